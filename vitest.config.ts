@@ -16,9 +16,12 @@ const every = {
 } as const;
 
 /** They mock modules, send signals to their own process, or measure how soon it cuts a connection. */
-const ISOLATED = ['extensions/aggregator/notubiz/retry', 'gegevens/keys', 'http/limits', 'http/client-limits'].map(
-  (file) => `test/${file}.test.ts`,
-);
+const ISOLATED = [
+  'extensions/aggregator/notubiz/retry',
+  'gegevens/keys',
+  'plugins/limits',
+  'plugins/client-limits',
+].map((file) => `test/${file}.test.ts`);
 
 export default defineConfig({
   test: {

@@ -10,11 +10,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { MIGRATIONS, migrate } from '../src/database/migrate.ts';
+import { createPool, type Pool } from '../src/database/pool.ts';
 import { startEmbedded } from '../src/embedded-postgres/start.ts';
 import { addSource } from '../src/extensions/aggregator/store/sources.ts';
-import { MIGRATIONS, migrate } from '../src/kernel/database/migrate.ts';
-import { createPool, type Pool } from '../src/kernel/database/pool.ts';
-import { createLogger } from '../src/kernel/log.ts';
+import { createLogger } from '../src/lib/log.ts';
 import { type Child, startChild } from './support/children.ts';
 
 const sources = Number(process.argv[2] ?? 300);

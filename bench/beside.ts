@@ -10,7 +10,7 @@ import process from 'node:process';
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { startEmbedded } from '../src/embedded-postgres/start.ts';
-import { createLogger } from '../src/kernel/log.ts';
+import { createLogger } from '../src/lib/log.ts';
 import { startTokens } from '../test/support/tokens.ts';
 import { type Child, startChild } from './support/children.ts';
 import { sampleActies } from './support/sample-actie.ts';

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import pg from 'pg';
+import { MIGRATIONS, migrate } from '../src/database/migrate.ts';
 import { withDatabase } from '../src/embedded-postgres/data-directory.ts';
 import { startEmbedded } from '../src/embedded-postgres/start.ts';
-import { MIGRATIONS, migrate } from '../src/kernel/database/migrate.ts';
-import { createLogger } from '../src/kernel/log.ts';
+import { createLogger } from '../src/lib/log.ts';
 import { runAggregatorDrill } from './support/aggregator-drill.ts';
 
 const log = createLogger('error');

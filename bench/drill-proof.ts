@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { startEmbedded } from '../src/embedded-postgres/start.ts';
-import { readConfig } from '../src/kernel/config/read-config.ts';
-import { createLogger } from '../src/kernel/log.ts';
+import { createLogger } from '../src/lib/log.ts';
 import { serve } from '../src/serve.ts';
+import { readConfig } from '../src/settings/read-config.ts';
 import { startTokens } from '../test/support/tokens.ts';
 import { runKillDrill } from './support/kill-drill.ts';
 import {

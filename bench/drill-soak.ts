@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createFeedPublisher } from '../src/client/raadsfeed.ts';
-import { createLogger } from '../src/kernel/log.ts';
+import { createLogger } from '../src/lib/log.ts';
 import { freePort } from '../test/support/free-port.ts';
 import { startMixedLoad } from './support/mixed-load.ts';
 import { startInstance } from './support/proxied-pair.ts';

@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startEmbedded } from '../src/embedded-postgres/start.ts';
-import { createLogger } from '../src/kernel/log.ts';
+import { createLogger } from '../src/lib/log.ts';
 import { startChild } from './support/children.ts';
 import { growHistory, measureHistory, measureLength } from './support/feed-history.ts';
 import { measurePages } from './support/feed-pages.ts';

@@ -7,14 +7,14 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { MIGRATIONS, migrate } from '../src/database/migrate.ts';
+import { createPool } from '../src/database/pool.ts';
 import { createAuthority } from '../src/demo/authority/authority.ts';
 import { startEmbedded } from '../src/embedded-postgres/start.ts';
 import type { Variant } from '../src/gegevens/model/mapping.ts';
 import { loadModel } from '../src/gegevens/model/model.ts';
 import { importFile } from '../src/gegevens/store/import-file.ts';
-import { MIGRATIONS, migrate } from '../src/kernel/database/migrate.ts';
-import { createPool } from '../src/kernel/database/pool.ts';
-import { createLogger } from '../src/kernel/log.ts';
+import { createLogger } from '../src/lib/log.ts';
 import { startTokens } from '../test/support/tokens.ts';
 import { type Child, startChild } from './support/children.ts';
 import { writeSample } from './support/sample-delivery.ts';

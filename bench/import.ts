@@ -12,15 +12,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
+import { MIGRATIONS, migrate } from '../src/database/migrate.ts';
 import { startEmbedded } from '../src/embedded-postgres/start.ts';
-import { MIGRATIONS, migrate } from '../src/kernel/database/migrate.ts';
-import { createLogger } from '../src/kernel/log.ts';
+import { createLogger } from '../src/lib/log.ts';
 import { writeSample } from './support/sample-delivery.ts';
 
 const RECORD_BYTES = 1450;
 const megabytes = Number(process.argv[2] ?? 200);
 const records = Math.ceil((megabytes * 1024 * 1024) / RECORD_BYTES);
-const MAIN = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 const FLOOR = fileURLToPath(new URL('floors/import.ts', import.meta.url));
 
 const log = createLogger('error');

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import pg from 'pg';
 import { startEmbedded } from '../src/embedded-postgres/start.ts';
-import { createLogger } from '../src/kernel/log.ts';
+import { createLogger } from '../src/lib/log.ts';
 import { startTokens } from '../test/support/tokens.ts';
 import { startChild } from './support/children.ts';
 import type { LdvLoad } from './support/ldv-load.ts';

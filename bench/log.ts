@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { startEmbedded } from '../src/embedded-postgres/start.ts';
-import { createLogger } from '../src/kernel/log.ts';
+import { createLogger } from '../src/lib/log.ts';
 import { startTokens } from '../test/support/tokens.ts';
 import { copyRows } from './floors/log-copy.ts';
 import { insertOneByOne } from './floors/log-insert.ts';

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startEmbedded } from '../src/embedded-postgres/start.ts';
-import { createLogger } from '../src/kernel/log.ts';
+import { createLogger } from '../src/lib/log.ts';
 import { childrenClock, startChild } from './support/children.ts';
 import { countFilled, countPublished, fillIndex } from './support/fill-index.ts';
 import { createLoader } from './support/load.ts';

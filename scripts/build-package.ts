@@ -27,7 +27,7 @@ function build(): number {
   for (const file of globSync('**/*.{proto,html,css,js}', { cwd: join(ROOT, 'src') })) {
     copyFileSync(join(ROOT, 'src', file), join(DIST, file));
   }
-  chmodSync(join(DIST, 'cli/main.js'), 0o755);
+  chmodSync(join(DIST, 'main.js'), 0o755);
   const lock = readFileSync(join(ROOT, 'package-lock.json'), 'utf8');
   writeFileSync(SHRINKWRAP, `${JSON.stringify(withoutDevelopment(readLock(lock)), null, 2)}\n`);
   levelModes();

@@ -17,10 +17,10 @@ import {
 import { createTranscript, type Transcript } from '../src/demo/run-demo.ts';
 import { checkMessage, signMessage } from '../src/demo/signed-message.ts';
 import { followFeed } from '../src/demo/tour/tour-feed.ts';
-import { readConfig } from '../src/kernel/config/read-config.ts';
 import { isRecord } from '../src/lib/json/json-value.ts';
+import { readConfig } from '../src/settings/read-config.ts';
 
-const MAIN = join(import.meta.dirname, '../src/cli/main.ts');
+const MAIN = join(import.meta.dirname, '../src/main.ts');
 const RECORDS = { shv: 'schuldhulptrajecten', vs: 'vroegsignalen' } as const;
 
 interface Needs {

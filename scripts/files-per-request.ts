@@ -15,12 +15,12 @@ import { readEvents } from '../src/demo/tour/tour-feed.ts';
 import { isRecord } from '../src/lib/json/json-value.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-const MAIN = join(ROOT, 'src/cli/main.ts');
+const MAIN = join(ROOT, 'src/main.ts');
 const REPETITIONS = 4;
 const START_DEADLINE_MS = 120_000;
 const isListing = process.argv.includes('--files');
 
-/** What ran: `src/http/server.ts functionName@offset`. */
+/** What ran: `src/plugins/server.ts functionName@offset`. */
 type Ran = ReadonlySet<string>;
 
 interface Measured {

@@ -12,7 +12,7 @@ import { raadsinformatie, signInPersons } from '../src/demo/example-data.ts';
 import { loadExampleData, publish } from '../src/demo/load-example-data.ts';
 import { type Demo, startDemo } from '../src/demo/start-demo.ts';
 import { followStep } from '../src/extensions/pages/search/follow-feed.ts';
-import { openPlatform } from '../src/kernel/platform.ts';
+import { openPlatform } from '../src/platform.ts';
 import { findChromium, launchChromium } from './chromium.ts';
 
 const ROOT = join(import.meta.dirname, '..');

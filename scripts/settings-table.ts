@@ -1,8 +1,8 @@
 /** Prints the tables of settings; with `--write` puts them into docs/settings.md. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Setting } from '../src/kernel/config/kinds.ts';
-import { type SettingGroups, settingGroups } from '../src/kernel/config/read-config.ts';
+import type { Setting } from '../src/settings/kinds.ts';
+import { type SettingGroups, settingGroups } from '../src/settings/read-config.ts';
 
 const PAGE = join(import.meta.dirname, '../docs/settings.md');
 const BEGIN = '<!-- settings: written by `npm run docs` -->';

@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { settingGroups } from '../src/kernel/config/read-config.ts';
+import { settingGroups } from '../src/settings/read-config.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const GENERATED = 'src/contracts/';

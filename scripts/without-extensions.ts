@@ -15,7 +15,7 @@ const TESTS = [
   ...['gegevens/delivery', 'gegevens/requests', 'gegevens/import', 'gegevens/journal'],
   ...['verwerkingenlog/acties', 'verwerkingenlog/standard', 'verwerkingenlog/versions', 'verwerkingenlog/idempotency'],
   ...['raadsfeed/feed', 'raadsfeed/promises', 'raadsfeed/commands', 'raadsfeed/redaction', 'raadsfeed/stream'],
-  ...['http/headers', 'http/management', 'kernel/oauth', 'lib'],
+  ...['plugins/headers', 'plugins/management', 'plugins/oauth', 'lib'],
 ].map((path) => `test/${path}`);
 
 const copy = mkdtempSync(join(tmpdir(), 'koppelvlak-core-'));

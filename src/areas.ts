@@ -1,10 +1,10 @@
 /** Registers the three interfaces with what they need, and the extensions that are switched on. Each is loaded where it is served only: that is half the memory of an idle process. */
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
-import { type Config, servedExtensions } from './kernel/config/read-config.ts';
-import type { PoolShare } from './kernel/database/open-database.ts';
-import { importFromExtensions } from './kernel/extensions.ts';
-import type { Platform } from './kernel/platform.ts';
+import type { PoolShare } from './database/open-database.ts';
 import { createOutboundFetch } from './lib/outbound/outbound-client.ts';
+import type { Platform } from './platform.ts';
+import { importFromExtensions } from './seams/extensions.ts';
+import { type Config, servedExtensions } from './settings/read-config.ts';
 
 /** @throws {Error} when keys or certificates cannot be used; closing the server gives back what was opened */
 export async function registerAreas(app: FastifyInstance, platform: Platform): Promise<void> {
@@ -17,7 +17,7 @@ export async function registerAreas(app: FastifyInstance, platform: Platform): P
   app.addHook('onClose', outbound.close);
   // The feed alone needs no tokens, logs no processing, and need not have the keys of the log.
   if (mountsLog || variants.length > 0) {
-    const { tokens } = await import('./http/tokens.ts');
+    const { tokens } = await import('./plugins/tokens.ts');
     // Without tokens the feed, which is public, is still served.
     await app.register(tokens, { platform, fetch: outbound.fetch, isVital: !mountsFeed });
     const { processingLog } = await import('./verwerkingenlog/processing-log.ts');

@@ -2,15 +2,15 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { registerAreas } from './areas.ts';
-import { type Connections, trackConnections } from './http/connections.ts';
-import { buildManagement } from './http/management.ts';
-import { buildServer } from './http/server.ts';
-import type { Config } from './kernel/config/read-config.ts';
-import { slowStatements } from './kernel/database/slow-statements.ts';
-import { type Logger, portError } from './kernel/log.ts';
-import { measureProcess, type OpenPlatform, openPlatform, type Platform } from './kernel/platform.ts';
-import type { Terminal } from './kernel/terminal.ts';
+import { slowStatements } from './database/slow-statements.ts';
+import { type Logger, portError } from './lib/log.ts';
 import type { Clock } from './lib/time.ts';
+import { measureProcess, type OpenPlatform, openPlatform, type Platform } from './platform.ts';
+import { type Connections, trackConnections } from './plugins/connections.ts';
+import { buildManagement } from './plugins/management.ts';
+import { buildServer } from './plugins/server.ts';
+import type { Terminal } from './seams/terminal.ts';
+import type { Config } from './settings/read-config.ts';
 import type { Tracing } from './tracing.ts';
 
 /** How long (milliseconds) an idle connection of a proxy stays open while draining; see `deploy/nginx`. */

@@ -28,10 +28,10 @@ import {
 } from '@opentelemetry/sdk-trace';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import pg from 'pg';
-import { traceOf } from './http/headers.ts';
-import type { Config } from './kernel/config/read-config.ts';
-import type { Logger } from './kernel/log.ts';
+import type { Logger } from './lib/log.ts';
 import { readTraceContext } from './lib/trace-context.ts';
+import { traceOf } from './plugins/headers.ts';
+import type { Config } from './settings/read-config.ts';
 
 export interface Tracing {
   /** Traces every request of a server; to be called before anything else is registered. */

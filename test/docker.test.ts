@@ -3,8 +3,8 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { settingGroups } from '../src/kernel/config/read-config.ts';
 import { isRecord } from '../src/lib/json/json-value.ts';
+import { settingGroups } from '../src/settings/read-config.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const composeText = readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8');

@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { createProgram } from '../src/cli/program.ts';
-import { settingGroups } from '../src/kernel/config/read-config.ts';
+import { settingGroups } from '../src/settings/read-config.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 // The changelog and the decisions also name what once was.

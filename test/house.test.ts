@@ -7,7 +7,7 @@ const ROOT = join(import.meta.dirname, '..');
 const AREAS = ['gegevens', 'verwerkingenlog', 'raadsfeed'];
 
 interface Source {
-  /** From the root of the repository: `src/http/server.ts`. */
+  /** From the root of the repository: `src/plugins/server.ts`. */
   readonly path: string;
   readonly text: string;
   /** What it imports of ours, as paths from the root. */
@@ -74,59 +74,66 @@ describe('the direction of imports', () => {
     expect(new Set(packages)).toEqual(new Set(['node:crypto']));
   });
 
-  it('lets the kernel import libraries and the types of a contract, and the embedded Postgres in one file', () => {
-    expect(strays(/^src\/kernel\/(?!database\/open-database\.ts)/, /^src\/(kernel|lib|contracts)\//)).toEqual([]);
-    const may = /^src\/(kernel\/|lib\/|embedded-postgres\/(connect|start)\.ts)/;
-    expect(strays(/^src\/kernel\/database\/open-database\.ts/, may)).toEqual([]);
+  it('lets settings, database and seams import each other, libraries and contracts; one file starts the embedded Postgres', () => {
+    const base = /^src\/(settings|database|seams|lib|contracts|platform\.ts)/;
+    expect(strays(/^src\/(settings|database|seams)\/(?!open-database\.ts)/, base)).toEqual([]);
+    const open = /^src\/(settings|database|lib|embedded-postgres|platform\.ts)/;
+    expect(strays(/^src\/database\/open-database\.ts/, open)).toEqual([]);
   });
 
-  it('lets the embedded Postgres import the logger of the kernel only', () => {
-    expect(strays(/^src\/embedded-postgres\//, /^src\/(embedded-postgres\/|kernel\/log\.ts)/)).toEqual([]);
+  it('lets the embedded Postgres import the logger only', () => {
+    expect(strays(/^src\/embedded-postgres\//, /^src\/(embedded-postgres\/|lib\/log\.ts)/)).toEqual([]);
   });
 
-  it('lets the http layer import the kernel and libraries only', () => {
-    expect(strays(/^src\/http\//, /^src\/(http|kernel|lib)\//)).toEqual([]);
+  it('lets the shared plugins import settings, database, seams and libraries only', () => {
+    expect(strays(/^src\/plugins\//, /^src\/(plugins|settings|database|seams|lib|platform\.ts)/)).toEqual([]);
   });
 
   it('lets nothing outside the extensions import one', () => {
     expect(strays(/^src\/(?!extensions\/)/, /^src\/(?!extensions\/)/)).toEqual([]);
   });
 
-  it.each(AREAS)('lets interface %s import only itself, http, the kernel, libraries and its contract', (area) => {
-    const may = new RegExp(`^src/((${area}|http|kernel|lib)/|contracts/${area}\\.ts$)`);
+  it.each(AREAS)('lets interface %s import only itself, what is shared, and its contract', (area) => {
+    const may = new RegExp(
+      `^src/((${area}|plugins|settings|database|seams|lib)/|platform\\.ts|contracts/${area}\\.ts$)`,
+    );
     expect(strays(new RegExp(`^src/${area}/`), may)).toEqual([]);
   });
 
-  it.each(AREAS)('keeps the stores of %s away from its routes and from http', (area) => {
-    const may = new RegExp(`^src/(kernel/|lib/|contracts/|${area}/(?!routes/|exchange/|plugin\\.ts))`);
+  it.each(AREAS)('keeps the stores of %s away from its routes and from plugins', (area) => {
+    const may = new RegExp(
+      `^src/(platform\\.ts|settings/|database/|seams/|lib/|contracts/|${area}/(?!routes/|exchange/|plugin\\.ts))`,
+    );
     expect(strays(new RegExp(`^src/${area}/store/`), may)).toEqual([]);
   });
 
-  it.each(AREAS)('keeps the domain of %s free of stores, routes and http', (area) => {
+  it.each(AREAS)('keeps the domain of %s free of stores, routes and plugins', (area) => {
     // In area A the domain has two folders: what the models say, and how a file is read.
     const domain = area === 'gegevens' ? '(model|import)' : 'domain';
-    const may = new RegExp(`^src/(contracts/|lib/|kernel/(?!database/)|${area}/(${domain}/|problems\\.ts))`);
+    const may = new RegExp(`^src/(contracts/|lib/|settings/|seams/|${area}/(${domain}/|problems\\.ts))`);
     expect(source.some(({ path }) => new RegExp(`^src/${area}/${domain}/`).test(path))).toBe(true);
     expect(strays(new RegExp(`^src/${area}/${domain}/`), may)).toEqual([]);
   });
 
   it('lets the models of deliveries know nothing of how a file is read', () => {
-    expect(strays(/^src\/gegevens\/model\//, /^src\/(contracts|kernel|lib|gegevens\/model)\//)).toEqual([]);
+    expect(strays(/^src\/gegevens\/model\//, /^src\/(contracts|settings|lib|gegevens\/model)\//)).toEqual([]);
   });
 
   it('lets the catalogues of problems import the kind of a problem only', () => {
-    expect(strays(/^src\/\w+\/problems\.ts$/, /^src\/kernel\/problem\.ts$/)).toEqual([]);
+    expect(strays(/^src\/\w+\/problems\.ts$/, /^src\/lib\/problem\.ts$/)).toEqual([]);
   });
 
   it('lets the package for other applications import the kernel, libraries, the contracts, and the writer of the feed only', () => {
     // Publishing to the feed is the area's own writer, made available: it needs no server.
-    const may = /^src\/(client|kernel|lib|contracts|raadsfeed\/(domain|store|writer))\//;
+    const may = /^src\/(client|settings|database|seams|lib|contracts|raadsfeed\/(domain|store|writer))\//;
     expect(strays(/^src\/client\//, may)).toEqual([]);
   });
 
   it('keeps the server free of areas by name, and of the command line', () => {
-    expect(strays(/^src\/http\/server\.ts$/, /^src\/(http|kernel|lib)\//)).toEqual([]);
-    expect(strays(/^src\/[^/]+\.ts$/, /^src\/(?!cli\/|demo\/)/)).toEqual([]);
+    expect(strays(/^src\/plugins\/server\.ts$/, /^src\/(plugins|settings|database|seams|lib|platform\.ts)/)).toEqual(
+      [],
+    );
+    expect(strays(/^src\/(?!main)[^/]+\.ts$/, /^src\/(?!cli\/|demo\/)/)).toEqual([]);
   });
 
   it('lets nothing import the demo but the command line, and what extensions show in it', () => {
@@ -134,7 +141,7 @@ describe('the direction of imports', () => {
   });
 
   it('lets nothing import the command line but the commands of the extensions', () => {
-    const mayNot = /^src\/(?!cli\/|extensions\/[^/]+\/(commands(\.ts|\/)|gegevens-tools\.ts))/;
+    const mayNot = /^src\/(?!main\.ts|cli\/|extensions\/[^/]+\/(commands(\.ts|\/)|gegevens-tools\.ts))/;
     expect(strays(mayNot, /^src\/(?!cli\/)/)).toEqual([]);
   });
 
@@ -142,7 +149,7 @@ describe('the direction of imports', () => {
     const tracer = /^(@opentelemetry\/|@fastify\/otel$)/;
     expect(users(/^src\/(?!tracing\.ts)/, tracer)).toEqual([]);
     expect(users(/^src\/tracing\.ts/, tracer)).not.toEqual([]);
-    expect(strays(/^src\/tracing\.ts/, /^src\/(kernel|http|lib)\//)).toEqual([]);
+    expect(strays(/^src\/tracing\.ts/, /^src\/(settings|seams|plugins|lib|platform\.ts)/)).toEqual([]);
     const importers = source.filter(({ ours }) => ours.includes('src/tracing.ts'));
     expect(importers.map(({ path }) => path)).toEqual(['src/serve.ts']);
     const imports = importers[0]?.text.match(/^.*'\.\/tracing\.ts'.*$/gm) ?? [];
@@ -153,10 +160,10 @@ describe('the direction of imports', () => {
     expect(strays(/^src\//, /^(src\/|package\.json$)/)).toEqual([]);
   });
 
-  it('keeps web and database libraries out of domains, and web libraries out of kernel and stores', () => {
+  it('keeps web and database libraries out of domains, and web libraries out of libraries, the database and stores', () => {
     const domains = /\/domain\/|^src\/gegevens\/(model|import)\/|^src\/extensions\/delivery-tools\/check\/(?!check-d)/;
     expect(users(domains, /^(fastify|@fastify\/|pg|undici)/)).toEqual([]);
-    expect(users(/^src\/kernel\/|\/store\//, /^(fastify|@fastify\/)/)).toEqual([]);
+    expect(users(/^src\/seams\/|\/store\//, /^(fastify|@fastify\/)/)).toEqual([]);
   });
 });
 
@@ -170,26 +177,26 @@ describe('the extensions', () => {
 
   it('keeps the search index of the pages free of pages', () => {
     const may =
-      /^src\/(kernel\/|lib\/|extensions\/pages\/search\/|raadsfeed\/(domain|store)\/|raadsfeed\/feed\/head\.ts)/;
+      /^src\/(settings\/|database\/|seams\/|lib\/|platform\.ts|extensions\/pages\/search\/|raadsfeed\/(domain|store)\/|raadsfeed\/feed\/head\.ts)/;
     expect(strays(/^src\/extensions\/pages\/search\//, may)).toEqual([]);
   });
 
   it('keeps what decides on a place in DiWoo, and a leaf of a proof, pure', () => {
     expect(strays(/^src\/extensions\/diwoo\/place-documents\.ts/, /^src\/extensions\/diwoo\/offer\.ts/)).toEqual([]);
-    expect(strays(/^src\/extensions\/proof\/record\.ts/, /^src\/(lib\/(tlog|json)\/|kernel\/scheduling\.ts)/)).toEqual(
-      [],
-    );
+    expect(strays(/^src\/extensions\/proof\/record\.ts/, /^src\/lib\/(tlog\/|json\/|scheduling\.ts)/)).toEqual([]);
   });
 
   it('keeps the stores of the aggregator free of what reads sources', () => {
     const own = /store\/|source\.ts|resource-key\.ts|supplier\/(source-adapter|coverage)\.ts|notubiz\/call-limiter\.ts/;
-    const may = new RegExp(`^src/(kernel/|lib/|raadsfeed/(domain|store)/|extensions/aggregator/(${own.source}))`);
+    const may = new RegExp(
+      `^src/(settings/|database/|seams/|lib/|platform\\.ts|raadsfeed/(domain|store)/|extensions/aggregator/(${own.source}))`,
+    );
     expect(strays(/^src\/extensions\/aggregator\/store\//, may)).toEqual([]);
   });
 
   it("keeps a supplier's adapter free of the database and of feeds", () => {
     const own = /notubiz\/|resource-key\.ts|supplier\/(source-adapter|windows)\.ts/;
-    const may = new RegExp(`^src/(kernel/(?!database/)|lib/|extensions/aggregator/(${own.source}))`);
+    const may = new RegExp(`^src/(settings/|lib/|seams/|platform\\.ts|extensions/aggregator/(${own.source}))`);
     expect(strays(/^src\/extensions\/aggregator\/notubiz\//, may)).toEqual([]);
   });
 
@@ -200,9 +207,7 @@ describe('the extensions', () => {
 
 describe('one place for each thing', () => {
   it('reads the environment in the configuration only', () => {
-    const readers = source.filter(
-      ({ path, text }) => !path.startsWith('src/kernel/config/') && /process\.env\b/.test(text),
-    );
+    const readers = source.filter(({ path, text }) => !path.startsWith('src/settings/') && /process\.env\b/.test(text));
     expect(readers.map(({ path }) => path)).toEqual([]);
   });
 
@@ -214,14 +219,14 @@ describe('one place for each thing', () => {
     const writers = source.filter(
       ({ path, text }) => path.startsWith('src/') && text.includes("'application/problem+json"),
     );
-    expect(writers.map(({ path }) => path).filter((path) => !path.startsWith('src/http/'))).toEqual([]);
+    expect(writers.map(({ path }) => path).filter((path) => !path.startsWith('src/plugins/'))).toEqual([]);
   });
 
-  it('keeps statements of SQL out of routes, domains and the http layer', () => {
+  it('keeps statements of SQL out of routes, domains and the shared plugins', () => {
     const statement = /`\s*(select|insert into|update|delete from)\s/i;
     const found = source.filter(
       ({ path, text }) =>
-        /\/(routes|domain|inzage)\/|^src\/(http|lib|gegevens\/(model|import|exchange))\//.test(path) &&
+        /\/(routes|domain|inzage)\/|^src\/(plugins|lib|gegevens\/(model|import|exchange))\//.test(path) &&
         statement.test(text),
     );
     expect(found.map(({ path }) => path)).toEqual([]);

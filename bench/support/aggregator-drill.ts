@@ -1,9 +1,9 @@
 /** Kills an aggregator at moments of chance while its sources publish; at the end its feed must be the merge of theirs. */
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createPool, type Pool } from '../../src/database/pool.ts';
 import { addSource } from '../../src/extensions/aggregator/store/sources.ts';
-import { createPool, type Pool } from '../../src/kernel/database/pool.ts';
-import { createLogger } from '../../src/kernel/log.ts';
+import { createLogger } from '../../src/lib/log.ts';
 import { systemClock } from '../../src/lib/time.ts';
 import { prepareChange } from '../../src/raadsfeed/domain/change.ts';
 import { createLineValidator } from '../../src/raadsfeed/writer/line-validator.ts';

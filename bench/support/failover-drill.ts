@@ -5,7 +5,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createFeedPublisher } from '../../src/client/raadsfeed.ts';
-import { createLogger } from '../../src/kernel/log.ts';
+import { createLogger } from '../../src/lib/log.ts';
 import { startTokens } from '../../test/support/tokens.ts';
 import { startChild } from './children.ts';
 import { sampleActie } from './sample-actie.ts';

@@ -7,7 +7,7 @@ import process from 'node:process';
 import { finished } from 'node:stream/promises';
 import { sampleLine } from './sample-records.ts';
 
-const MAIN = join(import.meta.dirname, '../../src/cli/main.ts');
+const MAIN = join(import.meta.dirname, '../../src/main.ts');
 
 /** Publishes generated lines with the command itself: lines per second, and the most memory that the command took. */
 export async function measurePublishing(databaseUrl: string, dir: string, records: number): Promise<void> {

@@ -1,8 +1,8 @@
 /** A server with only the feed, as in production but without a limit per client. */
 import process from 'node:process';
-import { readConfig } from '../../src/kernel/config/read-config.ts';
-import { createLogger } from '../../src/kernel/log.ts';
+import { createLogger } from '../../src/lib/log.ts';
 import { serve } from '../../src/serve.ts';
+import { readConfig } from '../../src/settings/read-config.ts';
 import { cpuMs, serveParent } from './children.ts';
 
 const env = {

@@ -1,7 +1,7 @@
 import process from 'node:process';
-import { createPool, type Pool } from '../../src/kernel/database/pool.ts';
-import { transaction } from '../../src/kernel/database/transaction.ts';
-import { createLogger } from '../../src/kernel/log.ts';
+import { createPool, type Pool } from '../../src/database/pool.ts';
+import { transaction } from '../../src/database/transaction.ts';
+import { createLogger } from '../../src/lib/log.ts';
 import { prepareChange } from '../../src/raadsfeed/domain/change.ts';
 import { publishBatch } from '../../src/raadsfeed/store/publish.ts';
 import { createLineValidator } from '../../src/raadsfeed/writer/line-validator.ts';

@@ -6,9 +6,9 @@ import type { AddressInfo } from 'node:net';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readConfig } from '../../src/kernel/config/read-config.ts';
-import { createLogger } from '../../src/kernel/log.ts';
+import { createLogger } from '../../src/lib/log.ts';
 import { serve } from '../../src/serve.ts';
+import { readConfig } from '../../src/settings/read-config.ts';
 import { floorAnswers } from '../floors/gegevens.ts';
 import { serveParent } from './children.ts';
 

@@ -9,7 +9,7 @@ import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { type EmbeddedPostgres, startEmbedded } from '../../src/embedded-postgres/start.ts';
-import { createLogger } from '../../src/kernel/log.ts';
+import { createLogger } from '../../src/lib/log.ts';
 import { startTokens } from '../../test/support/tokens.ts';
 import { type Child, startChild } from './children.ts';
 import { sampleActie } from './sample-actie.ts';

@@ -2,11 +2,11 @@
 import process from 'node:process';
 import fp from 'fastify-plugin';
 import { plugin as proof } from '../../src/extensions/proof/plugin.ts';
-import { buildServer } from '../../src/http/server.ts';
-import { tokens } from '../../src/http/tokens.ts';
-import { readConfig } from '../../src/kernel/config/read-config.ts';
-import { createLogger } from '../../src/kernel/log.ts';
-import { openPlatform } from '../../src/kernel/platform.ts';
+import { createLogger } from '../../src/lib/log.ts';
+import { openPlatform } from '../../src/platform.ts';
+import { buildServer } from '../../src/plugins/server.ts';
+import { tokens } from '../../src/plugins/tokens.ts';
+import { readConfig } from '../../src/settings/read-config.ts';
 import { eersteVersie, newActieId } from '../../src/verwerkingenlog/domain/verwerkingsactie.ts';
 import { verwerkingenlog } from '../../src/verwerkingenlog/plugin.ts';
 import { type ActieLog, openProcessingLog } from '../../src/verwerkingenlog/processing-log.ts';

@@ -1,8 +1,8 @@
 /** Documents that are published and indexed as in life, and how large the index is. */
 import pg from 'pg';
+import { createPool, type Pool } from '../../src/database/pool.ts';
 import { followStep } from '../../src/extensions/pages/search/follow-feed.ts';
-import { createPool, type Pool } from '../../src/kernel/database/pool.ts';
-import { createLogger } from '../../src/kernel/log.ts';
+import { createLogger } from '../../src/lib/log.ts';
 import { systemClock } from '../../src/lib/time.ts';
 import { prepareChange } from '../../src/raadsfeed/domain/change.ts';
 import { createLineValidator } from '../../src/raadsfeed/writer/line-validator.ts';

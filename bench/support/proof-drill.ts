@@ -1,18 +1,18 @@
 /** A service with proof logs and records in them, and whoever has all rights on its database. */
 import { randomUUID } from 'node:crypto';
+import { createPool, type Pool } from '../../src/database/pool.ts';
+import { transaction } from '../../src/database/transaction.ts';
 import { createSequencer } from '../../src/extensions/proof/sequencer.ts';
 import { openPublishedCheckpoints } from '../../src/extensions/proof/state.ts';
 import { createProofWriters } from '../../src/extensions/proof/writer.ts';
 import { writeJournal } from '../../src/gegevens/store/journal.ts';
-import { readConfig } from '../../src/kernel/config/read-config.ts';
-import { createPool, type Pool } from '../../src/kernel/database/pool.ts';
-import { transaction } from '../../src/kernel/database/transaction.ts';
-import { createLogger } from '../../src/kernel/log.ts';
-import { PROOF_LOGS, type ProofLogName } from '../../src/kernel/proof-log.ts';
+import { createLogger } from '../../src/lib/log.ts';
 import { systemClock } from '../../src/lib/time.ts';
 import { prepareChange } from '../../src/raadsfeed/domain/change.ts';
 import { createLineValidator } from '../../src/raadsfeed/writer/line-validator.ts';
 import { createPublisher } from '../../src/raadsfeed/writer/publisher.ts';
+import { PROOF_LOGS, type ProofLogName } from '../../src/seams/proof-log.ts';
+import { readConfig } from '../../src/settings/read-config.ts';
 import { openIdentityKeys } from '../../src/verwerkingenlog/store/keys.ts';
 import { treeName } from './tampering/common.ts';
 import type { ReadLog } from './tampering/evidence.ts';

@@ -9,7 +9,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../test/support/free-port.ts';
 
-const MAIN = join(import.meta.dirname, '../../src/cli/main.ts');
+const MAIN = join(import.meta.dirname, '../../src/main.ts');
 const RECIPE = join(import.meta.dirname, '../../deploy/nginx/koppelvlak.conf');
 /** Milliseconds within which a program listens, on a machine that does other things too. */
 const START_MS = 120_000;

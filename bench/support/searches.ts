@@ -1,5 +1,5 @@
 /** The searches that are measured, as addresses and as a bare statement. */
-import type { Db } from '../../src/kernel/database/transaction.ts';
+import type { Db } from '../../src/database/transaction.ts';
 import { commonWord, ordinaryWord } from './council-texts.ts';
 
 export interface Search {

@@ -6,9 +6,9 @@ import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { MIGRATIONS, migrate } from '../../src/database/migrate.ts';
 import { type EmbeddedPostgres, startEmbedded } from '../../src/embedded-postgres/start.ts';
-import { MIGRATIONS, migrate } from '../../src/kernel/database/migrate.ts';
-import { createLogger } from '../../src/kernel/log.ts';
+import { createLogger } from '../../src/lib/log.ts';
 
 export type Replication = 'synchronous' | 'asynchronous';
 

@@ -1,13 +1,13 @@
 /** A database with something of every area, and what instances and clients need to use it. */
 import { randomInt, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import { MIGRATIONS, migrate } from '../../src/database/migrate.ts';
+import { createPool } from '../../src/database/pool.ts';
 import { createAuthority } from '../../src/demo/authority/authority.ts';
 import { startEmbedded } from '../../src/embedded-postgres/start.ts';
 import { loadModel } from '../../src/gegevens/model/model.ts';
 import { importFile } from '../../src/gegevens/store/import-file.ts';
-import { MIGRATIONS, migrate } from '../../src/kernel/database/migrate.ts';
-import { createPool } from '../../src/kernel/database/pool.ts';
-import { createLogger } from '../../src/kernel/log.ts';
+import { createLogger } from '../../src/lib/log.ts';
 import { startTokens } from '../../test/support/tokens.ts';
 import { growHistory } from './feed-history.ts';
 import type { Ask } from './mixed-load.ts';

@@ -1,10 +1,10 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { Terminal } from '../kernel/terminal.ts';
 import type { FollowState } from '../lib/feed-client/follow.ts';
 import type { OutboundClient } from '../lib/outbound/outbound-client.ts';
 import { systemClock } from '../lib/time.ts';
 import { RESOURCE_TYPES } from '../raadsfeed/domain/resource.ts';
+import type { Terminal } from '../seams/terminal.ts';
 import { parseOrganisatie } from './feed-publish.ts';
 import { CommandError, OUTPUT_CLOSED, runTool, type ToolContext, UsageError } from './run-command.ts';
 

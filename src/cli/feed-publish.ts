@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { limitYoungGeneration } from '../kernel/scheduling.ts';
-import type { Terminal } from '../kernel/terminal.ts';
 import { normaliseOrganisatiecode } from '../lib/feed-client/organisatiecode.ts';
+import { limitYoungGeneration } from '../lib/scheduling.ts';
 import { type Change, VERWIJDERREDENEN, type Verwijderreden } from '../raadsfeed/domain/change.ts';
 import { resourceKey } from '../raadsfeed/domain/resource.ts';
 import type { Missing } from '../raadsfeed/writer/publisher.ts';
+import type { Terminal } from '../seams/terminal.ts';
 import { createProgress, type Output } from './output.ts';
 import { type CommandContext, CommandError, runCommand, UsageError } from './run-command.ts';
 

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { Terminal } from '../kernel/terminal.ts';
 import { type Removal, VERWIJDERREDENEN, type Verwijderreden } from '../raadsfeed/domain/change.ts';
 import { isResourceType, RESOURCE_TYPES, type Resource, type ResourceType } from '../raadsfeed/domain/resource.ts';
+import type { Terminal } from '../seams/terminal.ts';
 import { feedFollowCommand } from './feed-follow.ts';
 import { feedPublishCommand, feedSyncCommand, parseOrganisatie, requireToelichting } from './feed-publish.ts';
 import { createProgress } from './output.ts';
@@ -113,7 +113,7 @@ function feedPruneCommand(terminal: Terminal): Command {
           );
           return;
         }
-        const { requireProofWriter } = await import('../kernel/proof-log.ts');
+        const { requireProofWriter } = await import('../seams/proof-log.ts');
         const pruned = await pruneHistory(pool, {
           proof: await requireProofWriter(pool, 'raadsfeed', platform.proof),
           before,

@@ -4,7 +4,7 @@ import type { ImportFault } from '../gegevens/import/faults.ts';
 import type { Model } from '../gegevens/model/model.ts';
 import type { DeliverySource, ImportOptions } from '../gegevens/store/import-file.ts';
 import type { Journalled } from '../gegevens/store/journal.ts';
-import { importFromExtensions } from '../kernel/extensions.ts';
+import { importFromExtensions } from '../seams/extensions.ts';
 import type { CommandContext, ToolContext } from './run-command.ts';
 
 export interface GegevensTools {

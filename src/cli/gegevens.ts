@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Variant } from '../gegevens/model/mapping.ts';
 import type { Journalled } from '../gegevens/store/journal.ts';
-import type { Terminal } from '../kernel/terminal.ts';
+import type { Terminal } from '../seams/terminal.ts';
 import { importCommand } from './gegevens-import.ts';
 import type { GegevensTools } from './gegevens-tools.ts';
 import { table } from './output.ts';

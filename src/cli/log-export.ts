@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { Terminal } from '../kernel/terminal.ts';
+import type { Terminal } from '../seams/terminal.ts';
 import { written } from './output.ts';
 import { parseMoment, parseUuid } from './parse-arguments.ts';
 import { runCommand, UsageError } from './run-command.ts';

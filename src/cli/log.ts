@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { Terminal } from '../kernel/terminal.ts';
+import type { Terminal } from '../seams/terminal.ts';
 import type { LogFault } from '../verwerkingenlog/store/verify.ts';
 import { logExportCommand } from './log-export.ts';
 import { table } from './output.ts';
@@ -117,7 +117,7 @@ function logPruneCommand(terminal: Terminal): Command {
       runCommand(terminal, { ...options, role: 'retention' }, async ({ platform, output, interrupted }) => {
         const { prune } = await import('../verwerkingenlog/store/retention.ts');
         const dryRun = options.dryRun ?? false;
-        const { requireProofWriter } = await import('../kernel/proof-log.ts');
+        const { requireProofWriter } = await import('../seams/proof-log.ts');
         const result = await prune({
           proof: await requireProofWriter(platform.prunePool, 'verwerkingen', platform.proof),
           pool: platform.prunePool,

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import type { Terminal } from '../kernel/terminal.ts';
+import type { Terminal } from '../seams/terminal.ts';
 
 /** Where a command writes: results to standard output, progress and faults to standard error. */
 export interface Output {

@@ -1,9 +1,9 @@
 /** The program and its commands; each group has a file, which loads what it runs when it is called. */
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
-import { importFromExtensions } from '../kernel/extensions.ts';
-import type { Terminal } from '../kernel/terminal.ts';
 import { isRecord } from '../lib/json/json-value.ts';
+import { importFromExtensions } from '../seams/extensions.ts';
+import type { Terminal } from '../seams/terminal.ts';
 import { feedCommand } from './feed.ts';
 import { gegevensCommand } from './gegevens.ts';
 import { loadGegevensTools } from './gegevens-tools.ts';

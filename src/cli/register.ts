@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import type { Terminal } from '../kernel/terminal.ts';
 import type { RegisterEntry } from '../raadsfeed/store/register.ts';
+import type { Terminal } from '../seams/terminal.ts';
 import { table } from './output.ts';
 import { CommandError, runCommand } from './run-command.ts';
 

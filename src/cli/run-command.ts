@@ -1,14 +1,8 @@
-import {
-  type Config,
-  ConfigError,
-  type Environment,
-  knownVariables,
-  readConfig,
-} from '../kernel/config/read-config.ts';
-import { unknownVariables } from '../kernel/config/unknown-variables.ts';
-import { createLogger, type Logger, reasonOf } from '../kernel/log.ts';
-import { openPlatform, type Platform, type PlatformOptions } from '../kernel/platform.ts';
-import type { Terminal } from '../kernel/terminal.ts';
+import { createLogger, type Logger, reasonOf } from '../lib/log.ts';
+import { openPlatform, type Platform, type PlatformOptions } from '../platform.ts';
+import type { Terminal } from '../seams/terminal.ts';
+import { type Config, ConfigError, type Environment, knownVariables, readConfig } from '../settings/read-config.ts';
+import { unknownVariables } from '../settings/unknown-variables.ts';
 import { createOutput, type Output } from './output.ts';
 
 /** A command failed; the message says why, for people. */

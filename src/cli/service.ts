@@ -1,9 +1,9 @@
 import process from 'node:process';
 import { Command } from 'commander';
-import type { Setting } from '../kernel/config/kinds.ts';
-import { type Environment, readConfig, settingGroups } from '../kernel/config/read-config.ts';
-import { createLogger } from '../kernel/log.ts';
-import type { Terminal } from '../kernel/terminal.ts';
+import { createLogger } from '../lib/log.ts';
+import type { Terminal } from '../seams/terminal.ts';
+import type { Setting } from '../settings/kinds.ts';
+import { type Environment, readConfig, settingGroups } from '../settings/read-config.ts';
 import { createOutput, table } from './output.ts';
 import { reportFailure, runTool, warnOfUnknown } from './run-command.ts';
 
@@ -40,8 +40,8 @@ export function migrateCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ DATABASE_URL=postgres://owner@db/koppelvlak koppelvlak migrate')
     .action((options: { distributed?: boolean; json?: boolean }) =>
       runTool(terminal, options, async ({ config, log, output }) => {
-        const { openDatabaseServer } = await import('../kernel/database/open-database.ts');
-        const { MIGRATIONS, migrate } = await import('../kernel/database/migrate.ts');
+        const { openDatabaseServer } = await import('../database/open-database.ts');
+        const { MIGRATIONS, migrate } = await import('../database/migrate.ts');
         const database = await openDatabaseServer({ config, log, purpose: 'command' });
         try {
           const applied = await migrate({

@@ -7,9 +7,9 @@ import {
   clientCredentialsToken,
   TokenFetchError,
   type TokenWish,
-} from '../kernel/oauth/client-credentials.ts';
-import type { ProcessingContext } from '../kernel/processing-log.ts';
+} from '../lib/outbound/client-credentials.ts';
 import { retryAfterMs } from '../lib/outbound/outbound-client.ts';
+import type { ProcessingContext } from '../seams/processing-log.ts';
 
 export interface VerwerkingenlogClientOptions {
   /** Address of the log, such as `https://logging.example/verwerkingenlog/v1`. */

@@ -1,14 +1,14 @@
 import type { FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
-import type { InvalidParam } from '../kernel/problem.ts';
+import type { InvalidParam } from '../lib/problem.ts';
+import { isDuration } from '../lib/time.ts';
 import {
   consumerTerm,
   entryFromHeaders,
   type ProcessingContext,
   type ProcessingHeader,
   readProcessingHeaders,
-} from '../kernel/processing-log.ts';
-import { isDuration } from '../lib/time.ts';
+} from '../seams/processing-log.ts';
 import {
   type LogOptions,
   type NieuweVerwerkingsactie,

@@ -1,6 +1,7 @@
 /** What the demo shows of the extensions: `demo.ts` of an extension exports some of these functions. */
-import type { Config } from '../kernel/config/read-config.ts';
-import { importFromExtensions, type UnknownModule } from '../kernel/extensions.ts';
+
+import { importFromExtensions, type UnknownModule } from '../seams/extensions.ts';
+import type { Config } from '../settings/read-config.ts';
 import type { TourNeeds } from './run-demo.ts';
 
 export interface DemoPart {

@@ -1,7 +1,7 @@
 import { join, relative } from 'node:path';
 import process from 'node:process';
-import { openPlatform, type Platform } from '../kernel/platform.ts';
-import type { Terminal } from '../kernel/terminal.ts';
+import { openPlatform, type Platform } from '../platform.ts';
+import type { Terminal } from '../seams/terminal.ts';
 import { stopOnSignals } from '../serve.ts';
 import { createDemoClient, type DemoClient } from './demo-client.ts';
 import { loadDemoParts } from './demo-parts.ts';

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { JWK } from 'jose';
 import { type AdapterFactory, interactionPolicy, Provider } from 'oidc-provider';
-import { htmlPage } from '../http/pages.ts';
+import { htmlPage } from '../plugins/pages.ts';
 
 export interface SignInPerson {
   readonly bsn: string;

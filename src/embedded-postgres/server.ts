@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Logger } from '../kernel/log.ts';
+import type { Logger } from '../lib/log.ts';
 import { EmbeddedPostgresError, POSTGRES_ENV, type PostgresBinaries, type PostgresUser } from './programs.ts';
 
 /** Postgres names its socket after its port. */

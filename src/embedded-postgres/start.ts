@@ -2,7 +2,7 @@ import { mkdir, realpath } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import type { Logger } from '../kernel/log.ts';
+import type { Logger } from '../lib/log.ts';
 import { EMBEDDED_NAME, initialiseData, socketUrl } from './data-directory.ts';
 import { choosePostgresUser, EmbeddedPostgresError, postgresBinaries } from './programs.ts';
 import { findPostgres, inUse, type SpawnedPostgres, spawnPostgres, takeOver } from './server.ts';

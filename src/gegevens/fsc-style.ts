@@ -1,5 +1,5 @@
-import type { ProblemStyle } from '../http/problem-reply.ts';
-import { type FscCode, Problem } from '../kernel/problem.ts';
+import { type FscCode, Problem } from '../lib/problem.ts';
+import type { ProblemStyle } from '../plugins/problem-reply.ts';
 import { gegevensProblems } from './problems.ts';
 
 /** Problems of the platform for which this contract has an error of the FSC standard. */

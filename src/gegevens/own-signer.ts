@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
-import type { Config } from '../kernel/config/read-config.ts';
-import type { Platform, ReadinessCheck } from '../kernel/platform.ts';
-import { watchFiles } from '../kernel/watch-files.ts';
 import { daysToExpiry, loadPemKey, loadPkcs12Key, type OwnKey } from '../lib/jades/own-key.ts';
 import { createSigner, type Signer } from '../lib/jades/signature.ts';
+import { watchFiles } from '../lib/watch-files.ts';
+import type { Platform, ReadinessCheck } from '../platform.ts';
+import type { Config } from '../settings/read-config.ts';
 
 const WARNING_DAYS = 30;
 /** How often the log is warned of a certificate that expires soon. */

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
-import { authenticate, processingHeaders } from '../http/auth.ts';
-import { createClientShare } from '../http/limits.ts';
-import { logRequests, mount } from '../http/server.ts';
-import type { Platform } from '../kernel/platform.ts';
 import { createVerifier } from '../lib/jades/verify.ts';
 import { createGuardedFetch } from '../lib/outbound/guarded-fetch.ts';
+import type { Platform } from '../platform.ts';
+import { authenticate, processingHeaders } from '../plugins/auth.ts';
+import { createClientShare } from '../plugins/limits.ts';
+import { logRequests, mount } from '../plugins/server.ts';
 import { createAnswerMemory, createPageCache, createPageFinder, type PageCache } from './exchange/find-page.ts';
 import { fscStyle } from './fsc-style.ts';
 import { createMetrics } from './metrics.ts';

@@ -1,4 +1,4 @@
-import type { ProblemKind } from '../kernel/problem.ts';
+import type { ProblemKind } from '../lib/problem.ts';
 
 const SIGN_AGAIN = 'Onderteken het verzoek opnieuw volgens de beschrijving van de interface.';
 const RENEW = 'Gebruik een geldig certificaat uit een vertrouwde keten.';

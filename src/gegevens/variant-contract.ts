@@ -1,8 +1,8 @@
 import type { operations } from '../contracts/gegevens.ts';
-import { type Contract, createContract } from '../http/contract.ts';
-import { type OpenapiDocument, readOpenapi } from '../http/openapi-document.ts';
-import type { Config } from '../kernel/config/read-config.ts';
 import { isRecord, type JsonObject } from '../lib/json/json-value.ts';
+import { type Contract, createContract } from '../plugins/contract.ts';
+import { type OpenapiDocument, readOpenapi } from '../plugins/openapi-document.ts';
+import type { Config } from '../settings/read-config.ts';
 import { CONTRACT_MEMBER, type Mapping, type Variant } from './model/mapping.ts';
 import type { Model } from './model/model.ts';
 

@@ -1,4 +1,4 @@
-import type { ProblemKind } from '../kernel/problem.ts';
+import type { ProblemKind } from '../lib/problem.ts';
 
 /** Problems of area C beside those of the platform. */
 export const raadsfeedProblems = {

@@ -1,5 +1,5 @@
-import type { Config } from '../kernel/config/read-config.ts';
-import type { Logger } from '../kernel/log.ts';
+import type { Logger } from '../lib/log.ts';
+import type { Config } from '../settings/read-config.ts';
 import type { FollowStep } from './feed/follower.ts';
 import type { HeadCache } from './feed/head.ts';
 import type { PageSource } from './feed/page.ts';

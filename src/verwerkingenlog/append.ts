@@ -1,11 +1,11 @@
 /** Storing first versions of actions: prepared here, and stored in groups that share a transaction. */
 import { Counter, Histogram, type Registry } from 'prom-client';
-import { isConflict, isLockTimeout } from '../kernel/database/database-unavailable.ts';
-import type { Platform } from '../kernel/platform.ts';
-import { Problem } from '../kernel/problem.ts';
-import type { ProofWriter } from '../kernel/proof-log.ts';
-import { mapWithinBudget, type OneAtATime } from '../kernel/scheduling.ts';
+import { isConflict, isLockTimeout } from '../database/database-unavailable.ts';
+import { Problem } from '../lib/problem.ts';
+import { mapWithinBudget, type OneAtATime } from '../lib/scheduling.ts';
 import type { TraceContext } from '../lib/trace-context.ts';
+import type { Platform } from '../platform.ts';
+import type { ProofWriter } from '../seams/proof-log.ts';
 import type { IdentityKeys, KeyName } from './domain/identity-keys.ts';
 import {
   type Aanroep,

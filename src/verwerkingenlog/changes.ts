@@ -4,11 +4,11 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import type { Pool } from '../kernel/database/pool.ts';
-import { type Db, transaction } from '../kernel/database/transaction.ts';
-import type { Platform } from '../kernel/platform.ts';
-import { Problem } from '../kernel/problem.ts';
-import type { OneAtATime } from '../kernel/scheduling.ts';
+import type { Pool } from '../database/pool.ts';
+import { type Db, transaction } from '../database/transaction.ts';
+import { Problem } from '../lib/problem.ts';
+import type { OneAtATime } from '../lib/scheduling.ts';
+import type { Platform } from '../platform.ts';
 import { LARGE_OBJECTS } from './append.ts';
 import { TooManyObjectsError, type Versie } from './domain/verwerkingsactie.ts';
 import { unknownActivityProblem, verwerkingenlogProblems } from './problems.ts';

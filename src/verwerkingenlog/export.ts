@@ -1,9 +1,9 @@
 /** An export of the log for an auditor. It is itself a processing of personal data, and leaves an entry. */
 import { randomUUID } from 'node:crypto';
-import type { Platform } from '../kernel/platform.ts';
-import { requireProofWriter } from '../kernel/proof-log.ts';
-import { createOneAtATime } from '../kernel/scheduling.ts';
+import { createOneAtATime } from '../lib/scheduling.ts';
 import { newTraceContext } from '../lib/trace-context.ts';
+import type { Platform } from '../platform.ts';
+import { requireProofWriter } from '../seams/proof-log.ts';
 import { createAppender } from './append.ts';
 import { requireAllKeys } from './key-watch.ts';
 import { recordOwn } from './processing-log.ts';

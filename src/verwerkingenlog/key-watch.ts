@@ -1,7 +1,7 @@
 /** The keys of a running instance: whether they are still those of the log, which other instances can change at any time. */
 import { randomUUID } from 'node:crypto';
-import type { Db } from '../kernel/database/transaction.ts';
-import type { Platform, ReadinessCheck, ReadinessResult } from '../kernel/platform.ts';
+import type { Db } from '../database/transaction.ts';
+import type { Platform, ReadinessCheck, ReadinessResult } from '../platform.ts';
 import { type IdentityKeys, UnknownKeyError } from './domain/identity-keys.ts';
 import {
   endOfLife,

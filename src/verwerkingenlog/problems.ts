@@ -1,4 +1,4 @@
-import { Problem, type ProblemKind } from '../kernel/problem.ts';
+import { Problem, type ProblemKind } from '../lib/problem.ts';
 
 /** Problems of area B beside those of the platform. */
 export const verwerkingenlogProblems = {

@@ -4,9 +4,10 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import type pg from 'pg';
-import { pipelinedTransaction } from '../kernel/database/transaction.ts';
-import type { Platform, ReadinessCheck, ReadinessResult } from '../kernel/platform.ts';
-import { Problem } from '../kernel/problem.ts';
+import { pipelinedTransaction } from '../database/transaction.ts';
+import { Problem } from '../lib/problem.ts';
+import { createOneAtATime } from '../lib/scheduling.ts';
+import type { Platform, ReadinessCheck, ReadinessResult } from '../platform.ts';
 import {
   consumerTerm,
   entryFromHeaders,
@@ -15,8 +16,7 @@ import {
   type ProcessingAuthor,
   type ProcessingContext,
   type ProcessingLog,
-} from '../kernel/processing-log.ts';
-import { createOneAtATime } from '../kernel/scheduling.ts';
+} from '../seams/processing-log.ts';
 import { type Appender, createAppender } from './append.ts';
 import { createSerialChanges, type SerialChanges } from './changes.ts';
 import type { IdentityKeys } from './domain/identity-keys.ts';

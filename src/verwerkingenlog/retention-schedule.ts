@@ -1,6 +1,6 @@
 import { Counter, Gauge } from 'prom-client';
-import { checkRetentionLogin } from '../kernel/database/open-database.ts';
-import type { Platform, ReadinessCheck, ReadinessResult } from '../kernel/platform.ts';
+import { checkRetentionLogin } from '../database/open-database.ts';
+import type { Platform, ReadinessCheck, ReadinessResult } from '../platform.ts';
 import { prune, type RetentionRuns, readRuns } from './store/retention.ts';
 
 /** How often the records of runs are read: instances share one schedule by them, and metrics show the runs of other processes. */

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import description from '../../package.json' with { type: 'json' };
-import { settingGroups } from '../../src/kernel/config/read-config.ts';
+import { settingGroups } from '../../src/settings/read-config.ts';
 import { temporaryHome } from '../demo/support.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { callProgram } from '../support/program.ts';

@@ -6,7 +6,7 @@ import process from 'node:process';
 import { parseEnv } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { readConfig } from '../../src/kernel/config/read-config.ts';
+import { readConfig } from '../../src/settings/read-config.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');

@@ -8,11 +8,11 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { withDatabase } from '../../src/embedded-postgres/data-directory.ts';
 import { type EmbeddedPostgres, startEmbedded } from '../../src/embedded-postgres/start.ts';
-import { createLogger } from '../../src/kernel/log.ts';
+import { createLogger } from '../../src/lib/log.ts';
 import { KEY } from '../verwerkingenlog/support.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const MAIN = join(ROOT, 'src/cli/main.ts');
+const MAIN = join(ROOT, 'src/main.ts');
 const NAMES = ['gm0001', 'gm0002', 'gm0003'];
 const PASSWORD = 'Geheim-Wachtwoord-4711';
 const hasPsql = spawnSync('psql', ['--version']).status === 0;

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { clientCertificateThumbprint } from '../../src/kernel/oauth/token.ts';
+import { clientCertificateThumbprint } from '../../src/plugins/oauth/token.ts';
 import { document, removal, startFeed } from '../raadsfeed/support.ts';
 import { freePort } from '../support/free-port.ts';
 

@@ -1,7 +1,7 @@
 /** A program that has an embedded Postgres until its standard input ends: `node holder.ts DIR`. */
 import { once } from 'node:events';
 import { startEmbedded } from '../../src/embedded-postgres/start.ts';
-import { createLogger } from '../../src/kernel/log.ts';
+import { createLogger } from '../../src/lib/log.ts';
 
 const [dir = ''] = process.argv.slice(2);
 try {

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { postgresBinaries } from '../../src/embedded-postgres/programs.ts';
 import { findPostgres } from '../../src/embedded-postgres/server.ts';
 import { findEmbedded, startEmbedded } from '../../src/embedded-postgres/start.ts';
-import { keepingLog, quiet } from '../kernel/database/support.ts';
+import { keepingLog, quiet } from '../database/support.ts';
 import { childrenOf, initialisedHome, parentOf, run, startHolder, temporaryHome, untilGone } from './support.ts';
 
 const settings = { fsync: 'off' };

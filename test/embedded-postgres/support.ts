@@ -9,7 +9,7 @@ import pg from 'pg';
 import { afterAll, inject, onTestFinished } from 'vitest';
 import { findPostgres } from '../../src/embedded-postgres/server.ts';
 import { startEmbedded } from '../../src/embedded-postgres/start.ts';
-import { quiet } from '../kernel/database/support.ts';
+import { quiet } from '../database/support.ts';
 
 /** A home directory that is thrown away after the test. Open to all, as a checkout usually is. */
 export async function temporaryHome(): Promise<string> {

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { MIGRATIONS, migrate } from '../../src/kernel/database/migrate.ts';
-import { createLogger } from '../../src/kernel/log.ts';
+import { MIGRATIONS, migrate } from '../../src/database/migrate.ts';
+import { createLogger } from '../../src/lib/log.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { openSupplier, type Supplier } from './support/supplier.ts';
 

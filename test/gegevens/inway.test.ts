@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAuthority } from '../../src/demo/authority/authority.ts';
 import { type FscTokenOptions, mintFscToken } from '../../src/demo/fsc-manager.ts';
-import { readFscKeySet } from '../../src/kernel/oauth/fsc-keys.ts';
+import { readFscKeySet } from '../../src/plugins/oauth/fsc-keys.ts';
 import { mintKey } from './support/key-files.ts';
 import { type RawAnswer, type RawHeaders, send } from './support/requester.ts';
 import { FIXTURES, openSupplier, type Supplier } from './support/supplier.ts';

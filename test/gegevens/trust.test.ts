@@ -3,9 +3,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ConfigError, readConfig } from '../../src/kernel/config/read-config.ts';
 import { loadPemKey } from '../../src/lib/jades/own-key.ts';
 import { createSigner, plainStyles } from '../../src/lib/jades/signature.ts';
+import { ConfigError, readConfig } from '../../src/settings/read-config.ts';
 import { craft, kitOf } from '../lib/jades/support/kit.ts';
 import type { TestServer } from '../support/server.ts';
 import { type RawAnswer, type RawHeaders, send } from './support/requester.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { type EmbeddedPostgres, startEmbedded } from '../../src/embedded-postgres/start.ts';
-import { createLogger } from '../../src/kernel/log.ts';
+import { createLogger } from '../../src/lib/log.ts';
 import { messageFile, shvMessage } from './support/messages.ts';
 import { openSupplier, type Supplier } from './support/supplier.ts';
 

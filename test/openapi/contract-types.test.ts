@@ -4,7 +4,7 @@ import { expect, expectTypeOf, it } from 'vitest';
 import { CONTRACTS, typesFile, typesHeader } from '../../scripts/contract-types.ts';
 import type { operations as Feed } from '../../src/contracts/raadsfeed.ts';
 import type { components, operations as Log } from '../../src/contracts/verwerkingenlog.ts';
-import type { AnswerOf, RequestOf } from '../../src/http/contract.ts';
+import type { AnswerOf, RequestOf } from '../../src/plugins/contract.ts';
 
 it.each(CONTRACTS)('the types of %s were made from the contract as it is (npm run contract-types)', (name) => {
   expect(readFileSync(typesFile(name), 'utf8').split('\n\n', 1)[0]).toBe(typesHeader(name).trimEnd());

@@ -8,7 +8,7 @@ import { withDatabase } from '../../src/embedded-postgres/data-directory.ts';
 import { type EmbeddedPostgres, startEmbedded } from '../../src/embedded-postgres/start.ts';
 import { addSource, readSourceStates, removeSource } from '../../src/extensions/aggregator/store/sources.ts';
 import { encodeRequest } from '../../src/extensions/ldv/otlp.ts';
-import { createLogger } from '../../src/kernel/log.ts';
+import { createLogger } from '../../src/lib/log.ts';
 import { run as runStatements } from '../embedded-postgres/support.ts';
 import { FakeSource } from '../extensions/aggregator/fake-source.ts';
 import { documentOf, meetingOf } from '../extensions/aggregator/notubiz/supplier/answers.ts';

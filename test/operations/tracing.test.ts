@@ -1,13 +1,13 @@
 /** Traces for operators: what they tell, what they never tell, and that they are not the lines of LDV. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readConfig } from '../../src/kernel/config/read-config.ts';
+import { readConfig } from '../../src/settings/read-config.ts';
 import { DPL, type Span } from '../../src/verwerkingenlog/domain/ldv-span.ts';
 import { type Receiver, startReceiver } from '../extensions/ldv/receiver.ts';
 import { messageFile, shvMessage } from '../gegevens/support/messages.ts';
 import { openSupplier, type Supplier } from '../gegevens/support/supplier.ts';
-import { sendRaw } from '../http/support/ask.ts';
-import { createProbe, OPEN } from '../http/support/probe-area.ts';
+import { sendRaw } from '../plugins/support/ask.ts';
+import { createProbe, OPEN } from '../plugins/support/probe-area.ts';
 import { startServer } from '../support/server.ts';
 import { actie, HEADERS, KEY, newPerson, ofPerson } from '../verwerkingenlog/support.ts';
 import { type Collector, startCollector } from './collector.ts';

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { transaction } from '../../src/kernel/database/transaction.ts';
+import { transaction } from '../../src/database/transaction.ts';
 import { publishBatch } from '../../src/raadsfeed/store/publish.ts';
 import type { Ended } from '../support/program.ts';
 import { feedOperator, operator } from './cli.ts';

@@ -1,4 +1,4 @@
-import type { Db } from '../../src/kernel/database/transaction.ts';
+import type { Db } from '../../src/database/transaction.ts';
 
 /** Adds records as text, past the writer: made by the database itself, ten million take minutes. Their marks are 0; twenty organisations share them. */
 export async function generateHistory(db: Db, from: number, upTo: number): Promise<void> {

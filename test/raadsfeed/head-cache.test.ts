@@ -1,7 +1,7 @@
 /** What an instance takes the head of the feed to be: forward within one feed, and never from a read that began too early. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { Listener, NotificationCallback } from '../../src/kernel/database/listen.ts';
-import type { Db } from '../../src/kernel/database/transaction.ts';
+import type { Listener, NotificationCallback } from '../../src/database/listen.ts';
+import type { Db } from '../../src/database/transaction.ts';
 import { createHeadCache, type HeadCache } from '../../src/raadsfeed/feed/head.ts';
 import { parseFeedHead } from '../../src/raadsfeed/store/feed-row.ts';
 import { quiet } from './support.ts';

@@ -1,7 +1,7 @@
 /** What strangers choose of a request takes no memory that is not counted. */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { acceptedEncoding } from '../../src/http/headers.ts';
+import { acceptedEncoding } from '../../src/plugins/headers.ts';
 import { ENCODINGS } from '../../src/raadsfeed/feed/compression.ts';
 import { createHeadCache } from '../../src/raadsfeed/feed/head.ts';
 import { createByteCache, createPageCache } from '../../src/raadsfeed/feed/response-cache.ts';

@@ -1,6 +1,6 @@
 /** Answers that are being made stay within a bound of memory together. */
 import { expect, it } from 'vitest';
-import { Problem } from '../../src/kernel/problem.ts';
+import { Problem } from '../../src/lib/problem.ts';
 import { createAnswerMemory } from '../../src/raadsfeed/feed/response-cache.ts';
 
 const here = new AbortController().signal;

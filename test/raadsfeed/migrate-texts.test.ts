@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { expect, it } from 'vitest';
-import { MIGRATIONS, migrate } from '../../src/kernel/database/migrate.ts';
+import { MIGRATIONS, migrate } from '../../src/database/migrate.ts';
 import { systemClock } from '../../src/lib/time.ts';
 import { readRange } from '../../src/raadsfeed/store/read-log.ts';
 import { createDatabase } from '../support/database.ts';

@@ -1,8 +1,8 @@
 /** However the database plans them, and whatever it knows of the tables: pages look at the blocks that hold their records, and hardly at others. */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { typeParsers } from '../../src/kernel/database/pool.ts';
-import type { Db } from '../../src/kernel/database/transaction.ts';
+import { typeParsers } from '../../src/database/pool.ts';
+import type { Db } from '../../src/database/transaction.ts';
 import { PAGE_OCTETS, readEvents, readRange } from '../../src/raadsfeed/store/read-log.ts';
 import { readCollection, readFiltered, readSnapshot } from '../../src/raadsfeed/store/read-texts.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';

@@ -1,7 +1,7 @@
 /** Texts are in partitions of 100 000 numbers, created ahead; what is removed from one disappears from its file, and nobody waits for that. */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { transaction } from '../../src/kernel/database/transaction.ts';
+import { transaction } from '../../src/database/transaction.ts';
 import { lockFeedRow } from '../../src/raadsfeed/store/feed-row.ts';
 import { ensureTextPartitions, rewritePartitions } from '../../src/raadsfeed/store/text-partitions.ts';
 import { filesWith } from './database-files.ts';

@@ -1,6 +1,6 @@
 /** Redactions that are published together: what each of them reaches, and how long others wait for all of them. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Db, transaction } from '../../src/kernel/database/transaction.ts';
+import { type Db, transaction } from '../../src/database/transaction.ts';
 import type { Change, Herkomst } from '../../src/raadsfeed/domain/change.ts';
 import { type Outcome, publishBatch } from '../../src/raadsfeed/store/publish.ts';
 import { rewritePartitions } from '../../src/raadsfeed/store/text-partitions.ts';

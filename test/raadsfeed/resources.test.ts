@@ -1,9 +1,9 @@
 /** Resources with every member that they can have go in and come out as they are. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { readOpenapi } from '../../src/http/openapi-document.ts';
 import { canonicalJson } from '../../src/lib/json/canonical-json.ts';
 import { isRecord } from '../../src/lib/json/json-value.ts';
 import { contentHash } from '../../src/lib/json/resource-json.ts';
+import { readOpenapi } from '../../src/plugins/openapi-document.ts';
 import { agendapunt, asPage, document, type FeedServer, readRecords, startFeed, vergadering } from './support.ts';
 
 let feed: FeedServer;

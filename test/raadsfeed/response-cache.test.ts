@@ -1,7 +1,7 @@
 /** An answer that is given again is the same as the one before it, to the byte, and counts as much. */
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { transaction } from '../../src/kernel/database/transaction.ts';
+import { transaction } from '../../src/database/transaction.ts';
 import { publishBatch } from '../../src/raadsfeed/store/publish.ts';
 import { asPage, changeOf, document, type FeedServer, PATIENT, removal, startFeed, vergadering } from './support.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from 'vitest';
-import type { Pool } from '../../src/kernel/database/pool.ts';
+import type { Pool } from '../../src/database/pool.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { servicePool } from './support.ts';
 

@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { createServer, get, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Listener } from '../../src/kernel/database/listen.ts';
-import type { Db } from '../../src/kernel/database/transaction.ts';
+import type { Listener } from '../../src/database/listen.ts';
+import type { Db } from '../../src/database/transaction.ts';
 import { createFeedReader, createHeadCache, type FeedReader } from '../../src/raadsfeed/feed/head.ts';
 import { createStreams } from '../../src/raadsfeed/feed/stream.ts';
 import { openStream } from './stream-client.ts';

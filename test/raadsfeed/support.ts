@@ -1,8 +1,8 @@
-import type { Listener } from '../../src/kernel/database/listen.ts';
-import { createPool, type Pool } from '../../src/kernel/database/pool.ts';
-import { transaction } from '../../src/kernel/database/transaction.ts';
-import { createLogger } from '../../src/kernel/log.ts';
+import type { Listener } from '../../src/database/listen.ts';
+import { createPool, type Pool } from '../../src/database/pool.ts';
+import { transaction } from '../../src/database/transaction.ts';
 import { isRecord } from '../../src/lib/json/json-value.ts';
+import { createLogger } from '../../src/lib/log.ts';
 import { type Clock, systemClock } from '../../src/lib/time.ts';
 import { type Change, type Herkomst, prepareChange } from '../../src/raadsfeed/domain/change.ts';
 import { type Outcome, publishBatch } from '../../src/raadsfeed/store/publish.ts';

@@ -1,8 +1,8 @@
 /** `feed verify` against a feed in which one thing was put wrong by hand. */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { typeParsers } from '../../src/kernel/database/pool.ts';
-import type { Db } from '../../src/kernel/database/transaction.ts';
+import { typeParsers } from '../../src/database/pool.ts';
+import type { Db } from '../../src/database/transaction.ts';
 import { systemClock } from '../../src/lib/time.ts';
 import { verifyFeed } from '../../src/raadsfeed/verify/verify-feed.ts';
 import { agendapunt, document, type FeedServer, removal, startFeed, vergadering } from './support.ts';

@@ -1,8 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 import { expect } from 'vitest';
-import { type OpenapiDocument, readOpenapi } from '../../src/http/openapi-document.ts';
 import { isRecord } from '../../src/lib/json/json-value.ts';
+import { type OpenapiDocument, readOpenapi } from '../../src/plugins/openapi-document.ts';
 
 export interface Answer {
   readonly status: number;

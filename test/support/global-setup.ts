@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import process from 'node:process';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
+import { migrate } from '../../src/database/migrate.ts';
 import { socketUrl } from '../../src/embedded-postgres/data-directory.ts';
 import { startEmbedded } from '../../src/embedded-postgres/start.ts';
-import { migrate } from '../../src/kernel/database/migrate.ts';
-import { createLogger } from '../../src/kernel/log.ts';
+import { createLogger } from '../../src/lib/log.ts';
 import {
   allowRolesOnNodes,
   CITUS_SETTING,

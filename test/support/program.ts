@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { PassThrough } from 'node:stream';
 import { runProgram } from '../../src/cli/program.ts';
-import type { Terminal } from '../../src/kernel/terminal.ts';
+import type { Terminal } from '../../src/seams/terminal.ts';
 
-const MAIN = join(import.meta.dirname, '../../src/cli/main.ts');
+const MAIN = join(import.meta.dirname, '../../src/main.ts');
 
 export interface Ended {
   readonly status: number | null;

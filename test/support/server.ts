@@ -1,7 +1,7 @@
-import { readConfig } from '../../src/kernel/config/read-config.ts';
-import { createLogger } from '../../src/kernel/log.ts';
+import { createLogger } from '../../src/lib/log.ts';
 import type { Clock } from '../../src/lib/time.ts';
 import { type ServeOptions, type Service, serve } from '../../src/serve.ts';
+import { readConfig } from '../../src/settings/read-config.ts';
 import { createDatabase } from './database.ts';
 
 export interface TestServer extends Service {

@@ -18,7 +18,7 @@ import {
   verwerkingsheaders,
 } from '../../src/client/verwerkingenlog.ts';
 import { startAuthorizationServer } from '../../src/demo/authorization-server.ts';
-import { createLogger } from '../../src/kernel/log.ts';
+import { createLogger } from '../../src/lib/log.ts';
 import { EVERY, HEADERS, type LogServer, listIn, newPerson, ofPerson, startLog } from './support.ts';
 
 let log: LogServer;

@@ -9,9 +9,9 @@ import type {
   Verwerkingsactie,
 } from '../../src/client/verwerkingenlog.ts';
 import type { components } from '../../src/contracts/verwerkingenlog.ts';
-import { readOpenapi } from '../../src/http/openapi-document.ts';
-import type { ProcessedPerson, ProcessingEntry } from '../../src/kernel/processing-log.ts';
 import { isRecord } from '../../src/lib/json/json-value.ts';
+import { readOpenapi } from '../../src/plugins/openapi-document.ts';
+import type { ProcessedPerson, ProcessingEntry } from '../../src/seams/processing-log.ts';
 import {
   type Actie,
   moment,

@@ -1,10 +1,10 @@
 /** Actions that are kept in one group, past the contract that would refuse what is wrong with them. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { readConfig } from '../../src/kernel/config/read-config.ts';
-import { createLogger } from '../../src/kernel/log.ts';
-import { type OpenPlatform, openPlatform } from '../../src/kernel/platform.ts';
+import { createLogger } from '../../src/lib/log.ts';
 import { newTraceContext } from '../../src/lib/trace-context.ts';
+import { type OpenPlatform, openPlatform } from '../../src/platform.ts';
+import { readConfig } from '../../src/settings/read-config.ts';
 import { type Actie, actieOf } from '../../src/verwerkingenlog/domain/verwerkingsactie.ts';
 import { type ActieLog, openProcessingLog } from '../../src/verwerkingenlog/processing-log.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';

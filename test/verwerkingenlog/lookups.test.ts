@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openIdentityKeys } from '../../src/verwerkingenlog/store/keys.ts';
-import { openPool } from '../kernel/database/support.ts';
+import { openPool } from '../database/support.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { koppelvlak } from './cli.ts';
 import { actie, actieIn, HEADERS, KEY, type LogServer, listIn, newPerson, ofPerson, startLog } from './support.ts';

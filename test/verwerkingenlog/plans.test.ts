@@ -2,7 +2,7 @@
 
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Db } from '../../src/kernel/database/transaction.ts';
+import type { Db } from '../../src/database/transaction.ts';
 import { GEEN_AANROEP } from '../../src/verwerkingenlog/domain/verwerkingsactie.ts';
 import { readIdempotency } from '../../src/verwerkingenlog/store/append.ts';
 import {

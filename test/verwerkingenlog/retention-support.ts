@@ -1,7 +1,7 @@
 /** A log whose clock the test moves over years: months come and go, terms pass. */
 import pg from 'pg';
-import { createPool } from '../../src/kernel/database/pool.ts';
-import { createLogger } from '../../src/kernel/log.ts';
+import { createPool } from '../../src/database/pool.ts';
+import { createLogger } from '../../src/lib/log.ts';
 import {
   type Pruned,
   type PruneOptions,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ConfigError, readConfig } from '../../src/kernel/config/read-config.ts';
+import { ConfigError, readConfig } from '../../src/settings/read-config.ts';
 
 const ID = '0f5d1a40-6c0e-4f1c-9a52-6a4f7f1f2a10';
 

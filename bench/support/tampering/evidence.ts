@@ -1,5 +1,6 @@
 /** What a service with this database would show somebody outside: leaves, tiles, records and proofs, as they are stored now. */
 import pg from 'pg';
+import type { Db } from '../../../src/database/transaction.ts';
 import { checkpointIn } from '../../../src/extensions/proof/state.ts';
 import {
   ENTRY_BYTES,
@@ -17,12 +18,11 @@ import {
   proveDelivery,
   storedDeliveries,
 } from '../../../src/gegevens/store/proof.ts';
-import type { Db } from '../../../src/kernel/database/transaction.ts';
-import type { ProofLogName, ProofRecord, ProofWriter, StoredProof } from '../../../src/kernel/proof-log.ts';
 import { canonicalJson } from '../../../src/lib/json/canonical-json.ts';
 import { isRecord } from '../../../src/lib/json/json-value.ts';
 import { tilePath, tilesOf } from '../../../src/lib/tlog/tiles.ts';
 import { RECORD_PART, readRecordProof, storedRecords } from '../../../src/raadsfeed/store/proof.ts';
+import type { ProofLogName, ProofRecord, ProofWriter, StoredProof } from '../../../src/seams/proof-log.ts';
 import type { IdentityKeys } from '../../../src/verwerkingenlog/domain/identity-keys.ts';
 import { provenVersions, storedVersions } from '../../../src/verwerkingenlog/store/proof.ts';
 import { readVersie } from '../../../src/verwerkingenlog/store/versions.ts';

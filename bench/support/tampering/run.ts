@@ -5,7 +5,7 @@
 import type pg from 'pg';
 import { verifyLog } from '../../../src/extensions/proof/verify.ts';
 import type { ProofFault } from '../../../src/extensions/proof/verify-tiles.ts';
-import type { ProofLogName, StoredProof } from '../../../src/kernel/proof-log.ts';
+import type { ProofLogName, StoredProof } from '../../../src/seams/proof-log.ts';
 import { anyLogTries } from './any-log.ts';
 import type { Tampered, Try } from './common.ts';
 import { DELIVERIES, DELIVERY_TRIES } from './deliveries.ts';

@@ -1,4 +1,4 @@
-import type { Platform } from '../../kernel/platform.ts';
+import type { Platform } from '../../platform.ts';
 import { closeDependencies, openDependencies } from './dependencies.ts';
 import type { Source } from './source.ts';
 import { readItemsIn } from './store/source-items.ts';

@@ -1,12 +1,12 @@
 /** What following sources takes, made from the configuration: for the service and for commands beside it. */
 
-import type { Pool } from '../../kernel/database/pool.ts';
-import type { Logger } from '../../kernel/log.ts';
-import type { Platform } from '../../kernel/platform.ts';
-import type { ProofWriter } from '../../kernel/proof-log.ts';
+import type { Pool } from '../../database/pool.ts';
+import type { Logger } from '../../lib/log.ts';
 import { createOutboundClient, type OutboundClient } from '../../lib/outbound/outbound-client.ts';
 import type { Clock } from '../../lib/time.ts';
+import type { Platform } from '../../platform.ts';
 import { createLineValidator, type LineValidator } from '../../raadsfeed/writer/line-validator.ts';
+import type { ProofWriter } from '../../seams/proof-log.ts';
 import { openNotubiz } from './notubiz/adapter.ts';
 import { createCallSlots } from './store/call-slots.ts';
 import type { SourceAdapter } from './supplier/source-adapter.ts';

@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { Db } from '../../kernel/database/transaction.ts';
+import type { Db } from '../../database/transaction.ts';
 import { readSourceStates, type SourceState } from './store/sources.ts';
 
 export interface AggregatorMetrics {

@@ -1,11 +1,11 @@
 /** Switches organisations from one source to another. Identities stay: what both have is not published again. */
 
-import { transaction } from '../../kernel/database/transaction.ts';
-import type { Platform } from '../../kernel/platform.ts';
+import { transaction } from '../../database/transaction.ts';
 import { askPage, FeedFault, readServiceDocument } from '../../lib/feed-client/client.ts';
 import { normaliseOrganisatiecode } from '../../lib/feed-client/organisatiecode.ts';
 import { NO_PROGRESS, notePage, readSnapshotPage } from '../../lib/feed-client/page.ts';
 import { isRecord } from '../../lib/json/json-value.ts';
+import type { Platform } from '../../platform.ts';
 import { isMassDelete } from '../../raadsfeed/domain/mass-delete.ts';
 import { isResourceType } from '../../raadsfeed/domain/resource.ts';
 import { type AggregatorDependencies, closeDependencies, openDependencies } from './dependencies.ts';

@@ -1,8 +1,8 @@
 /** Reads one source now, as an operator asked. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Platform } from '../../kernel/platform.ts';
 import { backoffMs } from '../../lib/outbound/outbound-client.ts';
+import type { Platform } from '../../platform.ts';
 import { closeDependencies, openDependencies, type SupplierDependencies } from './dependencies.ts';
 import { followSource } from './feed/follow-source.ts';
 import type { Lease } from './source.ts';

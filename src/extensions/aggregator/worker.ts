@@ -1,8 +1,8 @@
 /** Takes sources that are due, reads each for a while, and records what came of it. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Pool } from '../../kernel/database/pool.ts';
-import type { Logger } from '../../kernel/log.ts';
+import type { Pool } from '../../database/pool.ts';
 import { FeedFault } from '../../lib/feed-client/client.ts';
+import type { Logger } from '../../lib/log.ts';
 import { backoffMs } from '../../lib/outbound/outbound-client.ts';
 import { OutboundError } from '../../lib/outbound/outbound-error.ts';
 import type { AggregatorDependencies } from './dependencies.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { commandGroup } from '../../cli/command-group.ts';
-import type { Terminal } from '../../kernel/terminal.ts';
+import type { Terminal } from '../../seams/terminal.ts';
 import { checkCommand } from './commands/check.ts';
 import { convertCommand } from './commands/convert.ts';
 import { preflightCommand } from './commands/preflight.ts';

@@ -3,7 +3,7 @@ import { period } from '../../demo/example-data.ts';
 import { mintFscToken } from '../../demo/fsc-manager.ts';
 import type { TourNeeds } from '../../demo/run-demo.ts';
 import { loadModel } from '../../gegevens/model/model.ts';
-import { readConfig } from '../../kernel/config/read-config.ts';
+import { readConfig } from '../../settings/read-config.ts';
 import { checkStored } from './check/check-deliveries.ts';
 import { municipalityText, summary } from './check/report-text.ts';
 import { sheetLines } from './preflight/data-sheet.ts';

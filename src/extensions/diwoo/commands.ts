@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { table } from '../../cli/output.ts';
 import { runCommand } from '../../cli/run-command.ts';
-import type { Terminal } from '../../kernel/terminal.ts';
+import type { Terminal } from '../../seams/terminal.ts';
 
 /** `koppelvlak diwoo …`: what is offered to the national index of public documents. */
 export function addCommands(program: Command, terminal: Terminal): void {

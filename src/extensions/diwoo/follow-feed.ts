@@ -1,6 +1,6 @@
 /** How the index of what is offered follows the feed; documents keep their places throughout. */
-import type { Pool } from '../../kernel/database/pool.ts';
-import type { Db } from '../../kernel/database/transaction.ts';
+import type { Pool } from '../../database/pool.ts';
+import type { Db } from '../../database/transaction.ts';
 import { isRecord } from '../../lib/json/json-value.ts';
 import { type FeedIndex, followFeed, readIndexPosition } from '../../raadsfeed/store/follow-index.ts';
 import { toItemState, toOffer } from './offer.ts';

@@ -1,7 +1,8 @@
 /** Whether and how a document of the feed is offered. Feeds of others may hold members of any kind, so each is checked where it is read. */
-import { stripControls } from '../../http/html/template.ts';
+
 import { normaliseOrganisatiecode } from '../../lib/feed-client/organisatiecode.ts';
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
+import { stripControls } from '../../plugins/html/template.ts';
 import { categoryNumber, fileType } from '../../raadsfeed/domain/value-lists.ts';
 
 /** Reasons to leave a current document out that follow from the document itself. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
-import type { Platform } from '../../kernel/platform.ts';
+import type { Platform } from '../../platform.ts';
 import { followStep } from './follow-feed.ts';
 import { serveDiwoo } from './routes.ts';
 

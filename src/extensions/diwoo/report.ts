@@ -1,5 +1,5 @@
 /** What is offered and what is left out, and why; for operators. */
-import type { Db } from '../../kernel/database/transaction.ts';
+import type { Db } from '../../database/transaction.ts';
 import type { Reason } from './offer.ts';
 
 /** Why a document of the feed is not offered. */

@@ -1,15 +1,15 @@
 /** The addresses of DiWoo: `/robots.txt` and the sitemaps that it leads to, compressed and kept in memory. */
 import { hash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { limitUnreadAnswers } from '../../http/bodies.ts';
-import { acceptedEncoding, checkRequestHead } from '../../http/headers.ts';
-import { createRateCounter, limitRate } from '../../http/limits.ts';
-import { handleProblems } from '../../http/problem-reply.ts';
-import { platformProblems } from '../../http/problems.ts';
-import type { Pool } from '../../kernel/database/pool.ts';
-import type { Platform } from '../../kernel/platform.ts';
-import { Problem } from '../../kernel/problem.ts';
+import type { Pool } from '../../database/pool.ts';
 import { isRecord } from '../../lib/json/json-value.ts';
+import { Problem } from '../../lib/problem.ts';
+import type { Platform } from '../../platform.ts';
+import { limitUnreadAnswers } from '../../plugins/bodies.ts';
+import { acceptedEncoding, checkRequestHead } from '../../plugins/headers.ts';
+import { createRateCounter, limitRate } from '../../plugins/limits.ts';
+import { handleProblems } from '../../plugins/problem-reply.ts';
+import { platformProblems } from '../../plugins/problems.ts';
 import { compress, ENCODINGS } from '../../raadsfeed/feed/compression.ts';
 import { createByteCache, type ResponseCache } from '../../raadsfeed/feed/response-cache.ts';
 import { isComplete } from './follow-feed.ts';

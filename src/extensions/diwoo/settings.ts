@@ -1,7 +1,7 @@
-import { flag } from '../../kernel/config/kinds.ts';
-import type { Config } from '../../kernel/config/read-config.ts';
+import { flag } from '../../settings/kinds.ts';
+import type { Config } from '../../settings/read-config.ts';
 
-declare module '../../kernel/config/read-config.ts' {
+declare module '../../settings/read-config.ts' {
   interface SettingGroups {
     readonly diwoo: typeof settings.diwoo;
   }

@@ -1,7 +1,7 @@
 /** The sitemaps that the national harvester reads: an index per category, and below it the documents of each organisation. */
 import { setImmediate } from 'node:timers/promises';
-import { type Html, html } from '../../http/html/template.ts';
-import type { Db } from '../../kernel/database/transaction.ts';
+import type { Db } from '../../database/transaction.ts';
+import { type Html, html } from '../../plugins/html/template.ts';
 import {
   categoryTerm,
   fileTypeTerm,

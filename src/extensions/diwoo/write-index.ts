@@ -1,6 +1,6 @@
 /** Writes what changed in the feed into the index, a batch in a fixed number of statements. Runs in the transaction of the position. */
 
-import { arrayOf, type Db } from '../../kernel/database/transaction.ts';
+import { arrayOf, type Db } from '../../database/transaction.ts';
 import { type Resource, resourceKey } from '../../raadsfeed/domain/resource.ts';
 import { MOST_REMOVED } from '../../raadsfeed/store/follow-index.ts';
 import type { ItemState, Offer } from './offer.ts';

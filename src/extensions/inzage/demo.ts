@@ -1,4 +1,4 @@
-import type { Config } from '../../kernel/config/read-config.ts';
+import type { Config } from '../../settings/read-config.ts';
 import { isServed } from './settings.ts';
 
 export const next = (config: Config, baseUrl: string): string[] =>

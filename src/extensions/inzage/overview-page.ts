@@ -1,8 +1,8 @@
 /** The page with what was done with a citizen's data, in plain words. */
-import { dayAndTime, count as number } from '../../http/html/format.ts';
-import { alert, facts, heading, link, type Page, paragraph } from '../../http/html/page.ts';
-import { type Html, type HtmlValue, html, safeUrl } from '../../http/html/template.ts';
-import type { Config } from '../../kernel/config/read-config.ts';
+import { dayAndTime, count as number } from '../../plugins/html/format.ts';
+import { alert, facts, heading, link, type Page, paragraph } from '../../plugins/html/page.ts';
+import { type Html, type HtmlValue, html, safeUrl } from '../../plugins/html/template.ts';
+import type { Config } from '../../settings/read-config.ts';
 import { MAX_COUNT } from '../../verwerkingenlog/store/find.ts';
 import type { Entry, Explanation, Group, Overview, Selection } from './read-overview.ts';
 import { LOGOUT, OVERVIEW } from './site.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
-import type { Platform } from '../../kernel/platform.ts';
+import type { Platform } from '../../platform.ts';
 import { serveInzage } from './routes.ts';
 
 /** Pages on which citizens see what was done with their data. */

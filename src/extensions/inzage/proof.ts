@@ -1,10 +1,10 @@
 /** The proof of an entry for the citizen whom it is about: a page that says what it is, and two files to check it with. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { requestClosedSignal } from '../../http/connections.ts';
-import { traceOf } from '../../http/headers.ts';
-import { heading, link, type Page, paragraph } from '../../http/html/page.ts';
-import { html } from '../../http/html/template.ts';
-import type { ProofWriter } from '../../kernel/proof-log.ts';
+import { requestClosedSignal } from '../../plugins/connections.ts';
+import { traceOf } from '../../plugins/headers.ts';
+import { heading, link, type Page, paragraph } from '../../plugins/html/page.ts';
+import { html } from '../../plugins/html/template.ts';
+import type { ProofWriter } from '../../seams/proof-log.ts';
 import { categorieOf } from '../../verwerkingenlog/domain/access.ts';
 import { isSamePerson } from '../../verwerkingenlog/domain/person.ts';
 import { BASIS, objectPart, proofRecordOf } from '../../verwerkingenlog/domain/proof-parts.ts';

@@ -1,9 +1,9 @@
 /** What a citizen may see of the log, read as the API reads it and logged like every other reading. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { requestClosedSignal } from '../../http/connections.ts';
-import { traceOf } from '../../http/headers.ts';
-import type { Config } from '../../kernel/config/read-config.ts';
-import type { Pool } from '../../kernel/database/pool.ts';
+import type { Pool } from '../../database/pool.ts';
+import { requestClosedSignal } from '../../plugins/connections.ts';
+import { traceOf } from '../../plugins/headers.ts';
+import type { Config } from '../../settings/read-config.ts';
 import { isBsnKind, isSamePerson } from '../../verwerkingenlog/domain/person.ts';
 import { type Versie, withOffset } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
 import type { Activiteit } from '../../verwerkingenlog/domain/verwerkingsactiviteit.ts';

@@ -6,7 +6,7 @@ import { hkdfSync, randomUUID } from 'node:crypto';
 import type { CookieSerializeOptions } from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EncryptJWT, errors, type JWTPayload, jwtDecrypt } from 'jose';
-import type { Pool } from '../../kernel/database/pool.ts';
+import type { Pool } from '../../database/pool.ts';
 import type { Clock } from '../../lib/time.ts';
 import { isBsn } from '../../verwerkingenlog/domain/read-actie.ts';
 import { endSession, isEnded } from '../../verwerkingenlog/store/ended-sessions.ts';

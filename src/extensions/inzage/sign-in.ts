@@ -1,8 +1,8 @@
 /** Logging in at an OpenID Connect provider: authorization code with PKCE, state and nonce (OpenID Connect Core 1.0 section 3.1, RFC 7636). */
 import * as oidc from 'openid-client';
-import type { Config } from '../../kernel/config/read-config.ts';
 import { createGuardedConnections, headerValue, readBody } from '../../lib/outbound/guarded-fetch.ts';
 import type { Clock } from '../../lib/time.ts';
+import type { Config } from '../../settings/read-config.ts';
 import { isBsn } from '../../verwerkingenlog/domain/read-actie.ts';
 import type { LoginAttempt } from './sessions.ts';
 

@@ -2,10 +2,10 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { hasOtherCharset, isCrowded } from '../../http/bodies.ts';
-import { platformProblems } from '../../http/problems.ts';
-import { Problem } from '../../kernel/problem.ts';
-import type { MemoryPermit, MemorySemaphore } from '../../kernel/scheduling.ts';
+import { Problem } from '../../lib/problem.ts';
+import type { MemoryPermit, MemorySemaphore } from '../../lib/scheduling.ts';
+import { hasOtherCharset, isCrowded } from '../../plugins/bodies.ts';
+import { platformProblems } from '../../plugins/problems.ts';
 import { MEDIA_TYPES, type OtlpForm } from './otlp.ts';
 
 const decompress = promisify(gunzip);

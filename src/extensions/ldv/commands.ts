@@ -3,7 +3,7 @@ import { commandGroup } from '../../cli/command-group.ts';
 import { table } from '../../cli/output.ts';
 import { parseMoment } from '../../cli/parse-arguments.ts';
 import { runCommand } from '../../cli/run-command.ts';
-import type { Terminal } from '../../kernel/terminal.ts';
+import type { Terminal } from '../../seams/terminal.ts';
 
 const KINDS = ['geweigerd', 'wijziging', 'verwijdering', 'ingehouden', 'verdwenen', 'onleesbaar', 'onverzendbaar'];
 

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { processingHeaders } from '../../demo/demo-client.ts';
 import { persons, uitvoerder } from '../../demo/example-data.ts';
 import type { TourNeeds } from '../../demo/run-demo.ts';
-import type { Config } from '../../kernel/config/read-config.ts';
 import { isRecord } from '../../lib/json/json-value.ts';
+import type { Config } from '../../settings/read-config.ts';
 
 export const mounts = ({ ldv }: Config, baseUrl: string): Record<string, string> => ({ ldv: baseUrl + ldv.prefix });
 

@@ -1,5 +1,5 @@
 /** What others see of an action in the form of LDV: its lines, and which logbook this is. */
-import type { Config } from '../../kernel/config/read-config.ts';
+import type { Config } from '../../settings/read-config.ts';
 import { LOGBOOKS } from '../../verwerkingenlog/domain/ldv-line.ts';
 import type { Span } from '../../verwerkingenlog/domain/ldv-span.ts';
 import type { Versie } from '../../verwerkingenlog/domain/verwerkingsactie.ts';

@@ -1,6 +1,6 @@
 /** Sends lines to another logbook by OTLP over HTTP, and says what came of them. */
-import type { Config } from '../../kernel/config/read-config.ts';
-import { clientCredentialsToken, TokenFetchError, type TokenWish } from '../../kernel/oauth/client-credentials.ts';
+
+import { clientCredentialsToken, TokenFetchError, type TokenWish } from '../../lib/outbound/client-credentials.ts';
 import {
   ACCEPT_ENCODING,
   createGuardedConnections,
@@ -10,6 +10,7 @@ import {
 } from '../../lib/outbound/guarded-fetch.ts';
 import { retryAfterMs } from '../../lib/outbound/outbound-client.ts';
 import type { Clock } from '../../lib/time.ts';
+import type { Config } from '../../settings/read-config.ts';
 import type { Span } from '../../verwerkingenlog/domain/ldv-span.ts';
 import { decodeResponse, decodeStatus, type ExportResponse, encodeRequest, MEDIA_TYPES } from './otlp.ts';
 

@@ -5,11 +5,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Counter, Gauge } from 'prom-client';
-import type { Pool } from '../../kernel/database/pool.ts';
-import type { OperatorSection, Platform, ReadinessCheck, ReadinessResult } from '../../kernel/platform.ts';
-import { eventLoopBudget } from '../../kernel/scheduling.ts';
+import type { Pool } from '../../database/pool.ts';
 import { backoffMs } from '../../lib/outbound/outbound-client.ts';
+import { eventLoopBudget } from '../../lib/scheduling.ts';
 import { newTraceContext, traceHeaders } from '../../lib/trace-context.ts';
+import type { OperatorSection, Platform, ReadinessCheck, ReadinessResult } from '../../platform.ts';
 import { type IdentityKeys, UnknownKeyError } from '../../verwerkingenlog/domain/identity-keys.ts';
 import { hasLargeInteger, isTime, type Span } from '../../verwerkingenlog/domain/ldv-span.ts';
 import { revealWithinBudget } from '../../verwerkingenlog/store/versions.ts';

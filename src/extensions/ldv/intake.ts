@@ -1,10 +1,10 @@
 /** From spans to stored lines: which are refused, what the register says of the others, and what the answer tells. */
 import { Counter, type Registry } from 'prom-client';
-import type { Db } from '../../kernel/database/transaction.ts';
-import type { Platform } from '../../kernel/platform.ts';
-import { eventLoopBudget } from '../../kernel/scheduling.ts';
+import type { Db } from '../../database/transaction.ts';
+import { eventLoopBudget } from '../../lib/scheduling.ts';
 import { isDuration, isTerm } from '../../lib/time.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
+import type { Platform } from '../../platform.ts';
 import { keepOf, keptNames, writeLine } from '../../verwerkingenlog/domain/ldv-line.ts';
 import type { Span } from '../../verwerkingenlog/domain/ldv-span.ts';
 import type { Auteur } from '../../verwerkingenlog/domain/verwerkingsactie.ts';

@@ -1,9 +1,9 @@
 /** Storing lines of LDV: a request is one transaction, and requests that arrive together share one. A line is stored once. */
-import { isConflict, isLockTimeout } from '../../kernel/database/database-unavailable.ts';
-import { type Db, transaction } from '../../kernel/database/transaction.ts';
-import type { Platform } from '../../kernel/platform.ts';
-import { mapWithinBudget } from '../../kernel/scheduling.ts';
+import { isConflict, isLockTimeout } from '../../database/database-unavailable.ts';
+import { type Db, transaction } from '../../database/transaction.ts';
+import { mapWithinBudget } from '../../lib/scheduling.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
+import type { Platform } from '../../platform.ts';
 import { type LdvLine, writeLine } from '../../verwerkingenlog/domain/ldv-line.ts';
 import { type Actie, type Auteur, eersteVersie, newActieId } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
 import { createGroupCommit } from '../../verwerkingenlog/group-commit.ts';

@@ -1,8 +1,8 @@
 /** The messages of OTLP over HTTP, in protobuf and JSON: reading and writing requests, answers and errors. */
 import { readFileSync } from 'node:fs';
 import protobuf from 'protobufjs';
-import { eventLoopBudget } from '../../kernel/scheduling.ts';
 import { isRecord } from '../../lib/json/json-value.ts';
+import { eventLoopBudget } from '../../lib/scheduling.ts';
 import {
   type Attributes,
   OtlpError,

@@ -1,7 +1,7 @@
 /** A question about lines of LDV: its selectors, and how a line is answered. @see read extension of LDV, work version 0.9 */
 import type { components } from '../../contracts/ldv-lezen.ts';
-import type { InvalidParam } from '../../kernel/problem.ts';
 import { isRecord } from '../../lib/json/json-value.ts';
+import type { InvalidParam } from '../../lib/problem.ts';
 import { type AttributeValue, DPL, type Span } from '../../verwerkingenlog/domain/ldv-span.ts';
 import { toUtc } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
 import { UNKNOWN_KIND, uuidOf } from './mapping.ts';

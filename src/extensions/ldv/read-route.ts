@@ -1,10 +1,10 @@
 /** `POST /data-processing-operations`: reading the log in the form of LDV, with the scopes and confidentiality of area B. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { operations } from '../../contracts/ldv-lezen.ts';
-import { callerOf, insufficientScope } from '../../http/auth.ts';
-import type { Contract } from '../../http/contract.ts';
-import type { Db } from '../../kernel/database/transaction.ts';
-import { eventLoopBudget } from '../../kernel/scheduling.ts';
+import type { Db } from '../../database/transaction.ts';
+import { eventLoopBudget } from '../../lib/scheduling.ts';
+import { callerOf, insufficientScope } from '../../plugins/auth.ts';
+import type { Contract } from '../../plugins/contract.ts';
 import { CATEGORIEEN, type Categorie, categorieOf } from '../../verwerkingenlog/domain/access.ts';
 import type { Span } from '../../verwerkingenlog/domain/ldv-span.ts';
 import { isSamePerson, personKey } from '../../verwerkingenlog/domain/person.ts';

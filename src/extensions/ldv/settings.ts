@@ -1,7 +1,7 @@
-import { choice, flag, integer, list, optionalText, prefix, text, url } from '../../kernel/config/kinds.ts';
-import type { Config, Fault } from '../../kernel/config/read-config.ts';
+import { choice, flag, integer, list, optionalText, prefix, text, url } from '../../settings/kinds.ts';
+import type { Config, Fault } from '../../settings/read-config.ts';
 
-declare module '../../kernel/config/read-config.ts' {
+declare module '../../settings/read-config.ts' {
   interface SettingGroups {
     readonly ldv: typeof settings.ldv;
     readonly ldvOut: typeof settings.ldvOut;

@@ -1,4 +1,4 @@
-import type { StoreHooks } from '../../kernel/store-hooks.ts';
+import type { StoreHooks } from '../../seams/store-hooks.ts';
 
 /** @see StoreHooks */
 export const forwardPolicy: StoreHooks['forwardPolicy'] = ({ ldvOut: { forwardUrl, forwardConfidential } }) =>

@@ -1,16 +1,16 @@
 /** `POST /traces`: lines of LDV over OTLP/HTTP, and the errors of that protocol. @see opentelemetry-proto 1.11, docs/specification.md */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { operations } from '../../contracts/ldv.ts';
-import { callerOf, callerOin } from '../../http/auth.ts';
-import { requestClosedSignal } from '../../http/connections.ts';
-import type { Contract, ServeOptions } from '../../http/contract.ts';
-import { traceOf } from '../../http/headers.ts';
-import { clientKey } from '../../http/limits.ts';
-import type { ProblemStyle } from '../../http/problem-reply.ts';
-import { platformProblems } from '../../http/problems.ts';
-import type { Platform } from '../../kernel/platform.ts';
-import { Problem } from '../../kernel/problem.ts';
-import { createMemorySemaphore } from '../../kernel/scheduling.ts';
+import { Problem } from '../../lib/problem.ts';
+import { createMemorySemaphore } from '../../lib/scheduling.ts';
+import type { Platform } from '../../platform.ts';
+import { callerOf, callerOin } from '../../plugins/auth.ts';
+import { requestClosedSignal } from '../../plugins/connections.ts';
+import type { Contract, ServeOptions } from '../../plugins/contract.ts';
+import { traceOf } from '../../plugins/headers.ts';
+import { clientKey } from '../../plugins/limits.ts';
+import type { ProblemStyle } from '../../plugins/problem-reply.ts';
+import { platformProblems } from '../../plugins/problems.ts';
 import { OtlpError, type Span } from '../../verwerkingenlog/domain/ldv-span.ts';
 import { acceptOtlpBodies, formOf, readOtlpBody } from './body.ts';
 import type { Intake, LineSender } from './intake.ts';

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { commandGroup } from '../../cli/command-group.ts';
 import { createProgress } from '../../cli/output.ts';
 import { runCommand } from '../../cli/run-command.ts';
-import type { Terminal } from '../../kernel/terminal.ts';
+import type { Terminal } from '../../seams/terminal.ts';
 
 export function addCommands(program: Command, terminal: Terminal): void {
   commandGroup(program, 'feed').addCommand(feedReindexCommand(terminal));

@@ -1,13 +1,13 @@
 /** What every page of the council information works with: the database, the addresses, the frame. */
 
-import { link, type Site } from '../../http/html/page.ts';
-import { html } from '../../http/html/template.ts';
-import type { Config } from '../../kernel/config/read-config.ts';
-import type { Pool } from '../../kernel/database/pool.ts';
+import type { Pool } from '../../database/pool.ts';
 import type { Clock } from '../../lib/time.ts';
+import { link, type Site } from '../../plugins/html/page.ts';
+import { html } from '../../plugins/html/template.ts';
 import { COLLECTIONS, type Resource, type ResourceType, resourcePath } from '../../raadsfeed/domain/resource.ts';
 import type { HeadCache } from '../../raadsfeed/feed/head.ts';
 import type { FeedOrganisation, SourceCompleteness } from '../../raadsfeed/store/state.ts';
+import type { Config } from '../../settings/read-config.ts';
 import type { PageMemory } from './page-memory.ts';
 
 /** Path of the pages. */

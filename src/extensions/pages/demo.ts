@@ -1,4 +1,4 @@
-import type { Config } from '../../kernel/config/read-config.ts';
+import type { Config } from '../../settings/read-config.ts';
 import { HOME } from './context.ts';
 import { isServed } from './settings.ts';
 

@@ -1,8 +1,9 @@
 /** The page of a document, and the list of an organisation's documents. */
-import { day, fileSize } from '../../http/html/format.ts';
-import { facts, heading, link, type Page, paragraph } from '../../http/html/page.ts';
-import { html, safeUrl, shorten } from '../../http/html/template.ts';
+
 import type { JsonObject } from '../../lib/json/json-value.ts';
+import { day, fileSize } from '../../plugins/html/format.ts';
+import { facts, heading, link, type Page, paragraph } from '../../plugins/html/page.ts';
+import { html, safeUrl, shorten } from '../../plugins/html/template.ts';
 import type { Resource } from '../../raadsfeed/domain/resource.ts';
 import { categoryNumber, categoryTerm } from '../../raadsfeed/domain/value-lists.ts';
 import type { FeedOrganisation } from '../../raadsfeed/store/state.ts';

@@ -1,7 +1,7 @@
 /** The front page: organisations, the meetings that come and those that were, and search. */
-import { day } from '../../http/html/format.ts';
-import { badge, heading, link, type Page, paragraph } from '../../http/html/page.ts';
-import { html, shorten } from '../../http/html/template.ts';
+import { day } from '../../plugins/html/format.ts';
+import { badge, heading, link, type Page, paragraph } from '../../plugins/html/page.ts';
+import { html, shorten } from '../../plugins/html/template.ts';
 import { readOrganisations } from '../../raadsfeed/store/state.ts';
 import { HOME, isStale, organisationPath, type PagesContext } from './context.ts';
 import { boundedList, documentRow, meetingRow } from './rows.ts';

@@ -1,7 +1,7 @@
 /** What changed when, in words; and the page of what is not there any more. */
-import { dayAndTime } from '../../http/html/format.ts';
-import { alert, facts, heading, link, type Page, paragraph } from '../../http/html/page.ts';
-import { type Html, html, shorten } from '../../http/html/template.ts';
+import { dayAndTime } from '../../plugins/html/format.ts';
+import { alert, facts, heading, link, type Page, paragraph } from '../../plugins/html/page.ts';
+import { type Html, html, shorten } from '../../plugins/html/template.ts';
 import type { Resource, ResourceType } from '../../raadsfeed/domain/resource.ts';
 import { HOME, organisationPath } from './context.ts';
 import { TYPE_NAMES } from './rows.ts';

@@ -1,8 +1,9 @@
 /** The page of a meeting. */
-import { dayAndTime, time, weekday } from '../../http/html/format.ts';
-import { facts, heading, link, type Page } from '../../http/html/page.ts';
-import { type Html, type HtmlValue, html, safeUrl, shorten } from '../../http/html/template.ts';
+
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
+import { dayAndTime, time, weekday } from '../../plugins/html/format.ts';
+import { facts, heading, link, type Page } from '../../plugins/html/page.ts';
+import { type Html, type HtmlValue, html, safeUrl, shorten } from '../../plugins/html/template.ts';
 import type { Resource } from '../../raadsfeed/domain/resource.ts';
 import type { FeedOrganisation } from '../../raadsfeed/store/state.ts';
 import { agenda } from './agenda.ts';

@@ -1,5 +1,5 @@
 /** Months in Amsterdam, as `2018-02`. */
-import { TIME_ZONE } from '../../http/html/format.ts';
+import { TIME_ZONE } from '../../plugins/html/format.ts';
 
 const MONTH = /^(19|20|21)\d\d-(0[1-9]|1[0-2])$/;
 

@@ -1,7 +1,7 @@
 /** The page of an organisation: its calendar by month, its bodies, its newest documents, and how current it is. */
-import { count, day, dayAndTime, isoDay, monthName, time } from '../../http/html/format.ts';
-import { alert, facts, heading, link, type Page } from '../../http/html/page.ts';
-import { type Html, type HtmlValue, html, safeUrl, shorten } from '../../http/html/template.ts';
+import { count, day, dayAndTime, isoDay, monthName, time } from '../../plugins/html/format.ts';
+import { alert, facts, heading, link, type Page } from '../../plugins/html/page.ts';
+import { type Html, type HtmlValue, html, safeUrl, shorten } from '../../plugins/html/template.ts';
 import type { FeedOrganisation, SourceCompleteness } from '../../raadsfeed/store/state.ts';
 import { HOME, isStale, organisationPath, type PagesContext, pagePath, withQuery } from './context.ts';
 import { monthBounds, otherMonth } from './months.ts';

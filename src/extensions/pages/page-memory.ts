@@ -3,8 +3,8 @@
  * rows were read, so a redaction is out with the first notification of it, and within the second in any case.
  */
 import type { FastifyRequest } from 'fastify';
-import { acceptedEncoding } from '../../http/headers.ts';
-import type { EncodedText } from '../../http/html/mount.ts';
+import { acceptedEncoding } from '../../plugins/headers.ts';
+import type { EncodedText } from '../../plugins/html/mount.ts';
 import { ENCODINGS } from '../../raadsfeed/feed/compression.ts';
 import type { HeadCache } from '../../raadsfeed/feed/head.ts';
 import { createByteCache } from '../../raadsfeed/feed/response-cache.ts';

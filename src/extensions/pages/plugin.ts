@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
-import { mountPages } from '../../http/html/mount.ts';
-import { buildStylesheet } from '../../http/html/style.ts';
-import type { Platform } from '../../kernel/platform.ts';
+import type { Platform } from '../../platform.ts';
+import { mountPages } from '../../plugins/html/mount.ts';
+import { buildStylesheet } from '../../plugins/html/style.ts';
 import { createSite, HOME } from './context.ts';
 import { createPageMemory } from './page-memory.ts';
 import { pagesRoutes } from './routes.ts';

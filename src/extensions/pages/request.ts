@@ -1,8 +1,8 @@
 /** What routes read from an address. */
 import type { FastifyRequest } from 'fastify';
-import { platformProblems } from '../../http/problems.ts';
-import { Problem } from '../../kernel/problem.ts';
 import { normaliseOrganisatiecode } from '../../lib/feed-client/organisatiecode.ts';
+import { Problem } from '../../lib/problem.ts';
+import { platformProblems } from '../../plugins/problems.ts';
 import { type FeedOrganisation, readOrganisation } from '../../raadsfeed/store/state.ts';
 import type { PagesContext } from './context.ts';
 

@@ -1,12 +1,12 @@
 /** The addresses of the council information for people, below `/raad`. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { encodePage, sendEncoded } from '../../http/html/mount.ts';
-import type { Page } from '../../http/html/page.ts';
-import { type Stylesheet, serveStylesheet } from '../../http/html/style.ts';
-import { platformProblems } from '../../http/problems.ts';
-import { Problem } from '../../kernel/problem.ts';
 import { normaliseOrganisatiecode } from '../../lib/feed-client/organisatiecode.ts';
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
+import { Problem } from '../../lib/problem.ts';
+import { encodePage, sendEncoded } from '../../plugins/html/mount.ts';
+import type { Page } from '../../plugins/html/page.ts';
+import { type Stylesheet, serveStylesheet } from '../../plugins/html/style.ts';
+import { platformProblems } from '../../plugins/problems.ts';
 import { COLLECTIONS, RESOURCE_TYPES, type Resource, type ResourceType } from '../../raadsfeed/domain/resource.ts';
 import { readResource } from '../../raadsfeed/store/read-texts.ts';
 import { readOrganisation } from '../../raadsfeed/store/state.ts';

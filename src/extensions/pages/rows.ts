@@ -1,8 +1,9 @@
 /** Meetings and documents as lists show them. */
-import { count, day, fileSize, isoDay, TIME_ZONE, time } from '../../http/html/format.ts';
-import { badge, link } from '../../http/html/page.ts';
-import { type Html, type HtmlValue, html, safeUrl, shorten, withinBytes } from '../../http/html/template.ts';
+
 import type { JsonObject } from '../../lib/json/json-value.ts';
+import { count, day, fileSize, isoDay, TIME_ZONE, time } from '../../plugins/html/format.ts';
+import { badge, link } from '../../plugins/html/page.ts';
+import { type Html, type HtmlValue, html, safeUrl, shorten, withinBytes } from '../../plugins/html/template.ts';
 import type { ResourceType } from '../../raadsfeed/domain/resource.ts';
 import { pagePath } from './context.ts';
 import type { Item } from './search/find.ts';

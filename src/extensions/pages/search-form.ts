@@ -1,5 +1,5 @@
 /** The field to search in, on every page that offers it. */
-import { type Html, html } from '../../http/html/template.ts';
+import { type Html, html } from '../../plugins/html/template.ts';
 import { HOME } from './context.ts';
 import { QUERY_LENGTH } from './search/fold.ts';
 

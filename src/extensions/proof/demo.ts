@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { transaction } from '../../database/transaction.ts';
 import { processingHeaders } from '../../demo/demo-client.ts';
 import { uitvoerder } from '../../demo/example-data.ts';
 import type { TourNeeds } from '../../demo/run-demo.ts';
 import { voorbeeldActie } from '../../demo/tour/tour-log.ts';
-import type { Config } from '../../kernel/config/read-config.ts';
-import { transaction } from '../../kernel/database/transaction.ts';
 import { parseVerifierKey } from '../../lib/tlog/note.ts';
 import { policyForLog } from '../../lib/tlog/policy.ts';
+import type { Config } from '../../settings/read-config.ts';
 import { openIdentityKeys } from '../../verwerkingenlog/store/keys.ts';
 import { storedVersions } from '../../verwerkingenlog/store/proof.ts';
 import { checkRecord } from './check.ts';

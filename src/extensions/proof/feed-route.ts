@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
-import { platformProblems } from '../../http/problems.ts';
-import type { Platform } from '../../kernel/platform.ts';
-import { Problem } from '../../kernel/problem.ts';
-import type { ProofWriter } from '../../kernel/proof-log.ts';
+import { Problem } from '../../lib/problem.ts';
+import type { Platform } from '../../platform.ts';
+import { platformProblems } from '../../plugins/problems.ts';
 import { RECORD_PART, readRecordProof } from '../../raadsfeed/store/proof.ts';
+import type { ProofWriter } from '../../seams/proof-log.ts';
 
 interface RecordProofNeeds {
   readonly platform: Platform;

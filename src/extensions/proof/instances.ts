@@ -1,8 +1,9 @@
 /** Asks the other instances of this service for the last checkpoint that each published: they remember it apart from the database. */
-import type { Config } from '../../kernel/config/read-config.ts';
-import type { Logger } from '../../kernel/log.ts';
+
+import type { Logger } from '../../lib/log.ts';
 import { createGuardedConnections, headerValue, readBody } from '../../lib/outbound/guarded-fetch.ts';
 import { MAX_NOTE_BYTES } from '../../lib/tlog/note.ts';
+import type { Config } from '../../settings/read-config.ts';
 import type { StoredLog } from './store/logs.ts';
 
 /** Milliseconds that an instance has for its answer. */

@@ -1,7 +1,7 @@
 /** The keys of the logs of proof as the configuration has them. */
 import { timingSafeEqual } from 'node:crypto';
-import { type Config, ConfigError } from '../../kernel/config/read-config.ts';
-import type { Db } from '../../kernel/database/transaction.ts';
+import type { Db } from '../../database/transaction.ts';
+import { type Config, ConfigError } from '../../settings/read-config.ts';
 import { deriveSealingKey, faultOfKey, parseSealingKey } from './keys.ts';
 
 /**

@@ -3,10 +3,10 @@
  * entries, encrypts seeds and writes removals down, and no signature can be made with it.
  */
 import { createHmac } from 'node:crypto';
-import type { ConfigFault } from '../../kernel/config/read-config.ts';
-import type { Db } from '../../kernel/database/transaction.ts';
-import { PROOF_LOGS, type ProofLogName } from '../../kernel/proof-log.ts';
+import type { Db } from '../../database/transaction.ts';
 import { createSigner, decodeBase64 } from '../../lib/tlog/note.ts';
+import { PROOF_LOGS, type ProofLogName } from '../../seams/proof-log.ts';
+import type { ConfigFault } from '../../settings/read-config.ts';
 import { deriveSeed } from './record.ts';
 import { insertKeyCheck, readKeyCheck } from './store/key-check.ts';
 import { readOrigins } from './store/logs.ts';

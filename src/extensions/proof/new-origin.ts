@@ -1,9 +1,9 @@
 /** Going on after a conflict, on an operator's word: the log gets a new origin, whose first leaf binds the last checkpoint of the old one. */
-import type { Pool } from '../../kernel/database/pool.ts';
-import { transaction } from '../../kernel/database/transaction.ts';
-import type { ProofLogName } from '../../kernel/proof-log.ts';
+import type { Pool } from '../../database/pool.ts';
+import { transaction } from '../../database/transaction.ts';
 import { EMPTY_ROOT } from '../../lib/tlog/merkle.ts';
 import { createSigner } from '../../lib/tlog/note.ts';
+import type { ProofLogName } from '../../seams/proof-log.ts';
 import { deriveSeed } from './record.ts';
 import { checkpointIn, type PublishedCheckpoints } from './state.ts';
 import { headerLeaves, insertLog, lockLog, readLog, storeLastCheckpoint } from './store/logs.ts';

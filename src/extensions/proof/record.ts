@@ -3,9 +3,9 @@
  * shown or hidden together; a hidden one is known by its commitment only, and nobody outside gets the seed.
  */
 import { createHmac, createSecretKey, hash, hkdfSync } from 'node:crypto';
-import { forEachWithinBudget } from '../../kernel/scheduling.ts';
 import { CanonicalFormError, canonicalJson } from '../../lib/json/canonical-json.ts';
 import { isRecord } from '../../lib/json/json-value.ts';
+import { forEachWithinBudget } from '../../lib/scheduling.ts';
 import { FormatError } from '../../lib/tlog/format-error.ts';
 import { decodeBase64 } from '../../lib/tlog/note.ts';
 

@@ -1,11 +1,11 @@
 /** The public addresses of a log (C2SP tlog-tiles), and the proof of a record of the feed. */
 import { hash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { platformProblems } from '../../http/problems.ts';
-import type { Pool } from '../../kernel/database/pool.ts';
-import { Problem } from '../../kernel/problem.ts';
-import type { ProofLogName } from '../../kernel/proof-log.ts';
+import type { Pool } from '../../database/pool.ts';
+import { Problem } from '../../lib/problem.ts';
 import { encodeBundle, hasTile, parseTilePath, type Tile } from '../../lib/tlog/tiles.ts';
+import { platformProblems } from '../../plugins/problems.ts';
+import type { ProofLogName } from '../../seams/proof-log.ts';
 import type { Sequencer } from './sequencer.ts';
 import { checkpointIn } from './state.ts';
 import { ENTRY_BYTES, MissingTileError, readBundles, tileReader } from './store/leaves.ts';

@@ -3,14 +3,14 @@
  * was published before. Instances share the work by a lock of the database.
  */
 import { hash } from 'node:crypto';
-import type { Pool } from '../../kernel/database/pool.ts';
-import { type Db, transaction } from '../../kernel/database/transaction.ts';
-import type { NumberedEntry, NumberedRecords, ProofLogName } from '../../kernel/proof-log.ts';
+import type { Pool } from '../../database/pool.ts';
+import { type Db, transaction } from '../../database/transaction.ts';
 import { formatCheckpoint } from '../../lib/tlog/checkpoint.ts';
 import { FormatError } from '../../lib/tlog/format-error.ts';
 import { EMPTY_ROOT, Frontier, rootHash } from '../../lib/tlog/merkle.ts';
 import { createSigner, formatNote, openNote, parseVerifierKey } from '../../lib/tlog/note.ts';
 import { readHashesFromTiles } from '../../lib/tlog/tiles.ts';
+import type { NumberedEntry, NumberedRecords, ProofLogName } from '../../seams/proof-log.ts';
 import { deriveSeed, paddingEntries } from './record.ts';
 import { checkpointIn, type PublishedCheckpoints } from './state.ts';
 import { appendLeaves, ENTRY_BYTES, MissingTileError, tileReader } from './store/leaves.ts';

@@ -1,7 +1,7 @@
-import { choices, integer, list, optionalText } from '../../kernel/config/kinds.ts';
-import type { Config, Fault } from '../../kernel/config/read-config.ts';
+import { choices, integer, list, optionalText } from '../../settings/kinds.ts';
+import type { Config, Fault } from '../../settings/read-config.ts';
 
-declare module '../../kernel/config/read-config.ts' {
+declare module '../../settings/read-config.ts' {
   interface SettingGroups {
     readonly proof: typeof settings.proof;
   }

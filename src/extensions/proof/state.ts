@@ -4,10 +4,10 @@
  */
 import { mkdir, open, readFile, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Config } from '../../kernel/config/read-config.ts';
 import { isRecord } from '../../lib/json/json-value.ts';
 import { type Checkpoint, parseCheckpoint } from '../../lib/tlog/checkpoint.ts';
 import { splitNote } from '../../lib/tlog/note.ts';
+import type { Config } from '../../settings/read-config.ts';
 
 export interface PublishedCheckpoints {
   /** The signed note of an origin; undefined when none was published from here. */

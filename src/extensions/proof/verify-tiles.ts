@@ -1,5 +1,5 @@
 /** The tiles of a tree, compared with what its entries make. */
-import type { Db } from '../../kernel/database/transaction.ts';
+import type { Db } from '../../database/transaction.ts';
 import { TILE_WIDTH, tilesOf } from '../../lib/tlog/tiles.ts';
 import { MissingTileError, tileReader } from './store/leaves.ts';
 import type { StoredLog } from './store/logs.ts';

@@ -3,14 +3,14 @@
  * checkpoint outside the database. Memory grows with a bit a leaf.
  */
 
-import type { Db } from '../../kernel/database/transaction.ts';
-import type { ProofLogName, StoredProof } from '../../kernel/proof-log.ts';
+import type { Db } from '../../database/transaction.ts';
 import { CanonicalFormError } from '../../lib/json/canonical-json.ts';
 import { isRecord } from '../../lib/json/json-value.ts';
 import { FormatError } from '../../lib/tlog/format-error.ts';
 import { Frontier, leafHash, rootHash } from '../../lib/tlog/merkle.ts';
 import { openNote, parseVerifierKey } from '../../lib/tlog/note.ts';
 import { readHashesFromTiles, TILE_WIDTH } from '../../lib/tlog/tiles.ts';
+import type { ProofLogName, StoredProof } from '../../seams/proof-log.ts';
 import { paddingEntries } from './record.ts';
 import { bindingEntry, PRUNED_ENTRY } from './sequencer.ts';
 import { checkpointIn } from './state.ts';

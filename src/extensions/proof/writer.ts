@@ -1,14 +1,14 @@
 /** What areas do with a log: sealing records, queueing their entries, removals, and proofs. */
 import { createCipheriv, createDecipheriv, createSecretKey, randomBytes } from 'node:crypto';
-import type { Config } from '../../kernel/config/read-config.ts';
-import type { Db } from '../../kernel/database/transaction.ts';
-import type { ProofLogName, ProofWriter, ProofWriters, Removal, Shown } from '../../kernel/proof-log.ts';
+import type { Db } from '../../database/transaction.ts';
 import { canonicalJson } from '../../lib/json/canonical-json.ts';
 import { parseCheckpoint } from '../../lib/tlog/checkpoint.ts';
 import { proveInclusion } from '../../lib/tlog/merkle.ts';
 import { splitNote } from '../../lib/tlog/note.ts';
 import { formatProof } from '../../lib/tlog/proof-file.ts';
 import { readHashesFromTiles } from '../../lib/tlog/tiles.ts';
+import type { ProofLogName, ProofWriter, ProofWriters, Removal, Shown } from '../../seams/proof-log.ts';
+import type { Config } from '../../settings/read-config.ts';
 import { readSealingKey } from './key-settings.ts';
 import { deriveSealingKey, type SealingKey, sealingKeyOf } from './keys.ts';
 import { disclosure, encodeDisclosure, entryOf, entryWithinBudget, partSalt } from './record.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { type Pool, withAbort } from '../../kernel/database/pool.ts';
-import { Problem } from '../../kernel/problem.ts';
-import { createMemorySemaphore, type MemoryPermit, type MemorySemaphore } from '../../kernel/scheduling.ts';
+import { type Pool, withAbort } from '../../database/pool.ts';
+import { Problem } from '../../lib/problem.ts';
+import { createMemorySemaphore, type MemoryPermit, type MemorySemaphore } from '../../lib/scheduling.ts';
 import type { Clock } from '../../lib/time.ts';
 import type { Model } from '../model/model.ts';
 import {

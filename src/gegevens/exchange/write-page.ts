@@ -1,10 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type pg from 'pg';
-import { eventLoopBudget } from '../../kernel/scheduling.ts';
 import type { SignatureStyle } from '../../lib/jades/protected-header.ts';
 import type { Signer } from '../../lib/jades/signature.ts';
 import { isRecord, type JsonObject, valueAt, withValueAt } from '../../lib/json/json-value.ts';
+import { eventLoopBudget } from '../../lib/scheduling.ts';
 import type { Model } from '../model/model.ts';
 import type { Paginering, Period, Slice, TextsPart } from '../model/selection.ts';
 import { type SelectOptions, streamList, streamLists, streamSelected } from '../store/selected-records.ts';

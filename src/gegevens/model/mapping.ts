@@ -1,5 +1,5 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { addStandardFormats } from '../../kernel/formats.ts';
+import { addStandardFormats } from '../../lib/json/formats.ts';
 import { pointerSteps, valueAt } from '../../lib/json/json-value.ts';
 import { type CheckPlaces, readCheckPlaces } from './check-places.ts';
 

@@ -3,8 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { builtInModel, defaultModels, modelsDirectory } from '../../kernel/config/gegevens-settings.ts';
-import { addStandardFormats } from '../../kernel/formats.ts';
+import { addStandardFormats } from '../../lib/json/formats.ts';
 import {
   isRecord,
   type JsonObject,
@@ -13,6 +12,7 @@ import {
   useLinearUniqueItems,
   valueAt,
 } from '../../lib/json/json-value.ts';
+import { builtInModel, defaultModels, modelsDirectory } from '../../settings/gegevens-settings.ts';
 import { type Mapping, readMapping, type Variant } from './mapping.ts';
 
 /** A check of one part of a message. */

@@ -1,5 +1,5 @@
-import type { Pool } from '../../kernel/database/pool.ts';
-import type { OperatorSection } from '../../kernel/platform.ts';
+import type { Pool } from '../../database/pool.ts';
+import type { OperatorSection } from '../../platform.ts';
 
 interface Day {
   readonly dag: string;

@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import type { Pool } from '../../kernel/database/pool.ts';
-import { allowLongStatements, type Db, transaction } from '../../kernel/database/transaction.ts';
+import type { Pool } from '../../database/pool.ts';
+import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
 import { ZaakLinker } from '../import/identifiers.ts';
 import { createTraitsReader, type ReadTraits } from '../import/record-traits.ts';
 import { builtInVersions, loadModel, type Model } from '../model/model.ts';

@@ -1,4 +1,4 @@
-import type { Db } from '../../kernel/database/transaction.ts';
+import type { Db } from '../../database/transaction.ts';
 import type { Variant } from '../model/mapping.ts';
 import type { Deliverer, Filter, Levering, Period } from '../model/selection.ts';
 

@@ -1,8 +1,8 @@
 import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type pg from 'pg';
-import type { Pool } from '../../kernel/database/pool.ts';
-import { allowLongStatements, type Db, transaction } from '../../kernel/database/transaction.ts';
+import type { Pool } from '../../database/pool.ts';
+import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
 import { type DeliveryJudge, DeliveryReader, type ReadDelivery } from '../import/delivery-reader.ts';
 import { Faults, type ImportFault, ImportStopped } from '../import/faults.ts';
 import { createTraitsReader, type RecordTraits } from '../import/record-traits.ts';

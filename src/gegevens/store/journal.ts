@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Pool } from '../../kernel/database/pool.ts';
-import { type Db, transaction } from '../../kernel/database/transaction.ts';
-import { NEXT_PROOF_NUMBER, type ProofWriter } from '../../kernel/proof-log.ts';
+import type { Pool } from '../../database/pool.ts';
+import { type Db, transaction } from '../../database/transaction.ts';
+import { NEXT_PROOF_NUMBER, type ProofWriter } from '../../seams/proof-log.ts';
 import type { Variant } from '../model/mapping.ts';
 import type { Uncovered } from '../model/selection.ts';
 import { type ProvenDelivery, proofRecordOf, seedName } from './proof.ts';

@@ -1,6 +1,6 @@
-import { refuseClockAhead } from '../../kernel/database/clock-check.ts';
-import type { Pool } from '../../kernel/database/pool.ts';
-import { allowLongStatements, type Db, transaction } from '../../kernel/database/transaction.ts';
+import { refuseClockAhead } from '../../database/clock-check.ts';
+import type { Pool } from '../../database/pool.ts';
+import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
 import type { Variant } from '../model/mapping.ts';
 
 /** A levering as operators see it. */

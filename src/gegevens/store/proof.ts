@@ -1,6 +1,6 @@
 /** Deliveries in the proof log. */
-import type { Db } from '../../kernel/database/transaction.ts';
-import type { ProofRecord, ProofWriter, StoredProof } from '../../kernel/proof-log.ts';
+import type { Db } from '../../database/transaction.ts';
+import type { ProofRecord, ProofWriter, StoredProof } from '../../seams/proof-log.ts';
 import { type Journalled, readJournalAfter } from './journal.ts';
 
 /** The one part of a delivery. */

@@ -1,4 +1,4 @@
-import type { Db } from '../../kernel/database/transaction.ts';
+import type { Db } from '../../database/transaction.ts';
 import type { ReadDelivery, ReadLevering } from '../import/delivery-reader.ts';
 import {
   type Change,

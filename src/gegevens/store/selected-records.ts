@@ -5,8 +5,8 @@
  * moment ago, and might read it whole, or once for each of its rows, instead of walking along a key.
  */
 import pg from 'pg';
-import { type Pool, withAbort } from '../../kernel/database/pool.ts';
-import { eventLoopBudget } from '../../kernel/scheduling.ts';
+import { type Pool, withAbort } from '../../database/pool.ts';
+import { eventLoopBudget } from '../../lib/scheduling.ts';
 import type { ChosenLevering, Levering, Selection, TextsPart } from '../model/selection.ts';
 
 declare module 'pg' {

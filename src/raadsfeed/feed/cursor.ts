@@ -2,7 +2,7 @@
  * Cursors: opaque to clients, bound to this feed. A position is a number with the epoch of the record there, so that a number that is given
  * a second time, after a backup was restored, is not taken for the same position.
  */
-import { Problem } from '../../kernel/problem.ts';
+import { Problem } from '../../lib/problem.ts';
 import { raadsfeedProblems } from '../problems.ts';
 import type { FeedHead, FeedPosition } from '../store/feed-row.ts';
 import type { HeadCache } from './head.ts';

@@ -1,5 +1,5 @@
 /** Runs what follows the feed of this database, such as an index: at once when the feed changes, and every half second besides. */
-import type { Logger } from '../../kernel/log.ts';
+import type { Logger } from '../../lib/log.ts';
 import type { HeadCache } from './head.ts';
 
 /** Milliseconds until the next attempt: after a fault, and beside another process that may stop halfway. */

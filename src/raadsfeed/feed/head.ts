@@ -2,10 +2,10 @@
  * How the feed stands, as far as this instance knows. It is read on the primary; notifications bring the changes, and a poll covers for a
  * notification that was lost. Readers answer from it, and from memory, while it was confirmed within the last second.
  */
-import type { Listener } from '../../kernel/database/listen.ts';
-import type { Db } from '../../kernel/database/transaction.ts';
-import { type Logger, reasonOf } from '../../kernel/log.ts';
-import type { ReadinessResult } from '../../kernel/platform.ts';
+import type { Listener } from '../../database/listen.ts';
+import type { Db } from '../../database/transaction.ts';
+import { type Logger, reasonOf } from '../../lib/log.ts';
+import type { ReadinessResult } from '../../platform.ts';
 import { FEED_CHANNEL, type FeedHead, parseFeedHead, readFeedHead } from '../store/feed-row.ts';
 import type { Read } from '../store/read-log.ts';
 

@@ -6,12 +6,12 @@
 import { hash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import { requestClosedSignal } from '../../http/connections.ts';
-import { acceptedEncoding, acceptedTypes } from '../../http/headers.ts';
-import { platformProblems } from '../../http/problems.ts';
-import { Problem } from '../../kernel/problem.ts';
-import { createMemorySemaphore, type MemoryPermit } from '../../kernel/scheduling.ts';
 import { isRecord } from '../../lib/json/json-value.ts';
+import { Problem } from '../../lib/problem.ts';
+import { createMemorySemaphore, type MemoryPermit } from '../../lib/scheduling.ts';
+import { requestClosedSignal } from '../../plugins/connections.ts';
+import { acceptedEncoding, acceptedTypes } from '../../plugins/headers.ts';
+import { platformProblems } from '../../plugins/problems.ts';
 import { RESOURCE_TYPES } from '../domain/resource.ts';
 import type { FeedHead, FeedPosition } from '../store/feed-row.ts';
 import {

@@ -2,7 +2,7 @@
  * What all streams hold for clients that have not read it yet, bounded in bytes. What is read for one stream alone counts for its client,
  * who has a share; what is new is in memory once, however many streams it is written to.
  */
-import { createMemorySemaphore, type MemoryPermit } from '../../kernel/scheduling.ts';
+import { createMemorySemaphore, type MemoryPermit } from '../../lib/scheduling.ts';
 import type { OpenStream } from './stream-connection.ts';
 
 /** The part of the memory that one client may hold. */

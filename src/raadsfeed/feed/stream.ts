@@ -5,8 +5,8 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import type { Logger } from '../../kernel/log.ts';
-import type { MemoryPermit } from '../../kernel/scheduling.ts';
+import type { Logger } from '../../lib/log.ts';
+import type { MemoryPermit } from '../../lib/scheduling.ts';
 import { joinRecord, type RecordText } from '../domain/record-text.ts';
 import type { FeedHead } from '../store/feed-row.ts';
 import { type OctetLimits, type Read, readEvents, type StoredEvent } from '../store/read-log.ts';

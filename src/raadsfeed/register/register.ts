@@ -1,11 +1,11 @@
 /** The register: where other feeds are, refreshed daily. */
 
-import type { Pool } from '../../kernel/database/pool.ts';
-import { type Db, transaction } from '../../kernel/database/transaction.ts';
-import type { Platform } from '../../kernel/platform.ts';
+import type { Pool } from '../../database/pool.ts';
+import { type Db, transaction } from '../../database/transaction.ts';
 import { discover, FeedFault, readServiceDocument } from '../../lib/feed-client/client.ts';
 import { createOutboundClient, type OutboundClient } from '../../lib/outbound/outbound-client.ts';
 import { OutboundError } from '../../lib/outbound/outbound-error.ts';
+import type { Platform } from '../../platform.ts';
 import {
   type DiscoveredFeed,
   findEntryOfFeed,

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import type { operations } from '../../contracts/raadsfeed.ts';
-import type { Contract } from '../../http/contract.ts';
-import { platformProblems } from '../../http/problems.ts';
-import { Problem } from '../../kernel/problem.ts';
 import { normaliseOrganisatiecode } from '../../lib/feed-client/organisatiecode.ts';
+import { Problem } from '../../lib/problem.ts';
+import type { Contract } from '../../plugins/contract.ts';
+import { platformProblems } from '../../plugins/problems.ts';
 import { COLLECTIONS, type ResourceType } from '../domain/resource.ts';
 import { decodeListCursor, encodeListCursor, invalidCursor } from '../feed/cursor.ts';
 import type { RaadsfeedServices } from '../services.ts';

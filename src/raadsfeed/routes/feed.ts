@@ -1,8 +1,8 @@
 import { crc32 } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import type { operations } from '../../contracts/raadsfeed.ts';
-import type { Contract } from '../../http/contract.ts';
 import { normaliseOrganisatiecode } from '../../lib/feed-client/organisatiecode.ts';
+import type { Contract } from '../../plugins/contract.ts';
 import { WORTH_COMPRESSING_BYTES } from '../feed/compression.ts';
 import { encodeFeedCursor } from '../feed/cursor.ts';
 import { type FeedPage, type FeedQuery, readFeedPage, readSnapshotPage } from '../feed/page.ts';

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { operations } from '../../contracts/raadsfeed.ts';
-import type { Contract, RequestOf } from '../../http/contract.ts';
-import { clientAddress, createOpenCounter } from '../../http/limits.ts';
-import { Problem } from '../../kernel/problem.ts';
+import { Problem } from '../../lib/problem.ts';
+import type { Contract, RequestOf } from '../../plugins/contract.ts';
+import { clientAddress, createOpenCounter } from '../../plugins/limits.ts';
 import { assertSameEpoch, resolveCursor, resolveNumber } from '../feed/cursor.ts';
 import type { Streams } from '../feed/stream.ts';
 import { raadsfeedProblems } from '../problems.ts';

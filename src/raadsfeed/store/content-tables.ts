@@ -1,6 +1,6 @@
 /** Tables beside the feed that hold content of it: extensions register them in `raadsfeed.content_tables`, see migration 0127. */
-import type { Pool } from '../../kernel/database/pool.ts';
-import { allowLongStatements, type Db, transaction } from '../../kernel/database/transaction.ts';
+import type { Pool } from '../../database/pool.ts';
+import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
 
 /** Milliseconds that one table may take. */
 const REWRITE_TIMEOUT_MS = 600_000;

@@ -1,5 +1,5 @@
 /** The one row of the feed: writers lock it, and readers compare what they have in memory with it. */
-import type { Db } from '../../kernel/database/transaction.ts';
+import type { Db } from '../../database/transaction.ts';
 
 /** The channel on which every instance hears that the feed has changed; the payload is the new `FEED_HEAD`. */
 export const FEED_CHANNEL = 'raadsfeed';

@@ -3,8 +3,8 @@
  * the position come first, because a redaction must reach the index within a second; the current state of a feed that is new to the index,
  * or that is indexed anew, is taken in between them.
  */
-import type { Pool } from '../../kernel/database/pool.ts';
-import { type Db, transaction } from '../../kernel/database/transaction.ts';
+import type { Pool } from '../../database/pool.ts';
+import { type Db, transaction } from '../../database/transaction.ts';
 import { joinRecord } from '../domain/record-text.ts';
 import { readFeedHead } from './feed-row.ts';
 import { readRange } from './read-log.ts';

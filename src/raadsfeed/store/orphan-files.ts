@@ -1,6 +1,6 @@
 /** Files of the database that belong to no relation: a crash of Postgres within a rewrite leaves the copy, and Postgres never removes it. */
 import pg from 'pg';
-import { findHost } from '../../kernel/database/addresses.ts';
+import { findHost } from '../../database/addresses.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 

@@ -1,7 +1,7 @@
 /** Records of the feed in the proof log: the leaf of a record follows from its number, its seed stands beside it. */
-import { arrayOf, type Db } from '../../kernel/database/transaction.ts';
-import type { NumberedEntry, NumberedRecords, ProofRecord, ProofWriter, StoredProof } from '../../kernel/proof-log.ts';
+import { arrayOf, type Db } from '../../database/transaction.ts';
 import { isRecord } from '../../lib/json/json-value.ts';
+import type { NumberedEntry, NumberedRecords, ProofRecord, ProofWriter, StoredProof } from '../../seams/proof-log.ts';
 import { joinRecord, type RecordText } from '../domain/record-text.ts';
 import { lockFeedRow, readFeedRow } from './feed-row.ts';
 import { PAGE_OCTETS } from './read-log.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Pool } from '../../kernel/database/pool.ts';
-import { transaction } from '../../kernel/database/transaction.ts';
-import type { ProofWriter } from '../../kernel/proof-log.ts';
+import type { Pool } from '../../database/pool.ts';
+import { transaction } from '../../database/transaction.ts';
+import type { ProofWriter } from '../../seams/proof-log.ts';
 import { lockFeedRow, moveBeginning } from './feed-row.ts';
 import { markForRewrite } from './text-partitions.ts';
 

@@ -3,8 +3,8 @@
  * that was killed, leaves no gap.
  */
 import { randomInt } from 'node:crypto';
-import { arrayOf, type Db } from '../../kernel/database/transaction.ts';
-import type { ProofWriter } from '../../kernel/proof-log.ts';
+import { arrayOf, type Db } from '../../database/transaction.ts';
+import type { ProofWriter } from '../../seams/proof-log.ts';
 import type { Change, Removal } from '../domain/change.ts';
 import { type RecordText, recordText, redactedRecord } from '../domain/record-text.ts';
 import { resourceKey } from '../domain/resource.ts';

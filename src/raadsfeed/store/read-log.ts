@@ -6,7 +6,7 @@
  * to `PAGE_OCTETS`. Nearly every page is far below that, so the statement only checks that no record is large; when one is, the sizes are
  * read first.
  */
-import type { Db } from '../../kernel/database/transaction.ts';
+import type { Db } from '../../database/transaction.ts';
 import type { RecordText } from '../domain/record-text.ts';
 import type { ResourceType } from '../domain/resource.ts';
 import { FEED_HEAD, type FeedHead, toFeedHead } from './feed-row.ts';

@@ -2,7 +2,7 @@
  * Reads of records whose numbers are not consecutive: of a filter, of the current state, of a collection. An index gives the numbers; their
  * texts are read in a second statement that is planned for these numbers, so that it opens only the partitions that they lie in.
  */
-import type { Db } from '../../kernel/database/transaction.ts';
+import type { Db } from '../../database/transaction.ts';
 import { dataOf, type RecordText } from '../domain/record-text.ts';
 import type { ResourceType } from '../domain/resource.ts';
 import { FEED_HEAD, type FeedHead, toFeedHead } from './feed-row.ts';

@@ -2,7 +2,7 @@
  * Redaction of any number of resources in a fixed number of statements, because all other writers wait meanwhile: everything that the
  * redactions of a batch can reach is read first, which one reaches what is decided in memory, and then all of it is written.
  */
-import { arrayOf, type Db } from '../../kernel/database/transaction.ts';
+import { arrayOf, type Db } from '../../database/transaction.ts';
 import type { Herkomst, Removal } from '../domain/change.ts';
 import { type Resource, type ResourceType, resourceKey } from '../domain/resource.ts';
 import { firstOfPartition, markForRewrite, PARTITION_NUMBERS } from './text-partitions.ts';

@@ -1,7 +1,7 @@
 /** The register: where feeds are, and nothing of their content. */
 
 import type { components } from '../../contracts/raadsfeed.ts';
-import type { Db } from '../../kernel/database/transaction.ts';
+import type { Db } from '../../database/transaction.ts';
 import type { ServiceDocument } from '../../lib/feed-client/client.ts';
 
 /** A feed that a register knows: only where it is, nothing of its content. */

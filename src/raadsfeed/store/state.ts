@@ -1,5 +1,5 @@
 /** The current state of the feed: its resources and organisations. */
-import { arrayOf, type Db } from '../../kernel/database/transaction.ts';
+import { arrayOf, type Db } from '../../database/transaction.ts';
 import { type Resource, type ResourceType, resourceKey } from '../domain/resource.ts';
 
 /** `contentHash` of the current state of each of these resources that is there, by `resourceKey`. */

@@ -1,9 +1,9 @@
 /** The partitions of the texts: 100 000 numbers each, created ahead, and rewritten when something was removed from them. */
 
 import pg from 'pg';
-import { findHost } from '../../kernel/database/addresses.ts';
-import type { Pool } from '../../kernel/database/pool.ts';
-import { allowLongStatements, type Db, transaction } from '../../kernel/database/transaction.ts';
+import { findHost } from '../../database/addresses.ts';
+import type { Pool } from '../../database/pool.ts';
+import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
 import type { FeedRow } from './feed-row.ts';
 
 /** As migration 0040 has it. */

@@ -1,4 +1,4 @@
-import type { Db } from '../../kernel/database/transaction.ts';
+import type { Db } from '../../database/transaction.ts';
 import { PAGE_OCTETS } from './read-log.ts';
 
 /** A number of the log, as both tables have it; what one of them lacks is `null`. */

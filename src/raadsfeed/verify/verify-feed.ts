@@ -1,6 +1,6 @@
 /** Checks the promises of the log on what is stored. It reads only, beside a running service. */
 
-import type { Db } from '../../kernel/database/transaction.ts';
+import type { Db } from '../../database/transaction.ts';
 import type { Clock } from '../../lib/time.ts';
 import { type FeedRow, readFeedRow } from '../store/feed-row.ts';
 import {

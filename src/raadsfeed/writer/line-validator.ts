@@ -1,9 +1,9 @@
 import type { ErrorObject } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { readOpenapi } from '../../http/openapi-document.ts';
-import { addStandardFormats } from '../../kernel/formats.ts';
+import { addStandardFormats } from '../../lib/json/formats.ts';
 import { schemaCheck, useLinearUniqueItems } from '../../lib/json/json-value.ts';
 import { hasDoubleNames, unwritable } from '../../lib/json/resource-json.ts';
+import { readOpenapi } from '../../plugins/openapi-document.ts';
 import type { PubliceerRegel } from '../domain/change.ts';
 
 const CONTRACT = new URL('../../../openapi/raadsfeed.yaml', import.meta.url);

@@ -1,7 +1,7 @@
-import type { Pool } from '../../kernel/database/pool.ts';
-import { transaction } from '../../kernel/database/transaction.ts';
-import type { ProofWriters } from '../../kernel/proof-log.ts';
+import type { Pool } from '../../database/pool.ts';
+import { transaction } from '../../database/transaction.ts';
 import type { Clock } from '../../lib/time.ts';
+import type { ProofWriters } from '../../seams/proof-log.ts';
 import type { Change, Removal, Verwijderreden } from '../domain/change.ts';
 import { isMassDelete } from '../domain/mass-delete.ts';
 import { resourceKey } from '../domain/resource.ts';

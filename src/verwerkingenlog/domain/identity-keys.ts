@@ -8,7 +8,7 @@ import {
   type KeyObject,
   randomFillSync,
 } from 'node:crypto';
-import { Problem } from '../../kernel/problem.ts';
+import { Problem } from '../../lib/problem.ts';
 import { verwerkingenlogProblems } from '../problems.ts';
 import { normalPerson, type Person, personText } from './person.ts';
 

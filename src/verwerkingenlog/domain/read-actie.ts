@@ -1,6 +1,6 @@
 import type { components } from '../../contracts/verwerkingenlog.ts';
-import type { InvalidParam } from '../../kernel/problem.ts';
 import { isRecord } from '../../lib/json/json-value.ts';
+import type { InvalidParam } from '../../lib/problem.ts';
 import { isDuration, isTerm, LONGEST_TERM } from '../../lib/time.ts';
 import { bsnDigits, isBsnKind } from './person.ts';
 import {

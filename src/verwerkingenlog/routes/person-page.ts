@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import type { operations } from '../../contracts/verwerkingenlog.ts';
-import { callerOf } from '../../http/auth.ts';
-import type { Db } from '../../kernel/database/transaction.ts';
-import type { InvalidParam } from '../../kernel/problem.ts';
+import type { Db } from '../../database/transaction.ts';
+import type { InvalidParam } from '../../lib/problem.ts';
+import { callerOf } from '../../plugins/auth.ts';
 import type { Categorie } from '../domain/access.ts';
 import type { IdentityKeys } from '../domain/identity-keys.ts';
 import { type Cursor, pageOf, readCursor, writeCursor } from '../domain/page.ts';

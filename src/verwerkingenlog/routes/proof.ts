@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type pg from 'pg';
-import { platformProblems } from '../../http/problems.ts';
-import { Problem } from '../../kernel/problem.ts';
+import { Problem } from '../../lib/problem.ts';
+import { platformProblems } from '../../plugins/problems.ts';
 import { categorieOf } from '../domain/access.ts';
 import { AANVULLEND, BASIS, objectPart } from '../domain/proof-parts.ts';
 import { parseVerwerktObjectId, type Versie } from '../domain/verwerkingsactie.ts';

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { operations } from '../../contracts/verwerkingenlog.ts';
-import { callerOf } from '../../http/auth.ts';
-import { platformProblems } from '../../http/problems.ts';
-import { type InvalidParam, Problem } from '../../kernel/problem.ts';
+import { type InvalidParam, Problem } from '../../lib/problem.ts';
+import { callerOf } from '../../plugins/auth.ts';
+import { platformProblems } from '../../plugins/problems.ts';
 import { type Categorie, categorieOf } from '../domain/access.ts';
 import { personKey } from '../domain/person.ts';
 import { readVertrouwelijkheid } from '../domain/read-actie.ts';

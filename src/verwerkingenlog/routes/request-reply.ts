@@ -1,16 +1,16 @@
 /** What the routes share: who asks and what it may do, and how actions and activities are answered. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { components, operations } from '../../contracts/verwerkingenlog.ts';
-import { callerOf, insufficientScope } from '../../http/auth.ts';
-import { requestClosedSignal } from '../../http/connections.ts';
-import type { Contract, ServeOptions } from '../../http/contract.ts';
-import { traceOf } from '../../http/headers.ts';
-import { platformProblems } from '../../http/problems.ts';
-import { MAX_FAULTS } from '../../http/request-validator.ts';
-import { fscTransaction } from '../../http/server.ts';
-import type { Platform } from '../../kernel/platform.ts';
-import { type InvalidParam, Problem } from '../../kernel/problem.ts';
-import type { ProcessingContext } from '../../kernel/processing-log.ts';
+import { type InvalidParam, Problem } from '../../lib/problem.ts';
+import type { Platform } from '../../platform.ts';
+import { callerOf, insufficientScope } from '../../plugins/auth.ts';
+import { requestClosedSignal } from '../../plugins/connections.ts';
+import type { Contract, ServeOptions } from '../../plugins/contract.ts';
+import { traceOf } from '../../plugins/headers.ts';
+import { platformProblems } from '../../plugins/problems.ts';
+import { MAX_FAULTS } from '../../plugins/request-validator.ts';
+import { fscTransaction } from '../../plugins/server.ts';
+import type { ProcessingContext } from '../../seams/processing-log.ts';
 import { type Categorie, functieOf, type Handeling } from '../domain/access.ts';
 import {
   type Auteur,

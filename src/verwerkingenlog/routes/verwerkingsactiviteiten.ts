@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { callerOf } from '../../http/auth.ts';
-import { requestClosedSignal } from '../../http/connections.ts';
-import { platformProblems } from '../../http/problems.ts';
-import { Problem } from '../../kernel/problem.ts';
+import { Problem } from '../../lib/problem.ts';
+import { callerOf } from '../../plugins/auth.ts';
+import { requestClosedSignal } from '../../plugins/connections.ts';
+import { platformProblems } from '../../plugins/problems.ts';
 import type { Change } from '../changes.ts';
 import { pageOf, readCursor, writeCursor } from '../domain/page.ts';
 import { illFormedTexts, termFaults } from '../domain/read-actie.ts';

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
-import { callerOf } from '../../http/auth.ts';
-import { requestClosedSignal } from '../../http/connections.ts';
-import { traceOf } from '../../http/headers.ts';
+import { callerOf } from '../../plugins/auth.ts';
+import { requestClosedSignal } from '../../plugins/connections.ts';
+import { traceOf } from '../../plugins/headers.ts';
 import { changeActie } from '../changes.ts';
 import { categorieOf } from '../domain/access.ts';
 import {

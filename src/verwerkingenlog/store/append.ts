@@ -1,12 +1,12 @@
 /** Adding versions to the log: one statement for a whole group, with the idempotency keys that it takes. */
 import type pg from 'pg';
-import { refuseClockAhead } from '../../kernel/database/clock-check.ts';
-import { isRefusedValue } from '../../kernel/database/database-unavailable.ts';
-import type { Pool } from '../../kernel/database/pool.ts';
-import { type ArrayKind, arrayOf, type Db } from '../../kernel/database/transaction.ts';
-import type { ForwardPolicy } from '../../kernel/processing-log.ts';
-import { NEXT_PROOF_NUMBER } from '../../kernel/proof-log.ts';
+import { refuseClockAhead } from '../../database/clock-check.ts';
+import { isRefusedValue } from '../../database/database-unavailable.ts';
+import type { Pool } from '../../database/pool.ts';
+import { type ArrayKind, arrayOf, type Db } from '../../database/transaction.ts';
 import { type TraceContext, traceHeaders } from '../../lib/trace-context.ts';
+import type { ForwardPolicy } from '../../seams/processing-log.ts';
+import { NEXT_PROOF_NUMBER } from '../../seams/proof-log.ts';
 import { appendDistributed, KEY_WAIT_MS, keyTransaction, TAKE_OVER } from './distributed.ts';
 import { isMissingMonth } from './months.ts';
 import { positionsByPerson, type StoredVersie, VERSIE_COLUMNS, VERSIE_NAMES } from './versions.ts';

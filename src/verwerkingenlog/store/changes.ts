@@ -1,8 +1,8 @@
 /** Locks of what is changed, and the statements of a change. */
 
-import type { Db } from '../../kernel/database/transaction.ts';
-import type { ForwardPolicy } from '../../kernel/processing-log.ts';
-import { NEXT_PROOF_NUMBER, type ProofWriter } from '../../kernel/proof-log.ts';
+import type { Db } from '../../database/transaction.ts';
+import type { ForwardPolicy } from '../../seams/processing-log.ts';
+import { NEXT_PROOF_NUMBER, type ProofWriter } from '../../seams/proof-log.ts';
 import { type Categorie, categorieOf, categorieVan } from '../domain/access.ts';
 import type { IdentityKeys } from '../domain/identity-keys.ts';
 import { proofRecordOf } from '../domain/proof-parts.ts';

@@ -1,10 +1,10 @@
 /** The log on Citus: whether it is distributed over several machines, and adding versions to it by one statement for each table. */
-import { isConflict } from '../../kernel/database/database-unavailable.ts';
-import type { Pool } from '../../kernel/database/pool.ts';
-import { arrayOf, type Db, transaction } from '../../kernel/database/transaction.ts';
-import type { ForwardPolicy } from '../../kernel/processing-log.ts';
-import { NEXT_PROOF_NUMBER } from '../../kernel/proof-log.ts';
+import { isConflict } from '../../database/database-unavailable.ts';
+import type { Pool } from '../../database/pool.ts';
+import { arrayOf, type Db, transaction } from '../../database/transaction.ts';
 import { traceHeaders } from '../../lib/trace-context.ts';
+import type { ForwardPolicy } from '../../seams/processing-log.ts';
+import { NEXT_PROOF_NUMBER } from '../../seams/proof-log.ts';
 import type { Append, Appended } from './append.ts';
 import { writeWithKeys } from './keys.ts';
 import { positionsByPerson, VERSIE_COLUMNS, VERSIE_NAMES } from './versions.ts';

@@ -1,6 +1,6 @@
 /** Walking the log for an export: in the order in which actions were first registered, and never much of it in memory. */
-import type { Pool } from '../../kernel/database/pool.ts';
-import type { Db } from '../../kernel/database/transaction.ts';
+import type { Pool } from '../../database/pool.ts';
+import type { Db } from '../../database/transaction.ts';
 import { type Categorie, categorieOf } from '../domain/access.ts';
 import { listMonths, type Month } from './months.ts';
 import { fromRow, SELECT_VERSIE, type StoredVersie, type VersieRow } from './versions.ts';

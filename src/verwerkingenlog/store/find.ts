@@ -1,5 +1,5 @@
 /** Finding the actions of a person, by the keyed hashes of the person's identity. */
-import type { Db } from '../../kernel/database/transaction.ts';
+import type { Db } from '../../database/transaction.ts';
 import { type Categorie, categorieNummer, categorieVan } from '../domain/access.ts';
 import type { Cursor } from '../domain/page.ts';
 import { moment } from '../domain/verwerkingsactie.ts';

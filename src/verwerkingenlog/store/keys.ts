@@ -1,7 +1,7 @@
 /** The keys of the log: comparing the configured ones with those that it was written with. */
 import pg from 'pg';
-import { ConfigError, type ConfigFault } from '../../kernel/config/read-config.ts';
-import type { Db } from '../../kernel/database/transaction.ts';
+import type { Db } from '../../database/transaction.ts';
+import { ConfigError, type ConfigFault } from '../../settings/read-config.ts';
 import { createIdentityKeys, type IdentityKeys, type KeyName } from '../domain/identity-keys.ts';
 import { fromRow, reveal, SELECT_VERSIE, type VersieRow } from './versions.ts';
 

@@ -1,4 +1,4 @@
-import type { Db } from '../../kernel/database/transaction.ts';
+import type { Db } from '../../database/transaction.ts';
 
 /** How far ahead of the database's clock a moment may lie (milliseconds): what is stored under a later one outlives its term. */
 const MAX_AHEAD_MS = 86_400_000;

@@ -1,6 +1,6 @@
 /** The keys of log lines of LDV: by client, trace and span a line is stored once. They live as long as their line. */
-import type { Db } from '../../kernel/database/transaction.ts';
-import { arrayOf } from '../../kernel/database/transaction.ts';
+import type { Db } from '../../database/transaction.ts';
+import { arrayOf } from '../../database/transaction.ts';
 import type { IdentityKeys, KeyName } from '../domain/identity-keys.ts';
 import { contentOf, type LdvLine } from '../domain/ldv-line.ts';
 

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { Db } from '../../kernel/database/transaction.ts';
+import type { Db } from '../../database/transaction.ts';
 
 /** A partition of `versies`. */
 export interface Month {

@@ -1,6 +1,6 @@
 /** Versions in the proof log: sealed when they are made, and read again for proofs and for `proof verify`. */
-import type { Db } from '../../kernel/database/transaction.ts';
-import type { ProofWriter, StoredProof } from '../../kernel/proof-log.ts';
+import type { Db } from '../../database/transaction.ts';
+import type { ProofWriter, StoredProof } from '../../seams/proof-log.ts';
 import type { IdentityKeys } from '../domain/identity-keys.ts';
 import { proofRecordOf } from '../domain/proof-parts.ts';
 import type { Versie } from '../domain/verwerkingsactie.ts';

@@ -1,10 +1,10 @@
 /** Removing what is past its retention, and the records of the runs that did. */
 
-import { refuseClockAhead } from '../../kernel/database/clock-check.ts';
-import type { Pool } from '../../kernel/database/pool.ts';
-import { type Db, transaction } from '../../kernel/database/transaction.ts';
-import type { ProofWriter } from '../../kernel/proof-log.ts';
+import { refuseClockAhead } from '../../database/clock-check.ts';
+import type { Pool } from '../../database/pool.ts';
+import { type Db, transaction } from '../../database/transaction.ts';
 import type { Clock } from '../../lib/time.ts';
+import type { ProofWriter } from '../../seams/proof-log.ts';
 import { lockChanges, preferIndexes } from './changes.ts';
 import { removeLineKeys } from './ldv-keys.ts';
 import { listMonths, type Month } from './months.ts';

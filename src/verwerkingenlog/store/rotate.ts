@@ -1,7 +1,7 @@
 /** Rotating the keys of the log: rewriting what has another key in batches, and forgetting the keys that nothing needs. */
 
-import type { Pool } from '../../kernel/database/pool.ts';
-import { allowLongStatements, arrayOf, type Db, transaction } from '../../kernel/database/transaction.ts';
+import type { Pool } from '../../database/pool.ts';
+import { allowLongStatements, arrayOf, type Db, transaction } from '../../database/transaction.ts';
 import { type IdentityKeys, type KeyName, UnknownKeyError } from '../domain/identity-keys.ts';
 import { readLdvOf } from '../domain/ldv-line.ts';
 import type { Versie } from '../domain/verwerkingsactie.ts';

@@ -1,7 +1,7 @@
 /** Checking the log on the stored data. Nothing is joined: on several machines versions are divided by action and locations by person. */
 import type pg from 'pg';
-import type { Pool } from '../../kernel/database/pool.ts';
-import type { Db } from '../../kernel/database/transaction.ts';
+import type { Pool } from '../../database/pool.ts';
+import type { Db } from '../../database/transaction.ts';
 import { categorieNummer, categorieOf } from '../domain/access.ts';
 import type { IdentityKeys } from '../domain/identity-keys.ts';
 import { readLdvOf } from '../domain/ldv-line.ts';

@@ -1,6 +1,6 @@
 /** Versions as the database stores them: their columns, their encryption, and reading them. */
-import type { Db } from '../../kernel/database/transaction.ts';
-import { mapWithinBudget } from '../../kernel/scheduling.ts';
+import type { Db } from '../../database/transaction.ts';
+import { mapWithinBudget } from '../../lib/scheduling.ts';
 import type { IdentityKeys, KeyName } from '../domain/identity-keys.ts';
 import { type GenummerdObject, moment, type Versie } from '../domain/verwerkingsactie.ts';
 

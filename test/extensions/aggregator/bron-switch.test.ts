@@ -1,6 +1,6 @@
 /** `koppelvlak bron switch` and `check` as programs, and whose an organisation is: nothing is published twice, nothing is lost. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Pool } from '../../../src/kernel/database/pool.ts';
+import type { Pool } from '../../../src/database/pool.ts';
 import { type ProgramOnDatabase, programOnDatabase } from '../../cli/program.ts';
 import { publishLines, servicePool, vergadering } from '../../raadsfeed/support.ts';
 import { FakeSource } from './fake-source.ts';

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Pool } from '../../../src/kernel/database/pool.ts';
+import type { Pool } from '../../../src/database/pool.ts';
 import { type ProgramOnDatabase, programOnDatabase } from '../../cli/program.ts';
 import { servicePool } from '../../raadsfeed/support.ts';
 import { startProgram } from '../../support/program.ts';

@@ -1,5 +1,6 @@
 /** A source has one reader at a time, and a reader that lost its lease publishes nothing more. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { transaction } from '../../../src/database/transaction.ts';
 import { publishPage } from '../../../src/extensions/aggregator/feed/read-page.ts';
 import { type Lease, LeaseLostError } from '../../../src/extensions/aggregator/source.ts';
 import {
@@ -12,7 +13,6 @@ import {
 } from '../../../src/extensions/aggregator/store/leases.ts';
 import { saveProgress } from '../../../src/extensions/aggregator/store/progress.ts';
 import { addSource, findSource, removeSource, setPaused } from '../../../src/extensions/aggregator/store/sources.ts';
-import { transaction } from '../../../src/kernel/database/transaction.ts';
 import { prepareChange } from '../../../src/raadsfeed/domain/change.ts';
 import { pool, serviceDatabase } from '../../raadsfeed/service-database.ts';
 import { quiet } from '../../raadsfeed/support.ts';

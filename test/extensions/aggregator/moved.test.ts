@@ -1,7 +1,7 @@
 /** A source that moves to another address: what was redacted there is redacted here, whichever way it moved. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { transaction } from '../../../src/database/transaction.ts';
 import { findSource, setPaused, takeOverOrganisations } from '../../../src/extensions/aggregator/store/sources.ts';
-import { transaction } from '../../../src/kernel/database/transaction.ts';
 import { readRecords } from '../../raadsfeed/support.ts';
 import { FakeSource } from './fake-source.ts';
 import { aggregator, followedSource, source as old, published } from './followed-source.ts';

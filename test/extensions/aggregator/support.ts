@@ -1,4 +1,5 @@
 import { expect, vi } from 'vitest';
+import type { Pool } from '../../../src/database/pool.ts';
 import {
   addSource,
   findSource,
@@ -7,7 +8,6 @@ import {
   removeSource,
   type SourceState,
 } from '../../../src/extensions/aggregator/store/sources.ts';
-import type { Pool } from '../../../src/kernel/database/pool.ts';
 import { type FeedServer, readRecords, startFeed, type TestRecord } from '../../raadsfeed/support.ts';
 
 // Several servers wait for each other here: on a busy machine that takes a while.

@@ -5,7 +5,7 @@ import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type AuthorizationServer, startAuthorizationServer } from '../../../src/demo/authorization-server.ts';
 import { fetchToken } from '../../../src/extensions/delivery-tools/requester/send-request.ts';
-import { createLogger } from '../../../src/kernel/log.ts';
+import { createLogger } from '../../../src/lib/log.ts';
 
 const SECRET = 'met+plus/streep=is&en%procent:dubbel-lang-genoeg';
 const dir = mkdtempSync(join(tmpdir(), 'token-'));

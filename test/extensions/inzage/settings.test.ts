@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { overviewPage } from '../../../src/extensions/inzage/overview-page.ts';
 import { frontPage } from '../../../src/extensions/inzage/site.ts';
-import { ConfigError, readConfig } from '../../../src/kernel/config/read-config.ts';
+import { ConfigError, readConfig } from '../../../src/settings/read-config.ts';
 import { inzageEnv } from './support.ts';
 
 const TOKENS = { OAUTH_ISSUER: 'https://issuer.example', OAUTH_AUDIENCE: 'x', AREAS: 'verwerkingenlog' };

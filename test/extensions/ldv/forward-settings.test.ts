@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
-import { ConfigError, readConfig } from '../../../src/kernel/config/read-config.ts';
+import { ConfigError, readConfig } from '../../../src/settings/read-config.ts';
 import { actie, KEY, newPerson, startLog } from '../../verwerkingenlog/support.ts';
 import { startReceiver } from './receiver.ts';
 

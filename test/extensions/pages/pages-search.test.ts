@@ -1,10 +1,10 @@
 /** Search over the council information: what is found, how it is shown, and that the index has nothing that the feed has not. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Db, transaction } from '../../../src/database/transaction.ts';
 import { search } from '../../../src/extensions/pages/search/find.ts';
 import { fold, readQuery } from '../../../src/extensions/pages/search/fold.ts';
 import { followStep, readIndexState, startReindex } from '../../../src/extensions/pages/search/follow-feed.ts';
 import { readSearchAddress } from '../../../src/extensions/pages/search.ts';
-import { type Db, transaction } from '../../../src/kernel/database/transaction.ts';
 import { agendapunt, document, PATIENT, removal, vergadering } from '../../raadsfeed/support.ts';
 import { callProgram } from '../../support/program.ts';
 import { type PagesServer, realMeeting, startPages } from './pages-fixture.ts';

@@ -2,7 +2,7 @@
 import { HtmlValidate } from 'html-validate';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { transaction } from '../../../src/kernel/database/transaction.ts';
+import { transaction } from '../../../src/database/transaction.ts';
 import { publishBatch } from '../../../src/raadsfeed/store/publish.ts';
 import { agendapunt, changeOf, document, PATIENT, removal, vergadering } from '../../raadsfeed/support.ts';
 import { behindItsSource, type PagesServer, realMeeting, startPages } from './pages-fixture.ts';

@@ -7,9 +7,9 @@ import { openPublishedCheckpoints } from '../../../src/extensions/proof/state.ts
 import { readLog } from '../../../src/extensions/proof/store/logs.ts';
 import { createProofWriters } from '../../../src/extensions/proof/writer.ts';
 import { writeJournal } from '../../../src/gegevens/store/journal.ts';
-import { readConfig } from '../../../src/kernel/config/read-config.ts';
 import { isRecord } from '../../../src/lib/json/json-value.ts';
 import { systemClock } from '../../../src/lib/time.ts';
+import { readConfig } from '../../../src/settings/read-config.ts';
 import { servicePool } from '../../raadsfeed/support.ts';
 import { createDatabase } from '../../support/database.ts';
 import { koppelvlak } from '../../verwerkingenlog/cli.ts';

@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { publishMeetings } from '../../../bench/support/proof-drill.ts';
-import { PROOF_LOGS, type ProofLogName } from '../../../src/kernel/proof-log.ts';
+import { PROOF_LOGS, type ProofLogName } from '../../../src/seams/proof-log.ts';
 import { messageFile, shvMessage } from '../../gegevens/support/messages.ts';
 import { openSupplier, type Supplier } from '../../gegevens/support/supplier.ts';
 import { KEY } from '../../verwerkingenlog/support.ts';

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { expect, it } from 'vitest';
+import { MIGRATIONS, migrate } from '../../../src/database/migrate.ts';
 import { readQueue, takeFromQueue } from '../../../src/extensions/proof/store/logs.ts';
-import { MIGRATIONS, migrate } from '../../../src/kernel/database/migrate.ts';
 import { quiet, servicePool } from '../../raadsfeed/support.ts';
 import { createDatabase } from '../../support/database.ts';
 

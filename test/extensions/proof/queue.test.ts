@@ -1,12 +1,12 @@
 /** The queue of entries without a place, and how it is emptied. */
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import type { Pool } from '../../../src/database/pool.ts';
+import { type Db, transaction } from '../../../src/database/transaction.ts';
 import { createSequencer, type SequencerOptions } from '../../../src/extensions/proof/sequencer.ts';
 import { openPublishedCheckpoints } from '../../../src/extensions/proof/state.ts';
 import { appendLeaves } from '../../../src/extensions/proof/store/leaves.ts';
 import { readPending, readQueue, takeFromQueue } from '../../../src/extensions/proof/store/logs.ts';
-import type { Pool } from '../../../src/kernel/database/pool.ts';
-import { type Db, transaction } from '../../../src/kernel/database/transaction.ts';
 import { Frontier } from '../../../src/lib/tlog/merkle.ts';
 import { servicePool } from '../../raadsfeed/support.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';

@@ -11,7 +11,7 @@ import {
   paddingNames,
 } from '../../../src/extensions/proof/record.ts';
 import { createProofWriters } from '../../../src/extensions/proof/writer.ts';
-import { readConfig } from '../../../src/kernel/config/read-config.ts';
+import { readConfig } from '../../../src/settings/read-config.ts';
 
 const SEED = Buffer.alloc(32, 5);
 const PARTS = { basis: { b: 1, a: '\u00e9' }, aanvullend: {}, 'object/1': { objectId: '999990019' } };

@@ -1,11 +1,11 @@
 /** What was removed cannot be linked to its leaf any more, and the tree is as valid as before. */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createPool, type Pool } from '../../../src/database/pool.ts';
 import { deriveSealingKey } from '../../../src/extensions/proof/keys.ts';
 import { createProofWriters } from '../../../src/extensions/proof/writer.ts';
-import { readConfig } from '../../../src/kernel/config/read-config.ts';
-import { createPool, type Pool } from '../../../src/kernel/database/pool.ts';
 import { isRecord } from '../../../src/lib/json/json-value.ts';
+import { readConfig } from '../../../src/settings/read-config.ts';
 import { prune } from '../../../src/verwerkingenlog/store/retention.ts';
 import { filesWith } from '../../raadsfeed/database-files.ts';
 import { quiet, vergadering } from '../../raadsfeed/support.ts';

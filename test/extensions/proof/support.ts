@@ -6,13 +6,13 @@ import { expect } from 'vitest';
 import { openDisclosure } from '../../../src/extensions/proof/record.ts';
 import { checkpointIn } from '../../../src/extensions/proof/state.ts';
 import { createProofWriters } from '../../../src/extensions/proof/writer.ts';
-import { readConfig } from '../../../src/kernel/config/read-config.ts';
 import { systemClock } from '../../../src/lib/time.ts';
 import { parseVerifierKey } from '../../../src/lib/tlog/note.ts';
 import { policyForLog } from '../../../src/lib/tlog/policy.ts';
 import { type ProofVerdict, parseProof, verifyProof } from '../../../src/lib/tlog/proof-file.ts';
 import type { Outcome } from '../../../src/raadsfeed/store/publish.ts';
 import { createPublisher } from '../../../src/raadsfeed/writer/publisher.ts';
+import { readConfig } from '../../../src/settings/read-config.ts';
 import { changeOf, type FeedServer, startFeed } from '../../raadsfeed/support.ts';
 
 /** Not a secret of anyone. */

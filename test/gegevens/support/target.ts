@@ -1,7 +1,7 @@
 import { expect, vi } from 'vitest';
 import type { SignedMessage } from '../../../src/lib/jades/verify.ts';
-import { sendRaw } from '../../http/support/ask.ts';
 import { type Kit, kitOf } from '../../lib/jades/support/kit.ts';
+import { sendRaw } from '../../plugins/support/ask.ts';
 import { type RawAnswer, type RawHeaders, send } from './requester.ts';
 import { openSupplier, type Supplier } from './supplier.ts';
 

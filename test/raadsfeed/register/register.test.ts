@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readConfig } from '../../../src/kernel/config/read-config.ts';
 import type { OutboundClient } from '../../../src/lib/outbound/outbound-client.ts';
 import { systemClock } from '../../../src/lib/time.ts';
 import { addFeed, createRegisterClient, refreshFeed } from '../../../src/raadsfeed/register/register.ts';
 import { readEntries, removeFeed, takeDue } from '../../../src/raadsfeed/store/register.ts';
+import { readConfig } from '../../../src/settings/read-config.ts';
 import { FakeSource } from '../../extensions/aggregator/fake-source.ts';
 import { asPage, type FeedServer, startFeed, vergadering } from '../support.ts';
 

@@ -1,8 +1,8 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { type Output, table } from '../../../cli/output.ts';
 import { CommandError, runCommand, UsageError } from '../../../cli/run-command.ts';
-import type { Pool } from '../../../kernel/database/pool.ts';
-import type { Terminal } from '../../../kernel/terminal.ts';
+import type { Pool } from '../../../database/pool.ts';
+import type { Terminal } from '../../../seams/terminal.ts';
 import { parseSourceAddress, type Source, type SourceAddress } from '../source.ts';
 import type { Coverage } from '../supplier/coverage.ts';
 

@@ -3,10 +3,10 @@ import { Command } from 'commander';
 import { parseOrganisatie } from '../../../cli/feed-publish.ts';
 import { table } from '../../../cli/output.ts';
 import { CommandError, runCommand, UsageError } from '../../../cli/run-command.ts';
-import type { Platform } from '../../../kernel/platform.ts';
-import type { Terminal } from '../../../kernel/terminal.ts';
 import { normaliseOrganisatiecode } from '../../../lib/feed-client/organisatiecode.ts';
 import { isRecord } from '../../../lib/json/json-value.ts';
+import type { Platform } from '../../../platform.ts';
+import type { Terminal } from '../../../seams/terminal.ts';
 import type { NewSource, SourceState } from '../store/sources.ts';
 import {
   ADDED_SOURCE,

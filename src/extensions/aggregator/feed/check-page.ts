@@ -1,6 +1,6 @@
 import { setImmediate as pause } from 'node:timers/promises';
-import { reasonOf } from '../../../kernel/log.ts';
 import type { FeedRecord } from '../../../lib/feed-client/page.ts';
+import { reasonOf } from '../../../lib/log.ts';
 import type { Change } from '../../../raadsfeed/domain/change.ts';
 import { isResourceType, resourceKey } from '../../../raadsfeed/domain/resource.ts';
 import type { SeenResource, TakenRecord } from '../store/comparison.ts';

@@ -3,7 +3,7 @@
  * to the limit of the run. Pages are published in the transaction that stores how far the source was read.
  */
 
-import { transaction } from '../../../kernel/database/transaction.ts';
+import { transaction } from '../../../database/transaction.ts';
 import { FeedFault, type FeedFaultCode } from '../../../lib/feed-client/client.ts';
 import type { Removal } from '../../../raadsfeed/domain/change.ts';
 import { isMassDelete } from '../../../raadsfeed/domain/mass-delete.ts';

@@ -1,4 +1,4 @@
-import { transaction } from '../../../kernel/database/transaction.ts';
+import { transaction } from '../../../database/transaction.ts';
 import { FeedFault, readServiceDocument, type ServiceDocument } from '../../../lib/feed-client/client.ts';
 import type { AggregatorDependencies } from '../dependencies.ts';
 import type { Lease } from '../source.ts';

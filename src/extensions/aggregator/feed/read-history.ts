@@ -1,4 +1,4 @@
-import { transaction } from '../../../kernel/database/transaction.ts';
+import { transaction } from '../../../database/transaction.ts';
 import { askPage, FeedFault } from '../../../lib/feed-client/client.ts';
 import { type FeedRecord, notePage, readFeedPage, toProgress } from '../../../lib/feed-client/page.ts';
 import type { Lease, Source } from '../source.ts';

@@ -1,6 +1,6 @@
 /** Reads the next page of a source: of its snapshot, of its history for redactions that were missed, or of its feed. */
 
-import { transaction } from '../../../kernel/database/transaction.ts';
+import { transaction } from '../../../database/transaction.ts';
 import { askPage, FeedFault } from '../../../lib/feed-client/client.ts';
 import {
   type FeedRecord,

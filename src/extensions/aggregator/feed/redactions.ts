@@ -3,7 +3,7 @@
  * readable here.
  */
 
-import { type Db, transaction } from '../../../kernel/database/transaction.ts';
+import { type Db, transaction } from '../../../database/transaction.ts';
 import { looseRecords, redactedNumbers, sequenceNumberOf } from '../../../lib/feed-client/page.ts';
 import type { Change, Removal } from '../../../raadsfeed/domain/change.ts';
 import {

@@ -1,5 +1,5 @@
-import type { Config } from '../../../kernel/config/read-config.ts';
 import { type Clock, systemClock } from '../../../lib/time.ts';
+import type { Config } from '../../../settings/read-config.ts';
 import type { SourceAdapter, WindowReading, WindowRequest } from '../supplier/source-adapter.ts';
 import type { CallSlots } from './call-limiter.ts';
 import { NotubizClient, type NotubizClientOptions } from './client.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Db } from '../../../kernel/database/transaction.ts';
-import type { Logger } from '../../../kernel/log.ts';
+import type { Db } from '../../../database/transaction.ts';
+import type { Logger } from '../../../lib/log.ts';
 import type { CallSlot, CallSlots } from '../notubiz/call-limiter.ts';
 
 /** Seconds after which the slot of a process that died is free again. */

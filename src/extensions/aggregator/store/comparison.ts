@@ -1,6 +1,6 @@
 /** Compares the state of a source with what the feed has of it: resources seen in its snapshot, and records taken from it. */
 
-import { arrayOf, type Db } from '../../../kernel/database/transaction.ts';
+import { arrayOf, type Db } from '../../../database/transaction.ts';
 import { isRecord } from '../../../lib/json/json-value.ts';
 import type { Change, Upsert } from '../../../raadsfeed/domain/change.ts';
 import { dataOf } from '../../../raadsfeed/domain/record-text.ts';

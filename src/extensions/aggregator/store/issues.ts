@@ -1,4 +1,4 @@
-import type { Db } from '../../../kernel/database/transaction.ts';
+import type { Db } from '../../../database/transaction.ts';
 import type { DateWindow, SourceIssue, WindowReading } from '../supplier/source-adapter.ts';
 
 /** An issue as it is stored with its source; `times` is the total. */

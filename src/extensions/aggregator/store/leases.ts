@@ -2,7 +2,7 @@
  * Which process reads which source. Times are those of the database, so that the clocks of instances need not agree. A lease is a
  * number on the source: taking it raises the number, and publishing checks it (`saveProgress`).
  */
-import type { Db } from '../../../kernel/database/transaction.ts';
+import type { Db } from '../../../database/transaction.ts';
 import { type Lease, LeaseLostError, type Source } from '../source.ts';
 
 type Row = Source & { readonly number: number };

@@ -1,6 +1,6 @@
 /** Which source an organisation is taken from, and what the service document says of it. */
 
-import type { Db } from '../../../kernel/database/transaction.ts';
+import type { Db } from '../../../database/transaction.ts';
 import type { SourceOrganisation } from '../../../lib/feed-client/client.ts';
 
 export interface OwnedOrganisation {

@@ -1,4 +1,4 @@
-import type { Db } from '../../../kernel/database/transaction.ts';
+import type { Db } from '../../../database/transaction.ts';
 import type { ServiceDocument } from '../../../lib/feed-client/client.ts';
 import { type Lease, LeaseLostError, type Source } from '../source.ts';
 import { forgetSeen } from './comparison.ts';

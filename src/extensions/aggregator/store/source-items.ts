@@ -1,5 +1,5 @@
 /** What is stored of a supplier: its items, the parts of each, and the documents as the feed has them. */
-import type { Db } from '../../../kernel/database/transaction.ts';
+import type { Db } from '../../../database/transaction.ts';
 import { dataOf } from '../../../raadsfeed/domain/record-text.ts';
 import type { DateWindow, KnownItem, Part, SourceData } from '../supplier/source-adapter.ts';
 

@@ -1,7 +1,7 @@
 /** What an operator does with sources. Each change invalidates the lease, so that nothing is published after it. */
 
-import type { Pool } from '../../../kernel/database/pool.ts';
-import { type Db, transaction } from '../../../kernel/database/transaction.ts';
+import type { Pool } from '../../../database/pool.ts';
+import { type Db, transaction } from '../../../database/transaction.ts';
 import type { SourceCompleteness } from '../../../raadsfeed/store/state.ts';
 import type { Source } from '../source.ts';
 import { SOURCE_COLUMNS } from './leases.ts';

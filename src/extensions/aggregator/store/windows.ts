@@ -1,5 +1,5 @@
 /** The windows of a supplier's source: which days are read as a whole, and when. */
-import type { Db } from '../../../kernel/database/transaction.ts';
+import type { Db } from '../../../database/transaction.ts';
 import { type Lease, LeaseLostError } from '../source.ts';
 import type { Coverage, MonthCoverage } from '../supplier/coverage.ts';
 import type { DateWindow } from '../supplier/source-adapter.ts';

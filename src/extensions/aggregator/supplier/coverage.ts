@@ -1,4 +1,4 @@
-import type { Db } from '../../../kernel/database/transaction.ts';
+import type { Db } from '../../../database/transaction.ts';
 import { partKey } from '../resource-key.ts';
 import { readHeldKeys } from '../store/windows.ts';
 import type { KnownItem, WindowReading } from './source-adapter.ts';

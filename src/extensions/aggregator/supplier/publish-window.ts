@@ -1,4 +1,4 @@
-import { type Db, transaction } from '../../../kernel/database/transaction.ts';
+import { type Db, transaction } from '../../../database/transaction.ts';
 import { type Change, prepareChange } from '../../../raadsfeed/domain/change.ts';
 import { RESOURCE_TYPES } from '../../../raadsfeed/domain/resource.ts';
 import { publishBatch } from '../../../raadsfeed/store/publish.ts';

@@ -1,4 +1,4 @@
-import { transaction } from '../../../kernel/database/transaction.ts';
+import { transaction } from '../../../database/transaction.ts';
 import type { SupplierDependencies } from '../dependencies.ts';
 import { type Lease, parseSourceAddress, type Source } from '../source.ts';
 import { saveWindowIssues } from '../store/issues.ts';

@@ -1,6 +1,7 @@
 /** Runs the check over files, over what is stored, and over an answer that was delivered. */
 import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { type Pool, withAbort } from '../../../database/pool.ts';
 import { DeliveryReader } from '../../../gegevens/import/delivery-reader.ts';
 import { Faults, type ImportFault, ImportStopped } from '../../../gegevens/import/faults.ts';
 import type { ItemList, Variant } from '../../../gegevens/model/mapping.ts';
@@ -23,7 +24,6 @@ import {
   streamList,
   streamSelected,
 } from '../../../gegevens/store/selected-records.ts';
-import { type Pool, withAbort } from '../../../kernel/database/pool.ts';
 import type { JsonObject } from '../../../lib/jades/protected-header.ts';
 import { isRecord, pointerSteps, toPointer, valueAt, withValueAt } from '../../../lib/json/json-value.ts';
 import { type CheckReport, DeliveryCheck } from './delivery-check.ts';

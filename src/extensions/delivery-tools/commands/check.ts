@@ -8,8 +8,8 @@ import type { Variant } from '../../../gegevens/model/mapping.ts';
 import type { Model } from '../../../gegevens/model/model.ts';
 import type { Levering, Period } from '../../../gegevens/model/selection.ts';
 import type { Journalled } from '../../../gegevens/store/journal.ts';
-import type { Terminal } from '../../../kernel/terminal.ts';
 import { systemClock } from '../../../lib/time.ts';
+import type { Terminal } from '../../../seams/terminal.ts';
 import type { CheckReport } from '../check/delivery-check.ts';
 
 interface CheckOptions {

@@ -3,8 +3,8 @@ import { open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { Command, Option } from 'commander';
 import { createProgress, written } from '../../../cli/output.ts';
 import { CommandError, runTool, type ToolContext, UsageError } from '../../../cli/run-command.ts';
-import { limitYoungGeneration } from '../../../kernel/scheduling.ts';
-import type { Terminal } from '../../../kernel/terminal.ts';
+import { limitYoungGeneration } from '../../../lib/scheduling.ts';
+import type { Terminal } from '../../../seams/terminal.ts';
 import type { LossReason } from '../convert/convert-value.ts';
 import type { Converter, Judgement, NamedLoss, Refusal } from '../convert/judge-file.ts';
 

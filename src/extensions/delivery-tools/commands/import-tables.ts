@@ -6,8 +6,8 @@ import { type CommandContext, CommandError, type ToolContext } from '../../../cl
 import type { ImportFault } from '../../../gegevens/import/faults.ts';
 import type { Model } from '../../../gegevens/model/model.ts';
 import type { DeliverySource } from '../../../gegevens/store/import-file.ts';
-import { limitYoungGeneration } from '../../../kernel/scheduling.ts';
 import type { JsonObject } from '../../../lib/jades/protected-header.ts';
+import { limitYoungGeneration } from '../../../lib/scheduling.ts';
 import type { Plan } from '../tables/plan.ts';
 import type { ReadTables } from '../tables/read-tables.ts';
 import type { TableFault } from '../tables/table-faults.ts';

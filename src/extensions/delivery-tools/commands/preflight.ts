@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { CommandError, runTool, type ToolContext } from '../../../cli/run-command.ts';
-import { ConfigError, readConfig } from '../../../kernel/config/read-config.ts';
-import type { Terminal } from '../../../kernel/terminal.ts';
+import type { Terminal } from '../../../seams/terminal.ts';
+import { ConfigError, readConfig } from '../../../settings/read-config.ts';
 import type { Preflight } from '../preflight/preflight.ts';
 import { authorization, type TokenOptions, tokenOptions } from './request.ts';
 

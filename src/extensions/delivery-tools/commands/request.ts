@@ -3,8 +3,8 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { CommandError, runTool, type ToolContext, UsageError } from '../../../cli/run-command.ts';
 import type { Mapping, Variant } from '../../../gegevens/model/mapping.ts';
 import type { GegevensRequest } from '../../../gegevens/model/selection.ts';
-import type { Config } from '../../../kernel/config/read-config.ts';
-import type { Terminal } from '../../../kernel/terminal.ts';
+import type { Terminal } from '../../../seams/terminal.ts';
+import type { Config } from '../../../settings/read-config.ts';
 import type { DeliveredPage } from '../requester/request-delivery.ts';
 
 /** Where an access token comes from. */

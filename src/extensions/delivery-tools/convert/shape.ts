@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { builtInVersions, type Model } from '../../../gegevens/model/model.ts';
-import { builtInModel, modelsDirectory } from '../../../kernel/config/gegevens-settings.ts';
-import { addStandardFormats } from '../../../kernel/formats.ts';
 import type { JsonObject } from '../../../lib/jades/protected-header.ts';
+import { addStandardFormats } from '../../../lib/json/formats.ts';
 import { isRecord, pointerSteps, valueAt } from '../../../lib/json/json-value.ts';
+import { builtInModel, modelsDirectory } from '../../../settings/gegevens-settings.ts';
 
 /** What a model says of one value. */
 export interface Shape {

@@ -1,7 +1,7 @@
 /** What the operator of the network and the statistics office need to know of a supplier, on one page. */
 import { hash, type X509Certificate } from 'node:crypto';
 import type { Variant } from '../../../gegevens/model/mapping.ts';
-import type { Config } from '../../../kernel/config/read-config.ts';
+import type { Config } from '../../../settings/read-config.ts';
 import { type OwnCertificate, oneLine } from './own-certificate.ts';
 
 interface ServiceEntry {

@@ -1,8 +1,6 @@
 /** The own signing certificate: what a requester, or the service itself, would refuse it for. */
 import { readFileSync } from 'node:fs';
 import { loadOwnKey } from '../../../gegevens/own-signer.ts';
-import type { Config } from '../../../kernel/config/read-config.ts';
-import { reasonOf } from '../../../kernel/log.ts';
 import {
   authority,
   type Certificate,
@@ -17,7 +15,9 @@ import { isRsa, validatePath } from '../../../lib/jades/chain.ts';
 import { JadesError } from '../../../lib/jades/errors.ts';
 import { type KeyFiles, OwnKeyError, readPemFiles, readPkcs12 } from '../../../lib/jades/own-key.ts';
 import { createRevocationSource } from '../../../lib/jades/revocation.ts';
+import { reasonOf } from '../../../lib/log.ts';
 import { createGuardedFetch } from '../../../lib/outbound/guarded-fetch.ts';
+import type { Config } from '../../../settings/read-config.ts';
 import { failed, notChecked, ok, type PreflightLine, warning } from './line.ts';
 
 /** The signing certificate with what is known of its path. */

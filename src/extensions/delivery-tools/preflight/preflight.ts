@@ -1,7 +1,7 @@
 /** Everything that usually goes wrong before the first request, each thing as a line with what to do. */
 
 import type { Variant } from '../../../gegevens/model/mapping.ts';
-import { type Config, type ConfigFault, settingGroups } from '../../../kernel/config/read-config.ts';
+import { type Config, type ConfigFault, settingGroups } from '../../../settings/read-config.ts';
 import { type DataSheet, dataSheet } from './data-sheet.ts';
 import { failed, ok, type PreflightLine } from './line.ts';
 import { checkOwnCertificate, checkRevocation } from './own-certificate.ts';

@@ -1,12 +1,12 @@
 /** The clock of this machine against those of others, and the database. */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Config } from '../../../kernel/config/read-config.ts';
-import { MigrationError } from '../../../kernel/database/migrate.ts';
-import { createLogger, reasonOf } from '../../../kernel/log.ts';
-import { type OpenPlatform, openPlatform } from '../../../kernel/platform.ts';
+import { MigrationError } from '../../../database/migrate.ts';
 import { ocspAddresses } from '../../../lib/jades/certificate.ts';
+import { createLogger, reasonOf } from '../../../lib/log.ts';
 import { createGuardedConnections } from '../../../lib/outbound/guarded-fetch.ts';
+import { type OpenPlatform, openPlatform } from '../../../platform.ts';
+import type { Config } from '../../../settings/read-config.ts';
 import { failed, notChecked, ok, type PreflightLine, shownAddress, warning, within } from './line.ts';
 import type { OwnCertificate } from './own-certificate.ts';
 

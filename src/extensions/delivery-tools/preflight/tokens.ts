@@ -1,10 +1,11 @@
 /** Whether the access tokens of the configured issuers could be verified. */
-import type { Config } from '../../../kernel/config/read-config.ts';
-import { reasonOf } from '../../../kernel/log.ts';
-import { createFscKeys } from '../../../kernel/oauth/fsc-keys.ts';
-import { createKeySet } from '../../../kernel/oauth/remote-keys.ts';
+
+import { reasonOf } from '../../../lib/log.ts';
 import type { FetchJson } from '../../../lib/outbound/outbound-client.ts';
 import { createOutboundFetch } from '../../../lib/outbound/outbound-client.ts';
+import { createFscKeys } from '../../../plugins/oauth/fsc-keys.ts';
+import { createKeySet } from '../../../plugins/oauth/remote-keys.ts';
+import type { Config } from '../../../settings/read-config.ts';
 import { failed, notChecked, ok, type PreflightLine, shownAddress, warning, within } from './line.ts';
 
 interface TokenNeeds {

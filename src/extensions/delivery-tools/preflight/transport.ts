@@ -2,8 +2,8 @@
 import { hash, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:tls';
-import type { Config } from '../../../kernel/config/read-config.ts';
-import { reasonOf } from '../../../kernel/log.ts';
+import { reasonOf } from '../../../lib/log.ts';
+import type { Config } from '../../../settings/read-config.ts';
 import { failed, notChecked, ok, type PreflightLine, shownAddress } from './line.ts';
 import type { OwnCertificate } from './own-certificate.ts';
 

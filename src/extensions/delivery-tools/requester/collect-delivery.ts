@@ -4,12 +4,12 @@ import type { ItemList, Mapping } from '../../../gegevens/model/mapping.ts';
 import type { Model } from '../../../gegevens/model/model.ts';
 import type { GegevensRequest } from '../../../gegevens/model/selection.ts';
 import { loadOwnKey, ownKeySigner } from '../../../gegevens/own-signer.ts';
-import type { Config } from '../../../kernel/config/read-config.ts';
 import { plainStyles } from '../../../lib/jades/signature.ts';
 import { createVerifier, type Verifier } from '../../../lib/jades/verify.ts';
 import type { JsonObject } from '../../../lib/json/json-value.ts';
 import { valueAt, withValueAt } from '../../../lib/json/json-value.ts';
 import { createGuardedFetch } from '../../../lib/outbound/guarded-fetch.ts';
+import type { Config } from '../../../settings/read-config.ts';
 import { type CheckReport, DeliveryCheck } from '../check/delivery-check.ts';
 import { openKeptPages } from './kept-pages.ts';
 import {

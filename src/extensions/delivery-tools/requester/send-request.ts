@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { request } from 'undici';
-import { reasonOf } from '../../../kernel/log.ts';
 import { isRecord } from '../../../lib/json/json-value.ts';
+import { reasonOf } from '../../../lib/log.ts';
 
 interface RequesterErrorOptions extends ErrorOptions {
   readonly isTemporary?: boolean;

@@ -4,8 +4,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { isNode, LineCounter, parseDocument } from 'yaml';
 import { describeError } from '../../../gegevens/import/faults.ts';
 import type { ItemList, Variant } from '../../../gegevens/model/mapping.ts';
-import { modelsDirectory } from '../../../kernel/config/gegevens-settings.ts';
 import { pointerSteps } from '../../../lib/json/json-value.ts';
+import { modelsDirectory } from '../../../settings/gegevens-settings.ts';
 
 /** Name of a column, or its number from 1. */
 export type ColumnName = string | number;

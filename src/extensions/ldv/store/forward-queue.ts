@@ -3,8 +3,8 @@
  * Times of the lease are those of the database.
  */
 
-import type { Pool } from '../../../kernel/database/pool.ts';
-import { arrayOf, type Db, transaction } from '../../../kernel/database/transaction.ts';
+import type { Pool } from '../../../database/pool.ts';
+import { arrayOf, type Db, transaction } from '../../../database/transaction.ts';
 import { fromRow, SELECT_VERSIE, type StoredVersie, type VersieRow } from '../../../verwerkingenlog/store/versions.ts';
 
 /** Another process has taken over. */

@@ -1,8 +1,8 @@
 /** The same lists to take along: calendars, Atom, CSV; and the sitemaps. */
 import type { FastifyInstance } from 'fastify';
-import { sendText } from '../../../http/html/mount.ts';
-import { platformProblems } from '../../../http/problems.ts';
-import { Problem } from '../../../kernel/problem.ts';
+import { Problem } from '../../../lib/problem.ts';
+import { sendText } from '../../../plugins/html/mount.ts';
+import { platformProblems } from '../../../plugins/problems.ts';
 import { readOrganisations } from '../../../raadsfeed/store/state.ts';
 import { organisationPath, type PagesContext, pagePath, withQuery } from '../context.ts';
 import { findOrganisation, type PagesRequest, readText } from '../request.ts';

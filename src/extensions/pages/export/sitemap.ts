@@ -1,5 +1,5 @@
 /** What search engines are offered (sitemaps.org 0.9): an index, and below it the pages by the numbers of the feed. */
-import { html } from '../../../http/html/template.ts';
+import { html } from '../../../plugins/html/template.ts';
 import { HOME, organisationPath, pagePath } from '../context.ts';
 import type { listSitemap, listSitemaps } from '../search/lists.ts';
 

@@ -2,7 +2,7 @@
  * Search over the index. Whatever the index still holds, a result is only shown while the feed has that very record: a redaction takes
  * effect here with its commit.
  */
-import type { Db } from '../../../kernel/database/transaction.ts';
+import type { Db } from '../../../database/transaction.ts';
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
 import type { ResourceType } from '../../../raadsfeed/domain/resource.ts';
 import type { SearchQuery } from './fold.ts';

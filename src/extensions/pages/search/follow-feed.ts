@@ -1,6 +1,6 @@
 /** How the search index follows the feed. */
-import type { Pool } from '../../../kernel/database/pool.ts';
-import type { Db } from '../../../kernel/database/transaction.ts';
+import type { Pool } from '../../../database/pool.ts';
+import type { Db } from '../../../database/transaction.ts';
 import { isRecord } from '../../../lib/json/json-value.ts';
 import { isResourceType } from '../../../raadsfeed/domain/resource.ts';
 import { type FeedIndex, followFeed, MOST_REMOVED, readIndexPosition } from '../../../raadsfeed/store/follow-index.ts';

@@ -1,5 +1,5 @@
 /** The history of one resource, from the feed itself. What was redacted has no content here either. */
-import type { Db } from '../../../kernel/database/transaction.ts';
+import type { Db } from '../../../database/transaction.ts';
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
 import type { Resource, ResourceType } from '../../../raadsfeed/domain/resource.ts';
 

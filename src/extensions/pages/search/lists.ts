@@ -1,5 +1,5 @@
 /** The lists that pages show, from the index: meetings, items of a meeting, documents, bodies, and what refers to what. */
-import type { Db } from '../../../kernel/database/transaction.ts';
+import type { Db } from '../../../database/transaction.ts';
 import type { ResourceType } from '../../../raadsfeed/domain/resource.ts';
 import { CURRENT, ITEM, type Item } from './find.ts';
 

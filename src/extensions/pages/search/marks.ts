@@ -1,5 +1,5 @@
 /** Where the words of a search stand in the texts that its results show. */
-import type { Db } from '../../../kernel/database/transaction.ts';
+import type { Db } from '../../../database/transaction.ts';
 import { beginningsQuery, type SearchQuery } from './fold.ts';
 
 /** Where words of a query stand in texts: half-open ranges of characters, in order. */

@@ -1,5 +1,5 @@
 /** Writes entries into the index, a batch in a fixed number of statements. */
-import { arrayOf, type Db } from '../../../kernel/database/transaction.ts';
+import { arrayOf, type Db } from '../../../database/transaction.ts';
 import { type Resource, type ResourceType, resourceKey } from '../../../raadsfeed/domain/resource.ts';
 import type { Entry } from './entry.ts';
 

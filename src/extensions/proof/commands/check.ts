@@ -1,9 +1,9 @@
 import { readFile, stat } from 'node:fs/promises';
 import { Command } from 'commander';
 import { CommandError, runTool, type ToolContext, UsageError } from '../../../cli/run-command.ts';
-import type { Terminal } from '../../../kernel/terminal.ts';
 import type { VerifierKey } from '../../../lib/tlog/note.ts';
 import type { Policy } from '../../../lib/tlog/policy.ts';
+import type { Terminal } from '../../../seams/terminal.ts';
 
 interface CheckOptions {
   readonly key?: string;

@@ -2,9 +2,9 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { CommandError, runTool, type ToolContext } from '../../../cli/run-command.ts';
-import { reasonOf } from '../../../kernel/log.ts';
-import type { Terminal } from '../../../kernel/terminal.ts';
 import { isRecord } from '../../../lib/json/json-value.ts';
+import { reasonOf } from '../../../lib/log.ts';
+import type { Terminal } from '../../../seams/terminal.ts';
 import type { FetchBelow, Observation } from '../monitor.ts';
 import { parseLogKey } from './check.ts';
 

@@ -1,7 +1,7 @@
 import { Argument, Command } from 'commander';
 import { CommandError, runCommand } from '../../../cli/run-command.ts';
-import { PROOF_LOGS, type ProofLogName } from '../../../kernel/proof-log.ts';
-import type { Terminal } from '../../../kernel/terminal.ts';
+import { PROOF_LOGS, type ProofLogName } from '../../../seams/proof-log.ts';
+import type { Terminal } from '../../../seams/terminal.ts';
 
 /** `koppelvlak proof new-origin`: after a restored backup or a failover that lost entries. */
 export function proofNewOriginCommand(terminal: Terminal): Command {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Command } from 'commander';
 import { CommandError, runTool } from '../../../cli/run-command.ts';
-import type { Terminal } from '../../../kernel/terminal.ts';
+import type { Terminal } from '../../../seams/terminal.ts';
 import { proofCheckCommand } from './check.ts';
 import { proofMonitorCommand } from './monitor.ts';
 import { proofNewOriginCommand } from './new-origin.ts';

@@ -1,10 +1,10 @@
 import { Argument, Command } from 'commander';
 import { table } from '../../../cli/output.ts';
 import { CommandError, runCommand } from '../../../cli/run-command.ts';
-import type { Db } from '../../../kernel/database/transaction.ts';
-import type { Platform } from '../../../kernel/platform.ts';
-import { PROOF_LOGS, type ProofLogName, type ProofWriter, type StoredProof } from '../../../kernel/proof-log.ts';
-import type { Terminal } from '../../../kernel/terminal.ts';
+import type { Db } from '../../../database/transaction.ts';
+import type { Platform } from '../../../platform.ts';
+import { PROOF_LOGS, type ProofLogName, type ProofWriter, type StoredProof } from '../../../seams/proof-log.ts';
+import type { Terminal } from '../../../seams/terminal.ts';
 import type { ProofVerification } from '../verify.ts';
 import type { ProofFault } from '../verify-tiles.ts';
 
@@ -29,7 +29,7 @@ Example:
       runCommand(terminal, options, async ({ platform, output, interrupted }) => {
         const { verifyLog } = await import('../verify.ts');
         const { openPublishedCheckpoints, statePath } = await import('../state.ts');
-        const { transaction, allowLongStatements } = await import('../../../kernel/database/transaction.ts');
+        const { transaction, allowLongStatements } = await import('../../../database/transaction.ts');
         const { config, pool } = platform;
         const { key } = config.proof;
         if (key === undefined) throw new CommandError('PROOF_KEY is not set');

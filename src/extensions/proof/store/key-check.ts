@@ -1,5 +1,5 @@
 /** The check value of the key that the logs of this database were begun with. */
-import type { Db } from '../../../kernel/database/transaction.ts';
+import type { Db } from '../../../database/transaction.ts';
 
 export async function readKeyCheck(db: Db): Promise<string | 'no table' | undefined> {
   const { rows: tables } = await db.query<{ there: boolean }>(

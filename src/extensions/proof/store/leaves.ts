@@ -1,9 +1,9 @@
 /** The leaves of a tree as tables: tiles of hashes, and bundles of entries with the numbers of their records. */
-import type { Db } from '../../../kernel/database/transaction.ts';
-import type { NumberedEntry, ProofLogName } from '../../../kernel/proof-log.ts';
-import { forEachWithinBudget } from '../../../kernel/scheduling.ts';
+import type { Db } from '../../../database/transaction.ts';
+import { forEachWithinBudget } from '../../../lib/scheduling.ts';
 import { type Frontier, HASH_BYTES, leafHash } from '../../../lib/tlog/merkle.ts';
 import { type ReadTiles, TILE_WIDTH, tilePath } from '../../../lib/tlog/tiles.ts';
+import type { NumberedEntry, ProofLogName } from '../../../seams/proof-log.ts';
 import type { StoredLog } from './logs.ts';
 
 /** Bytes of an entry: a format byte and a hash. */

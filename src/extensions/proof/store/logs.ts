@@ -1,6 +1,6 @@
 /** The logs of this database: their origins, sizes and checkpoints, and the queue of entries without an index. */
-import type { Db } from '../../../kernel/database/transaction.ts';
-import type { NumberedEntry, ProofLogName } from '../../../kernel/proof-log.ts';
+import type { Db } from '../../../database/transaction.ts';
+import type { NumberedEntry, ProofLogName } from '../../../seams/proof-log.ts';
 
 /** One origin of a log. */
 export interface StoredLog {

@@ -1,6 +1,6 @@
 /** What is kept of removed records: that they were, when and by whom. */
-import type { Db } from '../../../kernel/database/transaction.ts';
-import { NEXT_PROOF_NUMBER, type ProofLogName } from '../../../kernel/proof-log.ts';
+import type { Db } from '../../../database/transaction.ts';
+import { NEXT_PROOF_NUMBER, type ProofLogName } from '../../../seams/proof-log.ts';
 
 /** A `verwijdering` as it is stored. */
 export interface StoredRemoval {

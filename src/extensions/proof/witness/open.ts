@@ -1,11 +1,11 @@
 /** Witnesses as part of the service: those that vouch for its logs, itself as a witness of others, and the page that checks proofs. */
 import { readFile } from 'node:fs/promises';
 import type { FastifyInstance } from 'fastify';
-import type { Platform, ReadinessCheck } from '../../../kernel/platform.ts';
 import { proveConsistency } from '../../../lib/tlog/merkle.ts';
 import { createSigner, type NoteSigner, WITNESS_KEY } from '../../../lib/tlog/note.ts';
 import { type Policy, PolicyError, parsePolicy } from '../../../lib/tlog/policy.ts';
 import { readHashesFromTiles } from '../../../lib/tlog/tiles.ts';
+import type { Platform, ReadinessCheck } from '../../../platform.ts';
 import { controlePage } from '../page/routes.ts';
 import { deriveSeed } from '../record.ts';
 import type { Witnesses } from '../sequencer.ts';

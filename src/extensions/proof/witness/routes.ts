@@ -2,10 +2,10 @@
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { FastifyInstance } from 'fastify';
-import { platformProblems } from '../../../http/problems.ts';
-import { Problem } from '../../../kernel/problem.ts';
+import { Problem } from '../../../lib/problem.ts';
 import { FormatError } from '../../../lib/tlog/format-error.ts';
 import { LOG_KEY, parseVerifierKey, type VerifierKey } from '../../../lib/tlog/note.ts';
+import { platformProblems } from '../../../plugins/problems.ts';
 import { addCheckpoint, MAX_REQUEST_BYTES, type WitnessNeeds } from './add-checkpoint.ts';
 
 /** Most bytes of the file of `PROOF_WITNESS_FOR`. */

@@ -1,7 +1,7 @@
 /** What a witness cosigned last of each log: a row per log, and a file outside the database that a restored backup does not turn back. */
 
-import type { Pool } from '../../../kernel/database/pool.ts';
-import { transaction } from '../../../kernel/database/transaction.ts';
+import type { Pool } from '../../../database/pool.ts';
+import { transaction } from '../../../database/transaction.ts';
 import { type Checkpoint, parseCheckpoint } from '../../../lib/tlog/checkpoint.ts';
 import { splitNote } from '../../../lib/tlog/note.ts';
 import type { WitnessState } from './add-checkpoint.ts';

@@ -1,6 +1,6 @@
 /** Asks witnesses for their cosignatures on checkpoints of ours (C2SP tlog-witness, the side of the log). */
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { type Logger, reasonOf } from '../../../kernel/log.ts';
+import { type Logger, reasonOf } from '../../../lib/log.ts';
 import { createGuardedConnections, type ProxySettings, readBody } from '../../../lib/outbound/guarded-fetch.ts';
 import { backoffMs } from '../../../lib/outbound/outbound-client.ts';
 import { type Checkpoint, parseCheckpoint, parseSize } from '../../../lib/tlog/checkpoint.ts';

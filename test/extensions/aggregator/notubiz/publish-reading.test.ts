@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { Pool } from '../../../../src/database/pool.ts';
 import { createNotubizAdapter } from '../../../../src/extensions/aggregator/notubiz/adapter.ts';
 import { wooCategories } from '../../../../src/extensions/aggregator/notubiz/map/context.ts';
 import { type Lease, LeaseLostError } from '../../../../src/extensions/aggregator/source.ts';
@@ -17,7 +18,6 @@ import type {
   WindowRequest,
 } from '../../../../src/extensions/aggregator/supplier/source-adapter.ts';
 import { quarters } from '../../../../src/extensions/aggregator/supplier/windows.ts';
-import type { Pool } from '../../../../src/kernel/database/pool.ts';
 import { createLineValidator } from '../../../../src/raadsfeed/writer/line-validator.ts';
 import { servicePool } from '../../../raadsfeed/support.ts';
 import { createDatabase, type TestDatabase } from '../../../support/database.ts';

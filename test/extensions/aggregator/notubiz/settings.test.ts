@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { openNotubiz } from '../../../../src/extensions/aggregator/notubiz/adapter.ts';
-import { ConfigError, readConfig } from '../../../../src/kernel/config/read-config.ts';
+import { ConfigError, readConfig } from '../../../../src/settings/read-config.ts';
 import { documentOf, meetingOf, registerItemOf } from './supplier/answers.ts';
 import { NOW, QUARTER, SOURCE } from './supplier/memory-feed.ts';
 import { startNotubiz } from './supplier/server.ts';

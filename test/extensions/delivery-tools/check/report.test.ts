@@ -352,7 +352,7 @@ describe('what cannot be checked', () => {
   });
 
   it('may come through a pipe, which may be closed at either end', async () => {
-    const main = join(import.meta.dirname, '../../../../src/cli/main.ts');
+    const main = join(import.meta.dirname, '../../../../src/main.ts');
     const program = `"${process.execPath}" "${main}" gegevens check --variant shv /dev/stdin`;
     const path = messageFile(message([shvLevering([traject()])]));
     const shell = (script: string) =>

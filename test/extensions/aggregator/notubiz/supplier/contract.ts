@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 import { expect } from 'vitest';
 import type { UpsertLine } from '../../../../../src/extensions/aggregator/supplier/source-adapter.ts';
-import { readOpenapi } from '../../../../../src/http/openapi-document.ts';
+import { readOpenapi } from '../../../../../src/plugins/openapi-document.ts';
 
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 addFormatsModule.default(ajv);

@@ -1,0 +1,192 @@
+/** Postgres addresses with several hosts, as in libpq, and the choice among those hosts; `pg` itself knows one. */
+import pg from 'pg';
+import { reasonOf } from '../lib/log.ts';
+import { DatabaseUnavailableError } from './database-unavailable.ts';
+
+/** Which hosts qualify, in libpq's words. */
+const SESSION_ATTRIBUTES = ['any', 'read-write', 'read-only', 'primary', 'standby', 'prefer-standby'] as const;
+type SessionAttributes = (typeof SESSION_ATTRIBUTES)[number];
+
+interface Addresses {
+  /** The address once per host, in order; at least one. */
+  readonly urls: readonly [string, ...string[]];
+  readonly wanted: SessionAttributes;
+}
+
+const PARTS = /^(postgres(?:ql)?:\/\/)([^/?#]*@)?([^/?#]*)([^?#]*)(?:\?([^#]*))?$/;
+
+/**
+ * Parses an address: `postgres://u:p@h1:5432,h2:5432/db?target_session_attrs=read-write`, or with the hosts as
+ * `?host=/run/a,/run/b`.
+ * @throws {Error} for anything else; the message does not repeat the address, which may hold a password
+ * @see https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS
+ */
+export function readAddresses(url: string): Addresses {
+  const [, scheme = '', login = '', authority = '', path = '', search = ''] = PARTS.exec(url) ?? [];
+  if (scheme === '') throw new Error('is not an address');
+  const query = new URLSearchParams(search);
+  const wanted = SESSION_ATTRIBUTES.find((word) => word === (query.get('target_session_attrs') ?? 'any'));
+  if (wanted === undefined) throw new Error('has another target_session_attrs');
+  const inQuery = query.get('host')?.split(',');
+  const ports = query.get('port')?.split(',') ?? [];
+  const hosts = authority.split(',');
+  const [first, ...others] = (inQuery ?? hosts).map((host, i) => {
+    if (!query.has('target_session_attrs') && (inQuery ?? hosts).length === 1) return url;
+    const own = new URLSearchParams(query);
+    own.delete('target_session_attrs');
+    if (inQuery !== undefined) own.set('host', host);
+    const port = ports[i] ?? ports[0];
+    if (port !== undefined) own.set('port', port);
+    const rest = own.size === 0 ? '' : `?${own.toString().replaceAll('+', '%20')}`;
+    return `${scheme}${login}${inQuery === undefined ? host : authority}${path}${rest}`;
+  });
+  if (first === undefined) throw new Error('has no host');
+  const urls: Addresses['urls'] = [first, ...others];
+  // For a socket the address has no host, and a URL with a login needs one.
+  if (!urls.every((one) => URL.canParse(one.replace('@/', '@host/')))) throw new Error('is not an address');
+  return { urls, wanted };
+}
+
+/** Server settings that a connection starts with. */
+interface SessionSettings {
+  readonly statementTimeoutMs: number;
+  /** The role to act as; the login must be a member. */
+  readonly role?: string | undefined;
+}
+
+/**
+ * Adds settings to the `options` of an address. Those of the address itself stay; ours come later and win. They must be in the address,
+ * because in `pg` an address overrides other options.
+ */
+export function withSessionSettings(url: string, settings: SessionSettings): string {
+  const start = url.indexOf('?');
+  const query = new URLSearchParams(start === -1 ? '' : url.slice(start + 1));
+  const { statementTimeoutMs, role } = settings;
+  if (role !== undefined && !/^[a-z_][a-z0-9_]{0,62}$/.test(role))
+    throw new TypeError(`not the name of a role: ${role}`);
+  const ours = [
+    `-c statement_timeout=${statementTimeoutMs}`,
+    // A longer pause between the statements of a transaction is a client that hangs.
+    `-c idle_in_transaction_session_timeout=${statementTimeoutMs === 0 ? 0 : Math.max(statementTimeoutMs, 10_000)}`,
+    // Compiling pays only for statements of a second or more; a wrong estimate would make a page take a second.
+    '-c jit=off',
+    ...(role === undefined ? [] : [`-c role=${role}`]),
+  ];
+  query.set('options', [query.get('options') ?? '', ...ours].join(' ').trim());
+  return `${start === -1 ? url : url.slice(0, start)}?${query.toString().replaceAll('+', '%20')}`;
+}
+
+/** The hosts of one address, and which is in use. */
+export interface Hosts {
+  /** The address of the host in use. */
+  readonly current: () => string;
+  /**
+   * Asks all hosts at once and uses the first that qualifies from now on. Concurrent callers share one search. With a single host there is
+   * nothing to search.
+   * @throws {DatabaseUnavailableError}
+   */
+  readonly find: () => Promise<string>;
+  /** Checks that the host of a new connection still qualifies. @throws {DatabaseUnavailableError} */
+  readonly check: (client: pg.ClientBase) => Promise<void>;
+  /** Whether there is more than one host. */
+  readonly several: boolean;
+}
+
+/** What a host says about itself. */
+interface Role {
+  readonly standby: boolean;
+  readonly readOnly: boolean;
+}
+
+const ROLE = `select pg_is_in_recovery() as standby, current_setting('transaction_read_only') = 'on' as "readOnly"`;
+
+const QUALIFIES: Readonly<Record<Addresses['wanted'], (role: Role) => boolean>> = {
+  any: () => true,
+  'read-write': ({ readOnly }) => !readOnly,
+  'read-only': ({ readOnly }) => readOnly,
+  primary: ({ standby }) => !standby,
+  standby: ({ standby }) => standby,
+  'prefer-standby': () => true,
+};
+
+/** Opens an address that may name several hosts. Nothing connects yet. */
+export function openHosts(url: string, connectTimeoutMs: number): Hosts {
+  const { urls, wanted } = readAddresses(url);
+  const several = urls.length > 1;
+  let current = urls[0];
+  let searching: Promise<string> | undefined;
+
+  const search = async (): Promise<string> => {
+    const roles = urls.map(async (one) => ({ one, role: await askRole(one, connectTimeoutMs) }));
+    const matching = (qualifies: (role: Role) => boolean): Promise<string>[] =>
+      roles.map(async (asked) => {
+        const { one, role } = await asked;
+        if (qualifies(role)) return one;
+        throw new DatabaseUnavailableError(
+          `the host is ${role.standby ? 'a standby' : role.readOnly ? 'read-only' : 'a primary'}`,
+        );
+      });
+    try {
+      if (wanted === 'prefer-standby') {
+        current = await Promise.any(matching(({ standby }) => standby)).catch(() => Promise.any(matching(() => true)));
+      } else current = await Promise.any(matching(QUALIFIES[wanted]));
+      return current;
+    } catch (error) {
+      const reasons = error instanceof AggregateError ? error.errors.map(reasonOf) : [reasonOf(error)];
+      throw new DatabaseUnavailableError(
+        `none of the ${urls.length} hosts is ${wordsFor(wanted)}: ${reasons.join('; ')}`,
+        {
+          cause: error,
+        },
+      );
+    }
+  };
+
+  return {
+    current: () => current,
+    find: () => {
+      if (!several) return Promise.resolve(current);
+      searching ??= search().finally(() => {
+        searching = undefined;
+      });
+      return searching;
+    },
+    check: async (client) => {
+      if (wanted === 'any' || wanted === 'prefer-standby') return;
+      const { rows } = await client.query<Role>(ROLE);
+      if (rows[0] === undefined || !QUALIFIES[wanted](rows[0])) {
+        throw new DatabaseUnavailableError(`the host of the database is not ${wordsFor(wanted)}`);
+      }
+    },
+    several,
+  };
+}
+
+/** The address for a single connection. @throws {DatabaseUnavailableError} */
+export function findHost(url: string, connectTimeoutMs: number): Promise<string> {
+  return openHosts(url, connectTimeoutMs).find();
+}
+
+async function askRole(url: string, connectTimeoutMs: number): Promise<Role> {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: connectTimeoutMs,
+    query_timeout: connectTimeoutMs,
+    application_name: 'koppelvlak find host',
+  });
+  // The losers of the race are ignored.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    const { rows } = await client.query<Role>(ROLE);
+    const [role] = rows;
+    if (role === undefined) throw new DatabaseUnavailableError('the host does not say what it is');
+    return role;
+  } finally {
+    client.end().catch(() => undefined);
+  }
+}
+
+function wordsFor(wanted: Addresses['wanted']): string {
+  return wanted === 'any' || wanted === 'prefer-standby' ? 'reachable' : wanted;
+}

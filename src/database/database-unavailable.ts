@@ -1,0 +1,111 @@
+import pg from 'pg';
+import { reasonOf } from '../lib/log.ts';
+
+/** Raised by this program, not by `pg`: no host can be used, or too many callers wait for a connection. */
+export class DatabaseUnavailableError extends Error {
+  override readonly name: string = 'DatabaseUnavailableError';
+}
+
+/**
+ * SQLSTATE: shutdown, crash, starting up, too many connections, out of memory or disk, read-only (after a failover); and our own for a key
+ * of the processing log that this instance must not write with (migration 0123).
+ */
+const UNAVAILABLE_STATES = ['57P01', '57P02', '57P03', '53000', '53100', '53200', '53300', '25006', 'KV001'];
+/** SQLSTATE class of connection errors; pgbouncer reports every problem with its server in it. */
+const CONNECTION_CLASS = '08';
+/** What Citus says, with a state that means any error, when a worker was lost during a transaction. */
+const LOST_WORKER = 'failure on connection marked as essential';
+const UNAVAILABLE_CODES = [
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+];
+/** `pg` gives these errors no code. */
+const UNAVAILABLE_MESSAGES = [
+  'timeout exceeded when trying to connect',
+  'Connection terminated',
+  'Client has encountered a connection error and is not queryable',
+  'Client was closed and is not queryable',
+  'Cannot use a pool after calling end on the pool',
+  'Query read timeout',
+];
+
+/**
+ * Whether an error means that the database cannot be reached or accepts no work now, so that the same request may succeed later; not that a
+ * statement is wrong or too slow.
+ */
+export function isDatabaseUnavailable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (error instanceof DatabaseUnavailableError) return true;
+  if (error instanceof pg.DatabaseError) {
+    if (error.message.startsWith(LOST_WORKER)) return true;
+    return (
+      error.code !== undefined && (error.code.startsWith(CONNECTION_CLASS) || UNAVAILABLE_STATES.includes(error.code))
+    );
+  }
+  if (error instanceof AggregateError && error.errors.length > 0) return error.errors.every(isDatabaseUnavailable);
+  if (UNAVAILABLE_MESSAGES.some((message) => error.message.startsWith(message))) return true;
+  return isConnectionFailure(error) || isDatabaseUnavailable(error.cause);
+}
+
+function isConnectionFailure(error: Error): boolean {
+  if (!('code' in error) || typeof error.code !== 'string') return false;
+  if (UNAVAILABLE_CODES.includes(error.code)) return true;
+  // A missing socket: ENOENT by itself may also mean a missing file.
+  return 'syscall' in error && error.syscall === 'connect';
+}
+
+/** SQLSTATE: ended by its time-out or a cancellation, a lock that did not come free, a deadlock, a conflict of transactions. */
+const BUSY_STATES = ['57014', '55P03', '40P01', '40001'];
+
+/** Whether the server gave a statement up because of others. Nothing of it was done, and the same request may succeed later. */
+export function isDatabaseBusy(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && BUSY_STATES.includes(error.code ?? '');
+}
+
+/** Whether a lock did not come free within the `lock_timeout` of a statement. */
+export function isLockTimeout(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === '55P03';
+}
+
+/** Whether the server ended a transaction for the sake of another one: the same at once will usually succeed. */
+export function isConflict(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && (error.code === '40P01' || error.code === '40001');
+}
+
+/** SQLSTATE classes of wrong data and broken constraints. A foreign key says something of the other table. */
+const REFUSED_VALUE = /^2[23](?!503$)/;
+
+/** Whether the server refuses a value: the same statement will always fail. */
+export function isRefusedValue(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && REFUSED_VALUE.test(error.code ?? '');
+}
+
+/** Whether a statement may have been carried out although it failed: the connection was lost before its answer came. */
+export function isOutcomeUnknown(error: unknown): boolean {
+  // There was no connection to send it over.
+  if (error instanceof DatabaseUnavailableError) return false;
+  if (!(error instanceof pg.DatabaseError)) return isDatabaseUnavailable(error);
+  return error.message.startsWith(LOST_WORKER) || /^(08|57P0[12])/.test(error.code ?? '');
+}
+
+/** SQLSTATE of a refused login or database: the setting is wrong. */
+const REFUSED = /^(28...|3D000)$/;
+
+/** The error of a failed connection, with the name of the setting that holds the address; other errors are returned unchanged. */
+export function connectionError(error: unknown, variable: string | undefined): unknown {
+  if (variable === undefined || !(error instanceof Error)) return error;
+  if (error instanceof pg.DatabaseError && REFUSED.test(error.code ?? '')) {
+    return new Error(`${variable}: the database refuses the connection: ${error.message}`, { cause: error });
+  }
+  if (!isDatabaseUnavailable(error)) return error;
+  return new DatabaseUnavailableError(`${variable}: the database cannot be reached: ${reasonOf(error)}`, {
+    cause: error,
+  });
+}

@@ -1,0 +1,157 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import type { Logger } from '../lib/log.ts';
+import { findHost } from './addresses.ts';
+import { connectionError } from './database-unavailable.ts';
+import type { Db } from './transaction.ts';
+
+/** The directory of the program's migrations. */
+export const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url));
+
+/** Why a database could not be brought up to date; the message says what to do. */
+export class MigrationError extends Error {
+  readonly code: 'NEWER_DATABASE' | 'BEHIND' | 'NOT_ALLOWED' | 'FAILED';
+
+  constructor(code: MigrationError['code'], message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = 'MigrationError';
+    this.code = code;
+  }
+}
+
+/** Below the migrations: what distributes tables over the nodes of Citus, to be run each time. */
+const DISTRIBUTED = 'distributed';
+
+const SCHEMA = 'koppelvlak';
+const TABLE = 'migraties';
+/** How long to wait (milliseconds) for another instance that is migrating, perhaps a large table. */
+const LOCK_TIMEOUT_MS = 600_000;
+const CONNECT_TIMEOUT_MS = 10_000;
+/** Migrations are `.sql` files that begin with a number. */
+const FILE = /^\d{4}-[a-z0-9-]+\.sql$/;
+/** The runner has only a pattern of files to ignore. */
+const IGNORE = '(?!\\d{4}-[a-z0-9-]+\\.sql$).*';
+
+/**
+ * Applies the migrations that a database lacks. Concurrent calls are safe: one works, the others wait.
+ * @param options.url a direct connection of the owner, not a pooler; may name several hosts
+ * @returns the names that this call applied.
+ * @throws MigrationError
+ */
+export async function migrate(options: {
+  url: string;
+  /** The setting that holds the address, for errors. */
+  variable?: string | undefined;
+  dir: string;
+  log: Logger;
+  /** Also distributes tables over the nodes of Citus, where they are not yet. */
+  distributed?: boolean | undefined;
+}): Promise<string[]> {
+  const { dir, log, variable, distributed = false } = options;
+  const named = (error: unknown): never => {
+    throw connectionError(error, variable);
+  };
+  const client = new pg.Client({
+    connectionString: await findHost(options.url, CONNECT_TIMEOUT_MS).catch(named),
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    lock_timeout: LOCK_TIMEOUT_MS,
+    application_name: 'koppelvlak migrate',
+  });
+  client.on('error', (error) => log.warn({ err: error }, 'the connection of the migrations was lost'));
+  client.on('notice', ({ severity, message, hint }) => {
+    if (severity === 'WARNING') log.warn({ hint }, message);
+  });
+  await client.connect().catch(named);
+  try {
+    const { pending, unknown } = await migrationState(client, dir);
+    if (unknown.length > 0) throw newerDatabase(unknown);
+    // Without pending migrations this needs no privileges, so a service whose login owns nothing may call it.
+    if (pending.length === 0 && !distributed) return [];
+    const { runner } = await import('node-pg-migrate');
+    const applied = await runner({
+      dbClient: client,
+      dir,
+      ignorePattern: IGNORE,
+      direction: 'up',
+      migrationsSchema: SCHEMA,
+      createMigrationsSchema: true,
+      migrationsTable: TABLE,
+      advisoryLockMode: 'wait',
+      logger: {
+        info: (message) => log.debug(message),
+        warn: (message) => log.warn(message),
+        error: (message) => log.debug(message),
+      },
+    });
+    const names = applied.map(({ name }) => name);
+    if (names.length > 0) log.info({ migrations: names }, 'database migrated');
+    if (distributed) await distribute(client, join(dir, DISTRIBUTED));
+    return names;
+  } catch (error) {
+    throw error instanceof MigrationError ? error : explain(error, client);
+  } finally {
+    await client.end();
+  }
+}
+
+async function distribute(client: pg.Client, dir: string): Promise<void> {
+  for (const name of (await readdir(dir)).filter((file) => file.endsWith('.sql')).sort()) {
+    await client.query(`begin; ${await readFile(join(dir, name), 'utf8')}; commit`);
+  }
+}
+
+/** Migrations that the database lacks (`pending`), and those it has that this program does not know (`unknown`: it is newer). */
+export async function migrationState(db: Db, dir: string): Promise<{ pending: string[]; unknown: string[] }> {
+  const files = (await readdir(dir)).filter((name) => FILE.test(name)).map((name) => name.slice(0, -'.sql'.length));
+  const applied = await appliedMigrations(db);
+  return {
+    pending: files.filter((name) => !applied.includes(name)).sort(),
+    unknown: applied.filter((name) => !files.includes(name)),
+  };
+}
+
+/**
+ * Requires the database to be up to date, without migrating it.
+ * @throws {MigrationError} that says what to do
+ */
+export async function requireMigrations(db: Db, dir: string): Promise<void> {
+  const { pending, unknown } = await migrationState(db, dir);
+  if (unknown.length > 0) throw newerDatabase(unknown);
+  if (pending.length === 0) return;
+  const message = `the database lacks ${pending.join(', ')}. Run \`koppelvlak migrate\` first, with the owner's login`;
+  throw new MigrationError('BEHIND', message);
+}
+
+/** The migrations that a database lacks, in order. */
+export async function pendingMigrations(db: Db, dir: string): Promise<string[]> {
+  return (await migrationState(db, dir)).pending;
+}
+
+async function appliedMigrations(db: Db): Promise<string[]> {
+  try {
+    const { rows } = await db.query<{ name: string }>('select name from koppelvlak.migraties order by id');
+    return rows.map(({ name }) => name);
+  } catch (error) {
+    // No schema, no table, or no access for this role yet: the first migration grants it.
+    if (error instanceof pg.DatabaseError && ['3F000', '42P01', '42501'].includes(error.code ?? '')) return [];
+    throw error;
+  }
+}
+
+function newerDatabase(unknown: string[]): MigrationError {
+  const message = `the database is newer than this program: it has ${unknown.join(', ')}. Start the version that made them`;
+  return new MigrationError('NEWER_DATABASE', message);
+}
+
+function explain(error: unknown, { user = '', database = '' }: pg.Client): MigrationError {
+  if (!(error instanceof pg.DatabaseError))
+    return new MigrationError('FAILED', `migrating failed: ${String(error)}`, error);
+  const hint = error.hint === undefined ? '' : `. ${error.hint}`;
+  if (error.code !== '42501') return new MigrationError('FAILED', `migrating failed: ${error.message}${hint}`, error);
+  const grant = `grant create on database ${pg.escapeIdentifier(database)} to ${pg.escapeIdentifier(user)};`;
+  const advice =
+    hint === '' ? `. Let the owner of the database migrate (DATABASE_MIGRATION_URL), or run as a DBA: ${grant}` : hint;
+  return new MigrationError('NOT_ALLOWED', `the login ${user} may not migrate: ${error.message}${advice}`, error);
+}

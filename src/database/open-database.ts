@@ -1,0 +1,335 @@
+import pg from 'pg';
+import type { Logger } from '../lib/log.ts';
+import type { Clock } from '../lib/time.ts';
+import type { ReadinessCheck, ReadinessResult } from '../platform.ts';
+import type { Config } from '../settings/read-config.ts';
+import { readAddresses } from './addresses.ts';
+import { createListener, type Listener } from './listen.ts';
+import { MIGRATIONS, migrate, migrationState, requireMigrations } from './migrate.ts';
+import { createPool, type Pool, type PoolOptions } from './pool.ts';
+import type { Db } from './transaction.ts';
+
+/** The role of the service, created by migration 0001. */
+const SERVICE_ROLE = 'koppelvlak_dienst';
+
+/** The role that removes data past its retention, created by migration 0001. */
+const RETENTION_ROLE = 'koppelvlak_opschoner';
+/** Removal runs in larger batches than a request (milliseconds). */
+const RETENTION_STATEMENT_TIMEOUT_MS = 300_000;
+
+/** For the process itself: readiness checks and start-up. */
+const OWN_CONNECTIONS = 2;
+const APPEND_CONNECTIONS = 4;
+/** Of an aggregator: one for each source that is read at the same time, and two to renew leases. */
+const SOURCES_CONNECTIONS = 6;
+
+type DatabaseOptions = DatabaseServerOptions & { readonly clock: Clock };
+
+/** The shares that connections are divided into; one cannot use those of another. */
+export type PoolShare = 'gegevens' | 'append' | 'verwerkingenlog' | 'raadsfeed';
+
+/** Connections by purpose, and the notifications of the database. */
+export interface DatabasePools {
+  /**
+   * Acts as a role that can append to the processing log but not change it. In an area this is the area's own share of the connections; in
+   * a command, and for the process itself, a separate pool.
+   */
+  readonly pool: Pool;
+  /** The shares that areas get as their `pool`, so that one area cannot use the connections of another. */
+  readonly shares: Readonly<Record<PoolShare, Pool>>;
+  /** For reads of the feed, on the primary. */
+  readonly readPool: Pool;
+  /** For reads of the feed on the replica, if there is one; it may be behind or unavailable. */
+  readonly replicaPool: Pool | undefined;
+  /** As `pool`, but statements of one connection are sent without waiting: no COPY and no cursors. */
+  readonly pipelinePool: Pool;
+  /** Acts as the role that removes data past its retention; connects on first use. */
+  readonly prunePool: Pool;
+  readonly listener: Listener;
+}
+
+interface OpenDatabase {
+  readonly pools: DatabasePools;
+  /** Readiness checks of the database. */
+  readonly checks: readonly ReadinessCheck[];
+  readonly ownerUrl: string;
+  /** Settles when the embedded Postgres has ended, for whatever reason. */
+  readonly exited: Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Opens the configured database, or the embedded one. A service migrates it when configured to; a command requires it to be up to date.
+ * @throws {Error} with a message for operators; what was opened is released
+ */
+export async function openDatabase(options: DatabaseOptions): Promise<OpenDatabase> {
+  const databaseServer = await openDatabaseServer(options);
+  try {
+    return await connect(options, databaseServer);
+  } catch (error) {
+    await databaseServer.stop();
+    throw error;
+  }
+}
+
+async function connect(options: DatabaseOptions, databaseServer: DatabaseServer): Promise<OpenDatabase> {
+  const { config, log, clock, purpose, role = 'service' } = options;
+  const { database } = config;
+  const { url, ownerUrl, variables, exited } = databaseServer;
+  if (purpose === 'service' && database.migrate) {
+    const distributed = database.distributed === 'citus';
+    await migrate({ url: ownerUrl, variable: variables.ownerUrl, dir: MIGRATIONS, log, distributed });
+  }
+  const pools: Pool[] = [];
+  const defaults: Omit<PoolOptions, 'size'> = {
+    url,
+    variable: variables.url,
+    connectTimeoutMs: database.connectTimeoutMs,
+    statementTimeoutMs: database.statementTimeoutMs,
+    idleSeconds: database.idleSeconds,
+    pooler: database.pooler,
+    role: SERVICE_ROLE,
+    applicationName: `koppelvlak ${purpose}`,
+    log,
+  };
+  const open = (size: number, more: Partial<PoolOptions> = {}): Pool => {
+    const pool = createPool({ ...defaults, size, ...more });
+    pools.push(pool);
+    return pool;
+  };
+  const { poolSize } = database;
+  const half = Math.max(2, Math.ceil(poolSize / 2));
+  const { groupSize } = config.verwerkingenlog;
+  const { rol } = config.raadsfeed;
+  const pool = open(purpose === 'command' ? poolSize : OWN_CONNECTIONS);
+  const shares = {
+    gegevens: open(poolSize),
+    // One group of actions and two of LDV lines at a time; the other is for what waits for its key, looks up or creates months.
+    append: open(groupSize === 1 ? poolSize : APPEND_CONNECTIONS, { maxWaiting: Math.max(1000, 4 * groupSize) }),
+    verwerkingenlog: open(half),
+    // Each source that is being read may hold one while its lease is renewed on another.
+    raadsfeed: open(rol === 'aggregator' ? Math.max(half, Math.min(poolSize, SOURCES_CONNECTIONS)) : half),
+  };
+  const pipelinePool = open(half, { pipeline: true });
+  // A stream that catches up waits as a request does.
+  const feedReads = { maxWaiting: poolSize * 20 + config.raadsfeed.streamMax };
+  const readPool = open(poolSize, feedReads);
+  const replicaPool =
+    database.readUrl === undefined
+      ? undefined
+      : open(poolSize, { ...feedReads, url: database.readUrl, variable: 'DATABASE_READ_URL' });
+  // A pooler in transaction mode cannot switch roles: then the owner's direct address is used.
+  const retention =
+    database.pruneUrl !== undefined
+      ? { url: database.pruneUrl, variable: 'DATABASE_PRUNE_URL' }
+      : database.pooler === 'none'
+        ? { url, variable: variables.url }
+        : { url: ownerUrl, variable: variables.ownerUrl };
+  const prunePool = open(2, {
+    ...retention,
+    statementTimeoutMs: RETENTION_STATEMENT_TIMEOUT_MS,
+    pooler: 'none',
+    role: RETENTION_ROLE,
+  });
+  const listenUrl = database.listenUrl ?? (database.pooler === 'transaction' ? undefined : url);
+  const listener = createListener({
+    url: listenUrl,
+    variable: database.listenUrl === undefined ? variables.url : 'DATABASE_LISTEN_URL',
+    log,
+  });
+  const close = async (): Promise<void> => {
+    await listener.close();
+    for (const one of pools.toReversed()) await one.end();
+    await databaseServer.stop();
+  };
+  try {
+    if (role === 'retention') await checkRetentionLogin(prunePool, retention.url);
+    else await checkServiceLogin(pool, url, log);
+    if (purpose === 'command') await requireMigrations(role === 'retention' ? prunePool : pool, MIGRATIONS);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const checks = databaseChecks({ pool, listener, clock, areas: config.server.areas });
+  const byPurpose = { pool, shares, readPool, replicaPool, pipelinePool, prunePool, listener };
+  return { pools: byPurpose, checks, ownerUrl, exited, close };
+}
+
+async function checkServiceLogin(pool: Pool, url: string, log: DatabaseOptions['log']): Promise<void> {
+  const { bound } = await checkLogin(pool, url, SERVICE_ROLE);
+  if (!bound)
+    log.warn(`the login owns the database's schemas and is not bound to ${SERVICE_ROLE}: the log could be changed`);
+}
+
+/** @throws {LoginError} when the login may not act as the role that removes */
+export async function checkRetentionLogin(pool: Pool, url: string): Promise<void> {
+  await checkLogin(pool, url, RETENTION_ROLE, ' Or name a login that may in DATABASE_PRUNE_URL.');
+}
+
+/** A login that may not act as its role. */
+class LoginError extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = 'LoginError';
+  }
+}
+
+/**
+ * Connects once, as a check at start.
+ * @returns whether this login is bound to its role, that is, owns none of the program's schemas. Behind a transaction pooler, where no role
+ *   can be set, that depends on the login alone.
+ * @param alternative other advice for a login that may not act as the role
+ * @throws {LoginError} when the login may not act as the role, with the statement that a DBA has to run
+ */
+export async function checkLogin(db: Db, url: string, role: string, alternative = ''): Promise<{ bound: boolean }> {
+  try {
+    const { rows } = await db.query<{ owns: boolean }>(
+      `select exists (select from pg_namespace where nspname = 'koppelvlak' and pg_has_role(current_user, nspowner, 'USAGE')) as owns`,
+    );
+    return { bound: rows[0]?.owns === false };
+  } catch (error) {
+    const state = error instanceof pg.DatabaseError ? error.code : undefined;
+    // 22023: the role does not exist, which Postgres calls an invalid value of the setting.
+    if (state !== '42501' && state !== '22023') throw error;
+    const login = pg.escapeIdentifier(new pg.Client(readAddresses(url).urls[0]).user ?? '');
+    const advice = `Migrate first, then as a DBA run: grant ${role} to ${login};${alternative}`;
+    throw new LoginError(`the login ${login} may not act as ${role}. ${advice}`, error);
+  }
+}
+
+/** A database that is running; nothing is connected to it yet. */
+interface DatabaseServer {
+  /** For the service. */
+  readonly url: string;
+  /** For the owner: migrations. */
+  readonly ownerUrl: string;
+  /** The settings that hold these addresses; none for the embedded Postgres. */
+  readonly variables: { readonly url?: string; readonly ownerUrl?: string };
+  /** Settles when an embedded Postgres has ended; never with a configured database. */
+  readonly exited: Promise<void>;
+  readonly stop: () => Promise<void>;
+}
+
+interface DatabaseServerOptions {
+  readonly config: Config;
+  readonly log: Logger;
+  /** A service owns the embedded Postgres; a command uses the running one, or starts it for its own duration. */
+  readonly purpose: 'service' | 'command';
+  /** The role to check the login for; see `PlatformOptions`. */
+  readonly role?: 'service' | 'retention' | undefined;
+}
+
+/** A command has no database to work on: only a service starts the embedded one, so that no command fills a database that nobody meant. */
+class NoDatabaseError extends Error {
+  readonly code = 'ERR_NO_DATABASE';
+  constructor(home: string) {
+    super(
+      `DATABASE_URL is not set, and no service with an embedded database runs on ${home}. Set DATABASE_URL, or start the service or the demo`,
+    );
+    this.name = 'NoDatabaseError';
+  }
+}
+
+/**
+ * The configured database, or the embedded one, which a service starts and a command finds running.
+ * @throws {EmbeddedPostgresError} when the embedded one cannot be used
+ * @throws {NoDatabaseError} when a command has neither
+ */
+export async function openDatabaseServer({ config, log, purpose }: DatabaseServerOptions): Promise<DatabaseServer> {
+  const { database, server } = config;
+  const never = new Promise<void>(() => {});
+  if (database.url !== undefined) {
+    const variables = {
+      url: 'DATABASE_URL',
+      ownerUrl: database.migrationUrl === undefined ? 'DATABASE_URL' : 'DATABASE_MIGRATION_URL',
+    };
+    const ownerUrl = database.migrationUrl ?? database.url;
+    return { url: database.url, ownerUrl, variables, exited: never, stop: async () => {} };
+  }
+  const { findEmbedded, startEmbedded } = await import('../embedded-postgres/start.ts');
+  if (purpose === 'command') {
+    const url = await findEmbedded(server.home);
+    if (url === undefined) throw new NoDatabaseError(server.home);
+    return { url, ownerUrl: url, variables: {}, exited: never, stop: async () => {} };
+  }
+  log.warn('no DATABASE_URL: using the embedded Postgres, which is not meant for production');
+  const { url, exited, stop } = await startEmbedded({ dir: server.home, log });
+  return { url, ownerUrl: url, variables: {}, exited, stop };
+}
+
+/** With a larger difference (milliseconds), times of this process and of the database cannot be compared. */
+const CLOCK_LIMIT_MS = 5000;
+
+interface DatabaseCheckOptions {
+  readonly pool: Pool;
+  readonly listener: Listener;
+  readonly clock: Clock;
+  /** The areas served; not all need to write. */
+  readonly areas: readonly string[];
+}
+
+/** The readiness checks. Only what leaves nothing to serve fails; the rest are warnings. */
+function databaseChecks({ pool, listener, clock, areas }: DatabaseCheckOptions): ReadinessCheck[] {
+  return [
+    {
+      name: 'database',
+      check: async () => {
+        await pool.query('select 1');
+        return { ok: true };
+      },
+    },
+    {
+      name: 'migrations',
+      check: async () => {
+        const { pending, unknown } = await migrationState(pool, MIGRATIONS);
+        if (pending.length > 0) return { ok: false, detail: `to be applied: ${pending.join(', ')}` };
+        return unknown.length === 0
+          ? { ok: true }
+          : { ok: true, warning: `newer than this program: ${unknown.join(', ')}` };
+      },
+    },
+    { name: 'database-writable', check: () => checkWritable(pool, areas) },
+    { name: 'clock', vital: false, check: () => checkClock(pool, clock) },
+    { name: 'listen', vital: false, check: async () => listenState(listener) },
+  ];
+}
+
+async function checkWritable(pool: Pool, areas: readonly string[]): Promise<ReadinessResult> {
+  const { rows } = await pool.query<{ readOnly: boolean; standby: boolean }>(
+    `select current_setting('transaction_read_only') = 'on' as "readOnly", pg_is_in_recovery() as standby`,
+  );
+  const { readOnly = false, standby = false } = rows[0] ?? {};
+  if (!readOnly) return { ok: true };
+  const reason = `the database takes no changes: it is ${standby ? 'a standby' : 'read-only'}`;
+  // Reads of the feed are unaffected; the other areas write an entry for each answer.
+  return areas.includes('raadsfeed')
+    ? { ok: true, warning: `${reason}; only the council feed is served` }
+    : { ok: false, detail: reason };
+}
+
+async function checkClock(pool: Pool, clock: Clock): Promise<ReadinessResult> {
+  const asked = clock.now().getTime();
+  const { rows } = await pool.query<{ ms: number }>(
+    `select extract(epoch from clock_timestamp())::float8 * 1000 as ms`,
+  );
+  const answered = clock.now().getTime();
+  const ms = rows[0]?.ms ?? Number.NaN;
+  // The database read its clock between the two.
+  const difference = ms < asked ? asked - ms : Math.max(0, ms - answered);
+  if (difference <= CLOCK_LIMIT_MS) return { ok: true };
+  const seconds = (difference / 1000).toFixed(1);
+  return { ok: true, warning: `${seconds} s ${ms < asked ? 'ahead of' : 'behind'} the clock of the database` };
+}
+
+function listenState(listener: Listener): ReadinessResult {
+  switch (listener.state()) {
+    case 'live':
+      return { ok: true };
+    case 'unused':
+      return { ok: true, detail: 'nothing here listens' };
+    case 'pooled':
+      return { ok: true, detail: 'only a pooler can be reached (DATABASE_LISTEN_URL): the feed is polled instead' };
+    case 'lost':
+      return { ok: true, warning: 'the LISTEN connection is lost: the feed is polled until it is back' };
+  }
+}

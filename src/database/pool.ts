@@ -1,0 +1,294 @@
+import pg from 'pg';
+import type { Logger } from '../lib/log.ts';
+import { type Hosts, openHosts, withSessionSettings } from './addresses.ts';
+import { connectionError, DatabaseUnavailableError, isDatabaseUnavailable } from './database-unavailable.ts';
+
+export type Pool = pg.Pool;
+
+export interface PoolOptions {
+  /** May name several hosts, in libpq's syntax. */
+  readonly url: string;
+  /** The setting that holds the address, for error messages. */
+  readonly variable?: string | undefined;
+  /** Most connections at once. */
+  readonly size: number;
+  /** How many callers may wait for a connection; others are refused at once. Default 20 per connection. */
+  readonly maxWaiting?: number;
+  /** Time in milliseconds to get a connection, waiting for a free one included. */
+  readonly connectTimeoutMs: number;
+  /** Time in milliseconds that one statement may take; 0: no limit. */
+  readonly statementTimeoutMs: number;
+  /** Seconds after which an unused connection is closed; default 30. */
+  readonly idleSeconds?: number;
+  /**
+   * `transaction`: the address is that of a pooler in transaction mode. Then no session settings are made (role and statement timeout must be
+   * set on the login) and statements are not named.
+   */
+  readonly pooler: 'none' | 'transaction';
+  /** The role to act as; not with a pooler. */
+  readonly role?: string | undefined;
+  /** Statements of one connection are sent without waiting for earlier answers; COPY and cursors do not work then. */
+  readonly pipeline?: boolean;
+  /** Shown in `pg_stat_activity`. */
+  readonly applicationName: string;
+  readonly log: Logger;
+}
+
+/** Added to the server's own limit, so that only a connection that has gone silent exceeds it. */
+const SILENCE_MARGIN_MS = 5000;
+const IDLE_SECONDS = 30;
+/** Connections are renewed after this time, to follow a change of servers. */
+const LIFETIME_SECONDS = 1800;
+const WAITING_PER_CONNECTION = 20;
+
+type ConnectCallback = Parameters<pg.Pool['connect']>[0];
+
+/** The error of `pg` when no connection came free in time; it says nothing about the host. */
+const NO_FREE_CONNECTION = 'timeout exceeded when trying to connect';
+
+/** All connections are in use and too many callers wait, or this one waited too long. */
+export class PoolBusyError extends DatabaseUnavailableError {
+  override readonly name = 'PoolBusyError';
+}
+
+/** A pool of connections. It connects on first use; its owner ends it. */
+export function createPool(options: PoolOptions): Pool {
+  const { log } = options;
+  const pool = new BoundedPool(options);
+  // Without these listeners, a connection that the server closes (idle, or in use) would end the process.
+  pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection was lost'));
+  pool.on('connect', (client) => {
+    client.on('error', (error) => log.warn({ err: error }, 'a database connection was lost'));
+  });
+  return pool;
+}
+
+/** Limits how many callers wait, and looks for another host when the current one cannot be reached. */
+class BoundedPool extends pg.Pool {
+  readonly #hosts: Hosts;
+  readonly #maxWaiting: number;
+  readonly #variable: string | undefined;
+
+  constructor(options: PoolOptions) {
+    const { url, size, connectTimeoutMs, statementTimeoutMs, role } = options;
+    const hosts = openHosts(url, connectTimeoutMs);
+    const direct = options.pooler === 'none';
+    const Client = direct ? pg.Client : UnnamedClient;
+    super({
+      // Read for each connection, because the current host may change.
+      Client: class extends Client {
+        constructor(config?: pg.ClientConfig) {
+          const current = hosts.current();
+          const connectionString = direct ? withSessionSettings(current, { statementTimeoutMs, role }) : current;
+          super({ ...config, connectionString });
+        }
+      },
+      onConnect: (client) => hosts.check(client),
+      max: size,
+      connectionTimeoutMillis: connectTimeoutMs,
+      ...(statementTimeoutMs === 0 ? {} : { query_timeout: statementTimeoutMs + (direct ? SILENCE_MARGIN_MS : 0) }),
+      idleTimeoutMillis: (options.idleSeconds ?? IDLE_SECONDS) * 1000,
+      maxLifetimeSeconds: LIFETIME_SECONDS,
+      keepAlive: true,
+      application_name: options.applicationName,
+      types: typeParsers,
+      pipeline: options.pipeline ?? false,
+    });
+    this.#hosts = hosts;
+    this.#variable = options.variable;
+    this.#maxWaiting = options.maxWaiting ?? size * WAITING_PER_CONNECTION;
+  }
+
+  override connect(): Promise<pg.PoolClient>;
+  override connect(callback: ConnectCallback): void;
+  override connect(callback?: ConnectCallback): Promise<pg.PoolClient> | undefined {
+    const connected = this.#connect();
+    if (callback === undefined) return connected;
+    connected.then(
+      (client) => callback(undefined, client, (release) => client.release(release)),
+      (error: Error) => callback(error, undefined, () => undefined),
+    );
+    return undefined;
+  }
+
+  async #connect(): Promise<pg.PoolClient> {
+    if (this.waitingCount >= this.#maxWaiting) {
+      throw new PoolBusyError('too many callers wait for a database connection');
+    }
+    try {
+      return await this.#connectSomewhere();
+    } catch (error) {
+      if (error instanceof Error && error.message === NO_FREE_CONNECTION) {
+        throw new PoolBusyError('no database connection came free in time', { cause: error });
+      }
+      throw connectionError(error, this.#variable);
+    }
+  }
+
+  async #connectSomewhere(): Promise<pg.PoolClient> {
+    try {
+      return await super.connect();
+    } catch (error) {
+      // That no connection came free says nothing about the host.
+      const isBusy = error instanceof Error && error.message === NO_FREE_CONNECTION;
+      if (isBusy || !this.#hosts.several || !isDatabaseUnavailable(error)) throw error;
+      await this.#hosts.find();
+      return await super.connect();
+    }
+  }
+}
+
+/** Types whose default parsing loses or changes something, by `pg_type.oid`. */
+const INT8 = 20;
+const INT8_ARRAY: number = 1016;
+const TEXT_ARRAY: number = 1009;
+/** date, timestamp without time zone: a JavaScript Date would put them in this machine's time zone. */
+const TEXTUAL = [1082, 1114];
+const TEXTUAL_ARRAYS = [1182, 1115];
+
+/**
+ * How Postgres values are parsed: int8 to a number (an error when it does not fit, never rounded), date, timestamp and numeric to their text,
+ * timestamptz to a Date.
+ */
+export const typeParsers: pg.CustomTypesConfig = {
+  getTypeParser(oid: number, format?: 'text' | 'binary') {
+    if (format === 'binary') return pg.types.getTypeParser(oid, format);
+    if (oid === INT8) return toSafeInteger;
+    if (oid === INT8_ARRAY) return (text: string) => toSafeIntegers(pg.types.getTypeParser(INT8_ARRAY)(text));
+    if (TEXTUAL.includes(oid)) return (text: string) => text;
+    if (TEXTUAL_ARRAYS.includes(oid)) return pg.types.getTypeParser(TEXT_ARRAY);
+    return pg.types.getTypeParser(oid);
+  },
+};
+
+function toSafeInteger(text: string): number {
+  const number = Number(text);
+  if (!Number.isSafeInteger(number)) throw new RangeError(`${text} does not fit in a number; select it as text`);
+  return number;
+}
+
+function toSafeIntegers(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toSafeIntegers);
+  return typeof value === 'string' ? toSafeInteger(value) : value;
+}
+
+/** A client that drops the names of statements: behind a transaction pooler the next use may reach another server process. */
+class UnnamedClient extends pg.Client {}
+
+Object.defineProperty(UnnamedClient.prototype, 'query', {
+  value(this: pg.Client, query: unknown, ...rest: unknown[]) {
+    const unnamed = isNamed(query) ? { ...query, name: undefined } : query;
+    return Reflect.apply(pg.Client.prototype.query, this, [unnamed, ...rest]);
+  },
+});
+
+function isNamed(query: unknown): query is { name: unknown; text: string } {
+  // A Submittable (COPY, cursor) must be passed on unchanged.
+  return typeof query === 'object' && query !== null && 'name' in query && !('submit' in query);
+}
+
+/**
+ * Gives `fn` a connection whose running statement is cancelled at the server when the signal fires, so that a client that went away costs
+ * nothing more.
+ * @throws the signal's reason when it fired, else what `fn` throws.
+ */
+export async function withAbort<T>(
+  pool: Pool,
+  signal: AbortSignal,
+  fn: (client: pg.PoolClient) => Promise<T>,
+): Promise<T> {
+  signal.throwIfAborted();
+  const client = await pool.connect();
+  const cancellation = cancelOnAbort(client, signal);
+  let isLost = false;
+  try {
+    signal.throwIfAborted();
+    return await fn(client);
+  } catch (error) {
+    // On a connection that has gone silent the statement may still be running.
+    isLost = isDatabaseUnavailable(error);
+    throw signal.aborted ? signal.reason : error;
+  } finally {
+    const isCancelled = await cancellation.end();
+    client.release(isCancelled || isLost);
+  }
+}
+
+/**
+ * Cancels the running statement when the signal fires and closes the connection, since a late cancellation must not hit the next user's
+ * statement.
+ * @returns `end`, to call before the connection is released: whether it must not be reused
+ */
+export function cancelOnAbort(client: pg.PoolClient, signal: AbortSignal): { readonly end: () => Promise<boolean> } {
+  let cancelling: Promise<void> | undefined;
+  const abort = (): void => {
+    cancelling = cancelAndClose(client);
+  };
+  signal.addEventListener('abort', abort, { once: true });
+  return {
+    async end() {
+      signal.removeEventListener('abort', abort);
+      await cancelling;
+      return cancelling !== undefined;
+    },
+  };
+}
+
+/** Closes the connection in any case: otherwise `fn`, which may be between two statements, would continue. */
+async function cancelAndClose(client: pg.PoolClient): Promise<void> {
+  try {
+    await cancelRequest(client);
+  } catch {
+    // The server did not accept it: the statement timeout ends what still runs there.
+  } finally {
+    await client.end();
+  }
+}
+
+declare module 'pg' {
+  interface ClientBase {
+    /** The server's credentials for cancelling this connection's statements. */
+    readonly processID: number | null;
+    readonly secretKey: number | null;
+    readonly sslNegotiation: 'postgres' | 'direct';
+  }
+  interface Connection {
+    connect(portOrPath: number | string, host?: string): void;
+    cancel(processID: number, secretKey: number): void;
+    requestSsl(): void;
+  }
+}
+
+/** Time in milliseconds for the whole exchange. */
+const TIMEOUT_MS = 5000;
+
+/**
+ * Asks the server to cancel the statement that runs on a connection; settles once the server has received the request. It uses a separate
+ * connection, as the protocol requires (CancelRequest), because `pg_cancel_backend` is refused to a role other than the login and does not
+ * work through a pooler.
+ * @see https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-CANCELING-REQUESTS
+ */
+async function cancelRequest(client: pg.Client): Promise<void> {
+  const { processID, secretKey, host, port, ssl, sslNegotiation } = client;
+  if (processID === null || secretKey === null) return;
+  const config = { ssl, sslNegotiation };
+  const connection = new pg.Connection(config);
+  const timer = setTimeout(() => connection.stream.destroy(new Error('no answer to the cancel request')), TIMEOUT_MS);
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const cancel = (): void => connection.cancel(processID, secretKey);
+      connection.on('connect', () => {
+        if (!ssl) cancel();
+        else if (sslNegotiation === 'postgres') connection.requestSsl();
+      });
+      connection.on('sslconnect', cancel);
+      connection.on('error', reject);
+      connection.on('end', resolve);
+      if (host.startsWith('/')) connection.connect(`${host}/.s.PGSQL.${port}`);
+      else connection.connect(port, host);
+    });
+  } finally {
+    clearTimeout(timer);
+    connection.stream.destroy();
+  }
+}

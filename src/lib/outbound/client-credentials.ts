@@ -1,0 +1,101 @@
+/** Access tokens of our own, for calls to other services: by client credentials (RFC 6749 section 4.4). */
+import { type Dispatcher, request } from 'undici';
+import { readBody } from './guarded-fetch.ts';
+
+export interface ClientCredentials {
+  /** The `token` endpoint of the authorization server. */
+  readonly tokenUrl: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly scopes: readonly string[];
+}
+
+export interface TokenWish {
+  /** A token that was refused: another one is wanted. All who were refused the same one share what replaces it. */
+  readonly refused?: string | undefined;
+}
+
+/** The authorization server gave no token. */
+export class TokenFetchError extends Error {
+  /** HTTP status; undefined when there was no answer. */
+  readonly status: number | undefined;
+  readonly answer: unknown;
+
+  constructor(message: string, options: { status?: number; answer?: unknown; cause?: unknown }) {
+    super(message, options.cause === undefined ? {} : { cause: options.cause });
+    this.name = 'TokenFetchError';
+    this.status = options.status;
+    this.answer = options.answer;
+  }
+}
+
+const TOKEN_TIMEOUT_MS = 5000;
+/** More than any token; what answers with more is no authorization server. */
+const TOKEN_MAX_BYTES = 64 * 1024;
+/** A token is renewed this long before it expires. */
+const RENEWAL_MARGIN_MS = 30_000;
+
+/**
+ * A function that gives a token: fetched when needed and reused until shortly before it expires. Calls at the same time share one fetch.
+ * @param dispatcher the connections; absent: undici's own
+ */
+export function clientCredentialsToken(
+  credentials: ClientCredentials,
+  dispatcher?: Dispatcher,
+): (wish?: TokenWish) => Promise<string> {
+  let current: { readonly token: string; readonly until: number } | undefined;
+  let fetching: Promise<string> | undefined;
+  return async ({ refused } = {}) => {
+    if (current !== undefined && current.token !== refused && Date.now() < current.until) return current.token;
+    fetching ??= fetchToken(credentials, dispatcher)
+      .then(({ token, seconds }) => {
+        current = { token, until: Date.now() + seconds * 1000 - RENEWAL_MARGIN_MS };
+        return token;
+      })
+      .finally(() => {
+        fetching = undefined;
+      });
+    return fetching;
+  };
+}
+
+async function fetchToken(
+  credentials: ClientCredentials,
+  dispatcher: Dispatcher | undefined,
+): Promise<{ token: string; seconds: number }> {
+  const basic = [credentials.clientId, credentials.clientSecret].map(encodeURIComponent).join(':');
+  const { statusCode, body } = await request(credentials.tokenUrl, {
+    method: 'POST',
+    headers: {
+      authorization: `Basic ${Buffer.from(basic).toString('base64')}`,
+      'content-type': 'application/x-www-form-urlencoded',
+      accept: 'application/json',
+    },
+    body: new URLSearchParams({ grant_type: 'client_credentials', scope: credentials.scopes.join(' ') }).toString(),
+    headersTimeout: TOKEN_TIMEOUT_MS,
+    bodyTimeout: TOKEN_TIMEOUT_MS,
+    ...(dispatcher === undefined ? {} : { dispatcher }),
+  }).catch((cause: unknown) => {
+    throw new TokenFetchError('the authorization server cannot be reached', { cause });
+  });
+  const answer = await readBody(body, undefined, TOKEN_MAX_BYTES).then(parsed, () => undefined);
+  if (statusCode !== 200 || !isTokenAnswer(answer)) {
+    throw new TokenFetchError(`the authorization server gave no token (${statusCode})`, { status: statusCode, answer });
+  }
+  return { token: answer.access_token, seconds: typeof answer.expires_in === 'number' ? answer.expires_in : 60 };
+}
+
+function parsed(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch {
+    // The status says more than that there is no JSON.
+    return undefined;
+  }
+}
+
+function isTokenAnswer(value: unknown): value is { access_token: string; expires_in?: unknown } {
+  return (
+    typeof value === 'object' && value !== null && 'access_token' in value && typeof value.access_token === 'string'
+  );
+}

@@ -1,0 +1,215 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Counter, type Registry } from 'prom-client';
+import { Problem } from '../lib/problem.ts';
+import { type ProcessingContext, readProcessingHeaders } from '../seams/processing-log.ts';
+import type { ServeOptions } from './contract.ts';
+import { headerValues } from './headers.ts';
+import { countAddress, countSubject } from './limits.ts';
+import { type Caller, TokenError, type TokenErrorReason } from './oauth/token.ts';
+import type { TokenRequest, TokenVerifier } from './oauth/token-verifier.ts';
+import { platformProblems } from './problems.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The authenticated caller; absent on a public route and before the token is verified. */
+    caller?: Caller;
+    /** Why the token was refused: for the log, never for the answer. */
+    tokenRefusal?: TokenErrorReason;
+  }
+}
+
+/**
+ * The authenticated caller.
+ * @throws {TypeError} on a route without authentication, which is a bug
+ */
+export function callerOf(request: FastifyRequest): Caller {
+  const { caller } = request;
+  if (caller === undefined) throw new TypeError('this route has no caller');
+  return caller;
+}
+
+interface AuthenticateOptions {
+  readonly verifier: TokenVerifier;
+  /** FSC service name of the mount; absent where FSC tokens are not accepted. */
+  readonly service?: string;
+  /** Header with the client certificate (RFC 9440), lower case. */
+  readonly clientCertificateHeader?: string | undefined;
+}
+
+/** Requires a verified token with one of the operation's scopes; runs before the body is read. */
+export function authenticate(options: AuthenticateOptions): NonNullable<ServeOptions['authenticate']> {
+  const { verifier, service } = options;
+  return ({ scopes = [] }) => {
+    const admit = (request: FastifyRequest, reply: FastifyReply, caller: Caller): void => {
+      request.caller = caller;
+      countSubject(request, reply, `${caller.kind} ${caller.subject}`);
+      if (!scopes.some((scope) => caller.scopes.has(scope))) throw insufficientScope(scopes);
+    };
+    const refuse = (request: FastifyRequest, reply: FastifyReply, error: unknown): never => {
+      if (!(error instanceof TokenError)) throw error;
+      request.tokenRefusal = error.reason;
+      countAddress(request, reply);
+      throw tokenProblem(error);
+    };
+    return (request, reply) => {
+      const token = tokenOf(request, options);
+      let cached: Caller | undefined;
+      try {
+        // Nearly every token is cached: then this is synchronous.
+        cached = verifier.recall(token, service);
+      } catch (error) {
+        return refuse(request, reply, error);
+      }
+      if (cached === undefined) {
+        return verifier.verify(token, service).then(
+          (caller) => admit(request, reply, caller),
+          (error: unknown) => refuse(request, reply, error),
+        );
+      }
+      admit(request, reply, cached);
+      return undefined;
+    };
+  };
+}
+
+function tokenOf({ raw }: FastifyRequest, { clientCertificateHeader }: AuthenticateOptions): TokenRequest {
+  return {
+    authorization: headerValues(raw, 'authorization'),
+    fscAuthorization: headerValues(raw, 'fsc-authorization'),
+    ...(clientCertificateHeader === undefined ? {} : { clientCertificate: headerValues(raw, clientCertificateHeader) }),
+  };
+}
+
+/** A token has no scope that allows the call (RFC 6750 section 3.1). */
+export function insufficientScope(scopes: readonly string[], detail?: string): Problem {
+  const challenge = `Bearer error="insufficient_scope", scope="${scopes.join(' ')}"`;
+  return new Problem(platformProblems.forbidden, {
+    detail: detail ?? `Nodig is een van de scopes ${scopes.join(', ')}.`,
+    headers: { 'www-authenticate': challenge },
+    fsc: 'ERROR_CODE_WRONG_GROUP_ID_IN_TOKEN',
+  });
+}
+
+function tokenProblem(error: TokenError): Problem {
+  const invalid = { 'www-authenticate': 'Bearer error="invalid_token"' };
+  const cause = error;
+  switch (error.code) {
+    case 'missing':
+      return new Problem(platformProblems.unauthorized, {
+        detail: 'Het verzoek heeft geen toegangstoken.',
+        headers: { 'www-authenticate': 'Bearer' },
+        fsc: 'ERROR_CODE_ACCESS_TOKEN_MISSING',
+        cause,
+      });
+    case 'invalid':
+      return new Problem(platformProblems.unauthorized, {
+        detail: 'Het toegangstoken is niet geldig.',
+        headers: invalid,
+        fsc: 'ERROR_CODE_ACCESS_TOKEN_INVALID',
+        cause,
+      });
+    case 'expired':
+      return new Problem(platformProblems.unauthorized, {
+        detail: 'Het toegangstoken is verlopen.',
+        headers: invalid,
+        fsc: 'ERROR_CODE_ACCESS_TOKEN_EXPIRED',
+        cause,
+      });
+    case 'wrong-group':
+      return new Problem(platformProblems.forbidden, {
+        detail: 'Het toegangstoken is van een andere groep.',
+        fsc: 'ERROR_CODE_WRONG_GROUP_ID_IN_TOKEN',
+        cause,
+      });
+    case 'wrong-service':
+      return new Problem(platformProblems.notFound, {
+        detail: 'Het toegangstoken is niet voor deze dienst.',
+        fsc: 'ERROR_CODE_SERVICE_NOT_FOUND',
+        cause,
+      });
+    case 'unavailable':
+      return new Problem(platformProblems.unavailable, {
+        detail: 'De sleutels van de uitgever van toegangstokens zijn nu niet te krijgen.',
+        headers: { 'retry-after': '5' },
+        fsc: 'ERROR_CODE_SERVICE_UNREACHABLE',
+        cause,
+      });
+  }
+}
+
+const OIN = /^\d{20}$/;
+const METRIC = 'koppelvlak_processing_headers_missing_total';
+
+interface ProcessingHeaderOptions {
+  /** `required` refuses a call without `OIN` or `VerwerkingId`. */
+  readonly mode: 'optional' | 'required';
+  readonly metrics: Registry;
+  /** Counts the missing headers of one mount. */
+  readonly counter?: Counter<'header'>;
+}
+
+/**
+ * Returns a reader of the six processing headers, for authenticated routes. Malformed headers, and with `required` missing ones, give a 400
+ * that names them all; an `OIN` that was not proven gives a 403; missing headers are counted and logged. `vertrouwelijk` has effect only with a
+ * token that may log confidential actions: no other caller can hide that it asked.
+ */
+export function processingHeaders(
+  options: ProcessingHeaderOptions,
+): (request: FastifyRequest, signerOin?: string) => ProcessingContext {
+  const missingHeaders = missingCounter(options.metrics);
+  return (request, signerOin) => {
+    const caller = callerOf(request);
+    const reading = readProcessingHeaders(request.headers, provenOins(caller, signerOin));
+    const refused = [
+      ...reading.malformed,
+      ...(options.mode === 'required'
+        ? reading.missing.filter((name) => name === 'OIN' || name === 'VerwerkingId')
+        : []
+      ).map((name) => ({ name, code: 'required', reason: 'ontbreekt' })),
+    ];
+    if (refused.length > 0) {
+      const detail = refused.map(({ name, reason }) => `${name}: ${reason}`).join('; ');
+      throw new Problem(platformProblems.invalidRequest, { detail, invalidParams: refused });
+    }
+    if (reading.otherOin) {
+      throw new Problem(platformProblems.forbidden, {
+        detail: 'De kop `OIN` noemt een andere organisatie dan het toegangstoken of de handtekening.',
+        fsc: 'ERROR_CODE_WRONG_GROUP_ID_IN_TOKEN',
+      });
+    }
+    for (const header of reading.missing) {
+      missingHeaders.inc({ header });
+      options.counter?.inc({ header });
+    }
+    if (reading.missing.length > 0) {
+      request.log.warn({ missing: reading.missing, caller: caller.subject }, 'processing headers are missing');
+    }
+    const { context } = reading;
+    const mayHide = caller.scopes.has('create:confidential');
+    return context.vertrouwelijkheid === 'vertrouwelijk' && !mayHide
+      ? { ...context, vertrouwelijkheid: 'normaal' }
+      : context;
+  };
+}
+
+/** The organisations that the header may name: the token's, the signer's, and a delegate that the token names. */
+function provenOins(caller: Caller, signerOin: string | undefined): string[] {
+  return [callerOin(caller), signerOin, caller.actor].filter((oin) => oin !== undefined && OIN.test(oin)).map(String);
+}
+
+/** The organisation that a token names: the peer of an FSC token, or a subject or client that is an OIN itself. */
+export function callerOin({ oin, subject, clientId }: Caller): string | undefined {
+  return oin ?? [subject, clientId].find((name) => name !== undefined && OIN.test(name));
+}
+
+/** One counter per process, shared by the mounts. */
+function missingCounter(metrics: Registry): Counter<'header'> {
+  const known = metrics.getSingleMetric(METRIC);
+  if (known instanceof Counter) return known;
+  return new Counter({
+    name: METRIC,
+    help: 'Processing headers that a consumer should have sent and did not',
+    labelNames: ['header'],
+    registers: [metrics],
+  });
+}

@@ -1,0 +1,184 @@
+/** Headers: limits on those of a request, its trace, content negotiation (RFC 9110 section 12.5), and the security headers of every answer. */
+
+import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Negotiator } from 'negotiator';
+import { Problem } from '../lib/problem.ts';
+import { readTraceContext, type TraceContext, type TraceIds, traceIds } from '../lib/trace-context.ts';
+import { PAGE_STYLE } from './pages.ts';
+import { platformProblems } from './problems.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Absent until somebody asks for it. @see traceOf */
+    traceContext?: TraceContext | undefined;
+  }
+}
+
+/** Characters of path and query: the longest path (`MAX_PARAM_LENGTH`) with a query beside it. */
+export const MAX_TARGET_LENGTH = 8192;
+/**
+ * Characters of `Accept` or `Accept-Encoding`; browsers send about 150. Matching takes time quadratic in the length, so every mount refuses
+ * longer ones.
+ */
+const MAX_NEGOTIATED_LENGTH = 1024;
+/** Most parameters of a query; no operation has more than ten. */
+const MAX_PARAMETERS = 100;
+/** Most characters of a header that is parsed or copied. */
+const MAX_LENGTH = 2048;
+const MAX_HEADER_LENGTHS: ReadonlyMap<string, number> = new Map([
+  ['accept', MAX_NEGOTIATED_LENGTH] as const,
+  ['accept-encoding', MAX_NEGOTIATED_LENGTH] as const,
+  ...[
+    'accept-language',
+    'content-type',
+    'digest',
+    'content-digest',
+    'forwarded',
+    'fsc-transaction-id',
+    'host',
+    'idempotency-key',
+    'if-match',
+    'if-modified-since',
+    'if-none-match',
+    'if-range',
+    'last-event-id',
+    'prefer',
+    'range',
+    'x-forwarded-for',
+    'x-forwarded-host',
+    'x-forwarded-proto',
+    'oin',
+    'verwerkingsactiviteitid',
+    'verwerkingsactiviteiturl',
+    'verwerkingid',
+    'vertrouwelijkheid',
+    'bewaartermijn',
+  ].map((name) => [name, MAX_LENGTH] as const),
+]);
+
+/**
+ * Refuses an address that is too long or has too many parameters, and headers that are longer than any legitimate use. The head as a whole
+ * may be large, because one header carries a certificate chain; without these limits any header could be as large.
+ * @throws {Problem}
+ */
+export function checkRequestHead({ url = '', headers }: IncomingMessage): void {
+  if (url.length > MAX_TARGET_LENGTH) throw new Problem(platformProblems.addressTooLong);
+  if (hasTooManyParameters(url)) {
+    throw new Problem(platformProblems.invalidRequest, { detail: 'Het adres heeft te veel parameters.' });
+  }
+  for (const name in headers) {
+    const length = headers[name]?.length ?? 0;
+    // Node joins repeated headers with `, `, and keeps a few as a list.
+    if (length > MAX_NEGOTIATED_LENGTH && length > (MAX_HEADER_LENGTHS.get(name) ?? Number.POSITIVE_INFINITY)) {
+      throw new Problem(platformProblems.headersTooLarge, {
+        detail: `De kop \`${name}\` is langer dan ${MAX_HEADER_LENGTHS.get(name)} tekens.`,
+      });
+    }
+  }
+}
+
+/** Shortens an address that is too long before the router decodes it, but leaves it too long to be accepted. */
+export function cutTarget(url: string): string {
+  // Do not end in half an encoded character.
+  return url.length <= MAX_TARGET_LENGTH ? url : `${url.slice(0, MAX_TARGET_LENGTH).replace(/%.?$/, '')}...`;
+}
+
+function hasTooManyParameters(text: string): boolean {
+  let separators = 0;
+  for (let at = text.indexOf('&'); at !== -1; at = text.indexOf('&', at + 1)) {
+    separators += 1;
+    if (separators >= MAX_PARAMETERS) return true;
+  }
+  return false;
+}
+
+/**
+ * Every occurrence of a header, in order; of some headers Node keeps only the first. Cheaper than `headersDistinct`, which lists all.
+ * @param name in lower case
+ */
+export function headerValues({ rawHeaders }: IncomingMessage, name: string): string[] {
+  const values: string[] = [];
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const given = rawHeaders[i];
+    if (given?.length === name.length && given.toLowerCase() === name) values.push(rawHeaders[i + 1] ?? '');
+  }
+  return values;
+}
+
+/** The trace of a request. Read when it is first asked for: nearly all answers of the feed need none. */
+export function traceOf(request: FastifyRequest): TraceContext {
+  const { headers } = request.raw;
+  request.traceContext ??= readTraceContext(headers.traceparent, headers.tracestate);
+  return request.traceContext;
+}
+
+/** Its identities, for a log line. */
+export function traceIdsOf(request: FastifyRequest): TraceIds {
+  return traceIds(traceOf(request));
+}
+
+/**
+ * The media types of `offered` that `Accept` allows, most preferred first; all of them without the header. Our JSON is UTF-8, so a client may
+ * name that character set.
+ */
+export function acceptedTypes(accept: string | undefined, offered: readonly string[]): string[] {
+  if (accept === undefined) return [...offered];
+  if (accept.length > MAX_NEGOTIATED_LENGTH) return [];
+  // The library looks at every type of the header for each type that is offered.
+  const namesCharset = accept.toLowerCase().includes('charset');
+  const spelled = namesCharset ? offered.flatMap((type) => [type, `${type}; charset=utf-8`]) : [...offered];
+  const accepted = new Negotiator({ headers: { accept } }).mediaTypes(spelled);
+  return [...new Set(accepted.map((type) => type.replace('; charset=utf-8', '')))];
+}
+
+/** The encoding of `offered` that the client prefers, ours first among equals; `identity` when it accepts none of them. */
+export function acceptedEncoding<E extends string>(
+  acceptEncoding: string | undefined,
+  offered: readonly E[],
+): E | 'identity' {
+  if (acceptEncoding === undefined || acceptEncoding.length > MAX_NEGOTIATED_LENGTH) return 'identity';
+  const preferred = [...offered, 'identity'];
+  const [best] = new Negotiator({ headers: { 'accept-encoding': acceptEncoding } }).encodings(preferred, { preferred });
+  return offered.find((encoding) => encoding === best) ?? 'identity';
+}
+
+const STYLE_HASH = createHash('sha256').update(PAGE_STYLE).digest('base64');
+
+/** The policy of pages for people: styles, scripts and pictures of our own, forms to ourselves; pictures and fonts may be in the theme. */
+export const PAGES_POLICY = [
+  "default-src 'none'",
+  "style-src 'self'",
+  "script-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self' data:",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+].join('; ');
+
+/** Headers of every answer; a route may replace `cache-control`, and the documentation pages their policy. */
+export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
+  'strict-transport-security': 'max-age=31536000; includeSubDomains',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'content-security-policy': `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; frame-ancestors 'none'; base-uri 'none'`,
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-store',
+};
+
+/** Opens a scope to scripts of every origin (public data only). */
+export function openToOrigins(app: FastifyInstance): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('access-control-allow-origin', '*');
+    reply.header('access-control-expose-headers', 'API-Version, ETag, Link, Retry-After');
+    if (request.method === 'OPTIONS') {
+      reply.header('access-control-allow-methods', 'GET, HEAD, OPTIONS');
+      reply.header('access-control-allow-headers', 'Accept, If-None-Match, Last-Event-ID');
+      reply.header('access-control-max-age', '86400');
+    }
+    done();
+  });
+}

@@ -1,0 +1,205 @@
+/** The certificates that the own FSC Manager signs tokens with: from a file, reloaded when it changes, or from its published key set. */
+import { createPublicKey, hash, type KeyObject, X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { isRecord } from '../../lib/json/json-value.ts';
+import type { FetchJson } from '../../lib/outbound/outbound-client.ts';
+import type { Clock } from '../../lib/time.ts';
+import { watchFiles } from '../../lib/watch-files.ts';
+import type { ReadinessCheck } from '../../platform.ts';
+import { createRemoteKeys, fetchJson, type VerifierLog } from './remote-keys.ts';
+import { type KeySource, TokenError } from './token.ts';
+
+/** A key that may sign FSC access tokens. Times are epoch milliseconds; a bare key has no end. */
+type FscKey = { key: KeyObject; algorithms: readonly string[]; validFrom: number; validTo: number };
+
+type FscKeyMap = ReadonlyMap<string, FscKey>;
+
+export type FscKeys = KeySource & {
+  /**
+   * @param thumbprint SHA-256 of the certificate, base64url: `x5t#S256`
+   * @throws {TokenError} `unavailable` when no key was ever fetched
+   */
+  find(thumbprint: string): Promise<FscKey | undefined>;
+  /** The end of the certificate that is valid longest; undefined without certificates. */
+  validUntil(): Date | undefined;
+  /** False as long as published keys were never fetched. */
+  isKnown(): boolean;
+  /** Why a changed file was not loaded. */
+  refused(): string | undefined;
+  close(): void;
+};
+
+type FscKeysOptions = {
+  /** Path of a PEM bundle, or http(s) address of a JSON Web Key Set. */
+  source: string;
+  cacheMs: number;
+  clock: Clock;
+  log: VerifierLog;
+  fetch: FetchJson;
+};
+
+const block = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
+
+const curveAlgorithms: Readonly<Record<string, string>> = {
+  prime256v1: 'ES256',
+  secp384r1: 'ES384',
+  secp521r1: 'ES512',
+};
+
+/** @throws {Error} when a file holds no usable certificate; failures to fetch from an address are logged and retried */
+export function createFscKeys(options: FscKeysOptions): FscKeys {
+  return /^https?:\/\//i.test(options.source) ? publishedKeys(options) : keysInFile(options);
+}
+
+function keysInFile({ source, log }: FscKeysOptions): FscKeys {
+  let keys = readFscCertificates(readFileSync(source, 'utf8'));
+  let refused: string | undefined;
+  const read = (): void => {
+    try {
+      keys = readFscCertificates(readFileSync(source, 'utf8'));
+      refused = undefined;
+    } catch (err) {
+      refused = err instanceof Error ? err.message : String(err);
+      log.warn({ err }, 'the new FSC token certificates cannot be used; the old ones stay');
+    }
+  };
+  const watcher = watchFiles([source], read, log);
+  return {
+    find: async (thumbprint) => keys.get(thumbprint),
+    holds: (thumbprint) => keys.has(thumbprint),
+    isFresh: () => true,
+    freshen: async () => {},
+    validUntil: () => lastEnd(keys),
+    isKnown: () => true,
+    refused: () => refused,
+    close: () => watcher.close(),
+  };
+}
+
+function publishedKeys({ source, cacheMs, clock, log, fetch }: FscKeysOptions): FscKeys {
+  const url = new URL(source);
+  const remote = createRemoteKeys({
+    cacheMs,
+    clock,
+    log,
+    of: 'the FSC Manager',
+    load: async (signal) => readFscKeySet(await fetchJson(url, { fetch, signal })),
+  });
+  return {
+    async find(thumbprint) {
+      const before = remote.latest();
+      await remote.freshen();
+      if (remote.latest()?.has(thumbprint) !== true) await remote.refreshForUnknown(before);
+      const keys = remote.latest();
+      if (keys === undefined) throw new TokenError('unavailable', 'keys-unavailable');
+      return keys.get(thumbprint);
+    },
+    holds: (thumbprint) => remote.latest()?.has(thumbprint) === true,
+    isFresh: remote.isFresh,
+    freshen: remote.freshen,
+    validUntil: () => lastEnd(remote.latest() ?? new Map()),
+    isKnown: () => remote.latest() !== undefined,
+    refused: () => undefined,
+    close: remote.close,
+  };
+}
+
+const warningDays = 30;
+
+/** Reports when the certificates expire, after which FSC tokens are refused. */
+export function fscKeysCheck(keys: FscKeys, clock: Clock): ReadinessCheck {
+  return {
+    name: 'fsc-token-certificates',
+    check: async () => {
+      const refused = keys.refused();
+      if (refused !== undefined) return { ok: true, warning: `changed certificates were refused: ${refused}` };
+      if (!keys.isKnown()) return { ok: false, detail: 'the keys of the FSC Manager were never fetched' };
+      const end = keys.validUntil();
+      if (end === undefined) return { ok: true, detail: 'keys without certificates' };
+      const days = Math.floor((end.getTime() - clock.now().getTime()) / 86_400_000);
+      if (days < 0) return { ok: false, detail: `the last FSC token certificate expired on ${end.toISOString()}` };
+      const detail = `the last FSC token certificate expires in ${days} days, on ${end.toISOString()}`;
+      return days <= warningDays ? { ok: true, warning: detail } : { ok: true, detail };
+    },
+  };
+}
+
+function lastEnd(keys: FscKeyMap): Date | undefined {
+  const ends = [...keys.values()].map(({ validTo }) => validTo).filter((end) => Number.isFinite(end));
+  return ends.length === 0 ? undefined : new Date(Math.max(...ends));
+}
+
+/**
+ * The signing certificates of a PEM bundle, by thumbprint.
+ *
+ * @throws {Error} without a certificate, with an unreadable one, or with a key that no allowed algorithm can use
+ */
+function readFscCertificates(pem: string): FscKeyMap {
+  const blocks = pem.match(block) ?? [];
+  if (blocks.length === 0) throw new Error('the FSC token certificates hold no PEM certificate');
+  return new Map(blocks.map((text, index) => readCertificate(text, `FSC token certificate ${index + 1}`)));
+}
+
+/**
+ * The keys of a JSON Web Key Set that can be named by thumbprint: with a certificate in `x5c`, or with `x5t#S256` alone.
+ * Keys of another kind are left out: a Manager may publish those too.
+ */
+export function readFscKeySet(document: unknown): FscKeyMap {
+  if (!isRecord(document) || !Array.isArray(document.keys)) throw new Error('the answer is not a JSON Web Key Set');
+  const keys = new Map<string, FscKey>();
+  for (const jwk of document.keys) {
+    try {
+      const [thumbprint, key] = readJwk(jwk);
+      keys.set(thumbprint, key);
+    } catch {
+      // An unusable key does not invalidate the others.
+    }
+  }
+  if (keys.size === 0) throw new Error('the key set holds no key with a certificate or its thumbprint');
+  return keys;
+}
+
+function readJwk(jwk: unknown): [string, FscKey] {
+  if (!isRecord(jwk)) throw new Error('no key');
+  const { x5c, 'x5t#S256': thumbprint } = jwk;
+  const leaf: unknown = Array.isArray(x5c) ? x5c[0] : undefined;
+  if (typeof leaf === 'string') {
+    const [found, key] = readCertificate(Buffer.from(leaf, 'base64'), 'certificate');
+    if (thumbprint !== undefined && thumbprint !== found) throw new Error('x5t#S256 is of another certificate');
+    return [found, key];
+  }
+  if (typeof thumbprint !== 'string' || thumbprint === '') throw new Error('no thumbprint');
+  const key = createPublicKey({ key: jwk, format: 'jwk' });
+  const algorithms = algorithmsOf(key);
+  if (algorithms.length === 0) throw new Error('no algorithm');
+  return [thumbprint, { key, algorithms, validFrom: 0, validTo: Number.POSITIVE_INFINITY }];
+}
+
+function readCertificate(encoded: string | Buffer, name: string): [string, FscKey] {
+  let certificate: X509Certificate;
+  try {
+    certificate = new X509Certificate(encoded);
+  } catch (cause) {
+    throw new Error(`${name} cannot be read`, { cause });
+  }
+  const key = certificate.publicKey;
+  const algorithms = algorithmsOf(key);
+  if (algorithms.length === 0) {
+    throw new Error(`${name} has neither an RSA key of 2048 bits or more nor an EC key of P-256, P-384 or P-521`);
+  }
+  const validFrom = certificate.validFromDate.getTime();
+  return [
+    hash('sha256', certificate.raw, 'base64url'),
+    { key, algorithms, validFrom, validTo: certificate.validToDate.getTime() },
+  ];
+}
+
+/** The algorithm follows from the key, so that a token cannot choose another one. */
+function algorithmsOf(key: KeyObject): readonly string[] {
+  if (key.asymmetricKeyType === 'rsa') {
+    return (key.asymmetricKeyDetails?.modulusLength ?? 0) >= 2048 ? ['RS256', 'RS384', 'RS512'] : [];
+  }
+  const algorithm =
+    key.asymmetricKeyType === 'ec' ? curveAlgorithms[key.asymmetricKeyDetails?.namedCurve ?? ''] : undefined;
+  return algorithm === undefined ? [] : [algorithm];
+}

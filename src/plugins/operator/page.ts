@@ -1,0 +1,200 @@
+/** The operator's page: is it well, and if not, what is it? In English, as the logs and the documents for operators. */
+import { createHash } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
+import { reasonOf } from '../../lib/log.ts';
+import type { Clock } from '../../lib/time.ts';
+import type { OperatorCell, OperatorSection } from '../../platform.ts';
+import { type Html, type HtmlValue, html, trusted } from '../html/template.ts';
+import type { Conditions, DatedCondition } from './conditions.ts';
+import { SAMPLE_MS, type Samples, type Series } from './samples.ts';
+
+/** Seconds after which a browser reads the page again. */
+const REFRESH_SECONDS = 10;
+/** A section that takes longer (milliseconds) is left out with a word. */
+const SECTION_TIMEOUT_MS = 3000;
+
+const STYLE = `body{font:16px/1.5 system-ui,sans-serif;margin:0 auto;padding:1rem;max-width:70rem;color:#1b1b1b;background:#fff}
+h1{font-size:1.6rem;margin:0 0 .5rem}h2{font-size:1.2rem;margin:2rem 0 .5rem}
+table{border-collapse:collapse;width:100%}time,.ago{white-space:nowrap}.ago{color:#555}td:has(time){white-space:nowrap}
+th,td{text-align:left;padding:.3rem .6rem;border-bottom:1px solid #d5d9de;vertical-align:top;overflow-wrap:anywhere;min-width:4.5rem}
+thead th{color:#555;font-weight:400}tbody th{min-width:9rem}
+.verdict{padding:.6rem 1rem;border-left:.5rem solid #2d6a1f;background:#eef6ea}.verdict.warning{border-color:#8a5a00;background:#fff6e0}
+.verdict.failed{border-color:#a80000;background:#fdeaea}.state{font-weight:600;white-space:nowrap}
+.state.warning{color:#8a5a00}.state.failed{color:#a80000}
+.charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(16rem,1fr));gap:1rem;padding:0;margin:0;list-style:none}
+.charts li{break-inside:avoid}.charts svg{display:block;width:100%;height:5rem;background:#f5f6f8}
+.charts polyline{fill:none;stroke:#154273;stroke-width:1.5;vector-effect:non-scaling-stroke}
+@media (max-width:45rem){table,tbody,tr,tbody th,td{display:block;min-width:0}thead{position:absolute;clip-path:inset(50%);width:1px;height:1px;overflow:hidden}
+tr{padding:.5rem 0;border-bottom:1px solid #d5d9de}tbody th,td{border:0;padding:0}td:empty{display:none}td:has(time){white-space:normal}td[data-label]::before{content:attr(data-label) ": ";color:#555}}
+@media (min-width:45.01rem) and (max-width:65rem){.ago{display:block}td:has(time){white-space:normal}}
+@media print{body{max-width:none;font-size:11pt}tr{break-inside:avoid}}`;
+const POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+
+export interface OperatorPageOptions {
+  readonly conditions: Conditions;
+  readonly samples: Samples;
+  readonly sections: readonly OperatorSection[];
+  readonly clock: Clock;
+  readonly stopping: () => boolean;
+}
+
+/** Serves the page at `/`. */
+export function operatorPage(app: FastifyInstance, options: OperatorPageOptions): void {
+  const { conditions, samples, sections, clock, stopping } = options;
+  app.get('/', async (_request, reply) => {
+    const [found, parts] = await Promise.all([conditions.run(), Promise.all(sections.map(readSection))]);
+    await samples.refresh();
+    return reply
+      .headers({
+        'content-security-policy': POLICY,
+        'x-content-type-options': 'nosniff',
+        'referrer-policy': 'no-referrer',
+        refresh: String(REFRESH_SECONDS),
+      })
+      .type('text/html; charset=utf-8')
+      .send(render({ found, parts, samples, isStopping: stopping(), now: clock.now() }));
+  });
+}
+
+interface Part {
+  readonly title: string;
+  readonly content: Awaited<ReturnType<OperatorSection['read']>> | { readonly fault: string };
+}
+
+async function readSection({ title, read }: OperatorSection): Promise<Part> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('no answer in time')), SECTION_TIMEOUT_MS);
+  });
+  try {
+    return { title, content: await Promise.race([read(), late]) };
+  } catch (error) {
+    return { title, content: { fault: reasonOf(error) } };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+interface View {
+  readonly found: readonly DatedCondition[];
+  readonly parts: readonly Part[];
+  readonly samples: Samples;
+  readonly isStopping: boolean;
+  readonly now: Date;
+}
+
+function render({ found, parts, samples, isStopping, now }: View): string {
+  const failed = found.filter(({ state }) => state === 'failed').length;
+  const warnings = found.filter(({ state }) => state === 'warning').length;
+  const worst = isStopping || failed > 0 ? 'failed' : warnings > 0 ? 'warning' : 'well';
+  const verdict = isStopping
+    ? 'Stopping: no new work.'
+    : failed > 0
+      ? `Not ready: ${failed} of ${found.length} conditions failed.`
+      : warnings > 0
+        ? `Ready, with ${warnings} ${warnings === 1 ? 'warning' : 'warnings'}.`
+        : 'All is well.';
+  return html`<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${verdict} - Koppelvlak</title><style>${trusted(STYLE)}</style></head>
+<body><main><h1>Koppelvlak</h1>
+<p class="verdict ${worst}"><strong>${verdict}</strong> As of ${moment(now)}; this page refreshes every ${REFRESH_SECONDS} seconds.</p>
+<h2>Conditions</h2>
+${table(['condition', 'state', 'what', 'since'], sorted(found).map(conditionRow), now)}
+${expiries(samples, now)}
+${parts.map((part) => renderPart(part, now))}
+<h2>The last hour</h2>
+<ul class="charts">${samples.series().map(chart)}</ul>
+</main></body></html>
+`.markup;
+}
+
+const ORDER = { failed: 0, warning: 1, well: 2 } as const;
+
+function sorted(found: readonly DatedCondition[]): DatedCondition[] {
+  return [...found].sort((a, b) => ORDER[a.state] - ORDER[b.state]);
+}
+
+function conditionRow({ name, state, detail, warning, since }: DatedCondition): Cell[] {
+  return [name, html`<span class="state ${state}">${state}</span>`, warning ?? detail ?? '', since];
+}
+
+/** Gauges with the moment at which something expires, in seconds since 1970. */
+const EXPIRIES = {
+  koppelvlak_gegevens_certificate_expiry_timestamp_seconds: 'signing key and certificate',
+  koppelvlak_fsc_token_certificate_expiry_timestamp_seconds: 'certificate of the FSC Manager (tokens)',
+} as const;
+const DAY_MS = 86_400_000;
+
+function expiries(samples: Samples, now: Date): HtmlValue {
+  const rows = Object.entries(EXPIRIES).flatMap(([metric, name]) => {
+    const seconds = samples.latest(metric);
+    if (seconds === undefined || seconds === 0) return [];
+    const days = Math.floor((seconds * 1000 - now.getTime()) / DAY_MS);
+    return [[name, days < 0 ? 'expired' : days, html`${moment(new Date(seconds * 1000))}`]];
+  });
+  return (
+    rows.length > 0 && html`<h2>Certificates and keys</h2>${table(['certificate', 'days left', 'until'], rows, now)}`
+  );
+}
+
+function renderPart({ title, content }: Part, now: Date): Html {
+  if ('fault' in content) return html`<h2>${title}</h2><p>Not known now: ${content.fault}</p>`;
+  const { columns, rows } = content;
+  return html`<h2>${title}</h2>${rows.length === 0 ? html`<p>None.</p>` : table(columns, rows, now)}`;
+}
+
+type Cell = OperatorCell | Html;
+
+/** On a narrow screen each row stands as a block, in which the cells carry the names of their columns. */
+function table(columns: readonly string[], rows: readonly (readonly Cell[])[], now: Date): Html {
+  return html`<table><thead><tr>${columns.map((column) => html`<th scope="col">${column}</th>`)}</tr></thead>
+<tbody>${rows.map(
+    ([first = '', ...rest]) =>
+      html`<tr><th scope="row">${rendered(first, now)}</th>${rest.map((cell, i) => html`<td data-label="${columns[i + 1]}">${rendered(cell, now)}</td>`)}</tr>\n`,
+  )}</tbody></table>`;
+}
+
+function rendered(cell: Cell, now: Date): HtmlValue {
+  return cell instanceof Date ? html`${moment(cell)} <span class="ago">${ago(cell, now)}</span>` : cell;
+}
+
+/** To the second and in UTC, as the log lines have it. */
+function moment(date: Date): Html {
+  const text = date.toISOString();
+  return html`<time datetime="${text}">${text.slice(0, 10)} ${text.slice(11, 19)}Z</time>`;
+}
+
+const SPANS = [
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+  ['second', 1],
+] as const;
+
+/** `3 hours ago`; rounded down. */
+function ago(date: Date, now: Date): string {
+  const seconds = Math.floor((now.getTime() - date.getTime()) / 1000);
+  const [unit, length] = SPANS.find(([, length]) => Math.abs(seconds) >= length) ?? ['second', 1];
+  const number = Math.floor(Math.abs(seconds) / length);
+  const span = `${number} ${unit}${number === 1 ? '' : 's'}`;
+  if (seconds === 0) return 'just now';
+  return seconds < 0 ? `in ${span}` : `${span} ago`;
+}
+
+const WIDTH = 360;
+const HEIGHT = 60;
+
+/** A line of the last hour; the words beside it say what it shows. */
+function chart({ title, unit, values }: Series): Html {
+  const most = Math.max(...values, 1e-9);
+  const from = WIDTH - values.length;
+  const points = values.map((value, i) => `${from + i},${(HEIGHT - (value / most) * (HEIGHT - 4) - 2).toFixed(1)}`);
+  const minutes = Math.round((values.length * SAMPLE_MS) / 60_000);
+  return html`<li><strong>${title}</strong>: ${rounded(values.at(-1) ?? 0)} ${unit} (most in ${minutes} minutes: ${rounded(most)})
+<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" aria-hidden="true"><polyline points="${points.join(' ')}"/></svg></li>`;
+}
+
+function rounded(value: number): string {
+  return value >= 100 ? String(Math.round(value)) : String(Math.round(value * 100) / 100);
+}

@@ -1,0 +1,35 @@
+/** What extensions do in the transaction that stores something. `store-hooks.ts` of an extension exports some of these functions. */
+
+import type { Db } from '../database/transaction.ts';
+import type { Config } from '../settings/read-config.ts';
+import { importFromExtensions, type UnknownModule } from './extensions.ts';
+import type { ForwardPolicy } from './processing-log.ts';
+import type { ProofWriter, ProofWriters } from './proof-log.ts';
+
+export interface StoreHooks {
+  /** Writers of the logs of proof that the configuration switches on. */
+  proofWriters(config: Config): ProofWriters;
+  /** @throws {ConfigError} for a key that is not the one of this database */
+  requireRightKey(db: Db, config: Config): Promise<void>;
+  /** For applications that write to the feed themselves. @throws {TypeError} unless the text is a sealing key */
+  createFeedSealer(sealingKey: string): FeedSealer;
+  /** What of the processing log is forwarded. */
+  forwardPolicy(config: Config): ForwardPolicy;
+}
+
+/** Seals entries of the feed, with a key that cannot sign. */
+export interface FeedSealer {
+  readonly writer: ProofWriter;
+  /** @throws {Error} when it is not the key of this database */
+  requireRightKey(db: Db): Promise<void>;
+}
+
+/** The hooks of all extensions together. */
+export async function loadStoreHooks(): Promise<Partial<StoreHooks>> {
+  const modules = await importFromExtensions('store-hooks');
+  return Object.assign({}, ...modules.map(({ module }) => module).filter(areStoreHooks));
+}
+
+function areStoreHooks(module: UnknownModule): module is UnknownModule & Partial<StoreHooks> {
+  return Object.values(module).every((hook) => typeof hook === 'function');
+}

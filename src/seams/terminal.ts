@@ -1,0 +1,16 @@
+import type { Readable, Writable } from 'node:stream';
+import type { Environment } from '../settings/read-config.ts';
+
+/** What a command has of the process that runs it; `process` itself is one. */
+export interface Terminal {
+  readonly env: Environment;
+  readonly stdin: Readable;
+  readonly stdout: Writable;
+  readonly stderr: Writable & { readonly isTTY?: boolean };
+  /** Exit status once there is nothing left to do. */
+  exitCode?: number | string | null | undefined;
+  /** Ends at once. */
+  exit(code: number): void;
+  once(signal: NodeJS.Signals, listener: (signal: NodeJS.Signals) => void): this;
+  off(signal: NodeJS.Signals, listener: (signal: NodeJS.Signals) => void): this;
+}

@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Pool, PoolOptions } from '../../src/database/pool.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { openPool } from './support.ts';
+
+let database: TestDatabase;
+let pool: Pool;
+
+const open = (options: Partial<PoolOptions> = {}): Pool => openPool(database.url, options);
+
+beforeAll(async () => {
+  database = await createDatabase();
+  pool = open();
+});
+afterAll(async () => {
+  await pool?.end();
+  await database?.drop();
+});
+
+describe('values', () => {
+  it('reads int8 as a number, also in arrays', async () => {
+    const { rows } = await pool.query('select 9007199254740991::int8 as a, array[[1, null]]::int8[] as b');
+    expect(rows[0]).toEqual({ a: Number.MAX_SAFE_INTEGER, b: [[1, null]] });
+  });
+
+  it('refuses an int8 that a number cannot hold', async () => {
+    await expect(pool.query('select 9007199254740992::int8')).rejects.toThrow('does not fit in a number');
+    expect((await pool.query('select 1 as still')).rows).toEqual([{ still: 1 }]);
+  });
+
+  it('leaves dates, local timestamps and numerics as text', async () => {
+    const { rows } = await pool.query(
+      `select '2026-03-29'::date as d, array['2026-03-29', null]::date[] as ds, '2026-03-29 02:30'::timestamp as t,
+         12345678901234567890.10::numeric as n`,
+    );
+    const dates = { d: '2026-03-29', ds: ['2026-03-29', null], t: '2026-03-29 02:30:00' };
+    expect(rows[0]).toEqual({ ...dates, n: '12345678901234567890.10' });
+  });
+});
+
+describe('sessions', () => {
+  it('start with the role, the name and the limits asked for', async () => {
+    const other = open({ role: 'koppelvlak_dienst', statementTimeoutMs: 1234 });
+    try {
+      const { rows } = await other.query(
+        `select current_user as role, current_setting('statement_timeout') as statement,
+           current_setting('idle_in_transaction_session_timeout') as idle, current_setting('application_name') as name,
+           current_setting('jit') as jit`,
+      );
+      expect(rows).toEqual([
+        { role: 'koppelvlak_dienst', statement: '1234ms', idle: '10s', name: 'koppelvlak test', jit: 'off' },
+      ]);
+    } finally {
+      await other.end();
+    }
+  });
+
+  it('keep what the address itself asks for', async () => {
+    const other = open({ url: `${database.url}&options=-c%20work_mem%3D5MB`, role: 'koppelvlak_dienst' });
+    try {
+      const { rows } = await other.query(`select current_user as role, current_setting('work_mem') as memory`);
+      expect(rows).toEqual([{ role: 'koppelvlak_dienst', memory: '5MB' }]);
+    } finally {
+      await other.end();
+    }
+  });
+});

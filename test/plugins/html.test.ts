@@ -1,0 +1,65 @@
+/** The shared pieces of pages for people: nothing from outside becomes markup. */
+import { expect, it } from 'vitest';
+import { fileSize, isoDay } from '../../src/plugins/html/format.ts';
+import { renderPage } from '../../src/plugins/html/page.ts';
+import { html, safeUrl, shorten, trusted, withinBytes } from '../../src/plugins/html/template.ts';
+
+const HOSTILE = `<script>alert("1")</script>' onload=x & \u0000\u202e`;
+
+it('escapes every value that no template made', () => {
+  const inner = html`<b title="${HOSTILE}">${HOSTILE}</b>`;
+  expect(String(inner)).toBe(
+    '<b title="&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&#39; onload=x &amp; ">&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&#39; onload=x &amp; </b>',
+  );
+  expect(String(html`<p>${[inner, undefined, null, false, 0, trusted('<br>')]}</p>`)).toBe(
+    `<p>${inner.markup}0<br></p>`,
+  );
+});
+
+it('replaces half a character, which no encoding can carry', () => {
+  expect(String(html`${'a\ud800b'}`)).toBe('a\ufffdb');
+  expect(shorten(`${'a'.repeat(8)}😀😀`, 10).isWellFormed()).toBe(true);
+});
+
+it.each([
+  'javascript:alert(1)',
+  'JAVASCRIPT:alert(1)',
+  'data:text/html,x',
+  ' https://x',
+  'https://',
+  'vbscript:x',
+  '',
+  'https://www.gemeente.example@elders.example/',
+  'https://gebruiker:geheim@raad.example/',
+  'https://:geheim@raad.example/',
+  'http:\\\\raad.example\t@elders.example/',
+])('makes no link of %j', (address) => expect(safeUrl(address)).toBeUndefined());
+
+it('makes links of the addresses of files and pages', () => {
+  expect(safeUrl('https://raad.example/a?b=c')).toBe('https://raad.example/a?b=c');
+});
+
+it('ends no script with a text in JSON-LD', () => {
+  const site = { name: 'Raad', home: '/raad', stylesheet: '/raad/s.css', menu: [], footer: html`` };
+  const page = renderPage(site, {
+    title: HOSTILE,
+    description: HOSTILE,
+    body: '',
+    structuredData: { name: '</script><b>' },
+  });
+  expect(page).not.toContain('</script><b>');
+  expect(page).toContain(String.raw`{"name":"\u003c/script\u003e\u003cb\u003e"}`);
+  expect(page).not.toContain('<script>alert');
+});
+
+it('cuts lists by their bytes and says how many are left', () => {
+  const items = ['a', 'b', 'c'].map((text) => html`<li>${text}</li>`);
+  expect(withinBytes(items, 20)).toEqual({ items: items.slice(0, 2), rest: 1 });
+  expect(withinBytes(items, 1000).rest).toBe(0);
+});
+
+it('writes sizes and days as people in the Netherlands do', () => {
+  expect(fileSize(999)).toBe('999\u00a0bytes');
+  expect(fileSize(1_234_567)).toBe('1,2\u00a0MB');
+  expect(isoDay(new Date('2018-02-08T23:30:00Z'))).toBe('2018-02-09');
+});

@@ -1,0 +1,133 @@
+/** The operator's page over HTTP and in Chromium, with a part and a condition of the test's own. Real ones: operator-conditions.test.ts. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { HtmlValidate } from 'html-validate';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findChromium, inChromium, launchChromium } from '../../scripts/chromium.ts';
+import type { OperatorSection, ReadinessResult } from '../../src/platform.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { startServer, type TestServer } from '../support/server.ts';
+import { createProbe } from './support/probe-area.ts';
+
+let database: TestDatabase;
+let server: TestServer;
+let probed: () => Promise<ReadinessResult> = async () => ({ ok: true });
+let section: OperatorSection['read'] = async () => ({ columns: ['a'], rows: [] });
+
+beforeAll(async () => {
+  database = await createDatabase();
+  const probe = createProbe();
+  server = await startServer({
+    env: {},
+    databaseUrl: database.url,
+    register: async (app, platform) => {
+      await probe.open(app, platform);
+      app.readiness.add({ name: 'breakable', check: () => probed() });
+      app.operatorPage.add({ title: 'A part', read: () => section() });
+    },
+  });
+});
+afterAll(async () => {
+  await server.stop();
+  await database.drop();
+});
+
+async function page(): Promise<string> {
+  const answer = await fetch(`${server.managementUrl}/`);
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get('refresh')).toBe('10');
+  expect(answer.headers.get('cache-control')).toBe('no-store');
+  expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'");
+  return await answer.text();
+}
+
+describe("the operator's page", () => {
+  it('says that all is well, and is valid HTML', async () => {
+    const text = await page();
+    expect(text).toContain('All is well.');
+    expect(text).toContain('<th scope="row">database</th><td data-label="state"><span class="state well">well</span>');
+    expect(text).toContain('<polyline');
+    const report = await new HtmlValidate({
+      extends: ['html-validate:recommended'],
+      rules: { 'long-title': 'off', 'no-inline-style': 'off' },
+    }).validateString(text);
+    expect(report.results.flatMap(({ messages }) => messages.map(({ message }) => message))).toEqual([]);
+  });
+
+  it('names a condition that fails, with its reason and since when, and forgets it when it is well again', async () => {
+    probed = async () => ({ ok: false, detail: 'the wrong <key>' });
+    const broken = await page();
+    expect(broken).toContain('Not ready: 1 of');
+    const since =
+      /breakable<\/th><td data-label="state"><span class="state failed">failed<\/span><\/td><td data-label="what">the wrong &lt;key&gt;<\/td><td data-label="since"><time datetime="([^"]+)"/.exec(
+        broken,
+      )?.[1];
+    expect(Date.parse(since ?? '')).toBeLessThanOrEqual(Date.now());
+    expect(await page()).toContain(`datetime="${since}"`);
+    probed = async () => ({ ok: true, warning: 'ends in 3 days' });
+    expect(await page()).toContain('Ready, with 1 warning.');
+    probed = async () => ({ ok: true });
+    expect(await page()).toContain('All is well.');
+  });
+
+  it('shows a part that cannot be read with the reason, and its text as text', async () => {
+    section = async () => ({ columns: ['a', 'b"<'], rows: [['<script>', '"&']] });
+    expect(await page()).toContain('<th scope="row">&lt;script&gt;</th><td data-label="b&quot;&lt;">&quot;&amp;</td>');
+    section = async () => {
+      throw new Error('it is away');
+    };
+    expect(await page()).toContain('Not known now: it is away');
+  });
+
+  it('tells a moment with how long ago it was', async () => {
+    const before = new Date(Date.now() - 3 * 3_600_000 - 60_000);
+    section = async () => ({ columns: ['a', 'b'], rows: [['x', before]] });
+    expect(await page()).toContain(`<time datetime="${before.toISOString()}">`);
+    expect(await page()).toContain('<span class="ago">3 hours ago</span>');
+  });
+
+  it('adds no sample to its charts when it is looked at', async () => {
+    const points = async (): Promise<number> => (/points="([^"]*)"/.exec(await page())?.[1] ?? '').split(' ').length;
+    const before = await points();
+    for (let i = 0; i < 5; i += 1) await page();
+    // One may be due by the clock meanwhile.
+    expect(await points()).toBeLessThanOrEqual(before + 1);
+  });
+});
+
+const executable = findChromium();
+
+describe.runIf(executable !== undefined)(inChromium(executable), () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchChromium(executable ?? '');
+  });
+  afterAll(async () => await browser?.close());
+
+  it('has no finding of axe and no line that is wider than the screen, well and broken, wide and narrow', async () => {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+    await context.addInitScript(readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'));
+    const view = await context.newPage();
+    const faults: string[] = [];
+    view.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
+    for (const state of ['well', 'failed']) {
+      probed = async () => (state === 'well' ? { ok: true } : { ok: false, detail: 'x'.repeat(300) });
+      section =
+        state === 'well'
+          ? async () => ({ columns: ['a', 'b'], rows: [] })
+          : async () => ({ columns: ['a', 'b'], rows: [[`https://${'bron.'.repeat(40)}example`, new Date()]] });
+      await view.goto(`${server.managementUrl}/`);
+      for (const width of [1280, 320]) {
+        await view.setViewportSize({ width, height: 800 });
+        const found: unknown = await view.evaluate(
+          `axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, nodes }) => id + nodes[0].html))`,
+        );
+        expect(found, `${state} at ${width}`).toEqual([]);
+        expect(await view.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
+      }
+    }
+    expect(faults).toEqual([]);
+    await context.close();
+  });
+});

@@ -1,0 +1,163 @@
+import type { FastifyInstance } from 'fastify';
+import { parse } from 'yaml';
+import type { Platform } from '../../../src/platform.ts';
+import { authenticate } from '../../../src/plugins/auth.ts';
+import { type Contract, createContract } from '../../../src/plugins/contract.ts';
+import { openToOrigins } from '../../../src/plugins/headers.ts';
+import { createTokenVerifier } from '../../../src/plugins/oauth/token-verifier.ts';
+import { isOpenapiDocument, type OpenapiDocument } from '../../../src/plugins/openapi-document.ts';
+import { logRequests, mount } from '../../../src/plugins/server.ts';
+
+/** Where the two mounts of the probe stand: one that asks for a token, one that is public. */
+export const CLOSED = '/dicht/v1';
+export const OPEN = '/open/v1';
+
+/** Characters in the large answer: more than the buffers of a connection hold. */
+export const LARGE = 16 * 1024 * 1024;
+
+const CONTRACT = `
+openapi: 3.1.0
+info: { title: Proef, version: 1.2.3 }
+paths:
+  /dingen:
+    post:
+      operationId: postDing
+      ACCESS
+      requestBody:
+        required: true
+        content:
+          application/json:
+            schema:
+              type: object
+              required: [naam]
+              additionalProperties: false
+              properties:
+                naam: { type: string, maxLength: 40 }
+                aantal: { type: integer, minimum: 1 }
+      responses:
+        '201': { description: gemaakt, content: { application/json: { schema: { type: object } } } }
+  /dingen/{id}:
+    get:
+      operationId: getDing
+      ACCESS
+      parameters:
+        - { name: id, in: path, required: true, schema: { type: string } }
+        - { name: soort, in: query, schema: { type: string, enum: [klein, groot] } }
+        - { name: limit, in: query, schema: { type: integer, minimum: 1, maximum: 10 } }
+      responses:
+        '200': { description: ding, content: { application/json: { schema: { type: object } } } }
+  /databank:
+    get:
+      operationId: getDatabank
+      ACCESS
+      responses:
+        '200': { description: gevraagd, content: { application/json: { schema: { type: object } } } }
+  /traag:
+    get:
+      operationId: getTraag
+      ACCESS
+      responses:
+        '200': { description: losgelaten, content: { application/json: { schema: { type: object } } } }
+    post:
+      operationId: postTraag
+      ACCESS
+      requestBody: { required: true, content: { application/json: { schema: { type: object } } } }
+      responses:
+        '200': { description: losgelaten, content: { application/json: { schema: { type: object } } } }
+  /groot:
+    get:
+      operationId: getGroot
+      ACCESS
+      responses:
+        '200': { description: meer dan er onderweg past, content: { application/json: { schema: { type: object } } } }
+  /fout:
+    get:
+      operationId: getFout
+      ACCESS
+      responses:
+        '200': { description: nooit, content: { application/json: { schema: { type: object } } } }
+`;
+
+/** As the types of a contract are generated, for one that has none. */
+interface Operation {
+  readonly parameters: { readonly path?: object };
+  readonly requestBody: { readonly content: { readonly 'application/json': object } };
+  readonly responses: { readonly 200: { readonly content: { readonly 'application/json': unknown } } };
+}
+type Operations = Readonly<
+  Record<'postDing' | 'getDing' | 'getDatabank' | 'getTraag' | 'postTraag' | 'getGroot' | 'getFout', Operation>
+>;
+
+/** What a test holds of the probe. */
+export interface Probe {
+  readonly open: (app: FastifyInstance, platform: Platform) => Promise<void>;
+  /** Resolves when a request waits in `/traag`. */
+  readonly arrived: Promise<void>;
+  /** Lets what waits in `/traag` answer. */
+  readonly release: () => void;
+}
+
+export interface ProbeOptions {
+  readonly issuer?: string;
+  readonly audience?: string;
+  readonly jwksUrl?: string;
+  readonly rateLimit?: number;
+}
+
+/** An area with one route for each thing that the platform must be able to handle, on the real server. */
+export function createProbe({ issuer, audience, jwksUrl, rateLimit = 0 }: ProbeOptions = {}): Probe {
+  const arrived = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const open = async (app: FastifyInstance, platform: Platform): Promise<void> => {
+    const verifier = createTokenVerifier({
+      ...platform,
+      clientCertificates: false,
+      ...(issuer === undefined || audience === undefined ? {} : { oauth: { issuer, audience, jwksUrl } }),
+    });
+    const serve = (scope: FastifyInstance, contract: Contract<Operations>): void => {
+      logRequests(scope);
+      const options = { authenticate: authenticate({ verifier }) };
+      contract.serve(scope, 'postDing', options, async (request, reply) => reply.code(201).send(request.body));
+      contract.serve(scope, 'getDing', options, async (request) => request.params);
+      contract.serve(scope, 'getDatabank', options, async () => (await platform.pool.query('select 1 as een')).rows[0]);
+      for (const slow of ['getTraag', 'postTraag'] as const) {
+        contract.serve(scope, slow, options, async () => {
+          arrived.resolve();
+          await released.promise;
+          return { klaar: true };
+        });
+      }
+      contract.serve(scope, 'getGroot', options, async () => ({ inhoud: 'x'.repeat(LARGE) }));
+      contract.serve(scope, 'getFout', options, async () => {
+        throw new Error('relation geheim does not exist');
+      });
+    };
+    const closed = createContract<Operations>(readContract("x-scopes: ['create:normal']"));
+    const publicOne = createContract<Operations>(readContract('x-public: true'));
+    app.addHook('onClose', async () => verifier.close());
+    await mount(app, {
+      platform,
+      prefix: CLOSED,
+      contract: closed,
+      rateLimit,
+      routes: (scope) => serve(scope, closed),
+    });
+    await mount(app, {
+      platform,
+      prefix: OPEN,
+      contract: publicOne,
+      rateLimit,
+      routes: (scope) => {
+        openToOrigins(scope);
+        serve(scope, publicOne);
+      },
+    });
+  };
+  return { open, arrived: arrived.promise, release: () => released.resolve() };
+}
+
+function readContract(access: string): OpenapiDocument {
+  const document: unknown = parse(CONTRACT.replaceAll('ACCESS', access));
+  if (!isOpenapiDocument(document)) throw new TypeError('the contract of the probe is none');
+  return document;
+}
