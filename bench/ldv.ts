@@ -1,6 +1,6 @@
 /**
  * How many lines of LDV a second are kept durably in batches of 1, 100 and 1000, beside single actions in the same run; how large the
- * process gets; and what giving actions on to another logbook costs their appends. All ways take turns: `node bench/ldv.ts [seconds] [turns]`
+ * process gets; and what forwarding actions to another logbook costs their appends. All ways take turns: `node bench/ldv.ts [seconds] [turns]`
  */
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -78,7 +78,7 @@ try {
   };
   const ways = [
     ['POST /verwerkingsacties, 64 connections', single(CONNECTIONS, url)],
-    ['the same, given on to another logbook', single(CONNECTIONS, forwardingUrl)],
+    ['the same, forwarded to another logbook', single(CONNECTIONS, forwardingUrl)],
     ['POST /verwerkingsacties, 4 connections', single(FEW_CONNECTIONS, url)],
     ['lines, batches of 1, 64 connections', batches(1, CONNECTIONS)],
     ['lines, batches of 100, 8 connections', batches(100, 8)],

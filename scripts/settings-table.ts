@@ -17,7 +17,7 @@ const HEADINGS: Readonly<Record<keyof SettingGroups, string>> = {
   verwerkingenlog: 'The processing log',
   inzage: 'Inspection by citizens',
   ldv: 'Logboek Dataverwerkingen (LDV)',
-  ldvOut: 'LDV: reading and giving on',
+  ldvOut: 'LDV: reading and forwarding',
   raadsfeed: 'The council feed',
   proof: 'The proof logs',
   html: 'Pages for people',

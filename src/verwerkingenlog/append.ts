@@ -40,7 +40,7 @@ interface AppendOptions {
    * register would stop its logging.
    */
   readonly ownCall?: Aanroep;
-  /** The trace of the request; asked for only when it is given on. */
+  /** The trace of the request; asked for only when it is forwarded. */
   readonly trace?: () => TraceContext;
 }
 

@@ -170,7 +170,7 @@ describe('with the logins that are documented', { timeout: 600_000 }, () => {
         body: JSON.stringify({ dataSubjectId: newPerson(), dataSubjectIdType: 'BSN' }),
       });
       expect(found.status, await found.text()).toBe(200);
-      // Scheduled work: what is given on to another logbook, and retention.
+      // Scheduled work: what is forwarded to another logbook, and retention.
       await expect.poll(() => logbook.taken.length).toBeGreaterThan(0);
       await expect
         .poll(() => service.server.logged.map(({ msg }) => msg))

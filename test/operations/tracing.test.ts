@@ -236,7 +236,7 @@ describe('a collector', () => {
   });
 
   it.each([
-    ['the logbook that actions are given on to', { LDV_FORWARD_URL: 'https://logboek.example/ldv' }],
+    ['the logbook that actions are forwarded to', { LDV_FORWARD_URL: 'https://logboek.example/ldv' }],
     ['our own', { PUBLIC_BASE_URL: 'https://logboek.example' }],
   ])('is no logbook: not %s', (_what, env) => {
     const read = (endpoint: string) => () =>

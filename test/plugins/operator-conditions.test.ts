@@ -181,7 +181,7 @@ const CASES: readonly Case[] = [
   {
     name: 'ldv forwarding',
     what: 'the other logbook is away',
-    words: /^\d+ actions wait to be given on, the first for \d+ seconds; failing since 2.*: .*/,
+    words: /^\d+ actions wait to be forwarded, the first for \d+ seconds; failing since 2.*: .*/,
   },
   {
     name: 'proof log verwerkingen',
@@ -331,13 +331,11 @@ describe("the operator's page of a whole service", () => {
       ),
     );
     expect(text).toMatch(/<th scope="row">verwerkingen<\/th><td data-label="leaves of the tree">\d+</);
-    expect(text).toMatch(
-      /<h2>Actions given on to the other logbook<\/h2>[\s\S]*<td data-label="last fault">[^<]+since 2/,
-    );
+    expect(text).toMatch(/<h2>Forwarding to the other logbook<\/h2>[\s\S]*<td data-label="last fault">[^<]+since 2/);
     for (const figure of [
       'Log appends',
       'Appends in one transaction, mean',
-      'Longest wait to be given on',
+      'Longest wait to be forwarded',
       'Longest wait for a place in a proof log',
     ]) {
       expect(text).toMatch(new RegExp(`<strong>${figure}</strong>: [\\d.]+ `));

@@ -4,8 +4,7 @@ import { table } from '../../cli/output.ts';
 import { parseMoment } from '../../cli/parse-arguments.ts';
 import { runCommand } from '../../cli/run-command.ts';
 import type { Terminal } from '../../seams/terminal.ts';
-
-const KINDS = ['geweigerd', 'wijziging', 'verwijdering', 'ingehouden', 'verdwenen', 'onleesbaar', 'onverzendbaar'];
+import { FORWARD_ISSUES, listForwardIssues, readForwardState } from './store/forward-queue.ts';
 
 interface ForwardIssuesOptions {
   readonly kind?: string;
@@ -22,7 +21,7 @@ export function addCommands(program: Command, terminal: Terminal): void {
 function logForwardIssuesCommand(terminal: Terminal): Command {
   return new Command('forward-issues')
     .description('what the logbook of LDV_FORWARD_URL does not have as it is here, newest first')
-    .addOption(new Option('--kind <kind>', 'only of this kind').choices(KINDS))
+    .addOption(new Option('--kind <kind>', 'only of this kind').choices(FORWARD_ISSUES))
     .option('--since <moment>', 'from this day or moment on', (text: string) => new Date(parseMoment(text)))
     .option('--limit <number>', 'at most so many', parseLimit, 100)
     .option('--json', 'one machine-readable result')
@@ -38,7 +37,6 @@ Example:
     )
     .action((options: ForwardIssuesOptions) =>
       runCommand(terminal, options, async ({ platform, output }) => {
-        const { listForwardIssues, readForwardState } = await import('./store/forward-queue.ts');
         const { kind, since, limit } = options;
         const issues = await listForwardIssues(platform.pool, { soort: kind, since, limit });
         const { pending, oldestSeconds, sent, failure, issues: counts } = await readForwardState(platform.pool);
@@ -53,7 +51,9 @@ Example:
           if (rows.length > 0) output.line(table(['when', 'kind', 'action', 'what', 'reason'], rows));
           const totals = Object.entries(counts).map(([name, count]) => `${count} ${name}`);
           output.line(totals.length === 0 ? 'No issues.' : `In all: ${totals.join(', ')}.`);
-          output.line(`${sent} lines were given on, ${pending} actions wait${failure === null ? '' : `; ${failure}`}.`);
+          output.line(
+            `${sent} lines were forwarded, ${pending} actions wait${failure === null ? '' : `; ${failure}`}.`,
+          );
         });
       }),
     );

@@ -6,7 +6,7 @@ import type { Versie } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
 import { spansOf } from './mapping.ts';
 
 /**
- * The lines of an action. An entry of the service itself stands in the trace of the call that it is about, below the span of the caller:
+ * The lines of an action. An entry of the service itself is in the trace of the call that it is about, below the span of the caller:
  * that is how the caller's log and this one are read together.
  */
 export function ldvLinesOf(versie: Versie, base: string): Span[] {
@@ -20,7 +20,7 @@ export function ldvLinesOf(versie: Versie, base: string): Span[] {
   }));
 }
 
-/** What this logbook is called in the lines that it gives on. */
+/** What this logbook is called in the lines that it forwards. */
 export function logbookId({ ldvOut }: Pick<Config, 'ldvOut'>, publicBaseUrl: () => string): string {
   return ldvOut.logbookId ?? publicBaseUrl();
 }
@@ -31,12 +31,12 @@ export function logbooksOf({ resource }: Pick<Span, 'resource'>): readonly strin
   return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
 }
 
-/** The line as it is given on: it has passed this logbook too. */
-export function passedOn(span: Span, own: string): Span {
+/** The line as it is forwarded: it has passed this logbook too. */
+export function forwarded(span: Span, own: string): Span {
   return { ...span, resource: new Map([...span.resource, [LOGBOOKS, [...logbooksOf(span), own]]]) };
 }
 
-/** A line of a sender that is no logbook: nothing that it says of logbooks counts, or it could keep its lines from one. */
+/** A line of a sender that is not a logbook: nothing that it says of logbooks counts, or it could keep its lines from one. */
 export function withoutLogbooks(span: Span): Span {
   if (!span.resource.has(LOGBOOKS)) return span;
   return { ...span, resource: new Map([...span.resource].filter(([name]) => name !== LOGBOOKS)) };

@@ -1,49 +1,56 @@
 /**
- * Gives new actions on to another logbook: at least once, in order, by one process at a time. The queue in the database is filled by the
- * statement that stores an action, and emptied here when the other logbook has answered.
+ * Forwards new actions to another logbook: at least once, in order, by one process at a time. The statement that stores an action fills the
+ * queue in the database; a batch is sent in a transaction that locks the state of forwarding, and leaves the queue when it was answered for.
  */
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Counter, Gauge } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Pool } from '../../database/pool.ts';
+import { type Db, transaction } from '../../database/transaction.ts';
+import type { Logger } from '../../lib/log.ts';
 import { backoffMs } from '../../lib/outbound/outbound-client.ts';
 import { eventLoopBudget } from '../../lib/scheduling.ts';
+import type { Clock } from '../../lib/time.ts';
 import { newTraceContext, traceHeaders } from '../../lib/trace-context.ts';
-import type { OperatorSection, Platform, ReadinessCheck, ReadinessResult } from '../../platform.ts';
+import type { OperatorSection, ReadinessCheck } from '../../platform.ts';
+import type { Config } from '../../settings/read-config.ts';
 import { type IdentityKeys, UnknownKeyError } from '../../verwerkingenlog/domain/identity-keys.ts';
 import { hasLargeInteger, isTime, type Span } from '../../verwerkingenlog/domain/ldv-span.ts';
 import { revealWithinBudget } from '../../verwerkingenlog/store/versions.ts';
-import { ldvLinesOf, logbookId, passedOn } from './face.ts';
-import { createForwardClient, type ForwardClient, ForwardError, plainReason } from './forward-client.ts';
+import { forwarded, ldvLinesOf, logbookId } from './face.ts';
+import { createForwardClient, ForwardError, plainReason } from './forward-client.ts';
 import type { ExportResponse } from './otlp.ts';
 import {
+  beginForwarding,
   type ForwardIssue,
-  type ForwardLease,
-  ForwardLeaseLostError,
   type ForwardState,
   finishForwarding,
+  hasForwardQueue,
   type QueuedActie,
   readFirstVersies,
   readForwardQueue,
   readForwardState,
   recordForwardFailure,
-  releaseForwardLease,
-  renewForwardLease,
-  takeForwardLease,
 } from './store/forward-queue.ts';
 
 /** Lines that are made and sent together, unless one action has more. */
 const MAX_SPANS = 5000;
-/** How often an empty queue is read, and a lease of others is tried for. */
+/** How often an empty queue is read, and one that another process is emptying. */
 const POLL_MS = 500;
+/** Pause after a fault of this process or its database. */
+const INTERRUPTED_MS = 1000;
+/** The longest sleep: meanwhile the state may have changed. */
+const LONGEST_SLEEP_MS = 30_000;
 const STATE_EVERY_MS = 5000;
 const FIRST_WAIT_MS = 500;
 
-/** An action and its lines. */
+/** An action and one of its lines. */
 interface Line {
   readonly actieId: string;
   readonly span: Span;
 }
+
+/** Sends lines in one request. @throws {ForwardError} */
+type Send = (lines: readonly Line[]) => Promise<ExportResponse>;
 
 export interface Forwarder {
   readonly check: ReadinessCheck;
@@ -53,8 +60,14 @@ export interface Forwarder {
   stop(): Promise<void>;
 }
 
-interface ForwarderOptions {
-  readonly platform: Platform;
+export interface ForwarderNeeds {
+  readonly config: Config;
+  readonly pool: Pool;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly metrics: Registry;
+  readonly stopping: AbortSignal;
+  readonly publicBaseUrl: () => string;
   readonly keys: IdentityKeys;
   /** Address of the other logbook. */
   readonly address: string;
@@ -62,114 +75,113 @@ interface ForwarderOptions {
   readonly base: () => string;
 }
 
-export function createForwarder({ platform, keys, address, base }: ForwarderOptions): Forwarder {
-  const { config, pool, log, clock } = platform;
+export function createForwarder(needs: ForwarderNeeds): Forwarder {
+  const { config, pool, log, clock } = needs;
   const { ldvOut } = config;
-  const client = createForwardClient(config, clock, address);
-  const metrics = createMetrics(platform);
-  const holder = randomUUID();
-  const leaseSeconds = Math.ceil((2 * ldvOut.forwardTimeoutMs) / 1000) + 2;
+  const client = createForwardClient(config, clock, needs.address);
+  const metrics = createMetrics(needs.metrics);
+  // Of a process that went silent, another one takes over after this time: longer than a request may take.
+  const silenceMs = 2 * ldvOut.forwardTimeoutMs + 2000;
   const backoff = { firstMs: FIRST_WAIT_MS, maxMs: ldvOut.forwardBackoffMaxSeconds * 1000 };
   const stopped = new AbortController();
-  const signal = AbortSignal.any([platform.stopping, stopped.signal]);
-  const own = (): string => logbookId(config, platform.publicBaseUrl);
+  const signal = AbortSignal.any([needs.stopping, stopped.signal]);
 
-  let renewedAt = 0;
-  async function renew(lease: ForwardLease): Promise<void> {
-    await renewForwardLease(pool, lease, leaseSeconds);
-    renewedAt = performance.now();
-  }
-
-  /** Sends and takes off the queue what stands first in it. @returns whether there was anything */
-  async function forwardBatch(lease: ForwardLease): Promise<boolean> {
-    const batch = withinSpans(await readForwardQueue(pool, ldvOut.forwardBatch));
-    if (batch.length === 0) {
-      if (performance.now() - renewedAt > (leaseSeconds * 1000) / 3) await renew(lease);
-      return false;
-    }
-    await renew(lease);
-    const { lines, issues } = await linesOf(platform, batch, keys, base(), ldvOut.forwardConfidential);
-    const passed = lines.map(({ actieId, span }) => ({ actieId, span: passedOn(span, own()) }));
-    const send = createSender({
-      client,
-      headers: traceOfBatch(batch),
-      signal,
-      // Each request begins with a whole lease, so that no other process begins while it is under way.
-      before: () => renew(lease),
-    });
-    const refused = await send(passed);
+  /** Sends what comes first in the queue, and takes it off. @throws {ForwardError} */
+  async function forwardBatch(db: Db): Promise<void> {
+    const batch = withinSpans(await readForwardQueue(db, ldvOut.forwardBatch));
+    const { lines, issues } = await linesOf(needs, batch);
+    const own = logbookId(config, needs.publicBaseUrl);
+    const headers = traceOfBatch(batch);
+    const refused = await sendAll(
+      lines.map(({ actieId, span }) => ({ actieId, span: forwarded(span, own) })),
+      async (part) => {
+        // Ends the silence, and fails when the database has ended the transaction: then another process may be sending.
+        await db.query('select 1');
+        const spans = part.map(({ span }) => span);
+        return client.send(spans, headers, signal);
+      },
+    );
     const refusedLines = refused.reduce((sum, { aantal = 1 }) => sum + aantal, 0);
-    const sent = Math.max(0, passed.length - refusedLines);
+    const sent = Math.max(0, lines.length - refusedLines);
     const all = [...issues, ...refused];
-    await finishForwarding(pool, lease, { volgnummers: batch.map(({ volgnummer }) => volgnummer), sent, issues: all });
+    await finishForwarding(db, { volgnummers: batch.map(({ volgnummer }) => volgnummer), sent, issues: all });
     metrics.sent.inc(sent);
-    if (all.length > 0) log.warn({ issues: all.length, refused: refusedLines }, 'not all actions could be given on');
-    return true;
+    if (all.length > 0) log.warn({ issues: all.length, refused: refusedLines }, 'not all actions could be forwarded');
   }
 
-  /** Works as long as this process has the lease. */
-  async function work(lease: ForwardLease): Promise<void> {
-    let failures = lease.failures;
-    await sleep(Math.min(lease.waitMs, (leaseSeconds * 1000) / 2), undefined, { signal });
-    // The rest of a long wait is for whoever has the lease then.
-    if (lease.waitMs > (leaseSeconds * 1000) / 2) return;
-    while (!signal.aborted) {
+  /** Forwards a batch, when there is one and it is this process's turn. @returns milliseconds to wait before the next */
+  async function turn(): Promise<number> {
+    if (!(await hasForwardQueue(pool))) return POLL_MS;
+    return await transaction(pool, async (db) => {
+      const begun = await beginForwarding(db, silenceMs);
+      if (begun === undefined) return POLL_MS;
+      if (begun.waitMs > 0) return begun.waitMs;
       try {
-        const found = await forwardBatch(lease);
-        failures = 0;
-        if (!found) await sleep(POLL_MS, undefined, { signal });
+        await forwardBatch(db);
+        return 0;
       } catch (error) {
         if (!(error instanceof ForwardError)) throw error;
-        failures += 1;
+        const failures = begun.failures + 1;
         const waitMs = backoffMs(backoff, failures, error.retryAfterMs);
         metrics.failures.inc();
-        log.warn({ err: error, failures, waitMs }, 'actions could not be given on and will be tried again');
-        await recordForwardFailure(pool, lease, { reason: error.message, waitMs });
-        if (waitMs > (leaseSeconds * 1000) / 2) return;
-        await sleep(waitMs, undefined, { signal });
+        log.warn({ err: error, failures, waitMs }, 'actions could not be forwarded and will be tried again');
+        await recordForwardFailure(db, error.message, waitMs);
+        return waitMs;
       }
-    }
+    });
   }
 
   async function run(): Promise<void> {
     while (!signal.aborted) {
-      let lease: ForwardLease | undefined;
       try {
-        lease = await takeForwardLease(pool, holder, leaseSeconds);
-        if (lease !== undefined) await work(lease);
-        else await sleep(POLL_MS, undefined, { signal });
+        await sleep(Math.min(await turn(), LONGEST_SLEEP_MS), undefined, { signal });
       } catch (error) {
-        if (!signal.aborted && !(error instanceof ForwardLeaseLostError)) {
-          metrics.failures.inc();
-          log.warn({ err: error }, 'giving actions on was interrupted and will go on');
-          await sleep(2 * POLL_MS, undefined, { signal }).catch(() => undefined);
-        }
-      } finally {
-        if (lease !== undefined) await releaseForwardLease(pool, lease).catch(() => undefined);
+        if (signal.aborted) return;
+        metrics.failures.inc();
+        log.warn({ err: error }, 'forwarding was interrupted and will continue');
+        await sleep(INTERRUPTED_MS, undefined, { signal }).catch(() => undefined);
       }
     }
   }
 
+  async function readState(): Promise<ForwardState> {
+    const state = await readForwardState(pool);
+    metrics.show(state);
+    return state;
+  }
+
   let running: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
-  const showState = (): void => {
-    // While the database is unavailable, its own readiness check says so, and the last known state stands.
-    readForwardState(pool).then(metrics.show, () => undefined);
-  };
   return {
     check: {
       name: 'ldv forwarding',
       vital: false,
-      check: () => checkState(pool, metrics.show, ldvOut.forwardLagSeconds),
+      check: async () => {
+        const { pending, oldestSeconds, failure, failingSince } = await readState();
+        if (oldestSeconds <= ldvOut.forwardLagSeconds) return { ok: true };
+        const reason = failure === null ? '' : `; failing since ${failingSince?.toISOString()}: ${failure}`;
+        const age = `the first for ${Math.round(oldestSeconds)} seconds`;
+        return { ok: true, warning: `${pending} actions wait to be forwarded, ${age}${reason}` };
+      },
     },
     section: {
-      title: 'Actions given on to the other logbook',
-      read: async () => tableOf(await readForwardState(pool)),
+      title: 'Forwarding to the other logbook',
+      read: async () => {
+        const { pending, oldestSeconds, sent, issues, failure, failingSince } = await readState();
+        const refused = Object.values(issues).reduce((sum, count) => sum + count, 0);
+        const fault = failure === null ? '' : `${failure} (since ${failingSince?.toISOString() ?? 'unknown'})`;
+        return {
+          columns: ['actions that wait', 'the first for', 'lines forwarded', 'not forwarded', 'last fault'],
+          rows: [[pending, `${Math.round(oldestSeconds)} s`, sent, refused, fault]],
+        };
+      },
     },
     start() {
+      // While the database is unavailable, its own readiness check says so, and the last known state remains.
+      const show = (): void => void readState().catch(() => undefined);
       running ??= run();
-      timer ??= setInterval(showState, STATE_EVERY_MS).unref();
-      showState();
+      timer ??= setInterval(show, STATE_EVERY_MS).unref();
+      show();
     },
     async stop() {
       stopped.abort();
@@ -177,36 +189,6 @@ export function createForwarder({ platform, keys, address, base }: ForwarderOpti
       await running;
       await client.close();
     },
-  };
-}
-
-async function checkState(
-  pool: Pool,
-  show: (state: ForwardState) => void,
-  lagSeconds: number,
-): Promise<ReadinessResult> {
-  const state = await readForwardState(pool);
-  show(state);
-  const { pending, oldestSeconds, failure, failingSince } = state;
-  if (oldestSeconds <= lagSeconds) return { ok: true };
-  const reason = failure === null ? '' : `; failing since ${failingSince?.toISOString()}: ${failure}`;
-  const age = `the first for ${Math.round(oldestSeconds)} seconds`;
-  return { ok: true, warning: `${pending} actions wait to be given on, ${age}${reason}` };
-}
-
-function tableOf({
-  pending,
-  oldestSeconds,
-  sent,
-  issues,
-  failure,
-  failingSince,
-}: ForwardState): Awaited<ReturnType<OperatorSection['read']>> {
-  const refused = Object.values(issues).reduce((sum, count) => sum + count, 0);
-  const fault = failure === null ? '' : `${failure} (since ${failingSince?.toISOString() ?? 'unknown'})`;
-  return {
-    columns: ['actions that wait', 'the first for', 'lines given on', 'not given on', 'last fault'],
-    rows: [[pending, `${Math.round(oldestSeconds)} s`, sent, refused, fault]],
   };
 }
 
@@ -234,15 +216,12 @@ function traceOfBatch(batch: readonly QueuedActie[]): Record<string, string> {
  * for what the other logbook has cannot be changed.
  */
 async function linesOf(
-  { pool, log }: Pick<Platform, 'pool' | 'log'>,
+  { config, pool, log, keys, base }: ForwarderNeeds,
   batch: readonly QueuedActie[],
-  keys: IdentityKeys,
-  base: string,
-  confidential: boolean,
 ): Promise<{ lines: Line[]; issues: ForwardIssue[] }> {
   const issues: ForwardIssue[] = [];
   const wanted = batch.filter(({ actieId, bestaat, vervallen, vertrouwelijk }) => {
-    const isWithheld = vervallen || (vertrouwelijk && !confidential);
+    const isWithheld = vervallen || (vertrouwelijk && !config.ldvOut.forwardConfidential);
     if (!bestaat) issues.push({ soort: 'verdwenen', actieId, reden: 'removed after its retention term' });
     else if (isWithheld)
       issues.push({ soort: 'ingehouden', actieId, reden: vervallen ? 'deleted since' : 'made confidential since' });
@@ -262,7 +241,7 @@ async function linesOf(
     if (eventLoopBudget.exhausted()) await eventLoopBudget.yield();
     // One that cannot be read or sent does not hold up the others.
     try {
-      const own = ldvLinesOf(await revealWithinBudget(stored, keys), base);
+      const own = ldvLinesOf(await revealWithinBudget(stored, keys), base());
       const reden = unsendable(own);
       if (reden === undefined) for (const span of own) lines.push({ actieId, span });
       else issues.push({ soort: 'onverzendbaar', actieId, reden });
@@ -283,39 +262,28 @@ function unsendable(spans: readonly Span[]): string | undefined {
   return spans.some(hasLargeInteger) ? 'an integer in it does not fit in 64 bits' : undefined;
 }
 
-interface SenderOptions {
-  readonly client: ForwardClient;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly signal: AbortSignal;
-  readonly before: () => Promise<void>;
+/** Sends lines in order; in halves when they are too many for the other logbook, or one of them makes it refuse the whole request. */
+async function sendAll(lines: readonly Line[], send: Send): Promise<ForwardIssue[]> {
+  if (lines.length === 0) return [];
+  if (lines.length > MAX_SPANS) return await sendParts(lines, MAX_SPANS, send);
+  try {
+    return refusedOf(lines, await send(lines));
+  } catch (error) {
+    if (!(error instanceof ForwardError) || !error.isFinal) throw error;
+    if (lines.length > 1) return await sendParts(lines, Math.ceil(lines.length / 2), send);
+    return lines.map((line) => refusal(line, plainReason(error.message)));
+  }
 }
 
-/** Sends lines in order; in halves when they are too many for the other logbook, or one of them makes it refuse the whole request. */
-function createSender({ client, headers, signal, before }: SenderOptions) {
-  const send = async (lines: readonly Line[]): Promise<ForwardIssue[]> => {
-    if (lines.length === 0) return [];
-    if (lines.length > MAX_SPANS) return await sendHalves(lines, MAX_SPANS);
-    await before();
-    try {
-      const spans = lines.map(({ span }) => span);
-      return refusedOf(lines, await client.send(spans, headers, signal));
-    } catch (error) {
-      if (!(error instanceof ForwardError) || !error.isFinal) throw error;
-      if (lines.length > 1) return await sendHalves(lines, Math.ceil(lines.length / 2));
-      return lines.map(({ actieId, span }) => ({
-        soort: 'geweigerd',
-        actieId,
-        spanId: span.spanId,
-        reden: plainReason(error.message),
-      }));
-    }
-  };
-  const sendHalves = async (lines: readonly Line[], size: number): Promise<ForwardIssue[]> => {
-    const issues: ForwardIssue[] = [];
-    for (let from = 0; from < lines.length; from += size) issues.push(...(await send(lines.slice(from, from + size))));
-    return issues;
-  };
-  return send;
+async function sendParts(lines: readonly Line[], size: number, send: Send): Promise<ForwardIssue[]> {
+  const issues: ForwardIssue[] = [];
+  for (let from = 0; from < lines.length; from += size)
+    issues.push(...(await sendAll(lines.slice(from, from + size), send)));
+  return issues;
+}
+
+function refusal({ actieId, span: { spanId } }: Line, reden: string): ForwardIssue {
+  return { soort: 'geweigerd', actieId, spanId, reden };
 }
 
 /**
@@ -329,12 +297,7 @@ function refusedOf(lines: readonly Line[], { rejectedSpans: said, errorMessage }
   const mentioned = new Set(errorMessage.match(/(?<![0-9a-f])[0-9a-f]{16}(?![0-9a-f])/g) ?? []);
   const isAll = rejectedSpans >= lines.length;
   const named = lines.filter(({ span }) => isAll || mentioned.has(span.spanId)).slice(0, rejectedSpans);
-  const issues: ForwardIssue[] = named.map(({ actieId, span }) => ({
-    soort: 'geweigerd',
-    actieId,
-    spanId: span.spanId,
-    reden,
-  }));
+  const issues = named.map((line) => refusal(line, reden));
   const rest = rejectedSpans - named.length;
   if (rest === 0) return issues;
   const isNamed = new Set(named);
@@ -343,35 +306,22 @@ function refusedOf(lines: readonly Line[], { rejectedSpans: said, errorMessage }
 }
 
 /** Set when the state is read, for metrics must be there when the database is not. */
-function createMetrics({ metrics }: Platform) {
-  const registers = [metrics];
-  const pending = new Gauge({
-    name: 'koppelvlak_ldv_forward_pending',
-    help: 'Actions that wait to be given on to the other logbook',
-    registers,
-  });
-  const lag = new Gauge({
-    name: 'koppelvlak_ldv_forward_lag_seconds',
-    help: 'How long the first of them has waited',
-    registers,
-  });
-  const issues = new Gauge({
-    name: 'koppelvlak_ldv_forward_issues',
-    help: 'What the other logbook does not have as it is here, by kind: `koppelvlak log forward-issues` lists them',
-    labelNames: ['kind'],
-    registers,
-  });
+function createMetrics(registry: Registry) {
+  const registers = [registry];
+  const gauge = (name: string, help: string, labelNames: string[] = []) =>
+    new Gauge({ name: `koppelvlak_ldv_forward_${name}`, help, labelNames, registers });
+  const counter = (name: string, help: string) =>
+    new Counter({ name: `koppelvlak_ldv_forward_${name}_total`, help, registers });
+  const pending = gauge('pending', 'Actions that wait to be forwarded to the other logbook');
+  const lag = gauge('lag_seconds', 'How long the first of them has waited');
+  const issues = gauge(
+    'issues',
+    'What the other logbook does not have as it is here, by kind: `koppelvlak log forward-issues` lists them',
+    ['kind'],
+  );
   return {
-    sent: new Counter({
-      name: 'koppelvlak_ldv_forward_sent_total',
-      help: 'Lines that this process has given on',
-      registers,
-    }),
-    failures: new Counter({
-      name: 'koppelvlak_ldv_forward_failures_total',
-      help: 'How often forwarding failed in this process and is tried again, whatever the cause',
-      registers,
-    }),
+    sent: counter('sent', 'Lines that this process has forwarded'),
+    failures: counter('failures', 'How often forwarding failed in this process and is tried again, whatever the cause'),
     show(state: ForwardState): void {
       pending.set(state.pending);
       lag.set(state.oldestSeconds);

@@ -99,7 +99,7 @@ export function createIntake(
     for (const sent of spans) {
       if (eventLoopBudget.exhausted()) await eventLoopBudget.yield();
       const span = sender.isPeer ? sent : withoutLogbooks(sent);
-      // It was given on from here: it is stored, or was removed since.
+      // It was forwarded from here: it is stored, or was removed since.
       if (logbooksOf(span).includes(own)) {
         passedBefore += 1;
         continue;
@@ -132,7 +132,7 @@ export function createIntake(
   };
 }
 
-/** Whose line it is. Of a line that another logbook gives on, the logbook where it began: it may arrive by several ways. */
+/** Whose line it is. Of a line that another logbook forwards, the logbook where it began: it may arrive by several ways. */
 function clientOf(span: Span, { client, isPeer }: LineSender): string {
   const [first] = isPeer ? logbooksOf(span) : [];
   return first === undefined ? client : `logbook ${first}`;

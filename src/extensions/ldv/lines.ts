@@ -43,7 +43,7 @@ interface LineRequest {
   readonly lines: readonly NewLine[];
   readonly sender: {
     readonly auteur: Auteur;
-    /** The trace of the request; asked for only when it is given on. */
+    /** The trace of the request; asked for only when it is forwarded. */
     readonly trace: () => TraceContext;
   };
 }

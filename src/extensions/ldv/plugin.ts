@@ -58,7 +58,9 @@ function startForwarder(app: FastifyInstance, { platform }: Options): void {
   const { ldvOut, verwerkingenlog } = platform.config;
   if (ldvOut.forwardUrl === undefined) return;
   const forwarder = createForwarder({
-    ...{ platform, keys: app.actieLog.keys, address: ldvOut.forwardUrl },
+    ...platform,
+    keys: app.actieLog.keys,
+    address: ldvOut.forwardUrl,
     base: mountAddress(platform, verwerkingenlog.prefix),
   });
   app.readiness.add(forwarder.check);

@@ -69,7 +69,7 @@ export const settings = {
     forwardUrl: url('LDV_FORWARD_URL', {
       schemes: ['https', 'http'],
       description:
-        'Endpoint of another logbook, without `/v1/traces`, that new actions are given on to. `https:` in production. Absent: none.',
+        'Endpoint of another logbook, without `/v1/traces`, that new actions are forwarded to. `https:` in production. Absent: none.',
     }),
     forwardToken: optionalText('LDV_FORWARD_TOKEN', {
       secret: true,
@@ -93,13 +93,13 @@ export const settings = {
     }),
     forwardConfidential: flag('LDV_FORWARD_CONFIDENTIAL', {
       default: false,
-      description: 'Give confidential actions on too. A line of LDV cannot say that it is confidential.',
+      description: 'Forward confidential actions too. A line of LDV cannot say that it is confidential.',
     }),
     peers: list('LDV_PEERS', {
       item: /^[^\s,]{1,256}$/,
       allowed: 'comma list of token subjects',
       description:
-        'Clients that are logbooks which give lines on to this one: what they say about the way of a line is believed.',
+        'Clients that are logbooks which forward lines to this one: what they say about where a line has been is believed.',
     }),
   },
 };

@@ -30,7 +30,7 @@ const FIGURES: readonly Figure[] = [
     metric: 'koppelvlak_verwerkingenlog_group_size',
   },
   {
-    ...{ title: 'Longest wait to be given on', unit: 's', kind: 'level' },
+    ...{ title: 'Longest wait to be forwarded', unit: 's', kind: 'level' },
     metric: 'koppelvlak_ldv_forward_lag_seconds',
   },
   {

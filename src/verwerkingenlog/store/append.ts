@@ -23,7 +23,7 @@ export interface Append {
   readonly trace?: TraceContext | undefined;
 }
 
-/** Which first versions are given on to another logbook: those that are not confidential, or all. */
+/** Which first versions are forwarded to another logbook: those that are not confidential, or all. */
 
 export interface Appended {
   /** False: its idempotency key was used in the last 24 hours, or its activity is unknown and that is refused. */
@@ -33,7 +33,7 @@ export interface Appended {
 }
 
 export interface AppendTarget {
-  /** Absent: nothing is given on. */
+  /** Absent: nothing is forwarded. */
   readonly forward?: ForwardPolicy;
   /** Whether the log is distributed over several machines; then `db` is a transaction. */
   readonly distributed: boolean;
@@ -183,7 +183,7 @@ function statement(name: string, more: string, entries?: number) {
 const APPEND = statement('verwerkingenlog-append', '');
 
 /**
- * Puts first versions in the queue, and notes later versions of actions that were given on: by the same statement, so that the queue has an
+ * Puts first versions in the queue, and notes later versions of actions that were forwarded: by the same statement, so that the queue has an
  * action exactly when the log has it.
  */
 const FORWARD = `, doorgifte as (
@@ -201,7 +201,7 @@ const APPEND_AND_FORWARD = statement('verwerkingenlog-append-forward', FORWARD);
 const APPEND_AND_PROVE = statement('verwerkingenlog-append-prove', '', LAST + 1);
 const APPEND_FORWARD_AND_PROVE = statement('verwerkingenlog-append-forward-prove', FORWARD, LAST + 4);
 
-/** Whether an action was given on when it was new. @param all parameter that is true when confidential ones are given on too */
+/** Whether an action was forwarded when it was new. @param all parameter that is true when confidential ones are forwarded too */
 export function wasForwarded(alias: string, all: string): string {
   return `exists (select from verwerkingenlog.versies e where e.actie_id = ${alias}.actie_id and e.versie = 1
       and (${all}::boolean or e.vertrouwelijkheid = 'normaal'))`;

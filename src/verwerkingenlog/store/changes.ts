@@ -135,7 +135,7 @@ interface VerwerkingChange {
   readonly bewaartermijn?: string | undefined;
   /** Whether lines of LDV change too. */
   readonly withLdv: boolean;
-  /** What is given on to another logbook. */
+  /** What is forwarded to another logbook. */
   readonly forward?: ForwardPolicy;
   /** Whether the log is distributed over several machines. */
   readonly distributed: boolean;

@@ -246,7 +246,7 @@ async function queueForward(db: Db, kept: readonly Append[], forward: ForwardPol
   if (later.length > 0) await noteChanges(db, later, forward);
 }
 
-/** Notes later versions of actions that were given on. */
+/** Notes later versions of actions that were forwarded. */
 async function noteChanges(
   db: Db,
   versions: readonly { readonly actieId: string; readonly versie: number; readonly vervallen: boolean }[],

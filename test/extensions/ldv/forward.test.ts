@@ -85,7 +85,7 @@ async function postMany(count: number, prefix = 'actie'): Promise<string[]> {
 }
 
 describe('a new action', () => {
-  it('is given on as a line of LDV, with this logbook in its way', async () => {
+  it('is forwarded as a line of LDV, with this logbook in its way', async () => {
     const verwerkingId = randomUUID();
     const person = newPerson();
     const scopes = ['create:normal'];
@@ -132,7 +132,7 @@ describe('a new action', () => {
     expect(other.requests[0]?.headers.tracestate).toBe('a=b');
   });
 
-  it('that is confidential is not given on, nor is what is done with it', async () => {
+  it('that is confidential is not forwarded, nor is what is done with it', async () => {
     const id = await post({ vertrouwelijkheid: 'vertrouwelijk' });
     await log.call(['delete:confidential'], 'DELETE', `/verwerkingsacties/${id}`);
     await post({ actieNaam: 'daarna' });
@@ -141,7 +141,7 @@ describe('a new action', () => {
     expect(await issues()).toEqual([]);
   });
 
-  it('of the service itself is given on in the trace of its caller, below the span of the caller', async () => {
+  it('of the service itself is forwarded in the trace of its caller, below the span of the caller', async () => {
     const path = `/verwerkingsacties?${ofPerson(newPerson(), { vertrouwelijkheid: 'normaal' })}`;
     expect((await log.call(['read:normal'], 'GET', path, undefined, { ...HEADERS, traceparent })).status).toBe(200);
     await emptied();
@@ -151,7 +151,7 @@ describe('a new action', () => {
   });
 });
 
-describe('what happens later to an action that was given on', () => {
+describe('what happens later to an action that was forwarded', () => {
   it('is counted and listed: LDV knows no changes', async () => {
     const verwerkingId = randomUUID();
     const id = await post({ verwerkingId });
@@ -241,7 +241,7 @@ describe('another logbook', () => {
     const { code, out } = await koppelvlak(database.url, ['log', 'forward-issues', '--kind', 'geweigerd']);
     expect(code).toBe(0);
     expect(out).toContain(ids[1]);
-    expect(out).toMatch(/In all: 1 geweigerd\.\n\d+ lines were given on, 0 actions wait\./);
+    expect(out).toMatch(/In all: 1 geweigerd\.\n\d+ lines were forwarded, 0 actions wait\./);
     expect(await koppelvlak(database.url, ['log', 'forward-issues', '--json'])).toMatchObject({
       json: { pending: 0, counts: { geweigerd: 1 }, issues: [{ actieId: ids[1], spanId: wrong }] },
     });
@@ -329,7 +329,7 @@ it('an action whose key is missing here is forwarded once the key is there, and 
   expect(await issues()).toEqual([]);
 });
 
-it('an action whose transaction commits late is given on, though later ones were sent before', async () => {
+it('an action whose transaction commits late is forwarded, though later ones were sent before', async () => {
   const late = new pg.Client(database.url);
   await late.connect();
   const template = await post({ actieNaam: 'sjabloon' });
@@ -371,13 +371,13 @@ it('lag is shown in metrics and readiness while the other logbook is away', asyn
       expect(answer.status).toBe(200);
       return await answer.text();
     };
-    await expect.poll(ready, PATIENT).toMatch(/2 actions wait to be given on.*the other logbook answered 503: closed/);
+    await expect.poll(ready, PATIENT).toMatch(/2 actions wait to be forwarded.*the other logbook answered 503: closed/);
     const metrics = await (await fetch(`${slow.server.managementUrl}/metrics`)).text();
     expect(metrics).toMatch(/^koppelvlak_ldv_forward_pending 2$/m);
     expect(Number(/^koppelvlak_ldv_forward_lag_seconds (\S+)$/m.exec(metrics)?.[1])).toBeGreaterThan(1);
     other.answer = () => undefined;
     await emptied();
-    await expect.poll(ready, PATIENT).not.toContain('wait to be given on');
+    await expect.poll(ready, PATIENT).not.toContain('wait to be forwarded');
   } finally {
     await slow.stop();
   }

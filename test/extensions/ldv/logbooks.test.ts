@@ -28,7 +28,7 @@ afterAll(async () => {
   await tokens.close();
 });
 
-/** Logbooks that give on to the one that is named behind them. */
+/** Logbooks that forward to the one that is named behind them. */
 async function openLogbooks(to: Record<string, string | undefined>): Promise<Record<string, Logbook>> {
   const names = Object.keys(to);
   const ports = new Map<string, number>();
@@ -95,7 +95,7 @@ async function post({ server }: Logbook, actieNaam: string, person = newPerson()
   return person;
 }
 
-it('a second logbook has what the first gives on, and finds its person', async () => {
+it('a second logbook has what the first forwards, and finds its person', async () => {
   const { a, b } = await openLogbooks({ a: 'b', b: undefined });
   if (a === undefined || b === undefined) throw new Error('no logbooks');
   const person = await post(a, 'Zoeken');
@@ -119,7 +119,7 @@ it('a second logbook has what the first gives on, and finds its person', async (
   expect(rows).toHaveLength(0);
 });
 
-it('two logbooks that give on to each other have every line once', async () => {
+it('two logbooks that forward to each other have every line once', async () => {
   const { a, b } = await openLogbooks({ a: 'b', b: 'a' });
   if (a === undefined || b === undefined) throw new Error('no logbooks');
   await post(a, 'in a');

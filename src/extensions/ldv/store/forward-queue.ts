@@ -1,73 +1,47 @@
-/**
- * Actions that wait to be given on to another logbook, which process does so, and what the other logbook does not have as it is here.
- * Times of the lease are those of the database.
- */
+/** Actions that wait to be forwarded to another logbook, and what that logbook does not have as it is here. */
 
-import type { Pool } from '../../../database/pool.ts';
-import { arrayOf, type Db, transaction } from '../../../database/transaction.ts';
+import { arrayOf, type Db } from '../../../database/transaction.ts';
 import { fromRow, SELECT_VERSIE, type StoredVersie, type VersieRow } from '../../../verwerkingenlog/store/versions.ts';
 
-/** Another process has taken over. */
-export class ForwardLeaseLostError extends Error {}
-
-export interface ForwardLease {
-  readonly number: number;
-  /** Consecutive failures, of whatever process. */
+/** Consecutive failures, of any process, and the milliseconds to wait before the next attempt. */
+export interface ForwardTurn {
   readonly failures: number;
-  /** Milliseconds that are to be waited first. */
   readonly waitMs: number;
 }
 
-/** Takes the lease, when nobody has it. */
-export async function takeForwardLease(db: Db, holder: string, seconds: number): Promise<ForwardLease | undefined> {
-  const { rows } = await db.query<ForwardLease & Record<string, unknown>>({
-    name: 'verwerkingenlog-forward-lease',
-    text: `update verwerkingenlog.ldv_doorgifte_stand
-      set huurder = $1::text, huur_nummer = huur_nummer + 1, huur_tot = now() + make_interval(secs => $2::integer)
-      where huur_tot is null or huur_tot < now()
-      returning huur_nummer as number, mislukt as failures,
-        greatest(0, extract(epoch from niet_voor - now()) * 1000)::double precision as "waitMs"`,
-    values: [holder, seconds],
+/**
+ * Makes this transaction the one that forwards until it ends; undefined while another transaction does.
+ * @param silenceMs the database ends the transaction when its process says nothing for so long (milliseconds)
+ */
+export async function beginForwarding(db: Db, silenceMs: number): Promise<ForwardTurn | undefined> {
+  await db.query(`set local idle_in_transaction_session_timeout = ${silenceMs}`);
+  const { rows } = await db.query<ForwardTurn & Record<string, unknown>>({
+    name: 'verwerkingenlog-forward-turn',
+    text: `select mislukt as failures,
+        greatest(0, extract(epoch from niet_voor - clock_timestamp()) * 1000)::double precision as "waitMs"
+      from verwerkingenlog.ldv_doorgifte_stand for update skip locked`,
   });
-  const [row] = rows;
-  return row === undefined ? undefined : { ...row, waitMs: row.waitMs ?? 0 };
+  return rows[0];
 }
 
-/** @throws {ForwardLeaseLostError} */
-export async function renewForwardLease(db: Db, { number }: ForwardLease, seconds: number): Promise<void> {
-  const { rowCount } = await db.query({
-    name: 'verwerkingenlog-forward-renew',
-    text: `update verwerkingenlog.ldv_doorgifte_stand set huur_tot = now() + make_interval(secs => $2::integer)
-      where huur_nummer = $1::bigint`,
-    values: [number, seconds],
-  });
-  if (rowCount === 0) throw new ForwardLeaseLostError();
-}
-
-/** Lets another process take over at once. */
-export async function releaseForwardLease(db: Db, { number }: ForwardLease): Promise<void> {
+/** Records a failure: no process tries again before the wait is over. */
+export async function recordForwardFailure(db: Db, reason: string, waitMs: number): Promise<void> {
   await db.query({
-    name: 'verwerkingenlog-forward-release',
-    text: 'update verwerkingenlog.ldv_doorgifte_stand set huur_tot = null, huurder = null where huur_nummer = $1::bigint',
-    values: [number],
-  });
-}
-
-/** Records a failure: nobody tries again before the wait is over. @throws {ForwardLeaseLostError} */
-export async function recordForwardFailure(
-  db: Db,
-  { number }: ForwardLease,
-  { reason, waitMs }: { readonly reason: string; readonly waitMs: number },
-): Promise<void> {
-  const { rowCount } = await db.query({
     name: 'verwerkingenlog-forward-failure',
     text: `update verwerkingenlog.ldv_doorgifte_stand
-      set mislukt = mislukt + 1, fout = $2::text, fout_sinds = coalesce(fout_sinds, now()),
-        niet_voor = now() + make_interval(secs => $3::double precision / 1000)
-      where huur_nummer = $1::bigint`,
-    values: [number, reason, waitMs],
+      set mislukt = mislukt + 1, fout = $1::text, fout_sinds = coalesce(fout_sinds, clock_timestamp()),
+        niet_voor = clock_timestamp() + make_interval(secs => $2::double precision / 1000)`,
+    values: [reason, waitMs],
   });
-  if (rowCount === 0) throw new ForwardLeaseLostError();
+}
+
+/** Whether an action waits. */
+export async function hasForwardQueue(db: Db): Promise<boolean> {
+  const { rows } = await db.query<{ waits: boolean }>({
+    name: 'verwerkingenlog-forward-waits',
+    text: 'select exists (select from verwerkingenlog.ldv_doorgifte) as waits',
+  });
+  return rows[0]?.waits === true;
 }
 
 /** An action in the queue. */
@@ -123,14 +97,16 @@ export async function readFirstVersies(db: Db, acties: readonly string[]): Promi
   return new Map(rows.map((row) => [row.actieId, fromRow(row)]));
 }
 
-export type ForwardIssueKind =
-  | 'geweigerd'
-  | 'wijziging'
-  | 'verwijdering'
-  | 'ingehouden'
-  | 'verdwenen'
-  | 'onleesbaar'
-  | 'onverzendbaar';
+export const FORWARD_ISSUES = [
+  'geweigerd',
+  'wijziging',
+  'verwijdering',
+  'ingehouden',
+  'verdwenen',
+  'onleesbaar',
+  'onverzendbaar',
+] as const;
+export type ForwardIssueKind = (typeof FORWARD_ISSUES)[number];
 
 export interface ForwardIssue {
   readonly soort: ForwardIssueKind;
@@ -142,45 +118,33 @@ export interface ForwardIssue {
   readonly reden?: string | undefined;
 }
 
-/** Takes actions that were answered for off the queue, with what is to be remembered of them. @throws {ForwardLeaseLostError} */
+/** Takes actions that were answered for off the queue, with what is to be remembered of them. */
 export async function finishForwarding(
-  pool: Pool,
-  lease: ForwardLease,
+  db: Db,
   done: { readonly volgnummers: readonly number[]; readonly sent: number; readonly issues: readonly ForwardIssue[] },
 ): Promise<void> {
-  await transaction(pool, async (db) => {
-    const { rowCount } = await db.query({
-      name: 'verwerkingenlog-forward-finish',
-      text: `update verwerkingenlog.ldv_doorgifte_stand
-        set mislukt = 0, niet_voor = null, fout = null, fout_sinds = null, verzonden = verzonden + $2::bigint
-        where huur_nummer = $1::bigint`,
-      values: [lease.number, done.sent],
-    });
-    if (rowCount === 0) throw new ForwardLeaseLostError();
-    await db.query({
-      name: 'verwerkingenlog-forward-delete',
-      text: 'delete from verwerkingenlog.ldv_doorgifte where volgnummer = any($1::bigint[])',
-      values: [done.volgnummers],
-    });
-    for (const issue of done.issues) {
-      await db.query({
-        name: 'verwerkingenlog-forward-issue',
-        text: `insert into verwerkingenlog.ldv_doorgifte_meldingen (soort, actie_id, span_id, acties, aantal, reden)
-          values ($1::text, $2::uuid, $3::text, $4::uuid[], $5::integer, $6::text)`,
-        values: [
-          issue.soort,
-          issue.actieId,
-          issue.spanId ?? null,
-          issue.acties ?? null,
-          issue.aantal ?? 1,
-          issue.reden ?? null,
-        ],
-      });
-    }
+  await db.query({
+    name: 'verwerkingenlog-forward-finish',
+    text: `update verwerkingenlog.ldv_doorgifte_stand
+      set mislukt = 0, niet_voor = null, fout = null, fout_sinds = null, verzonden = verzonden + $1::bigint`,
+    values: [done.sent],
   });
+  await db.query({
+    name: 'verwerkingenlog-forward-delete',
+    text: 'delete from verwerkingenlog.ldv_doorgifte where volgnummer = any($1::bigint[])',
+    values: [done.volgnummers],
+  });
+  for (const { soort, actieId, spanId = null, acties = null, aantal = 1, reden = null } of done.issues) {
+    await db.query({
+      name: 'verwerkingenlog-forward-issue',
+      text: `insert into verwerkingenlog.ldv_doorgifte_meldingen (soort, actie_id, span_id, acties, aantal, reden)
+        values ($1::text, $2::uuid, $3::text, $4::uuid[], $5::integer, $6::text)`,
+      values: [soort, actieId, spanId, acties, aantal, reden],
+    });
+  }
 }
 
-/** How giving on stands, for metrics, readiness and operators. */
+/** The state of forwarding, for metrics, readiness and operators. */
 export interface ForwardState {
   readonly pending: number;
   /** Seconds that the first one of the queue has waited; 0 when nothing waits. */
@@ -205,7 +169,7 @@ export async function readForwardState(db: Db): Promise<ForwardState> {
       from verwerkingenlog.ldv_doorgifte_stand s`,
   });
   const [row] = rows;
-  if (row === undefined) throw new TypeError('the state of giving on has no row');
+  if (row === undefined) throw new TypeError('the state of forwarding has no row');
   return row;
 }
 
