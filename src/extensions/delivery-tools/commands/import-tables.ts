@@ -3,10 +3,10 @@ import { extname } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { createProgress } from '../../../cli/output.ts';
 import { type CommandContext, CommandError, type ToolContext } from '../../../cli/run-command.ts';
-import type { ImportFault } from '../../../gegevens/import/faults.ts';
+import { Faults, type ImportFault } from '../../../gegevens/import/faults.ts';
 import type { Model } from '../../../gegevens/model/model.ts';
 import type { DeliverySource } from '../../../gegevens/store/import-file.ts';
-import type { JsonObject } from '../../../lib/jades/protected-header.ts';
+import { isRecord } from '../../../lib/json/json-value.ts';
 import { limitYoungGeneration } from '../../../lib/scheduling.ts';
 import type { Plan } from '../tables/plan.ts';
 import type { ReadTables } from '../tables/read-tables.ts';
@@ -73,29 +73,24 @@ export async function readMapping({ mapping }: TableOptions, model: Model): Prom
 
 /** Reads the tables of a file and judges their records. @returns them, and the message to import when they have no faults */
 export async function readTableFile(
-  { terminal, interrupted }: Pick<CommandContext, 'terminal' | 'interrupted'>,
+  { terminal, interrupted: signal }: Pick<CommandContext, 'terminal' | 'interrupted'>,
   plan: Plan,
   { period, dryRun: isDry, show }: TableOptions,
   path: string,
 ): Promise<{ readonly tables: ReadTables; readonly source: DeliverySource }> {
   const { envelopOf, messageSource, openTableFile } = await import('../tables/table-source.ts');
-  const { readTables, unreadableTables } = await import('../tables/read-tables.ts');
+  const { readTables } = await import('../tables/read-tables.ts');
   // Rows are short-lived: a large young generation would hold a hundred megabytes of them.
   limitYoungGeneration();
   const { size } = await stat(path);
   const progress = createProgress(terminal, 'records read', path.toLowerCase().endsWith('.csv') ? size : undefined);
-  const envelop: JsonObject = envelopOf({ plan, now: new Date(), period });
+  const envelop = envelopOf({ plan, now: new Date(), period });
   try {
-    const tables = await unreadableTables(plan, async () => {
-      const file = await openTableFile(path, { plan, signal: interrupted, onBytes: progress.reached });
-      try {
-        const samples = isDry === true ? show : 0;
-        return await readTables({ plan, file, envelop, samples, signal: interrupted, progress: progress.update });
-      } finally {
-        await file.close();
-      }
+    const tables = await readTables({
+      ...{ plan, envelop, signal, samples: isDry === true ? show : 0, progress: progress.update },
+      open: () => openTableFile(path, plan, { signal, onBytes: progress.reached }),
     });
-    return { tables, source: messageSource(tables.message, envelop, path) };
+    return { tables, source: messageSource(tables.message, plan, envelop, path) };
   } finally {
     progress.end();
   }
@@ -109,17 +104,20 @@ export async function dryRun(
   files: readonly string[],
 ): Promise<void> {
   if (plan === undefined) return;
-  const { judgeMessage } = await import('../tables/table-source.ts');
-  const { maskPersons } = await import('../tables/mask-persons.ts');
+  const { readDelivery } = await import('../delivery-files.ts');
   const results: { readonly file: string; readonly faults: readonly TableFault[] }[] = [];
   for (const file of files) {
     const { tables, source } = await readTableFile(context, plan, options, file);
-    const { records, samples, message } = tables;
-    const ofMessage = tables.faults.length > 0 ? [] : await judgeMessage(source, plan.model);
-    const faults = [...tables.faults, ...inTables(ofMessage, tables)];
+    const { records, samples, message, notes } = tables;
+    const ofMessage = new Faults();
+    if (tables.faults.length === 0) {
+      // Down to what only all records together can have wrong: two equal ones, a period that ends before it starts.
+      await readDelivery(source, { model: plan.model, faults: ofMessage, signal: context.interrupted });
+    }
+    const faults = [...tables.faults, ...inTables(ofMessage.list, tables)];
     message.close();
     const shown = options.showPersons === true ? samples : maskPersons(samples);
-    const result = { file, leveringen: message.leveringen.length, ...records, shown, faults, notes: tables.notes };
+    const result = { file, leveringen: message.leveringen.length, ...records, shown, faults, notes };
     results.push(result);
     if (output.json) continue;
     output.line(
@@ -127,16 +125,36 @@ export async function dryRun(
     );
     output.line(JSON.stringify(shown, undefined, 2));
     for (const fault of faults) output.line(`  ${faultText(fault)}`);
-    for (const note of tables.notes) output.line(`  note: ${faultText(note)}`);
+    for (const note of notes) output.line(`  note: ${faultText(note)}`);
   }
   output.result({ dryRun: true, files: results }, () => undefined);
   const faulty = results.filter(({ faults }) => faults.length > 0).length;
   if (faulty > 0) throw new CommandError(`${faulty} of ${files.length} files have faults`);
 }
 
+/** Names of members that identify a person, in the models and in most that someone might write. */
+const PERSONAL =
+  /burgerservicenummer|bsn|naam|voorletters|voorvoegsel|geboorte|postcode|huisnummer|straat|adres|plaats|e-?mail|telefoon/i;
+
+/** A copy of a record in which each letter and digit of what identifies a person is a placeholder: the form stays visible. */
+function maskPersons(value: unknown, isPersonal = false): unknown {
+  if (Array.isArray(value)) return value.map((item) => maskPersons(item, isPersonal));
+  if (isRecord(value)) {
+    return Object.fromEntries(
+      Object.entries(value).map(([name, member]) => [name, maskPersons(member, isPersonal || PERSONAL.test(name))]),
+    );
+  }
+  if (!isPersonal || (typeof value !== 'string' && typeof value !== 'number')) return value;
+  return String(value)
+    .replaceAll(/\d/g, '9')
+    .replaceAll(/\p{Lu}/gu, 'X')
+    .replaceAll(/\p{Ll}/gu, 'x');
+}
+
 /** Faults of the message that tables made, at the rows of its records. */
 export function inTables(faults: readonly ImportFault[], tables: ReadTables): TableFault[] {
-  return faults.map(({ line, pointer, message }) => ({ ...tables.placeOf(line), pointer, message }));
+  const places = tables.placesOf(faults.map(({ line }) => line));
+  return faults.map(({ line, pointer, message }) => ({ ...places.get(line), pointer, message }));
 }
 
 /** A fault with its place: line and pointer of a message, or sheet, row and column of a table. */

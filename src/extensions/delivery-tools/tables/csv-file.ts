@@ -1,10 +1,9 @@
 import { createReadStream } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import { CsvError, type Parser, parse } from 'csv-parse';
-import type { Row, TableFile } from './cell.ts';
+import { CsvError, parse } from 'csv-parse';
 import type { CsvMapping } from './mapping-file.ts';
-import { UnreadableTable } from './table-faults.ts';
+import { type OpenOptions, type Row, type TableFile, UnreadableTable } from './table-file.ts';
 
 const SAMPLE_BYTES = 64 * 1024;
 const CHUNK_BYTES = 256 * 1024;
@@ -18,21 +17,19 @@ const DELIMITERS = [';', ',', '\t', '|'];
 /** A first line by which spreadsheet programs recognise the delimiter. */
 const SEPARATOR_LINE = /^sep=(.)\r?\n/;
 
-interface CsvOptions {
+interface CsvOptions extends OpenOptions {
   readonly csv: CsvMapping;
   /** The row of column names, where the mapping gives its number. */
   readonly header: number | undefined;
-  readonly signal: AbortSignal;
-  readonly onBytes: (bytes: number) => void;
 }
 
 /** @throws {UnreadableTable} for an encoding that is not read */
 export async function openCsv(path: string, { csv, header, signal, onBytes }: CsvOptions): Promise<TableFile> {
   const encoding = csv.encoding ?? 'utf-8';
   const sample = new TextDecoder(encoding).decode(await firstBytes(path));
-  const isSeparatorLine = SEPARATOR_LINE.test(sample);
+  const separator = SEPARATOR_LINE.exec(sample)?.[1];
   const quote = csv.quote ?? '"';
-  const delimiter = csv.delimiter ?? SEPARATOR_LINE.exec(sample)?.[1] ?? guessDelimiter(sample, quote, header);
+  const delimiter = csv.delimiter ?? separator ?? guessDelimiter(sample, quote, header);
   const shown = delimiter === '\t' ? 'a tab' : JSON.stringify(delimiter);
   const readAs = `${encoding}, delimiter ${shown}${csv.delimiter === undefined ? ' (guessed; csv.delimiter sets it)' : ''}`;
   return {
@@ -42,63 +39,44 @@ export async function openCsv(path: string, { csv, header, signal, onBytes }: Cs
     date1904: false,
     async *rows() {
       const source = createReadStream(path, { highWaterMark: CHUNK_BYTES, signal });
-      const rowBytes = { areTooMany: false };
-      const bounded = withinRows(decoded(source, encoding, onBytes), quote, rowBytes);
-      const counted = Readable.from(bounded, { objectMode: false });
+      const bounded = new RowBound(quote);
+      const bytes = Readable.from(bounded.pass(decoded(source, encoding, onBytes)), { objectMode: false });
       const parser = parse({
         ...{ delimiter, quote, bom: true, relax_column_count: true, skip_empty_lines: false },
         max_record_size: MAX_ROW_BYTES,
       });
-      counted.on('error', (error) => parser.destroy(error)).pipe(parser);
+      bytes.on('error', (error) => parser.destroy(error)).pipe(parser);
+      let number = 0;
+      let batch: Row[] = [];
       try {
-        yield* batches(parser, { isSeparatorLine, readAs, rowBytes });
+        for await (const record of parser) {
+          number += 1;
+          if (!Array.isArray(record)) continue;
+          if (record.length > MAX_COLUMNS)
+            throw new UnreadableTable(`more than ${MAX_COLUMNS} columns`, { row: number });
+          batch.push({ number, cells: number === 1 && separator !== undefined ? [] : record });
+          if (batch.length < ROWS_AT_ONCE) continue;
+          yield batch;
+          batch = [];
+        }
+      } catch (error) {
+        if (!(error instanceof CsvError)) throw error;
+        // The rows before the one that cannot be read are judged too.
+        yield batch;
+        const { records = number, lines } = error;
+        const at = typeof lines === 'number' ? ` (line ${lines} of the file)` : '';
+        const message = `${csvMessage(bounded.isExceeded ? TOO_LONG : error.code)}${at}; the file was read as ${readAs}`;
+        throw new UnreadableTable(message, { row: Number(records) + 1 });
       } finally {
         source.destroy();
-        counted.destroy();
+        bytes.destroy();
         parser.destroy();
       }
-    },
-    close: () => Promise.resolve(),
-  };
-}
-
-/** Whether the file was cut off in a row of too many bytes. */
-interface RowBytes {
-  areTooMany: boolean;
-}
-
-interface BatchOptions {
-  readonly isSeparatorLine: boolean;
-  readonly readAs: string;
-  readonly rowBytes: RowBytes;
-}
-
-/** The rows of a parser. @throws {UnreadableTable} where it cannot go on */
-async function* batches(parser: Parser, { isSeparatorLine, readAs, rowBytes }: BatchOptions): AsyncGenerator<Row[]> {
-  let number = 0;
-  let batch: Row[] = [];
-  try {
-    for await (const record of parser) {
-      number += 1;
-      if (!Array.isArray(record)) continue;
-      if (record.length > MAX_COLUMNS) throw new UnreadableTable(`more than ${MAX_COLUMNS} columns`, { row: number });
-      batch.push({ number, cells: number === 1 && isSeparatorLine ? [] : record });
-      if (batch.length < ROWS_AT_ONCE) continue;
+      if (bounded.isExceeded) throw new UnreadableTable(csvMessage(TOO_LONG), { row: number });
       yield batch;
-      batch = [];
-    }
-  } catch (error) {
-    if (!(error instanceof CsvError)) throw error;
-    // What stands before the row that cannot be read is judged too.
-    yield batch;
-    const { records, lines } = error;
-    const at = typeof lines === 'number' ? ` (line ${lines} of the file)` : '';
-    const code = rowBytes.areTooMany ? TOO_LONG : error.code;
-    const message = `${csvMessage(code)}${at}; the file was read as ${readAs}`;
-    throw new UnreadableTable(message, { row: (typeof records === 'number' ? records : number) + 1 });
-  }
-  if (rowBytes.areTooMany) throw new UnreadableTable(csvMessage(TOO_LONG), { row: number });
-  yield batch;
+    },
+    close: () => undefined,
+  };
 }
 
 const TOO_LONG = 'CSV_MAX_RECORD_SIZE';
@@ -117,20 +95,28 @@ function csvMessage(code: string): string {
   }
 }
 
-/** Ends where a row has too many bytes: the parser counts those of the cells only, not their delimiters. */
-async function* withinRows(source: AsyncIterable<Buffer>, quote: string, rowBytes: RowBytes): AsyncGenerator<Buffer> {
-  const quoteByte = quote.charCodeAt(0);
-  let inQuotes = false;
-  let bytes = 0;
-  for await (const chunk of source) {
-    for (const byte of chunk) {
-      if (byte === quoteByte) inQuotes = !inQuotes;
-      bytes = !inQuotes && (byte === LINE_FEED || byte === CARRIAGE_RETURN) ? 0 : bytes + 1;
-      if (bytes <= MAX_ROW_BYTES) continue;
-      rowBytes.areTooMany = true;
-      return;
+/** Ends a file where a row has too many bytes: the parser counts those of the cells only, not their delimiters. */
+class RowBound {
+  readonly #quote: number;
+  isExceeded = false;
+
+  constructor(quote: string) {
+    this.#quote = quote.charCodeAt(0);
+  }
+
+  async *pass(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    let inQuotes = false;
+    let bytes = 0;
+    for await (const chunk of source) {
+      for (const byte of chunk) {
+        if (byte === this.#quote) inQuotes = !inQuotes;
+        bytes = !inQuotes && (byte === LINE_FEED || byte === CARRIAGE_RETURN) ? 0 : bytes + 1;
+        if (bytes <= MAX_ROW_BYTES) continue;
+        this.isExceeded = true;
+        return;
+      }
+      yield chunk;
     }
-    yield chunk;
   }
 }
 
@@ -151,17 +137,12 @@ async function* decoded(
 }
 
 async function firstBytes(path: string): Promise<Buffer> {
-  let file: FileHandle | undefined;
-  try {
-    file = await open(path);
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(SAMPLE_BYTES), 0, SAMPLE_BYTES, 0);
-    const bytes = buffer.subarray(0, bytesRead);
-    const isUtf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
-    if (isUtf16 || bytes.includes(0)) throw new UnreadableTable('not UTF-8 or Windows-1252 text: save it as CSV UTF-8');
-    return bytes;
-  } finally {
-    await file?.close();
-  }
+  await using file = await open(path);
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(SAMPLE_BYTES), 0, SAMPLE_BYTES, 0);
+  const bytes = buffer.subarray(0, bytesRead);
+  const isUtf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
+  if (isUtf16 || bytes.includes(0)) throw new UnreadableTable('not UTF-8 or Windows-1252 text: save it as CSV UTF-8');
+  return bytes;
 }
 
 /** Whichever delimiter the row of column names has most of, outside quotes; the semicolon when it has none. */

@@ -21,6 +21,8 @@ export interface MemberPath {
   readonly pointer: string;
   /** Steps to the object that the member is in: of the record, or of an item of a list. */
   readonly steps: readonly string[];
+  /** The same as a pointer, to the member itself. */
+  readonly inner: string;
   /** The list that the member is in, if any. */
   readonly list: ListPath | undefined;
 }
@@ -240,5 +242,6 @@ function locate(
     dataPath.push(isItem ? '*' : step);
   }
   if (list !== undefined && from === steps.length) return 'is an item of a list: name a member of it';
-  return { path: { pointer, steps: steps.slice(from), list }, type: memberType(model, dataPath) };
+  const own = steps.slice(from);
+  return { path: { pointer, steps: own, inner: toPointer(own), list }, type: memberType(model, dataPath) };
 }

@@ -1,23 +1,24 @@
 import { describeError, ImportStopped } from '../../../gegevens/import/faults.ts';
 import type { ItemList } from '../../../gegevens/model/mapping.ts';
-import type { JsonObject } from '../../../lib/jades/protected-header.ts';
-import { withValueAt } from '../../../lib/json/json-value.ts';
-import { assemble } from './assemble.ts';
-import { type BoundTable, bindColumns, convertCells, keyOf, placeOf, type RowValues } from './bind-columns.ts';
-import { type Cell, isEmptyRow, type Row, type TableFile } from './cell.ts';
+import type { PartCheck } from '../../../gegevens/model/model.ts';
+import { type JsonObject, withValueAt } from '../../../lib/json/json-value.ts';
+import { MessageStore } from '../message-store.ts';
+import { Assembly, type RowValues } from './assemble.ts';
+import { BoundTable, type Column, convertCells, keyOf } from './bound-table.ts';
 import { type CellFault, fold } from './convert.ts';
-import { DeliveryMessage } from './delivery-message.ts';
-import { SorterFull } from './disk-sorter.ts';
 import type { Plan, TablePlan } from './plan.ts';
 import { RecordBuilder } from './record-builder.ts';
-import { type TableFault, TableFaults, UnreadableTable } from './table-faults.ts';
+import { ScratchFull } from './scratch.ts';
+import { type TableFault, TableFaults } from './table-faults.ts';
+import { isEmptyRow, type Place, type Row, type TableFile, UnreadableTable } from './table-file.ts';
 
 /** Each is in memory. */
 const MAX_LEVERINGEN = 10_000;
 
 interface ReadOptions {
   readonly plan: Plan;
-  readonly file: TableFile;
+  /** @throws {UnreadableTable} */
+  readonly open: () => Promise<TableFile>;
   readonly envelop: JsonObject;
   readonly signal: AbortSignal;
   /** How many of the first records of each list are kept to be shown. */
@@ -27,15 +28,15 @@ interface ReadOptions {
 
 /** What tables say: a message that waits to be imported, and all that is wrong with them. */
 export interface ReadTables {
-  readonly message: DeliveryMessage;
+  readonly message: MessageStore;
   readonly faults: readonly TableFault[];
   /** What is probably not meant, and is imported nevertheless: rows that are there twice. */
   readonly notes: readonly TableFault[];
   readonly records: Readonly<Record<ItemList, number>>;
   /** The first records of each list as they would be imported. */
   readonly samples: Readonly<Record<ItemList, readonly unknown[]>>;
-  /** Where the record on a line of the message comes from. */
-  placeOf(line: number): { readonly sheet?: string | undefined; readonly row: number } | undefined;
+  /** The rows that the records on some lines of the message come from. */
+  placesOf(lines: readonly number[]): ReadonlyMap<number, Place>;
 }
 
 /**
@@ -43,63 +44,58 @@ export interface ReadTables {
  * @throws the signal's reason; what the file system says
  */
 export async function readTables(options: ReadOptions): Promise<ReadTables> {
-  const reader = new TableReader(options);
+  const { plan, open, signal } = options;
+  const message = new MessageStore(plan.model.mapping);
+  const faults = new TableFaults();
+  let file: TableFile | undefined;
+  let reader: TableReader | undefined;
   try {
+    file = await open();
+    reader = new TableReader(options, file, message, faults);
     await reader.read();
   } catch (error) {
-    if (options.signal.aborted) {
-      reader.message.close();
-      throw options.signal.reason;
-    }
-    if (error instanceof UnreadableTable) reader.faults.add({ ...error.place, message: error.message });
-    else if (error instanceof SorterFull) reader.faults.add({ message: 'more rows than may be sorted on disk' });
-    else if (!(error instanceof ImportStopped)) {
-      reader.message.close();
-      throw error;
+    if (signal.aborted || !addStop(faults, error)) {
+      message.close();
+      throw signal.aborted ? signal.reason : error;
     }
   } finally {
-    reader.close();
+    reader?.close();
+    file?.close();
   }
-  const { message, faults, notes, records, samples, sheets } = reader;
   return {
     message,
     faults: faults.list,
-    notes: notes.list,
-    records,
-    samples,
-    placeOf: (line) => {
-      const place = message.placeOf(line);
-      return place === undefined ? undefined : { sheet: sheets.get(place.table), row: place.row };
-    },
+    notes: reader?.notes.list ?? [],
+    records: reader?.records ?? { records: 0, zaken: 0 },
+    samples: reader?.samples ?? { records: [], zaken: [] },
+    placesOf: (lines) =>
+      new Map(
+        [...message.originsOf(new Set(lines))].map(([line, { table, row }]) => [
+          line,
+          { sheet: reader?.sheets.get(table), row },
+        ]),
+      ),
   };
 }
 
-/** Turns a file that cannot be opened as a table into one with that fault. */
-export async function unreadableTables(plan: Plan, read: () => Promise<ReadTables>): Promise<ReadTables> {
-  try {
-    return await read();
-  } catch (error) {
-    if (!(error instanceof UnreadableTable)) throw error;
-    return {
-      message: new DeliveryMessage(plan.model, false),
-      faults: [{ ...error.place, message: error.message }],
-      notes: [],
-      records: { records: 0, zaken: 0 },
-      samples: { records: [], zaken: [] },
-      placeOf: () => undefined,
-    };
-  }
+/** Adds why reading stopped. @returns whether it is a fault of the file */
+function addStop(faults: TableFaults, error: unknown): boolean {
+  if (error instanceof UnreadableTable) faults.add({ ...error.place, message: error.message });
+  else if (error instanceof ScratchFull) faults.add({ message: 'more rows than may be sorted on disk' });
+  else return error instanceof ImportStopped;
+  return true;
 }
 
 class TableReader {
-  readonly faults = new TableFaults();
   readonly notes = new TableFaults(Number.POSITIVE_INFINITY);
-  readonly message: DeliveryMessage;
   readonly records = { records: 0, zaken: 0 };
   readonly samples: Record<ItemList, unknown[]> = { records: [], zaken: [] };
   /** By table: the sheet that it is in. */
   readonly sheets = new Map<number, string | undefined>();
   readonly #options: ReadOptions;
+  readonly #file: TableFile;
+  readonly #message: MessageStore;
+  readonly #faults: TableFaults;
   readonly #bound = new Map<number, BoundTable>();
   readonly #builders: ReadonlyMap<ItemList, RecordBuilder>;
   /** Tables that lack a column: their rows are not read. */
@@ -109,31 +105,30 @@ class TableReader {
   /** By what a row says of its levering. */
   readonly #leveringen = new Map<string, number>();
 
-  constructor(options: ReadOptions) {
-    const { plan } = options;
+  constructor(options: ReadOptions, file: TableFile, message: MessageStore, faults: TableFaults) {
     this.#options = options;
-    const lists = new Set(plan.tables.map(({ list }) => list));
-    this.message = new DeliveryMessage(plan.model, lists.has('zaken'));
+    this.#file = file;
+    this.#message = message;
+    this.#faults = faults;
+    const lists = new Set(options.plan.tables.map(({ list }) => list));
     this.#builders = new Map([...lists].map((list) => [list, this.#builder(list)]));
   }
 
   async read(): Promise<void> {
-    const { plan, file, envelop } = this.#options;
-    const { envelop: check, mapping } = plan.model;
-    const whole = withValueAt(envelop, mapping.envelop.leveringen, []);
-    if (!check.ok(whole)) {
-      for (const error of check.faults(whole)) {
-        this.faults.add({ pointer: error.instancePath, message: `of the envelope: ${describeError(error)}` });
-      }
-    }
-    // A levering of which no row says anything is there without rows too: there may be nothing to deliver.
-    if (plan.levering.columns.length === 0 && plan.leveringKey.length === 0)
-      this.#levering({ values: [], key: [] }, { sheet: undefined, row: undefined });
+    const { plan, envelop } = this.#options;
+    this.#judge(
+      plan.model.envelop,
+      withValueAt(envelop, plan.model.mapping.envelop.leveringen, []),
+      {},
+      'of the envelope',
+    );
+    // A levering that no row describes is there without rows too: there may be nothing to deliver.
+    if (plan.levering.columns.length === 0 && plan.leveringKey.length === 0) this.#levering([], [], {});
     for (const [sheet, tables] of Map.groupBy(plan.tables, (table) => this.#sheetOf(table))) {
-      if (file.kind === 'csv' || sheet !== undefined) await this.#readSheet(sheet, tables);
+      if (this.#file.kind === 'csv' || sheet !== undefined) await this.#readSheet(sheet, tables);
     }
     for (const builder of this.#builders.values()) builder.finish();
-    if (this.faults.isEmpty && this.message.leveringen.length === 0) this.faults.add({ message: 'no rows' });
+    if (this.#faults.isEmpty && this.#message.leveringen.length === 0) this.#faults.add({ message: 'no rows' });
   }
 
   close(): void {
@@ -143,15 +138,15 @@ class TableReader {
   #builder(list: ItemList): RecordBuilder {
     const { plan, samples, progress } = this.#options;
     return new RecordBuilder({
-      ...{ plan, list, message: this.message, faults: this.faults, notes: this.notes },
+      ...{ plan, list, message: this.#message, faults: this.#faults, notes: this.notes },
       tableOf: (index) => {
         const table = this.#bound.get(index);
         if (table === undefined) throw new TypeError('a row of a table without columns');
         return table;
       },
-      onRecord: (of, record) => {
-        this.records[of] += 1;
-        if (this.samples[of].length < samples) this.samples[of].push(record);
+      onRecord: (record) => {
+        this.records[list] += 1;
+        if (this.samples[list].length < samples) this.samples[list].push(record);
         progress?.(this.records.records + this.records.zaken);
       },
     });
@@ -159,70 +154,63 @@ class TableReader {
 
   /** The sheet of a table; `undefined` for CSV, and for a sheet that is not there. */
   #sheetOf({ index, mapping }: TablePlan): string | undefined {
-    const { file } = this.#options;
-    if (file.kind === 'csv') {
-      if (mapping.sheet !== undefined) this.faults.add({ sheet: mapping.sheet, message: 'a CSV file has no sheets' });
+    const { kind, sheets } = this.#file;
+    const { sheet: wanted } = mapping;
+    if (kind === 'csv') {
+      if (wanted !== undefined) this.#faults.add({ sheet: wanted, message: 'a CSV file has no sheets' });
       return undefined;
     }
-    const sheet =
-      mapping.sheet === undefined
-        ? file.sheets[0]
-        : file.sheets.find((name) => fold(name) === fold(mapping.sheet ?? ''));
+    const sheet = wanted === undefined ? sheets[0] : sheets.find((name) => fold(name) === fold(wanted));
     if (sheet === undefined) {
-      const names = file.sheets.map((name) => JSON.stringify(name)).join(', ');
-      this.faults.add({ sheet: mapping.sheet, message: `the workbook has no such sheet; it has ${names}` });
+      const names = sheets.map((name) => JSON.stringify(name)).join(', ');
+      this.#faults.add({ sheet: wanted, message: `the workbook has no such sheet; it has ${names}` });
     }
     this.sheets.set(index, sheet);
     return sheet;
   }
 
   async #readSheet(sheet: string | undefined, tables: readonly TablePlan[]): Promise<void> {
-    const { file, signal } = this.#options;
-    for await (const rows of file.rows(sheet)) {
-      signal.throwIfAborted();
+    for await (const rows of this.#file.rows(sheet)) {
+      this.#options.signal.throwIfAborted();
       for (const row of rows) {
         if (isEmptyRow(row)) continue;
-        for (const table of tables) this.#row(table, sheet, row);
+        for (const table of tables) {
+          const bound = this.#bound.get(table.index);
+          if (bound === undefined) this.#begin(table, sheet, row);
+          else this.#read(bound, row);
+        }
       }
     }
-    for (const table of tables) {
-      if (!this.#bound.has(table.index)) this.faults.add({ sheet, message: 'no row of column names' });
+    for (const { index } of tables) {
+      if (!this.#bound.has(index)) this.#faults.add({ sheet, message: 'no row of column names' });
     }
   }
 
-  #row(table: TablePlan, sheet: string | undefined, row: Row): void {
-    const bound = this.#bound.get(table.index);
-    if (bound !== undefined) {
-      this.#read(bound, row);
-      return;
-    }
+  /** The first row of a table that counts: that of its names, or without names of its content. */
+  #begin(table: TablePlan, sheet: string | undefined, row: Row): void {
     const { header } = table.mapping;
     if (typeof header === 'number' && row.number < header) return;
     if (typeof header === 'number' && row.number > header)
       throw new UnreadableTable('the row of names is empty', { sheet, row: header });
-    const { plan, file } = this.#options;
-    let isIncomplete = false;
-    const opened = bindColumns({
-      ...{ plan, table, file, sheet, header: header === 'none' ? undefined : row },
+    const bound = new BoundTable({
+      ...{ plan: this.#options.plan, table, file: this.#file, sheet, header: header === 'none' ? undefined : row },
       report: (place, message) => {
-        isIncomplete = true;
-        this.faults.add({ ...place, message });
+        this.#incomplete.add(table.index);
+        this.#faults.add({ ...place, message });
       },
     });
-    this.#bound.set(table.index, opened);
-    if (isIncomplete) this.#incomplete.add(table.index);
-    if (header === 'none') this.#read(opened, row);
+    this.#bound.set(table.index, bound);
+    if (header === 'none') this.#read(bound, row);
   }
 
-  #read(table: BoundTable, { number: row, cells }: Row): void {
-    const { plan, key: keyColumns } = table;
-    if (this.#incomplete.has(plan.index)) return;
-    if (!table.reads(cells)) return;
-    if (!this.#hasRightWidth(table, row, cells)) return;
+  #read(table: BoundTable, whole: Row): void {
+    const { number: row, cells } = whole;
+    const { plan } = table;
+    if (this.#incomplete.has(plan.index) || !table.reads(cells) || !this.#hasRightWidth(table, whole)) return;
     let isFaulty = false;
-    const report = (column: BoundTable['key'][number], { message, form, remedy }: CellFault): void => {
+    const report = (column: Column, { message, form, remedy }: CellFault): void => {
       isFaulty = true;
-      this.faults.add({ ...placeOf(table, row, column), message, form, remedy });
+      this.#faults.add({ ...table.placeOf(row, column), message, form, remedy });
     };
     const values = convertCells(table.record, cells, report);
     const ofLevering = convertCells(table.levering, cells, report);
@@ -232,36 +220,34 @@ class TableReader {
       const item = keyOf(columns, cells);
       if (item !== undefined) items[pointer] = item;
     }
-    const key = keyColumns.length === 0 ? undefined : keyOf(keyColumns, cells);
-    if (keyColumns.length > 0 && key === undefined) {
-      const empty = keyColumns.find((column) => keyOf([column], cells) === undefined);
-      this.faults.add({ ...placeOf(table, row, empty), message: 'the key of the record is empty' });
+    const key = table.key.length === 0 ? undefined : keyOf(table.key, cells);
+    if (table.key.length > 0 && key === undefined) {
+      const empty = table.key.find((column) => keyOf([column], cells) === undefined);
+      this.#faults.add({ ...table.placeOf(row, empty), message: 'the key of the record is empty' });
       return;
     }
-    const levering = plan.isMain
-      ? this.#levering({ values: ofLevering, key: leveringKey }, { sheet: table.sheet, row }, table, isFaulty)
-      : -1;
-    const found: RowValues = { table: plan.index, row, levering, values, items, isFaulty };
-    this.#builders.get(plan.list)?.add(key, found);
+    const place = { sheet: table.sheet, row };
+    const levering = plan.isMain ? this.#levering(ofLevering, leveringKey, place, table, isFaulty) : -1;
+    this.#builders.get(plan.list)?.add(key, { table: plan.index, row, levering, values, items, isFaulty });
   }
 
   /** In CSV a row of another length than that of the names has a delimiter too many, or is truncated. */
-  #hasRightWidth(table: BoundTable, row: number, cells: readonly (Cell | undefined)[]): boolean {
-    const { plan, file } = this.#options;
-    if (file.kind !== 'csv' || table.width === 0) return true;
-    const isLonger = cells.slice(table.width).some((cell) => cell !== '');
-    const isShorter = cells.length < table.width && plan.content.csv?.shortRows !== true;
+  #hasRightWidth({ width }: BoundTable, { number: row, cells }: Row): boolean {
+    if (this.#file.kind !== 'csv' || width === 0) return true;
+    const isLonger = cells.slice(width).some((cell) => cell !== '');
+    const isShorter = cells.length < width && this.#options.plan.content.csv?.shortRows !== true;
     if (!isLonger && !isShorter) return true;
-    const message = `${cells.length} cells, and ${table.width} columns; the file was read as ${file.readAs}`;
-    if (row !== this.#reportedRow) this.faults.add({ row, message });
+    const message = `${cells.length} cells, and ${width} columns; the file was read as ${this.#file.readAs}`;
+    if (row !== this.#reportedRow) this.#faults.add({ row, message });
     this.#reportedRow = row;
     return false;
   }
 
   /** The number of the levering that a row belongs to. */
   #levering(
-    { values, key }: { readonly values: RowValues['values']; readonly key: readonly unknown[] },
-    place: { readonly sheet: string | undefined; readonly row: number | undefined },
+    values: RowValues['values'],
+    key: readonly unknown[],
+    place: Place,
     table?: BoundTable,
     isFaulty = false,
   ): number {
@@ -271,19 +257,25 @@ class TableReader {
     if (this.#leveringen.size >= MAX_LEVERINGEN)
       throw new UnreadableTable(`more than ${MAX_LEVERINGEN} leveringen`, place);
     const { levering: plan, model } = this.#options.plan;
-    const { value: head } = assemble({
+    const { value: head } = new Assembly({
       rows: [{ table: 0, row: place.row ?? 0, levering: 0, values, items: {}, isFaulty }],
       tableOf: () => ({ members: table?.levering ?? [], constants: plan.constants, itemKeys: new Map() }),
-      trace: false,
     });
-    const nummer = this.message.addLevering(head);
+    const nummer = this.#message.leveringen.length;
     this.#leveringen.set(text, nummer);
-    const whole = this.message.leveringen[nummer];
-    if (!isFaulty && !model.levering.ok(whole)) {
-      for (const error of model.levering.faults(whole)) {
-        this.faults.add({ ...place, pointer: error.instancePath, message: `of the levering: ${describeError(error)}` });
-      }
-    }
+    const { teller, records, zaken } = model.mapping.levering;
+    // The lists come last, the cases after the records.
+    const counted = withValueAt(withValueAt(head, teller, nummer + 1), records, []);
+    const whole = zaken === undefined || !this.#builders.has('zaken') ? counted : withValueAt(counted, zaken.lijst, []);
+    this.#message.leveringen.push(whole);
+    if (!isFaulty) this.#judge(model.levering, whole, place, 'of the levering');
     return nummer;
+  }
+
+  #judge(check: PartCheck, value: unknown, place: Place, what: string): void {
+    if (check.ok(value)) return;
+    for (const error of check.faults(value)) {
+      this.#faults.add({ ...place, pointer: error.instancePath, message: `${what}: ${describeError(error)}` });
+    }
   }
 }

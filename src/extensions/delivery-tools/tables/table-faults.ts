@@ -1,16 +1,5 @@
 import { ImportStopped } from '../../../gegevens/import/faults.ts';
-
-/** Where in a table something is. */
-export interface Place {
-  /** Name of the sheet; absent for CSV. */
-  readonly sheet?: string | undefined;
-  /** As a spreadsheet program numbers it: from 1, with empty rows, and a cell of several lines counted once. */
-  readonly row?: number | undefined;
-  /** Name of the column, or its letters where it has none. */
-  readonly column?: string | undefined;
-  /** `C5`. */
-  readonly cell?: string | undefined;
-}
+import type { Place } from './table-file.ts';
 
 /** One thing that is wrong with a table. Values of cells are never repeated: they may be personal. */
 export interface TableFault extends Place {
@@ -26,7 +15,7 @@ export interface TableFault extends Place {
 const MAX_OF_COLUMN = 10;
 
 /** Reading stops at this number of faults. */
-export const MAX_TABLE_FAULTS = 1000;
+const MAX_TABLE_FAULTS = 1000;
 
 /** The faults of one table file. */
 export class TableFaults {
@@ -76,20 +65,4 @@ function ofWholeColumn({ form, remedy, cell: _cell, ...first }: TableFault, coun
   const such = form === undefined ? '' : `, such as ${form}`;
   const advice = remedy === undefined ? '' : `; ${remedy}`;
   return { ...first, message: `${first.message} (${count} rows${such})${advice}` };
-}
-
-/** The file as a whole cannot be read as a table, from here on. The message is for people and repeats no value. */
-export class UnreadableTable extends Error {
-  readonly place: Place;
-  constructor(message: string, place: Place = {}) {
-    super(message);
-    this.name = 'UnreadableTable';
-    this.place = place;
-  }
-}
-
-/** `A`, `Z`, `AA`: the letters of a column. @param index from 0 */
-export function columnLetters(index: number): string {
-  const letters = String.fromCharCode(65 + (index % 26));
-  return index < 26 ? letters : columnLetters(Math.floor(index / 26) - 1) + letters;
 }

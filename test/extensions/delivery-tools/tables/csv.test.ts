@@ -227,10 +227,9 @@ it('stops when it is interrupted, for that reason', async () => {
     const interruption = new AbortController();
     const onBytes = (): void => interruption.abort(new Error('interrupted'));
     const { signal } = interruption;
-    const table = await openTableFile(path, { plan, signal, onBytes });
     const envelop = envelopOf({ plan, now: new Date() });
-    await expect(readTables({ plan, file: table, envelop, signal, samples: 0 })).rejects.toThrow('interrupted');
-    await table.close();
+    const open = () => openTableFile(path, plan, { signal, onBytes });
+    await expect(readTables({ plan, open, envelop, signal, samples: 0 })).rejects.toThrow('interrupted');
   }
 });
 

@@ -1,52 +1,60 @@
-import type { Cell, Row } from '../cell.ts';
+/** Makes rows of the XML of a sheet. */
 import { serialDay } from '../dates.ts';
-import { UnreadableTable } from '../table-faults.ts';
-import type { MergedAreas } from './merged-areas.ts';
-import type { XmlHandler } from './read-xml.ts';
-import { type SharedStrings, TextCollector, unescapeText } from './shared-strings.ts';
-import type { CellFormat } from './styles.ts';
+import type { TextList } from '../scratch.ts';
+import { type Cell, type Row, UnreadableTable } from '../table-file.ts';
+import { MAX_TEXT, readWholeXml, type XmlElement, type XmlHandler } from './archive.ts';
+import type { CellFormat } from './workbook.ts';
 
-export interface Workbook {
-  readonly strings: SharedStrings;
+export interface CellContext {
+  readonly strings: TextList;
   /** By style of a cell. */
   readonly formats: readonly CellFormat[];
   readonly date1904: boolean;
 }
 
-export const MAX_ROWS = 1_048_576;
+const MAX_ROWS = 1_048_576;
 const MAX_COLUMNS = 16_384;
 const MAX_ROW_CHARACTERS = 4 * 1024 * 1024;
-const MAX_VALUE = 256 * 1024;
+const MAX_AREAS = 200_000;
 const ERROR_VALUE = /^#[A-Z0-9/!?_]{1,20}$/;
 
-/** The place of a cell, from 1 and 0. @returns `undefined` for a reference that is none */
-export function cellPlace(reference: string): { readonly row: number; readonly column: number } | undefined {
-  const [, letters, digits] = /^([A-Z]{1,3})([1-9]\d{0,6})$/.exec(reference) ?? [];
-  if (letters === undefined || digits === undefined) return undefined;
-  let column = 0;
-  for (const letter of letters) column = column * 26 + letter.charCodeAt(0) - 64;
-  const row = Number(digits);
-  return column > MAX_COLUMNS || row > MAX_ROWS ? undefined : { row, column: column - 1 };
+/** The text of an `si` or `is` element: that of all `t` in it, without how it is pronounced. */
+export class RichText {
+  #text = '';
+
+  add({ name, text, parent }: XmlElement): void {
+    if (name !== 't' || parent?.name === 'rPh') return;
+    this.#text += text;
+    if (this.#text.length > MAX_TEXT) throw new UnreadableTable(`a text of more than ${MAX_TEXT} characters`);
+  }
+
+  take(): string {
+    const text = unescapeText(this.#text);
+    this.#text = '';
+    return text;
+  }
 }
 
-/** Makes rows of the XML of a sheet. */
-export class SheetReader implements XmlHandler {
-  readonly #book: Workbook;
+/** `_x000D_` stands for a character that XML cannot hold. */
+function unescapeText(text: string): string {
+  if (!text.includes('_x')) return text;
+  return text.replaceAll(/_x([0-9A-Fa-f]{4})_/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+}
+
+export class SheetRows implements XmlHandler {
+  readonly #context: CellContext;
   readonly #merged: MergedAreas;
-  readonly #inline = new TextCollector();
+  readonly #inline = new RichText();
   #rows: Row[] = [];
   #row = 0;
   #cells: (Cell | undefined)[] = [];
   #characters = 0;
   #column = -1;
-  #type = '';
-  #format: CellFormat;
   #value: string | undefined;
   #hasFormula = false;
-  #in: 'value' | 'inline' | undefined;
 
-  constructor(book: Workbook, merged: MergedAreas) {
-    this.#book = book;
+  constructor(context: CellContext, merged: MergedAreas) {
+    this.#context = context;
     this.#merged = merged;
   }
 
@@ -57,39 +65,9 @@ export class SheetReader implements XmlHandler {
     return rows;
   }
 
-  open(name: string, attributes: Readonly<Record<string, string>>): void {
-    if (name === 'row') this.#startRow(attributes.r);
-    else if (name === 'c') this.#startCell(attributes);
-    else if (name === 'v') {
-      this.#in = 'value';
-      this.#value = '';
-    } else if (name === 'f') this.#hasFormula = true;
-    else if (name === 'is') {
-      this.#in = 'inline';
-      this.#inline.start();
-    } else if (this.#in === 'inline') this.#inline.open(name);
-  }
-
-  close(name: string): void {
-    if (name === 'v') this.#in = undefined;
-    else if (name === 'is') {
-      this.#in = undefined;
-      this.#value = this.#inline.finish();
-    } else if (this.#in === 'inline') this.#inline.close(name);
-    else if (name === 'c') this.#endCell();
-    else if (name === 'row') this.#endRow();
-  }
-
-  text(part: string): void {
-    if (this.#in === 'inline') this.#inline.text(part);
-    else if (this.#in === 'value') {
-      this.#value = (this.#value ?? '') + part;
-      if (this.#value.length > MAX_VALUE) throw this.#unreadable(`a cell of more than ${MAX_VALUE} characters`);
-    }
-  }
-
-  #startRow(number: string | undefined): void {
-    const next = number === undefined ? this.#row + 1 : Number(number);
+  readonly open = ({ name, attributes }: XmlElement): void => {
+    if (name !== 'row') return;
+    const next = attributes.r === undefined ? this.#row + 1 : Number(attributes.r);
     if (!Number.isInteger(next) || next <= this.#row || next > MAX_ROWS) {
       throw this.#unreadable('the row after this one has no number that can follow');
     }
@@ -97,22 +75,41 @@ export class SheetReader implements XmlHandler {
     this.#cells = [];
     this.#characters = 0;
     this.#column = -1;
-  }
+  };
 
-  #startCell({ r, t = 'n', s }: Readonly<Record<string, string>>): void {
+  readonly close = (element: XmlElement): void => {
+    switch (element.name) {
+      case 'v':
+        if (element.text.length > MAX_TEXT) throw this.#unreadable(`a cell of more than ${MAX_TEXT} characters`);
+        this.#value = element.text;
+        break;
+      case 'f':
+        this.#hasFormula = true;
+        break;
+      case 't':
+        this.#inline.add(element);
+        break;
+      case 'is':
+        this.#value = this.#inline.take();
+        break;
+      case 'c':
+        this.#endCell(element.attributes);
+        break;
+      case 'row':
+        this.#merged.fill(this.#row, this.#cells);
+        this.#rows.push({ number: this.#row, cells: this.#cells });
+    }
+  };
+
+  #endCell({ r, t = 'n', s }: XmlElement['attributes']): void {
     const place = r === undefined ? { row: this.#row, column: this.#column + 1 } : cellPlace(r);
     if (place?.row !== this.#row || place.column <= this.#column || place.column >= MAX_COLUMNS) {
       throw this.#unreadable('a cell with a place that is not in this row, or not after the one before it');
     }
     this.#column = place.column;
-    this.#type = t;
-    this.#format = s === undefined ? undefined : this.#book.formats[Number(s)];
+    const cell = this.#cell(t, s === undefined ? undefined : this.#context.formats[Number(s)]);
     this.#value = undefined;
     this.#hasFormula = false;
-  }
-
-  #endCell(): void {
-    const cell = this.#cell();
     if (cell === undefined) return;
     if (typeof cell === 'string') this.#characters += cell.length;
     if (this.#characters > MAX_ROW_CHARACTERS) {
@@ -122,21 +119,16 @@ export class SheetReader implements XmlHandler {
     this.#cells[this.#column] = cell;
   }
 
-  #endRow(): void {
-    this.#merged.fill(this.#row, this.#cells);
-    this.#rows.push({ number: this.#row, cells: this.#cells });
-  }
-
-  #cell(): Cell | undefined {
+  #cell(type: string, format: CellFormat): Cell | undefined {
     const value = this.#value;
     if (value === undefined) {
       return this.#hasFormula
         ? broken('is a formula without a stored result: open and save the file first')
         : undefined;
     }
-    switch (this.#type) {
+    switch (type) {
       case 's':
-        return this.#book.strings.get(Number(value)) ?? broken('refers to a text that is not in the file');
+        return this.#context.strings.at(Number(value)) ?? broken('refers to a text that is not in the file');
       case 'inlineStr':
         return value;
       case 'str':
@@ -150,23 +142,19 @@ export class SheetReader implements XmlHandler {
         return day === undefined ? broken('is a date that cannot be read') : { kind: 'date', day };
       }
       default:
-        return this.#number(value);
+        return this.#number(value, format);
     }
   }
 
-  #number(text: string): Cell | undefined {
+  #number(text: string, format: CellFormat): Cell | undefined {
     const value = text.trim() === '' ? Number.NaN : Number(text);
     if (!Number.isFinite(value)) return text === '' ? undefined : broken('is a number that cannot be read');
-    if (this.#format === 'date') {
-      const day = serialDay(value, this.#book.date1904);
+    if (format === 'date') {
+      const day = serialDay(value, this.#context.date1904);
       return day === undefined ? broken('has the format of a date but is none') : { kind: 'date', day };
     }
-    const isPadded = this.#format !== undefined && Number.isInteger(value) && value >= 0;
-    return {
-      kind: 'number',
-      value,
-      shown: isPadded ? String(value).padStart(this.#format?.digits ?? 0, '0') : undefined,
-    };
+    const isPadded = format !== undefined && Number.isInteger(value) && value >= 0;
+    return { kind: 'number', value, shown: isPadded ? String(value).padStart(format.digits, '0') : undefined };
   }
 
   #unreadable(message: string): UnreadableTable {
@@ -176,4 +164,73 @@ export class SheetReader implements XmlHandler {
 
 function broken(message: string): Cell {
   return { kind: 'broken', message };
+}
+
+/** The place of a cell, from 1 and 0. @returns `undefined` when the reference is not that of a cell */
+function cellPlace(reference: string): { readonly row: number; readonly column: number } | undefined {
+  const [, letters, digits] = /^([A-Z]{1,3})([1-9]\d{0,6})$/.exec(reference) ?? [];
+  if (letters === undefined || digits === undefined) return undefined;
+  let column = 0;
+  for (const letter of letters) column = column * 26 + letter.charCodeAt(0) - 64;
+  const row = Number(digits);
+  return column > MAX_COLUMNS || row > MAX_ROWS ? undefined : { row, column: column - 1 };
+}
+
+interface Area {
+  readonly top: number;
+  readonly bottom: number;
+  readonly column: number;
+}
+
+/**
+ * The merged cells of a sheet. Their value is in the first cell; it is that of every row of the area, in its first column: a name
+ * beside several debts belongs to each of them, and a title over several columns to none of the others.
+ */
+export class MergedAreas {
+  /** By first row. */
+  readonly #areas: ReadonlyMap<number, readonly Area[]>;
+  #open: { readonly bottom: number; readonly column: number; readonly value: Cell | undefined }[] = [];
+
+  private constructor(areas: readonly Area[]) {
+    this.#areas = Map.groupBy(areas, ({ top }) => top);
+  }
+
+  /** Finds those of a sheet. They come after its rows, so it is read twice when it has any. @param read gives the bytes of the sheet */
+  static async find(read: () => AsyncIterable<Buffer>, part: string): Promise<MergedAreas> {
+    const areas: Area[] = [];
+    if (await mentions(read(), Buffer.from('mergeCell'))) {
+      await readWholeXml(read(), part, ({ name, attributes: { ref = '' } }) => {
+        if (name !== 'mergeCell') return;
+        const [from, to] = ref.split(':').map(cellPlace);
+        if (from === undefined || to === undefined) throw new UnreadableTable('merged cells without a valid place');
+        if (to.row > from.row) areas.push({ top: from.row, bottom: to.row, column: from.column });
+        if (areas.length > MAX_AREAS) throw new UnreadableTable(`more than ${MAX_AREAS} merged cells`);
+      });
+    }
+    return new MergedAreas(areas);
+  }
+
+  /** Fills the merged cells of a row, row after row. A row with nothing else in it stays empty. */
+  fill(row: number, cells: (Cell | undefined)[]): void {
+    this.#open = this.#open.filter(({ bottom }) => bottom >= row);
+    if (this.#open.length > 0 && cells.some((cell) => cell !== undefined)) {
+      for (const { column, value } of this.#open) {
+        while (cells.length <= column) cells.push(undefined);
+        cells[column] ??= value;
+      }
+    }
+    for (const { bottom, column } of this.#areas.get(row) ?? []) {
+      this.#open.push({ bottom, column, value: cells[column] });
+    }
+  }
+}
+
+async function mentions(source: AsyncIterable<Buffer>, word: Buffer): Promise<boolean> {
+  let rest = Buffer.alloc(0);
+  for await (const chunk of source) {
+    const joined = Buffer.concat([rest, chunk]);
+    if (joined.includes(word)) return true;
+    rest = joined.subarray(-word.length);
+  }
+  return false;
 }

@@ -1,0 +1,184 @@
+/** An XLSX file as what it is: a ZIP file of XML parts. They are read as streams, within limits. */
+import type { Readable } from 'node:stream';
+import { crc32 } from 'node:zlib';
+import sax from 'sax';
+import { type Entry, openPromise, type ZipFile } from 'yauzl';
+import { UnreadableTable } from '../table-file.ts';
+
+const MAX_ENTRIES = 10_000;
+/** A sheet of a million rows and thirty columns is about two gigabytes. */
+const MAX_ENTRY_BYTES = 4 * 1024 ** 3;
+/** Above so many bytes, what shrinks to less than one in so many is no table: a table of equal rows shrinks to one in a hundred. */
+const BOMB_BYTES = 64 * 1024 * 1024;
+const BOMB_RATIO = 500;
+
+/** A ZIP file whose entries are read as streams. */
+export class ZipArchive {
+  readonly #zip: ZipFile;
+  readonly #entries: ReadonlyMap<string, Entry>;
+
+  /** @throws {UnreadableTable} when it is no whole ZIP file; what the file system says */
+  static async open(path: string): Promise<ZipArchive> {
+    const zip = await openPromise(path, { lazyEntries: true, autoClose: false }).catch((error: unknown) => {
+      throw unreadable(error);
+    });
+    try {
+      const entries = new Map<string, Entry>();
+      for await (const entry of zip.eachEntry()) {
+        if (entries.size >= MAX_ENTRIES) throw new UnreadableTable(`the XLSX file has more than ${MAX_ENTRIES} parts`);
+        entries.set(entry.fileName.replace(/^\//, ''), entry);
+      }
+      return new ZipArchive(zip, entries);
+    } catch (error) {
+      zip.close();
+      throw unreadable(error);
+    }
+  }
+
+  private constructor(zip: ZipFile, entries: ReadonlyMap<string, Entry>) {
+    this.#zip = zip;
+    this.#entries = entries;
+  }
+
+  has(name: string): boolean {
+    return this.#entries.has(name);
+  }
+
+  /** The bytes of an entry, unpacked. @throws {UnreadableTable} when it is absent, damaged or larger than it may be */
+  async *read(name: string, mostBytes: number = MAX_ENTRY_BYTES): AsyncGenerator<Buffer> {
+    const entry = this.#entries.get(name);
+    if (entry === undefined) throw new UnreadableTable(`no XLSX file: it has no part ${name}`);
+    const { compressedSize, uncompressedSize } = entry;
+    if (entry.isEncrypted()) throw new UnreadableTable('the file has a password: save it without one');
+    if (uncompressedSize > mostBytes) {
+      throw new UnreadableTable(`part ${name} of the XLSX file has more than ${mostBytes} bytes unpacked`);
+    }
+    if (uncompressedSize > BOMB_BYTES && uncompressedSize > compressedSize * BOMB_RATIO) {
+      throw new UnreadableTable(`part ${name} of the XLSX file unpacks to more than ${BOMB_RATIO} times its size`);
+    }
+    let stream: Readable | undefined;
+    let checksum = 0;
+    try {
+      stream = await this.#zip.openReadStreamPromise(entry);
+      // The library stops the stream when there are more bytes than the entry says.
+      for await (const chunk of stream) {
+        if (!Buffer.isBuffer(chunk)) continue;
+        checksum = crc32(chunk, checksum);
+        yield chunk;
+      }
+    } catch (error) {
+      throw unreadable(error);
+    } finally {
+      stream?.destroy();
+    }
+    if (checksum !== entry.crc32) throw new UnreadableTable(`part ${name} of the XLSX file is damaged`);
+  }
+
+  close(): void {
+    this.#zip.close();
+  }
+}
+
+/** Errors of the file system stay as they are; any other says that the file is no whole ZIP file. */
+function unreadable(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof UnreadableTable) return error;
+  const isOfSystem = 'syscall' in error && typeof error.syscall === 'string';
+  if (isOfSystem || error.name === 'AbortError') return error;
+  return new UnreadableTable(`not a complete XLSX (ZIP) file: ${error.message}`);
+}
+
+/** An element of an XML part. */
+export interface XmlElement {
+  /** Without its prefix, as those of its attributes. */
+  readonly name: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly parent: XmlElement | undefined;
+  /** After its last child. */
+  text: string;
+}
+
+export interface XmlHandler {
+  readonly open?: (element: XmlElement) => void;
+  readonly close: (element: XmlElement) => void;
+}
+
+/** Deeper than any part of a workbook. */
+const MAX_DEPTH = 64;
+/** More than a spreadsheet allows in a cell, with each character escaped. */
+export const MAX_TEXT = 256 * 1024;
+/** A tag with all of its attributes, or a text, is never longer. */
+const MAX_TOKEN = 1024 * 1024;
+const PIECE = 64 * 1024;
+
+/**
+ * Reads XML as its bytes come in.
+ * @returns after each chunk, so that what was found can be handed on
+ * @throws {UnreadableTable} when it is not well-formed, has a document type, or has parts of unreasonable size
+ */
+export async function* readXml(
+  source: AsyncIterable<Buffer>,
+  part: string,
+  handler: XmlHandler,
+): AsyncGenerator<undefined> {
+  const fail = (what: string): never => {
+    throw new UnreadableTable(`part ${part} of the XLSX file ${what}`);
+  };
+  const parser = new sax.SAXParser(true, { position: false });
+  let current: XmlElement | undefined;
+  let depth = 0;
+  let sinceToken = 0;
+  parser.onopentag = ({ name, attributes }: sax.Tag | { name: string; attributes: object }) => {
+    depth += 1;
+    sinceToken = 0;
+    if (depth > MAX_DEPTH) fail('is nested too deeply');
+    const texts: Record<string, string> = {};
+    for (const [attribute, value] of Object.entries(attributes)) {
+      if (typeof value === 'string') texts[localName(attribute)] = value;
+    }
+    if (current !== undefined) current.text = '';
+    current = { name: localName(name), attributes: texts, parent: current, text: '' };
+    handler.open?.(current);
+  };
+  parser.onclosetag = () => {
+    depth -= 1;
+    sinceToken = 0;
+    if (current !== undefined) handler.close(current);
+    current = current?.parent;
+    if (current !== undefined) current.text = '';
+  };
+  const addText = (text: string): void => {
+    sinceToken = 0;
+    if (current === undefined) return;
+    current.text += text;
+    if (current.text.length > MAX_TOKEN) fail(`has a tag or text of more than ${MAX_TOKEN} characters`);
+  };
+  parser.ontext = addText;
+  parser.oncdata = addText;
+  parser.ondoctype = () => fail('has a document type, which no workbook has');
+  parser.onerror = () => fail('is not well-formed XML');
+  const decoder = new TextDecoder();
+  for await (const chunk of source) {
+    const decoded = decoder.decode(chunk, { stream: true });
+    for (let at = 0; at < decoded.length; at += PIECE) {
+      const piece = decoded.slice(at, at + PIECE);
+      sinceToken += piece.length;
+      parser.write(piece);
+      if (sinceToken > MAX_TOKEN) fail(`has a tag or text of more than ${MAX_TOKEN} characters`);
+    }
+    yield;
+  }
+  parser.close();
+}
+
+/** Reads all of it, for parts that are small. */
+export async function readWholeXml(
+  source: AsyncIterable<Buffer>,
+  part: string,
+  close: XmlHandler['close'],
+): Promise<void> {
+  for await (const _ of readXml(source, part, { close }));
+}
+
+function localName(name: string): string {
+  return name.slice(name.indexOf(':') + 1);
+}

@@ -1,0 +1,159 @@
+import { posix } from 'node:path';
+import { TextList } from '../scratch.ts';
+import { type OpenOptions, type Row, type TableFile, UnreadableTable } from '../table-file.ts';
+import { readWholeXml, readXml, type XmlElement, ZipArchive } from './archive.ts';
+import { type CellContext, MergedAreas, RichText, SheetRows } from './sheet-rows.ts';
+
+/** For the parts that say what is in the workbook. */
+const MAX_PART_BYTES = 16 * 1024 * 1024;
+const MAX_STRINGS_BYTES = 1024 ** 3;
+const MAX_TEXT_BYTES = 128 * 1024 * 1024;
+const MAX_STRINGS = 16_000_000;
+const MAX_SHEETS = 1000;
+
+interface Sheet {
+  readonly name: string;
+  readonly part: string;
+}
+
+/** Opens a workbook. Its sheets are read as streams. @throws {UnreadableTable} when it is none */
+export async function openXlsx(path: string, { signal, onBytes }: OpenOptions): Promise<TableFile> {
+  const archive = await ZipArchive.open(path);
+  const strings = new TextList();
+  const close = (): void => {
+    strings.close();
+    archive.close();
+  };
+  let read = 0;
+  async function* counted(part: string): AsyncGenerator<Buffer> {
+    for await (const chunk of archive.read(part)) {
+      signal.throwIfAborted();
+      read += chunk.length;
+      onBytes(read);
+      yield chunk;
+    }
+  }
+  try {
+    const { sheets, ...context } = await readWorkbook(archive, strings);
+    return {
+      kind: 'xlsx',
+      sheets: sheets.map(({ name }) => name),
+      readAs: 'XLSX',
+      date1904: context.date1904,
+      async *rows(name): AsyncGenerator<readonly Row[]> {
+        const part = sheets.find((each) => each.name === name)?.part;
+        if (part === undefined) throw new UnreadableTable('the workbook has no such sheet', { sheet: name });
+        const rows = new SheetRows(context, await MergedAreas.find(() => counted(part), part));
+        for await (const _ of readXml(counted(part), part, rows)) yield rows.take();
+        yield rows.take();
+      },
+      close,
+    };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+async function readWorkbook(archive: ZipArchive, strings: TextList): Promise<CellContext & { sheets: Sheet[] }> {
+  const main =
+    (await relations(archive, '')).find(({ type }) => type === 'officeDocument')?.target ?? 'xl/workbook.xml';
+  const parts = await relations(archive, main);
+  const named: { readonly name: string; readonly id: string }[] = [];
+  let date1904 = false;
+  await readWholeXml(archive.read(main, MAX_PART_BYTES), main, ({ name: tag, attributes }) => {
+    const { name = '', id = '', date1904: system } = attributes;
+    if (tag === 'workbookPr') date1904 = system === '1' || system === 'true';
+    else if (tag === 'sheet' && named.length < MAX_SHEETS) named.push({ name, id });
+  });
+  const sheets = named.flatMap(({ name, id }) => {
+    const part = parts.find((each) => each.id === id && each.type === 'worksheet');
+    return part === undefined ? [] : [{ name, part: part.target }];
+  });
+  if (sheets.length === 0) throw new UnreadableTable('the workbook has no sheet with cells');
+  const partOf = (wanted: string): string | undefined => parts.find(({ type }) => type === wanted)?.target;
+  const [stringsPart, stylesPart] = [partOf('sharedStrings'), partOf('styles')];
+  if (stringsPart !== undefined) {
+    await readWholeXml(archive.read(stringsPart, MAX_STRINGS_BYTES), stringsPart, collectStrings(strings));
+  }
+  const formats: CellFormat[] = [];
+  if (stylesPart !== undefined) {
+    await readWholeXml(archive.read(stylesPart, MAX_PART_BYTES), stylesPart, collectFormats(formats));
+  }
+  return { sheets, strings, formats, date1904 };
+}
+
+interface Relation {
+  readonly id: string;
+  /** The last step of its address. */
+  readonly type: string;
+  readonly target: string;
+}
+
+/** The parts that a part refers to. @param part the empty text for the file as a whole */
+async function relations(archive: ZipArchive, part: string): Promise<Relation[]> {
+  const found: Relation[] = [];
+  const name = posix.join(posix.dirname(part), '_rels', `${posix.basename(part)}.rels`);
+  if (!archive.has(name)) return found;
+  await readWholeXml(archive.read(name, MAX_PART_BYTES), name, ({ name: tag, attributes }) => {
+    const { Id = '', Type = '', Target = '', TargetMode } = attributes;
+    if (tag !== 'Relationship' || TargetMode === 'External') return;
+    const target = Target.startsWith('/') ? Target.slice(1) : posix.join(posix.dirname(part), Target);
+    found.push({ id: Id, type: Type.slice(Type.lastIndexOf('/') + 1), target });
+  });
+  return found;
+}
+
+/** Collects the texts that cells share. */
+function collectStrings(strings: TextList): (element: XmlElement) => void {
+  const text = new RichText();
+  let bytes = 0;
+  return (element) => {
+    text.add(element);
+    if (element.name !== 'si') return;
+    const whole = text.take();
+    bytes += Buffer.byteLength(whole);
+    if (bytes > MAX_TEXT_BYTES || strings.length >= MAX_STRINGS) {
+      throw new UnreadableTable(`the workbook has more than ${MAX_TEXT_BYTES} bytes of text: save its sheets as CSV`);
+    }
+    strings.push(whole);
+  };
+}
+
+/** What the format of a cell says about its number: it is a date, or it is shown with so many digits. */
+export type CellFormat = 'date' | { readonly digits: number } | undefined;
+
+/** Numbers of the formats of dates that every spreadsheet program knows without their being in the file. */
+const BUILT_IN_DATES: ReadonlySet<number> = new Set([
+  ...[14, 15, 16, 17, 22],
+  ...[27, 28, 29, 30, 31, 32, 33, 34, 35, 36],
+  ...[50, 51, 52, 53, 54, 55, 56, 57, 58],
+]);
+/** As many as a spreadsheet program allows. */
+const MAX_STYLES = 65_536;
+
+/** Reads `styles.xml`. @param formats is filled: by style of a cell */
+function collectFormats(formats: CellFormat[]): (element: XmlElement) => void {
+  const codes = new Map<number, string>();
+  return ({ name, attributes, parent }) => {
+    if (name === 'numFmt') codes.set(Number(attributes.numFmtId), attributes.formatCode ?? '');
+    else if (name === 'xf' && parent?.name === 'cellXfs') {
+      const id = Number(attributes.numFmtId ?? 0);
+      const code = codes.get(id);
+      formats.push(code === undefined ? (BUILT_IN_DATES.has(id) ? 'date' : undefined) : formatOf(code));
+    }
+    if (formats.length > MAX_STYLES || codes.size > MAX_STYLES) {
+      throw new UnreadableTable(`the workbook has more than ${MAX_STYLES} formats of cells`);
+    }
+  };
+}
+
+/** What a format code says: `dd-mm-yyyy`, `000000000`, `[$-413]d mmmm yyyy;@`. */
+export function formatOf(code: string): CellFormat {
+  // Text in quotes or after a backslash, colours and languages are no part of the form; what follows `;` is for other values.
+  const [form = ''] = code.replaceAll(/"[^"]*"|\\.|\[[^\]]*\]|_./g, '').split(';');
+  if (/^0+$/.test(form.trim())) return { digits: form.trim().length };
+  if (/general/i.test(form)) return undefined;
+  const isDate = /[yd]/i.test(form) || (/m/i.test(form) && !/[hs]/i.test(form));
+  return isDate ? 'date' : undefined;
+}
