@@ -7,12 +7,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import type { Browser, Page } from 'playwright-core';
+import { openDatabase } from '../src/database/open-database.ts';
 import { createDemoClient } from '../src/demo/demo-client.ts';
 import { raadsinformatie, signInPersons } from '../src/demo/example-data.ts';
-import { loadExampleData, publish } from '../src/demo/load-example-data.ts';
+import { type DemoDatabase, loadExampleData, publish } from '../src/demo/load-example-data.ts';
 import { type Demo, startDemo } from '../src/demo/start-demo.ts';
 import { followStep } from '../src/extensions/pages/search/follow-feed.ts';
-import { openPlatform } from '../src/platform.ts';
+import { openStoreHooks } from '../src/seams/store-hooks.ts';
 import { findChromium, launchChromium } from './chromium.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -85,7 +86,7 @@ const PRINTED: State[] = [
 ];
 
 /** What no example has. */
-async function publishOddities(platform: Parameters<typeof publish>[0]): Promise<void> {
+async function publishOddities(database: Parameters<typeof publish>[0]): Promise<void> {
   const organisatie = { gemeente: 'gm9902', naam: 'Gemeente Waterrijk' };
   const upsert = (resourceType: string, bronidentificatie: string, more: object) => ({
     op: 'upsert' as const,
@@ -93,7 +94,7 @@ async function publishOddities(platform: Parameters<typeof publish>[0]): Promise
     data: { bronidentificatie, dossiertype: resourceType.toLowerCase(), organisatie, ...more },
   });
   const of = { vergadering: { bronidentificatie: 'afgelast' } };
-  await publish(platform, [
+  await publish(database, [
     upsert('Vergadering', 'afgelast', {
       ...{ naam: 'Commissie Ruimte', geplandeaanvang: '2026-03-19T18:30:00Z', vergaderstatus: 'Geannuleerd' },
       ...{ locatie: 'Raadzaal', vergadertoelichting: 'De stukken worden in april behandeld.' },
@@ -210,25 +211,22 @@ async function takePictures(browser: Browser, demo: Demo): Promise<void> {
   const [first] = tabs;
   if (first === undefined) return;
   await takeAll(tabs, base, EMPTY);
-  const open = await openPlatform({
-    config: demo.config,
-    log: demo.log,
-    purpose: 'command',
-  });
+  const { config, log } = demo;
+  const { pool, close } = await openDatabase({ config, log, purpose: 'command' });
   try {
-    const { platform } = open;
+    const { proof } = await openStoreHooks(config);
+    const database: DemoDatabase = { config, pool, proof, signal: new AbortController().signal };
     const options = { client: createDemoClient(demo.file), mounts: demo.file.mounts, directory: demo.home };
-    await loadExampleData({ platform, ...options });
+    await loadExampleData({ ...database, ...options });
     const lines = (await readFile(MEETING, 'utf8')).trim().split('\n');
     await publish(
-      platform,
+      database,
       lines.map((line) => JSON.parse(line)),
     );
-    await publishOddities(platform);
-    for (let outcome = await followStep(platform.pool); outcome !== 'done'; outcome = await followStep(platform.pool));
+    await publishOddities(database);
+    for (let outcome = await followStep(pool); outcome !== 'done'; outcome = await followStep(pool));
   } finally {
-    open.beginStop();
-    await open.close();
+    await close();
   }
   await takeAll(tabs, managementUrl, OPERATOR);
   await asOwner(databaseUrl, BEHIND);

@@ -1,28 +1,12 @@
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import { registerAreas } from './areas.ts';
-import { slowStatements } from './database/slow-statements.ts';
+import { type AppOptions, buildApp } from './app.ts';
 import { type Logger, portError } from './lib/log.ts';
-import type { Clock } from './lib/time.ts';
-import { measureProcess, type OpenPlatform, openPlatform, type Platform } from './platform.ts';
-import { type Connections, trackConnections } from './plugins/connections.ts';
-import { buildManagement } from './plugins/management.ts';
-import { buildServer } from './plugins/server.ts';
+import { listenAddress } from './plugins/service.ts';
 import type { Terminal } from './seams/terminal.ts';
-import type { Config } from './settings/read-config.ts';
-import type { Tracing } from './tracing.ts';
 
 /** How long (milliseconds) an idle connection of a proxy stays open while draining; see `deploy/nginx`. */
 const LAST_REQUEST_MS = 2000;
-
-export interface ServeOptions {
-  readonly config: Config;
-  readonly log: Logger;
-  readonly clock?: Clock;
-  /** Registers what is served; by default the interfaces that the configuration names. */
-  readonly register?: (app: FastifyInstance, platform: Platform) => Promise<void>;
-}
 
 /** A running service. */
 export interface Service {
@@ -45,80 +29,46 @@ export interface Service {
  * Opens everything and listens.
  * @throws {Error} with a message for operators; what was opened is released
  */
-export async function serve(options: ServeOptions): Promise<Service> {
-  const open = await openPlatform({ ...options, purpose: 'service' });
-  const releases: (() => Promise<void>)[] = [open.close];
+export async function serve(options: AppOptions): Promise<Service> {
+  const app = await buildApp(options);
   try {
-    return await listen(open, releases, options.register ?? registerAreas);
+    return await listen(app);
   } catch (error) {
-    open.beginStop();
-    await releaseAll(releases);
+    await app.close();
     throw error;
   }
 }
 
-async function listen(
-  open: OpenPlatform,
-  releases: (() => Promise<void>)[],
-  register: NonNullable<ServeOptions['register']>,
-): Promise<Service> {
-  const { platform } = open;
-  const { server } = platform.config;
-  const tracing = await openTracing(platform);
-  if (tracing !== undefined) releases.push(tracing.close);
-  measureProcess(platform);
-  let draining = false;
-
-  const app = await buildServer(platform, tracing?.instrument);
-  const connections = trackConnections(app.server);
-  releases.push(() => close(app, connections, server.shutdownTimeoutMs));
-  await register(app, platform);
+async function listen(app: FastifyInstance): Promise<Service> {
+  const { server } = app.settings;
+  const { management } = app;
   const begun = Promise.withResolvers<void>();
   // The last of these hooks: they run one after the other, and each is waited for.
   app.addHook('onListen', async () => begun.resolve());
   await app.ready();
-  const management = buildManagement({
-    metrics: platform.metrics,
-    checks: [...open.checks, ...app.readiness.all],
-    sections: [...app.operatorPage.all, slowStatements(platform.pool)],
-    clock: platform.clock,
-    log: platform.log,
-    stopping: () => draining || platform.stopping.aborted,
-  });
-  const managementConnections = trackConnections(management.server);
-  releases.push(() => close(management, managementConnections, server.shutdownTimeoutMs));
-
-  const managementUrl = await listenOn(management, server.managementHost, server.managementPort, 'MANAGEMENT_PORT');
-  const url = await listenOn(app, server.host, server.port, 'PORT');
-  open.listensOn(url);
+  const operators = { host: server.managementHost, port: server.managementPort };
+  const managementUrl = await listenOn(management, operators, 'MANAGEMENT_PORT');
+  const url = await listenOn(app, server, 'PORT');
   await begun.promise;
-  platform.log.info({ url, managementUrl, areas: server.areas }, 'listening');
+  app.log.info({ url, managementUrl, areas: server.areas }, 'listening');
 
   const endDrain = new AbortController();
   let stopping: Promise<void> | undefined;
   const stop: Service['stop'] = ({ drainMs = 0 } = {}) => {
     if (drainMs === 0) endDrain.abort();
     stopping ??= (async () => {
-      draining = true;
-      if (drainMs > 0) await drain(connections, drainMs, endDrain.signal);
-      open.beginStop();
-      await releaseAll(releases);
+      app.connections.beginDrain();
+      if (drainMs > 0) await drain(app, drainMs, endDrain.signal);
+      await app.close();
     })();
     return stopping;
   };
-  return { url, managementUrl, databaseUrl: open.ownerUrl, databaseExited: open.databaseExited, stop };
-}
-
-/** Loads nothing of OpenTelemetry unless an operator asks for traces. */
-async function openTracing({ config, log }: Platform): Promise<Tracing | undefined> {
-  const { tracingEndpoint } = config.server;
-  if (tracingEndpoint === undefined) return undefined;
-  const { startTracing } = await import('./tracing.ts');
-  return startTracing({ ...config.server, tracingEndpoint }, log);
+  const { ownerUrl, exited } = app.database;
+  return { url, managementUrl, databaseUrl: ownerUrl, databaseExited: exited, stop };
 }
 
 /** Keeps serving until balancers have moved elsewhere and proxies have closed their idle connections; the signal cuts it short. */
-async function drain(connections: Connections, drainMs: number, signal: AbortSignal): Promise<void> {
+async function drain({ connections }: FastifyInstance, drainMs: number, signal: AbortSignal): Promise<void> {
   try {
     await sleep(drainMs, undefined, { signal });
     await connections.stopAccepting();
@@ -128,42 +78,18 @@ async function drain(connections: Connections, drainMs: number, signal: AbortSig
   }
 }
 
-async function listenOn(app: FastifyInstance, host: string, port: number, variable: string): Promise<string> {
+interface Listener {
+  readonly host: string;
+  readonly port: number;
+}
+
+async function listenOn(app: FastifyInstance, { host, port }: Listener, variable: string): Promise<string> {
   try {
     await app.listen({ host, port });
   } catch (error) {
     throw portError(error, port, variable) ?? error;
   }
-  const address = app.server.address();
-  if (!isAddressInfo(address)) throw new TypeError('the listener has no address');
-  return `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`;
-}
-
-function isAddressInfo(address: unknown): address is AddressInfo {
-  return typeof address === 'object' && address !== null && 'port' in address;
-}
-
-/** Answers running requests; connections that are still busy after the given milliseconds are cut. */
-async function close(app: FastifyInstance, connections: Connections, timeoutMs: number): Promise<void> {
-  const timer = setTimeout(() => app.server.closeAllConnections(), timeoutMs);
-  try {
-    await connections.close();
-  } finally {
-    await app.close().finally(() => clearTimeout(timer));
-  }
-}
-
-/** Last opened first; all are tried, and the first error is rethrown. */
-async function releaseAll(releases: (() => Promise<void>)[]): Promise<void> {
-  const errors: unknown[] = [];
-  for (const release of releases.splice(0).toReversed()) {
-    try {
-      await release();
-    } catch (error) {
-      errors.push(error);
-    }
-  }
-  if (errors.length > 0) throw errors[0];
+  return listenAddress(app, { host, port });
 }
 
 interface StopOptions {

@@ -27,18 +27,11 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import fp from 'fastify-plugin';
 import pg from 'pg';
 import type { Logger } from './lib/log.ts';
 import { readTraceContext } from './lib/trace-context.ts';
 import { traceOf } from './plugins/headers.ts';
-import type { Config } from './settings/read-config.ts';
-
-export interface Tracing {
-  /** Traces every request of a server; to be called before anything else is registered. */
-  readonly instrument: (app: FastifyInstance) => Promise<void>;
-  /** Sends what is left, for two seconds at most, and undoes what was changed in the process. */
-  readonly close: () => Promise<void>;
-}
 
 /** Everything that a span may say. None of it comes from a client, but for the method, which is one that a route has. */
 const ATTRIBUTES = new Set([
@@ -61,8 +54,15 @@ const CLOSE_MS = 2000;
 /** Failures to send are logged once in this time. */
 const COMPLAINT_MS = 60_000;
 
-/** @throws {Error} when this process is traced already: OpenTelemetry has one context per process */
-export function startTracing(server: Config['server'] & { readonly tracingEndpoint: string }, log: Logger): Tracing {
+/**
+ * Traces every request; to be registered before anything that has hooks.
+ * @throws {Error} when this process is traced already: OpenTelemetry has one context per process
+ */
+export const tracing = fp(traceRequests, { name: 'tracing', dependencies: ['service'] });
+
+async function traceRequests(app: FastifyInstance): Promise<void> {
+  const { log } = app;
+  const { server } = app.settings;
   const contexts = new AsyncLocalStorageContextManager().enable();
   if (!context.setGlobalContextManager(contexts)) throw new Error('this process is traced already');
   propagation.setGlobalPropagator(incomingTrace);
@@ -92,22 +92,21 @@ export function startTracing(server: Config['server'] & { readonly tracingEndpoi
   });
   requests.setTracerProvider(provider);
   const unpatch = traceStatements(provider);
-  return {
-    instrument: async (app) => void (await app.register(requests.plugin())),
-    async close() {
-      unpatch();
-      requests.disable();
-      // That sending failed has been told by then.
-      const sent = provider.shutdown().then(
-        () => true,
-        () => true,
-      );
-      const inTime = await Promise.race([sent, after(CLOSE_MS)]);
-      if (!inTime) log.warn('the last spans were not sent in time');
-      propagation.disable();
-      context.disable();
-    },
-  };
+  // Sends what is left, for two seconds at most, and undoes what was changed in the process.
+  app.addHook('onClose', async () => {
+    unpatch();
+    requests.disable();
+    // A failure to send is logged by then.
+    const sent = provider.shutdown().then(
+      () => true,
+      () => true,
+    );
+    const inTime = await Promise.race([sent, after(CLOSE_MS)]);
+    if (!inTime) log.warn('the last spans were not sent in time');
+    propagation.disable();
+    context.disable();
+  });
+  await app.register(requests.plugin());
 }
 
 /** The trace that a request names joins as for logs and entries; what `tracestate` says goes into no span. */

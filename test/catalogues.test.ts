@@ -5,14 +5,12 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { withSettingsTable } from '../scripts/settings-table.ts';
-import { registerAreas } from '../src/areas.ts';
+import { buildApp } from '../src/app.ts';
 import { createAuthority } from '../src/demo/authority/authority.ts';
 import { createLogger } from '../src/lib/log.ts';
-import { type OpenPlatform, openPlatform } from '../src/platform.ts';
 import type { RoutePolicy } from '../src/plugins/contract.ts';
 import { listOperations, readOpenapi } from '../src/plugins/openapi-document.ts';
 import { platformProblems } from '../src/plugins/problems.ts';
-import { buildServer } from '../src/plugins/server.ts';
 import { REMOVED, readConfig, settingGroups } from '../src/settings/read-config.ts';
 import { createDatabase, type TestDatabase } from './support/database.ts';
 
@@ -27,8 +25,7 @@ const CONTRACTS = {
 
 let dir: string;
 let database: TestDatabase;
-let open: OpenPlatform;
-let app: Awaited<ReturnType<typeof buildServer>>;
+let app: Awaited<ReturnType<typeof buildApp>>;
 let routes: readonly RoutePolicy[];
 
 beforeAll(async () => {
@@ -47,16 +44,12 @@ beforeAll(async () => {
     RAADSFEED_REGISTER: 'true',
     LDV_READ: 'true',
   };
-  open = await openPlatform({ config: readConfig(env, 'serve'), log: createLogger('silent'), purpose: 'service' });
-  app = await buildServer(open.platform);
-  await registerAreas(app, open.platform);
+  app = await buildApp({ config: readConfig(env, 'serve'), log: createLogger('silent') });
   await app.ready();
   routes = app.routePolicies();
 });
 afterAll(async () => {
-  open.beginStop();
   await app.close();
-  await open.close();
   await database.drop();
   await rm(dir, { recursive: true, force: true });
 });

@@ -7,7 +7,7 @@ const ROOT = join(import.meta.dirname, '..');
 const AREAS = ['gegevens', 'verwerkingenlog', 'raadsfeed'];
 
 interface Source {
-  /** From the root of the repository: `src/plugins/server.ts`. */
+  /** From the root of the repository: `src/plugins/contract.ts`. */
   readonly path: string;
   readonly text: string;
   /** What it imports of ours, as paths from the root. */
@@ -75,9 +75,9 @@ describe('the direction of imports', () => {
   });
 
   it('lets settings, database and seams import each other, libraries and contracts; one file starts the embedded Postgres', () => {
-    const base = /^src\/(settings|database|seams|lib|contracts|platform\.ts)/;
+    const base = /^src\/(settings|database|seams|lib|contracts)/;
     expect(strays(/^src\/(settings|database|seams)\/(?!open-database\.ts)/, base)).toEqual([]);
-    const open = /^src\/(settings|database|lib|embedded-postgres|platform\.ts)/;
+    const open = /^src\/(settings|database|lib|embedded-postgres)/;
     expect(strays(/^src\/database\/open-database\.ts/, open)).toEqual([]);
   });
 
@@ -86,7 +86,7 @@ describe('the direction of imports', () => {
   });
 
   it('lets the shared plugins import settings, database, seams and libraries only', () => {
-    expect(strays(/^src\/plugins\//, /^src\/(plugins|settings|database|seams|lib|platform\.ts)/)).toEqual([]);
+    expect(strays(/^src\/plugins\//, /^src\/(plugins|settings|database|seams|lib)/)).toEqual([]);
   });
 
   it('lets nothing outside the extensions import one', () => {
@@ -94,15 +94,13 @@ describe('the direction of imports', () => {
   });
 
   it.each(AREAS)('lets interface %s import only itself, what is shared, and its contract', (area) => {
-    const may = new RegExp(
-      `^src/((${area}|plugins|settings|database|seams|lib)/|platform\\.ts|contracts/${area}\\.ts$)`,
-    );
+    const may = new RegExp(`^src/((${area}|plugins|settings|database|seams|lib)/|contracts/${area}\\.ts$)`);
     expect(strays(new RegExp(`^src/${area}/`), may)).toEqual([]);
   });
 
   it.each(AREAS)('keeps the stores of %s away from its routes and from plugins', (area) => {
     const may = new RegExp(
-      `^src/(platform\\.ts|settings/|database/|seams/|lib/|contracts/|${area}/(?!routes/|exchange/|plugin\\.ts))`,
+      `^src/(settings/|database/|seams/|lib/|contracts/|${area}/(?!routes/|exchange/|plugin\\.ts))`,
     );
     expect(strays(new RegExp(`^src/${area}/store/`), may)).toEqual([]);
   });
@@ -129,10 +127,7 @@ describe('the direction of imports', () => {
     expect(strays(/^src\/client\//, may)).toEqual([]);
   });
 
-  it('keeps the server free of areas by name, and of the command line', () => {
-    expect(strays(/^src\/plugins\/server\.ts$/, /^src\/(plugins|settings|database|seams|lib|platform\.ts)/)).toEqual(
-      [],
-    );
+  it('keeps what puts the service together free of the command line', () => {
     expect(strays(/^src\/(?!main)[^/]+\.ts$/, /^src\/(?!cli\/|demo\/)/)).toEqual([]);
   });
 
@@ -149,9 +144,9 @@ describe('the direction of imports', () => {
     const tracer = /^(@opentelemetry\/|@fastify\/otel$)/;
     expect(users(/^src\/(?!tracing\.ts)/, tracer)).toEqual([]);
     expect(users(/^src\/tracing\.ts/, tracer)).not.toEqual([]);
-    expect(strays(/^src\/tracing\.ts/, /^src\/(settings|seams|plugins|lib|platform\.ts)/)).toEqual([]);
+    expect(strays(/^src\/tracing\.ts/, /^src\/(settings|seams|plugins|lib)/)).toEqual([]);
     const importers = source.filter(({ ours }) => ours.includes('src/tracing.ts'));
-    expect(importers.map(({ path }) => path)).toEqual(['src/serve.ts']);
+    expect(importers.map(({ path }) => path)).toEqual(['src/app.ts']);
     const imports = importers[0]?.text.match(/^.*'\.\/tracing\.ts'.*$/gm) ?? [];
     expect(imports.filter((line) => !/^import type |await import\(/.test(line))).toEqual([]);
   });
@@ -177,7 +172,7 @@ describe('the extensions', () => {
 
   it('keeps the search index of the pages free of pages', () => {
     const may =
-      /^src\/(settings\/|database\/|seams\/|lib\/|platform\.ts|extensions\/pages\/search\/|raadsfeed\/(domain|store)\/|raadsfeed\/feed\/head\.ts)/;
+      /^src\/(settings\/|database\/|seams\/|lib\/|extensions\/pages\/search\/|raadsfeed\/(domain|store)\/|raadsfeed\/feed\/head\.ts)/;
     expect(strays(/^src\/extensions\/pages\/search\//, may)).toEqual([]);
   });
 
@@ -189,14 +184,14 @@ describe('the extensions', () => {
   it('keeps the stores of the aggregator free of what reads sources', () => {
     const own = /store\/|source\.ts|resource-key\.ts|supplier\/(source-adapter|coverage)\.ts|notubiz\/call-limiter\.ts/;
     const may = new RegExp(
-      `^src/(settings/|database/|seams/|lib/|platform\\.ts|raadsfeed/(domain|store)/|extensions/aggregator/(${own.source}))`,
+      `^src/(settings/|database/|seams/|lib/|raadsfeed/(domain|store)/|extensions/aggregator/(${own.source}))`,
     );
     expect(strays(/^src\/extensions\/aggregator\/store\//, may)).toEqual([]);
   });
 
   it("keeps a supplier's adapter free of the database and of feeds", () => {
     const own = /notubiz\/|resource-key\.ts|supplier\/(source-adapter|windows)\.ts/;
-    const may = new RegExp(`^src/(settings/|lib/|seams/|platform\\.ts|extensions/aggregator/(${own.source}))`);
+    const may = new RegExp(`^src/(settings/|lib/|seams/|extensions/aggregator/(${own.source}))`);
     expect(strays(/^src\/extensions\/aggregator\/notubiz\//, may)).toEqual([]);
   });
 

@@ -79,7 +79,7 @@ export function feedSyncCommand(terminal: Terminal): Command {
         const { organisatie, reden, toelichting } = options;
         requireToelichting(reden, toelichting);
         const { createPublisher, findMissing, publishRemovals } = await import('../raadsfeed/writer/publisher.ts');
-        const { platform, output, interrupted } = context;
+        const { database, clock, proof, output, interrupted } = context;
         const keys = new Set<string>();
         let missing: Missing | undefined;
         const { lines, recorded, noOp } = await publishFeedLines(files, context, {
@@ -95,7 +95,7 @@ export function feedSyncCommand(terminal: Terminal): Command {
             return undefined;
           },
           checked: async () => {
-            missing = await findMissing(platform.pool, organisatie, keys, { verwijderreden: reden, toelichting });
+            missing = await findMissing(database.pool, organisatie, keys, { verwijderreden: reden, toelichting });
             if (missing.isMassDelete && options.allowMassDelete !== true) {
               throw new CommandError(
                 `${missing.removals.length} of the ${missing.present} resources of ${organisatie} are not in this state. ` +
@@ -107,7 +107,12 @@ export function feedSyncCommand(terminal: Terminal): Command {
         const deleted =
           missing === undefined
             ? 0
-            : await publishRemovals(platform.pool, createPublisher(platform), missing, interrupted);
+            : await publishRemovals(
+                database.pool,
+                createPublisher({ pool: database.pool, clock, proof }),
+                missing,
+                interrupted,
+              );
         output.result({ lines, recorded, noOp, deleted }, () => {
           output.line(`${lines} resources: ${recorded} recorded, ${noOp} no-op; ${deleted} others deleted.`);
         });
@@ -162,7 +167,7 @@ const MAX_REPORTED_FAULTS = 1000;
  */
 async function publishFeedLines(
   files: readonly string[],
-  { platform, terminal, output, interrupted }: CommandContext,
+  { terminal, database, clock, proof, output, interrupted }: CommandContext,
   { strict, partial, accept, checked }: FeedLinesOptions,
 ): Promise<FeedLinesResult> {
   const { createLineValidator } = await import('../raadsfeed/writer/line-validator.ts');
@@ -170,7 +175,7 @@ async function publishFeedLines(
   const { createPublisher } = await import('../raadsfeed/writer/publisher.ts');
   limitYoungGeneration();
   const validate = createLineValidator();
-  const publisher = createPublisher(platform);
+  const publisher = createPublisher({ pool: database.pool, clock, proof });
   const input = await openFeedInput(terminal, files, { twice: !partial, signal: interrupted });
 
   const run = async (publish: boolean): Promise<FeedLinesResult> => {

@@ -44,7 +44,7 @@ function feedRedactCommand(terminal: Terminal): Command {
       '\nExample:\n  $ koppelvlak feed redact --resource gm0363/Informatieobject/doc-1 --reden persoonsgegevens',
     )
     .action((options: RedactOptions) =>
-      runCommand(terminal, options, async ({ platform, ownerUrl, output, interrupted }) => {
+      runCommand(terminal, options, async ({ database, clock, proof, output, interrupted }) => {
         const { reden: verwijderreden, toelichting } = options;
         requireToelichting(verwijderreden, toelichting);
         const { createPublisher } = await import('../raadsfeed/writer/publisher.ts');
@@ -53,9 +53,9 @@ function feedRedactCommand(terminal: Terminal): Command {
         const changes = options.resource.map(
           (named): Removal => ({ op: 'redact', ...named, verwijderreden, toelichting }),
         );
-        const outcomes = await createPublisher(platform).publish(changes);
-        await vacuumFeed(ownerUrl);
-        const waiting = await awaitContentTables(platform.pool, options.wait * 1000, interrupted);
+        const outcomes = await createPublisher({ pool: database.pool, clock, proof }).publish(changes);
+        await vacuumFeed(database.ownerUrl);
+        const waiting = await awaitContentTables(database.pool, options.wait * 1000, interrupted);
         const results = changes.map(({ resourceType, resource }, i) => {
           const outcome = outcomes[i] ?? 'no-op';
           const name = `${resource.organisatiecode}/${resourceType}/${resource.bronidentificatie}`;
@@ -100,33 +100,36 @@ function feedPruneCommand(terminal: Terminal): Command {
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak feed prune --before 2021-01-01')
     .action(({ before, dryRun = false, json }: PruneOptions) =>
-      runCommand(terminal, { json: json ?? false }, async ({ platform, output, interrupted }) => {
-        const { clock, pool } = platform;
-        if (before > clock.now()) throw new UsageError('--before lies in the future');
-        const { findPruneEnd, pruneGraceMs, pruneHistory } = await import('../raadsfeed/store/prune.ts');
-        const { readFeedRow } = await import('../raadsfeed/store/feed-row.ts');
-        const { rewritePartitions } = await import('../raadsfeed/store/text-partitions.ts');
-        if (dryRun) {
-          const upTo = await findPruneEnd(pool, before);
-          output.result({ upTo, dryRun }, () =>
-            output.line(`The history up to and including number ${upTo} would go.`),
-          );
-          return;
-        }
-        const { requireProofWriter } = await import('../seams/proof-log.ts');
-        const pruned = await pruneHistory(pool, {
-          proof: await requireProofWriter(pool, 'raadsfeed', platform.proof),
-          before,
-          graceMs: pruneGraceMs(platform.config.database.statementTimeoutMs),
-          signal: interrupted,
-          progress: (done, of) => output.progress(`${done} of ${of} numbers`),
-        });
-        await rewritePartitions(pool);
-        const { historieVanaf } = await readFeedRow(pool);
-        output.result({ ...pruned, historieVanaf: historieVanaf.toISOString().slice(0, 10) }, () => {
-          output.line(`${pruned.removed} records removed; the history begins after number ${pruned.upTo}.`);
-        });
-      }),
+      runCommand(
+        terminal,
+        { json: json ?? false },
+        async ({ config, database: { pool }, clock, proof, output, interrupted }) => {
+          if (before > clock.now()) throw new UsageError('--before lies in the future');
+          const { findPruneEnd, pruneGraceMs, pruneHistory } = await import('../raadsfeed/store/prune.ts');
+          const { readFeedRow } = await import('../raadsfeed/store/feed-row.ts');
+          const { rewritePartitions } = await import('../raadsfeed/store/text-partitions.ts');
+          if (dryRun) {
+            const upTo = await findPruneEnd(pool, before);
+            output.result({ upTo, dryRun }, () =>
+              output.line(`The history up to and including number ${upTo} would go.`),
+            );
+            return;
+          }
+          const { requireProofWriter } = await import('../seams/proof-log.ts');
+          const pruned = await pruneHistory(pool, {
+            proof: await requireProofWriter(pool, 'raadsfeed', proof),
+            before,
+            graceMs: pruneGraceMs(config.database.statementTimeoutMs),
+            signal: interrupted,
+            progress: (done, of) => output.progress(`${done} of ${of} numbers`),
+          });
+          await rewritePartitions(pool);
+          const { historieVanaf } = await readFeedRow(pool);
+          output.result({ ...pruned, historieVanaf: historieVanaf.toISOString().slice(0, 10) }, () => {
+            output.line(`${pruned.removed} records removed; the history begins after number ${pruned.upTo}.`);
+          });
+        },
+      ),
     );
 }
 
@@ -137,17 +140,17 @@ function feedVerifyCommand(terminal: Terminal): Command {
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak feed verify')
     .action((options: { files?: boolean; json?: boolean }) =>
-      runCommand(terminal, options, async ({ platform, ownerUrl, output, interrupted }) => {
+      runCommand(terminal, options, async ({ database, clock, output, interrupted }) => {
         const { verifyFeed } = await import('../raadsfeed/verify/verify-feed.ts');
         const progress = createProgress(terminal, 'checked', undefined);
         const { findOrphanFiles } = await import('../raadsfeed/store/orphan-files.ts');
-        const verified = await verifyFeed(platform.pool, {
-          clock: platform.clock,
+        const verified = await verifyFeed(database.pool, {
+          clock,
           signal: interrupted,
           progress: (number) => progress.update(number),
         });
         progress.end();
-        const files = options.files === true ? await findOrphanFiles(ownerUrl) : [];
+        const files = options.files === true ? await findOrphanFiles(database.ownerUrl) : [];
         const result = { ...verified, ...(options.files === true && { files }) };
         output.result(result, () => {
           for (const { sequenceNumber, fault } of result.faults) {

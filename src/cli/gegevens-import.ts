@@ -66,7 +66,7 @@ export function importCommand(terminal: Terminal, tools: GegevensTools | undefin
       return;
     }
     await runCommand(terminal, options, async (context) => {
-      const { configured, model } = await chooseModel(context.platform.config.gegevens, options);
+      const { configured, model } = await chooseModel(context.config.gegevens, options);
       const aid = (await tools?.beginImport(command, model)) ?? {};
       const results: FileResult[] = [];
       for (const file of files) results.push(await importOne(context, { ...options, loaded: model, aid }, file));
@@ -107,11 +107,11 @@ async function importOne(
   options: ImportOptions & { readonly loaded: Model; readonly aid: ImportAid },
   path: string,
 ): Promise<FileResult> {
-  const { platform, terminal, interrupted } = context;
+  const { database, clock, terminal, interrupted } = context;
   const { loaded: model, model: named, replace = false, aid } = options;
   const { FaultyFile, importFile, recogniseModel } = await import('../gegevens/store/import-file.ts');
   const { ReplacementRefused } = await import('../gegevens/store/replace-deliveries.ts');
-  const judged = aid.createJudge?.(platform.clock.now());
+  const judged = aid.createJudge?.(clock.now());
   const progress = createProgress(terminal, 'records checked', (await stat(path).catch(() => undefined))?.size);
   const show = (bytesRead: number, records: number): void => {
     progress.reached(bytesRead);
@@ -121,7 +121,7 @@ async function importOne(
   try {
     read = await aid.read?.(context, path);
     if (read !== undefined && read.faults.length > 0) return { file: path, faults: read.faults };
-    const imported = await importFile(platform.pool, {
+    const imported = await importFile(database.pool, {
       ...{ path, model, replace, judge: judged?.judge, signal: interrupted },
       ...(read === undefined ? {} : { source: read.source }),
       progress: show,

@@ -39,12 +39,12 @@ function listCommand(terminal: Terminal): Command {
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens list --variant vs --all')
     .action((options: ListOptions) =>
-      runCommand(terminal, options, async ({ platform, output }) => {
+      runCommand(terminal, options, async ({ database, output }) => {
         const { listLeveringen } = await import('../gegevens/store/manage-leveringen.ts');
         const { municipalityKey } = await import('../gegevens/model/selection.ts');
         const { municipality } = options;
         const gemeente = municipality === undefined ? undefined : (municipalityKey(municipality) ?? '');
-        const leveringen = await listLeveringen(platform.pool, { ...options, gemeente });
+        const leveringen = await listLeveringen(database.pool, { ...options, gemeente });
         output.result({ leveringen }, () => {
           const rows = leveringen.map((levering) => [
             String(levering.id),
@@ -83,11 +83,11 @@ function showCommand(terminal: Terminal): Command {
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens show 12')
     .action((id: number, options: { json?: boolean }) =>
-      runCommand(terminal, options, async ({ platform, output }) => {
+      runCommand(terminal, options, async ({ database, output }) => {
         const { listLeveringen, readHead } = await import('../gegevens/store/manage-leveringen.ts');
-        const [levering] = await listLeveringen(platform.pool, { id, all: true });
+        const [levering] = await listLeveringen(database.pool, { id, all: true });
         if (levering === undefined) throw new CommandError(`there is no levering ${id}`);
-        const kop = await readHead(platform.pool, id);
+        const kop = await readHead(database.pool, id);
         output.result({ ...levering, kop }, () => {
           for (const [name, value] of Object.entries(levering)) {
             const shown = value instanceof Date ? value.toISOString() : String(value ?? '-');
@@ -108,9 +108,9 @@ function removeCommand(terminal: Terminal): Command {
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens remove 12 13')
     .action((ids: number[], options: { json?: boolean }) =>
-      runCommand(terminal, options, async ({ platform, output }) => {
+      runCommand(terminal, options, async ({ database, output }) => {
         const { removeLeveringen } = await import('../gegevens/store/manage-leveringen.ts');
-        const removed = await removeLeveringen(platform.pool, ids);
+        const removed = await removeLeveringen(database.pool, ids);
         output.result({ removed }, () => output.line(`No longer delivered: ${removed.join(', ') || 'none'}`));
         const unknown = ids.filter((id) => !removed.includes(id));
         if (unknown.length > 0) throw new CommandError(`not there or removed before: ${unknown.join(', ')}`);
@@ -134,11 +134,10 @@ function pruneCommand(terminal: Terminal): Command {
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens prune --older-than 30 --dry-run')
     .action((options: PruneOptions) =>
-      runCommand(terminal, options, async ({ platform, output, interrupted }) => {
+      runCommand(terminal, options, async ({ config, database, clock, output, interrupted }) => {
         const { pruneLeveringen } = await import('../gegevens/store/manage-leveringen.ts');
-        const { pool, clock, config } = platform;
         const dryRun = options.dryRun ?? false;
-        const pruned = await pruneLeveringen(pool, {
+        const pruned = await pruneLeveringen(database.pool, {
           now: clock.now(),
           // A younger version may be in an answer, or in a state that another instance is saving at this moment.
           minAgeMs: Math.max(options.olderThan * DAY_MS, config.gegevens.pagePinMinutes * 60_000),
@@ -183,10 +182,10 @@ function journalCommand(terminal: Terminal, tools: GegevensTools | undefined): C
     .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens journal --since 2026-04-01 --json')
     .action((id: number | undefined, options: JournalOptions) =>
       runCommand(terminal, options, async (context) => {
-        const { platform, output } = context;
+        const { database, output } = context;
         if (options.proof === true) return await printProof(context, id);
         const { readJournal } = await import('../gegevens/store/journal.ts');
-        const entries = await readJournal(platform.pool, { ...options, id });
+        const entries = await readJournal(database.pool, { ...options, id });
         const [first] = entries;
         if (id !== undefined && first === undefined) throw new CommandError(`there is no entry ${id}`);
         if (id !== undefined && first !== undefined) {
@@ -203,17 +202,22 @@ function journalCommand(terminal: Terminal, tools: GegevensTools | undefined): C
 }
 
 /** With `--json` also the record that the proof is of. */
-async function printProof({ platform, output, terminal }: CommandContext, id: number | undefined): Promise<void> {
+async function printProof(
+  { database, proof, output, terminal }: CommandContext,
+  id: number | undefined,
+): Promise<void> {
   const { readJournalAfter } = await import('../gegevens/store/journal.ts');
   const { proofRecordOf, proveDelivery } = await import('../gegevens/store/proof.ts');
   if (id === undefined) throw new UsageError('--proof takes the number of an entry');
-  const writer = platform.proof('leveringen', 'kept');
+  const writer = proof('leveringen', 'kept');
   if (writer === undefined) throw new CommandError('the proof log leveringen is not kept: see PROOF_KEY');
-  const [found] = await readJournalAfter(platform.pool, id - 1, 1);
+  const [found] = await readJournalAfter(database.pool, id - 1, 1);
   if (found?.entry.id !== id) throw new CommandError(`there is no entry ${id}`);
-  const proof = await proveDelivery(platform.pool, writer, found);
-  if (proof === undefined) throw new CommandError('it is in no published checkpoint yet: try again later');
-  output.result({ ...Object.fromEntries(proofRecordOf(found.entry).parts), proof }, () => terminal.stdout.write(proof));
+  const text = await proveDelivery(database.pool, writer, found);
+  if (text === undefined) throw new CommandError('it is in no published checkpoint yet: try again later');
+  output.result({ ...Object.fromEntries(proofRecordOf(found.entry).parts), proof: text }, () =>
+    terminal.stdout.write(text),
+  );
 }
 
 function overview(entries: readonly Journalled[]): string {

@@ -35,13 +35,17 @@ Example:
   $ koppelvlak log export --from 2026-01-01 --to 2026-04-01 > quarter.ndjson`,
     )
     .action(({ from, to, activity, processing, history = false }: ExportOptions) =>
-      runCommand(terminal, {}, async ({ platform, interrupted }) => {
+      runCommand(terminal, {}, async (context) => {
+        const { interrupted } = context;
         if (Date.parse(from) > Date.parse(to)) throw new UsageError('--to must not be before --from');
         const { exportLines } = await import('../verwerkingenlog/export.ts');
         const selection = { from, to, verwerkingsactiviteitId: activity, verwerkingId: processing, history };
         const { USER: user } = terminal.env;
         const by = user === undefined || user === '' ? 'log export' : `log export (${user})`;
-        for await (const line of exportLines(platform, selection, { by, signal: interrupted })) {
+        for await (const line of exportLines({ ...context, pool: context.database.pool }, selection, {
+          by,
+          signal: interrupted,
+        })) {
           await written(terminal.stdout, line, interrupted);
         }
       }),

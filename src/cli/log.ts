@@ -26,17 +26,17 @@ function logHistoryCommand(terminal: Terminal): Command {
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak log history 0198c0de-7c1e-7aa0-9b1c-3d5e7f900000')
     .action((actieId: string, options: { identifiers?: boolean; proof?: boolean; json?: boolean }) =>
-      runCommand(terminal, options, async ({ platform, output }) => {
+      runCommand(terminal, options, async ({ database, config, proof, output }) => {
         const { isOrganisation, readHistory, reveal } = await import('../verwerkingenlog/store/versions.ts');
         const { openIdentityKeys } = await import('../verwerkingenlog/store/keys.ts');
-        const keys = await openIdentityKeys(platform.pool, platform.config.verwerkingenlog.key, 'read');
-        const stored = await readHistory(platform.pool, actieId);
+        const keys = await openIdentityKeys(database.pool, config.verwerkingenlog.key, 'read');
+        const stored = await readHistory(database.pool, actieId);
         if (stored.length === 0) throw new CommandError(`the log has no action ${actieId}`);
         if (options.proof === true) {
           const { provenVersions } = await import('../verwerkingenlog/store/proof.ts');
-          const writer = platform.proof('verwerkingen', 'kept');
+          const writer = proof('verwerkingen', 'kept');
           if (writer === undefined) throw new CommandError('the proof log verwerkingen is not kept: see PROOF_KEY');
-          const proven = await provenVersions(platform.pool, writer, stored, keys);
+          const proven = await provenVersions(database.pool, writer, stored, keys);
           output.result(proven, () => output.line(JSON.stringify(proven, undefined, 2)));
           return;
         }
@@ -83,13 +83,13 @@ function logVerifyCommand(terminal: Terminal): Command {
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak log verify')
     .action((options: { json?: boolean }) =>
-      runCommand(terminal, { ...options, role: 'retention' }, async ({ platform, output, interrupted }) => {
+      runCommand(terminal, { ...options, role: 'retention' }, async ({ database, config, output, interrupted }) => {
         const { verifyLog } = await import('../verwerkingenlog/store/verify.ts');
         const { openIdentityKeys } = await import('../verwerkingenlog/store/keys.ts');
         let versions = 0;
         const faults: LogFault[] = [];
-        const found = verifyLog(platform.prunePool, {
-          keys: await openIdentityKeys(platform.prunePool, platform.config.verwerkingenlog.key, 'read'),
+        const found = verifyLog(database.prunePool, {
+          keys: await openIdentityKeys(database.prunePool, config.verwerkingenlog.key, 'read'),
           signal: interrupted,
           progress: (seen, month) => {
             versions = seen;
@@ -114,27 +114,32 @@ function logPruneCommand(terminal: Terminal): Command {
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak log prune --dry-run')
     .action((options: { dryRun?: boolean; json?: boolean }) =>
-      runCommand(terminal, { ...options, role: 'retention' }, async ({ platform, output, interrupted }) => {
-        const { prune } = await import('../verwerkingenlog/store/retention.ts');
-        const dryRun = options.dryRun ?? false;
-        const { requireProofWriter } = await import('../seams/proof-log.ts');
-        const result = await prune({
-          proof: await requireProofWriter(platform.prunePool, 'verwerkingen', platform.proof),
-          pool: platform.prunePool,
-          clock: platform.clock,
-          rules: platform.config.verwerkingenlog,
-          dryRun,
-          signal: interrupted,
-          progress: (removed, month) => output.progress(`${removed} actions, at month ${month}`),
-        });
-        output.result({ dryRun, ...result }, () => {
-          const months = Object.entries(result.byMonth).map(([month, count]) => [month, String(count)]);
-          if (months.length > 0) output.line(table(['month', 'actions'], months));
-          output.line(`${result.removed} actions ${dryRun ? 'would be removed' : 'removed'}.`);
-          if (result.withoutTerm > 0) output.line(`${result.withoutTerm} actions have no term and are kept.`);
-          if (result.droppedMonths.length > 0) output.line(`Empty months dropped: ${result.droppedMonths.join(', ')}.`);
-        });
-      }),
+      runCommand(
+        terminal,
+        { ...options, role: 'retention' },
+        async ({ database, config, clock, proof, output, interrupted }) => {
+          const { prune } = await import('../verwerkingenlog/store/retention.ts');
+          const dryRun = options.dryRun ?? false;
+          const { requireProofWriter } = await import('../seams/proof-log.ts');
+          const result = await prune({
+            proof: await requireProofWriter(database.prunePool, 'verwerkingen', proof),
+            pool: database.prunePool,
+            clock: clock,
+            rules: config.verwerkingenlog,
+            dryRun,
+            signal: interrupted,
+            progress: (removed, month) => output.progress(`${removed} actions, at month ${month}`),
+          });
+          output.result({ dryRun, ...result }, () => {
+            const months = Object.entries(result.byMonth).map(([month, count]) => [month, String(count)]);
+            if (months.length > 0) output.line(table(['month', 'actions'], months));
+            output.line(`${result.removed} actions ${dryRun ? 'would be removed' : 'removed'}.`);
+            if (result.withoutTerm > 0) output.line(`${result.withoutTerm} actions have no term and are kept.`);
+            if (result.droppedMonths.length > 0)
+              output.line(`Empty months dropped: ${result.droppedMonths.join(', ')}.`);
+          });
+        },
+      ),
     );
 }
 
@@ -152,14 +157,14 @@ Example:
   $ VERWERKINGENLOG_KEY=new:…,old:… koppelvlak log rotate-key`,
     )
     .action((options: { json?: boolean }) =>
-      runCommand(terminal, { ...options, role: 'retention' }, async ({ platform, output, interrupted }) => {
+      runCommand(terminal, { ...options, role: 'retention' }, async ({ database, config, output, interrupted }) => {
         const { openIdentityKeys } = await import('../verwerkingenlog/store/keys.ts');
         const { rotateKeys } = await import('../verwerkingenlog/store/rotate.ts');
-        const { key } = platform.config.verwerkingenlog;
+        const { key } = config.verwerkingenlog;
         if (key === undefined) throw new CommandError('VERWERKINGENLOG_KEY is not set');
-        const keys = await openIdentityKeys(platform.prunePool, key, 'write');
+        const keys = await openIdentityKeys(database.prunePool, key, 'write');
         const { rewritten, unreadable, forgotten, inUse } = await rotateKeys({
-          pool: platform.prunePool,
+          pool: database.prunePool,
           keys,
           signal: interrupted,
           progress: (versions, month) => output.progress(`${versions} versions, at month ${month}`),

@@ -25,11 +25,11 @@ function addCommand(terminal: Terminal): Command {
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak register add www.voorbeeldstad.example')
     .action((given: string, options: Options) =>
-      runCommand(terminal, options, async ({ platform, output, interrupted }) => {
+      runCommand(terminal, options, async ({ config, database, clock, output, interrupted }) => {
         const { addFeed, createRegisterClient } = await import('../raadsfeed/register/register.ts');
-        const client = createRegisterClient(platform);
+        const client = createRegisterClient({ config, clock });
         try {
-          const serviceUrl = await addFeed(platform.pool, client, given, interrupted);
+          const serviceUrl = await addFeed(database.pool, client, given, interrupted);
           output.result({ serviceUrl }, () => output.line(`Added: ${serviceUrl}`));
         } catch (error) {
           throw new CommandError(`no feed was found at ${given}: ${error instanceof Error ? error.message : error}`);
@@ -46,9 +46,9 @@ function listCommand(terminal: Terminal): Command {
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak register list')
     .action((options: Options) =>
-      runCommand(terminal, options, async ({ platform, output }) => {
+      runCommand(terminal, options, async ({ database, output }) => {
         const { readEntries } = await import('../raadsfeed/store/register.ts');
-        const entries = await readEntries(platform.pool);
+        const entries = await readEntries(database.pool);
         output.result(entries, () => {
           if (entries.length === 0) output.line('No feeds; see koppelvlak register add --help.');
           else output.line(table(['feed', 'organisations', 'last seen', 'state'], entries.map(row)));
@@ -73,9 +73,9 @@ function removeCommand(terminal: Terminal): Command {
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak register remove www.voorbeeldstad.example')
     .action((given: string, options: Options) =>
-      runCommand(terminal, options, async ({ platform, output }) => {
+      runCommand(terminal, options, async ({ database, output }) => {
         const { removeFeed } = await import('../raadsfeed/store/register.ts');
-        if (!(await removeFeed(platform.pool, given))) throw new CommandError(`${given} is not in the register`);
+        if (!(await removeFeed(database.pool, given))) throw new CommandError(`${given} is not in the register`);
         output.result({ removed: given }, () => output.line(`Removed: ${given}`));
       }),
     );
@@ -87,15 +87,15 @@ function refreshCommand(terminal: Terminal): Command {
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak register refresh')
     .action((options: Options) =>
-      runCommand(terminal, options, async ({ platform, output, interrupted }) => {
+      runCommand(terminal, options, async ({ config, database, clock, output, interrupted }) => {
         const { readEntries } = await import('../raadsfeed/store/register.ts');
         const { createRegisterClient, refreshFeed } = await import('../raadsfeed/register/register.ts');
-        const client = createRegisterClient(platform);
+        const client = createRegisterClient({ config, clock });
         try {
           const results = [];
-          for (const entry of await readEntries(platform.pool)) {
+          for (const entry of await readEntries(database.pool)) {
             output.progress(`asking ${entry.serviceUrl}`);
-            results.push(await refreshFeed(platform.pool, client, entry, interrupted));
+            results.push(await refreshFeed(database.pool, client, entry, interrupted));
           }
           const silent = results.filter(({ bereikbaar }) => !bereikbaar);
           output.result(results, () => output.line(`${results.length} feeds asked, ${silent.length} did not answer.`));

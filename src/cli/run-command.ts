@@ -1,5 +1,8 @@
+import { type Database, type DatabaseOptions, openDatabase } from '../database/open-database.ts';
 import { createLogger, type Logger, reasonOf } from '../lib/log.ts';
-import { openPlatform, type Platform, type PlatformOptions } from '../platform.ts';
+import { type Clock, systemClock } from '../lib/time.ts';
+import { baseUrlOf } from '../plugins/service.ts';
+import { type OpenStoreHooks, openStoreHooks } from '../seams/store-hooks.ts';
 import type { Terminal } from '../seams/terminal.ts';
 import { type Config, ConfigError, type Environment, knownVariables, readConfig } from '../settings/read-config.ts';
 import { unknownVariables } from '../settings/unknown-variables.ts';
@@ -24,20 +27,18 @@ export class UsageError extends CommandError {
   }
 }
 
-export interface CommandContext {
-  readonly terminal: Terminal;
-  readonly platform: Platform;
-  /** Address of the database as its owner. */
-  readonly ownerUrl: string;
-  readonly output: Output;
-  /** Fires on Ctrl-C and `SIGTERM`: stop and leave nothing half done. */
-  readonly interrupted: AbortSignal;
+/** What a command with the database open gets. */
+export interface CommandContext extends ToolContext, Pick<OpenStoreHooks, 'proof' | 'forward'> {
+  readonly database: Database;
+  readonly clock: Clock;
+  /** Address that clients see, without a trailing slash. */
+  readonly publicBaseUrl: () => string;
 }
 
 export interface CommandOptions {
   readonly json?: boolean;
   /** The database role to act as; the login needs no other. Default: the service's. */
-  readonly role?: PlatformOptions['role'];
+  readonly role?: DatabaseOptions['role'];
 }
 
 /** What a command without a database gets. */
@@ -46,6 +47,7 @@ export interface ToolContext {
   readonly config: Config;
   readonly log: Logger;
   readonly output: Output;
+  /** Fires on Ctrl-C and `SIGTERM`: stop and leave nothing half done. */
   readonly interrupted: AbortSignal;
 }
 
@@ -87,14 +89,17 @@ export async function runCommand(
   options: CommandOptions,
   command: (context: CommandContext) => Promise<unknown>,
 ): Promise<void> {
-  await runTool(terminal, options, async ({ config, log, output, interrupted }) => {
-    const open = await openPlatform({ config, log, purpose: 'command', role: options.role });
+  await runTool(terminal, options, async (tool) => {
+    const { config, log } = tool;
+    const { role } = options;
+    const database = await openDatabase({ config, log, purpose: 'command', role });
     try {
-      await open.requireRightKeys();
-      await command({ terminal, platform: open.platform, ownerUrl: open.ownerUrl, output, interrupted });
+      const { proof, forward, requireRightKey } = await openStoreHooks(config);
+      await requireRightKey(role === 'retention' ? database.prunePool : database.pool);
+      const publicBaseUrl = (): string => baseUrlOf(config.server);
+      await command({ ...tool, database, clock: systemClock, publicBaseUrl, proof, forward });
     } finally {
-      open.beginStop();
-      await open.close();
+      await database.close();
     }
   });
 }

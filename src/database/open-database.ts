@@ -1,11 +1,9 @@
 import pg from 'pg';
 import type { Logger } from '../lib/log.ts';
-import type { Clock } from '../lib/time.ts';
-import type { ReadinessCheck, ReadinessResult } from '../platform.ts';
 import type { Config } from '../settings/read-config.ts';
 import { readAddresses } from './addresses.ts';
 import { createListener, type Listener } from './listen.ts';
-import { MIGRATIONS, migrate, migrationState, requireMigrations } from './migrate.ts';
+import { MIGRATIONS, migrate, requireMigrations } from './migrate.ts';
 import { createPool, type Pool, type PoolOptions } from './pool.ts';
 import type { Db } from './transaction.ts';
 
@@ -22,8 +20,6 @@ const OWN_CONNECTIONS = 2;
 const APPEND_CONNECTIONS = 4;
 /** Of an aggregator: one for each source that is read at the same time, and two to renew leases. */
 const SOURCES_CONNECTIONS = 6;
-
-type DatabaseOptions = DatabaseServerOptions & { readonly clock: Clock };
 
 /** The shares that connections are divided into; one cannot use those of another. */
 export type PoolShare = 'gegevens' | 'append' | 'verwerkingenlog' | 'raadsfeed';
@@ -48,10 +44,8 @@ export interface DatabasePools {
   readonly listener: Listener;
 }
 
-interface OpenDatabase {
-  readonly pools: DatabasePools;
-  /** Readiness checks of the database. */
-  readonly checks: readonly ReadinessCheck[];
+export interface Database extends DatabasePools {
+  /** Address of the database as its owner, for migrations (secret). */
   readonly ownerUrl: string;
   /** Settles when the embedded Postgres has ended, for whatever reason. */
   readonly exited: Promise<void>;
@@ -62,7 +56,7 @@ interface OpenDatabase {
  * Opens the configured database, or the embedded one. A service migrates it when configured to; a command requires it to be up to date.
  * @throws {Error} with a message for operators; what was opened is released
  */
-export async function openDatabase(options: DatabaseOptions): Promise<OpenDatabase> {
+export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const databaseServer = await openDatabaseServer(options);
   try {
     return await connect(options, databaseServer);
@@ -72,8 +66,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<OpenDataba
   }
 }
 
-async function connect(options: DatabaseOptions, databaseServer: DatabaseServer): Promise<OpenDatabase> {
-  const { config, log, clock, purpose, role = 'service' } = options;
+async function connect(options: DatabaseOptions, databaseServer: DatabaseServer): Promise<Database> {
+  const { config, log, purpose, role = 'service' } = options;
   const { database } = config;
   const { url, ownerUrl, variables, exited } = databaseServer;
   if (purpose === 'service' && database.migrate) {
@@ -150,9 +144,7 @@ async function connect(options: DatabaseOptions, databaseServer: DatabaseServer)
     await close();
     throw error;
   }
-  const checks = databaseChecks({ pool, listener, clock, areas: config.server.areas });
-  const byPurpose = { pool, shares, readPool, replicaPool, pipelinePool, prunePool, listener };
-  return { pools: byPurpose, checks, ownerUrl, exited, close };
+  return { pool, shares, readPool, replicaPool, pipelinePool, prunePool, listener, ownerUrl, exited, close };
 }
 
 async function checkServiceLogin(pool: Pool, url: string, log: DatabaseOptions['log']): Promise<void> {
@@ -210,12 +202,12 @@ interface DatabaseServer {
   readonly stop: () => Promise<void>;
 }
 
-interface DatabaseServerOptions {
+export interface DatabaseOptions {
   readonly config: Config;
   readonly log: Logger;
   /** A service owns the embedded Postgres; a command uses the running one, or starts it for its own duration. */
   readonly purpose: 'service' | 'command';
-  /** The role to check the login for; see `PlatformOptions`. */
+  /** The role that the login must be able to act as; default `service`. With `retention` only `prunePool` can be used. */
   readonly role?: 'service' | 'retention' | undefined;
 }
 
@@ -235,7 +227,7 @@ class NoDatabaseError extends Error {
  * @throws {EmbeddedPostgresError} when the embedded one cannot be used
  * @throws {NoDatabaseError} when a command has neither
  */
-export async function openDatabaseServer({ config, log, purpose }: DatabaseServerOptions): Promise<DatabaseServer> {
+export async function openDatabaseServer({ config, log, purpose }: DatabaseOptions): Promise<DatabaseServer> {
   const { database, server } = config;
   const never = new Promise<void>(() => {});
   if (database.url !== undefined) {
@@ -255,81 +247,4 @@ export async function openDatabaseServer({ config, log, purpose }: DatabaseServe
   log.warn('no DATABASE_URL: using the embedded Postgres, which is not meant for production');
   const { url, exited, stop } = await startEmbedded({ dir: server.home, log });
   return { url, ownerUrl: url, variables: {}, exited, stop };
-}
-
-/** With a larger difference (milliseconds), times of this process and of the database cannot be compared. */
-const CLOCK_LIMIT_MS = 5000;
-
-interface DatabaseCheckOptions {
-  readonly pool: Pool;
-  readonly listener: Listener;
-  readonly clock: Clock;
-  /** The areas served; not all need to write. */
-  readonly areas: readonly string[];
-}
-
-/** The readiness checks. Only what leaves nothing to serve fails; the rest are warnings. */
-function databaseChecks({ pool, listener, clock, areas }: DatabaseCheckOptions): ReadinessCheck[] {
-  return [
-    {
-      name: 'database',
-      check: async () => {
-        await pool.query('select 1');
-        return { ok: true };
-      },
-    },
-    {
-      name: 'migrations',
-      check: async () => {
-        const { pending, unknown } = await migrationState(pool, MIGRATIONS);
-        if (pending.length > 0) return { ok: false, detail: `to be applied: ${pending.join(', ')}` };
-        return unknown.length === 0
-          ? { ok: true }
-          : { ok: true, warning: `newer than this program: ${unknown.join(', ')}` };
-      },
-    },
-    { name: 'database-writable', check: () => checkWritable(pool, areas) },
-    { name: 'clock', vital: false, check: () => checkClock(pool, clock) },
-    { name: 'listen', vital: false, check: async () => listenState(listener) },
-  ];
-}
-
-async function checkWritable(pool: Pool, areas: readonly string[]): Promise<ReadinessResult> {
-  const { rows } = await pool.query<{ readOnly: boolean; standby: boolean }>(
-    `select current_setting('transaction_read_only') = 'on' as "readOnly", pg_is_in_recovery() as standby`,
-  );
-  const { readOnly = false, standby = false } = rows[0] ?? {};
-  if (!readOnly) return { ok: true };
-  const reason = `the database takes no changes: it is ${standby ? 'a standby' : 'read-only'}`;
-  // Reads of the feed are unaffected; the other areas write an entry for each answer.
-  return areas.includes('raadsfeed')
-    ? { ok: true, warning: `${reason}; only the council feed is served` }
-    : { ok: false, detail: reason };
-}
-
-async function checkClock(pool: Pool, clock: Clock): Promise<ReadinessResult> {
-  const asked = clock.now().getTime();
-  const { rows } = await pool.query<{ ms: number }>(
-    `select extract(epoch from clock_timestamp())::float8 * 1000 as ms`,
-  );
-  const answered = clock.now().getTime();
-  const ms = rows[0]?.ms ?? Number.NaN;
-  // The database read its clock between the two.
-  const difference = ms < asked ? asked - ms : Math.max(0, ms - answered);
-  if (difference <= CLOCK_LIMIT_MS) return { ok: true };
-  const seconds = (difference / 1000).toFixed(1);
-  return { ok: true, warning: `${seconds} s ${ms < asked ? 'ahead of' : 'behind'} the clock of the database` };
-}
-
-function listenState(listener: Listener): ReadinessResult {
-  switch (listener.state()) {
-    case 'live':
-      return { ok: true };
-    case 'unused':
-      return { ok: true, detail: 'nothing here listens' };
-    case 'pooled':
-      return { ok: true, detail: 'only a pooler can be reached (DATABASE_LISTEN_URL): the feed is polled instead' };
-    case 'lost':
-      return { ok: true, warning: 'the LISTEN connection is lost: the feed is polled until it is back' };
-  }
 }

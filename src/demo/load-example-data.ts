@@ -1,15 +1,18 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import type { Pool } from '../database/pool.ts';
 import { loadModel } from '../gegevens/model/model.ts';
 import { filterOf } from '../gegevens/model/selection.ts';
 import { findOrganisations } from '../gegevens/store/find-leveringen.ts';
 import { importFile } from '../gegevens/store/import-file.ts';
 import { isRecord } from '../lib/json/json-value.ts';
-import type { Platform } from '../platform.ts';
+import { systemClock } from '../lib/time.ts';
 import { createLineValidator } from '../raadsfeed/writer/line-validator.ts';
 import { publishLines } from '../raadsfeed/writer/publish-lines.ts';
 import { createPublisher } from '../raadsfeed/writer/publisher.ts';
+import type { OpenStoreHooks } from '../seams/store-hooks.ts';
+import type { Config } from '../settings/read-config.ts';
 import type { DemoClient, DemoFile } from './demo-client.ts';
 import {
   persons,
@@ -23,8 +26,14 @@ import {
   vsDelivery,
 } from './example-data.ts';
 
-interface LoadOptions {
-  readonly platform: Platform;
+/** The database of the demo, as a command opens it. */
+export interface DemoDatabase extends Pick<OpenStoreHooks, 'proof'> {
+  readonly config: Config;
+  readonly pool: Pool;
+  readonly signal: AbortSignal;
+}
+
+interface LoadOptions extends DemoDatabase {
   readonly client: DemoClient;
   readonly mounts: DemoFile['mounts'];
   /** Where the example files are left to look at. */
@@ -41,7 +50,7 @@ interface Loaded {
 
 /** Brings the example data in, the way real data come in; what is there already is left as it is. */
 export async function loadExampleData(options: LoadOptions): Promise<Loaded> {
-  const { areas } = options.platform.config.server;
+  const { areas } = options.config.server;
   await mkdir(options.directory, { recursive: true });
   return {
     shv: areas.includes('shv') ? await loadDelivery('shv', shvDelivery(), options) : 0,
@@ -52,14 +61,14 @@ export async function loadExampleData(options: LoadOptions): Promise<Loaded> {
 }
 
 async function loadDelivery(variant: 'shv' | 'vs', delivery: object, options: LoadOptions): Promise<number> {
-  const { platform, directory } = options;
+  const { config, pool, directory, signal } = options;
   const path = join(directory, `${variant}-levering.json`);
   await writeFile(path, `${JSON.stringify(delivery, null, 2)}\n`);
-  const { shvModel, vsModel } = platform.config.gegevens;
+  const { shvModel, vsModel } = config.gegevens;
   const model = loadModel(variant, variant === 'shv' ? shvModel : vsModel);
   const everything = filterOf(model.mapping, {});
-  if ((await findOrganisations(platform.pool, everything)).length > 0) return 0;
-  const imported = await importFile(platform.pool, { path, model, signal: platform.stopping });
+  if ((await findOrganisations(pool, everything)).length > 0) return 0;
+  const imported = await importFile(pool, { path, model, signal });
   return imported.delivery.leveringen.length;
 }
 
@@ -107,26 +116,30 @@ async function loadActies({ client, mounts }: LoadOptions): Promise<number> {
   }
 }
 
-async function loadFeed({ platform, client, mounts, directory }: LoadOptions): Promise<number> {
+async function loadFeed(options: LoadOptions): Promise<number> {
+  const { client, mounts, directory } = options;
   const lines = raadsinformatie();
   await writeFile(join(directory, 'raadsinformatie.ndjson'), asNdjson(lines));
   const { body } = await client.call('GET', `${mounts.raadsfeed}/`);
   // What was withdrawn must stay so: the lines are published once, in one transaction.
   const known = (Array.isArray(body.organisaties) ? body.organisaties : []).filter(isRecord);
   if (known.some(({ organisatiecode }) => organisatiecode === raden.stad.code)) return 0;
-  return publish(platform, lines);
+  return publish(options, lines);
 }
 
 /** Publishes lines as `koppelvlak feed publish` does; gives how many records that made. @throws {Error} when one is refused */
-export async function publish(platform: Platform, lines: readonly Regel[]): Promise<number> {
+export async function publish(
+  { pool, proof, signal }: Omit<DemoDatabase, 'config'>,
+  lines: readonly Regel[],
+): Promise<number> {
   const { recorded } = await publishLines(Readable.from([Buffer.from(asNdjson(lines))]), {
     validate: createLineValidator(),
-    publisher: createPublisher(platform),
+    publisher: createPublisher({ pool, clock: systemClock, proof }),
     refused: (line, faults) => {
       throw new Error(`line ${line} of the example feed is refused: ${faults.join('; ')}`);
     },
     progress: () => {},
-    signal: platform.stopping,
+    signal,
   });
   return recorded;
 }

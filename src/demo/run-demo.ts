@@ -1,10 +1,12 @@
 import { join, relative } from 'node:path';
 import process from 'node:process';
-import { openPlatform, type Platform } from '../platform.ts';
+import { openDatabase } from '../database/open-database.ts';
+import { openStoreHooks } from '../seams/store-hooks.ts';
 import type { Terminal } from '../seams/terminal.ts';
 import { stopOnSignals } from '../serve.ts';
 import { createDemoClient, type DemoClient } from './demo-client.ts';
 import { loadDemoParts } from './demo-parts.ts';
+import type { DemoDatabase } from './load-example-data.ts';
 import { loadExampleData } from './load-example-data.ts';
 import { type Demo, startDemo } from './start-demo.ts';
 import { tourFeed } from './tour/tour-feed.ts';
@@ -65,12 +67,15 @@ async function loadAndPlay(demo: Demo, transcript: Transcript): Promise<void> {
   const { file, config, home, log } = demo;
   const client = createDemoClient(file);
   const database = { ...config.database, url: file.databaseUrl };
-  const open = await openPlatform({ config: { ...config, database }, log, purpose: 'command' });
+  const opened = { ...config, database };
+  const { pool, close } = await openDatabase({ config: opened, log, purpose: 'command' });
+  const ended = new AbortController();
   try {
     describeStart(demo, transcript);
-    const { platform } = open;
+    const { proof } = await openStoreHooks(opened);
+    const needs: DemoDatabase = { config: opened, pool, proof, signal: ended.signal };
     const directory = join(home, 'voorbeelden');
-    const loaded = await loadExampleData({ platform, client, mounts: file.mounts, directory });
+    const loaded = await loadExampleData({ ...needs, client, mounts: file.mounts, directory });
     transcript.section(`Example data (files in ${shortPath(directory)})`);
     const describe = (count: number, what: string): string =>
       count === 0 ? `${what}: there already` : `${what}: ${count} loaded`;
@@ -78,12 +83,12 @@ async function loadAndPlay(demo: Demo, transcript: Transcript): Promise<void> {
     transcript.line(describe(loaded.vs, 'deliveries of signals (VS)'));
     transcript.line(describe(loaded.acties, 'processing actions of two persons'));
     transcript.line(describe(loaded.records, 'records of the council feed of two organisations'));
-    await playTour({ demo, client, transcript, platform });
+    await playTour({ ...needs, demo, client, transcript });
     transcript.line();
     transcript.line(`${transcript.passed} checks ok, ${transcript.failed} failed`);
   } finally {
-    open.beginStop();
-    await open.close();
+    ended.abort();
+    await close();
   }
 }
 
@@ -116,12 +121,11 @@ function shortPath(path: string): string {
   return short.startsWith('..') ? path : short;
 }
 
-export interface TourNeeds {
+/** The database is for what has no address to the outside, such as publishing to the feed. */
+export interface TourNeeds extends DemoDatabase {
   readonly demo: Demo;
   readonly client: DemoClient;
   readonly transcript: Transcript;
-  /** For what has no address to the outside: publishing to the feed. */
-  readonly platform: Platform;
 }
 
 /** Plays the clients of every mounted area and checks what they get. */

@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { daysToExpiry, loadPemKey, loadPkcs12Key, type OwnKey } from '../lib/jades/own-key.ts';
 import { createSigner, type Signer } from '../lib/jades/signature.ts';
+import type { Logger } from '../lib/log.ts';
+import type { Clock } from '../lib/time.ts';
 import { watchFiles } from '../lib/watch-files.ts';
-import type { Platform, ReadinessCheck } from '../platform.ts';
+import type { ReadinessCheck } from '../seams/operations.ts';
 import type { Config } from '../settings/read-config.ts';
 
 const WARNING_DAYS = 30;
@@ -18,7 +20,9 @@ export interface OwnSigner {
 }
 
 interface OwnSignerOptions {
-  readonly platform: Pick<Platform, 'config' | 'clock' | 'log'>;
+  readonly config: Pick<Config, 'gegevens'>;
+  readonly clock: Clock;
+  readonly log: Logger;
   /** Called with every key that comes into use. */
   readonly keyLoaded: (key: OwnKey) => void;
 }
@@ -28,14 +32,14 @@ interface OwnSignerOptions {
  * stays in use.
  * @throws {OwnKeyError} when the key that it starts with cannot be used
  */
-export function createOwnSigner({ platform, keyLoaded }: OwnSignerOptions): OwnSigner {
-  const { clock, log } = platform;
-  const { gegevens } = platform.config;
+export function createOwnSigner(options: OwnSignerOptions): OwnSigner {
+  const { config, clock, log, keyLoaded } = options;
+  const { gegevens } = config;
   let own = loadOwnKey(gegevens, clock.now());
-  let signer = signerOf(own, platform);
+  let signer = signerOf(own, options);
   let refused: string | undefined;
   keyLoaded(own);
-  warnOfExpiry(own, platform);
+  warnOfExpiry(own, options);
 
   const reload = (): void => {
     try {
@@ -43,10 +47,10 @@ export function createOwnSigner({ platform, keyLoaded }: OwnSignerOptions): OwnS
       refused = undefined;
       if (thumbprints(next) === thumbprints(own)) return;
       own = next;
-      signer = signerOf(next, platform);
+      signer = signerOf(next, options);
       keyLoaded(next);
       log.info({ subject: next.subject, notAfter: next.notAfter }, 'a new signing key is in use');
-      warnOfExpiry(next, platform);
+      warnOfExpiry(next, options);
     } catch (error) {
       refused = error instanceof Error ? error.message : String(error);
       log.error({ err: error }, 'the new signing key cannot be used; the old one stays');
@@ -54,7 +58,7 @@ export function createOwnSigner({ platform, keyLoaded }: OwnSignerOptions): OwnS
   };
   const files = [gegevens.signingKey, gegevens.signingChain, gegevens.signingP12].filter((file) => file !== undefined);
   const watcher = watchFiles(files, reload, log);
-  const expiryCheck = setInterval(() => warnOfExpiry(own, platform), EXPIRY_CHECK_MS).unref();
+  const expiryCheck = setInterval(() => warnOfExpiry(own, options), EXPIRY_CHECK_MS).unref();
   return {
     signer: () => signer,
     key: () => own,
@@ -75,11 +79,11 @@ export function createOwnSigner({ platform, keyLoaded }: OwnSignerOptions): OwnS
   };
 }
 
-function signerOf(own: OwnKey, { config: { gegevens }, clock }: OwnSignerOptions['platform']): Signer {
+function signerOf(own: OwnKey, { config: { gegevens }, clock }: OwnSignerOptions): Signer {
   return ownKeySigner(own, { now: () => clock.now(), signatureTime: gegevens.signatureTime });
 }
 
-function warnOfExpiry(own: OwnKey, { clock, log }: OwnSignerOptions['platform']): void {
+function warnOfExpiry(own: OwnKey, { clock, log }: OwnSignerOptions): void {
   const days = daysToExpiry(own, clock.now());
   if (days <= WARNING_DAYS) log.warn({ days, notAfter: own.notAfter }, 'the signing certificate expires soon');
 }

@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
+import type { Pool } from '../database/pool.ts';
 import { createVerifier } from '../lib/jades/verify.ts';
 import { createGuardedFetch } from '../lib/outbound/guarded-fetch.ts';
-import type { Platform } from '../platform.ts';
 import { authenticate, processingHeaders } from '../plugins/auth.ts';
 import { createClientShare } from '../plugins/limits.ts';
 import { logRequests, mount } from '../plugins/server.ts';
+import type { Config } from '../settings/read-config.ts';
 import { createAnswerMemory, createPageCache, createPageFinder, type PageCache } from './exchange/find-page.ts';
 import { fscStyle } from './fsc-style.ts';
 import { createMetrics } from './metrics.ts';
@@ -22,40 +23,34 @@ import { variantContract } from './variant-contract.ts';
 
 const MEGABYTE = 1024 * 1024;
 
-interface GegevensOptions {
-  readonly platform: Platform;
-  /** Which variants are served; at least one. */
-  readonly variants: readonly Variant[];
-  /** Whether nothing is left to serve without a usable certificate of ours. */
-  readonly isVital: boolean;
-}
-
 /**
  * Area A: the exchange of data, a mount per variant.
  * @throws {Error} when models, trust anchors or the own key cannot be used; the message is for operators
  */
 export const gegevens = fp(serveGegevens, {
   name: 'gegevens',
-  dependencies: ['operations', 'tokens', 'processing-log'],
+  dependencies: ['database', 'store-hooks', 'operations', 'metrics', 'routes', 'tokens', 'processing-log'],
 });
 
-async function serveGegevens(app: FastifyInstance, { platform, variants, isVital }: GegevensOptions): Promise<void> {
-  const { gegevens: settings, tokens, server } = platform.config;
-  const metrics = createMetrics(platform.metrics);
+async function serveGegevens(app: FastifyInstance): Promise<void> {
+  const { settings: config, clock, log, proof } = app;
+  const { gegevens: settings, tokens, server } = config;
+  const pool = app.database.shares.gegevens;
+  const metrics = createMetrics(app.metrics);
   const revocation = createGuardedFetch({ allowPrivate: settings.revocationAllowPrivate, proxy: server });
   const signatures = createVerifier({
     fetch: revocation.fetch,
     anchors: readFileSync(settings.trustAnchors ?? '', 'utf8'),
     requiredPolicies: settings.requiredPolicies,
     revocation: settings.revocation,
-    now: () => platform.clock.now(),
+    now: () => clock.now(),
     maxSignatureAgeMs: settings.maxSignatureAge,
     refreshFailed: (reason) =>
-      platform.log.warn({ err: reason }, 'a revocation answer could not be refreshed; it is used until it expires'),
+      log.warn({ err: reason }, 'a revocation answer could not be refreshed; it is used until it expires'),
     limits: { ocspTimeoutMs: settings.ocspTimeoutMs, crlBytes: settings.crlMaxMb * MEGABYTE },
   });
   const ownSigner = createOwnSigner({
-    platform,
+    ...{ config, clock, log },
     keyLoaded: ({ notAfter }) => metrics.certificateExpiry.set(notAfter.getTime() / 1000),
   });
   const running = new Set<Promise<unknown>>();
@@ -75,16 +70,16 @@ async function serveGegevens(app: FastifyInstance, { platform, variants, isVital
 
   const consumerOf = processingHeaders({
     mode: settings.processingHeaders,
-    metrics: platform.metrics,
+    metrics: app.metrics,
     counter: metrics.missingHeaders,
   });
 
   // Both mounts share the pool, so clients have one share of it.
   const shareAmongClients = createClientShare({
-    poolOf: () => platform.pool,
-    waitMs: platform.config.database.connectTimeoutMs,
+    poolOf: () => pool,
+    waitMs: config.database.connectTimeoutMs,
   });
-  const stopListening = clearOnRemoval(platform, cache, background);
+  const stopListening = clearOnRemoval(pool, app, cache, background);
   // The last one is called first, and one that fails keeps none of the others from closing.
   app.addHook('onClose', async () => revocation.close());
   app.addHook('onClose', async () => signatures.close());
@@ -92,10 +87,10 @@ async function serveGegevens(app: FastifyInstance, { platform, variants, isVital
   app.addHook('onClose', async () => void (await Promise.all(running)));
   app.addHook('onClose', async () => stopListening());
   const mountVariant = async (variant: Variant, model: Model): Promise<void> => {
-    const own = variantSettings(platform, variant);
-    const contract = variantContract(variant, model, own.maximum, platform.config);
+    const own = variantSettings(settings, variant);
+    const contract = variantContract(variant, model, own.maximum, config);
     const handler = postGegevens({
-      platform,
+      ...{ config, pool, clock, proof },
       variant,
       mapping: model.mapping,
       ownSigner,
@@ -104,8 +99,8 @@ async function serveGegevens(app: FastifyInstance, { platform, variants, isVital
       processingLog: app.processingLog,
       consumerOf,
       findPage: createPageFinder({
-        pool: platform.pool,
-        clock: platform.clock,
+        pool,
+        clock,
         model,
         cache,
         leverancierscode: settings.supplierCode,
@@ -115,7 +110,7 @@ async function serveGegevens(app: FastifyInstance, { platform, variants, isVital
     });
     const verify = verifyExchange({
       variant,
-      pool: platform.pool,
+      pool,
       verifier: signatures,
       allowedSigners: settings.allowedSigners,
       bindsClients: tokens.oauthOinClaim !== undefined || tokens.oauthClientOins.size > 0,
@@ -127,7 +122,6 @@ async function serveGegevens(app: FastifyInstance, { platform, variants, isVital
       clientCertificateHeader: tokens.clientCertificateHeader?.toLowerCase(),
     });
     await mount(app, {
-      platform,
       isPersonal: true,
       prefix: own.prefix,
       contract,
@@ -142,20 +136,24 @@ async function serveGegevens(app: FastifyInstance, { platform, variants, isVital
     });
   };
 
-  for (const variant of variants) {
-    const model = loadModel(variant, variantSettings(platform, variant).model);
-    const filled = await fillTraits(platform.pool, model);
-    if (filled > 0) platform.log.info({ variant, leveringen: filled }, 'records of earlier imports were read again');
+  for (const variant of ['shv', 'vs'] as const) {
+    if (!server.areas.includes(variant)) continue;
+    const model = loadModel(variant, variantSettings(settings, variant).model);
+    const filled = await fillTraits(pool, model);
+    if (filled > 0) log.info({ variant, leveringen: filled }, 'records of earlier imports were read again');
     await mountVariant(variant, model);
   }
   app.problemKinds.add(...Object.values(gegevensProblems));
+  // Without a usable certificate the other interfaces are still served.
+  const isVital = server.areas.every((area) => area === 'shv' || area === 'vs');
   app.readiness.add({ ...ownSigner.check, vital: isVital });
-  app.operatorPage.add(deliveriesSection(platform.pool));
+  app.operatorPage.add(deliveriesSection(pool));
 }
 
 /** Cached pages may hold removed records: the cache is cleared when any process removes something. @returns stops listening */
 function clearOnRemoval(
-  { pool, listener, log }: Platform,
+  pool: Pool,
+  { database: { listener }, log }: FastifyInstance,
   cache: PageCache,
   background: (work: Promise<unknown>) => void,
 ): () => void {
@@ -176,7 +174,7 @@ function clearOnRemoval(
   });
 }
 
-function variantSettings({ config: { gegevens } }: Platform, variant: Variant) {
+function variantSettings(gegevens: Config['gegevens'], variant: Variant) {
   return variant === 'shv'
     ? {
         prefix: gegevens.shvPrefix,

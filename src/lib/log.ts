@@ -1,10 +1,13 @@
 import { pino } from 'pino';
 
-/** Our logger is a pino logger. */
-export type Logger = pino.Logger;
+/** What the parts of the service log with. */
+export type Logger = Pick<
+  pino.BaseLogger,
+  'level' | 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'
+>;
 
 /** The process's logger: JSON lines on the given stream (standard output when absent). */
-export function createLogger(level: string, stream?: pino.DestinationStream): Logger {
+export function createLogger(level: string, stream?: pino.DestinationStream): pino.Logger {
   const options = {
     level,
     base: null,
@@ -16,10 +19,10 @@ export function createLogger(level: string, stream?: pino.DestinationStream): Lo
 }
 
 /** Pino applies formatters to what is logged, but not to the bindings of a child logger. */
-function hidingBindings(logger: Logger): Logger {
+function hidingBindings(logger: pino.Logger): pino.Logger {
   const { child } = logger;
   return Object.defineProperty(logger, 'child', {
-    value(this: Logger, bindings: pino.Bindings, ...rest: unknown[]) {
+    value(this: pino.Logger, bindings: pino.Bindings, ...rest: unknown[]) {
       return Reflect.apply(child, this, [hideSecrets(bindings), ...rest]);
     },
   });

@@ -4,6 +4,7 @@ import { isUtf8 } from 'node:buffer';
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest, RequestPayload } from 'fastify';
+import fp from 'fastify-plugin';
 import { Problem } from '../lib/problem.ts';
 import { createBatchPerTick } from '../lib/scheduling.ts';
 import { clientKey } from './limits.ts';
@@ -223,7 +224,9 @@ export function isCrowded(text: Uint8Array): boolean {
 }
 
 /** Reads JSON bodies strictly: UTF-8 or nothing (RFC 8259 8.1), no `__proto__`; every other media type is refused. */
-export function strictJsonBody(app: FastifyInstance): void {
+export const jsonBody = fp(strictJsonBody, { name: 'json-body' });
+
+async function strictJsonBody(app: FastifyInstance): Promise<void> {
   const parse = app.getDefaultJsonParser('error', 'error');
   const batchPerTick = createBatchPerTick();
   app.removeAllContentTypeParsers();

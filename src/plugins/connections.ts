@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Server as NetServer, type Server, type Socket } from 'node:net';
 import { setImmediate as immediate } from 'node:timers/promises';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import fp from 'fastify-plugin';
 
 /** A turn of the event loop shorter than this (milliseconds) was idle; `stopAccepting` waits for one, at most `QUIET_WAIT_MS`. */
 const QUIET_TURN_MS = 1;
@@ -9,8 +10,18 @@ const QUIET_WAIT_MS = 1000;
 /** How long (milliseconds) a connection without a request may still send one at the end. */
 const FIRST_REQUEST_MS = 1000;
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    readonly connections: Connections;
+  }
+}
+
 /** The connections of a server while it stops. */
 export interface Connections {
+  /** Whether the listener is to be closed: then a balancer should move elsewhere. */
+  readonly isDraining: () => boolean;
+  /** Says so. */
+  readonly beginDrain: () => void;
   /**
    * Closes the listener, and makes the next answer on each connection its last (`Connection: close`). A proxy that finds the listener closed
    * moves to another instance; what it still sends over the connections that it has kept is answered.
@@ -23,6 +34,25 @@ export interface Connections {
   readonly close: () => Promise<void>;
 }
 
+interface ConnectionsOptions {
+  /** Milliseconds after which connections that are still busy are cut. */
+  readonly shutdownTimeoutMs: number;
+}
+
+/** Closing the server answers running requests, and waits for them. */
+export const connections = fp(
+  async (app: FastifyInstance, { shutdownTimeoutMs }: ConnectionsOptions) => {
+    const tracked = trackConnections(app.server);
+    app.decorate('connections', tracked);
+    app.addHook('preClose', async () => {
+      const timer = setTimeout(() => app.server.closeAllConnections(), shutdownTimeoutMs);
+      await tracked.close();
+      clearTimeout(timer);
+    });
+  },
+  { name: 'connections' },
+);
+
 /**
  * Lets a server stop without losing a request or waiting longer than needed. Node itself leaves two kinds of connection open: one without a
  * request yet (a browser that connected ahead), until the header timeout; and one whose last answer ends while the server stops, until the
@@ -32,6 +62,7 @@ export function trackConnections(server: Server): Connections {
   // The latest response on each connection, if any.
   const connections = new Map<Socket, ServerResponse | undefined>();
   let listenerClosed: Promise<void> | undefined;
+  let isDraining = false;
   let answersAreLast = false;
   let closing = false;
   let accepted = 0;
@@ -85,6 +116,10 @@ export function trackConnections(server: Server): Connections {
     }
   };
   return {
+    isDraining: () => isDraining,
+    beginDrain: () => {
+      isDraining = true;
+    },
     stopAccepting: async () => {
       await closeListener();
       makeAnswersLast();

@@ -5,6 +5,7 @@ import type {
   onRequestHookHandler,
   preValidationHookHandler,
 } from 'fastify';
+import fp from 'fastify-plugin';
 import findMyWay from 'find-my-way';
 import { type InvalidParam, Problem } from '../lib/problem.ts';
 import { acceptedTypes, MAX_TARGET_LENGTH } from './headers.ts';
@@ -186,7 +187,14 @@ function endsInSlash(url: string): boolean {
   return url.charAt((end === -1 ? url.length : end) - 1) === '/';
 }
 
-/** What the server knows of its own routes: who may call each, and which methods an address has. */
+/** What the server knows of its own routes: who may call each, and which methods an address has. To be registered before any route. */
+export const routes = fp(
+  async (app: FastifyInstance) => {
+    methodNotAllowed(app);
+    requireAccessPolicy(app);
+  },
+  { name: 'routes' },
+);
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -206,10 +214,9 @@ export interface RoutePolicy {
 }
 
 /**
- * Requires every route to declare who may call it: `public` or `scopes`. The server does not start with a route that does not. Call before any
- * route.
+ * Requires every route to declare who may call it: `public` or `scopes`. The server does not start with a route that does not.
  */
-export function requireAccessPolicy(app: FastifyInstance): void {
+function requireAccessPolicy(app: FastifyInstance): void {
   const routes: (() => RoutePolicy)[] = [];
   app.decorate('routePolicies', () => routes.map((policy) => policy()));
   app.addHook('onRoute', (options) => {
@@ -243,8 +250,8 @@ function isMethod(method: string): method is Method {
   return METHODS.some((known) => known === method);
 }
 
-/** Remembers the methods of every route, so that another one on a known path gets 405 and not 404. Call before any route. */
-export function methodNotAllowed(app: FastifyInstance): void {
+/** Remembers the methods of every route, so that another one on a known path gets 405 and not 404. */
+function methodNotAllowed(app: FastifyInstance): void {
   const router = findMyWay({ maxParamLength: MAX_PARAM_LENGTH });
   app.addHook('onRoute', ({ method, url }) => {
     for (const one of [method].flat()) {

@@ -1,6 +1,7 @@
 /** What every request of the public server begins with: what is done at its end, its deadline, the security headers, and its `Host`. */
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import fp from 'fastify-plugin';
 import { Problem } from '../lib/problem.ts';
 import { headerValues, SECURITY_HEADERS } from './headers.ts';
 import { LateAnswerError, sendProblem } from './problem-reply.ts';
@@ -18,18 +19,23 @@ declare module 'fastify' {
   }
 }
 
-interface ExchangeOptions {
-  /** Milliseconds in which a handler must begin its answer. */
-  readonly deadlineMs: number;
-  readonly publicBaseUrl: () => string;
-}
-
 /**
  * Begins every exchange. A handler that has not begun its answer in time is answered for with 503: Fastify's `handlerTimeout` creates a
  * signal and an exception with its stack for every request, which more than doubles the cost of a small one, and drops its timer once the
  * body has been read. A request without a `Host` is refused; Node would do so with an empty body.
  */
-export function beginExchanges(app: FastifyInstance, { deadlineMs, publicBaseUrl }: ExchangeOptions): void {
+export const requests = fp(beginExchanges, { name: 'requests' });
+
+interface RequestsOptions {
+  /** Milliseconds in which a handler must begin its answer. */
+  readonly requestTimeoutMs: number;
+}
+
+async function beginExchanges(app: FastifyInstance, { requestTimeoutMs }: RequestsOptions): Promise<void> {
+  app.decorateRequest('caller');
+  app.decorateRequest('tokenRefusal');
+  app.decorateRequest('rateCounter');
+  app.decorateRequest('traceContext');
   app.decorateRequest('closedCallbacks');
   app.decorateRequest('onClosed', function onClosed(this: FastifyRequest, callback: () => void): void {
     if (this.closedCallbacks === null) callback();
@@ -38,7 +44,7 @@ export function beginExchanges(app: FastifyInstance, { deadlineMs, publicBaseUrl
   });
   app.addHook('onRequest', (request, reply, done) => {
     // Node keeps timers of equal duration in a list, so one for each request costs next to nothing.
-    const timer = setTimeout(answerLate, deadlineMs, reply);
+    const timer = setTimeout(answerLate, requestTimeoutMs, reply);
     reply.raw.once('close', () => {
       clearTimeout(timer);
       const callbacks = request.closedCallbacks;
@@ -47,7 +53,7 @@ export function beginExchanges(app: FastifyInstance, { deadlineMs, publicBaseUrl
     });
     reply.headers(SECURITY_HEADERS);
     if (namesHost(request.raw)) return done();
-    sendProblem(new Problem(platformProblems.invalidRequest, { detail: NO_HOST }), request, reply, publicBaseUrl);
+    sendProblem(new Problem(platformProblems.invalidRequest, { detail: NO_HOST }), request, reply);
   });
 }
 

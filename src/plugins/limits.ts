@@ -3,6 +3,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import underPressure from '@fastify/under-pressure';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import fp from 'fastify-plugin';
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 import type { Pool } from '../database/pool.ts';
@@ -263,18 +264,21 @@ function busy(): Problem {
 const LAG_SAMPLE_MS = 500;
 
 /**
- * Answers 503 while the event loop lags more than the given milliseconds; 0 never does. What held the loop while the server started is no
+ * Answers 503 while the event loop lags more than the configured milliseconds; 0 never does. What held the loop while the server started is no
  * load: the sample in which it begins to listen does not count.
  */
-export async function shedLoad(app: FastifyInstance, maxEventLoopDelayMs: number): Promise<void> {
-  if (maxEventLoopDelayMs === 0) return;
+export const load = fp(shedLoad, { name: 'load', dependencies: ['service'] });
+
+async function shedLoad(app: FastifyInstance): Promise<void> {
+  const maxEventLoopDelay = app.settings.server.overloadEventLoopDelayMs;
+  if (maxEventLoopDelay === 0) return;
   let judgedFrom = 0;
   app.addHook('onListen', async () => {
     // That sample ends within one interval, and is what is known for another.
     judgedFrom = performance.now() + 2 * LAG_SAMPLE_MS;
   });
   await app.register(underPressure, {
-    maxEventLoopDelay: maxEventLoopDelayMs,
+    maxEventLoopDelay,
     sampleInterval: LAG_SAMPLE_MS,
     pressureHandler: () => {
       if (performance.now() < judgedFrom) return;

@@ -1,9 +1,8 @@
-/** What the parts of the server tell those who run it: conditions of readiness, tables of the operator's page, and the problems they answer with. */
+/** What the parts of the service report to operators, and the problems that they answer with. */
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import type { ProblemKind } from '../lib/problem.ts';
-import type { OperatorSection, ReadinessCheck } from '../platform.ts';
-import type { ProcessingLog } from '../seams/processing-log.ts';
+import type { OperatorSection, ReadinessCheck } from '../seams/operations.ts';
 import { platformProblems } from './problems.ts';
 
 declare module 'fastify' {
@@ -12,8 +11,6 @@ declare module 'fastify' {
     readonly operatorPage: Collected<OperatorSection>;
     /** Every problem that has a page at `/problems/<slug>`. */
     readonly problemKinds: Collected<ProblemKind>;
-    /** Where processing of personal data is logged; present where an interface that processes any is served. */
-    readonly processingLog: ProcessingLog;
   }
 }
 

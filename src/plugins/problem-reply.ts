@@ -3,11 +3,24 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import fp from 'fastify-plugin';
 import { isDatabaseBusy, isDatabaseUnavailable, isOutcomeUnknown } from '../database/database-unavailable.ts';
 import { PoolBusyError } from '../database/pool.ts';
 import { Problem, type ProblemKind } from '../lib/problem.ts';
 import { SECURITY_HEADERS, traceIdsOf } from './headers.ts';
+import { problemPages } from './pages.ts';
 import { platformProblems as kinds } from './problems.ts';
+import { securityTxt } from './security-txt.ts';
+
+/** Errors, their pages and `security.txt`, at the root of the host. */
+export const problems = fp(
+  async (app: FastifyInstance) => {
+    handleProblems(app).refuseEarly();
+    problemPages(app);
+    securityTxt(app);
+  },
+  { name: 'problems', dependencies: ['service', 'operations', 'routes', 'requests', 'load'] },
+);
 
 /** How an area's errors differ from plain problem documents. */
 export interface ProblemStyle {
@@ -102,12 +115,11 @@ function logFailure(problem: Problem, request: FastifyRequest): void {
   else request.log.error({ err: problem.cause, ...ids }, problem.message);
 }
 
-/** Writes one error. `publicBaseUrl` is a function, because with port 0 it is known only after listening. */
+/** Writes one error. */
 export function sendProblem(
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
-  publicBaseUrl: () => string,
   style: ProblemStyle = {},
 ): FastifyReply {
   const found = problemOf(error, request);
@@ -120,7 +132,7 @@ export function sendProblem(
   const unsure = mayBeDone(error, request) ? (style.mayBeDone ?? MAY_BE_DONE) : undefined;
   const detail = problem.detail ?? unsure ?? explanation;
   const plain: ProblemBody = {
-    type: `${publicBaseUrl()}/problems/${kind.slug}`,
+    type: `${request.server.publicBaseUrl()}/problems/${kind.slug}`,
     title: kind.title,
     status: kind.status,
     ...(detail === undefined ? {} : { detail }),
@@ -146,11 +158,7 @@ function drainBody(request: FastifyRequest, reply: FastifyReply): void {
  * Gives a scope its error and not-found handlers: unknown path 404, known path with another method 405 with `Allow`.
  * @returns registers the hook that sends these before a body is read; call it after the scope's other hooks
  */
-export function handleProblems(
-  app: FastifyInstance,
-  publicBaseUrl: () => string,
-  style: ProblemStyle = {},
-): { readonly refuseEarly: () => void } {
+export function handleProblems(app: FastifyInstance, style: ProblemStyle = {}): { readonly refuseEarly: () => void } {
   const noRoute = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const allowed = app.allowedMethods(request.url);
     if (request.method === 'OPTIONS' && allowed?.includes('OPTIONS')) {
@@ -158,13 +166,13 @@ export function handleProblems(
     }
     // The method is allowed, but the handler found nothing at this address.
     if (allowed === undefined || allowed.split(', ').includes(request.method)) {
-      return sendProblem(new Problem(kinds.notFound), request, reply, publicBaseUrl, style);
+      return sendProblem(new Problem(kinds.notFound), request, reply, style);
     }
     const problem = new Problem(kinds.methodNotAllowed, { headers: { allow: allowed } });
-    return sendProblem(problem, request, reply, publicBaseUrl, style);
+    return sendProblem(problem, request, reply, style);
   };
   app.setNotFoundHandler(noRoute);
-  app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, publicBaseUrl, style));
+  app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, style));
   return {
     refuseEarly: () => {
       app.addHook('onRequest', (request, reply, done) => {

@@ -1,13 +1,13 @@
 /** `/.well-known/security.txt` (RFC 9116): where to report a vulnerability of this service. */
 import type { FastifyInstance } from 'fastify';
 import { Problem } from '../lib/problem.ts';
-import type { Platform } from '../platform.ts';
 import type { Config } from '../settings/read-config.ts';
 import { platformProblems } from './problems.ts';
 
 /** Serves the file at the root of the host when the operator has named a contact; otherwise the address does not exist. */
-export function securityTxt(app: FastifyInstance, { config, clock, publicBaseUrl }: Platform): void {
-  const { security } = config;
+export function securityTxt(app: FastifyInstance): void {
+  const { settings, clock, publicBaseUrl } = app;
+  const { security } = settings;
   const { expires } = security;
   if (security.contact.length === 0 || expires === undefined) return;
   app.get('/.well-known/security.txt', { config: { public: true } }, (_request, reply) => {

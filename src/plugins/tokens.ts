@@ -2,8 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { Counter, Gauge } from 'prom-client';
-import type { FetchJson } from '../lib/outbound/outbound-client.ts';
-import type { Platform } from '../platform.ts';
+import { createOutboundFetch, type FetchJson } from '../lib/outbound/outbound-client.ts';
 import { createTokenVerifier, type TokenVerifier } from './oauth/token-verifier.ts';
 
 declare module 'fastify' {
@@ -12,25 +11,22 @@ declare module 'fastify' {
   }
 }
 
-interface TokensOptions {
-  readonly platform: Pick<Platform, 'config' | 'log' | 'clock' | 'metrics'>;
-  /** Fetches keys of issuers. */
-  readonly fetch: FetchJson;
-  /** Whether nothing can be served without an issuer's keys. */
-  readonly isVital: boolean;
-}
-
 export const tokens = fp(
-  async (app: FastifyInstance, { platform, fetch, isVital }: TokensOptions) => {
-    const verifier = createVerifier(platform, fetch);
+  async (app: FastifyInstance) => {
+    const { areas } = app.settings.server;
+    const outbound = createOutboundFetch(app.settings.server);
+    const verifier = createVerifier(app, outbound.fetch);
     app.decorate('tokens', verifier);
-    app.readiness.add(...verifier.checks.map((check) => ({ ...check, vital: isVital })));
+    // Without the keys of an issuer the feed, which is public, is still served.
+    app.readiness.add(...verifier.checks.map((check) => ({ ...check, vital: !areas.includes('raadsfeed') })));
+    app.addHook('onClose', outbound.close);
     app.addHook('onClose', async () => verifier.close());
   },
-  { name: 'tokens', dependencies: ['operations'] },
+  { name: 'tokens', dependencies: ['service', 'operations', 'metrics'] },
 );
 
-function createVerifier({ config, log, clock, metrics }: TokensOptions['platform'], fetch: FetchJson): TokenVerifier {
+/** @param fetch fetches keys of issuers */
+function createVerifier({ settings: config, log, clock, metrics }: FastifyInstance, fetch: FetchJson): TokenVerifier {
   const settings = config.tokens;
   const { oauthIssuer, oauthAudience, fscCertificates, fscGroupId, fscAudience, fscPeerId } = settings;
   const refused = new Counter({

@@ -1,6 +1,6 @@
 /** What the feed adds to the operator's page. */
 import type { Pool } from '../database/pool.ts';
-import type { OperatorSection } from '../platform.ts';
+import type { OperatorSection } from '../seams/operations.ts';
 import { readFeedRow } from './store/feed-row.ts';
 import { readOrganisations } from './store/state.ts';
 

@@ -2,7 +2,6 @@ import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { Gauge, type Registry } from 'prom-client';
 import type { operations } from '../contracts/raadsfeed.ts';
-import type { Platform } from '../platform.ts';
 import { createContract } from '../plugins/contract.ts';
 import { openToOrigins } from '../plugins/headers.ts';
 import { readOpenapi } from '../plugins/openapi-document.ts';
@@ -31,14 +30,19 @@ const REWRITE_MS = 10_000;
 const STREAM_SHARE = 1 / 4;
 
 /** Area C: the public council feed. */
-export const raadsfeed = fp(serveRaadsfeed, { name: 'raadsfeed', dependencies: ['operations'] });
+export const raadsfeed = fp(serveRaadsfeed, {
+  name: 'raadsfeed',
+  dependencies: ['database', 'operations', 'metrics', 'routes'],
+});
 
-async function serveRaadsfeed(app: FastifyInstance, { platform }: { readonly platform: Platform }): Promise<void> {
-  const { pool, readPool, replicaPool, listener, log, stopping } = platform;
-  const settings = platform.config.raadsfeed;
+async function serveRaadsfeed(app: FastifyInstance): Promise<void> {
+  const { settings: config, clock, log, stopping } = app;
+  const { shares, readPool, replicaPool, listener } = app.database;
+  const pool = shares.raadsfeed;
+  const settings = config.raadsfeed;
   const { prefix } = settings;
   const contract = createContract<operations>(readOpenapi(CONTRACT));
-  const mountUrl = mountAddress(platform, prefix);
+  const mountUrl = mountAddress(app, prefix);
   const heads = createHeadCache({ primary: readPool, listener, log });
   const reader = createFeedReader({ primary: readPool, replica: replicaPool, heads, log });
   const cacheBytes = settings.cacheMb * 1024 * 1024;
@@ -53,16 +57,16 @@ async function serveRaadsfeed(app: FastifyInstance, { platform }: { readonly pla
     stopping,
     heartbeatSeconds: settings.streamHeartbeatSeconds,
     bufferBytes: settings.streamBufferBytes,
-    memoryBytes: platform.config.server.unreadAnswersBytes * STREAM_SHARE,
+    memoryBytes: config.server.unreadAnswersBytes * STREAM_SHARE,
     drainTimeoutMs: settings.streamDrainSeconds * 1000,
   });
   const services: RaadsfeedServices = { settings, heads, reader, pages: pageCache, responses, mountUrl, log, stopping };
-  measureFeed(platform.metrics, {
+  measureFeed(app.metrics, {
     head: () => heads.knownHead()?.head.sequenceNumber,
     streams: streams.count,
     cacheBytes: () => counted.reduce((sum, bytes) => sum + bytes(), 0),
   });
-  const register = settings.register ? createRegister(platform) : undefined;
+  const register = settings.register ? createRegister({ config, pool, clock, log, stopping }) : undefined;
   const routes = (scope: FastifyInstance): void => {
     openToOrigins(scope);
     responses.register(scope);
@@ -107,7 +111,7 @@ async function serveRaadsfeed(app: FastifyInstance, { platform }: { readonly pla
   if (replicaPool !== undefined) app.readiness.add({ name: 'read-replica', vital: false, check: reader.checkReplica });
   app.operatorPage.add(...feedSections(readPool));
   wellKnownRoutes(app, mountUrl);
-  await mount(app, { platform, prefix, contract, rateLimit: settings.rateLimit, routes });
+  await mount(app, { prefix, contract, rateLimit: settings.rateLimit, routes });
   let completenessOf: Feed['completenessOf'] = async () => undefined;
   app.decorate('feed', {
     ...{ heads, responses, mountUrl },

@@ -24,6 +24,25 @@ export interface FeedSealer {
   requireRightKey(db: Db): Promise<void>;
 }
 
+/** The hooks of the processing log and the feed, for a configuration. */
+export interface OpenStoreHooks {
+  /** The proof logs that are switched on. */
+  readonly proof: ProofWriters;
+  /** What of the processing log is forwarded. */
+  readonly forward: ForwardPolicy;
+  /** @throws {ConfigError} for a key that is not the one of this database */
+  requireRightKey(db: Db): Promise<void>;
+}
+
+export async function openStoreHooks(config: Config): Promise<OpenStoreHooks> {
+  const hooks = await loadStoreHooks();
+  return {
+    proof: hooks.proofWriters?.(config) ?? (() => undefined),
+    forward: hooks.forwardPolicy?.(config),
+    requireRightKey: async (db) => hooks.requireRightKey?.(db, config),
+  };
+}
+
 /** The hooks of all extensions together. */
 export async function loadStoreHooks(): Promise<Partial<StoreHooks>> {
   const modules = await importFromExtensions('store-hooks');

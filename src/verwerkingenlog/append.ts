@@ -4,7 +4,6 @@ import { isConflict, isLockTimeout } from '../database/database-unavailable.ts';
 import { Problem } from '../lib/problem.ts';
 import { mapWithinBudget, type OneAtATime } from '../lib/scheduling.ts';
 import type { TraceContext } from '../lib/trace-context.ts';
-import type { Platform } from '../platform.ts';
 import type { ProofWriter } from '../seams/proof-log.ts';
 import type { IdentityKeys, KeyName } from './domain/identity-keys.ts';
 import {
@@ -17,7 +16,7 @@ import {
 } from './domain/verwerkingsactie.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { logFull, unknownActivityProblem, verwerkingenlogProblems } from './problems.ts';
-import type { ActieLog } from './processing-log.ts';
+import type { ActieLog, LogNeeds } from './processing-log.ts';
 import { type Append, type Appended, appendCommitted, isFaultOfValue, readIdempotency } from './store/append.ts';
 import { isMissingMonth, MONTHS_AHEAD, makeMonths, monthsOf } from './store/months.ts';
 import { type SealedVersie, sealed, sealedWithinBudget } from './store/proof.ts';
@@ -83,8 +82,11 @@ interface AppendItem {
 
 type StoredAppend = PreparedAppend & { readonly result: Appended };
 
+/** What appends are stored with. */
+export type AppenderNeeds = Pick<LogNeeds, 'config' | 'pool' | 'clock' | 'log' | 'metrics' | 'proof' | 'forward'>;
+
 export function createAppender(
-  { config, pool, clock, log, metrics, proof, forward }: Platform,
+  { config, pool, clock, log, metrics, proof, forward }: AppenderNeeds,
   { keys, requireAllKeys, distributed }: Pick<ActieLog, 'keys' | 'requireAllKeys' | 'distributed'>,
   large: OneAtATime,
 ): Appender {

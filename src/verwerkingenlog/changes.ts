@@ -2,17 +2,17 @@
  * Changes of what is in the log. Those of one action or processing happen one after another, and wait for each other in the process: on
  * connections of the database, a few clients that change the same processing would leave none for anybody else.
  */
+
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Pool } from '../database/pool.ts';
 import { type Db, transaction } from '../database/transaction.ts';
 import { Problem } from '../lib/problem.ts';
 import type { OneAtATime } from '../lib/scheduling.ts';
-import type { Platform } from '../platform.ts';
 import { LARGE_OBJECTS } from './append.ts';
 import { TooManyObjectsError, type Versie } from './domain/verwerkingsactie.ts';
 import { unknownActivityProblem, verwerkingenlogProblems } from './problems.ts';
-import type { ActieLog } from './processing-log.ts';
+import type { ActieLog, LogNeeds } from './processing-log.ts';
 import { lastObjectNumber, lockOfActie, lockOfVerwerking, replaceVersie, tryLockChanges } from './store/changes.ts';
 import { sealedWithinBudget } from './store/proof.ts';
 import { readCurrent, readStanding, revealWithinBudget } from './store/versions.ts';
@@ -68,7 +68,7 @@ const WAITING_PER_CONNECTION = 100;
  * @throws {Problem} 400 for an unknown activity (when refused) or too many objects, 503 when too many wait, and what `change` throws
  */
 export async function changeActie(
-  { config, proof, forward }: Platform,
+  { config, proof, forward }: Pick<LogNeeds, 'config' | 'proof' | 'forward'>,
   log: ActieLog,
   { actieId, verwerkingId, objects, client, signal, change }: ActieChange,
 ): Promise<Versie | undefined> {
@@ -116,8 +116,11 @@ function nextVersie(change: ActieChange['change'], current: Versie, lastNumber: 
   }
 }
 
-export function createSerialChanges({ shares, config }: Platform, large: OneAtATime): SerialChanges {
-  const pool = shares.verwerkingenlog;
+export function createSerialChanges(
+  pool: Pool,
+  { config }: Pick<LogNeeds, 'config'>,
+  large: OneAtATime,
+): SerialChanges {
   const acquireLock = createLocks({ maxHolders: 1, maxWaiting: config.verwerkingenlog.changesWaiting });
   const share = shareOf(pool);
   const acquireShare = createLocks({ maxHolders: share, maxWaiting: share * WAITING_PER_CONNECTION });

@@ -1,10 +1,11 @@
 /** An export of the log for an auditor. It is itself a processing of personal data, and leaves an entry. */
+
 import { randomUUID } from 'node:crypto';
+import { Registry } from 'prom-client';
 import { createOneAtATime } from '../lib/scheduling.ts';
 import { newTraceContext } from '../lib/trace-context.ts';
-import type { Platform } from '../platform.ts';
 import { requireProofWriter } from '../seams/proof-log.ts';
-import { createAppender } from './append.ts';
+import { type AppenderNeeds, createAppender } from './append.ts';
 import { requireAllKeys } from './key-watch.ts';
 import { recordOwn } from './processing-log.ts';
 import { actieAnswer } from './routes/request-reply.ts';
@@ -19,17 +20,18 @@ import { revealWithinBudget } from './store/versions.ts';
  * @param by who exports
  */
 export async function* exportLines(
-  platform: Platform,
+  needs: Omit<AppenderNeeds, 'metrics'> & { readonly publicBaseUrl: () => string },
   selection: Selection,
   { by, signal }: { readonly by: string; readonly signal: AbortSignal },
 ): AsyncGenerator<string> {
-  const { pool, config, clock, publicBaseUrl } = platform;
+  const { pool, config, clock, publicBaseUrl } = needs;
   const { prefix } = config.verwerkingenlog;
-  await requireProofWriter(pool, 'verwerkingen', platform.proof);
+  await requireProofWriter(pool, 'verwerkingen', needs.proof);
   const keys = await openIdentityKeys(pool, config.verwerkingenlog.key, 'write');
   const distributed = await isDistributed(pool);
   const { append } = createAppender(
-    platform,
+    // A command publishes no metrics.
+    { ...needs, metrics: new Registry() },
     { keys, distributed, requireAllKeys: (db) => requireAllKeys(db, keys) },
     createOneAtATime(),
   );

@@ -1,8 +1,10 @@
 /** The keys of a running instance: whether they are still those of the log, which other instances can change at any time. */
+
 import { randomUUID } from 'node:crypto';
 import type { Db } from '../database/transaction.ts';
-import type { Platform, ReadinessCheck, ReadinessResult } from '../platform.ts';
+import type { ReadinessCheck, ReadinessResult } from '../seams/operations.ts';
 import { type IdentityKeys, UnknownKeyError } from './domain/identity-keys.ts';
+import type { LogNeeds } from './processing-log.ts';
 import {
   endOfLife,
   type KeyState,
@@ -31,7 +33,7 @@ const SPELLED =
   'what earlier releases stored is found only by the kind and number as they were written then: run `koppelvlak log rotate-key`';
 
 /** @throws {ConfigError} when the configured keys are not those that the log was written with */
-export async function watchKeys({ pool, config, log }: Platform): Promise<KeyWatch> {
+export async function watchKeys({ pool, config, log }: Pick<LogNeeds, 'pool' | 'config' | 'log'>): Promise<KeyWatch> {
   const opened = await openIdentityKeys(pool, config.verwerkingenlog.key, 'write');
   const instance = randomUUID();
   /** All that are configured, and no key. */

@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import type { operations } from '../contracts/verwerkingenlog.ts';
-import type { Platform } from '../platform.ts';
 import { authenticate, processingHeaders } from '../plugins/auth.ts';
 import { createContract } from '../plugins/contract.ts';
 import { createClientShare } from '../plugins/limits.ts';
@@ -43,30 +42,26 @@ declare module 'fastify' {
 /** Area B: the processing log. */
 export const verwerkingenlog = fp(serveVerwerkingenlog, {
   name: 'verwerkingenlog',
-  dependencies: ['operations', 'tokens', 'processing-log'],
+  dependencies: ['database', 'store-hooks', 'operations', 'metrics', 'routes', 'tokens', 'processing-log'],
 });
 
-async function serveVerwerkingenlog(
-  app: FastifyInstance,
-  { platform }: { readonly platform: Platform },
-): Promise<void> {
-  const { verwerkingenlog: settings, gegevens, tokens } = platform.config;
+async function serveVerwerkingenlog(app: FastifyInstance): Promise<void> {
+  const { settings: config, database, clock, metrics, proof, forward } = app;
+  const { verwerkingenlog: settings, gegevens, tokens } = config;
+  const { pipelinePool } = database;
   const { prefix, rateLimit } = settings;
   const { tokens: verifier, actieLog: log } = app;
   const contract = createContract<operations>(readOpenapi(CONTRACT));
   const routeNeeds: RouteNeeds = {
-    platform,
-    contract,
-    log,
-    loggedRead: createLoggedRead(platform, log),
+    ...{ config, clock, pipelinePool, proof, forward, contract, log },
+    loggedRead: createLoggedRead({ pool: database.shares.append, pipelinePool, clock, config, proof, forward }, log),
     access: authenticate({ verifier, clientCertificateHeader: tokens.clientCertificateHeader?.toLowerCase() }),
-    headersOf: processingHeaders({ mode: gegevens.processingHeaders, metrics: platform.metrics }),
-    base: mountAddress(platform, prefix),
+    headersOf: processingHeaders({ mode: gegevens.processingHeaders, metrics }),
+    base: mountAddress(app, prefix),
   };
   app.decorate('verwerkingenlog', routeNeeds);
   app.problemKinds.add(...Object.values(verwerkingenlogProblems));
   await mount(app, {
-    platform,
     isPersonal: true,
     prefix,
     contract,
@@ -76,8 +71,8 @@ async function serveVerwerkingenlog(
       logRequests(scope);
       // Reads only: appends share a connection by group, and changes have their own share.
       createClientShare({
-        poolOf: ({ method }) => (method === 'GET' || method === 'HEAD' ? platform.pipelinePool : undefined),
-        waitMs: platform.config.database.connectTimeoutMs,
+        poolOf: ({ method }) => (method === 'GET' || method === 'HEAD' ? pipelinePool : undefined),
+        waitMs: config.database.connectTimeoutMs,
       })(scope);
       for (const route of ROUTES) route(scope, routeNeeds);
     },

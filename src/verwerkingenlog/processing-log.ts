@@ -4,19 +4,26 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import type pg from 'pg';
+import type { Registry } from 'prom-client';
+import type { Pool } from '../database/pool.ts';
 import { pipelinedTransaction } from '../database/transaction.ts';
+import type { Logger } from '../lib/log.ts';
 import { Problem } from '../lib/problem.ts';
 import { createOneAtATime } from '../lib/scheduling.ts';
-import type { Platform, ReadinessCheck, ReadinessResult } from '../platform.ts';
+import type { Clock } from '../lib/time.ts';
+import type { ReadinessCheck, ReadinessResult } from '../seams/operations.ts';
 import {
   consumerTerm,
   entryFromHeaders,
+  type ForwardPolicy,
   type OwnEntry,
   type OwnKind,
   type ProcessingAuthor,
   type ProcessingContext,
   type ProcessingLog,
 } from '../seams/processing-log.ts';
+import type { ProofWriters } from '../seams/proof-log.ts';
+import type { Config } from '../settings/read-config.ts';
 import { type Appender, createAppender } from './append.ts';
 import { createSerialChanges, type SerialChanges } from './changes.ts';
 import type { IdentityKeys } from './domain/identity-keys.ts';
@@ -47,8 +54,26 @@ export interface ActieLog extends ProcessingLog {
   close(): Promise<void>;
 }
 
+/** What the processing log is opened with. */
+export interface LogNeeds {
+  readonly config: Pick<Config, 'database' | 'tokens' | 'verwerkingenlog'>;
+  /** For appends. */
+  readonly pool: Pool;
+  readonly changesPool: Pool;
+  readonly prunePool: Pool;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Registry;
+  readonly proof: ProofWriters;
+  readonly forward: ForwardPolicy;
+  /** Fires when the process begins to stop. */
+  readonly stopping: AbortSignal;
+}
+
 declare module 'fastify' {
   interface FastifyInstance {
+    /** Where processing of personal data is logged; present where an interface that processes any is served. */
+    readonly processingLog: ProcessingLog;
     /** `processingLog` with what only area B does with it. */
     readonly actieLog: ActieLog;
   }
@@ -56,45 +81,52 @@ declare module 'fastify' {
 
 /** Opens the processing log for all interfaces that process personal data: `app.processingLog`. */
 export const processingLog = fp(
-  async (app: FastifyInstance, { platform }: { readonly platform: Platform }) => {
-    const log = await openProcessingLog(platform);
+  async (app: FastifyInstance) => {
+    const { settings: config, database, clock, log: logger, metrics, proof, forward, stopping } = app;
+    const log = await openProcessingLog({
+      ...{ config, clock, log: logger, metrics, proof, forward, stopping },
+      pool: database.shares.append,
+      changesPool: database.shares.verwerkingenlog,
+      prunePool: database.prunePool,
+    });
     app.decorate('processingLog', log);
     app.decorate('actieLog', log);
     app.readiness.add(...log.checks);
     app.addHook('onClose', log.close);
   },
-  { name: 'processing-log', dependencies: ['operations'] },
+  { name: 'processing-log', dependencies: ['service', 'operations', 'metrics', 'database', 'store-hooks'] },
 );
 
 /**
  * Opens the processing log, with its upkeep and retention.
  * @throws {ConfigError} when the configured keys are not those that the log was written with
  */
-export async function openProcessingLog(platform: Platform): Promise<ActieLog> {
-  const rules = platform.config.verwerkingenlog;
-  const watch = await watchKeys(platform);
+export async function openProcessingLog(needs: LogNeeds): Promise<ActieLog> {
+  const { pool } = needs;
+  const rules = needs.config.verwerkingenlog;
+  const watch = await watchKeys(needs);
   const { keys, requireAll: requireAllKeys } = watch;
   if (keys.current === null) {
-    platform.log.warn('no VERWERKINGENLOG_KEY: the processing log stores persons’ identifiers in plain text');
+    needs.log.warn('no VERWERKINGENLOG_KEY: the processing log stores persons’ identifiers in plain text');
   }
   // One action about very many persons at a time in the whole process, appends and changes together.
   const large = createOneAtATime();
-  const distributed = await isDistributed(platform.pool);
-  const { append, count, idle } = createAppender(platform, { keys, requireAllKeys, distributed }, large);
-  const upkeep = startUpkeep(platform);
-  const retention = startRetention(platform);
+  const distributed = await isDistributed(pool);
+  const { append, count, idle } = createAppender(needs, { keys, requireAllKeys, distributed }, large);
+  const upkeep = startUpkeep(needs);
+  const retention = startRetention(needs);
   return {
     keys,
     requireAllKeys,
     distributed,
     append,
     count,
-    changes: createSerialChanges(platform, large),
-    latestMoment: createLatestMoment(platform.pool),
+    changes: createSerialChanges(needs.changesPool, needs, large),
+    latestMoment: createLatestMoment(pool),
     checks: [
       watch.check,
       retention.check,
-      { name: 'own activities', vital: false, check: () => checkOwnActivities(platform) },
+      { name: 'own activities', vital: false, check: () => checkOwnActivities(needs) },
     ],
     record: (entry, author) => recordOwn(append, entry, author, rules),
     async close() {
@@ -123,7 +155,7 @@ const UPKEEP_MS = 3_600_000;
  * Makes partitions ahead and forgets old idempotency keys: at once, and every hour. A failure is logged and tried again the next time;
  * a month that is missing all the same is made by the first append that needs it.
  */
-function startUpkeep({ pool, clock, log }: Platform): { stop: () => Promise<void> } {
+function startUpkeep({ pool, clock, log }: Pick<LogNeeds, 'pool' | 'clock' | 'log'>): { stop: () => Promise<void> } {
   const work = async (): Promise<void> => {
     try {
       await makeMonths(pool, clock.now(), MONTHS_AHEAD);
@@ -186,7 +218,7 @@ function ownActivity(kind: OwnKind, { ownActivities }: OwnRules): string {
 }
 
 /** Own entries name activities that people can look up. One that is not in the register stops no delivery, but should be added. */
-async function checkOwnActivities({ pool, config }: Platform): Promise<ReadinessResult> {
+async function checkOwnActivities({ pool, config }: Pick<LogNeeds, 'pool' | 'config'>): Promise<ReadinessResult> {
   const { verwerkingenlog } = config;
   const wanted = new Set((['shv', 'vs', 'log'] as const).map((kind) => ownActivity(kind, verwerkingenlog)));
   const found = await Promise.all([...wanted].map(async (id) => ({ id, known: await readActiviteit(pool, id) })));
@@ -215,9 +247,13 @@ export interface Reader {
 
 export type LoggedRead = <T>(reader: Reader, read: (db: pg.PoolClient) => Promise<Reading<T>>) => Promise<T>;
 
+type LoggedReadNeeds = Pick<LogNeeds, 'pool' | 'clock' | 'config' | 'proof' | 'forward'> & {
+  readonly pipelinePool: Pool;
+};
+
 /** Reads the log and stores an entry about it, in one transaction: without the entry nothing is answered. */
 export function createLoggedRead(
-  { pool, pipelinePool, clock, config, proof, forward }: Platform,
+  { pool, pipelinePool, clock, config, proof, forward }: LoggedReadNeeds,
   log: ActieLog,
 ): LoggedRead {
   const { logReads } = config.verwerkingenlog;

@@ -1,6 +1,7 @@
-import { Counter, Gauge } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
 import { checkRetentionLogin } from '../database/open-database.ts';
-import type { Platform, ReadinessCheck, ReadinessResult } from '../platform.ts';
+import type { ReadinessCheck, ReadinessResult } from '../seams/operations.ts';
+import type { LogNeeds } from './processing-log.ts';
 import { prune, type RetentionRuns, readRuns } from './store/retention.ts';
 
 /** How often the records of runs are read: instances share one schedule by them, and metrics show the runs of other processes. */
@@ -16,14 +17,19 @@ export interface RetentionSchedule {
 }
 
 /** Removes what is past its retention as often as configured, with the outcome in metrics and readiness. */
-export function startRetention(platform: Platform): RetentionSchedule {
-  const { config, pool, prunePool, clock, log } = platform;
+type RetentionNeeds = Pick<
+  LogNeeds,
+  'config' | 'pool' | 'prunePool' | 'clock' | 'log' | 'metrics' | 'proof' | 'stopping'
+>;
+
+export function startRetention(needs: RetentionNeeds): RetentionSchedule {
+  const { config, pool, prunePool, clock, log } = needs;
   const rules = config.verwerkingenlog;
   const everyMs = rules.pruneIntervalMinutes * MINUTE_MS;
   const started = clock.now().getTime();
-  const metrics = createMetrics(platform);
+  const metrics = createMetrics(needs.metrics);
   const stopped = new AbortController();
-  const signal = AbortSignal.any([platform.stopping, stopped.signal]);
+  const signal = AbortSignal.any([needs.stopping, stopped.signal]);
   let failure: string | undefined;
   let notBefore = 0;
 
@@ -48,7 +54,7 @@ export function startRetention(platform: Platform): RetentionSchedule {
         rules,
         dryRun: false,
         signal,
-        proof: platform.proof('verwerkingen', 'kept'),
+        proof: needs.proof('verwerkingen', 'kept'),
       });
       failure = undefined;
       log.info(pruned, 'actions past their term were removed');
@@ -97,7 +103,7 @@ export function startRetention(platform: Platform): RetentionSchedule {
 }
 
 /** Set when the records are read, for metrics must be there when the database is not. */
-function createMetrics({ metrics }: Platform): { failures: Counter; show: (runs: RetentionRuns) => void } {
+function createMetrics(metrics: Registry): { failures: Counter; show: (runs: RetentionRuns) => void } {
   const registers = [metrics];
   const lastSuccessAt = new Gauge({
     name: 'koppelvlak_verwerkingenlog_prune_last_success_timestamp_seconds',

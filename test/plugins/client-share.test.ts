@@ -1,7 +1,7 @@
 /** A client that hangs up: its request counts until the work for it has ended. */
 import fastify from 'fastify';
 import { afterEach, expect, it } from 'vitest';
-import { beginExchanges } from '../../src/plugins/exchange.ts';
+import { requests } from '../../src/plugins/exchange.ts';
 import { createClientShare } from '../../src/plugins/limits.ts';
 import { openPool } from '../database/support.ts';
 
@@ -16,8 +16,7 @@ afterEach(async () => {
 it('waits for the handler as well as for the exchange', async () => {
   const begun: string[] = [];
   const works = new Map<string, () => void>();
-  beginExchanges(app, { deadlineMs: 60_000, publicBaseUrl: () => 'http://localhost' });
-  app.decorateRequest('caller');
+  await app.register(requests, { requestTimeoutMs: 60_000 });
   app.addHook('onRequest', (request, _reply, done) => {
     request.caller = { kind: 'oauth', subject: 'balie', scopes: new Set(), expiresAt: new Date(), tokenHash: '' };
     done();

@@ -8,8 +8,8 @@ it('goes on past what fails to close, and says what it was', async () => {
   const server = await startServer({
     env: { DATABASE_POOL_SIZE: '2' },
     databaseUrl: database.url,
-    register: async (app, { pool }) => {
-      await pool.query('select 1');
+    register: async (app) => {
+      await app.database.pool.query('select 1');
       for (const name of ['first', 'second', 'third']) {
         await app.register(async (scope) => {
           scope.addHook('onClose', async () => {

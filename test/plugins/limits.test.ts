@@ -62,8 +62,8 @@ describe('overload', () => {
     const probe = createProbe();
     server = await startServer({
       env: { OVERLOAD_EVENT_LOOP_DELAY_MS: '100' },
-      register: async (app, platform) => {
-        await probe.open(app, platform);
+      register: async (app) => {
+        await probe.open(app);
         app.addHook('onReady', async () => holdEventLoop(700));
       },
     });

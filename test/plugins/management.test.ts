@@ -7,8 +7,8 @@ let server: TestServer;
 beforeAll(async () => {
   server = await startServer({
     env: {},
-    register: async (app, platform) => {
-      await createProbe().open(app, platform);
+    register: async (app) => {
+      await createProbe().open(app);
       app.readiness.add({ name: 'probe', check: async () => ({ ok: true, warning: 'only a probe' }) });
     },
   });

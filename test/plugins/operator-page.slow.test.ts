@@ -5,7 +5,7 @@ import { HtmlValidate } from 'html-validate';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findChromium, inChromium, launchChromium } from '../../scripts/chromium.ts';
-import type { OperatorSection, ReadinessResult } from '../../src/platform.ts';
+import type { OperatorSection, ReadinessResult } from '../../src/seams/operations.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { createProbe } from './support/probe-area.ts';
@@ -21,8 +21,8 @@ beforeAll(async () => {
   server = await startServer({
     env: {},
     databaseUrl: database.url,
-    register: async (app, platform) => {
-      await probe.open(app, platform);
+    register: async (app) => {
+      await probe.open(app);
       app.readiness.add({ name: 'breakable', check: () => probed() });
       app.operatorPage.add({ title: 'A part', read: () => section() });
     },

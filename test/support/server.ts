@@ -1,6 +1,7 @@
+import type { AppOptions } from '../../src/app.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import type { Clock } from '../../src/lib/time.ts';
-import { type ServeOptions, type Service, serve } from '../../src/serve.ts';
+import { type Service, serve } from '../../src/serve.ts';
 import { readConfig } from '../../src/settings/read-config.ts';
 import { createDatabase } from './database.ts';
 
@@ -16,7 +17,7 @@ export interface TestServerOptions {
   /** Shares the database of another server (several instances); absent: a database of its own. */
   readonly databaseUrl?: string;
   /** Registers what is served instead of the interfaces that the environment names. */
-  readonly register?: NonNullable<ServeOptions['register']>;
+  readonly register?: NonNullable<AppOptions['register']>;
 }
 
 /** The real server on free loopback ports, on a database of its own; `stop` also throws the database away. */

@@ -1,21 +1,21 @@
 /** Actions that are kept in one group, past the contract that would refuse what is wrong with them. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { buildApp } from '../../src/app.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { newTraceContext } from '../../src/lib/trace-context.ts';
-import { type OpenPlatform, openPlatform } from '../../src/platform.ts';
 import { readConfig } from '../../src/settings/read-config.ts';
 import { type Actie, actieOf } from '../../src/verwerkingenlog/domain/verwerkingsactie.ts';
-import { type ActieLog, openProcessingLog } from '../../src/verwerkingenlog/processing-log.ts';
+import type { ActieLog } from '../../src/verwerkingenlog/processing-log.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
-let open: OpenPlatform;
+let app: Awaited<ReturnType<typeof buildApp>>;
 let log: ActieLog;
 beforeAll(async () => {
   database = await createDatabase();
-  open = await openPlatform({ config: readConfig(env(), 'serve'), log: createLogger('silent'), purpose: 'service' });
-  log = await openProcessingLog(open.platform);
+  app = await buildApp({ config: readConfig(env(), 'serve'), log: createLogger('silent') });
+  log = app.actieLog;
 });
 function env() {
   return {
@@ -26,18 +26,16 @@ function env() {
   };
 }
 afterAll(async () => {
-  open?.beginStop();
-  await log?.close();
-  await open?.close();
+  await app?.close();
   await database?.drop();
 });
 
 it('stores an entry of the service itself, also when its activity was deleted and others are refused for that', async () => {
   const config = readConfig({ ...env(), VERWERKINGENLOG_UNKNOWN_ACTIVITY: 'refuse' }, 'serve');
-  const strict = await openPlatform({ config, log: createLogger('silent'), purpose: 'service' });
-  const refusing = await openProcessingLog(strict.platform);
+  const strict = await buildApp({ config, log: createLogger('silent') });
+  const refusing = strict.actieLog;
   try {
-    await strict.platform.pool.query('delete from verwerkingenlog.verwerkingsactiviteiten');
+    await strict.database.pool.query('delete from verwerkingenlog.verwerkingsactiviteiten');
     const before = await count();
     const kept = await Promise.allSettled([
       refusing.append(actie({ verwerkingsactiviteitId: randomUUID() }), auteur),
@@ -49,8 +47,6 @@ it('stores an entry of the service itself, also when its activity was deleted an
     expect(kept.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
     expect((await count()) - before).toBe(1);
   } finally {
-    strict.beginStop();
-    await refusing.close();
     await strict.close();
   }
 });
@@ -62,7 +58,7 @@ function actie(fields: Partial<Actie> = {}): Actie {
 }
 
 async function count(): Promise<number> {
-  const { rows } = await open.platform.pool.query('select count(*)::int as count from verwerkingenlog.versies');
+  const { rows } = await app.database.pool.query('select count(*)::int as count from verwerkingenlog.versies');
   return Number(rows[0].count);
 }
 

@@ -1,5 +1,4 @@
-import type { Platform } from '../../platform.ts';
-import { closeDependencies, openDependencies } from './dependencies.ts';
+import { closeDependencies, type DependencyNeeds, openDependencies } from './dependencies.ts';
 import type { Source } from './source.ts';
 import { readItemsIn } from './store/source-items.ts';
 import { saveCoverage } from './store/windows.ts';
@@ -21,12 +20,12 @@ export type CheckedCoverage = Coverage & { readonly complete: boolean };
 
 /** Counts what a supplier shows and what the feed has, without publishing anything; stores the result, and logs it when something is missing. */
 export async function checkCoverage(
-  platform: Platform,
+  needs: DependencyNeeds,
   source: Source,
   options: CheckOptions,
 ): Promise<CheckedCoverage> {
-  const { pool, clock, log } = platform;
-  const deps = openDependencies(platform);
+  const { pool, clock, log } = needs;
+  const deps = openDependencies(needs);
   try {
     const of = supplierSource(source, deps.adapters);
     const { all } = roundWindows(of.from, clock.now());

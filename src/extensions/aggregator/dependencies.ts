@@ -4,9 +4,9 @@ import type { Pool } from '../../database/pool.ts';
 import type { Logger } from '../../lib/log.ts';
 import { createOutboundClient, type OutboundClient } from '../../lib/outbound/outbound-client.ts';
 import type { Clock } from '../../lib/time.ts';
-import type { Platform } from '../../platform.ts';
 import { createLineValidator, type LineValidator } from '../../raadsfeed/writer/line-validator.ts';
-import type { ProofWriter } from '../../seams/proof-log.ts';
+import type { ProofWriter, ProofWriters } from '../../seams/proof-log.ts';
+import type { Config } from '../../settings/read-config.ts';
 import { openNotubiz } from './notubiz/adapter.ts';
 import { createCallSlots } from './store/call-slots.ts';
 import type { SourceAdapter } from './supplier/source-adapter.ts';
@@ -43,14 +43,30 @@ export interface SupplierDependencies extends AggregatorDependencies {
   readonly fullAgainMs: number;
 }
 
-export function openDependencies(platform: Platform): SupplierDependencies {
-  const { config, pool, clock, log, publicBaseUrl } = platform;
+/** What the dependencies are made of. */
+export interface DependencyNeeds {
+  readonly config: Pick<Config, 'aggregator' | 'raadsfeed' | 'server'>;
+  readonly pool: Pool;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly publicBaseUrl: () => string;
+  readonly proof: ProofWriters;
+}
+
+export function openDependencies({
+  config,
+  pool,
+  clock,
+  log,
+  publicBaseUrl,
+  proof,
+}: DependencyNeeds): SupplierDependencies {
   const { aggregator, raadsfeed } = config;
   return {
     pool,
     clock,
     log,
-    proof: platform.proof('raadsfeed'),
+    proof: proof('raadsfeed'),
     client: createOutboundClient({
       clock,
       timeoutMs: raadsfeed.sourcesTimeoutMs,

@@ -3,7 +3,6 @@ import { hostname } from 'node:os';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { limitYoungGeneration } from '../../lib/scheduling.ts';
-import type { Platform } from '../../platform.ts';
 import { closeDependencies, openDependencies } from './dependencies.ts';
 import { followSource } from './feed/follow-source.ts';
 import { createAggregatorMetrics } from './metrics.ts';
@@ -19,13 +18,15 @@ const SUPPLIERS_AT_ONCE = 4;
 
 /** Follows the sources of the feed for as long as the service runs. */
 export const plugin = fp(
-  async (app: FastifyInstance, { platform }: { readonly platform: Platform }) => {
-    const { aggregator: settings } = platform.config;
-    const { pool, log } = platform;
-    const deps = openDependencies(platform);
+  async (app: FastifyInstance) => {
+    const { settings: config, log, stopping } = app;
+    const { aggregator: settings } = config;
+    const pool = app.database.shares.raadsfeed;
+    const { clock, publicBaseUrl, proof } = app;
+    const deps = openDependencies({ config, pool, clock, log, publicBaseUrl, proof });
     const worker: WorkerDependencies = {
       ...deps,
-      metrics: createAggregatorMetrics(platform.metrics, pool),
+      metrics: createAggregatorMetrics(app.metrics, pool),
       backoff: { firstMs: settings.backoffMs, maxMs: settings.backoffMaxMs },
       read: async (lease, signal) => {
         const { source } = lease;
@@ -42,7 +43,7 @@ export const plugin = fp(
         soort,
         concurrency: soort === 'feed' ? settings.concurrency : SUPPLIERS_AT_ONCE,
         leaseSeconds: settings.leaseSeconds,
-        stopping: platform.stopping,
+        stopping,
         run: (lease, signal) => runSource(lease, worker, signal),
       }),
     );

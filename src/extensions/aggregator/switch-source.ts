@@ -1,14 +1,19 @@
 /** Switches organisations from one source to another. Identities stay: what both have is not published again. */
 
+import type { Pool } from '../../database/pool.ts';
 import { transaction } from '../../database/transaction.ts';
 import { askPage, FeedFault, readServiceDocument } from '../../lib/feed-client/client.ts';
 import { normaliseOrganisatiecode } from '../../lib/feed-client/organisatiecode.ts';
 import { NO_PROGRESS, notePage, readSnapshotPage } from '../../lib/feed-client/page.ts';
 import { isRecord } from '../../lib/json/json-value.ts';
-import type { Platform } from '../../platform.ts';
 import { isMassDelete } from '../../raadsfeed/domain/mass-delete.ts';
 import { isResourceType } from '../../raadsfeed/domain/resource.ts';
-import { type AggregatorDependencies, closeDependencies, openDependencies } from './dependencies.ts';
+import {
+  type AggregatorDependencies,
+  closeDependencies,
+  type DependencyNeeds,
+  openDependencies,
+} from './dependencies.ts';
 import { partKey } from './resource-key.ts';
 import type { Source } from './source.ts';
 import { readOwnedOrganisations } from './store/organisations.ts';
@@ -31,20 +36,20 @@ const PAGE = 1000;
  * @throws {OutboundError} {FeedFault} {Error} when the new source has none of the organisations
  */
 export async function planSwitch(
-  platform: Platform,
+  needs: DependencyNeeds,
   from: Source,
   to: string,
   signal: AbortSignal,
 ): Promise<SwitchPlan> {
-  const deps = openDependencies(platform);
+  const deps = openDependencies(needs);
   try {
-    const owned = await readOwnedOrganisations(platform.pool, from.id);
+    const owned = await readOwnedOrganisations(needs.pool, from.id);
     const codes = owned.map(({ organisatiecode }) => organisatiecode);
     const offered = await readIdentities(deps, to, new Set(codes), signal);
     if (offered.size === 0) throw new Error(`${to} names none of ${codes.join(', ')} in its service document`);
     const organisations: OrganisationSwitch[] = [];
     for (const [organisatiecode, keys] of offered) {
-      const held = await readStateKeys(platform.pool, organisatiecode);
+      const held = await readStateKeys(needs.pool, organisatiecode);
       organisations.push({ organisatiecode, ...compareIdentities(held, keys) });
     }
     return { organisations, isMassDelete: organisations.some(({ isMassDelete }) => isMassDelete) };
@@ -55,7 +60,7 @@ export async function planSwitch(
 
 /** Switches: the organisations of the plan are taken from the new source, which is compared with what the feed has. */
 export async function carryOutSwitch(
-  { pool }: Platform,
+  pool: Pool,
   { from, to, plan, allowMassDelete }: { from: Source; to: string; plan: SwitchPlan; allowMassDelete: boolean },
 ): Promise<void> {
   const codes = plan.organisations.map(({ organisatiecode }) => organisatiecode);

@@ -2,8 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { backoffMs } from '../../lib/outbound/outbound-client.ts';
-import type { Platform } from '../../platform.ts';
-import { closeDependencies, openDependencies, type SupplierDependencies } from './dependencies.ts';
+import {
+  closeDependencies,
+  type DependencyNeeds,
+  openDependencies,
+  type SupplierDependencies,
+} from './dependencies.ts';
 import { followSource } from './feed/follow-source.ts';
 import type { Lease } from './source.ts';
 import { addIssues, resolveIssues } from './store/issues.ts';
@@ -43,9 +47,9 @@ const ATTEMPTS = 4;
 const BACKOFF = { firstMs: 500, maxMs: 10_000 };
 
 /** Takes over the lease of a source, reads it to its end, and releases it. */
-export async function syncSource(platform: Platform, sourceId: number, options: SyncOptions): Promise<SyncOutcome> {
-  const { pool } = platform;
-  const deps = openDependencies(platform);
+export async function syncSource(needs: DependencyNeeds, sourceId: number, options: SyncOptions): Promise<SyncOutcome> {
+  const { pool } = needs;
+  const deps = openDependencies(needs);
   const holder = `sync ${randomUUID()}`;
   if (options.allowMassDelete) await requestComparison(pool, sourceId, true);
   const lease = await takeLease(pool, sourceId, holder, LEASE_SECONDS);
@@ -53,7 +57,7 @@ export async function syncSource(platform: Platform, sourceId: number, options: 
   const renewal = setInterval(
     () => {
       renewLeases(pool, holder, LEASE_SECONDS).catch((error: unknown) =>
-        platform.log.warn({ err: error }, 'the lease cannot be renewed'),
+        needs.log.warn({ err: error }, 'the lease cannot be renewed'),
       );
     },
     (LEASE_SECONDS * 1000) / 3,

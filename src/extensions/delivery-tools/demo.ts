@@ -47,15 +47,15 @@ export async function tourLast({ transcript, demo }: TourNeeds): Promise<void> {
 
 /** What `gegevens check` says of the same quarter: by the rules of the statistics office, with the counts that it shows back. */
 export async function tourDelivery(
-  { transcript, platform }: TourNeeds,
+  { transcript, config, pool, signal }: TourNeeds,
   variant: 'shv' | 'vs',
   delivered: number,
 ): Promise<void> {
-  const { shvModel, vsModel, supplierCode: leverancierscode } = platform.config.gegevens;
+  const { shvModel, vsModel, supplierCode: leverancierscode } = config.gegevens;
   const model = loadModel(variant, variant === 'shv' ? shvModel : vsModel);
-  const now = platform.clock.now();
-  const options = { model, period, now, signal: platform.stopping, leverancierscode };
-  const { report } = await checkStored(platform.pool, options);
+  const now = new Date();
+  const options = { model, period, now, signal, leverancierscode };
+  const { report } = await checkStored(pool, options);
   transcript.line('what the office will see of it:');
   transcript.command(
     `npm run --silent koppelvlak -- gegevens check --variant ${variant} --period ${period.start}/${period.end}`,

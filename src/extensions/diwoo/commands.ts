@@ -25,9 +25,8 @@ function reportCommand(terminal: Terminal): Command {
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak diwoo report --list')
     .action((options: { list?: boolean; json?: boolean }) =>
-      runCommand(terminal, options, async ({ platform, output }) => {
+      runCommand(terminal, options, async ({ database: { pool }, output }) => {
         const { countLeftOut, countOffered, listLeftOut, REASONS } = await import('./report.ts');
-        const { pool } = platform;
         const offered = await countOffered(pool);
         const leftOut = await countLeftOut(pool);
         const documents = [];
@@ -70,11 +69,11 @@ function robotsCommand(terminal: Terminal): Command {
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak diwoo robots')
     .action((options: { json?: boolean }) =>
-      runCommand(terminal, options, async ({ platform, output }) => {
+      runCommand(terminal, options, async ({ database, publicBaseUrl, output }) => {
         const { countHosts } = await import('./report.ts');
         const { robotsLines } = await import('./routes.ts');
-        const base = platform.publicBaseUrl();
-        const hosts = Map.groupBy(await countHosts(platform.pool), ({ host }) => host);
+        const base = publicBaseUrl();
+        const hosts = Map.groupBy(await countHosts(database.pool), ({ host }) => host);
         const categories = [...new Set([...hosts.values()].flat().map(({ categorie }) => categorie))].sort(
           (a, b) => a - b,
         );

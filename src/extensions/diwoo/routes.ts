@@ -4,7 +4,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Pool } from '../../database/pool.ts';
 import { isRecord } from '../../lib/json/json-value.ts';
 import { Problem } from '../../lib/problem.ts';
-import type { Platform } from '../../platform.ts';
 import { limitUnreadAnswers } from '../../plugins/bodies.ts';
 import { acceptedEncoding, checkRequestHead } from '../../plugins/headers.ts';
 import { createRateCounter, limitRate } from '../../plugins/limits.ts';
@@ -26,7 +25,6 @@ import {
 } from './sitemaps.ts';
 
 interface DiwooContext {
-  readonly platform: Platform;
   /** Of the primary: a redaction takes effect when the index has followed. */
   readonly pool: Pool;
   readonly responses: ResponseCache;
@@ -41,9 +39,9 @@ const MEMORY_RECORDS = SITEMAP_PLACES / 2;
 const XML = 'application/xml; charset=utf-8';
 
 /** `robots.txt` at the root of the host names every index that holds something. */
-function robotsRoute(app: FastifyInstance, { platform, pool }: DiwooContext): void {
+function robotsRoute(app: FastifyInstance, { pool }: DiwooContext): void {
   app.get('/robots.txt', { config: { public: true } }, async (_request, reply) => {
-    const lines = robotsLines(platform.publicBaseUrl(), await listCategories(pool));
+    const lines = robotsLines(app.publicBaseUrl(), await listCategories(pool));
     return reply
       .header('cache-control', `public, max-age=${MAX_AGE_SECONDS}`)
       .type('text/plain; charset=utf-8')
@@ -58,8 +56,7 @@ export function robotsLines(baseUrl: string, categories: readonly number[]): str
 
 /** The sitemaps, and the line of `robots.txt` that names them. */
 export async function serveDiwoo(server: FastifyInstance, context: DiwooContext): Promise<void> {
-  const { platform } = context;
-  const counter = createRateCounter(platform.config.raadsfeed.rateLimit);
+  const counter = createRateCounter(server.settings.raadsfeed.rateLimit);
   robotsRoute(server, context);
   await server.register(
     async (app) => {
@@ -71,9 +68,9 @@ export async function serveDiwoo(server: FastifyInstance, context: DiwooContext)
         limitRate(request, reply, counter);
         done();
       });
-      limitUnreadAnswers(app, platform.config.server.unreadAnswersBytes);
-      const { refuseEarly } = handleProblems(app, platform.publicBaseUrl);
-      const serve = createSitemapServer(context);
+      limitUnreadAnswers(app, app.settings.server.unreadAnswersBytes);
+      const { refuseEarly } = handleProblems(app);
+      const serve = createSitemapServer(app, context);
       app.get('/:file', (request, reply) => serve(request, reply));
       refuseEarly();
     },
@@ -81,7 +78,7 @@ export async function serveDiwoo(server: FastifyInstance, context: DiwooContext)
   );
 }
 
-function createSitemapServer({ platform, pool, responses }: DiwooContext) {
+function createSitemapServer(app: FastifyInstance, { pool, responses }: DiwooContext) {
   const bodies = createByteCache<{ readonly bytes: Buffer }>(CACHE_BYTES, ({ bytes }) => bytes.length);
   /** Sitemaps that are being made: requests for the same one share it. */
   const pending = new Map<string, Promise<Buffer>>();
@@ -97,7 +94,7 @@ function createSitemapServer({ platform, pool, responses }: DiwooContext) {
       });
     }
     if (!('pagina' in name)) {
-      const index = await readIndex(pool, name.categorie, platform.publicBaseUrl());
+      const index = await readIndex(pool, name.categorie, app.publicBaseUrl());
       if (index === undefined) throw empty();
       return responses.send(request, reply, { body: () => index, contentType: XML, maxAgeSeconds: MAX_AGE_SECONDS });
     }

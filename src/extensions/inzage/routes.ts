@@ -3,7 +3,6 @@ import cookie from '@fastify/cookie';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Counter } from 'prom-client';
 import { Problem } from '../../lib/problem.ts';
-import type { Platform } from '../../platform.ts';
 import { mountPages } from '../../plugins/html/mount.ts';
 import { type Page, renderPage, type Site } from '../../plugins/html/page.ts';
 import { buildStylesheet, serveStylesheet } from '../../plugins/html/style.ts';
@@ -53,8 +52,9 @@ const POLICY = [
 ].join('; ');
 
 /** The pages on which citizens see what was done with their data. */
-export async function serveInzage(server: FastifyInstance, platform: Platform, needs: InzageNeeds): Promise<void> {
-  const { config, clock, pool, publicBaseUrl, log, metrics } = platform;
+export async function serveInzage(server: FastifyInstance, needs: InzageNeeds): Promise<void> {
+  const { settings: config, clock, publicBaseUrl, log, metrics } = server;
+  const pool = server.database.shares.verwerkingenlog;
   const settings = config.inzage;
   const stylesheet = buildStylesheet(HOME, config.html.themeCss);
   const site = createSite(stylesheet.path, settings);
@@ -63,7 +63,7 @@ export async function serveInzage(server: FastifyInstance, platform: Platform, n
     ...{ clock, pool, path: HOME, idleMs: settings.idleMs, maxMs: settings.sessionMs, key: settings.sessionKey ?? '' },
     isSecure: () => publicBaseUrl().startsWith('https:'),
   });
-  const writer = platform.proof('verwerkingen', 'kept');
+  const writer = server.proof('verwerkingen', 'kept');
   const { log: actieLog, loggedRead } = needs;
   const overviewNeeds: OverviewNeeds = {
     ...{ settings, pool, log: actieLog, loggedRead },
@@ -200,7 +200,7 @@ export async function serveInzage(server: FastifyInstance, platform: Platform, n
 
   log.info({ issuer: settings.issuer, path: HOME }, 'citizens can see what was done with their data');
   server.addHook('onClose', signIn.close);
-  await mountPages(server, { platform, isPersonal: true, prefix: HOME, rateLimit: settings.rateLimit, site, routes });
+  await mountPages(server, { isPersonal: true, prefix: HOME, rateLimit: settings.rateLimit, site, routes });
 }
 
 function within(path: string): string {

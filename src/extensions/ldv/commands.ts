@@ -36,10 +36,10 @@ Example:
   $ koppelvlak log forward-issues --kind geweigerd`,
     )
     .action((options: ForwardIssuesOptions) =>
-      runCommand(terminal, options, async ({ platform, output }) => {
+      runCommand(terminal, options, async ({ database, output }) => {
         const { kind, since, limit } = options;
-        const issues = await listForwardIssues(platform.pool, { soort: kind, since, limit });
-        const { pending, oldestSeconds, sent, failure, issues: counts } = await readForwardState(platform.pool);
+        const issues = await listForwardIssues(database.pool, { soort: kind, since, limit });
+        const { pending, oldestSeconds, sent, failure, issues: counts } = await readForwardState(database.pool);
         output.result({ pending, oldestSeconds, sent, failure, counts, issues }, () => {
           const rows = issues.map((issue) => [
             issue.op.toISOString(),

@@ -11,7 +11,7 @@ import { backoffMs } from '../../lib/outbound/outbound-client.ts';
 import { eventLoopBudget } from '../../lib/scheduling.ts';
 import type { Clock } from '../../lib/time.ts';
 import { newTraceContext, traceHeaders } from '../../lib/trace-context.ts';
-import type { OperatorSection, ReadinessCheck } from '../../platform.ts';
+import type { OperatorSection, ReadinessCheck } from '../../seams/operations.ts';
 import type { Config } from '../../settings/read-config.ts';
 import { type IdentityKeys, UnknownKeyError } from '../../verwerkingenlog/domain/identity-keys.ts';
 import { hasLargeInteger, isTime, type Span } from '../../verwerkingenlog/domain/ldv-span.ts';

@@ -1,10 +1,11 @@
 /** From spans to stored lines: which are refused, what the register says of the others, and what the answer tells. */
 import { Counter, type Registry } from 'prom-client';
+import type { Pool } from '../../database/pool.ts';
 import type { Db } from '../../database/transaction.ts';
 import { eventLoopBudget } from '../../lib/scheduling.ts';
 import { isDuration, isTerm } from '../../lib/time.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
-import type { Platform } from '../../platform.ts';
+import type { Config } from '../../settings/read-config.ts';
 import { keepOf, keptNames, writeLine } from '../../verwerkingenlog/domain/ldv-line.ts';
 import type { Span } from '../../verwerkingenlog/domain/ldv-span.ts';
 import type { Auteur } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
@@ -43,8 +44,16 @@ interface Refusal {
 
 export type Intake = (spans: readonly Span[], sender: LineSender) => Promise<ExportResponse>;
 
+/** What lines are judged with. */
+interface IntakeNeeds {
+  readonly config: Pick<Config, 'ldv' | 'ldvOut' | 'verwerkingenlog'>;
+  readonly pool: Pool;
+  readonly metrics: Registry;
+  readonly publicBaseUrl: () => string;
+}
+
 export function createIntake(
-  { config, pipelinePool, metrics, publicBaseUrl }: Platform,
+  { config, pool, metrics, publicBaseUrl }: IntakeNeeds,
   { store, latestMoment }: { readonly store: LineStore; readonly latestMoment: LatestMoment },
 ): Intake {
   const { otherSpans, plainBsn, unknownActivity, uitvoerder, keepAttributes } = config.ldv;
@@ -109,7 +118,7 @@ export function createIntake(
       else if (reason === IGNORED) ignored += 1;
       else refusals.push({ span, reason });
     }
-    const register = await readRegister(pipelinePool, judged);
+    const register = await readRegister(pool, judged);
     const lines: NewLine[] = [];
     for (const span of judged) {
       if (eventLoopBudget.exhausted()) await eventLoopBudget.yield();

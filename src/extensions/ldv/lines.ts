@@ -1,14 +1,14 @@
 /** Storing lines of LDV: a request is one transaction, and requests that arrive together share one. A line is stored once. */
+
 import { isConflict, isLockTimeout } from '../../database/database-unavailable.ts';
 import { type Db, transaction } from '../../database/transaction.ts';
 import { mapWithinBudget } from '../../lib/scheduling.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
-import type { Platform } from '../../platform.ts';
 import { type LdvLine, writeLine } from '../../verwerkingenlog/domain/ldv-line.ts';
 import { type Actie, type Auteur, eersteVersie, newActieId } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
 import { createGroupCommit } from '../../verwerkingenlog/group-commit.ts';
 import { logFull } from '../../verwerkingenlog/problems.ts';
-import type { ActieLog } from '../../verwerkingenlog/processing-log.ts';
+import type { ActieLog, LogNeeds } from '../../verwerkingenlog/processing-log.ts';
 import {
   type Append,
   type Appended,
@@ -67,11 +67,13 @@ const MAX_WAITING = 5000;
 /** Lines of one statement. */
 const STATEMENT_LINES = 5000;
 
+/** What lines are stored with. */
+export type LineStoreNeeds = Pick<LogNeeds, 'config' | 'pool' | 'clock' | 'log' | 'proof' | 'forward'>;
+
 export function createLineStore(
-  { config, shares, clock, log: logger, proof, forward }: Platform,
+  { config, pool, clock, log: logger, proof, forward }: LineStoreNeeds,
   log: ActieLog,
 ): LineStore {
-  const pool = shares.append;
   const { keys } = log;
   const writer = proof('verwerkingen');
   /** A key that another transaction holds stops a group soon, for others wait for it. */

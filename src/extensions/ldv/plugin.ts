@@ -2,7 +2,6 @@ import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import type { operations } from '../../contracts/ldv.ts';
 import type { operations as ReadOperations } from '../../contracts/ldv-lezen.ts';
-import type { Platform } from '../../platform.ts';
 import { createContract } from '../../plugins/contract.ts';
 import { createClientShare } from '../../plugins/limits.ts';
 import { readOpenapi } from '../../plugins/openapi-document.ts';
@@ -19,23 +18,22 @@ import { OTLP_ERRORS, postTraces } from './traces-route.ts';
 const CONTRACT = new URL('../../../openapi/ldv.yaml', import.meta.url);
 const READ_CONTRACT = new URL('../../../openapi/ldv-lezen.yaml', import.meta.url);
 
-interface Options {
-  readonly platform: Platform;
-}
-
 /** The Logboek Dataverwerkingen: the processing log over OTLP, and forwarding to another logbook. */
 export const plugin = fp(serveLdv, { name: 'ldv', dependencies: ['verwerkingenlog'] });
 
-async function serveLdv(app: FastifyInstance, { platform }: Options): Promise<void> {
-  const { ldv, ldvOut, server, verwerkingenlog } = platform.config;
+async function serveLdv(app: FastifyInstance): Promise<void> {
+  const { settings: config, database, clock, log, metrics, publicBaseUrl, proof, forward } = app;
+  const { ldv, ldvOut, server, verwerkingenlog } = config;
   const { actieLog } = app;
-  startForwarder(app, { platform });
-  const lines = createLineStore(platform, actieLog);
+  startForwarder(app);
+  const lines = createLineStore({ config, pool: database.shares.append, clock, log, proof, forward }, actieLog);
   app.addHook('onClose', lines.idle);
   const contract = createContract<operations>(readOpenapi(CONTRACT));
-  const intake = createIntake(platform, { store: lines, latestMoment: actieLog.latestMoment });
+  const intake = createIntake(
+    { config, pool: database.pipelinePool, metrics, publicBaseUrl },
+    { store: lines, latestMoment: actieLog.latestMoment },
+  );
   await mount(app, {
-    platform,
     isPersonal: true,
     prefix: ldv.prefix,
     // One client may hold half of it: a request of the largest size is never refused for another one beside it.
@@ -47,21 +45,22 @@ async function serveLdv(app: FastifyInstance, { platform }: Options): Promise<vo
       logRequests(scope);
       // Each in a scope of its own: one takes bytes and answers as OTLP does, the other is an interface like those of area B.
       await scope.register(async (traces) => {
-        postTraces(traces, { platform, contract, access: app.verwerkingenlog.access, intake });
+        postTraces(traces, { contract, access: app.verwerkingenlog.access, intake });
       });
-      if (ldvOut.read) await scope.register(serveReading, { platform });
+      if (ldvOut.read) await scope.register(serveReading);
     },
   });
 }
 
-function startForwarder(app: FastifyInstance, { platform }: Options): void {
-  const { ldvOut, verwerkingenlog } = platform.config;
+function startForwarder(app: FastifyInstance): void {
+  const { settings: config, database, clock, log, metrics, publicBaseUrl, stopping } = app;
+  const { ldvOut, verwerkingenlog } = config;
   if (ldvOut.forwardUrl === undefined) return;
   const forwarder = createForwarder({
-    ...platform,
+    ...{ config, pool: database.pool, clock, log, metrics, publicBaseUrl, stopping },
     keys: app.actieLog.keys,
     address: ldvOut.forwardUrl,
-    base: mountAddress(platform, verwerkingenlog.prefix),
+    base: mountAddress(app, verwerkingenlog.prefix),
   });
   app.readiness.add(forwarder.check);
   app.operatorPage.add(forwarder.section);
@@ -70,18 +69,19 @@ function startForwarder(app: FastifyInstance, { platform }: Options): void {
 }
 
 /** Reading by way of LDV, with errors, version and documentation of its own. */
-async function serveReading(app: FastifyInstance, { platform }: Options): Promise<void> {
+async function serveReading(app: FastifyInstance): Promise<void> {
+  const { database, ldv } = app.settings;
   const contract = createContract<ReadOperations>(readOpenapi(READ_CONTRACT));
   app.addHook('onRequest', (_request, reply, done) => {
     reply.header('api-version', contract.document.info.version);
     done();
   });
-  app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, platform.publicBaseUrl, FOUT));
+  app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, FOUT));
   createClientShare({
-    poolOf: () => platform.pipelinePool,
-    waitMs: platform.config.database.connectTimeoutMs,
+    poolOf: () => app.database.pipelinePool,
+    waitMs: database.connectTimeoutMs,
   })(app);
   readLines(app, contract, app.verwerkingenlog);
-  const address = mountAddress(platform, platform.config.ldv.prefix);
+  const address = mountAddress(app, ldv.prefix);
   await app.register((docs) => apiDocs(docs, contract.document, address), { prefix: '/data-processing-operations' });
 }

@@ -48,10 +48,11 @@ interface Found {
 type ReadNeeds = Omit<RouteNeeds, 'contract'>;
 
 export function readLines(app: FastifyInstance, contract: Contract<operations>, needs: ReadNeeds): void {
-  const { platform, access } = needs;
+  const { settings, publicBaseUrl } = app;
+  const { access } = needs;
   const metadata = () => ({
-    logbookId: logbookId(platform.config, platform.publicBaseUrl),
-    organizationName: platform.config.ldvOut.organizationName,
+    logbookId: logbookId(settings, publicBaseUrl),
+    organizationName: settings.ldvOut.organizationName,
   });
 
   const answerAll = async (

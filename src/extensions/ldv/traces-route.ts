@@ -3,7 +3,6 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { operations } from '../../contracts/ldv.ts';
 import { Problem } from '../../lib/problem.ts';
 import { createMemorySemaphore } from '../../lib/scheduling.ts';
-import type { Platform } from '../../platform.ts';
 import { callerOf, callerOin } from '../../plugins/auth.ts';
 import { requestClosedSignal } from '../../plugins/connections.ts';
 import type { Contract, ServeOptions } from '../../plugins/contract.ts';
@@ -17,7 +16,6 @@ import type { Intake, LineSender } from './intake.ts';
 import { decodeRequest, encodeResponse, encodeStatus, MEDIA_TYPES, TooManySpansError } from './otlp.ts';
 
 export interface TracesNeeds {
-  readonly platform: Platform;
   readonly contract: Contract<operations>;
   readonly access: NonNullable<ServeOptions['authenticate']>;
   readonly intake: Intake;
@@ -27,8 +25,8 @@ const RETRY = { 'retry-after': '5' };
 /** The part of the memory that one client may hold. */
 const CLIENT_SHARE = 1 / 2;
 
-export function postTraces(app: FastifyInstance, { platform, contract, access, intake }: TracesNeeds): void {
-  const { ldv, ldvOut, server } = platform.config;
+export function postTraces(app: FastifyInstance, { contract, access, intake }: TracesNeeds): void {
+  const { ldv, ldvOut, server } = app.settings;
   const memory = createMemorySemaphore({
     maxBytes: Math.max(ldv.bodyLimitBytes, server.bodiesInProgressBytes),
     waitMs: server.requestTimeoutMs / 2,

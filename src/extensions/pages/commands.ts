@@ -14,14 +14,14 @@ function feedReindexCommand(terminal: Terminal): Command {
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak feed reindex')
     .action((options: { json?: boolean }) =>
-      runCommand(terminal, options, async ({ platform, output, interrupted }) => {
+      runCommand(terminal, options, async ({ database, output, interrupted }) => {
         const { followStep, readIndexState, startReindex } = await import('./search/follow-feed.ts');
-        await startReindex(platform.pool);
+        await startReindex(database.pool);
         const progress = createProgress(terminal, 'indexed', undefined);
         for (;;) {
           interrupted.throwIfAborted();
-          const outcome = await followStep(platform.pool);
-          const { position, toScan } = await readIndexState(platform.pool);
+          const outcome = await followStep(database.pool);
+          const { position, toScan } = await readIndexState(database.pool);
           if (toScan === 0 && outcome === 'done') {
             progress.end();
             output.result({ position }, () => output.line(`The index has everything up to number ${position}.`));

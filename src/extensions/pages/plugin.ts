@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
-import type { Platform } from '../../platform.ts';
 import { mountPages } from '../../plugins/html/mount.ts';
 import { buildStylesheet } from '../../plugins/html/style.ts';
 import { createSite, HOME } from './context.ts';
@@ -11,21 +10,22 @@ import { followStep } from './search/follow-feed.ts';
 /** The council information as pages for people, and the index that they search. */
 export const plugin = fp(servePages, { name: 'pages', dependencies: ['raadsfeed'] });
 
-async function servePages(app: FastifyInstance, { platform }: { readonly platform: Platform }): Promise<void> {
-  const { pool, readPool, clock, config, publicBaseUrl } = platform;
+async function servePages(app: FastifyInstance): Promise<void> {
+  const { settings: config, clock, publicBaseUrl } = app;
+  const { shares, readPool } = app.database;
   const { feed } = app;
   const settings = config.raadsfeed;
   const stylesheet = buildStylesheet(HOME, config.html.themeCss);
   const site = createSite(stylesheet.path, settings.prefix);
   const memory = createPageMemory(feed.memoryBytes, feed.heads);
   feed.countMemory(memory.bytes);
-  feed.follow('the search index', () => followStep(pool));
+  feed.follow('the search index', () => followStep(shares.raadsfeed));
   const context = {
     ...{ pool: readPool, settings, clock, site, memory, heads: feed.heads },
     ...{ baseUrl: publicBaseUrl, apiUrl: feed.mountUrl, completenessOf: feed.completenessOf },
   };
   await mountPages(app, {
-    ...{ platform, site, prefix: HOME, rateLimit: settings.rateLimit },
+    ...{ site, prefix: HOME, rateLimit: settings.rateLimit },
     routes: (scope) => pagesRoutes(scope, context, stylesheet),
   });
 }

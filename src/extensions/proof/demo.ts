@@ -75,9 +75,8 @@ export async function tourLog(needs: TourNeeds): Promise<void> {
 }
 
 /** What `koppelvlak proof verify verwerkingen` names. */
-async function verify({ platform }: TourNeeds): Promise<string[]> {
-  const { config, pool } = platform;
-  const writer = platform.proof('verwerkingen');
+async function verify({ config, pool, proof, signal }: TourNeeds): Promise<string[]> {
+  const writer = proof('verwerkingen');
   if (writer === undefined) throw new Error('the demo keeps no proof log');
   const published = await openPublishedCheckpoints(statePath(config));
   const keys = await openIdentityKeys(pool, config.verwerkingenlog.key, 'read');
@@ -92,7 +91,7 @@ async function verify({ platform }: TourNeeds): Promise<string[]> {
         records: storedVersions(db, writer, keys),
         published: published.get,
         found: ({ name }) => names.push(name),
-        signal: platform.stopping,
+        signal,
       }),
     { isolation: 'repeatable read', readOnly: true },
   );

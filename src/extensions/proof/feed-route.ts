@@ -1,18 +1,17 @@
 import type { FastifyInstance } from 'fastify';
+import type { Pool } from '../../database/pool.ts';
 import { Problem } from '../../lib/problem.ts';
-import type { Platform } from '../../platform.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import { RECORD_PART, readRecordProof } from '../../raadsfeed/store/proof.ts';
 import type { ProofWriter } from '../../seams/proof-log.ts';
 
 interface RecordProofNeeds {
-  readonly platform: Platform;
+  readonly pool: Pool;
   readonly writer: ProofWriter;
 }
 
 /** `GET /proof/v1/raadsfeed/record/{sequenceNumber}`: the proof of a record, as a file that can be checked without this service. */
-export function recordProofRoute(app: FastifyInstance, { platform, writer }: RecordProofNeeds): void {
-  const { pool } = platform;
+export function recordProofRoute(app: FastifyInstance, { pool, writer }: RecordProofNeeds): void {
   app.get<{ Params: { number: string } }>(
     '/raadsfeed/record/:number',
     { config: { public: true } },

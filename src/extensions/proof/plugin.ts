@@ -1,12 +1,13 @@
 /** The proof logs as part of the service: sequencers, public addresses, readiness and metrics. */
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
-import { Counter, Gauge } from 'prom-client';
-import type { OperatorSection, Platform, ReadinessCheck, ReadinessResult } from '../../platform.ts';
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Pool } from '../../database/pool.ts';
 import { openToOrigins } from '../../plugins/headers.ts';
 import { readOpenapi } from '../../plugins/openapi-document.ts';
 import { mount } from '../../plugins/server.ts';
 import { numberedRecords } from '../../raadsfeed/store/proof.ts';
+import type { OperatorSection, ReadinessCheck, ReadinessResult } from '../../seams/operations.ts';
 import { isProofLogOn, PROOF_LOGS, type ProofLogName } from '../../seams/proof-log.ts';
 import { type Config, ConfigError } from '../../settings/read-config.ts';
 import { recordProofRoute } from './feed-route.ts';
@@ -28,10 +29,14 @@ const LATE_INTERVALS = 3;
  * The proof logs, their witnesses, and this service as a witness of others; nothing when no log is switched on here.
  * @throws {Error} for operators, when a log is kept in this database and the configuration does not know of it
  */
-export const plugin = fp(serveProof, { name: 'proof', dependencies: ['operations'] });
+export const plugin = fp(serveProof, {
+  name: 'proof',
+  dependencies: ['database', 'store-hooks', 'operations', 'metrics'],
+});
 
-async function serveProof(app: FastifyInstance, { platform }: { readonly platform: Platform }): Promise<void> {
-  const { config, pool, log } = platform;
+async function serveProof(app: FastifyInstance): Promise<void> {
+  const { settings: config, log, stopping } = app;
+  const { pool } = app.database;
   const configured = logsOf(config);
   const served = new Set(configured);
   const mounted = new Set(logsOf({ server: config.server, proof: { ...config.proof, key: 'any', logs: PROOF_LOGS } }));
@@ -54,20 +59,20 @@ async function serveProof(app: FastifyInstance, { platform }: { readonly platfor
       },
     ]);
   await requireRightKey(pool, config);
-  const writer = platform.proof('raadsfeed');
+  const writer = app.proof('raadsfeed');
   const feed = writer === undefined ? undefined : numberedRecords(writer);
-  const witnessing = await openWitnessing(platform);
+  const witnessing = await openWitnessing(app);
   const proofKey = Buffer.from(config.proof.key, 'base64');
   const { intervalSeconds, pad } = config.proof;
   const published = await openPublishedCheckpoints(statePath(config));
-  const instances = createInstances(platform);
+  const instances = createInstances({ config, log, stopping });
   const sequencers = logs.map((name) =>
     createSequencer({
       pool,
       log: name,
       proofKey,
       published,
-      host: () => new URL(platform.publicBaseUrl()).hostname,
+      host: () => new URL(app.publicBaseUrl()).hostname,
       pad,
       intervalSeconds,
       numbered: name === 'raadsfeed' ? feed : undefined,
@@ -75,12 +80,12 @@ async function serveProof(app: FastifyInstance, { platform }: { readonly platfor
       witnesses: witnessing?.witnesses,
     }),
   );
-  measure(platform, sequencers);
+  measure(app.metrics, pool, sequencers);
   const failures = new Counter({
     name: 'koppelvlak_proof_failures_total',
     help: 'Rounds of a sequencer that failed',
     labelNames: ['log'],
-    registers: [platform.metrics],
+    registers: [app.metrics],
   });
 
   /** A failed round is tried again at the next turn; meanwhile entries wait in the queue. */
@@ -119,16 +124,15 @@ async function serveProof(app: FastifyInstance, { platform }: { readonly platfor
     clearInterval(timer);
     await running;
   });
-  app.readiness.add(...sequencers.map((sequencer) => checkOf(platform, sequencer)), ...(witnessing?.checks ?? []));
-  app.operatorPage.add(logsSection(platform, sequencers));
+  app.readiness.add(...sequencers.map((sequencer) => checkOf(config, pool, sequencer)), ...(witnessing?.checks ?? []));
+  app.operatorPage.add(logsSection(pool, sequencers));
   await mount(app, {
-    platform,
     prefix: PROOF_PREFIX,
     contract: { document: readOpenapi(CONTRACT) },
     rateLimit: 0,
     routes: async (scope) => {
       openToOrigins(scope);
-      if (writer !== undefined) recordProofRoute(scope, { platform, writer });
+      if (writer !== undefined) recordProofRoute(scope, { pool, writer });
       await witnessing?.routes(scope);
       logRoutes(scope, { pool, sequencers });
     },
@@ -139,7 +143,7 @@ function isEnded({ proof }: Pick<Config, 'proof'>, log: ProofLogName): boolean {
   return proof.ended.some((name) => name === log);
 }
 
-function checkOf({ pool, config }: Platform, sequencer: Sequencer): ReadinessCheck {
+function checkOf(config: Config, pool: Pool, sequencer: Sequencer): ReadinessCheck {
   return {
     name: `proof log ${sequencer.log}`,
     vital: false,
@@ -158,7 +162,7 @@ function checkOf({ pool, config }: Platform, sequencer: Sequencer): ReadinessChe
 }
 
 /** For the operator's page. */
-function logsSection({ pool }: Platform, sequencers: readonly Sequencer[]): OperatorSection {
+function logsSection(pool: Pool, sequencers: readonly Sequencer[]): OperatorSection {
   return {
     title: 'Proof logs',
     read: async () => ({
@@ -179,7 +183,7 @@ function logsSection({ pool }: Platform, sequencers: readonly Sequencer[]): Oper
   };
 }
 
-function measure({ pool, metrics }: Platform, sequencers: readonly Sequencer[]): void {
+function measure(metrics: Registry, pool: Pool, sequencers: readonly Sequencer[]): void {
   const gauge = (name: string, help: string, value: (sequencer: Sequencer) => Promise<number>): void => {
     new Gauge({
       name: `koppelvlak_proof_${name}`,

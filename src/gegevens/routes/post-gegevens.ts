@@ -1,4 +1,5 @@
 /** `POST /gegevens`: verifies the signed request, and answers with the requested page, signed and recorded. */
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { operations } from '../../contracts/gegevens.ts';
 import type { Pool } from '../../database/pool.ts';
@@ -7,8 +8,8 @@ import { DuplicateMemberError, parseStrictObject } from '../../lib/jades/protect
 import { plainStyles } from '../../lib/jades/signature.ts';
 import type { Verified, Verifier } from '../../lib/jades/verify.ts';
 import { Problem } from '../../lib/problem.ts';
+import type { Clock } from '../../lib/time.ts';
 import { traceIds } from '../../lib/trace-context.ts';
-import type { Platform } from '../../platform.ts';
 import { callerOf } from '../../plugins/auth.ts';
 import { hasOtherCharset } from '../../plugins/bodies.ts';
 import { endSlowReader, requestClosedSignal } from '../../plugins/connections.ts';
@@ -19,6 +20,8 @@ import type { Caller } from '../../plugins/oauth/token.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import { fscTransaction } from '../../plugins/server.ts';
 import type { ProcessingContext, ProcessingLog } from '../../seams/processing-log.ts';
+import type { ProofWriters } from '../../seams/proof-log.ts';
+import type { Config } from '../../settings/read-config.ts';
 import { type FoundPage, isLarge, type PageFinder } from '../exchange/find-page.ts';
 import { sendPage, signPage } from '../exchange/write-page.ts';
 import type { GegevensMetrics } from '../metrics.ts';
@@ -159,7 +162,10 @@ function signatureProblem(error: JadesError): Problem {
 }
 
 interface PostGegevensNeeds {
-  readonly platform: Platform;
+  readonly config: Pick<Config, 'gegevens' | 'server'>;
+  readonly pool: Pool;
+  readonly clock: Clock;
+  readonly proof: ProofWriters;
   readonly variant: Variant;
   readonly mapping: Mapping;
   readonly findPage: PageFinder;
@@ -180,9 +186,9 @@ const ACTIE = {
 
 /** `POST /gegevens`: the requested page, signed; recorded in the journal and the processing log before it is sent. */
 export function postGegevens(needs: PostGegevensNeeds) {
-  const { platform, variant, mapping, findPage, ownSigner, metrics } = needs;
-  const { signatureForm: form, answersMinBytesPerSecond } = platform.config.gegevens;
-  const minSpeed = { bytesPerSecond: answersMinBytesPerSecond, windowMs: platform.config.server.requestTimeoutMs };
+  const { config, variant, mapping, findPage, ownSigner, metrics } = needs;
+  const { signatureForm: form, answersMinBytesPerSecond } = config.gegevens;
+  const minSpeed = { bytesPerSecond: answersMinBytesPerSecond, windowMs: config.server.requestTimeoutMs };
   return async (request: RequestOf<operations['postGegevens']>, reply: FastifyReply): Promise<FastifyReply> => {
     const caller = callerOf(request);
     const exchange = exchangeOf(request);
@@ -222,7 +228,7 @@ export function postGegevens(needs: PostGegevensNeeds) {
       metrics.deliveredRecords.inc({ variant }, page.records);
       metrics.deliveredBytes.inc({ variant }, page.bytes);
       needs.background(
-        markSent(platform.pool, journalId).catch((error: unknown) =>
+        markSent(needs.pool, journalId).catch((error: unknown) =>
           request.log.warn({ err: error, journalId }, 'an answer was sent, but the journal could not be updated'),
         ),
       );
@@ -279,12 +285,12 @@ async function recordDelivery({
   page,
   signature,
 }: DeliveryRecord): Promise<number> {
-  const { platform, variant, processingLog, ownSigner } = needs;
+  const { pool, clock, proof, variant, processingLog, ownSigner } = needs;
   const { fscTransactionId } = fscTransaction(request);
   const trace = traceOf(request);
   const written = await Promise.allSettled([
     writeJournal(
-      platform.pool,
+      pool,
       {
         variant,
         requestId: request.id,
@@ -308,7 +314,7 @@ async function recordDelivery({
           ? {}
           : { machtiging: { gemachtigde: caller.actor, publicatieNamens: caller.publishedFor } }),
       },
-      platform.proof('leveringen'),
+      proof('leveringen'),
     ),
     processingLog.record(
       {
@@ -319,7 +325,7 @@ async function recordDelivery({
         confidential: false,
         uitvoerder: ownSigner.key().oin,
         systeem: 'koppelvlak',
-        tijdstip: platform.clock.now(),
+        tijdstip: clock.now(),
       },
       { subject: caller.subject, requestId: request.id, trace, fscTransactionId },
     ),

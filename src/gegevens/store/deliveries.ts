@@ -1,5 +1,5 @@
 import type { Pool } from '../../database/pool.ts';
-import type { OperatorSection } from '../../platform.ts';
+import type { OperatorSection } from '../../seams/operations.ts';
 
 interface Day {
   readonly dag: string;

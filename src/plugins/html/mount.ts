@@ -3,7 +3,6 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Platform } from '../../platform.ts';
 import { limitUnreadAnswers } from '../bodies.ts';
 import { acceptedEncoding, checkRequestHead, PAGES_POLICY } from '../headers.ts';
 import { createRateCounter, limitRate } from '../limits.ts';
@@ -12,7 +11,6 @@ import { heading, type Page, paragraph, renderPage, type Site } from './page.ts'
 import { html } from './template.ts';
 
 interface PagesMountOptions {
-  readonly platform: Platform;
   readonly prefix: string;
   /** Requests per minute per address; 0 is no limit. */
   readonly rateLimit: number;
@@ -24,14 +22,14 @@ interface PagesMountOptions {
 
 /** Mounts pages. Every route is public unless it says otherwise. */
 export async function mountPages(server: FastifyInstance, options: PagesMountOptions): Promise<void> {
-  const { platform, prefix, rateLimit, site, isPersonal = false, routes } = options;
+  const { prefix, rateLimit, site, isPersonal = false, routes } = options;
   const counter = createRateCounter(rateLimit);
   await server.register(
     async (app) => {
       app.addHook('onRoute', (route) => {
         if (route.config?.scopes === undefined) route.config = { ...route.config, public: true };
       });
-      const { refuseEarly } = handleProblems(app, platform.publicBaseUrl, {
+      const { refuseEarly } = handleProblems(app, {
         answer: (_request, problem) => ({ type: 'text/html; charset=utf-8', body: problemPage(site, problem) }),
       });
       app.addHook('onRequest', (request, reply, done) => {
@@ -41,7 +39,7 @@ export async function mountPages(server: FastifyInstance, options: PagesMountOpt
         limitRate(request, reply, counter);
         done();
       });
-      limitUnreadAnswers(app, platform.config.server.unreadAnswersBytes);
+      limitUnreadAnswers(app, app.settings.server.unreadAnswersBytes);
       await routes(app);
       refuseEarly();
     },

@@ -5,7 +5,7 @@ import { isRecord } from '../../lib/json/json-value.ts';
 import type { FetchJson } from '../../lib/outbound/outbound-client.ts';
 import type { Clock } from '../../lib/time.ts';
 import { watchFiles } from '../../lib/watch-files.ts';
-import type { ReadinessCheck } from '../../platform.ts';
+import type { ReadinessCheck } from '../../seams/operations.ts';
 import { createRemoteKeys, fetchJson, type VerifierLog } from './remote-keys.ts';
 import { type KeySource, TokenError } from './token.ts';
 

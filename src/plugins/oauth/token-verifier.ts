@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import type { FetchJson } from '../../lib/outbound/outbound-client.ts';
 import { type Clock, systemClock } from '../../lib/time.ts';
-import type { ReadinessCheck } from '../../platform.ts';
+import type { ReadinessCheck } from '../../seams/operations.ts';
 import { createFscKeys, fscKeysCheck } from './fsc-keys.ts';
 import { createKeySet, type KeySet, type VerifierLog } from './remote-keys.ts';
 import {

@@ -1,7 +1,7 @@
 /** Runs the readiness checks, and remembers since when each condition is as it is. */
 import { reasonOf } from '../../lib/log.ts';
 import type { Clock } from '../../lib/time.ts';
-import type { ReadinessCheck, ReadinessResult } from '../../platform.ts';
+import type { ReadinessCheck, ReadinessResult } from '../../seams/operations.ts';
 
 /** A check that takes longer (milliseconds) counts as failed: the caller has a time-out too. */
 const CHECK_TIMEOUT_MS = 3000;

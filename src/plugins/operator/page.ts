@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { reasonOf } from '../../lib/log.ts';
 import type { Clock } from '../../lib/time.ts';
-import type { OperatorCell, OperatorSection } from '../../platform.ts';
+import type { OperatorCell, OperatorSection } from '../../seams/operations.ts';
 import { type Html, type HtmlValue, html, trusted } from '../html/template.ts';
 import type { Conditions, DatedCondition } from './conditions.ts';
 import { SAMPLE_MS, type Samples, type Series } from './samples.ts';
@@ -35,12 +35,12 @@ export interface OperatorPageOptions {
   readonly samples: Samples;
   readonly sections: readonly OperatorSection[];
   readonly clock: Clock;
-  readonly stopping: () => boolean;
+  readonly isStopping: () => boolean;
 }
 
 /** Serves the page at `/`. */
 export function operatorPage(app: FastifyInstance, options: OperatorPageOptions): void {
-  const { conditions, samples, sections, clock, stopping } = options;
+  const { conditions, samples, sections, clock, isStopping } = options;
   app.get('/', async (_request, reply) => {
     const [found, parts] = await Promise.all([conditions.run(), Promise.all(sections.map(readSection))]);
     await samples.refresh();
@@ -52,7 +52,7 @@ export function operatorPage(app: FastifyInstance, options: OperatorPageOptions)
         refresh: String(REFRESH_SECONDS),
       })
       .type('text/html; charset=utf-8')
-      .send(render({ found, parts, samples, isStopping: stopping(), now: clock.now() }));
+      .send(render({ found, parts, samples, isStopping: isStopping(), now: clock.now() }));
   });
 }
 

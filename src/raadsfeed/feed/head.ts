@@ -5,7 +5,7 @@
 import type { Listener } from '../../database/listen.ts';
 import type { Db } from '../../database/transaction.ts';
 import { type Logger, reasonOf } from '../../lib/log.ts';
-import type { ReadinessResult } from '../../platform.ts';
+import type { ReadinessResult } from '../../seams/operations.ts';
 import { FEED_CHANNEL, type FeedHead, parseFeedHead, readFeedHead } from '../store/feed-row.ts';
 import type { Read } from '../store/read-log.ts';
 

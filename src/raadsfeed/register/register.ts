@@ -3,9 +3,11 @@
 import type { Pool } from '../../database/pool.ts';
 import { type Db, transaction } from '../../database/transaction.ts';
 import { discover, FeedFault, readServiceDocument } from '../../lib/feed-client/client.ts';
+import type { Logger } from '../../lib/log.ts';
 import { createOutboundClient, type OutboundClient } from '../../lib/outbound/outbound-client.ts';
 import { OutboundError } from '../../lib/outbound/outbound-error.ts';
-import type { Platform } from '../../platform.ts';
+import type { Clock } from '../../lib/time.ts';
+import type { Config } from '../../settings/read-config.ts';
 import {
   type DiscoveredFeed,
   findEntryOfFeed,
@@ -37,10 +39,18 @@ const LEASE_SECONDS = 300;
 const MAX_DOCUMENT_BYTES = 4 * 1024 * 1024;
 
 /** The client for feeds of the register: small answers only. */
+interface RegisterNeeds {
+  readonly config: Pick<Config, 'raadsfeed' | 'server'>;
+  readonly pool: Pool;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly stopping: AbortSignal;
+}
+
 export function createRegisterClient({
   config: { raadsfeed, server },
   clock,
-}: Pick<Platform, 'config' | 'clock'>): OutboundClient {
+}: Pick<RegisterNeeds, 'config' | 'clock'>): OutboundClient {
   return createOutboundClient({
     clock,
     timeoutMs: Math.min(raadsfeed.sourcesTimeoutMs, 30_000),
@@ -52,9 +62,9 @@ export function createRegisterClient({
 }
 
 /** Asks each feed once a day where it is; one that does not answer, every hour. */
-export function createRegister(platform: Platform): RunningRegister {
-  const { pool, log, stopping } = platform;
-  const client = createRegisterClient(platform);
+export function createRegister(needs: RegisterNeeds): RunningRegister {
+  const { pool, log, stopping } = needs;
+  const client = createRegisterClient(needs);
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
 

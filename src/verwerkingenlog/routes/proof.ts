@@ -68,7 +68,7 @@ export function proofRoutes(app: FastifyInstance, needs: RouteNeeds): void {
     db: pg.PoolClient,
     { stored, versie, shown }: { stored: StoredVersie; versie: Versie; shown: readonly string[] },
   ): Promise<string> {
-    const writer = needs.platform.proof('verwerkingen', 'kept');
+    const writer = needs.proof('verwerkingen', 'kept');
     const made = await proveVersion(db, writer, { stored, versie, shown }, log.keys);
     if ('proof' in made) return made.proof;
     if (made.none === 'removed') throw new Problem(platformProblems.bewijsVerwijderd);

@@ -1,8 +1,10 @@
 /** What the routes share: who asks and what it may do, and how actions and activities are answered. */
+
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { components, operations } from '../../contracts/verwerkingenlog.ts';
+import type { Pool } from '../../database/pool.ts';
 import { type InvalidParam, Problem } from '../../lib/problem.ts';
-import type { Platform } from '../../platform.ts';
+import type { Clock } from '../../lib/time.ts';
 import { callerOf, insufficientScope } from '../../plugins/auth.ts';
 import { requestClosedSignal } from '../../plugins/connections.ts';
 import type { Contract, ServeOptions } from '../../plugins/contract.ts';
@@ -21,11 +23,16 @@ import {
 } from '../domain/verwerkingsactie.ts';
 import type { Activiteit } from '../domain/verwerkingsactiviteit.ts';
 import { verwerkingenlogProblems } from '../problems.ts';
-import type { ActieLog, LoggedRead, Reader } from '../processing-log.ts';
+import type { ActieLog, LoggedRead, LogNeeds, Reader } from '../processing-log.ts';
 
 /** What the routes of this area share. */
 export interface RouteNeeds {
-  readonly platform: Platform;
+  readonly config: LogNeeds['config'];
+  readonly clock: Clock;
+  /** For reads: statements are sent without waiting. */
+  readonly pipelinePool: Pool;
+  readonly proof: LogNeeds['proof'];
+  readonly forward: LogNeeds['forward'];
   readonly contract: Contract<operations>;
   readonly log: ActieLog;
   readonly loggedRead: LoggedRead;

@@ -29,8 +29,8 @@ import {
 } from './request-reply.ts';
 
 /** Reads a body that has what every action has. It throws 400 with the faults that a contract cannot express. */
-function bodyReader({ platform, log }: RouteNeeds): (body: ActieBody) => Promise<Actie> {
-  const { checkBsn } = platform.config.verwerkingenlog;
+function bodyReader({ config, log }: RouteNeeds): (body: ActieBody) => Promise<Actie> {
+  const { checkBsn } = config.verwerkingenlog;
   return async (body) => {
     const { actie, faults } = readActie(body, { checkBsn });
     const ahead =
@@ -42,8 +42,8 @@ function bodyReader({ platform, log }: RouteNeeds): (body: ActieBody) => Promise
 
 /** F7446 and F6624: storing an action. */
 export function postVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): void {
-  const { contract, access, base, platform, log } = needs;
-  const { checkBsn } = platform.config.verwerkingenlog;
+  const { contract, access, base, config, log } = needs;
+  const { checkBsn } = config.verwerkingenlog;
   const readWhole = bodyReader(needs);
   contract.serve(
     app,
@@ -69,8 +69,8 @@ export function postVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): v
 
 /** F8316 and F3835 (PUT), F9906 and F2265 (DELETE): a new version of one action. */
 export function changeVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): void {
-  const { contract, access, base, platform, log } = needs;
-  const { checkBsn } = platform.config.verwerkingenlog;
+  const { contract, access, base, config, clock, log } = needs;
+  const { checkBsn } = config.verwerkingenlog;
   const readWhole = bodyReader(needs);
 
   contract.serve(
@@ -83,7 +83,7 @@ export function changeVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds):
       // No scope allows this: only a whole processing can be lifted.
       if (actie?.vertrouwelijkheid === 'opgeheven') allow(request, 'vastleggen', ['opgeheven']);
       const release = request.holdBody?.();
-      const versie = await changeActie(platform, log, {
+      const versie = await changeActie(needs, log, {
         actieId: request.params.actieId.toLowerCase(),
         verwerkingId: actie?.verwerkingId ?? null,
         objects: actie?.verwerkteObjecten.length ?? 0,
@@ -94,7 +94,7 @@ export function changeVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds):
           requireMatch(request, etag(current.versie));
           const lost = silentLosses(body, current);
           if (actie === undefined || lost.length > 0) throw invalidRequest(lost);
-          return replaced(current, actie, lastNumber, platform.clock.now(), auteurOf(request));
+          return replaced(current, actie, lastNumber, clock.now(), auteurOf(request));
         },
       }).finally(() => release?.());
       if (versie === undefined) throw unknownVerwerkingsactie('actieId');
@@ -104,7 +104,7 @@ export function changeVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds):
   );
 
   contract.serve(app, 'deleteVerwerkingsactie', { authenticate: access }, async (request, reply) => {
-    const versie = await changeActie(platform, log, {
+    const versie = await changeActie(needs, log, {
       actieId: request.params.actieId.toLowerCase(),
       verwerkingId: null,
       objects: 0,
@@ -113,7 +113,7 @@ export function changeVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds):
       change: (current) => {
         allow(request, 'verwijderen', [categorieOf(current)]);
         requireMatch(request, etag(current.versie));
-        return ended(current, platform.clock.now(), auteurOf(request));
+        return ended(current, clock.now(), auteurOf(request));
       },
     });
     if (versie === undefined) throw unknownVerwerkingsactie('actieId');
@@ -123,15 +123,15 @@ export function changeVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds):
 
 /** F2969 and F4415: the confidentiality or term of a whole processing. All of its actions change, or none. */
 export function patchVerwerkingsacties(app: FastifyInstance, needs: RouteNeeds): void {
-  const { contract, access, platform } = needs;
+  const { contract, access, clock, forward } = needs;
   contract.serve(app, 'patchVerwerkingsacties', { authenticate: access }, async (request, reply) => {
     const { bewaartermijn } = request.body;
-    refuse(termFaults(bewaartermijn, platform.clock.now()));
+    refuse(termFaults(bewaartermijn, clock.now()));
     const word = request.body.vertrouwelijkheid;
     const vertrouwelijkheid = word === undefined ? undefined : readVertrouwelijkheid(word);
     const verwerkingId = request.query.verwerkingId.toLowerCase();
     const names = lockOfVerwerking(verwerkingId);
-    const writer = platform.proof('verwerkingen');
+    const writer = needs.proof('verwerkingen');
     const proof = writer === undefined ? undefined : { writer, keys: needs.log.keys };
     const withLdv = callerOf(request).scopes.has('update:confidential');
     await needs.log.changes.run(
@@ -147,9 +147,9 @@ export function patchVerwerkingsacties(app: FastifyInstance, needs: RouteNeeds):
           verwerkingId,
           {
             ...{ vertrouwelijkheid, bewaartermijn, withLdv, proof },
-            ...{ forward: platform.forward, distributed: needs.log.distributed },
+            ...{ forward, distributed: needs.log.distributed },
           },
-          platform.clock.now(),
+          clock.now(),
           auteurOf(request),
         );
         allow(request, handeling, changed);

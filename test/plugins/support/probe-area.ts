@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify';
 import { parse } from 'yaml';
-import type { Platform } from '../../../src/platform.ts';
 import { authenticate } from '../../../src/plugins/auth.ts';
 import { type Contract, createContract } from '../../../src/plugins/contract.ts';
 import { openToOrigins } from '../../../src/plugins/headers.ts';
@@ -90,7 +89,7 @@ type Operations = Readonly<
 
 /** What a test holds of the probe. */
 export interface Probe {
-  readonly open: (app: FastifyInstance, platform: Platform) => Promise<void>;
+  readonly open: (app: FastifyInstance) => Promise<void>;
   /** Resolves when a request waits in `/traag`. */
   readonly arrived: Promise<void>;
   /** Lets what waits in `/traag` answer. */
@@ -104,13 +103,14 @@ export interface ProbeOptions {
   readonly rateLimit?: number;
 }
 
-/** An area with one route for each thing that the platform must be able to handle, on the real server. */
+/** An area with one route for each thing that the service must be able to handle, on the real server. */
 export function createProbe({ issuer, audience, jwksUrl, rateLimit = 0 }: ProbeOptions = {}): Probe {
   const arrived = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
-  const open = async (app: FastifyInstance, platform: Platform): Promise<void> => {
+  const open = async (app: FastifyInstance): Promise<void> => {
     const verifier = createTokenVerifier({
-      ...platform,
+      log: app.log,
+      clock: app.clock,
       clientCertificates: false,
       ...(issuer === undefined || audience === undefined ? {} : { oauth: { issuer, audience, jwksUrl } }),
     });
@@ -119,7 +119,12 @@ export function createProbe({ issuer, audience, jwksUrl, rateLimit = 0 }: ProbeO
       const options = { authenticate: authenticate({ verifier }) };
       contract.serve(scope, 'postDing', options, async (request, reply) => reply.code(201).send(request.body));
       contract.serve(scope, 'getDing', options, async (request) => request.params);
-      contract.serve(scope, 'getDatabank', options, async () => (await platform.pool.query('select 1 as een')).rows[0]);
+      contract.serve(
+        scope,
+        'getDatabank',
+        options,
+        async () => (await app.database.pool.query('select 1 as een')).rows[0],
+      );
       for (const slow of ['getTraag', 'postTraag'] as const) {
         contract.serve(scope, slow, options, async () => {
           arrived.resolve();
@@ -136,14 +141,12 @@ export function createProbe({ issuer, audience, jwksUrl, rateLimit = 0 }: ProbeO
     const publicOne = createContract<Operations>(readContract('x-public: true'));
     app.addHook('onClose', async () => verifier.close());
     await mount(app, {
-      platform,
       prefix: CLOSED,
       contract: closed,
       rateLimit,
       routes: (scope) => serve(scope, closed),
     });
     await mount(app, {
-      platform,
       prefix: OPEN,
       contract: publicOne,
       rateLimit,

@@ -41,10 +41,11 @@ export function bronSyncCommand(terminal: Terminal): Command {
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak bron sync notubiz:281 --from 2024-01-01 --to 2024-12-31')
     .action((text: string, options: SyncOptions) =>
-      runCommand(terminal, options, async ({ platform, output, interrupted }) => {
+      runCommand(terminal, options, async (context) => {
+        const { database, output, interrupted } = context;
         const { syncSource } = await import('../sync-source.ts');
-        const { id } = await requireSource(platform.pool, text);
-        const outcome = await syncSource(platform, id, {
+        const { id } = await requireSource(database.pool, text);
+        const outcome = await syncSource({ ...context, pool: database.pool }, id, {
           from: options.from,
           to: options.to,
           allowMassDelete: options.allowMassDelete === true,
@@ -79,17 +80,18 @@ export function bronCheckCommand(terminal: Terminal): Command {
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak bron check notubiz:281 --from 2024-01-01 --to 2024-12-31')
     .action((text: string, options: CheckOptions) =>
-      runCommand(terminal, options, async ({ platform, output, interrupted }) => {
+      runCommand(terminal, options, async (context) => {
+        const { database, output, interrupted } = context;
         const { checkCoverage } = await import('../check-coverage.ts');
-        const source = await requireSource(platform.pool, text);
+        const source = await requireSource(database.pool, text);
         if (source.soort === 'feed') {
           throw new UsageError('a feed is followed record by record; use bron sync to compare it');
         }
         if (options.last === true) {
           if (options.from !== undefined || options.to !== undefined) throw new UsageError('--last takes no days');
-          return await showLast(platform.pool, source, output);
+          return await showLast(database.pool, source, output);
         }
-        const coverage = await checkCoverage(platform, source, {
+        const coverage = await checkCoverage({ ...context, pool: database.pool }, source, {
           from: options.from,
           to: options.to,
           signal: interrupted,
@@ -138,11 +140,11 @@ export function bronIssuesCommand(terminal: Terminal): Command {
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak bron issues notubiz:281')
     .action((text: string, options: { all?: boolean; json?: boolean }) =>
-      runCommand(terminal, options, async ({ platform, output }) => {
+      runCommand(terminal, options, async ({ database, output }) => {
         const { MAX_ISSUES, readIssues } = await import('../store/issues.ts');
         const { readSourceStates } = await import('../store/sources.ts');
-        const { id } = await requireSource(platform.pool, text);
-        const every = await readIssues(platform.pool, id, MAX_ISSUES);
+        const { id } = await requireSource(database.pool, text);
+        const every = await readIssues(database.pool, id, MAX_ISSUES);
         const issues = every.filter(({ resolved }) => options.all === true || resolved === null);
         output.result(issues, () => {
           if (issues.length === 0) output.line('No issues.');
@@ -160,7 +162,7 @@ export function bronIssuesCommand(terminal: Terminal): Command {
           }
         });
         const dropped =
-          (await readSourceStates(platform.pool)).find((state) => state.id === id)?.meldingenWeggelaten ?? 0;
+          (await readSourceStates(database.pool)).find((state) => state.id === id)?.meldingenWeggelaten ?? 0;
         if (dropped > 0)
           output.progress(`${dropped} more were dropped: at most ${MAX_ISSUES} are kept, open and newest ones first.`);
       }),
@@ -191,17 +193,18 @@ export function bronSwitchCommand(terminal: Terminal): Command {
       '\nExample:\n  $ koppelvlak bron switch notubiz:281 https://raad.voorbeeldstad.example/ori/v1 --dry-run',
     )
     .action((text: string, feed: string, options: SwitchOptions) =>
-      runCommand(terminal, options, async ({ platform, output, interrupted }) => {
+      runCommand(terminal, options, async (context) => {
+        const { database, output, interrupted } = context;
         const { carryOutSwitch, planSwitch } = await import('../switch-source.ts');
         const to = readSourceAddress(feed);
         if (to.kind !== 'feed') throw new UsageError('only a feed can replace another source');
-        const from = await requireSource(platform.pool, text);
+        const from = await requireSource(database.pool, text);
         if (from.adres === to.adres) throw new UsageError('that is the same source');
         const allowMassDelete = options.allowMassDelete === true;
-        const plan = await planSwitch(platform, from, to.adres, interrupted);
+        const plan = await planSwitch({ ...context, pool: database.pool }, from, to.adres, interrupted);
         const refused = plan.isMassDelete && !allowMassDelete;
         const switched = !refused && options.dryRun !== true;
-        if (switched) await carryOutSwitch(platform, { from, to: to.adres, plan, allowMassDelete });
+        if (switched) await carryOutSwitch(database.pool, { from, to: to.adres, plan, allowMassDelete });
         output.result({ ...plan, switched }, () => {
           for (const { organisatiecode, same, deleted, added } of plan.organisations) {
             output.line(`${organisatiecode}: ${same} the same, ${deleted.length} to delete, ${added.length} to add`);

@@ -2,10 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { parseOrganisatie } from '../../../cli/feed-publish.ts';
 import { table } from '../../../cli/output.ts';
-import { CommandError, runCommand, UsageError } from '../../../cli/run-command.ts';
+import { type CommandContext, CommandError, runCommand, UsageError } from '../../../cli/run-command.ts';
 import { normaliseOrganisatiecode } from '../../../lib/feed-client/organisatiecode.ts';
 import { isRecord } from '../../../lib/json/json-value.ts';
-import type { Platform } from '../../../platform.ts';
 import type { Terminal } from '../../../seams/terminal.ts';
 import type { NewSource, SourceState } from '../store/sources.ts';
 import {
@@ -69,19 +68,20 @@ function bronAddCommand(terminal: Terminal): Command {
         '  $ koppelvlak bron add notubiz:281 --organisatie gm0363 --naam "Gemeente Amsterdam" --from 2010-01-01',
     )
     .action((text: string | undefined, options: AddOptions) =>
-      runCommand(terminal, options, async ({ platform, output, interrupted }) => {
+      runCommand(terminal, options, async (context) => {
+        const { database, config, output, interrupted } = context;
         const { addSource } = await import('../store/sources.ts');
         const sources = await readSources(text, options);
         if (options.file === undefined && options.unchecked !== true) {
-          for (const source of sources) await checkFeed(platform, source, interrupted);
+          for (const source of sources) await checkFeed(context, source, interrupted);
         }
         const added: string[] = [];
         const known: string[] = [];
-        for (const source of sources) ((await addSource(platform.pool, source)) ? added : known).push(source.adres);
+        for (const source of sources) ((await addSource(database.pool, source)) ? added : known).push(source.adres);
         output.result({ added, known }, () => {
           for (const adres of added) output.line(`Added: ${adres}`);
           for (const adres of known) output.line(`Known already: ${adres}`);
-          if (platform.config.raadsfeed.rol !== 'aggregator') {
+          if (config.raadsfeed.rol !== 'aggregator') {
             output.progress('Sources are followed by a service with RAADSFEED_ROL=aggregator.');
           }
         });
@@ -142,12 +142,13 @@ function toSource(value: Record<string, unknown>, where: string): NewSource {
 }
 
 /** A feed that does not answer is more often a wrong address than a source that is down, so a new one is asked first. */
-async function checkFeed(platform: Platform, source: NewSource, signal: AbortSignal): Promise<void> {
+async function checkFeed(context: CommandContext, source: NewSource, signal: AbortSignal): Promise<void> {
   if (source.soort !== 'feed') return;
   const { closeDependencies, openDependencies } = await import('../dependencies.ts');
   const { readServiceDocument } = await import('../../../lib/feed-client/client.ts');
   const { findFeedHolder } = await import('../store/progress.ts');
-  const needs = openDependencies(platform);
+  const { pool } = context.database;
+  const needs = openDependencies({ ...context, pool });
   let feedUrl: string;
   try {
     const answer = await needs.client.getJson({ url: source.adres, signal, redirects: 'same-host' });
@@ -158,7 +159,7 @@ async function checkFeed(platform: Platform, source: NewSource, signal: AbortSig
   } finally {
     await closeDependencies(needs);
   }
-  const holder = await findFeedHolder(platform.pool, feedUrl, null);
+  const holder = await findFeedHolder(pool, feedUrl, null);
   if (holder !== undefined && holder !== source.adres) {
     throw new CommandError(`the feed of ${source.adres}, ${feedUrl}, is followed already, as ${holder}`);
   }
@@ -170,9 +171,9 @@ function bronListCommand(terminal: Terminal): Command {
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak bron list')
     .action((options: { json?: boolean }) =>
-      runCommand(terminal, options, async ({ platform, output }) => {
+      runCommand(terminal, options, async ({ database, output }) => {
         const { readSourceStates } = await import('../store/sources.ts');
-        const states = await readSourceStates(platform.pool);
+        const states = await readSourceStates(database.pool);
         output.result(states, () => {
           if (states.length === 0) output.line('No sources; see koppelvlak bron add --help.');
           else output.line(table(HEAD, states.map(stateCells)));
@@ -250,10 +251,10 @@ function pauseCommand(terminal: Terminal, name: string, paused: boolean): Comman
     .option('--json', 'one machine-readable result')
     .addHelpText('after', `\nExample:\n  $ koppelvlak bron ${name} https://raad.voorbeeldstad.example/ori/v1`)
     .action((text: string, options: { json?: boolean }) =>
-      runCommand(terminal, options, async ({ platform, output }) => {
+      runCommand(terminal, options, async ({ database, output }) => {
         const { setPaused } = await import('../store/sources.ts');
-        const { id, adres } = await requireSource(platform.pool, text);
-        await setPaused(platform.pool, id, paused);
+        const { id, adres } = await requireSource(database.pool, text);
+        await setPaused(database.pool, id, paused);
         output.result({ adres, paused }, () => output.line(`${paused ? 'Paused' : 'Resumed'}: ${adres}`));
       }),
     );
@@ -266,10 +267,10 @@ function bronRemoveCommand(terminal: Terminal): Command {
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak bron remove https://raad.voorbeeldstad.example/ori/v1')
     .action((text: string, options: { json?: boolean }) =>
-      runCommand(terminal, options, async ({ platform, output }) => {
+      runCommand(terminal, options, async ({ database, output }) => {
         const { removeSource } = await import('../store/sources.ts');
-        const { id, adres } = await requireSource(platform.pool, text);
-        await removeSource(platform.pool, id);
+        const { id, adres } = await requireSource(database.pool, text);
+        await removeSource(database.pool, id);
         output.result({ adres, removed: true }, () => output.line(`Removed: ${adres}`));
       }),
     );

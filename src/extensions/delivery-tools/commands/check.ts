@@ -85,12 +85,12 @@ function checkFilesGiven(terminal: Terminal, files: readonly string[], options: 
 }
 
 function checkWhatIsStored(terminal: Terminal, options: CheckOptions): Promise<void> {
-  return runCommand(terminal, options, async ({ platform, output, interrupted: signal }) => {
+  return runCommand(terminal, options, async ({ database, config, clock, output, interrupted: signal }) => {
     const { checkStored } = await import('../check/check-deliveries.ts');
-    const { gegevens } = platform.config;
+    const { gegevens } = config;
     const model = await chosenModel(gegevens, options);
-    const now = platform.clock.now();
-    const { report, leveringen } = await checkStored(platform.pool, {
+    const now = clock.now();
+    const { report, leveringen } = await checkStored(database.pool, {
       ...{ model, period: options.period, now, signal, leverancierscode: gegevens.supplierCode },
     });
     const sources = storedNames(leveringen, report, model);
@@ -122,15 +122,15 @@ async function chosenModel(
 
 /** The counts and findings of what was delivered, of an entry of the journal. */
 export async function checkEntry(
-  { platform, interrupted: signal }: CommandContext,
+  { database, config, clock, interrupted: signal }: CommandContext,
   entry: Journalled,
 ): Promise<Report> {
   const { checkAnswer } = await import('../check/check-deliveries.ts');
   const { countFindings, reportJson, reportText } = await import('../check/report-text.ts');
-  const { gegevens } = platform.config;
-  const report = await checkAnswer(platform.pool, entry, {
+  const { gegevens } = config;
+  const report = await checkAnswer(database.pool, entry, {
     configured: await chosenModel(gegevens, { variant: entry.variant }),
-    ...{ now: platform.clock.now(), signal },
+    ...{ now: clock.now(), signal },
   });
   if (report === undefined)
     return {

@@ -1,11 +1,13 @@
 /** The clock of this machine against those of others, and the database. */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { databaseChecks } from '../../../database/checks.ts';
 import { MigrationError } from '../../../database/migrate.ts';
+import { type Database, openDatabase } from '../../../database/open-database.ts';
 import { ocspAddresses } from '../../../lib/jades/certificate.ts';
 import { createLogger, reasonOf } from '../../../lib/log.ts';
 import { createGuardedConnections } from '../../../lib/outbound/guarded-fetch.ts';
-import { type OpenPlatform, openPlatform } from '../../../platform.ts';
+import { systemClock } from '../../../lib/time.ts';
 import type { Config } from '../../../settings/read-config.ts';
 import { failed, notChecked, ok, type PreflightLine, shownAddress, warning, within } from './line.ts';
 import type { OwnCertificate } from './own-certificate.ts';
@@ -105,10 +107,10 @@ export async function checkDatabase(config: Config, timeoutMs: number): Promise<
   }
   const connectTimeoutMs = Math.min(config.database.connectTimeoutMs, timeoutMs);
   const bounded = { ...config, database: { ...config.database, connectTimeoutMs } };
-  const opening = openPlatform({ config: bounded, log: createLogger('silent'), purpose: 'command' });
-  let open: OpenPlatform;
+  const opening = openDatabase({ config: bounded, log: createLogger('silent'), purpose: 'command' });
+  let database: Database;
   try {
-    open = await within(timeoutMs, opening, (late) => void close(late));
+    database = await within(timeoutMs, opening, (late) => void late.close());
   } catch (error) {
     if (!(error instanceof MigrationError)) return [failed(name, reasonOf(error), todo)];
     return [
@@ -117,8 +119,10 @@ export async function checkDatabase(config: Config, timeoutMs: number): Promise<
     ];
   }
   try {
+    const { areas } = config.server;
+    const checks = databaseChecks({ database, clock: systemClock, areas });
     const lines = [ok(migrations, 'all that this version needs')];
-    for (const check of open.checks.filter((each) => ['database-writable', 'clock'].includes(each.name))) {
+    for (const check of checks.filter((each) => ['database-writable', 'clock'].includes(each.name))) {
       const result = await within(timeoutMs, check.check());
       if (check.name === 'clock' && result.warning !== undefined) {
         lines.push(warning('database-clock', result.warning, 'keep both clocks right with NTP'));
@@ -132,13 +136,8 @@ export async function checkDatabase(config: Config, timeoutMs: number): Promise<
   } catch (error) {
     return [failed(name, reasonOf(error), todo)];
   } finally {
-    await close(open);
+    await database.close();
   }
-}
-
-async function close(open: OpenPlatform): Promise<void> {
-  open.beginStop();
-  await open.close();
 }
 
 async function hasEmbedded(home: string): Promise<boolean> {

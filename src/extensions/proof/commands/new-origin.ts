@@ -18,7 +18,7 @@ Example:
   $ koppelvlak proof new-origin raadsfeed`,
     )
     .action((log: ProofLogName, options: { json?: boolean }) =>
-      runCommand(terminal, options, async ({ platform: { config, pool }, output }) => {
+      runCommand(terminal, options, async ({ config, database: { pool }, output }) => {
         const { beginNewOrigin } = await import('../new-origin.ts');
         const { openPublishedCheckpoints, statePath } = await import('../state.ts');
         const { key } = config.proof;

@@ -1,10 +1,11 @@
 import { Argument, Command } from 'commander';
 import { table } from '../../../cli/output.ts';
 import { CommandError, runCommand } from '../../../cli/run-command.ts';
+import type { Pool } from '../../../database/pool.ts';
 import type { Db } from '../../../database/transaction.ts';
-import type { Platform } from '../../../platform.ts';
 import { PROOF_LOGS, type ProofLogName, type ProofWriter, type StoredProof } from '../../../seams/proof-log.ts';
 import type { Terminal } from '../../../seams/terminal.ts';
+import type { Config } from '../../../settings/read-config.ts';
 import type { ProofVerification } from '../verify.ts';
 import type { ProofFault } from '../verify-tiles.ts';
 
@@ -26,18 +27,17 @@ Example:
   $ koppelvlak proof verify raadsfeed`,
     )
     .action((only: ProofLogName | undefined, options: { json?: boolean }) =>
-      runCommand(terminal, options, async ({ platform, output, interrupted }) => {
+      runCommand(terminal, options, async ({ config, database: { pool }, proof, output, interrupted }) => {
         const { verifyLog } = await import('../verify.ts');
         const { openPublishedCheckpoints, statePath } = await import('../state.ts');
         const { transaction, allowLongStatements } = await import('../../../database/transaction.ts');
-        const { config, pool } = platform;
         const { key } = config.proof;
         if (key === undefined) throw new CommandError('PROOF_KEY is not set');
         // Read before the database: what is published meanwhile must not look like a conflict.
         const published = await openPublishedCheckpoints(statePath(config));
         const results: (ProofVerification & { readonly faults: readonly ProofFault[] })[] = [];
         for (const log of PROOF_LOGS) {
-          const writer = platform.proof(log, 'kept');
+          const writer = proof(log, 'kept');
           if (writer === undefined || (only ?? log) !== log) continue;
           const faults: ProofFault[] = [];
           const verified = await transaction(
@@ -48,7 +48,7 @@ Example:
                 db,
                 log,
                 proofKey: Buffer.from(key, 'base64'),
-                records: await recordsOf(db, platform, log, writer),
+                records: await recordsOf(db, { config, pool }, log, writer),
                 published: published.get,
                 endedAfter: config.proof.ended.some((name) => name === log) ? await lastEntered(db, log) : undefined,
                 found: (fault) => faults.push(fault),
@@ -84,7 +84,7 @@ async function lastEntered(db: Db, log: ProofLogName): Promise<Date | undefined>
 
 async function recordsOf(
   db: Db,
-  { config, pool }: Platform,
+  { config, pool }: { readonly config: Config; readonly pool: Pool },
   log: ProofLogName,
   writer: ProofWriter,
 ): Promise<AsyncIterable<StoredProof>> {

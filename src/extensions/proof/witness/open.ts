@@ -5,7 +5,7 @@ import { proveConsistency } from '../../../lib/tlog/merkle.ts';
 import { createSigner, type NoteSigner, WITNESS_KEY } from '../../../lib/tlog/note.ts';
 import { type Policy, PolicyError, parsePolicy } from '../../../lib/tlog/policy.ts';
 import { readHashesFromTiles } from '../../../lib/tlog/tiles.ts';
-import type { Platform, ReadinessCheck } from '../../../platform.ts';
+import type { ReadinessCheck } from '../../../seams/operations.ts';
 import { controlePage } from '../page/routes.ts';
 import { deriveSeed } from '../record.ts';
 import type { Witnesses } from '../sequencer.ts';
@@ -34,22 +34,23 @@ export interface Witnessing {
  * Undefined without `PROOF_KEY`.
  * @throws {Error} for operators, when a file of witnesses or of logs cannot be used
  */
-export async function openWitnessing(platform: Platform): Promise<Witnessing | undefined> {
-  const { config, pool } = platform;
+export async function openWitnessing(app: FastifyInstance): Promise<Witnessing | undefined> {
+  const { settings: config } = app;
+  const { pool } = app.database;
   if (config.proof.key === undefined) return undefined;
   const proofKey = Buffer.from(config.proof.key, 'base64');
   const policy = config.proof.witnesses === undefined ? undefined : await readPolicy(config.proof.witnesses);
   const logKeys = config.proof.witnessFor === undefined ? undefined : await readLogKeys(config.proof.witnessFor);
-  const vouching = logKeys === undefined ? undefined : await witnessOf(platform, proofKey, logKeys);
-  const asking = policy === undefined ? undefined : askWitnesses(platform, policy);
+  const vouching = logKeys === undefined ? undefined : await witnessOf(app, proofKey, logKeys);
+  const asking = policy === undefined ? undefined : askWitnesses(app, policy);
   return {
-    async routes(app) {
-      controlePage(app, async () => {
+    async routes(scope) {
+      controlePage(scope, async () => {
         const origins = await Promise.all(logsOf(config).map((log) => readOrigins(pool, log)));
         const witnesses = policy?.witnesses.map(({ key }) => key.text) ?? [];
         return [...origins.flat().map(({ verifierKey }) => verifierKey), ...witnesses];
       });
-      if (vouching !== undefined) await app.register(vouching, { prefix: '/witness' });
+      if (vouching !== undefined) await scope.register(vouching, { prefix: '/witness' });
     },
     witnesses: asking?.witnesses,
     checks: asking === undefined ? [] : [asking.check],
@@ -57,23 +58,25 @@ export async function openWitnessing(platform: Platform): Promise<Witnessing | u
   };
 }
 
-async function witnessOf(platform: Platform, proofKey: Uint8Array, logKeys: Awaited<ReturnType<typeof readLogKeys>>) {
-  const outside = await openPublishedCheckpoints(`${statePath(platform.config)}.witness`);
+async function witnessOf(app: FastifyInstance, proofKey: Uint8Array, logKeys: Awaited<ReturnType<typeof readLogKeys>>) {
+  const outside = await openPublishedCheckpoints(`${statePath(app.settings)}.witness`);
   // The host is known once the server listens.
   let signer: NoteSigner | undefined;
   return witnessRoutes({
     get signer() {
-      const name = `${new URL(platform.publicBaseUrl()).hostname}${WITNESS_PATH}`;
+      const name = `${new URL(app.publicBaseUrl()).hostname}${WITNESS_PATH}`;
       signer ??= createSigner(name, deriveSeed(proofKey, name), WITNESS_KEY);
       return signer;
     },
     logKeys,
-    state: createWitnessState(platform.pool, outside),
-    now: () => Math.floor(platform.clock.now().getTime() / 1000),
+    state: createWitnessState(app.database.pool, outside),
+    now: () => Math.floor(app.clock.now().getTime() / 1000),
   });
 }
 
-function askWitnesses({ config, pool, metrics, log: logger, clock, stopping }: Platform, policy: Policy) {
+function askWitnesses(app: FastifyInstance, policy: Policy) {
+  const { settings: config, metrics, log: logger, clock, stopping } = app;
+  const { pool } = app.database;
   const logs = new Map<string, StoredLog>();
   const last = new Map<string, Cosigned>();
   const { outboundProxy, outboundNoProxy } = config.server;

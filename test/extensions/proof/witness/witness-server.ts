@@ -33,11 +33,11 @@ export async function startWitness({
   const server = await startServer({
     env: {},
     ...(databaseUrl === undefined ? {} : { databaseUrl }),
-    register: async (app, platform) => {
+    register: async (app) => {
       const routes = witnessRoutes({
         signer,
         logKeys,
-        state: createWitnessState(platform.pool, kept),
+        state: createWitnessState(app.database.pool, kept),
         now: () => Math.floor(Date.now() / 1000),
       });
       await app.register(routes, { prefix: '/proof/v1/witness' });

@@ -1,0 +1,122 @@
+/** The service: what every route shares, the three interfaces, and the extensions that are switched on. */
+import { randomUUID } from 'node:crypto';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyPluginAsync, LogController } from 'fastify';
+import { type Clock, systemClock } from './lib/time.ts';
+import { jsonBody } from './plugins/bodies.ts';
+import { connections } from './plugins/connections.ts';
+import { MAX_PARAM_LENGTH, routes } from './plugins/contract.ts';
+import { database } from './plugins/database.ts';
+import { requests } from './plugins/exchange.ts';
+import { cutTarget, SECURITY_HEADERS } from './plugins/headers.ts';
+import { load } from './plugins/limits.ts';
+import { management } from './plugins/management.ts';
+import { metrics } from './plugins/metrics.ts';
+import { operations } from './plugins/operations.ts';
+import { problems, refuseUnreadable, sendProblem } from './plugins/problem-reply.ts';
+import { service } from './plugins/service.ts';
+import { storeHooks } from './plugins/store-hooks.ts';
+import { importFromExtensions } from './seams/extensions.ts';
+import { type Config, servedExtensions } from './settings/read-config.ts';
+
+export interface AppOptions {
+  readonly config: Config;
+  readonly log: FastifyBaseLogger;
+  readonly clock?: Clock;
+  /** Registers what is served; by default the interfaces and extensions that the configuration names. */
+  readonly register?: (app: FastifyInstance) => Promise<void>;
+}
+
+/**
+ * Puts the service together; it does not listen yet. Closing it releases everything, last opened first.
+ * @throws {Error} with a message for operators; what was opened is released
+ */
+export async function buildApp({ config, log, clock = systemClock, register }: AppOptions): Promise<FastifyInstance> {
+  const app = createServer(config.server, log);
+  try {
+    await app.register(service, { config, clock });
+    // Nothing of OpenTelemetry is loaded unless an operator asks for traces.
+    if (config.server.tracingEndpoint !== undefined) await app.register((await import('./tracing.ts')).tracing);
+    await app.register(connections, config.server);
+    await app.register(operations);
+    await app.register(routes);
+    await app.register(requests, config.server);
+    await app.register(load);
+    await app.register(metrics);
+    await app.register(jsonBody);
+    await app.register(problems);
+    await app.register(database);
+    await app.register(storeHooks);
+    await app.register(management);
+    await (register ?? registerServed)(app);
+    return app;
+  } catch (error) {
+    await app.close();
+    throw error;
+  }
+}
+
+/** The interfaces and extensions that the configuration names. Each is loaded only where it is served: that is half the memory of an idle process. */
+export async function registerServed(app: FastifyInstance): Promise<void> {
+  const { areas } = app.settings.server;
+  const servesGegevens = areas.includes('shv') || areas.includes('vs');
+  // The feed alone needs no tokens, logs no processing, and need not have the keys of the log.
+  if (servesGegevens || areas.includes('verwerkingenlog')) {
+    await app.register((await import('./plugins/tokens.ts')).tokens);
+    await app.register((await import('./verwerkingenlog/processing-log.ts')).processingLog);
+  }
+  if (servesGegevens) await app.register((await import('./gegevens/plugin.ts')).gegevens);
+  if (areas.includes('verwerkingenlog'))
+    await app.register((await import('./verwerkingenlog/plugin.ts')).verwerkingenlog);
+  if (areas.includes('raadsfeed')) await app.register((await import('./raadsfeed/plugin.ts')).raadsfeed);
+  const served = servedExtensions(app.settings);
+  for (const { extension, module } of await importFromExtensions('plugin', (name) => served.includes(name))) {
+    if (!isPluginModule(module)) throw new TypeError(`the plugin.ts of ${extension} has no plugin`);
+    await app.register(module.plugin);
+  }
+}
+
+function isPluginModule(module: object): module is { readonly plugin: FastifyPluginAsync } {
+  return 'plugin' in module && typeof module.plugin === 'function';
+}
+
+function createServer(server: Config['server'], log: FastifyBaseLogger): FastifyInstance {
+  const app: FastifyInstance = Fastify({
+    loggerInstance: log,
+    logController: new LogController({ disableRequestLogging: true }),
+    // Opening and migrating a database may take longer than any limit.
+    pluginTimeout: 0,
+    genReqId: () => randomUUID(),
+    requestIdHeader: false,
+    bodyLimit: server.bodyLimitBytes,
+    http: {
+      maxHeaderSize: server.headerLimitBytes,
+      // Node would refuse with an empty body; `requests` answers with a problem document.
+      requireHostHeader: false,
+      // Node swaps the two when the time for the head exceeds that for the whole request.
+      headersTimeout: Math.min(60_000, server.requestTimeoutMs),
+      // How often Node checks for late requests; by default only every 30 seconds.
+      connectionsCheckingInterval: Math.min(5000, server.requestTimeoutMs),
+    },
+    // The whole request must have arrived by then.
+    requestTimeout: server.requestTimeoutMs,
+    // An idle connection is cut: its client does not read the answer. A handler may be silent for half this time.
+    connectionTimeout: 2 * server.requestTimeoutMs,
+    // Longer than an FSC Inway keeps an idle connection (90 s), so that it never reuses a closed one.
+    keepAliveTimeout: 100_000,
+    trustProxy: trusted(server.trustProxy),
+    rewriteUrl: ({ url = '/' }) => cutTarget(url),
+    routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
+    return503OnClosing: false,
+    clientErrorHandler: refuseUnreadable(() => app.publicBaseUrl()),
+    frameworkErrors: (error, request, reply) => {
+      reply.headers(SECURITY_HEADERS);
+      sendProblem(error, request, reply);
+    },
+  });
+  return app;
+}
+
+/** A number trusts that many proxies in front. */
+function trusted(proxies: false | number | string[]): false | string[] | ((address: string, hop: number) => boolean) {
+  return typeof proxies === 'number' ? (_address, hop) => hop < proxies : proxies;
+}

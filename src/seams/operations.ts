@@ -1,0 +1,29 @@
+/** What the parts of the service report to operators: readiness checks, and sections of the operator's page. */
+
+/** The result of a check, with texts for operators. A warning still counts as ok. */
+export interface ReadinessResult {
+  readonly ok: boolean;
+  readonly detail?: string;
+  readonly warning?: string;
+}
+
+/** A readiness check. A result that is not `ok` takes the process out of service: only for what leaves nothing to serve. */
+export interface ReadinessCheck {
+  readonly name: string;
+  /** False: a check that fails or takes too long gives a warning only. Default true. */
+  readonly vital?: boolean;
+  readonly check: () => Promise<ReadinessResult>;
+}
+
+/** What a cell of the operator's page shows; a moment is shown with how long ago it was. */
+export type OperatorCell = string | number | Date;
+
+/** A table on the operator's page, without secrets and without personal data. */
+export interface OperatorSection {
+  readonly title: string;
+  /** Reads it now; one that fails or takes too long is shown with the reason instead. */
+  readonly read: () => Promise<{
+    readonly columns: readonly string[];
+    readonly rows: readonly (readonly OperatorCell[])[];
+  }>;
+}
