@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Report } from '../../../cli/gegevens-tools.ts';
 import { createProgress, type Output, table } from '../../../cli/output.ts';
-import { type CommandContext, CommandError, runCommand, runTool, type ToolContext } from '../../../cli/run-command.ts';
+import { type CommandContext, CommandError, runCommand, runTool } from '../../../cli/run-command.ts';
 import type { Variant } from '../../../gegevens/model/mapping.ts';
 import type { Model } from '../../../gegevens/model/model.ts';
 import type { Levering, Period } from '../../../gegevens/model/selection.ts';
@@ -11,6 +11,7 @@ import type { Journalled } from '../../../gegevens/store/journal.ts';
 import { systemClock } from '../../../lib/time.ts';
 import type { Terminal } from '../../../seams/terminal.ts';
 import type { CheckReport } from '../check/delivery-check.ts';
+import { chooseModel, parsePeriod } from './options.ts';
 
 interface CheckOptions {
   readonly variant: Variant;
@@ -30,7 +31,7 @@ export function checkCommand(terminal: Terminal): Command {
     .option(
       '--period <start/end>',
       'in which persons are active, and of what is stored (default: that of the files, or the most recent one that is stored)',
-      parsePeriod,
+      parseCalendarPeriod,
     )
     .option('--model <version>', 'the model to judge by: a built-in version, or the path of a schema')
     .option('--json', 'one machine-readable result')
@@ -55,7 +56,7 @@ function checkFilesGiven(terminal: Terminal, files: readonly string[], options: 
   return runTool(terminal, options, async (context) => {
     const { checkFiles } = await import('../check/check-deliveries.ts');
     const { config, output, interrupted: signal } = context;
-    const model = await chosenModel(config.gegevens, options);
+    const model = await chooseModel(config.gegevens, options.variant, options.model);
     const sizes = await Promise.all(files.map(async (file) => (await stat(file).catch(() => undefined))?.size ?? 0));
     const progress = createProgress(
       terminal,
@@ -88,7 +89,7 @@ function checkWhatIsStored(terminal: Terminal, options: CheckOptions): Promise<v
   return runCommand(terminal, options, async ({ database, config, clock, output, interrupted: signal }) => {
     const { checkStored } = await import('../check/check-deliveries.ts');
     const { gegevens } = config;
-    const model = await chosenModel(gegevens, options);
+    const model = await chooseModel(gegevens, options.variant, options.model);
     const now = clock.now();
     const { report, leveringen } = await checkStored(database.pool, {
       ...{ model, period: options.period, now, signal, leverancierscode: gegevens.supplierCode },
@@ -112,14 +113,6 @@ function storedNames(leveringen: readonly Levering[], { findings }: CheckReport,
   ];
 }
 
-async function chosenModel(
-  { shvModel, vsModel }: ToolContext['config']['gegevens'],
-  { variant, model }: CheckOptions,
-): Promise<Model> {
-  const { loadModel } = await import('../../../gegevens/model/model.ts');
-  return loadModel(variant, model ?? (variant === 'shv' ? shvModel : vsModel));
-}
-
 /** The counts and findings of what was delivered, of an entry of the journal. */
 export async function checkEntry(
   { database, config, clock, interrupted: signal }: CommandContext,
@@ -129,7 +122,7 @@ export async function checkEntry(
   const { countFindings, reportJson, reportText } = await import('../check/report-text.ts');
   const { gegevens } = config;
   const report = await checkAnswer(database.pool, entry, {
-    configured: await chosenModel(gegevens, { variant: entry.variant }),
+    configured: await chooseModel(gegevens, entry.variant, undefined),
     ...{ now: clock.now(), signal },
   });
   if (report === undefined)
@@ -180,17 +173,14 @@ function isFileError(error: unknown): error is Error {
   return error instanceof Error && 'code' in error && 'syscall' in error;
 }
 
-/** Two days with a slash between them, as in ISO 8601. @throws {InvalidArgumentError} */
-function parsePeriod(text: string): Period {
-  const [, start = '', end = ''] = /^(\d{4}-\d{2}-\d{2})\/(\d{4}-\d{2}-\d{2})$/.exec(text) ?? [];
-  if (!isDay(start) || !isDay(end)) {
-    throw new InvalidArgumentError('Two dates are expected, such as 2026-01-01/2026-03-31.');
+/** @throws {InvalidArgumentError} */
+function parseCalendarPeriod(text: string): Period {
+  const { start, end } = parsePeriod(text);
+  for (const day of [start, end]) {
+    const moment = new Date(`${day}T00:00:00Z`);
+    if (Number.isNaN(moment.getTime()) || !moment.toISOString().startsWith(day))
+      throw new InvalidArgumentError(`${day} is not in the calendar.`);
   }
   if (start > end) throw new InvalidArgumentError('The first date must not be after the last.');
   return { start, end };
-}
-
-function isDay(text: string): boolean {
-  const moment = new Date(`${text}T00:00:00Z`);
-  return !Number.isNaN(moment.getTime()) && moment.toISOString().startsWith(text);
 }

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { extname } from 'node:path';
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { createProgress } from '../../../cli/output.ts';
 import { type CommandContext, CommandError, type ToolContext } from '../../../cli/run-command.ts';
 import { Faults, type ImportFault } from '../../../gegevens/import/faults.ts';
@@ -11,6 +11,7 @@ import { limitYoungGeneration } from '../../../lib/scheduling.ts';
 import type { Plan } from '../tables/plan.ts';
 import type { ReadTables } from '../tables/read-tables.ts';
 import type { TableFault } from '../tables/table-faults.ts';
+import { parsePeriod, wholeNumber } from './options.ts';
 
 export interface TableOptions {
   readonly mapping?: string;
@@ -27,24 +28,10 @@ const TABLE_NAMES: ReadonlySet<string> = new Set(['.csv', '.tsv', '.xls', '.xlsx
 export function addTableOptions(command: Command): Command {
   return command
     .option('--mapping <file>', 'the files are tables; this says which column becomes which member')
-    .option('--period <start/end>', 'first and last day of the tables, instead of those in the mapping', readPeriod)
+    .option('--period <start/end>', 'first and last day of the tables, instead of those in the mapping', parsePeriod)
     .option('--dry-run', 'show the first records of tables as they would be, and every fault; store nothing')
-    .option('--show <count>', 'how many records of each list a dry run shows', readCount, SHOWN)
+    .option('--show <count>', 'how many records of each list a dry run shows', wholeNumber(0, MAX_SHOWN), SHOWN)
     .option('--show-persons', 'show BSN, names and addresses in a dry run as they are');
-}
-
-function readPeriod(text: string): { start: string; end: string } {
-  const [, start, end] = /^(\d{4}-\d{2}-\d{2})\/(\d{4}-\d{2}-\d{2})$/.exec(text) ?? [];
-  if (start === undefined || end === undefined) throw new InvalidArgumentError('such as 2026-01-01/2026-03-31');
-  return { start, end };
-}
-
-function readCount(text: string): number {
-  const count = Number(text);
-  if (!Number.isInteger(count) || count < 0 || count > MAX_SHOWN) {
-    throw new InvalidArgumentError(`a whole number, at most ${MAX_SHOWN}`);
-  }
-  return count;
 }
 
 /** Why a mapping is needed that was not given; `undefined` when it was, or is not needed. */

@@ -1,9 +1,9 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import { CommandError, runTool, type ToolContext } from '../../../cli/run-command.ts';
 import type { Terminal } from '../../../seams/terminal.ts';
 import { ConfigError, readConfig } from '../../../settings/read-config.ts';
 import type { Preflight } from '../preflight/preflight.ts';
-import { authorization, type TokenOptions, tokenOptions } from './request.ts';
+import { authorization, collect, hasToken, type TokenOptions, tokenOptions, wholeNumber } from './options.ts';
 
 interface PreflightOptions extends TokenOptions {
   readonly transportCertificate?: string;
@@ -27,7 +27,7 @@ export function preflightCommand(terminal: Terminal): Command {
     .option('--transport-certificate <file>', 'certificate of the Inway (PEM); absent: its address is asked for it')
     .option('--contact <text>', 'a contact for the data sheet; may be repeated', collect, []);
   return tokenOptions(command)
-    .option('--timeout <seconds>', 'longest time for each call', parseSeconds, 10)
+    .option('--timeout <seconds>', 'longest time for each call', wholeNumber(1, 999), 10)
     .option('--json', 'one machine-readable result')
     .addHelpText('after', HELP)
     .action((options: PreflightOptions) => runTool(terminal, options, (context) => check(context, options)));
@@ -37,10 +37,9 @@ async function check(context: ToolContext, options: PreflightOptions): Promise<v
   const { preflight } = await import('../preflight/preflight.ts');
   const { sheetLines } = await import('../preflight/data-sheet.ts');
   const { config, terminal, output, interrupted: signal } = context;
-  const hasToken = options.tokenFile !== undefined || options.tokenUrl !== undefined;
   const { transportCertificate } = options;
   const named = transportCertificate === undefined ? {} : { transportCertificate };
-  const headers = hasToken ? await authorization(options, signal) : {};
+  const headers = hasToken(options) ? await authorization(options, signal) : {};
   const result = await preflight({
     config: { ...config, gegevens: { ...config.gegevens, ...named } },
     ...{ signal, now: () => new Date(), timeoutMs: options.timeout * 1000 },
@@ -81,14 +80,4 @@ function preflightText({ lines }: Preflight): string[] {
     ]),
     `${count('ok')} ok, ${count('warning')} warning(s), ${count('failed')} failed, ${count('not-checked')} not checked`,
   ];
-}
-
-function collect(text: string, before: readonly string[]): string[] {
-  return [...before, text];
-}
-
-function parseSeconds(text: string): number {
-  if (!/^[1-9]\d{0,2}$/.test(text))
-    throw new InvalidArgumentError('A whole number of seconds from 1 to 999 is expected.');
-  return Number(text);
 }

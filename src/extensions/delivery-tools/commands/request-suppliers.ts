@@ -110,8 +110,9 @@ async function requestOne(
   } catch (error) {
     interrupted.throwIfAborted();
     const { RequesterError } = await import('../requester/send-request.ts');
-    if (!(error instanceof RequesterError) && !(error instanceof CommandError) && !(error instanceof UsageError))
-      throw error;
+    const { UnwritableFile } = await import('../delivery-files.ts');
+    const isKnown = error instanceof RequesterError || error instanceof CommandError || error instanceof UnwritableFile;
+    if (!isKnown) throw error;
     const isTemporary = error instanceof RequesterError && error.isTemporary;
     return { ...nothing, outcome: isTemporary ? 'temporary failure' : 'lasting failure', error: error.message };
   }

@@ -1,21 +1,19 @@
-import { readFile } from 'node:fs/promises';
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { CommandError, runTool, type ToolContext, UsageError } from '../../../cli/run-command.ts';
 import type { Mapping, Variant } from '../../../gegevens/model/mapping.ts';
 import type { GegevensRequest } from '../../../gegevens/model/selection.ts';
 import type { Terminal } from '../../../seams/terminal.ts';
 import type { Config } from '../../../settings/read-config.ts';
 import type { DeliveredPage } from '../requester/request-delivery.ts';
-
-/** Where an access token comes from. */
-export interface TokenOptions {
-  readonly tokenFile?: string;
-  readonly tokenUrl?: string;
-  readonly clientId?: string;
-  readonly clientSecretFile?: string;
-  readonly fsc?: boolean;
-  readonly timeout: number;
-}
+import {
+  authorization,
+  chooseModel,
+  collect,
+  hasToken,
+  type TokenOptions,
+  tokenOptions,
+  wholeNumber,
+} from './options.ts';
 
 export interface RequestOptions extends TokenOptions {
   readonly variant?: Variant;
@@ -54,7 +52,10 @@ Examples:
   $ koppelvlak gegevens request https://inway.example/shv/v1/gegevens --variant shv \\
       --token-url https://auth.example/token --client-id statistiek --client-secret-file secret.txt --out shv.json`;
 
+const MAX_AT_ONCE = 32;
+
 export function requestCommand(terminal: Terminal): Command {
+  const number = wholeNumber(1, 999_999_999);
   const command = new Command('request')
     .description('request a delivery from a supplier: sign, follow the pages, check everything')
     .argument('[url]', 'address of `gegevens` of any supplier; with --outway only its path counts')
@@ -63,8 +64,8 @@ export function requestCommand(terminal: Terminal): Command {
     .option('--start <date>', '`aanleverperiodeStartdatum`')
     .option('--end <date>', '`aanleverperiodeEinddatum`')
     .option('--organisation <name>', '`aanleverende_organisatie`')
-    .option('--page <number>', 'first page to ask for', parseNumber)
-    .option('--page-size <number>', 'records per page', parseNumber)
+    .option('--page <number>', 'first page to ask for', number)
+    .option('--page-size <number>', 'records per page', number)
     .addOption(new Option('--form <form>', 'form of the signature').choices(['digest', 'body']).default('digest'));
   return tokenOptions(command)
     .option('--outway <url>', 'send through this Outway, which adds the token')
@@ -77,23 +78,14 @@ export function requestCommand(terminal: Terminal): Command {
       '--suppliers <file>',
       'request from each line: address or grant hash, variant, model; --keep and --out are directories',
     )
-    .option('--at-once <number>', 'suppliers at the same time', parseAtOnce, 4)
-    .option('--timeout <seconds>', 'longest silence of the supplier', parseNumber, 60)
-    .option('--max-megabytes <number>', 'largest answer', parseNumber, 256)
+    .option('--at-once <number>', 'suppliers at the same time', wholeNumber(1, MAX_AT_ONCE), 4)
+    .option('--timeout <seconds>', 'longest silence of the supplier', number, 60)
+    .option('--max-megabytes <number>', 'largest answer', number, 256)
     .option('--json', 'one machine-readable result')
     .addHelpText('after', EXAMPLE)
     .action((url: string | undefined, options: RequestOptions) =>
       runTool(terminal, options, (context) => requestAll(context, url, options)),
     );
-}
-
-export function tokenOptions(command: Command): Command {
-  return command
-    .option('--token-file <file>', 'file with an access token')
-    .option('--token-url <url>', 'token endpoint, for client credentials')
-    .option('--client-id <id>', 'client at the token endpoint')
-    .option('--client-secret-file <file>', 'file with its secret')
-    .option('--fsc', 'send the token as `Fsc-Authorization`');
 }
 
 async function requestAll(context: ToolContext, named: string | undefined, options: RequestOptions): Promise<void> {
@@ -143,13 +135,13 @@ export async function requestOf(
   { url, freshHeaders }: Destination,
   options: RequestOptions & { readonly variant: Variant },
 ) {
-  const { loadModel } = await import('../../../gegevens/model/model.ts');
-  const configured = options.variant === 'shv' ? gegevens.shvModel : gegevens.vsModel;
-  const model = loadModel(options.variant, options.model ?? configured);
+  const model = await chooseModel(gegevens, options.variant, options.model);
+  // An Outway adds the token itself.
+  const needsToken = options.outway === undefined || hasToken(options);
   return {
     ...{ url, freshHeaders, model, signal, form: options.form, resume: options.resume ?? false },
     body: bodyOf(options, model.mapping),
-    headers: { ...parseHeaders(options.header), ...(await tokenHeader(options, signal)) },
+    headers: { ...parseHeaders(options.header), ...(needsToken ? await authorization(options, signal) : {}) },
     timeoutMs: options.timeout * 1000,
     maxBytes: options.maxMegabytes * 1024 * 1024,
   };
@@ -172,7 +164,7 @@ export async function destination(
   const base = URL.parse(outway);
   if (base === null || !/^https?:$/.test(base.protocol)) throw new UsageError('--outway is not an address');
   if (!/^[\x21-\x7e]+$/.test(grantHash)) throw new UsageError('--grant-hash is not the hash of a grant');
-  const { outwayAddress, outwayHeaders } = await import('../requester/outway.ts');
+  const { outwayAddress, outwayHeaders } = await import('../requester/send-request.ts');
   const path = named ?? `${variant === 'shv' ? shvPrefix : vsPrefix}/gegevens`;
   return { url: outwayAddress(base, path), freshHeaders: outwayHeaders(grantHash, () => new Date()) };
 }
@@ -188,28 +180,6 @@ function bodyOf(
     ...(page === undefined ? {} : { page }),
     ...(pageSize === undefined ? {} : { pageSize }),
   };
-}
-
-/** An Outway adds the token itself. */
-async function tokenHeader(options: RequestOptions, signal: AbortSignal): Promise<Record<string, string>> {
-  const isGiven = options.tokenFile !== undefined || options.tokenUrl !== undefined;
-  return options.outway !== undefined && !isGiven ? {} : await authorization(options, signal);
-}
-
-/** The header with the access token. @throws {CommandError} {RequesterError} */
-export async function authorization(options: TokenOptions, signal: AbortSignal): Promise<Record<string, string>> {
-  const name = options.fsc ? 'fsc-authorization' : 'authorization';
-  if (options.tokenFile !== undefined) {
-    return { [name]: `Bearer ${(await readFile(options.tokenFile, 'utf8')).trim()}` };
-  }
-  const { tokenUrl, clientId, clientSecretFile } = options;
-  if (tokenUrl === undefined || clientId === undefined || clientSecretFile === undefined) {
-    throw new CommandError('a token is needed: --token-file, or --token-url with --client-id and --client-secret-file');
-  }
-  const { fetchToken } = await import('../requester/send-request.ts');
-  const clientSecret = (await readFile(clientSecretFile, 'utf8')).trim();
-  const timeoutMs = options.timeout * 1000;
-  return { [name]: `Bearer ${await fetchToken({ url: tokenUrl, clientId, clientSecret, timeoutMs, signal })}` };
 }
 
 function summary({ page, records, paginering, verified, answered, isKept }: DeliveredPage): object {
@@ -234,21 +204,4 @@ function parseHeaders(given: readonly string[]): Record<string, string> {
       return [name.toLowerCase(), value];
     }),
   );
-}
-
-function collect(header: string, before: readonly string[]): string[] {
-  return [...before, header];
-}
-
-function parseAtOnce(text: string): number {
-  const number = parseNumber(text);
-  if (number > MAX_AT_ONCE) throw new InvalidArgumentError(`At most ${MAX_AT_ONCE}.`);
-  return number;
-}
-
-const MAX_AT_ONCE = 32;
-
-function parseNumber(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('A whole number from 1 is expected.');
-  return Number(text);
 }

@@ -1,14 +1,12 @@
 /** One signed request to the own service, by the address that requesters use. */
-import { readFileSync } from 'node:fs';
 import type { Variant } from '../../../gegevens/model/mapping.ts';
 import { checkWhole, loadModel } from '../../../gegevens/model/model.ts';
-import { loadOwnKey, ownKeySigner } from '../../../gegevens/own-signer.ts';
 import { plainStyles } from '../../../lib/jades/signature.ts';
-import { createVerifier } from '../../../lib/jades/verify.ts';
 import { reasonOf } from '../../../lib/log.ts';
-import { createGuardedFetch } from '../../../lib/outbound/guarded-fetch.ts';
 import type { Config } from '../../../settings/read-config.ts';
 import { checkAnswer, describeProblem } from '../requester/check-answer.ts';
+import { openRequester, type Requester } from '../requester/collect-delivery.ts';
+import { signedHeaders } from '../requester/request-delivery.ts';
 import { RequesterError, type SupplierResponse, sendRequest } from '../requester/send-request.ts';
 import { failed, notChecked, ok, type PreflightLine, shownAddress } from './line.ts';
 import type { OwnCertificate } from './own-certificate.ts';
@@ -45,61 +43,42 @@ export async function checkSelf(config: Config, variant: Variant, needs: SelfNee
     return notChecked(name, 'there is no certificate to sign with whose chain holds');
   }
   const url = `${server.publicBaseUrl}${variant === 'shv' ? gegevens.shvPrefix : gegevens.vsPrefix}/gegevens`;
-  const headers = await needs.authorization(variant);
-  const started = now().getTime();
-  let answered: SupplierResponse;
+  const { timeoutMs } = needs;
+  let requester: Requester;
   try {
-    const { digest, signature } = await ownKeySigner(loadOwnKey(gegevens, now()), { now }).sign(
-      Buffer.from(BODY),
-      plainStyles.digest,
-    );
-    answered = await sendRequest({
-      ...{ url, body: BODY, timeoutMs: needs.timeoutMs, maxBytes: MAX_BYTES, attempts: 1, waiting: () => undefined },
-      signal: AbortSignal.any([needs.signal, AbortSignal.timeout(needs.timeoutMs)]),
-      headers: {
-        ...headers,
-        'content-type': 'application/json',
-        accept: 'application/json, application/problem+json',
-        digest,
-        'nlgov-adr-payload-sig': signature,
-      },
-    });
+    requester = await openRequester(config, now, { revocationDeadlineMs: timeoutMs, ocspTimeoutMs: timeoutMs });
   } catch (error) {
-    needs.signal.throwIfAborted();
-    const todo =
-      'no fault when only your Inway is let through there; else start the service, or correct PUBLIC_BASE_URL';
-    return notChecked(name, `not reachable from here: ${reasonOf(error)}`, todo);
+    return notChecked(name, `the own key cannot sign: ${reasonOf(error)}`);
   }
-  const hasToken = Object.keys(headers).length > 0;
-  if (answered.status !== 200) return judgeRefusal(name, answered, { config, own, hasToken, url });
-  const network = createGuardedFetch({ allowPrivate: gegevens.revocationAllowPrivate, proxy: server });
-  const verifier = createVerifier({
-    fetch: network.fetch,
-    anchors: readFileSync(gegevens.trustAnchors, 'utf8'),
-    requiredPolicies: gegevens.requiredPolicies,
-    revocation: gegevens.revocation,
-    now,
-    limits: {
-      revocationDeadlineMs: needs.timeoutMs,
-      ocspTimeoutMs: needs.timeoutMs,
-      crlBytes: gegevens.crlMaxMb * 1024 * 1024,
-    },
-  });
   try {
+    const token = await needs.authorization(variant);
+    const started = now().getTime();
+    let answered: SupplierResponse;
+    try {
+      answered = await sendRequest({
+        ...{ url, body: BODY, timeoutMs, maxBytes: MAX_BYTES, attempts: 1, waiting: () => undefined },
+        signal: AbortSignal.any([needs.signal, AbortSignal.timeout(timeoutMs)]),
+        headers: { ...token, ...(await signedHeaders(requester.signer, plainStyles.digest, BODY)) },
+      });
+    } catch (error) {
+      needs.signal.throwIfAborted();
+      const todo =
+        'no fault when only your Inway is let through there; else start the service, or correct PUBLIC_BASE_URL';
+      return notChecked(name, `not reachable from here: ${reasonOf(error)}`, todo);
+    }
+    const hasToken = Object.keys(token).length > 0;
+    if (answered.status !== 200) return judgeRefusal(name, answered, { config, own, hasToken, url });
     const model = loadModel(variant, variant === 'shv' ? gegevens.shvModel : gegevens.vsModel);
-    await checkAnswer(answered, verifier, { model, check: checkWhole(model) });
-    return ok(
-      name,
-      `${shownAddress(url)}: answered in ${now().getTime() - started} ms; digest, signature and model hold`,
-    );
+    await checkAnswer(answered, requester.verifier, { model, check: checkWhole(model) });
+    const tookMs = now().getTime() - started;
+    return ok(name, `${shownAddress(url)}: answered in ${tookMs} ms; digest, signature and model hold`);
   } catch (error) {
     if (!(error instanceof RequesterError)) throw error;
     const todo =
       'let everything in between pass the answer on as it is: no compression, formatting or shortened headers';
     return failed(name, error.message, todo);
   } finally {
-    await verifier.close();
-    await network.close();
+    await requester.close();
   }
 }
 

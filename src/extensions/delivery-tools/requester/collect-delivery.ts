@@ -1,163 +1,170 @@
 /** Requests a delivery whole: every page checked and kept, written as one file, judged by the rules of the statistics office. */
 import { readFile } from 'node:fs/promises';
 import type { ItemList, Mapping } from '../../../gegevens/model/mapping.ts';
-import type { Model } from '../../../gegevens/model/model.ts';
-import type { GegevensRequest } from '../../../gegevens/model/selection.ts';
 import { loadOwnKey, ownKeySigner } from '../../../gegevens/own-signer.ts';
-import { plainStyles } from '../../../lib/jades/signature.ts';
-import { createVerifier, type Verifier } from '../../../lib/jades/verify.ts';
-import type { JsonObject } from '../../../lib/json/json-value.ts';
-import { valueAt, withValueAt } from '../../../lib/json/json-value.ts';
+import { plainStyles, type Signer } from '../../../lib/jades/signature.ts';
+import { createVerifier, type Verifier, type VerifierOptions } from '../../../lib/jades/verify.ts';
+import { isRecord, type JsonObject, valueAt, withValueAt } from '../../../lib/json/json-value.ts';
 import { createGuardedFetch } from '../../../lib/outbound/guarded-fetch.ts';
 import type { Config } from '../../../settings/read-config.ts';
 import { type CheckReport, DeliveryCheck } from '../check/delivery-check.ts';
+import { writeWhole } from '../delivery-files.ts';
+import { textAround } from '../message-store.ts';
 import { openKeptPages } from './kept-pages.ts';
-import {
-  type DeliveredPage,
-  LeveringMerger,
-  openMergedFile,
-  requestDelivery,
-  type TakeLevering,
-} from './request-delivery.ts';
+import { type DeliveredPage, type RequestDeliveryOptions, requestDelivery } from './request-delivery.ts';
 import { RequesterError } from './send-request.ts';
 
 /** What requests are signed and answers verified with. */
 export interface Requester {
   readonly verifier: Verifier;
-  readonly signer: ReturnType<typeof ownKeySigner>;
+  readonly signer: Signer;
   close(): Promise<void>;
 }
 
 /** @throws {RequesterError} without roots to trust; what is wrong with the own key */
-export async function openRequester({ gegevens, server }: Config): Promise<Requester> {
+export async function openRequester(
+  { gegevens, server }: Config,
+  now: () => Date = () => new Date(),
+  limits: VerifierOptions['limits'] = { ocspTimeoutMs: gegevens.ocspTimeoutMs },
+): Promise<Requester> {
   if (gegevens.trustAnchors === undefined) throw new RequesterError('GEGEVENS_TRUST_ANCHORS is missing');
-  const now = (): Date => new Date();
-  const revocation = createGuardedFetch({ allowPrivate: gegevens.revocationAllowPrivate, proxy: server });
+  const signer = ownKeySigner(loadOwnKey(gegevens, now()), { now });
+  const anchors = await readFile(gegevens.trustAnchors, 'utf8');
+  const { fetch, close } = createGuardedFetch({ allowPrivate: gegevens.revocationAllowPrivate, proxy: server });
+  const { requiredPolicies, revocation, crlMaxMb } = gegevens;
   const verifier = createVerifier({
-    fetch: revocation.fetch,
-    anchors: await readFile(gegevens.trustAnchors, 'utf8'),
-    requiredPolicies: gegevens.requiredPolicies,
-    revocation: gegevens.revocation,
-    now,
-    limits: { ocspTimeoutMs: gegevens.ocspTimeoutMs, crlBytes: gegevens.crlMaxMb * 1024 * 1024 },
+    ...{ fetch, anchors, requiredPolicies, revocation, now },
+    limits: { ...limits, crlBytes: crlMaxMb * 1024 * 1024 },
   });
   return {
     verifier,
-    signer: ownKeySigner(loadOwnKey(gegevens, now()), { now }),
+    signer,
     async close() {
       await verifier.close();
-      await revocation.close();
+      await close();
     },
   };
 }
 
-interface CollectOptions {
+interface CollectOptions extends RequestDeliveryOptions {
   readonly requester: Requester;
-  readonly url: string;
-  readonly model: Model;
-  readonly body: GegevensRequest;
   readonly form: 'digest' | 'body';
-  readonly headers: Readonly<Record<string, string>>;
-  readonly freshHeaders: (() => Readonly<Record<string, string>>) | undefined;
   /** Directory of the answers as received. */
   readonly keep: string | undefined;
   /** Whether pages that an earlier run kept are not requested again. */
   readonly resume: boolean;
   /** File of the exchange model. */
   readonly out: string | undefined;
-  readonly timeoutMs: number;
-  readonly maxBytes: number;
-  readonly signal: AbortSignal;
   readonly tell: (text: string) => void;
   readonly onPage?: (page: DeliveredPage) => void;
 }
 
 export interface Collected {
-  readonly pages: number;
   readonly leveringen: number;
   readonly records: number;
   readonly zaken: number;
   readonly report: CheckReport;
 }
 
-/** @throws {RequesterError} at the first fault */
+/** @throws {RequesterError} at the first fault; {UnwritableFile} */
 export async function collectDelivery(options: CollectOptions): Promise<Collected> {
-  const { requester, model, url, body, resume, keep, out, tell } = options;
+  const { model, out } = options;
+  const check = new DeliveryCheck({ model, now: new Date() });
+  check.start('');
+  const counts = { leveringen: 0, records: 0, zaken: 0 };
+  const text = deliveryText(pagesOf(options), model.mapping, check, counts);
+  if (out !== undefined) await writeWhole(out, text);
+  else for await (const _ of text);
+  return { ...counts, report: check.report() };
+}
+
+async function* pagesOf(options: CollectOptions): AsyncGenerator<DeliveredPage> {
+  const { requester, model, url, body, resume, keep, form, tell, onPage } = options;
   const identity = { url, variant: model.variant, model: model.mapping.versie, body: JSON.stringify(body) };
   const kept =
     keep === undefined ? undefined : await openKeptPages(keep, identity, resume ? (body.page ?? 1) : undefined);
-  const file = out === undefined ? undefined : await openMergedFile(out, model.mapping);
-  const judge = new Judge(model);
-  const whole = new LeveringMerger(model.mapping, async (levering, envelop) => {
-    await judge.take(levering, envelop);
-    await file?.add(levering, envelop);
-  });
-  let first: JsonObject | undefined;
-  let pages = 0;
-  try {
-    for await (const page of requestDelivery({
-      ...options,
-      findKept: kept?.find,
-      signer: requester.signer,
-      style: plainStyles[options.form],
-      verifier: requester.verifier,
-      waiting: tell,
-    })) {
-      first ??= page.gegevens;
-      await whole.add(page.gegevens);
-      if (!page.isKept) await kept?.keep(page);
-      pages += 1;
-      const of = page.paginering === undefined ? '' : ` of ${page.paginering.totalPages}`;
-      tell(
-        `page ${page.page}${of}: ${page.records} records, signed by ${page.verified.oin ?? 'nobody known'}${page.isKept ? ', kept by an earlier run' : ''}`,
-      );
-      options.onPage?.(page);
-    }
-    await whole.end();
-    if (first !== undefined) {
-      judge.end(first);
-      await file?.end(first);
-    }
-  } finally {
-    await file?.close();
+  for await (const page of requestDelivery(options, { ...requester, style: plainStyles[form], kept, waiting: tell })) {
+    if (!page.isKept) await kept?.keep(page.page, page);
+    const of = page.paginering === undefined ? '' : ` of ${page.paginering.totalPages}`;
+    const signer = page.verified.oin ?? 'nobody known';
+    const ofEarlier = page.isKept ? ', kept by an earlier run' : '';
+    tell(`page ${page.page}${of}: ${page.records} records, signed by ${signer}${ofEarlier}`);
+    onPage?.(page);
+    yield page;
   }
-  return { pages, ...judge.counts, report: judge.report() };
 }
 
-/** Judges and counts whole leveringen. */
-class Judge {
-  readonly counts = { leveringen: 0, records: 0, zaken: 0 };
-  readonly #check: DeliveryCheck;
-  readonly #mapping: Mapping;
-
-  constructor(model: Model) {
-    this.#check = new DeliveryCheck({ model, now: new Date() });
-    this.#check.start('');
-    this.#mapping = model.mapping;
+/** The pages as one message that can be imported again, levering by levering, each judged and counted on its way. */
+async function* deliveryText(
+  pages: AsyncIterable<DeliveredPage>,
+  mapping: Mapping,
+  check: DeliveryCheck,
+  counts: Record<'leveringen' | ItemList, number>,
+): AsyncGenerator<string> {
+  let envelop: JsonObject = {};
+  const leveringen = mergeLeveringen(pages, mapping, (first) => {
+    envelop = first;
+  });
+  const around = (): (string | number)[] => textAround(envelop, [mapping.envelop.leveringen]);
+  for await (const levering of leveringen) {
+    yield counts.leveringen === 0 ? around().slice(0, 2).join('') : ',\n';
+    judgeLevering(levering, mapping, check, counts);
+    // Each page counts from 1.
+    yield JSON.stringify(withValueAt(levering, mapping.levering.teller, counts.leveringen));
   }
+  yield `${around()
+    .slice(counts.leveringen === 0 ? 0 : 3)
+    .filter((piece) => typeof piece === 'string')
+    .join('')}\n`;
+  check.envelop(withValueAt(envelop, mapping.envelop.leveringen, []));
+}
 
-  readonly take: TakeLevering = async (levering) => {
-    const { records, zaken } = this.#mapping.levering;
-    const nummer = this.counts.leveringen;
-    this.counts.leveringen += 1;
-    let head = levering;
-    const lists: [ItemList, readonly string[]][] = [['records', records]];
-    if (zaken !== undefined) lists.push(['zaken', zaken.lijst]);
-    for (const [list, path] of lists) {
-      const items = valueAt(levering, path);
-      if (!Array.isArray(items)) continue;
-      this.counts[list] += items.length;
-      for (const [index, item] of items.entries()) this.#check.item(nummer, list, index, item, true);
-      head = withValueAt(head, path, []);
+/** A levering that goes on on the next page is one levering. @param begin is given the message of the first page */
+async function* mergeLeveringen(
+  pages: AsyncIterable<DeliveredPage>,
+  { envelop, levering: { records, zaken, teller } }: Mapping,
+  begin: (first: JsonObject) => void,
+): AsyncGenerator<JsonObject> {
+  const lists = [records, ...(zaken === undefined ? [] : [zaken.lijst])];
+  const headOf = (levering: JsonObject): string =>
+    JSON.stringify([...lists, teller].reduce((head, path) => withValueAt(head, path, null), levering));
+  const joined = (open: JsonObject, next: JsonObject): JsonObject =>
+    lists.reduce((whole, path) => {
+      const parts = [valueAt(open, path), valueAt(next, path)].filter((part) => Array.isArray(part));
+      return parts.length === 0 ? whole : withValueAt(whole, path, parts.flat());
+    }, open);
+  let open: JsonObject | undefined;
+  let isFirst = true;
+  for await (const { gegevens } of pages) {
+    if (isFirst) begin(gegevens);
+    isFirst = false;
+    const list = valueAt(gegevens, envelop.leveringen);
+    for (const [index, levering] of (Array.isArray(list) ? list.filter(isRecord) : []).entries()) {
+      if (index === 0 && open !== undefined && headOf(open) === headOf(levering)) open = joined(open, levering);
+      else {
+        if (open !== undefined) yield open;
+        open = levering;
+      }
     }
-    this.#check.levering(nummer, head);
-  };
-
-  end(envelop: JsonObject): void {
-    this.#check.envelop(withValueAt(envelop, this.#mapping.envelop.leveringen, []));
   }
+  if (open !== undefined) yield open;
+}
 
-  report(): CheckReport {
-    return this.#check.report();
+function judgeLevering(
+  levering: JsonObject,
+  { levering: { records, zaken } }: Mapping,
+  check: DeliveryCheck,
+  counts: Record<'leveringen' | ItemList, number>,
+): void {
+  let head = levering;
+  for (const list of ['records', 'zaken'] as const) {
+    const path = list === 'records' ? records : zaken?.lijst;
+    const items = path === undefined ? undefined : valueAt(levering, path);
+    if (path === undefined || !Array.isArray(items)) continue;
+    counts[list] += items.length;
+    for (const [index, item] of items.entries()) check.item(counts.leveringen, list, index, item, true);
+    head = withValueAt(head, path, []);
   }
+  check.levering(counts.leveringen, head);
+  counts.leveringen += 1;
 }

@@ -1,13 +1,13 @@
-/** Pages as they were received, in a directory, so that a request that was broken off goes on where it stopped. */
+/** Pages as they were received, in a directory, so that a request that was broken off can continue where it stopped. */
 import { randomUUID } from 'node:crypto';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isRecord } from '../../../lib/json/json-value.ts';
-import type { DeliveredPage } from './request-delivery.ts';
-import { RequesterError, type SupplierResponse } from './send-request.ts';
+import { writeWhole } from '../delivery-files.ts';
+import { parseJson, RequesterError, type SupplierResponse } from './send-request.ts';
 
 /** What a request is for; a directory is continued only with the same. */
-export interface RequestIdentity {
+interface RequestIdentity {
   readonly url: string;
   readonly variant: string;
   readonly model: string;
@@ -24,7 +24,7 @@ export interface KeptExchange {
 export interface KeptPages {
   /** The page as an earlier run received it; `undefined` when it did not, or did not keep all of it. */
   find(page: number): Promise<KeptExchange | undefined>;
-  keep(page: DeliveredPage): Promise<void>;
+  keep(page: number, exchange: KeptExchange): Promise<void>;
 }
 
 /**
@@ -42,68 +42,49 @@ export async function openKeptPages(directory: string, identity: RequestIdentity
   });
   const earlier = resume === undefined ? undefined : await readJson(files(resume).about);
   const other = isRecord(earlier?.identity) ? earlier.identity : undefined;
-  if (other !== undefined) {
-    const differs = Object.entries(identity).filter(([name, value]) => other[name] !== value);
-    if (differs.length > 0) {
-      const what = differs.map(([name]) => name).join(', ');
-      throw new RequesterError(`${directory} holds pages of another request (${what} differs): name another directory`);
-    }
+  const differs = Object.entries(identity).filter(([name, value]) => other !== undefined && other[name] !== value);
+  if (differs.length > 0) {
+    const what = differs.map(([name]) => name).join(', ');
+    throw new RequesterError(`${directory} holds pages of another request (${what} differs): name another directory`);
   }
   const run = typeof earlier?.run === 'string' ? earlier.run : randomUUID();
   return {
     async find(page) {
       const about = await readJson(files(page).about);
-      const exchange = about?.run === run && resume !== undefined ? readExchange(about) : undefined;
-      if (exchange === undefined) return undefined;
+      if (about?.run !== run || resume === undefined) return undefined;
       const body = await readFile(files(page).body).catch(() => undefined);
-      return body === undefined ? undefined : { ...exchange, answered: { ...exchange.answered, body } };
+      return body === undefined ? undefined : readExchange(about, body);
     },
-    async keep({ page, answered, request }) {
-      const { status, headers, transactionId } = answered;
-      await writeWhole(files(page).body, answered.body);
-      const about = {
-        run,
-        identity,
-        request,
-        status,
-        headers,
-        ...(transactionId === undefined ? {} : { transactionId }),
-      };
-      await writeWhole(files(page).about, `${JSON.stringify(about, undefined, 2)}\n`);
+    async keep(page, { request, answered: { body, ...answered } }) {
+      await writeWhole(files(page).body, [body]);
+      const about = JSON.stringify({ run, identity, request, ...answered }, undefined, 2);
+      await writeWhole(files(page).about, [`${about}\n`]);
     },
   };
 }
 
-/** The answers hold personal data. */
-const OWNER_ONLY = 0o600;
-
-/** A file is there whole or not at all. */
-async function writeWhole(path: string, contents: string | Buffer): Promise<void> {
-  await writeFile(`${path}.part`, contents, { mode: OWNER_ONLY });
-  await rename(`${path}.part`, path);
-}
-
+/** @returns `undefined` for a file that is not there, or of a run that ended before it was complete */
 async function readJson(path: string): Promise<Record<string, unknown> | undefined> {
-  try {
-    const value: unknown = JSON.parse(await readFile(path, 'utf8'));
-    return isRecord(value) ? value : undefined;
-  } catch {
-    // Not there, or of a run that ended before it was complete: as good as none.
-    return undefined;
-  }
+  const text = await readFile(path).catch(() => undefined);
+  const value = text && parseJson(text);
+  return isRecord(value) ? value : undefined;
 }
 
-function readExchange({ request, status, headers, transactionId }: Record<string, unknown>): KeptExchange | undefined {
+function readExchange(about: Record<string, unknown>, received: Buffer): KeptExchange | undefined {
+  const { request, status, headers, transactionId } = about;
   if (!isRecord(request) || !isRecord(headers) || typeof status !== 'number') return undefined;
   const { body, digest, signature } = request;
   if (typeof body !== 'string' || typeof digest !== 'string' || typeof signature !== 'string') return undefined;
-  const values = Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.map(String) : []]);
+  const lists = Object.entries(headers).map(([name, values]) => [
+    name,
+    Array.isArray(values) ? values.map(String) : [],
+  ]);
   return {
     request: { body, digest, signature },
     answered: {
       status,
-      headers: Object.fromEntries(values),
-      body: Buffer.alloc(0),
+      headers: Object.fromEntries(lists),
+      body: received,
       transactionId: typeof transactionId === 'string' ? transactionId : undefined,
     },
   };

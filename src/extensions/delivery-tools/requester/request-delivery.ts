@@ -1,58 +1,62 @@
-import { open, rename, rm, stat } from 'node:fs/promises';
-import type { Mapping } from '../../../gegevens/model/mapping.ts';
 import { checkWhole, type Model } from '../../../gegevens/model/model.ts';
 import type { GegevensRequest } from '../../../gegevens/model/selection.ts';
 import type { SignatureStyle } from '../../../lib/jades/protected-header.ts';
 import type { Signer } from '../../../lib/jades/signature.ts';
 import type { Verifier } from '../../../lib/jades/verify.ts';
-import { isRecord, type JsonObject, valueAt, withValueAt } from '../../../lib/json/json-value.ts';
+import { valueAt } from '../../../lib/json/json-value.ts';
 import { type CheckedPage, checkAnswer, type ExpectedModel } from './check-answer.ts';
-import type { KeptExchange } from './kept-pages.ts';
-import { RequesterError, type SupplierResponse, sendRequest } from './send-request.ts';
+import type { KeptExchange, KeptPages } from './kept-pages.ts';
+import { RequesterError, sendRequest } from './send-request.ts';
 
-interface RequestDeliveryOptions {
+export interface RequestDeliveryOptions {
   readonly url: string;
   readonly body: GegevensRequest;
   /** Headers beside those of digest and signature. */
   readonly headers: Readonly<Record<string, string>>;
   /** Headers that are new for each request. */
-  readonly freshHeaders?: (() => Readonly<Record<string, string>>) | undefined;
-  /** Finds a page that an earlier run received: it is checked like any other, and not asked for again. */
-  readonly findKept?: ((page: number) => Promise<KeptExchange | undefined>) | undefined;
-  readonly signer: Signer;
-  readonly style: SignatureStyle;
-  readonly verifier: Verifier;
+  readonly freshHeaders: (() => Readonly<Record<string, string>>) | undefined;
   readonly model: Model;
   readonly timeoutMs: number;
   readonly maxBytes: number;
   readonly signal: AbortSignal;
+}
+
+/** What requests are signed and answers verified with. */
+export interface Exchange {
+  readonly signer: Signer;
+  readonly style: SignatureStyle;
+  readonly verifier: Verifier;
+  /** Pages that an earlier run received: they are checked like any other, and not requested again. */
+  readonly kept: KeptPages | undefined;
+  /** Is told what is waited for. */
   readonly waiting: (why: string) => void;
 }
 
-export interface DeliveredPage extends CheckedPage {
+export interface DeliveredPage extends CheckedPage, KeptExchange {
   readonly page: number;
   readonly records: number;
-  readonly answered: SupplierResponse;
-  readonly request: KeptExchange['request'];
   /** An earlier run received it. */
   readonly isKept: boolean;
 }
 
 /**
- * Asks a supplier for a delivery and follows its pages, checking each: digest, signature, certificate, model, and that the pages
- * belong together.
+ * Requests a delivery and follows its pages, checking each: digest, signature, certificate, model, and that the pages belong together.
  * @throws {RequesterError} at the first fault
  */
-export async function* requestDelivery(options: RequestDeliveryOptions): AsyncGenerator<DeliveredPage> {
+export async function* requestDelivery(
+  options: RequestDeliveryOptions,
+  exchange: Exchange,
+): AsyncGenerator<DeliveredPage> {
   const expected = { model: options.model, check: checkWhole(options.model) };
+  const firstPage = options.body.page ?? 1;
   let first: CheckedPage | undefined;
   let last: { readonly isKept: boolean; readonly envelope: string } | undefined;
   let records = 0;
-  for (let page = options.body.page ?? 1; ; page += 1) {
+  for (let page = firstPage; ; page += 1) {
     const body = JSON.stringify(first === undefined ? options.body : { ...options.body, ...nextPage(first, page) });
     // After the first page that is missing nothing kept counts: it would be of another state.
-    const kept = last?.isKept === false ? undefined : await findKept(options, page, body, expected);
-    const { answered, request, checked } = kept ?? (await ask(options, body, expected));
+    const kept = last?.isKept === false ? undefined : await findKept(exchange, page, body, expected);
+    const { checked, ...own } = kept ?? (await ask(options, exchange, body, expected));
     const isKept = kept !== undefined;
     const received = checked.paginering?.currentPage ?? page;
     if (first === undefined && received !== page) {
@@ -69,10 +73,10 @@ export async function* requestDelivery(options: RequestDeliveryOptions): AsyncGe
       );
     }
     last = { isKept, envelope };
-    yield { ...checked, page, records: count, answered, request, isKept };
+    yield { ...checked, ...own, page, records: count, isKept };
     const { paginering } = checked;
     if (paginering === undefined || page >= paginering.totalPages) {
-      const all = (options.body.page ?? 1) === 1 ? paginering?.totalRecords : undefined;
+      const all = firstPage === 1 ? paginering?.totalRecords : undefined;
       if (all !== undefined && all !== records) {
         throw new RequesterError(`the pages hold ${records} records, while \`totalRecords\` says ${all}`);
       }
@@ -83,31 +87,26 @@ export async function* requestDelivery(options: RequestDeliveryOptions): AsyncGe
 
 type CheckedExchange = KeptExchange & { readonly checked: CheckedPage };
 
-async function ask(options: RequestDeliveryOptions, body: string, expected: ExpectedModel): Promise<CheckedExchange> {
-  const { digest, signature } = await options.signer.sign(Buffer.from(body), options.style);
-  const answered = await sendRequest({
-    ...options,
-    body,
-    headers: {
-      ...options.headers,
-      'content-type': 'application/json',
-      accept: 'application/json, application/problem+json',
-      digest,
-      'nlgov-adr-payload-sig': signature,
-    },
-  });
-  const checked = await checkAnswer(answered, options.verifier, expected);
-  return { answered, request: { body, digest, signature }, checked };
+async function ask(
+  options: RequestDeliveryOptions,
+  { signer, style, verifier, waiting }: Exchange,
+  body: string,
+  expected: ExpectedModel,
+): Promise<CheckedExchange> {
+  const signed = await signedHeaders(signer, style, body);
+  const answered = await sendRequest({ ...options, body, headers: { ...options.headers, ...signed }, waiting });
+  const checked = await checkAnswer(answered, verifier, expected);
+  return { answered, request: { body, digest: signed.digest, signature: signed['nlgov-adr-payload-sig'] }, checked };
 }
 
-/** A kept page, if it is the answer to this request and still holds; what was damaged on disk is asked for again. */
+/** A kept page, if it is the answer to this request and still holds; one that was damaged on disk is requested again. */
 async function findKept(
-  { findKept: find, verifier, waiting }: RequestDeliveryOptions,
+  { kept: pages, verifier, waiting }: Exchange,
   page: number,
   body: string,
   expected: ExpectedModel,
 ): Promise<CheckedExchange | undefined> {
-  const kept = await find?.(page);
+  const kept = await pages?.find(page);
   if (kept?.request.body !== body) return undefined;
   try {
     return { ...kept, checked: await checkAnswer(kept.answered, verifier, expected) };
@@ -144,97 +143,13 @@ function countRecords({ gegevens }: CheckedPage, { mapping: { envelop, levering 
   }, 0);
 }
 
-/** Called with each whole levering of a delivery. @param envelop the message of its first page */
-export type TakeLevering = (levering: JsonObject, envelop: JsonObject) => Promise<void>;
-
-/** Puts the leveringen of pages together: one that goes on on the next page is one levering. */
-export class LeveringMerger {
-  readonly #mapping: Mapping;
-  readonly #take: TakeLevering;
-  #envelop: JsonObject | undefined;
-  #open: JsonObject | undefined;
-
-  constructor(mapping: Mapping, take: TakeLevering) {
-    this.#mapping = mapping;
-    this.#take = take;
-  }
-
-  async add(gegevens: JsonObject): Promise<void> {
-    const list = valueAt(gegevens, this.#mapping.envelop.leveringen);
-    this.#envelop ??= gegevens;
-    for (const [index, levering] of (Array.isArray(list) ? list : []).entries()) {
-      if (!isRecord(levering)) continue;
-      const open = this.#open;
-      if (index === 0 && open !== undefined && this.#headOf(open) === this.#headOf(levering)) {
-        this.#open = this.#joined(open, levering);
-      } else {
-        await this.end();
-        this.#open = levering;
-      }
-    }
-  }
-
-  async end(): Promise<void> {
-    if (this.#open !== undefined && this.#envelop !== undefined) await this.#take(this.#open, this.#envelop);
-    this.#open = undefined;
-  }
-
-  #headOf(levering: JsonObject): string {
-    const { records, zaken, teller } = this.#mapping.levering;
-    const lists = [records, ...(zaken === undefined ? [] : [zaken.lijst])];
-    return JSON.stringify([...lists, teller].reduce((head, path) => withValueAt(head, path, null), levering));
-  }
-
-  #joined(open: JsonObject, next: JsonObject): JsonObject {
-    const { records, zaken } = this.#mapping.levering;
-    const lists = [records, ...(zaken === undefined ? [] : [zaken.lijst])];
-    return lists.reduce((whole, path) => {
-      const parts = [valueAt(open, path), valueAt(next, path)].filter((part) => Array.isArray(part));
-      return parts.length === 0 ? whole : withValueAt(whole, path, parts.flat());
-    }, open);
-  }
-}
-
-/** A file of the exchange model that grows levering by levering, and can be imported again. */
-interface MergedFile {
-  readonly add: TakeLevering;
-  /** Completes the file: only then it is there. @param envelop the message of the first page */
-  end(envelop: JsonObject): Promise<void>;
-  /** Releases it; what was not completed is removed. */
-  close(): Promise<void>;
-}
-
-const PLACEHOLDER = '\u0000leveringen\u0000';
-
-/** @throws {RequesterError} when the file cannot be written */
-export async function openMergedFile(
-  path: string,
-  { envelop: paths, levering: { teller } }: Mapping,
-): Promise<MergedFile> {
-  // A pipe or device is written as it is.
-  const isPlain = (await stat(path).catch(() => undefined))?.isFile() ?? true;
-  const part = isPlain ? `${path}.part` : path;
-  const file = await open(part, 'w', 0o600).catch((cause: unknown) => {
-    throw new RequesterError(`${path} cannot be written`, { cause });
-  });
-  const around = (envelop: JsonObject): string[] =>
-    JSON.stringify(withValueAt(envelop, paths.leveringen, PLACEHOLDER)).split(JSON.stringify(PLACEHOLDER));
-  let count = 0;
+/** The headers of a signed request. */
+export async function signedHeaders(signer: Signer, style: SignatureStyle, body: string) {
+  const { digest, signature } = await signer.sign(Buffer.from(body), style);
   return {
-    async add(levering, envelop) {
-      count += 1;
-      const before = count === 1 ? `${around(envelop)[0] ?? ''}[` : ',';
-      // Each page counts from 1.
-      await file.write(`${before}${JSON.stringify(withValueAt(levering, teller, count))}`);
-    },
-    end: async (envelop) => {
-      const [before = '', after = ''] = around(envelop);
-      await file.write(`${count === 0 ? `${before}[` : ''}]${after}\n`);
-      if (isPlain) await rename(part, path);
-    },
-    close: async () => {
-      await file.close();
-      if (isPlain) await rm(part, { force: true });
-    },
+    'content-type': 'application/json',
+    accept: 'application/json, application/problem+json',
+    digest,
+    'nlgov-adr-payload-sig': signature,
   };
 }

@@ -1,34 +1,36 @@
+import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { request } from 'undici';
 import { isRecord } from '../../../lib/json/json-value.ts';
 import { reasonOf } from '../../../lib/log.ts';
-
-interface RequesterErrorOptions extends ErrorOptions {
-  readonly isTemporary?: boolean;
-}
+import { readBody } from '../../../lib/outbound/guarded-fetch.ts';
+import { OutboundError } from '../../../lib/outbound/outbound-error.ts';
 
 /** A supplier's endpoint did not do what its contract says; the message is for the person who asked. */
 export class RequesterError extends Error {
   /** Whether it may be otherwise later without anybody changing anything: the supplier is away or overloaded. */
   readonly isTemporary: boolean;
 
-  constructor(message: string, { isTemporary = false, ...options }: RequesterErrorOptions = {}) {
+  constructor(message: string, { isTemporary = false, ...options }: ErrorOptions & { isTemporary?: boolean } = {}) {
     super(message, options);
     this.name = 'RequesterError';
     this.isTemporary = isTemporary;
   }
 }
 
-interface SendOptions {
+interface PostOptions {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Headers that are new for each attempt. */
-  readonly freshHeaders?: (() => Readonly<Record<string, string>>) | undefined;
   readonly body: string;
   /** Milliseconds without a byte. */
   readonly timeoutMs: number;
   readonly maxBytes: number;
   readonly signal: AbortSignal;
+}
+
+interface SendOptions extends PostOptions {
+  /** Headers that are new for each attempt. */
+  readonly freshHeaders?: (() => Readonly<Record<string, string>>) | undefined;
   /** Default 4. */
   readonly attempts?: number;
   /** Called before it waits to try again. */
@@ -52,103 +54,107 @@ const ATTEMPTS = 4;
 const LONGEST_WAIT_MS = 60_000;
 
 /** Sends a request; after 429, 502 or 503 it is tried again when `Retry-After` says so. @throws {RequesterError} */
-export async function sendRequest(options: SendOptions): Promise<SupplierResponse> {
+export async function sendRequest({
+  freshHeaders,
+  waiting,
+  attempts = ATTEMPTS,
+  ...options
+}: SendOptions): Promise<SupplierResponse> {
   for (let attempt = 1; ; attempt += 1) {
-    const answered = await sendOnce(options);
-    const again = answered.status === 429 || answered.status === 502 || answered.status === 503;
-    if (!again || attempt >= (options.attempts ?? ATTEMPTS)) return answered;
+    const headers = { ...options.headers, ...freshHeaders?.() };
+    const answered = await post({ ...options, headers });
+    if (![429, 502, 503].includes(answered.status) || attempt >= attempts) {
+      return { ...answered, transactionId: headers['fsc-transaction-id'] };
+    }
     const named = Number(answered.headers['retry-after']?.[0]) * 1000;
     const wait = Math.min(Number.isFinite(named) ? named : 1000 * 2 ** attempt, LONGEST_WAIT_MS);
-    options.waiting(`status ${answered.status}: trying again in ${Math.ceil(wait / 1000)} s`);
+    waiting(`status ${answered.status}: trying again in ${Math.ceil(wait / 1000)} s`);
     await delay(wait, undefined, { signal: options.signal });
   }
 }
 
-async function sendOnce(options: SendOptions): Promise<SupplierResponse> {
-  const { url, body: sent, timeoutMs, maxBytes, signal } = options;
-  const headers = { ...options.headers, ...options.freshHeaders?.() };
-  let received: Awaited<ReturnType<typeof request>>;
+/** @param name of the address, for messages @throws {RequesterError} without a whole answer; the signal's reason */
+async function post(
+  { url, headers, body, timeoutMs, maxBytes, signal }: PostOptions,
+  name = url,
+): Promise<SupplierResponse> {
   try {
-    received = await request(url, {
-      method: 'POST',
-      headers,
-      body: sent,
-      headersTimeout: timeoutMs,
-      bodyTimeout: timeoutMs,
-      signal,
-    });
+    const timeouts = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
+    const received = await request(url, { method: 'POST', headers, body, signal, ...timeouts });
+    const values = Object.entries(received.headers).map(([header, value = []]) => [header, [value].flat()]);
+    const bytes = await readBody(received.body, undefined, maxBytes);
+    return { status: received.statusCode, headers: Object.fromEntries(values), body: bytes };
   } catch (cause) {
     signal.throwIfAborted();
-    throw new RequesterError(`${url} cannot be reached: ${reasonOf(cause)}`, { cause, isTemporary: true });
-  }
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  try {
-    for await (const chunk of received.body) {
-      const part = Buffer.from(chunk);
-      bytes += part.length;
-      if (bytes > maxBytes) throw new RequesterError(`the answer is larger than ${maxBytes} bytes`);
-      chunks.push(part);
+    if (!(cause instanceof OutboundError)) {
+      throw new RequesterError(`${name} cannot be reached: ${reasonOf(cause)}`, { cause, isTemporary: true });
     }
-  } catch (cause) {
-    signal.throwIfAborted();
-    if (cause instanceof RequesterError) throw cause;
-    throw new RequesterError(`the answer of ${url} broke off: ${reasonOf(cause)}`, { cause, isTemporary: true });
+    const isTemporary = cause.code === 'broken-off';
+    const what = isTemporary ? `broke off: ${reasonOf(cause.cause)}` : `is larger than ${maxBytes} bytes`;
+    throw new RequesterError(`the answer of ${name} ${what}`, { cause, isTemporary });
   }
-  const values = Object.entries(received.headers).map(([name, value = []]) => [name, [value].flat()]);
-  return {
-    status: received.statusCode,
-    headers: Object.fromEntries(values),
-    body: Buffer.concat(chunks),
-    transactionId: headers['fsc-transaction-id'],
-  };
 }
 
-interface TokenRequest {
-  readonly url: string;
+interface TokenRequest extends Pick<PostOptions, 'url' | 'timeoutMs' | 'signal'> {
   readonly clientId: string;
   readonly clientSecret: string;
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
 }
 
-const MAX_CHARACTERS = 64 * 1024;
+const TOKEN_MAX_BYTES = 64 * 1024;
 
 /** An access token by client credentials with scope `read` (RFC 6749 section 4.4). @throws {RequesterError} */
-export async function fetchToken({ url, clientId, clientSecret, timeoutMs, signal }: TokenRequest): Promise<string> {
+export async function fetchToken({ clientId, clientSecret, ...options }: TokenRequest): Promise<string> {
   // Id and secret are form-encoded before they are joined (RFC 6749 section 2.3.1).
-  const basic = [clientId, clientSecret].map((text) => encodeURIComponent(text)).join(':');
-  const { statusCode, body } = await request(url, {
-    method: 'POST',
-    headers: {
-      authorization: `Basic ${Buffer.from(basic).toString('base64')}`,
-      'content-type': 'application/x-www-form-urlencoded',
-    },
-    body: 'grant_type=client_credentials&scope=read',
-    headersTimeout: timeoutMs,
-    bodyTimeout: timeoutMs,
-    signal,
-  }).catch((cause: unknown) => {
-    signal.throwIfAborted();
-    throw new RequesterError(`the token endpoint ${url} cannot be reached: ${reasonOf(cause)}`, {
-      cause,
-      isTemporary: true,
-    });
-  });
-  let text = '';
-  for await (const chunk of body) {
-    text += String(chunk);
-    if (text.length > MAX_CHARACTERS) throw new RequesterError('the token endpoint answers with too much');
-  }
-  let answer: unknown;
-  try {
-    answer = JSON.parse(text);
-  } catch {
-    answer = undefined;
-  }
+  const basic = [clientId, clientSecret].map(encodeURIComponent).join(':');
+  const headers = {
+    authorization: `Basic ${Buffer.from(basic).toString('base64')}`,
+    'content-type': 'application/x-www-form-urlencoded',
+  };
+  const form = 'grant_type=client_credentials&scope=read';
+  const answered = await post(
+    { ...options, headers, body: form, maxBytes: TOKEN_MAX_BYTES },
+    `the token endpoint ${options.url}`,
+  );
+  const answer = parseJson(answered.body);
   const token = isRecord(answer) ? answer.access_token : undefined;
-  if (statusCode === 200 && typeof token === 'string') return token;
+  if (answered.status === 200 && typeof token === 'string') return token;
   const reason = isRecord(answer) && typeof answer.error === 'string' ? ` (${answer.error})` : '';
-  const isTemporary = isTemporaryStatus(statusCode);
-  throw new RequesterError(`the token endpoint answered ${statusCode}${reason}, not a token`, { isTemporary });
+  const isTemporary = isTemporaryStatus(answered.status);
+  throw new RequesterError(`the token endpoint answered ${answered.status}${reason}, not a token`, { isTemporary });
+}
+
+/** @returns `undefined` for what is not JSON */
+export function parseJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    return undefined;
+  }
+}
+
+/** A UUID of version 7 (RFC 9562 section 5.7): the time in milliseconds, then random bits. */
+export function uuidV7(now: Date): string {
+  const bytes = randomBytes(16);
+  bytes.writeUIntBE(now.getTime(), 0, 6);
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
+/**
+ * The headers by which an Outway of FSC, which adds the access token itself, finds the service: with a transaction of its own for each
+ * request, repeated ones too.
+ */
+export function outwayHeaders(grantHash: string, now: () => Date): () => Record<string, string> {
+  return () => ({ 'fsc-grant-hash': grantHash, 'fsc-transaction-id': uuidV7(now()) });
+}
+
+/**
+ * The address at the Outway: its own when that has a path, else with the path of the supplier's address. What is registered of a service is
+ * its host; the path passes through Outway and Inway unchanged.
+ * @param named address, or path, of `gegevens` at the supplier
+ */
+export function outwayAddress(outway: URL, named: string): string {
+  if (outway.pathname !== '/') return outway.href;
+  return new URL(URL.parse(named)?.pathname ?? named, outway).href;
 }

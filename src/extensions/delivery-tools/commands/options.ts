@@ -1,0 +1,78 @@
+/** Options that several commands have. */
+import { readFile } from 'node:fs/promises';
+import { type Command, InvalidArgumentError } from 'commander';
+import { CommandError } from '../../../cli/run-command.ts';
+import type { Variant } from '../../../gegevens/model/mapping.ts';
+import type { Model } from '../../../gegevens/model/model.ts';
+import type { Period } from '../../../gegevens/model/selection.ts';
+import type { Config } from '../../../settings/read-config.ts';
+
+/** Where an access token comes from. */
+export interface TokenOptions {
+  readonly tokenFile?: string;
+  readonly tokenUrl?: string;
+  readonly clientId?: string;
+  readonly clientSecretFile?: string;
+  readonly fsc?: boolean;
+  readonly timeout: number;
+}
+
+export function tokenOptions(command: Command): Command {
+  return command
+    .option('--token-file <file>', 'file with an access token')
+    .option('--token-url <url>', 'token endpoint, for client credentials')
+    .option('--client-id <id>', 'client at the token endpoint')
+    .option('--client-secret-file <file>', 'file with its secret')
+    .option('--fsc', 'send the token as `Fsc-Authorization`');
+}
+
+export function hasToken({ tokenFile, tokenUrl }: TokenOptions): boolean {
+  return tokenFile !== undefined || tokenUrl !== undefined;
+}
+
+/** The header with the access token. @throws {CommandError} {RequesterError} */
+export async function authorization(options: TokenOptions, signal: AbortSignal): Promise<Record<string, string>> {
+  const { tokenFile, tokenUrl: url, clientId, clientSecretFile } = options;
+  const name = options.fsc ? 'fsc-authorization' : 'authorization';
+  if (tokenFile !== undefined) return { [name]: `Bearer ${(await readFile(tokenFile, 'utf8')).trim()}` };
+  if (url === undefined || clientId === undefined || clientSecretFile === undefined) {
+    throw new CommandError('a token is needed: --token-file, or --token-url with --client-id and --client-secret-file');
+  }
+  const { fetchToken } = await import('../requester/send-request.ts');
+  const clientSecret = (await readFile(clientSecretFile, 'utf8')).trim();
+  const timeoutMs = options.timeout * 1000;
+  return { [name]: `Bearer ${await fetchToken({ url, clientId, clientSecret, timeoutMs, signal })}` };
+}
+
+/** The values of an option that may be repeated. */
+export function collect(text: string, before: readonly string[]): string[] {
+  return [...before, text];
+}
+
+export function wholeNumber(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const number = /^\d{1,9}$/.test(text) ? Number(text) : -1;
+    if (number < least) throw new InvalidArgumentError(`A whole number from ${least} is expected.`);
+    if (number > most) throw new InvalidArgumentError(`At most ${most}.`);
+    return number;
+  };
+}
+
+/** Two days with a slash between them, as in ISO 8601. @throws {InvalidArgumentError} */
+export function parsePeriod(text: string): Period {
+  const [, start, end] = /^(\d{4}-\d{2}-\d{2})\/(\d{4}-\d{2}-\d{2})$/.exec(text) ?? [];
+  if (start === undefined || end === undefined) {
+    throw new InvalidArgumentError('Two dates are expected, such as 2026-01-01/2026-03-31.');
+  }
+  return { start, end };
+}
+
+/** @param named a version or the path of a schema; absent: the configured one */
+export async function chooseModel(
+  { shvModel, vsModel }: Config['gegevens'],
+  variant: Variant,
+  named: string | undefined,
+): Promise<Model> {
+  const { loadModel } = await import('../../../gegevens/model/model.ts');
+  return loadModel(variant, named ?? (variant === 'shv' ? shvModel : vsModel));
+}
