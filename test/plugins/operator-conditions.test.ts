@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { deriveSeed } from '../../src/extensions/proof/record.ts';
+import { deriveSeed } from '../../src/extensions/proof/keys.ts';
 import { systemClock } from '../../src/lib/time.ts';
 import { createSigner } from '../../src/lib/tlog/note.ts';
 import { settingGroups } from '../../src/settings/read-config.ts';

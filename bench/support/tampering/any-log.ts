@@ -1,10 +1,9 @@
 /** Changes that can be made to every log: to its tree, or by removing records and saying that they went as they should. */
 import { randomBytes, randomInt } from 'node:crypto';
-import { deriveSeed } from '../../../src/extensions/proof/record.ts';
+import { deriveSeed } from '../../../src/extensions/proof/keys.ts';
 import { tileReader } from '../../../src/extensions/proof/store/leaves.ts';
-import { formatCheckpoint } from '../../../src/lib/tlog/checkpoint.ts';
 import { rootHash } from '../../../src/lib/tlog/merkle.ts';
-import { createSigner, formatNote } from '../../../src/lib/tlog/note.ts';
+import { createSigner, formatCheckpoint, formatNote } from '../../../src/lib/tlog/note.ts';
 import { readHashesFromTiles } from '../../../src/lib/tlog/tiles.ts';
 import { type Chosen, type LogRecords, leafName, one, type Try, treeName } from './common.ts';
 

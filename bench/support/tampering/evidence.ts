@@ -1,7 +1,7 @@
 /** What a service with this database would show somebody outside: leaves, tiles, records and proofs, as they are stored now. */
 import pg from 'pg';
 import type { Db } from '../../../src/database/transaction.ts';
-import { checkpointIn } from '../../../src/extensions/proof/state.ts';
+import { readRemovals, removalEntry } from '../../../src/extensions/proof/removals.ts';
 import {
   ENTRY_BYTES,
   findLeaves,
@@ -9,9 +9,7 @@ import {
   readBundles,
   tileReader,
 } from '../../../src/extensions/proof/store/leaves.ts';
-import { readLog, readOrigins } from '../../../src/extensions/proof/store/logs.ts';
-import { readRemovals } from '../../../src/extensions/proof/store/removals.ts';
-import { feedPlace, removalEntry } from '../../../src/extensions/proof/writer.ts';
+import { readLog } from '../../../src/extensions/proof/store/logs.ts';
 import { readJournalAfter } from '../../../src/gegevens/store/journal.ts';
 import {
   proofRecordOf as deliveryRecordOf,
@@ -20,6 +18,7 @@ import {
 } from '../../../src/gegevens/store/proof.ts';
 import { canonicalJson } from '../../../src/lib/json/canonical-json.ts';
 import { isRecord } from '../../../src/lib/json/json-value.ts';
+import { checkpointIn } from '../../../src/lib/tlog/note.ts';
 import { tilePath, tilesOf } from '../../../src/lib/tlog/tiles.ts';
 import { RECORD_PART, readRecordProof, storedRecords } from '../../../src/raadsfeed/store/proof.ts';
 import type { ProofLogName, ProofRecord, ProofWriter, StoredProof } from '../../../src/seams/proof-log.ts';
@@ -98,15 +97,13 @@ async function placed(
   log: ProofLogName,
   records: readonly { readonly number: number | undefined; readonly entry: Uint8Array | undefined }[],
 ): Promise<ClaimedLeaf[]> {
-  const origins = await readOrigins(db, log);
-  const numbers = records.flatMap(({ number }) => number ?? []);
-  const found =
-    log === 'raadsfeed'
-      ? numbers.map((number) => ({ number, index: feedPlace(origins, number)?.index }))
-      : await findLeaves(db, log, numbers);
-  const places = new Map(found.map(({ number, index }) => [number, index]));
+  const places = await findLeaves(
+    db,
+    log,
+    records.flatMap(({ number }) => number ?? []),
+  );
   return records.map(({ number, entry }) => ({
-    index: (number === undefined ? undefined : places.get(number)) ?? null,
+    index: (number === undefined ? undefined : places.get(number)?.index) ?? null,
     entry: entry === undefined ? null : base64(entry),
   }));
 }

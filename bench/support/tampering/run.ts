@@ -4,7 +4,7 @@
  */
 import type pg from 'pg';
 import { verifyLog } from '../../../src/extensions/proof/verify.ts';
-import type { ProofFault } from '../../../src/extensions/proof/verify-tiles.ts';
+import type { ProofFault } from '../../../src/extensions/proof/verify-tree.ts';
 import type { ProofLogName, StoredProof } from '../../../src/seams/proof-log.ts';
 import { anyLogTries } from './any-log.ts';
 import type { Tampered, Try } from './common.ts';

@@ -1,8 +1,6 @@
 /** Whether a record, as it was answered or printed, is the one that a proof is of. Needs no network and no database. */
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
-import { parseCheckpoint } from '../../lib/tlog/checkpoint.ts';
-import { FormatError } from '../../lib/tlog/format-error.ts';
-import { splitNote } from '../../lib/tlog/note.ts';
+import { checkpointIn, FormatError } from '../../lib/tlog/note.ts';
 import type { Policy } from '../../lib/tlog/policy.ts';
 import { type Proof, type ProofVerdict, parseProof, verifyProof } from '../../lib/tlog/proof-file.ts';
 import { openDisclosure, type Parts } from './record.ts';
@@ -59,7 +57,7 @@ export type CheckVerdict = ProofVerdict & {
 export function checkRecord(proofText: string, record: unknown, policyFor: (origin: string) => Policy): CheckVerdict {
   try {
     const proof = parseProof(proofText);
-    const { origin } = parseCheckpoint(splitNote(proof.checkpoint).text);
+    const { origin } = checkpointIn(proof.checkpoint);
     const opened = openDisclosure(partsOf(origin, record), proof.extra);
     if ('reason' in opened) return { isProven: false, reason: opened.reason };
     const verdict = verifyProof(proof, opened.entry, policyFor(origin));

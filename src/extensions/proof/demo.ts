@@ -11,7 +11,7 @@ import type { Config } from '../../settings/read-config.ts';
 import { openIdentityKeys } from '../../verwerkingenlog/store/keys.ts';
 import { storedVersions } from '../../verwerkingenlog/store/proof.ts';
 import { checkRecord } from './check.ts';
-import { readSealingKey } from './key-settings.ts';
+import { readSealingKey } from './keys.ts';
 import { openPublishedCheckpoints, statePath } from './state.ts';
 import { verifyLog } from './verify.ts';
 

@@ -1,14 +1,12 @@
 /**
  * The keys of the proof logs. `PROOF_KEY` signs, and everything follows from it. The sealing key is the part of it that writers need: it seals
- * entries, encrypts seeds and writes removals down, and no signature can be made with it.
+ * entries, encrypts seeds and records removals, and no signature can be made with it.
  */
-import { createHmac } from 'node:crypto';
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { Db } from '../../database/transaction.ts';
-import { createSigner, decodeBase64 } from '../../lib/tlog/note.ts';
+import { createSigner, decodeBase64, type NoteSigner, type WITNESS_KEY } from '../../lib/tlog/note.ts';
 import { PROOF_LOGS, type ProofLogName } from '../../seams/proof-log.ts';
-import type { ConfigFault } from '../../settings/read-config.ts';
-import { deriveSeed } from './record.ts';
-import { insertKeyCheck, readKeyCheck } from './store/key-check.ts';
+import { type Config, ConfigError, type ConfigFault } from '../../settings/read-config.ts';
 import { readOrigins } from './store/logs.ts';
 
 const KEY_BYTES = 32;
@@ -23,6 +21,20 @@ export interface SealingKey {
 
 /** No origin and no name of a witness has a colon, so no signing key is derived from these texts. */
 const PURPOSES = ['zaden', 'verwijderingen'] as const;
+
+/**
+ * The seed of a key of its own, from the one secret of the service (HKDF-SHA-256 of RFC 5869, without salt).
+ * @param purpose the origin of a log, or the name of a witness
+ */
+export function deriveSeed(proofKey: Uint8Array, purpose: string): Uint8Array {
+  if (proofKey.length !== KEY_BYTES) throw new TypeError(`the key of the proofs has ${KEY_BYTES} bytes`);
+  return new Uint8Array(hkdfSync('sha256', proofKey, '', purpose, KEY_BYTES));
+}
+
+/** Signs as a log or, with that type, as a witness. @param name the origin of the log, or the name of the witness */
+export function signerOf(proofKey: Uint8Array, name: string, type?: typeof WITNESS_KEY): NoteSigner {
+  return createSigner(name, deriveSeed(proofKey, name), type);
+}
 
 /** The sealing key of all logs: derived one way, so `PROOF_KEY` does not follow from it. */
 export function deriveSealingKey(proofKey: Uint8Array): Uint8Array {
@@ -48,41 +60,75 @@ export function parseSealingKey(text: string): Uint8Array {
   return bytes;
 }
 
-/** What is wrong with a key for this database; undefined when it is the one. */
+/** `PROOF_KEY` of the configuration. */
+export function proofKeyOf({ key }: Pick<Config['proof'], 'key'>): Uint8Array | undefined {
+  return key === undefined ? undefined : Buffer.from(key, 'base64');
+}
+
+/**
+ * The sealing key of the configuration; undefined without any key.
+ * @throws {ConfigError} when it has both keys and they do not belong together
+ */
+export function readSealingKey(proof: Pick<Config['proof'], 'key' | 'sealingKey'>): Uint8Array | undefined {
+  const proofKey = proofKeyOf(proof);
+  const derived = proofKey === undefined ? undefined : deriveSealingKey(proofKey);
+  const own = proof.sealingKey === undefined ? undefined : parseSealingKey(proof.sealingKey);
+  if (derived !== undefined && own !== undefined && !timingSafeEqual(derived, own))
+    throw new ConfigError([
+      {
+        variable: 'PROOF_SEALING_KEY',
+        wrong: 'does not follow from PROOF_KEY',
+        allowed: 'what `koppelvlak proof key --sealing` prints with this PROOF_KEY, or nothing beside it',
+      },
+    ]);
+  return derived ?? own;
+}
+
+/**
+ * Compares the keys of the configuration with those that the logs of this database were begun with; the first use stores a check value.
+ * @throws {ConfigError} that names the setting
+ */
+export async function requireRightKey(db: Db, { proof }: Pick<Config, 'proof'>): Promise<void> {
+  const sealingKey = readSealingKey(proof);
+  if (sealingKey === undefined) return;
+  const proofKey = proofKeyOf(proof);
+  const wrong = await faultOfKey(db, sealingKey, proofKey);
+  const variable = proofKey === undefined ? 'PROOF_SEALING_KEY' : 'PROOF_KEY';
+  if (wrong !== undefined) throw new ConfigError([{ variable, ...wrong }]);
+}
+
+const OTHER_KEY = {
+  wrong: 'is another key than the proof logs of this database were begun with',
+  allowed: 'the key that they were begun with; it never changes',
+};
+
+/** What is wrong with a key for this database; undefined when it is the right one. */
 export async function faultOfKey(
   db: Db,
   sealingKey: Uint8Array,
   proofKey?: Uint8Array,
 ): Promise<Omit<ConfigFault, 'variable'> | undefined> {
   const check = createHmac('sha256', sealingKey).update('koppelvlak:controle').digest('base64');
-  const stored = await readKeyCheck(db);
   // Before its migration nothing can be compared.
-  if (stored === 'no table') return undefined;
-  if (stored === undefined) {
-    if (proofKey === undefined)
-      return {
-        wrong: 'cannot be checked: this database has no check value of PROOF_KEY yet',
-        allowed: 'a start of the service with PROOF_KEY first, which writes it down',
-      };
-    const begun = await originsOf(db);
-    if (begun.some(({ origin, verifierKey }) => keyOf(proofKey, origin) !== verifierKey)) return OTHER;
-    await insertKeyCheck(db, check);
+  const { rows } = await db.query<{ there: boolean }>(`select to_regclass('proof.sleutel') is not null as there`);
+  if (rows[0]?.there !== true) return undefined;
+  const stored = await readKeyCheck(db);
+  if (stored !== undefined) return stored === check ? undefined : OTHER_KEY;
+  if (proofKey === undefined)
+    return {
+      wrong: 'cannot be checked: this database has no check value of PROOF_KEY yet',
+      allowed: 'a start of the service with PROOF_KEY first, which stores it',
+    };
+  for (const log of PROOF_LOGS) {
+    for (const { origin, verifierKey } of await readOrigins(db, log))
+      if (signerOf(proofKey, origin).key.text !== verifierKey) return OTHER_KEY;
   }
-  // Read again: of two that are first with different keys, one decides.
-  return (stored ?? (await readKeyCheck(db))) === check ? undefined : OTHER;
+  await db.query('insert into proof.sleutel (controle) values ($1::text) on conflict do nothing', [check]);
+  // Of two that are first with different keys, one decides.
+  return (await readKeyCheck(db)) === check ? undefined : OTHER_KEY;
 }
 
-const OTHER = {
-  wrong: 'is another key than the proof logs of this database were begun with',
-  allowed: 'the key that they were begun with; it never changes',
-};
-
-function keyOf(proofKey: Uint8Array, origin: string): string {
-  return createSigner(origin, deriveSeed(proofKey, origin)).key.text;
-}
-
-async function originsOf(db: Db) {
-  const logs: Awaited<ReturnType<typeof readOrigins>>[] = [];
-  for (const log of PROOF_LOGS) logs.push(await readOrigins(db, log));
-  return logs.flat();
+async function readKeyCheck(db: Db): Promise<string | undefined> {
+  const { rows } = await db.query<{ check: string }>('select controle as check from proof.sleutel');
+  return rows[0]?.check;
 }

@@ -1,7 +1,7 @@
 /** Follows the checkpoints of a log by its public addresses, and says when one does not continue what was seen before. */
-import { parseCheckpoint } from '../../lib/tlog/checkpoint.ts';
+
 import { HASH_BYTES, proveConsistency, rootHash, verifyConsistency } from '../../lib/tlog/merkle.ts';
-import { splitNote, type VerifierKey } from '../../lib/tlog/note.ts';
+import { checkpointIn, type VerifierKey } from '../../lib/tlog/note.ts';
 import { openCheckpoint, policyForLog } from '../../lib/tlog/policy.ts';
 import { type ReadTiles, readHashesFromTiles, tilePath } from '../../lib/tlog/tiles.ts';
 
@@ -29,7 +29,7 @@ export async function observe(
   const opened = openCheckpoint(note, policyForLog(key));
   if ('reason' in opened) throw new Error(opened.reason);
   const { checkpoint } = opened;
-  const last = seen === undefined ? undefined : parseCheckpoint(splitNote(seen).text);
+  const last = seen === undefined ? undefined : checkpointIn(seen);
   const larger = last !== undefined && last.size > checkpoint.size ? last : checkpoint;
   const read = readHashesFromTiles(larger.size, readTilesBelow(fetchBelow));
   // The tiles must be those that were signed.

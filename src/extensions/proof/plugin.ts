@@ -12,7 +12,7 @@ import { isProofLogOn, PROOF_LOGS, type ProofLogName } from '../../seams/proof-l
 import { type Config, ConfigError } from '../../settings/read-config.ts';
 import { recordProofRoute } from './feed-route.ts';
 import { createInstances } from './instances.ts';
-import { requireRightKey } from './key-settings.ts';
+import { requireRightKey } from './keys.ts';
 import { logRoutes } from './routes.ts';
 import { createSequencer, type Sequencer } from './sequencer.ts';
 import { openPublishedCheckpoints, statePath } from './state.ts';

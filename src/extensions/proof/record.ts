@@ -1,13 +1,12 @@
 /**
- * What of a record goes into the log: 33 bytes that tell nothing about it, until whoever may see a part is given its salt. Parts are
+ * What of a record goes into the log: 33 bytes that reveal nothing about it, until whoever may see a part is given its salt. Parts are
  * shown or hidden together; a hidden one is known by its commitment only, and nobody outside gets the seed.
  */
-import { createHmac, createSecretKey, hash, hkdfSync } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { CanonicalFormError, canonicalJson } from '../../lib/json/canonical-json.ts';
 import { isRecord } from '../../lib/json/json-value.ts';
-import { forEachWithinBudget } from '../../lib/scheduling.ts';
-import { FormatError } from '../../lib/tlog/format-error.ts';
-import { decodeBase64 } from '../../lib/tlog/note.ts';
+import { forEachWithinBudget, mapWithinBudget } from '../../lib/scheduling.ts';
+import { decodeBase64, FormatError } from '../../lib/tlog/note.ts';
 
 /** Bytes of a seed, a salt, a commitment and a record hash. */
 const SECRET_BYTES = 32;
@@ -15,23 +14,24 @@ const SECRET_BYTES = 32;
 /** First byte of an entry: of which members each part consists. A changed list gets the next number. */
 const FORMAT = 0x01;
 
-/** Of parts that a record has several of: how many, and the name of the nth one without content, from 0. */
-interface Padding {
-  readonly count: number;
-  readonly nameOf: (place: number) => string;
-}
-
-/** What a record is sealed as: its parts, JSON values as `JSON.parse` makes them. */
-interface Parted {
-  readonly parts: Iterable<readonly [name: string, json: unknown]>;
-  readonly padding?: Padding;
-}
-
 /** Parts of a record by name. */
 export type Parts = Readonly<Record<string, unknown>>;
 
+/** A record: its parts, JSON values as `JSON.parse` makes them, and how many of a kind there are, and the name of the nth one without content. */
+interface Parted {
+  readonly parts: Iterable<readonly [name: string, json: unknown]>;
+  readonly padding?: { readonly count: number; readonly nameOf: (place: number) => string };
+}
+
 /** Octets as a text with a character for each: `hash` and `Buffer.write` take much longer with buffers, and each append needs twenty. */
 type Octets = string;
+
+/** A part with its salt; without `json` one of the padding, which has no content. */
+interface SaltedPart {
+  readonly name: string;
+  readonly salt: Octets;
+  readonly json?: unknown;
+}
 
 function octets(bytes: Uint8Array): Octets {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
@@ -39,101 +39,69 @@ function octets(bytes: Uint8Array): Octets {
 
 /** The salt of a part: HMAC-SHA-256(seed, name). */
 export function partSalt(seed: Uint8Array, name: string): Uint8Array {
-  return Buffer.from(hmac(seedOctets(seed), name), 'latin1');
+  return Buffer.from(hmac(octets(seed), name), 'latin1');
 }
 
-function seedOctets(seed: Uint8Array): Octets {
+/**
+ * The parts of a record, and padding: parts without content, so that nobody counts those that there are, up to the next power of two and two
+ * at least. Everything follows from the seed, so that the record can be checked later.
+ */
+function* saltedParts(seed: Uint8Array, { parts, padding }: Parted): Generator<SaltedPart> {
   if (seed.length !== SECRET_BYTES) throw new TypeError(`a seed has ${SECRET_BYTES} bytes`);
-  return octets(seed);
+  const secret = octets(seed);
+  for (const [name, json] of parts) yield { name, salt: hmac(secret, name), json };
+  if (padding === undefined) return;
+  const { count, nameOf } = padding;
+  const wanted = Math.max(2, 2 ** Math.ceil(Math.log2(Math.max(1, count))));
+  for (let place = 0; place < wanted - count; place += 1) {
+    const name = nameOf(place);
+    yield { name, salt: hmac(secret, name) };
+  }
 }
 
 /**
  * The commitment to a part: HMAC-SHA-256(salt, canonical JSON of RFC 8785).
  * @throws {CanonicalFormError} when the value has no canonical form
  */
-function commitment(salt: Octets, json: unknown): Octets {
-  return hmac(salt, canonicalJson(json));
+function commitment({ salt, json }: Omit<SaltedPart, 'name'>): Octets {
+  return hmac(salt, json === undefined ? '' : canonicalJson(json));
 }
 
-/** The commitment to a part without content: to no JSON at all. */
-function emptyCommitment(seed: Octets, name: string): Octets {
-  return hmac(hmac(seed, name), '');
-}
+type Committed = readonly [name: string, commitment: Octets];
 
-/**
- * Names of objects that are not there, so that nobody counts those that are: up to the next power of two, and two at least. Commitments to them
- * come from the seed, so that the record can be checked later.
- */
-export function* paddingNames(padding: Padding | undefined): Generator<string> {
-  if (padding === undefined) return;
-  const { count, nameOf } = padding;
-  const wanted = Math.max(2, 2 ** Math.ceil(Math.log2(Math.max(1, count))));
-  for (let place = 0; place < wanted - count; place += 1) yield nameOf(place);
-}
+const committed = (part: SaltedPart): Committed => [part.name, commitment(part)];
 
 /**
  * The entry of a record, and nothing kept of its parts.
  * @throws {CanonicalFormError | FormatError} when a part has no canonical form or its name is too long
  */
-export function entryOf(seed: Uint8Array, { parts, padding }: Parted): Uint8Array {
-  const [secret, entry] = [seedOctets(seed), new EntryHash()];
-  for (const [name, json] of parts) entry.add(name, commitment(hmac(secret, name), json));
-  for (const name of paddingNames(padding)) entry.add(name, emptyCommitment(secret, name));
-  return entry.digest();
+export function entryOf(seed: Uint8Array, record: Parted): Uint8Array {
+  return joined(Array.from(saltedParts(seed, record), committed));
 }
 
 /** The same for a record that may have very many parts. */
-export async function entryWithinBudget(seed: Uint8Array, { parts, padding }: Parted): Promise<Uint8Array> {
-  const [secret, entry] = [seedOctets(seed), new EntryHash()];
-  await forEachWithinBudget(parts, ([name, json]) => entry.add(name, commitment(hmac(secret, name), json)));
-  await forEachWithinBudget(paddingNames(padding), (name) => entry.add(name, emptyCommitment(secret, name)));
-  return entry.digest();
+export async function entryWithinBudget(seed: Uint8Array, record: Parted): Promise<Uint8Array> {
+  return joined(await mapWithinBudget(saltedParts(seed, record), committed));
 }
 
 /**
- * Computes an entry: the format byte, and SHA-256 over all parts, sorted by the bytes of their names: length of the name (two bytes,
- * big-endian) ‖ name ‖ commitment.
+ * The format byte, and SHA-256 over all parts, sorted by the bytes of their names: length of the name (two bytes, big-endian) ‖ name ‖
+ * commitment.
+ * @throws {FormatError} on a name that is too long
  */
-class EntryHash {
-  #bytes = Buffer.allocUnsafe(512);
-  #length = 0;
-  #last = '';
-  /** Parts come sorted, as a rule. In ASCII, as all names of ours are, the order of texts is that of their bytes. */
-  #isSorted = true;
-
-  /** @throws {FormatError} on a name that is too long */
-  add(name: string, committed: Octets): void {
-    // A UTF-16 unit is three bytes of UTF-8 at most.
-    const most = this.#length + 2 + 3 * name.length + SECRET_BYTES;
-    if (most > this.#bytes.length) this.#bytes = Buffer.concat([this.#bytes], 2 * most);
-    const length = this.#bytes.write(name, this.#length + 2);
-    if (length > 0xffff) throw new FormatError('the name of a part is too long');
-    this.#isSorted &&= length === name.length && name > this.#last;
-    this.#last = name;
-    this.#bytes.writeUInt16BE(length, this.#length);
-    this.#bytes.write(committed, this.#length + 2 + length, 'latin1');
-    this.#length += 2 + length + SECRET_BYTES;
+function joined(parts: readonly Committed[]): Uint8Array {
+  // As octets, the order of texts is that of their bytes.
+  const named = parts.map(([name, bytes]): Committed => [Buffer.from(name).toString('latin1'), bytes]);
+  let whole: Octets = '';
+  for (const [name, bytes] of named.sort(([a], [b]) => (a < b ? -1 : 1))) {
+    if (name.length > 0xffff) throw new FormatError('the name of a part is too long');
+    whole += String.fromCharCode(name.length >> 8, name.length & 0xff) + name + bytes;
   }
-
-  digest(): Uint8Array {
-    const whole = this.#bytes.subarray(0, this.#length);
-    return entryWith(hash('sha256', this.#isSorted ? whole : sortedParts(whole), 'binary'));
-  }
-}
-
-function sortedParts(whole: Buffer): Buffer {
-  const parts: { readonly name: Buffer; readonly bytes: Buffer }[] = [];
-  for (let place = 0; place < whole.length; ) {
-    const named = place + 2 + whole.readUInt16BE(place);
-    parts.push({ name: whole.subarray(place + 2, named), bytes: whole.subarray(place, named + SECRET_BYTES) });
-    place = named + SECRET_BYTES;
-  }
-  parts.sort((a, b) => Buffer.compare(a.name, b.name));
-  return Buffer.concat(parts.map(({ bytes }) => bytes));
+  return entryWith(hash('sha256', Buffer.from(whole, 'latin1'), 'binary'));
 }
 
 /** What is logged: the format byte and a hash. */
-function entryWith(digest: Octets): Uint8Array {
+export function entryWith(digest: Octets): Uint8Array {
   const entry = Buffer.allocUnsafe(1 + SECRET_BYTES);
   entry[0] = FORMAT;
   entry.write(digest, 1, 'latin1');
@@ -149,19 +117,12 @@ export interface Disclosure {
 }
 
 /** @param shown names of the parts that the reader sees; those without content are always hidden */
-export async function disclosure(
-  seed: Uint8Array,
-  { parts, padding }: Parted,
-  shown: ReadonlySet<string>,
-): Promise<Disclosure> {
-  const secret = seedOctets(seed);
+export async function disclosure(seed: Uint8Array, record: Parted, shown: ReadonlySet<string>): Promise<Disclosure> {
   const [salts, hidden] = [new Map<string, string>(), new Map<string, string>()];
-  await forEachWithinBudget(parts, ([name, json]) => {
-    const salt = hmac(secret, name);
-    if (shown.has(name)) salts.set(name, base64(salt));
-    else hidden.set(name, base64(commitment(salt, json)));
+  await forEachWithinBudget(saltedParts(seed, record), (part) => {
+    if (part.json !== undefined && shown.has(part.name)) salts.set(part.name, base64(part.salt));
+    else hidden.set(part.name, base64(commitment(part)));
   });
-  await forEachWithinBudget(paddingNames(padding), (name) => hidden.set(name, base64(emptyCommitment(secret, name))));
   return { parts: Object.fromEntries(salts), hidden: Object.fromEntries(hidden) };
 }
 
@@ -185,29 +146,23 @@ export function openDisclosure(parts: Parts, extra: Uint8Array | undefined): Ope
   for (const name of salts.keys()) {
     if (!Object.hasOwn(parts, name)) return { reason: `the record lacks the part "${name}" that the proof covers` };
   }
-  const entry = new EntryHash();
-  for (const [name, bytes] of hidden) entry.add(name, bytes);
+  const entry: Committed[] = [...hidden];
   for (const [name, json] of Object.entries(parts)) {
     const salt = salts.get(name);
     if (salt === undefined) return { reason: `the proof does not cover the part "${name}"` };
     if (hidden.has(name)) return { reason: `the proof both shows and hides the part "${name}"` };
     try {
-      entry.add(name, commitment(salt, json));
+      entry.push([name, commitment({ salt, json })]);
     } catch (error) {
-      if (error instanceof CanonicalFormError || error instanceof FormatError)
+      if (error instanceof CanonicalFormError)
         return { reason: `the part "${name}" cannot be hashed: ${error.message}` };
       throw error;
     }
   }
-  return { entry: entry.digest() };
+  return { entry: joined(entry) };
 }
 
-interface Disclosed {
-  readonly salts: ReadonlyMap<string, Octets>;
-  readonly hidden: ReadonlyMap<string, Octets>;
-}
-
-function readDisclosure(extra: Uint8Array | undefined): Disclosed | undefined {
+function readDisclosure(extra: Uint8Array | undefined) {
   const json = extra === undefined ? undefined : parseJson(extra);
   if (!isRecord(json)) return undefined;
   const [salts, hidden] = [readSecrets(json.parts), readSecrets(json.hidden)];
@@ -232,26 +187,6 @@ function parseJson(bytes: Uint8Array): unknown {
     if (error instanceof SyntaxError || error instanceof TypeError) return undefined;
     throw error;
   }
-}
-
-/**
- * The seed of a key of its own, from the one secret of the service (HKDF-SHA-256 of RFC 5869, without salt).
- * @param purpose the origin of a log, or the name of a witness
- */
-export function deriveSeed(proofKey: Uint8Array, purpose: string): Uint8Array {
-  if (proofKey.length !== SECRET_BYTES) throw new TypeError(`the key of the proofs has ${SECRET_BYTES} bytes`);
-  return new Uint8Array(hkdfSync('sha256', proofKey, '', purpose, SECRET_BYTES));
-}
-
-/** Gives the entries of an origin's padding leaves: the format byte and HMAC-SHA-256(pad key, origin ‖ index in eight bytes, big-endian). */
-export function paddingEntries(proofKey: Uint8Array, origin: string): (index: number) => Uint8Array {
-  // No origin and no name of a witness has a colon, so no other key is derived from this text.
-  const key = createSecretKey(deriveSeed(proofKey, 'koppelvlak:padding'));
-  const place = Buffer.alloc(8);
-  return (index) => {
-    place.writeBigUInt64BE(BigInt(index));
-    return entryWith(createHmac('sha256', key).update(origin).update(place).digest('binary'));
-  };
 }
 
 /** Bytes of a block of SHA-256. */

@@ -3,11 +3,11 @@ import { hash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Pool } from '../../database/pool.ts';
 import { Problem } from '../../lib/problem.ts';
+import { checkpointIn } from '../../lib/tlog/note.ts';
 import { encodeBundle, hasTile, parseTilePath, type Tile } from '../../lib/tlog/tiles.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import type { ProofLogName } from '../../seams/proof-log.ts';
 import type { Sequencer } from './sequencer.ts';
-import { checkpointIn } from './state.ts';
 import { ENTRY_BYTES, MissingTileError, readBundles, tileReader } from './store/leaves.ts';
 import { readOrigins, type StoredLog } from './store/logs.ts';
 

@@ -2,71 +2,39 @@
  * One log: gives committed entries their place in the tree, signs checkpoints of what is committed, and publishes only what extends what
  * was published before. Instances share the work by a lock of the database.
  */
-import { hash } from 'node:crypto';
-import type { Pool } from '../../database/pool.ts';
-import { type Db, transaction } from '../../database/transaction.ts';
-import { formatCheckpoint } from '../../lib/tlog/checkpoint.ts';
-import { FormatError } from '../../lib/tlog/format-error.ts';
-import { EMPTY_ROOT, Frontier, rootHash } from '../../lib/tlog/merkle.ts';
-import { createSigner, formatNote, openNote, parseVerifierKey } from '../../lib/tlog/note.ts';
-import { readHashesFromTiles } from '../../lib/tlog/tiles.ts';
-import type { NumberedEntry, NumberedRecords, ProofLogName } from '../../seams/proof-log.ts';
-import { deriveSeed, paddingEntries } from './record.ts';
-import { checkpointIn, type PublishedCheckpoints } from './state.ts';
-import { appendLeaves, ENTRY_BYTES, MissingTileError, tileReader } from './store/leaves.ts';
+import { rootHash } from '../../lib/tlog/merkle.ts';
 import {
-  headerLeaves,
-  insertLog,
-  lockLog,
-  moveLog,
-  readLog,
-  readOrigins,
-  type StoredLog,
-  storeCheckpoint,
-  takeFromQueue,
-  tryLockLog,
-} from './store/logs.ts';
-import { type Confirmed, type Contradiction, contradicts } from './witness/submit.ts';
-
-/** Entries that get their place in one transaction. */
-const BATCH = 20_000;
-/** Records of the feed that are sealed in one transaction when the log is switched on. */
-const TAKE_OVER = 1000;
-
-/** The database or its copy does not continue what was published. */
-export class ConflictError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'ConflictError';
-  }
-}
+  checkpointIn,
+  FormatError,
+  formatCheckpoint,
+  formatNote,
+  openNote,
+  parseVerifierKey,
+} from '../../lib/tlog/note.ts';
+import { readHashesFromTiles } from '../../lib/tlog/tiles.ts';
+import type { ProofLogName } from '../../seams/proof-log.ts';
+import { signerOf } from './keys.ts';
+import { type BeginOptions, openLog } from './origins.ts';
+import { type SequenceOptions, sequenceBatch } from './sequence.ts';
+import { ConflictError, type PublishedCheckpoints } from './state.ts';
+import { MissingTileError, tileReader } from './store/leaves.ts';
+import { readLog, readOrigins, type StoredLog, storeCheckpoint } from './store/logs.ts';
+import { type Confirmed, type Contradiction, type Cosigned, contradicts } from './witness/submit.ts';
 
 /** Those that vouch for a log, as a sequencer asks them. */
 export interface Witnesses {
   /** The note with the cosignatures that there are, and what it contradicts. */
-  readonly cosign: (
-    log: StoredLog,
-    note: string,
-  ) => Promise<{ readonly note: string; readonly contradiction: Contradiction | undefined }>;
+  readonly cosign: (log: StoredLog, note: string) => Promise<Pick<Cosigned, 'note' | 'contradiction'>>;
   /** What they have cosigned, compared with a note that was published before. */
   readonly confirm: (log: StoredLog, note: string) => Promise<Confirmed>;
   /** Whether the policy demands cosignatures. */
   readonly isNeeded: boolean;
 }
 
-export interface SequencerOptions {
-  readonly pool: Pool;
-  readonly log: ProofLogName;
-  readonly proofKey: Uint8Array;
+export interface SequencerOptions extends BeginOptions, SequenceOptions {
   readonly published: PublishedCheckpoints;
-  /** Host of the addresses, without its port. */
-  readonly host: () => string;
-  /** Each batch is filled up to a multiple of this; 0: not. */
-  readonly pad: number;
   /** Least time in seconds between two checkpoints. */
   readonly intervalSeconds: number;
-  /** Of the feed. */
-  readonly numbered?: NumberedRecords | undefined;
   /** What other instances published last of an origin, as far as they can say. Notes that the log did not sign do not count. */
   readonly seen?: ((log: StoredLog) => Promise<readonly string[]>) | undefined;
   readonly witnesses?: Witnesses | undefined;
@@ -85,7 +53,7 @@ export interface Sequencer {
 }
 
 export function createSequencer(options: SequencerOptions): Sequencer {
-  const { pool, log, proofKey, published, numbered, witnesses } = options;
+  const { pool, log, proofKey, published, witnesses } = options;
   let conflict: ConflictError | undefined;
   let waiting: string | undefined;
   /** The origin that witnesses were asked about since this process started. */
@@ -101,7 +69,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
     // Read anew: meanwhile another instance may have published a larger tree.
     const stored =
       seen === undefined ? read : ((await readOrigins(pool, log)).find(({ origin }) => origin === read.origin) ?? read);
-    const known = [...(own === undefined ? [] : [own]), ...(seen?.filter((note) => isSigned(stored, note)) ?? [])];
+    const known = [own ?? [], seen?.filter((note) => isSigned(stored, note)) ?? []].flat();
     if (known.length === 0 && stored.size > 0) {
       const vouched = others ? await vouchedFor(stored) : undefined;
       if (vouched === undefined) throw new ConflictError('PROOF_STATE has no checkpoint of a tree that is not empty');
@@ -111,8 +79,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
       const { size, root } = checkpointIn(note);
       if (size > stored.size)
         throw new ConflictError(`a checkpoint of ${size} leaves was published and the database has ${stored.size}`);
-      const found = await rootAt(stored, size);
-      if (Buffer.compare(found, root) !== 0)
+      if (Buffer.compare(await rootAt(stored, size), root) !== 0)
         throw new ConflictError(`the first ${size} leaves of the database are not those that were published`);
     }
     // A file that was lost is made anew from what the others know.
@@ -120,19 +87,22 @@ export function createSequencer(options: SequencerOptions): Sequencer {
     if (own === undefined && newest !== undefined) await published.put(stored.origin, newest);
   }
 
-  async function rootAt(stored: StoredLog, size: number): Promise<Uint8Array> {
-    try {
-      return await rootHash(size, readHashesFromTiles(stored.size, tileReader(pool, stored)));
-    } catch (error) {
-      if (error instanceof MissingTileError) throw new ConflictError(error.message, { cause: error });
-      throw error;
-    }
+  function rootAt(stored: StoredLog, size: number): Promise<Uint8Array> {
+    return rootHash(size, readHashesFromTiles(stored.size, tileReader(pool, stored)));
+  }
+
+  /** The note of the database may have been written by anybody. @throws {ConflictError | FormatError} */
+  async function requireSigned(stored: StoredLog, note: string): Promise<void> {
+    openNote(note, [parseVerifierKey(stored.verifierKey)]);
+    const { origin, size, root } = checkpointIn(note);
+    if (origin !== stored.origin || size > stored.size || Buffer.compare(await rootAt(stored, size), root) !== 0)
+      throw new ConflictError('the checkpoint in the database is not of the tree beside it');
   }
 
   /** The checkpoint of the database, when a witness that remembers the log confirms it. */
   async function vouchedFor(stored: StoredLog): Promise<string | undefined> {
     if (witnesses === undefined || stored.checkpoint === null) return undefined;
-    await requireSigned(stored, stored.checkpoint, rootAt);
+    await requireSigned(stored, stored.checkpoint);
     const { confirmed: vouching, contradiction } = await witnesses.confirm(stored, stored.checkpoint);
     if (contradiction !== undefined) await requireKnown(contradiction, stored.checkpoint);
     return vouching > 0 ? stored.checkpoint : undefined;
@@ -167,39 +137,14 @@ export function createSequencer(options: SequencerOptions): Sequencer {
     return true;
   }
 
-  async function begun(): Promise<StoredLog> {
-    const stored = (await readLog(pool, log)) ?? (await begin(options));
-    requireOwnKey(stored, proofKey);
-    return stored;
-  }
-
-  /** Gives a batch its place. @returns whether there may be more */
-  async function sequence(): Promise<boolean> {
-    return transaction(pool, async (db) => {
-      if (!(await tryLockLog(db, log))) return false;
-      const stored = await readLog(db, log);
-      if (stored === undefined) return false;
-      const frontier = await Frontier.load(stored.size, readHashesFromTiles(stored.size, tileReader(db, stored)));
-      if (Buffer.compare(frontier.root(), stored.root) !== 0)
-        throw new ConflictError('the tiles of the database do not have the root that is stored with them');
-      const { entries, isFull } = await nextEntries(db, stored, numbered);
-      const leaves = isFull ? entries : padded(entries, stored, options);
-      if (leaves.length === 0) return false;
-      await appendLeaves(db, stored, frontier, leaves);
-      await moveLog(db, stored, frontier.size, frontier.root());
-      return isFull;
-    });
-  }
-
   /** Signs the size that is committed, unless that was done. @returns undefined when the tree has grown meanwhile */
   async function sign(): Promise<{ readonly stored: StoredLog; readonly note: string } | undefined> {
-    const stored = await begun();
+    const stored = await openLog(options);
     if (stored.checkpoint !== null && checkpointIn(stored.checkpoint).size === stored.size)
       return { stored, note: stored.checkpoint };
     await requireExtension(stored);
-    const signer = createSigner(stored.origin, deriveSeed(proofKey, stored.origin));
-    const text = formatCheckpoint({ origin: stored.origin, size: stored.size, root: stored.root });
-    const note = formatNote(text, [signer.sign(text)]);
+    const text = formatCheckpoint(stored);
+    const note = formatNote(text, [signerOf(proofKey, stored.origin).sign(text)]);
     return (await storeCheckpoint(pool, stored, note)) ? { stored, note } : undefined;
   }
 
@@ -224,9 +169,27 @@ export function createSequencer(options: SequencerOptions): Sequencer {
     if (stored === undefined || stored.checkpoint === null) return stored;
     if (stored.checkpoint === published.get(stored.origin)) return stored;
     await requireExtension(stored);
-    await requireSigned(stored, stored.checkpoint, rootAt);
+    await requireSigned(stored, stored.checkpoint);
     await published.put(stored.origin, stored.checkpoint);
     return stored;
+  }
+
+  async function round(): Promise<void> {
+    const stored = await openLog(options);
+    const isDue = stored.checkpointAge === null || stored.checkpointAge >= options.intervalSeconds / 2;
+    const isSignedWhole = stored.checkpoint !== null && checkpointIn(stored.checkpoint).size === stored.size;
+    await requireExtension(stored, isDue || !isSignedWhole || published.get(stored.origin) === undefined);
+    if (published.get(stored.origin) === undefined) {
+      // The empty tree first: from then on there is something that the tree must extend.
+      await sign();
+      await publish();
+    }
+    const isGoingOn = await isConfirmed();
+    waiting = isGoingOn ? undefined : 'no witness has answered since the start (PROOF_WITNESSES)';
+    if (!isGoingOn) return;
+    while (isDue && (await sequenceBatch(options)));
+    await signWithWitnesses();
+    await publish();
   }
 
   return {
@@ -235,22 +198,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
     waiting: () => waiting,
     async round() {
       try {
-        const stored = await begun();
-        const isDue = stored.checkpointAge === null || stored.checkpointAge >= options.intervalSeconds / 2;
-        const isSignedWhole = stored.checkpoint !== null && checkpointIn(stored.checkpoint).size === stored.size;
-        await requireExtension(stored, isDue || !isSignedWhole || published.get(stored.origin) === undefined);
-        if (published.get(stored.origin) === undefined) {
-          // The empty tree first: from then on there is something that the tree must extend.
-          await sign();
-          await publish();
-        }
-        const isGoingOn = await isConfirmed();
-        waiting = isGoingOn ? undefined : 'no witness has answered since the start (PROOF_WITNESSES)';
-        if (isGoingOn) {
-          while (isDue && (await sequence()));
-          await signWithWitnesses();
-          await publish();
-        }
+        await round();
         conflict = undefined;
       } catch (error) {
         conflict = conflictOf(error);
@@ -277,12 +225,6 @@ function conflictOf(error: unknown): ConflictError {
   throw error;
 }
 
-/** @throws {Error} for operators */
-function requireOwnKey({ log, origin, verifierKey }: StoredLog, proofKey: Uint8Array): void {
-  if (createSigner(origin, deriveSeed(proofKey, origin)).key.text !== verifierKey)
-    throw new Error(`the proof log ${log} was begun with another PROOF_KEY`);
-}
-
 /** Whether a note is a checkpoint of this origin, by its own key. */
 function isSigned({ origin, verifierKey }: StoredLog, note: string): boolean {
   try {
@@ -292,98 +234,4 @@ function isSigned({ origin, verifierKey }: StoredLog, note: string): boolean {
     if (error instanceof FormatError) return false;
     throw error;
   }
-}
-
-/** The note of the database may have been written by anybody. */
-async function requireSigned(
-  stored: StoredLog,
-  note: string,
-  rootAt: (stored: StoredLog, size: number) => Promise<Uint8Array>,
-): Promise<void> {
-  openNote(note, [parseVerifierKey(stored.verifierKey)]);
-  const { origin, size, root } = checkpointIn(note);
-  if (origin !== stored.origin || size > stored.size || Buffer.compare(await rootAt(stored, size), root) !== 0)
-    throw new ConflictError('the checkpoint in the database is not of the tree beside it');
-}
-
-/** Begins a log: its origin is fixed from here on. */
-async function begin({ pool, log, proofKey, host, numbered }: SequencerOptions): Promise<StoredLog> {
-  const origin = `${host()}/proof/v1/${log}`;
-  const verifierKey = createSigner(origin, deriveSeed(proofKey, origin)).key.text;
-  return transaction(pool, async (db) => {
-    await lockLog(db, log);
-    if ((await readLog(db, log)) === undefined) {
-      const takenOverTo = numbered === undefined ? 0 : await lastWithoutEntry(db, log, numbered);
-      await insertLog(db, { log, number: 1, origin, verifierKey, firstNumber: 1, takenOverTo, root: EMPTY_ROOT });
-    }
-    const stored = await readLog(db, log);
-    if (stored === undefined) throw new TypeError('a log was not begun');
-    return stored;
-  });
-}
-
-/** Records that are published with an entry, by a command that was first, are not taken over. */
-async function lastWithoutEntry(db: Db, log: ProofLogName, numbered: NumberedRecords): Promise<number> {
-  const last = await numbered.lockLast(db);
-  const { rows } = await db.query<{ first: number | null }>(
-    'select min(nr) as first from proof.queue where log = $1::text',
-    [log],
-  );
-  const first = rows[0]?.first ?? null;
-  return first === null ? last : first - 1;
-}
-
-/** What comes next in the tree. */
-async function nextEntries(
-  db: Db,
-  stored: StoredLog,
-  numbered: NumberedRecords | undefined,
-): Promise<{ entries: NumberedEntry[]; isFull: boolean }> {
-  if (stored.number > 1 && stored.size === 0) {
-    const [before] = (await readOrigins(db, stored.log)).slice(-2);
-    return { entries: [{ number: 0, entry: bindingEntry(before?.checkpoint ?? '') }], isFull: true };
-  }
-  if (numbered === undefined) {
-    const entries = await takeFromQueue(db, stored.log, BATCH);
-    return { entries, isFull: entries.length === BATCH };
-  }
-  const next = stored.firstNumber + stored.size - headerLeaves(stored);
-  if (next > stored.takenOverTo) {
-    const entries = await takeFromQueue(db, stored.log, BATCH, next);
-    return { entries, isFull: entries.length === BATCH };
-  }
-  const upTo = Math.min(stored.takenOverTo, next + TAKE_OVER - 1);
-  const found = new Map((await numbered.seal(db, next, upTo)).map(({ number, entry }) => [number, entry]));
-  const entries = Array.from({ length: upTo - next + 1 }, (_, i) => next + i).map((number) => ({
-    number,
-    entry: found.get(number) ?? PRUNED_ENTRY,
-  }));
-  return { entries, isFull: true };
-}
-
-/** Of a number of the feed that was pruned before the log was switched on. */
-export const PRUNED_ENTRY: Uint8Array = Buffer.concat([Uint8Array.of(0x03)], ENTRY_BYTES);
-
-/** The first leaf of a new origin: 0x04, and the hash of the last checkpoint of the one before it. */
-export function bindingEntry(checkpoint: string): Uint8Array {
-  return Buffer.concat([Uint8Array.of(0x04), sha256(checkpoint)]);
-}
-
-function sha256(text: string): Uint8Array {
-  return hash('sha256', text, 'buffer');
-}
-
-function padded(
-  entries: readonly NumberedEntry[],
-  { origin, size }: StoredLog,
-  { pad, proofKey, numbered }: SequencerOptions,
-): readonly NumberedEntry[] {
-  if (pad === 0 || numbered !== undefined) return entries;
-  const wanted = Math.max(1, Math.ceil(entries.length / pad)) * pad;
-  const paddingAt = paddingEntries(proofKey, origin);
-  const padding = Array.from({ length: wanted - entries.length }, (_, i) => ({
-    number: 0,
-    entry: paddingAt(size + entries.length + i),
-  }));
-  return [...entries, ...padding];
 }

@@ -5,8 +5,7 @@
 import { mkdir, open, readFile, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isRecord } from '../../lib/json/json-value.ts';
-import { type Checkpoint, parseCheckpoint } from '../../lib/tlog/checkpoint.ts';
-import { splitNote } from '../../lib/tlog/note.ts';
+import { checkpointIn } from '../../lib/tlog/note.ts';
 import type { Config } from '../../settings/read-config.ts';
 
 export interface PublishedCheckpoints {
@@ -16,9 +15,9 @@ export interface PublishedCheckpoints {
   put(origin: string, note: string): Promise<void>;
 }
 
-/** The checkpoint in a signed note. @throws {Error} when it is none */
-export function checkpointIn(note: string): Checkpoint {
-  return parseCheckpoint(splitNote(note).text);
+/** The database, or a file beside it, does not continue what was published. */
+export class ConflictError extends Error {
+  override readonly name = 'ConflictError';
 }
 
 /** Path of the file. */

@@ -3,7 +3,7 @@ import type { StoreHooks } from '../../seams/store-hooks.ts';
 import { faultOfKey, parseSealingKey, sealingKeyOf } from './keys.ts';
 import { createProofWriter } from './writer.ts';
 
-export { requireRightKey } from './key-settings.ts';
+export { requireRightKey } from './keys.ts';
 export { createProofWriters as proofWriters } from './writer.ts';
 
 export const createFeedSealer: StoreHooks['createFeedSealer'] = (text) => {

@@ -1,9 +1,17 @@
 /**
- * Signed notes (C2SP signed-note) with the two kinds of key that logs and their witnesses have here: Ed25519 over the text (0x01),
- * and the timestamped cosignature of a checkpoint (0x04, C2SP tlog-cosignature).
+ * Signed notes (C2SP signed-note) and the checkpoints in them (C2SP tlog-checkpoint), with the two kinds of key that logs and their witnesses
+ * have here: Ed25519 over the text (0x01), and the timestamped cosignature of a checkpoint (0x04, C2SP tlog-cosignature).
  */
 import { createPrivateKey, createPublicKey, hash, sign as signBytes, verify as verifyBytes } from 'node:crypto';
-import { FormatError } from './format-error.ts';
+import { HASH_BYTES, type Tree } from './merkle.ts';
+
+/**
+ * Text from outside (a file, a request, a row of the database) is not of the form that it must have. Not a `TypeError`, which may just as well be
+ * a fault of this program.
+ */
+export class FormatError extends Error {
+  override readonly name: string = 'FormatError';
+}
 
 /** Signature types of signed-note. */
 export const LOG_KEY = 0x01;
@@ -59,12 +67,7 @@ export interface OpenedNote {
   readonly verified: readonly VerifiedSignature[];
 }
 
-/**
- * A note that is not well formed, or not signed as it must be.
- * - `malformed`: not a signed note
- * - `bad-signature`: the signature of a known key does not verify
- * - `unsigned`: no signature of a known key
- */
+/** A note that is malformed, or that no known key signed, or whose signature of a known key does not verify. */
 export class NoteError extends FormatError {
   override readonly name = 'NoteError';
   readonly reason: 'malformed' | 'bad-signature' | 'unsigned';
@@ -129,7 +132,7 @@ export function createSigner(name: string, seed: Uint8Array, type: KeyType = LOG
       const signature =
         type === LOG_KEY
           ? signBytes(null, Buffer.from(text), privateKey)
-          : Buffer.concat([bigEndian(time), signBytes(null, cosigned(text, time), privateKey)]);
+          : Buffer.concat([writeTime(time), signBytes(null, cosigned(text, time), privateKey)]);
       return `\u2014 ${name} ${Buffer.concat([Buffer.from(key.id, 'hex'), signature]).toString('base64')}\n`;
     },
   };
@@ -145,19 +148,15 @@ function cosigned(text: string, time: number): Uint8Array {
   return Buffer.from(`cosignature/v1\ntime ${time}\n${text}`);
 }
 
-function bigEndian(value: number): Uint8Array {
-  const bytes = Buffer.alloc(8);
-  bytes.writeBigUInt64BE(BigInt(value));
-  return bytes;
-}
-
 /**
  * Takes a note apart without verifying anything.
  * @throws {NoteError} `malformed`
  */
 export function splitNote(note: string): { readonly text: string; readonly signatures: readonly NoteSignature[] } {
   if (Buffer.byteLength(note) > MAX_NOTE_BYTES) throw malformed('the note is too large');
-  if (!note.isWellFormed() || hasControlCharacter(note)) throw malformed('the note has characters that none may have');
+  // signed-note, Format: no control character of ASCII but the newline.
+  if (!note.isWellFormed() || /[^\n\x20-\u{10ffff}]/u.test(note))
+    throw malformed('the note has characters that none may have');
   const end = note.lastIndexOf('\n\n');
   if (end === -1) throw malformed('the note has no empty line before its signatures');
   const lines = note.slice(end + 2).split('\n');
@@ -199,14 +198,20 @@ export function openNote(note: string, keys: readonly VerifierKey[]): OpenedNote
 function verifySignature(text: string, from: NoteSignature, key: VerifierKey): VerifiedSignature | undefined {
   const isCosignature = key.type === WITNESS_KEY;
   const time = isCosignature ? readTime(from.signature) : undefined;
-  if (isCosignature && time === undefined) return undefined;
   const signature = isCosignature ? from.signature.subarray(8) : from.signature;
   const message = time === undefined ? Buffer.from(text) : cosigned(text, time);
   const spki = Buffer.concat([SPKI_PREFIX, key.publicKey]);
   const isSigned =
+    isCosignature === (time !== undefined) &&
     signature.length === SIGNATURE_BYTES &&
     verifyBytes(null, message, createPublicKey({ key: spki, format: 'der', type: 'spki' }), signature);
   return isSigned ? { ...from, key, time } : undefined;
+}
+
+function writeTime(seconds: number): Uint8Array {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64BE(BigInt(seconds));
+  return bytes;
 }
 
 /** Seconds since 1970 that a cosignature begins with; `undefined` for zero, and for what no clock says. */
@@ -214,15 +219,6 @@ function readTime(signature: Uint8Array): number | undefined {
   if (signature.length < 8) return undefined;
   const time = Number(Buffer.from(signature.subarray(0, 8)).readBigUInt64BE());
   return time > 0 && Number.isSafeInteger(time) ? time : undefined;
-}
-
-/** signed-note, Format: no ASCII control character but the newline. */
-function hasControlCharacter(text: string): boolean {
-  for (let place = 0; place < text.length; place += 1) {
-    const code = text.charCodeAt(place);
-    if (code < 0x20 && code !== 0x0a) return true;
-  }
-  return false;
 }
 
 function malformed(message: string): NoteError {
@@ -236,4 +232,47 @@ function malformed(message: string): NoteError {
 export function decodeBase64(text: string): Uint8Array | undefined {
   const bytes = Buffer.from(text, 'base64');
   return bytes.toString('base64') === text ? bytes : undefined;
+}
+
+/** What a log signs about its tree. */
+export interface Checkpoint extends Tree {
+  /** The log's identity: its key has this name. */
+  readonly origin: string;
+}
+
+/** The text that is signed, each line ended by a newline. */
+export function formatCheckpoint({ origin, size, root }: Checkpoint): string {
+  return `${origin}\n${size}\n${Buffer.from(root).toString('base64')}\n`;
+}
+
+/**
+ * Reads the text of a checkpoint strictly: nothing in it has two spellings. Extension lines may follow the root.
+ * @throws {FormatError} that says which line is wrong
+ */
+export function parseCheckpoint(text: string): Checkpoint {
+  const lines = text.split('\n');
+  if (lines.pop() !== '' || lines.length < 3)
+    throw new FormatError('a checkpoint has at least three lines, each ended');
+  if (lines.includes('')) throw new FormatError('a checkpoint has no empty line');
+  const [origin = '', size = '', root = ''] = lines;
+  return { origin, size: parseSize(size, 'the second line'), root: parseHash(root, 'the third line') };
+}
+
+/** The checkpoint in a signed note, whose signatures are not verified. @throws {FormatError} when it is not a checkpoint */
+export function checkpointIn(note: string): Checkpoint {
+  return parseCheckpoint(splitNote(note).text);
+}
+
+/** A whole number in decimal without leading zeroes, small enough to be counted exactly. @throws {FormatError} */
+export function parseSize(text: string, what: string): number {
+  const size = /^(?:0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isSafeInteger(size)) throw new FormatError(`${what} is not a whole number without leading zeroes`);
+  return size;
+}
+
+/** A hash in base64. @throws {FormatError} */
+export function parseHash(text: string, what: string): Uint8Array {
+  const bytes = decodeBase64(text);
+  if (bytes?.length !== HASH_BYTES) throw new FormatError(`${what} is not a SHA-256 hash in base64`);
+  return bytes;
 }

@@ -1,11 +1,11 @@
 /** Trust policies (C2SP tlog-policy): which logs are known, which witnesses, and how many of them must have cosigned a checkpoint. */
-import { type Checkpoint, parseCheckpoint } from './checkpoint.ts';
-import { FormatError } from './format-error.ts';
 import {
+  type Checkpoint,
+  checkpointIn,
+  FormatError,
   LOG_KEY,
   openNote,
   parseVerifierKey,
-  splitNote,
   type VerifiedSignature,
   type VerifierKey,
   WITNESS_KEY,
@@ -55,7 +55,7 @@ export interface TrustedCheckpoint {
 /** A signed checkpoint with the signatures that a policy knows, or why the policy refuses it. Never throws. */
 export function openCheckpoint(note: string, policy: Policy): TrustedCheckpoint | { readonly reason: string } {
   try {
-    const checkpoint = parseCheckpoint(splitNote(note).text);
+    const checkpoint = checkpointIn(note);
     // The name of a log's key is its origin, so a key speaks for its own log only.
     const logKeys = policy.logs.map(({ key }) => key).filter(({ name }) => name === checkpoint.origin);
     if (logKeys.length === 0) return { reason: 'the checkpoint is of another log than the key' };

@@ -1,8 +1,7 @@
 /** Proofs that can be checked without a network (C2SP tlog-proof): an entry's place in a tree, and the checkpoint over that tree. */
-import { parseHash, parseSize } from './checkpoint.ts';
-import { FormatError } from './format-error.ts';
+
 import { leafHash, verifyInclusion } from './merkle.ts';
-import { decodeBase64, MAX_NOTE_BYTES } from './note.ts';
+import { decodeBase64, FormatError, MAX_NOTE_BYTES, parseHash, parseSize } from './note.ts';
 import { openCheckpoint, type Policy, type TrustedCheckpoint } from './policy.ts';
 
 export interface Proof {

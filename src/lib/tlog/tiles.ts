@@ -1,5 +1,5 @@
 /** The tree and its entries as files (C2SP tlog-tiles): which there are, what they are called, what is in them. */
-import { HASH_BYTES, nodeHash, type ReadHashes } from './merkle.ts';
+import { HASH_BYTES, nodeHash, type ReadHashes, type StoredHash } from './merkle.ts';
 
 /** Levels of the tree between a tile and the next one above. */
 const TILE_HEIGHT = 8;
@@ -43,6 +43,26 @@ export function* tilesOf(size: number): Generator<Tile> {
   for (let level = 0; hashesAt(level, size) > 0; level += 1) {
     for (let index = 0; index * TILE_WIDTH < hashesAt(level, size); index += 1) yield widest(level, index, size);
   }
+}
+
+/** A tile of a growing tree, as far as its hashes are known. */
+export interface GrowingTile {
+  readonly level: number;
+  readonly index: number;
+  readonly hashes: Uint8Array[];
+}
+
+/** Adds a hash that became complete to its tile; tiles hold only each eighth level. @param tiles by level and index */
+export function addToTiles(
+  tiles: Map<string, GrowingTile>,
+  { level, index, hash }: StoredHash & { readonly hash: Uint8Array },
+): void {
+  if (level % TILE_HEIGHT !== 0) return;
+  const place = { level: level / TILE_HEIGHT, index: Math.floor(index / TILE_WIDTH) };
+  const key = `${place.level}/${place.index}`;
+  const tile = tiles.get(key) ?? { ...place, hashes: [] };
+  tile.hashes.push(hash);
+  tiles.set(key, tile);
 }
 
 /** Whether the tile is one of a tree of this size or of a smaller one. */

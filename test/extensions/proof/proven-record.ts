@@ -2,9 +2,8 @@
 
 import { partsOf } from '../../../src/extensions/proof/check.ts';
 import { disclosure, encodeDisclosure, entryOf } from '../../../src/extensions/proof/record.ts';
-import { formatCheckpoint } from '../../../src/lib/tlog/checkpoint.ts';
 import { EMPTY_ROOT, proveInclusion } from '../../../src/lib/tlog/merkle.ts';
-import { createSigner, formatNote, type NoteSigner } from '../../../src/lib/tlog/note.ts';
+import { createSigner, formatCheckpoint, formatNote, type NoteSigner } from '../../../src/lib/tlog/note.ts';
 import { formatProof } from '../../../src/lib/tlog/proof-file.ts';
 import { growTree } from '../../lib/tlog/grown-tree.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createFeedPublisher } from '../../../src/client/raadsfeed.ts';
-import { deriveSeed } from '../../../src/extensions/proof/record.ts';
+import { deriveSeed } from '../../../src/extensions/proof/keys.ts';
 import { quiet, removal, startFeed, vergadering } from '../../raadsfeed/support.ts';
 import { callProgram } from '../../support/program.ts';
 import { startServer } from '../../support/server.ts';

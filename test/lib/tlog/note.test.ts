@@ -1,14 +1,15 @@
 /** Notes, checkpoints, proofs and policies as C2SP writes them, and as Go's `note` reads and writes them. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatCheckpoint, parseCheckpoint } from '../../../src/lib/tlog/checkpoint.ts';
-import { FormatError } from '../../../src/lib/tlog/format-error.ts';
 import { leafHash, proveInclusion } from '../../../src/lib/tlog/merkle.ts';
 import {
   createSigner,
+  FormatError,
+  formatCheckpoint,
   formatNote,
   LOG_KEY,
   openNote,
+  parseCheckpoint,
   parseVerifierKey,
   splitNote,
   WITNESS_KEY,

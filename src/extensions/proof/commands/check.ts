@@ -83,14 +83,14 @@ async function choosePolicy(
   const { key: secret } = config.proof;
   if (secret === undefined) throw new UsageError('give the key of the log with --key, or a --policy');
   const { createSigner } = await import('../../../lib/tlog/note.ts');
-  const { deriveSeed } = await import('../record.ts');
+  const { deriveSeed } = await import('../keys.ts');
   return (origin) => policyForLog(createSigner(origin, deriveSeed(Buffer.from(secret, 'base64'), origin)).key);
 }
 
 /** @throws {UsageError} */
 export async function parseLogKey(text: string): Promise<VerifierKey> {
   const { LOG_KEY, parseVerifierKey } = await import('../../../lib/tlog/note.ts');
-  const { FormatError } = await import('../../../lib/tlog/format-error.ts');
+  const { FormatError } = await import('../../../lib/tlog/note.ts');
   try {
     const key = parseVerifierKey(text.trim());
     if (key.type !== LOG_KEY) throw new FormatError('this is the key of a witness, not of a log');

@@ -19,7 +19,7 @@ Example:
     )
     .action((log: ProofLogName, options: { json?: boolean }) =>
       runCommand(terminal, options, async ({ config, database: { pool }, output }) => {
-        const { beginNewOrigin } = await import('../new-origin.ts');
+        const { beginNewOrigin } = await import('../origins.ts');
         const { openPublishedCheckpoints, statePath } = await import('../state.ts');
         const { key } = config.proof;
         if (key === undefined) throw new CommandError('PROOF_KEY is not set');

@@ -7,7 +7,7 @@ import { PROOF_LOGS, type ProofLogName, type ProofWriter, type StoredProof } fro
 import type { Terminal } from '../../../seams/terminal.ts';
 import type { Config } from '../../../settings/read-config.ts';
 import type { ProofVerification } from '../verify.ts';
-import type { ProofFault } from '../verify-tiles.ts';
+import type { ProofFault } from '../verify-tree.ts';
 
 /** Faults that are shown; all are counted, and `--json` has all. */
 const SHOWN = 1000;

@@ -2,14 +2,12 @@
 import type { Db } from '../../../database/transaction.ts';
 import { forEachWithinBudget } from '../../../lib/scheduling.ts';
 import { type Frontier, HASH_BYTES, leafHash } from '../../../lib/tlog/merkle.ts';
-import { type ReadTiles, TILE_WIDTH, tilePath } from '../../../lib/tlog/tiles.ts';
+import { addToTiles, type GrowingTile, type ReadTiles, TILE_WIDTH, tilePath } from '../../../lib/tlog/tiles.ts';
 import type { NumberedEntry, ProofLogName } from '../../../seams/proof-log.ts';
-import type { StoredLog } from './logs.ts';
+import { headerLeaves, readOrigins, type StoredLog } from './logs.ts';
 
 /** Bytes of an entry: a format byte and a hash. */
 export const ENTRY_BYTES = 33;
-/** Levels of the tree that one level of tiles covers. */
-const TILE_LEVELS = 8;
 
 type Origin = Pick<StoredLog, 'log' | 'number'>;
 
@@ -70,16 +68,19 @@ export async function readBundles(
   return rows.map(({ index, entries, numbers }) => ({ index, entries, numbers: numbers.map(Number) }));
 }
 
-/** Where entries are in a tree. */
+/** Where an entry is. */
 export interface Place {
-  readonly number: number;
   /** Number of the origin, counted from 1. */
   readonly origin: number;
   readonly index: number;
 }
 
-/** Finds the leaves of records by their numbers; one that is not sequenced is absent. Not for the feed. */
-export async function findLeaves(db: Db, log: ProofLogName, numbers: readonly number[]): Promise<Place[]> {
+/** Where the entries of records are, by their numbers, and those of the feed will be; one that is not sequenced is absent. */
+export async function findLeaves(db: Db, log: ProofLogName, numbers: readonly number[]): Promise<Map<number, Place>> {
+  if (log === 'raadsfeed') {
+    const origins = await readOrigins(db, log);
+    return new Map(numbers.flatMap((number) => feedPlace(origins, number) ?? []));
+  }
   const { rows } = await db.query<{ number: number; origin: number; index: number }>({
     name: 'proof-find-leaves',
     text: `select w.nr as number, b.nummer as origin, b.tegel * ${TILE_WIDTH} + array_position(b.nrs, w.nr) - 1 as index
@@ -90,7 +91,13 @@ export async function findLeaves(db: Db, log: ProofLogName, numbers: readonly nu
            ) as b`,
     values: [log, numbers],
   });
-  return rows;
+  return new Map(rows.map(({ number, ...place }) => [number, place]));
+}
+
+function feedPlace(origins: readonly StoredLog[], number: number): [readonly [number, Place]] | undefined {
+  const log = origins.findLast(({ firstNumber }) => firstNumber <= number);
+  if (log === undefined) return undefined;
+  return [[number, { origin: log.number, index: number - log.firstNumber + headerLeaves(log) }]];
 }
 
 /** Appends leaves to a tree: tiles and bundles. The caller holds the lock of the log and stores the new size and root. */
@@ -101,16 +108,9 @@ export async function appendLeaves(
   leaves: readonly NumberedEntry[],
 ): Promise<void> {
   const before = frontier.size;
-  const tiles = new Map<string, { level: number; index: number; hashes: Uint8Array[] }>();
+  const tiles = new Map<string, GrowingTile>();
   await forEachWithinBudget(leaves, ({ entry }) => {
-    for (const complete of frontier.append(leafHash(entry))) {
-      if (complete.level % TILE_LEVELS !== 0) continue;
-      const [level, index] = [complete.level / TILE_LEVELS, Math.floor(complete.index / TILE_WIDTH)];
-      const key = `${level}/${index}`;
-      const tile = tiles.get(key) ?? { level, index, hashes: [] };
-      tile.hashes.push(complete.hash);
-      tiles.set(key, tile);
-    }
+    for (const complete of frontier.append(leafHash(entry))) addToTiles(tiles, complete);
   });
   const grown = [...tiles.values()];
   await db.query({
@@ -128,7 +128,7 @@ export async function appendLeaves(
   });
   const bundles = Map.groupBy(leaves.keys(), (i) => Math.floor((before + i) / TILE_WIDTH));
   const rows = [...bundles].map(([index, positions]) => {
-    const of = positions.map((i) => leaves[i]).filter((leaf) => leaf !== undefined);
+    const of = positions.flatMap((i) => leaves[i] ?? []);
     const real = of.map((leaf) => leaf.number).filter((nr) => nr > 0);
     return {
       index,

@@ -149,6 +149,15 @@ function taken(which: string): string {
   ) select * from genomen order by number`;
 }
 
+/** The lowest number that waits. */
+export async function firstInQueue(db: Db, log: ProofLogName): Promise<number | undefined> {
+  const { rows } = await db.query<{ first: number | null }>(
+    'select min(nr) as first from proof.queue where log = $1::text',
+    [log],
+  );
+  return rows[0]?.first ?? undefined;
+}
+
 /** What waits: how many, and how long the first has (seconds). */
 export async function readQueue(db: Db, log: ProofLogName): Promise<{ pending: number; oldestSeconds: number }> {
   const { rows } = await db.query<{ pending: number; oldestSeconds: number }>({

@@ -1,14 +1,17 @@
 /** What is asked of a witness and when it agrees (C2SP tlog-witness, add-checkpoint); who keeps its state is given. */
-import { type Checkpoint, parseCheckpoint, parseHash, parseSize } from '../../../lib/tlog/checkpoint.ts';
-import { FormatError } from '../../../lib/tlog/format-error.ts';
+
 import { EMPTY_ROOT, verifyConsistency } from '../../../lib/tlog/merkle.ts';
 import {
+  type Checkpoint,
+  checkpointIn,
+  FormatError,
   formatNote,
   MAX_NOTE_BYTES,
   NoteError,
   type NoteSigner,
   openNote,
-  splitNote,
+  parseHash,
+  parseSize,
   type VerifierKey,
 } from '../../../lib/tlog/note.ts';
 
@@ -73,7 +76,7 @@ export async function addCheckpoint(body: string, needs: WitnessNeeds): Promise<
   let checkpoint: Checkpoint;
   try {
     request = parseAddCheckpoint(body);
-    checkpoint = parseCheckpoint(splitNote(request.note).text);
+    checkpoint = checkpointIn(request.note);
   } catch (error) {
     if (error instanceof FormatError) return { status: 400, reason: error.message };
     throw error;

@@ -6,8 +6,8 @@ import { createSigner, type NoteSigner, WITNESS_KEY } from '../../../lib/tlog/no
 import { type Policy, PolicyError, parsePolicy } from '../../../lib/tlog/policy.ts';
 import { readHashesFromTiles } from '../../../lib/tlog/tiles.ts';
 import type { ReadinessCheck } from '../../../seams/operations.ts';
+import { deriveSeed } from '../keys.ts';
 import { controlePage } from '../page/routes.ts';
-import { deriveSeed } from '../record.ts';
 import type { Witnesses } from '../sequencer.ts';
 import { openPublishedCheckpoints, statePath } from '../state.ts';
 import { tileReader } from '../store/leaves.ts';

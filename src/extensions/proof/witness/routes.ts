@@ -3,8 +3,7 @@ import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { FastifyInstance } from 'fastify';
 import { Problem } from '../../../lib/problem.ts';
-import { FormatError } from '../../../lib/tlog/format-error.ts';
-import { LOG_KEY, parseVerifierKey, type VerifierKey } from '../../../lib/tlog/note.ts';
+import { FormatError, LOG_KEY, parseVerifierKey, type VerifierKey } from '../../../lib/tlog/note.ts';
 import { platformProblems } from '../../../plugins/problems.ts';
 import { addCheckpoint, MAX_REQUEST_BYTES, type WitnessNeeds } from './add-checkpoint.ts';
 

@@ -2,8 +2,7 @@
 
 import type { Pool } from '../../../database/pool.ts';
 import { transaction } from '../../../database/transaction.ts';
-import { type Checkpoint, parseCheckpoint } from '../../../lib/tlog/checkpoint.ts';
-import { splitNote } from '../../../lib/tlog/note.ts';
+import { type Checkpoint, checkpointIn } from '../../../lib/tlog/note.ts';
 import type { WitnessState } from './add-checkpoint.ts';
 
 /** Signed checkpoints by origin, outside the database. */
@@ -51,7 +50,7 @@ export function createWitnessState(pool: Pool, outside: OutsideState): WitnessSt
 }
 
 function readCheckpoint(note: string): Checkpoint {
-  return parseCheckpoint(splitNote(note).text);
+  return checkpointIn(note);
 }
 
 /** @throws {Error} when the two are of one size and differ: one of them was changed, and nothing may be cosigned */

@@ -3,8 +3,16 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import { type Logger, reasonOf } from '../../../lib/log.ts';
 import { createGuardedConnections, type ProxySettings, readBody } from '../../../lib/outbound/guarded-fetch.ts';
 import { backoffMs } from '../../../lib/outbound/outbound-client.ts';
-import { type Checkpoint, parseCheckpoint, parseSize } from '../../../lib/tlog/checkpoint.ts';
-import { formatNote, NoteError, openNote, splitNote, type VerifierKey } from '../../../lib/tlog/note.ts';
+import {
+  type Checkpoint,
+  formatNote,
+  NoteError,
+  openNote,
+  parseCheckpoint,
+  parseSize,
+  splitNote,
+  type VerifierKey,
+} from '../../../lib/tlog/note.ts';
 import type { Policy, PolicyWitness } from '../../../lib/tlog/policy.ts';
 import { formatAddCheckpoint } from './add-checkpoint.ts';
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { publishMeetings } from '../../../../bench/support/proof-drill.ts';
-import { deriveSeed } from '../../../../src/extensions/proof/record.ts';
+import { deriveSeed } from '../../../../src/extensions/proof/keys.ts';
 import { createSigner, WITNESS_KEY } from '../../../../src/lib/tlog/note.ts';
 import { openCheckpoint, parsePolicy } from '../../../../src/lib/tlog/policy.ts';
 import { createDatabase, type TestDatabase } from '../../../support/database.ts';

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { deriveSeed } from '../../../../src/extensions/proof/record.ts';
+import { deriveSeed } from '../../../../src/extensions/proof/keys.ts';
 import { isRecord } from '../../../../src/lib/json/json-value.ts';
 import { createSigner } from '../../../../src/lib/tlog/note.ts';
 import { openCheckpoint, parsePolicy } from '../../../../src/lib/tlog/policy.ts';

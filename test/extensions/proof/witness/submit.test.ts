@@ -3,9 +3,15 @@ import { createServer, type Server } from 'node:http';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createWitnessClient, type WitnessClient } from '../../../../src/extensions/proof/witness/submit.ts';
-import { formatCheckpoint } from '../../../../src/lib/tlog/checkpoint.ts';
 import { EMPTY_ROOT, proveConsistency } from '../../../../src/lib/tlog/merkle.ts';
-import { createSigner, formatNote, openNote, type VerifierKey, WITNESS_KEY } from '../../../../src/lib/tlog/note.ts';
+import {
+  createSigner,
+  formatCheckpoint,
+  formatNote,
+  openNote,
+  type VerifierKey,
+  WITNESS_KEY,
+} from '../../../../src/lib/tlog/note.ts';
 import { openCheckpoint, parsePolicy } from '../../../../src/lib/tlog/policy.ts';
 import { type GrownTree, growTree } from '../../../lib/tlog/grown-tree.ts';
 import { startWitness, type TestWitness } from './witness-server.ts';

@@ -2,9 +2,8 @@
 import { hash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { formatAddCheckpoint } from '../../../../src/extensions/proof/witness/add-checkpoint.ts';
-import { formatCheckpoint } from '../../../../src/lib/tlog/checkpoint.ts';
 import { EMPTY_ROOT, proveConsistency } from '../../../../src/lib/tlog/merkle.ts';
-import { createSigner, formatNote, openNote } from '../../../../src/lib/tlog/note.ts';
+import { createSigner, formatCheckpoint, formatNote, openNote } from '../../../../src/lib/tlog/note.ts';
 import { type GrownTree, growTree } from '../../../lib/tlog/grown-tree.ts';
 import { askGo, hasGo, WITHOUT_GO } from '../../../lib/tlog/judge.ts';
 import { createDatabase, type TestDatabase } from '../../../support/database.ts';
