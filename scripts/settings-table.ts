@@ -1,7 +1,7 @@
 /** Prints the tables of settings; with `--write` puts them into docs/settings.md. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Setting } from '../src/settings/kinds.ts';
+import { type Setting, shownValue } from '../src/settings/kinds.ts';
 import { type SettingGroups, settingGroups } from '../src/settings/read-config.ts';
 
 const PAGE = join(import.meta.dirname, '../docs/settings.md');
@@ -10,7 +10,6 @@ const END = '<!-- end of settings -->';
 
 const HEADINGS: Readonly<Record<keyof SettingGroups, string>> = {
   server: 'The process',
-  security: 'Reports of vulnerabilities',
   database: 'The database',
   tokens: 'Access tokens',
   gegevens: 'The data exchange (SHV, VS)',
@@ -46,8 +45,9 @@ export function settingsTable(): string {
 
 function row(setting: Setting<unknown>): string {
   const name = `\`${setting.variable}\`${setting.secret ? ' (secret)' : ''}`;
-  const standard = setting.default === undefined ? '' : `\`${setting.default}\``;
-  return `| ${name} | ${standard} | ${setting.allowed} | ${setting.description} |`;
+  const fallback = shownValue(setting.fallback);
+  const standard = fallback === '' ? '' : `\`${fallback}\``;
+  return `| ${name} | ${standard} | ${setting.kind.allowed} | ${setting.description} |`;
 }
 
 /** The page with the tables as they must be. @throws when it has no place for them */

@@ -103,7 +103,7 @@ function createServer(server: Config['server'], log: FastifyBaseLogger): Fastify
     connectionTimeout: 2 * server.requestTimeoutMs,
     // Longer than an FSC Inway keeps an idle connection (90 s), so that it never reuses a closed one.
     keepAliveTimeout: 100_000,
-    trustProxy: trusted(server.trustProxy),
+    trustProxy: trusted(server.trustProxy ?? false),
     rewriteUrl: ({ url = '/' }) => cutTarget(url),
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
     return503OnClosing: false,

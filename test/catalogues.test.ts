@@ -11,6 +11,7 @@ import { createLogger } from '../src/lib/log.ts';
 import type { RoutePolicy } from '../src/plugins/contract.ts';
 import { listOperations, readOpenapi } from '../src/plugins/openapi-document.ts';
 import { platformProblems } from '../src/plugins/problems.ts';
+import { shownValue } from '../src/settings/kinds.ts';
 import { REMOVED, readConfig, settingGroups } from '../src/settings/read-config.ts';
 import { createDatabase, type TestDatabase } from './support/database.ts';
 
@@ -157,7 +158,10 @@ describe('the settings', () => {
 
   it('take their own defaults', () => {
     const defaults = Object.fromEntries(
-      all.flatMap(({ variable, default: text }) => (text === undefined ? [] : [[variable, text]])),
+      all.flatMap(({ variable, fallback }) => {
+        const text = shownValue(fallback);
+        return text === '' ? [] : [[variable, text]];
+      }),
     );
     expect(readConfig(defaults, 'tool')).toEqual(readConfig({}, 'tool'));
   });

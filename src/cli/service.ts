@@ -2,7 +2,7 @@ import process from 'node:process';
 import { Command } from 'commander';
 import { createLogger } from '../lib/log.ts';
 import type { Terminal } from '../seams/terminal.ts';
-import type { Setting } from '../settings/kinds.ts';
+import { type Setting, shownValue } from '../settings/kinds.ts';
 import { type Environment, readConfig, settingGroups } from '../settings/read-config.ts';
 import { createOutput, table } from './output.ts';
 import { reportFailure, runTool, warnOfUnknown } from './run-command.ts';
@@ -49,7 +49,7 @@ export function migrateCommand(terminal: Terminal): Command {
             variable: database.variables.ownerUrl,
             dir: MIGRATIONS,
             log,
-            distributed: options.distributed ?? config.database.distributed === 'citus',
+            distributed: options.distributed,
           });
           output.result({ applied }, () => {
             output.line(applied.length === 0 ? 'Nothing to do.' : `Applied: ${applied.join(', ')}`);
@@ -114,9 +114,4 @@ function row(setting: Setting<unknown>, group: object | undefined, name: string,
   const value: unknown = Object.entries(group ?? {}).find(([key]) => key === name)?.[1];
   const shown = value === undefined ? null : shownValue(value);
   return { variable, value: secret && shown !== null ? '(secret)' : shown, source: given ? 'environment' : 'default' };
-}
-
-function shownValue(value: unknown): string {
-  if (Array.isArray(value)) return value.join(',');
-  return value instanceof Map ? [...value].map((pair) => pair.join('=')).join(',') : String(value);
 }

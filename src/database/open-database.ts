@@ -71,8 +71,7 @@ async function connect(options: DatabaseOptions, databaseServer: DatabaseServer)
   const { database } = config;
   const { url, ownerUrl, variables, exited } = databaseServer;
   if (purpose === 'service' && database.migrate) {
-    const distributed = database.distributed === 'citus';
-    await migrate({ url: ownerUrl, variable: variables.ownerUrl, dir: MIGRATIONS, log, distributed });
+    await migrate({ url: ownerUrl, variable: variables.ownerUrl, dir: MIGRATIONS, log });
   }
   const pools: Pool[] = [];
   const defaults: Omit<PoolOptions, 'size'> = {

@@ -73,10 +73,10 @@ export async function startDemo(environment: Environment): Promise<Demo> {
       VERWERKINGENLOG_KEY: `demo:${await loadServiceKey(join(home, 'clients'), 'log-key')}`,
       PROOF_KEY: await loadServiceKey(join(home, 'clients'), 'proof-key'),
       PROOF_STATE: join(home, 'proof-state.json'),
-      PROOF_INTERVAL_SECONDS: '5',
       ...serviceEnvironment(environment, { authority, authorization, fsc, inspection }),
     };
-    const config = readConfig(chosen, 'serve');
+    // Whoever tries the demo must neither wait for a checkpoint nor be turned away.
+    const config = readConfig(chosen, 'serve', { PROOF_INTERVAL_SECONDS: '5', INZAGE_RATE_LIMIT: '0' });
     const service = await serve({ config, log });
     releases.push(service.stop);
 
@@ -107,7 +107,7 @@ export async function startDemo(environment: Environment): Promise<Demo> {
         crlUrl: authority.crlUrl,
         revoked: authority.revoked,
       },
-      fsc: { ...fsc, services: { shv: gegevens.shvService, vs: gegevens.vsService } },
+      fsc: { ...fsc, services: { shv: 'shv', vs: 'vs', ...Object.fromEntries(gegevens.services) } },
       environment: {
         ...settingsOf(chosen),
         KOPPELVLAK_HOME: home,
@@ -166,17 +166,15 @@ function serviceEnvironment(
     FSC_PEER_ID: fsc.peerId,
     FSC_AUDIENCE: fsc.audience,
     GEGEVENS_TRUST_ANCHORS: authority.root,
-    ...(hasValue(given.GEGEVENS_SIGNING_P12)
+    ...(hasValue(given.GEGEVENS_SIGNING_KEY)
       ? {}
       : { GEGEVENS_SIGNING_KEY: authority.supplier.key, GEGEVENS_SIGNING_CHAIN: authority.supplier.chain }),
-    GEGEVENS_TRANSPORT_CERTIFICATE: fsc.certificate,
     // The authority answers on loopback.
     GEGEVENS_REVOCATION_ALLOW_PRIVATE: 'true',
     GEGEVENS_SUPPLIER_CODE: leverancierscode,
     // No proxy in front of it needs to notice first.
     SHUTDOWN_DRAIN_MS: '0',
     GEGEVENS_RATE_LIMIT: '0',
-    VERWERKINGENLOG_RATE_LIMIT: '0',
     // Whoever tries it names an activity of its own.
     LDV_UNKNOWN_ACTIVITY: 'normaal',
     VERWERKINGENLOG_PAGES: 'true',
@@ -184,9 +182,8 @@ function serviceEnvironment(
     INZAGE_OIDC_CLIENT_ID: INSPECTION_CLIENT,
     INZAGE_OIDC_CLIENT_SECRET: inspection.clientSecret,
     INZAGE_SESSION_KEY: inspection.sessionKey,
-    INZAGE_ORGANISATION: 'Gemeente Voorbeeldstad',
+    ORGANISATION_NAME: 'Gemeente Voorbeeldstad',
     INZAGE_ORGANISATION_NAMES: `${uitvoerder}=Gemeente Voorbeeldstad,${fsc.peerId}=Gemeente Voorbeeldstad`,
-    INZAGE_RATE_LIMIT: '0',
     RAADSFEED_PAGES: 'true',
     RAADSFEED_DIWOO: 'true',
     RAADSFEED_RATE_LIMIT: '0',

@@ -56,7 +56,7 @@ export function createOwnSigner(options: OwnSignerOptions): OwnSigner {
       log.error({ err: error }, 'the new signing key cannot be used; the old one stays');
     }
   };
-  const files = [gegevens.signingKey, gegevens.signingChain, gegevens.signingP12].filter((file) => file !== undefined);
+  const files = [gegevens.signingKey, gegevens.signingChain].filter((file) => file !== undefined);
   const watcher = watchFiles(files, reload, log);
   const expiryCheck = setInterval(() => warnOfExpiry(own, options), EXPIRY_CHECK_MS).unref();
   return {
@@ -98,13 +98,9 @@ function thumbprints({ chain }: OwnKey): string {
  * @throws {OwnKeyError} when it cannot be used at that moment; what the file system says
  */
 export function loadOwnKey(settings: Config['gegevens'], at: Date): OwnKey {
-  const { signingKey, signingChain, signingP12, signingP12Passphrase: passphrase } = settings;
-  if (signingP12 !== undefined) {
-    return loadPkcs12Key({ p12: readFileSync(signingP12), passphrase: passphrase ?? '' }, at);
-  }
-  if (signingKey === undefined || signingChain === undefined) {
-    throw new Error('GEGEVENS_SIGNING_KEY and GEGEVENS_SIGNING_CHAIN, or GEGEVENS_SIGNING_P12, are missing');
-  }
+  const { signingKey, signingChain, signingP12Passphrase: passphrase = '' } = settings;
+  if (signingKey === undefined) throw new Error('GEGEVENS_SIGNING_KEY is missing');
+  if (signingChain === undefined) return loadPkcs12Key({ p12: readFileSync(signingKey), passphrase }, at);
   return loadPemKey({ key: readFileSync(signingKey, 'utf8'), chain: readFileSync(signingChain, 'utf8') }, at);
 }
 

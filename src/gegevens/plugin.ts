@@ -178,13 +178,13 @@ function variantSettings(gegevens: Config['gegevens'], variant: Variant) {
   return variant === 'shv'
     ? {
         prefix: gegevens.shvPrefix,
-        service: gegevens.shvService,
+        service: gegevens.services.get('shv') ?? 'shv',
         model: gegevens.shvModel,
         maximum: gegevens.shvMaxRecords,
       }
     : {
         prefix: gegevens.vsPrefix,
-        service: gegevens.vsService,
+        service: gegevens.services.get('vs') ?? 'vs',
         model: gegevens.vsModel,
         maximum: gegevens.vsMaxRecords,
       };

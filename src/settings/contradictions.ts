@@ -1,14 +1,11 @@
 /** What settings that are well formed each cannot be together, or lack. */
-import { accessSync, constants, statSync } from 'node:fs';
+import { accessSync, constants, readFileSync, statSync } from 'node:fs';
+import { expiryOfSecurityTxt } from '../lib/security-txt.ts';
 import { builtInModel } from './gegevens-settings.ts';
 import type { Config, ConfigFault, Fault } from './read-config.ts';
 
-/**
- * What the mounted areas need and do not have, and what cannot be together.
- * @param mounts paths at which the extensions serve
- */
-export function contradictions(config: Config, mounts: readonly string[], fault: Fault): void {
-  const { server, security, database, tokens, gegevens, verwerkingenlog } = config;
+/** What the mounted areas need and do not have, and what cannot be together. */
+export function contradictions({ server, database, tokens, gegevens, verwerkingenlog }: Config, fault: Fault): void {
   const servesGegevens = server.areas.includes('shv') || server.areas.includes('vs');
   const needsTokens = servesGegevens || server.areas.includes('verwerkingenlog');
 
@@ -18,9 +15,6 @@ export function contradictions(config: Config, mounts: readonly string[], fault:
       'is missing',
       'a Postgres address; the embedded one is not meant for production',
     );
-  }
-  if (security.contact.length > 0 && security.expires === undefined) {
-    fault(['SECURITY_EXPIRES', 'SECURITY_CONTACT'], 'is missing', 'until when `security.txt` may be relied on');
   }
   if (database.pooler === 'transaction' && database.url === undefined) {
     fault(
@@ -99,47 +93,48 @@ export function contradictions(config: Config, mounts: readonly string[], fault:
         'one of the three: else every holder of a token may ask with anybody’s signed request',
       );
     }
-    const pem = gegevens.signingKey !== undefined || gegevens.signingChain !== undefined;
-    const both = gegevens.signingKey !== undefined && gegevens.signingChain !== undefined;
-    const names = ['GEGEVENS_SIGNING_KEY', 'GEGEVENS_SIGNING_CHAIN', 'GEGEVENS_SIGNING_P12'] as const;
-    if (pem && gegevens.signingP12 !== undefined) fault(names, 'stands beside GEGEVENS_SIGNING_P12', 'one of the two');
-    else if (!both && gegevens.signingP12 === undefined) {
-      fault(names, 'is missing', 'GEGEVENS_SIGNING_KEY and GEGEVENS_SIGNING_CHAIN, or GEGEVENS_SIGNING_P12');
-    }
-  }
-  const prefixes = [
-    gegevens.shvPrefix,
-    gegevens.vsPrefix,
-    config.verwerkingenlog.prefix,
-    config.raadsfeed.prefix,
-    ...mounts,
-  ];
-  const nested = prefixes.some((a, i) => prefixes.some((b, j) => i !== j && (a === b || a.startsWith(`${b}/`))));
-  if (nested) {
-    fault(
-      ['GEGEVENS_SHV_PREFIX', 'GEGEVENS_VS_PREFIX', 'VERWERKINGENLOG_PREFIX', 'LDV_PREFIX', 'RAADSFEED_PREFIX'],
-      'overlaps with another mount',
-      'five paths, none inside another, and none at or below `/raad`, `/inzage` or `/woo` when those are on',
-    );
+    const { signingKey, signingChain } = gegevens;
+    const allowed = 'GEGEVENS_SIGNING_KEY and GEGEVENS_SIGNING_CHAIN, or a PKCS#12 file in GEGEVENS_SIGNING_KEY alone';
+    if (signingKey === undefined) fault(['GEGEVENS_SIGNING_KEY', 'GEGEVENS_SIGNING_CHAIN'], 'is missing', allowed);
+    else if (signingChain === undefined && isReadable(signingKey) && isPem(signingKey))
+      fault(['GEGEVENS_SIGNING_CHAIN', 'GEGEVENS_SIGNING_KEY'], 'is missing', allowed);
   }
 }
 
 /** Settings that name a file which cannot be read: found before anything is opened, and all of them together. */
-export function unreadableFiles({ gegevens, html, tokens }: Config): ConfigFault[] {
+export function unreadableFiles({ gegevens, html, server, tokens }: Config): ConfigFault[] {
   const files = {
+    SECURITY_TXT: server.securityTxt,
     PAGES_THEME_CSS: html.themeCss,
     GEGEVENS_TRUST_ANCHORS: gegevens.trustAnchors,
     GEGEVENS_SIGNING_KEY: gegevens.signingKey,
     GEGEVENS_SIGNING_CHAIN: gegevens.signingChain,
-    GEGEVENS_SIGNING_P12: gegevens.signingP12,
-    GEGEVENS_TRANSPORT_CERTIFICATE: gegevens.transportCertificate,
     GEGEVENS_SHV_MODEL: builtInModel('shv', gegevens.shvModel) === undefined ? gegevens.shvModel : undefined,
     GEGEVENS_VS_MODEL: builtInModel('vs', gegevens.vsModel) === undefined ? gegevens.vsModel : undefined,
     FSC_TOKEN_CERTIFICATES: /^https?:\/\//i.test(tokens.fscCertificates ?? '') ? undefined : tokens.fscCertificates,
   };
-  return Object.entries(files)
+  const faults = Object.entries(files)
     .filter(([, path]) => path !== undefined && !isReadable(path))
     .map(([variable]) => ({ variable, wrong: 'names no readable file', allowed: 'path of a file' }));
+  const { securityTxt } = server;
+  const isIncomplete =
+    securityTxt !== undefined &&
+    isReadable(securityTxt) &&
+    expiryOfSecurityTxt(readFileSync(securityTxt, 'utf8')) === undefined;
+  return isIncomplete
+    ? [
+        ...faults,
+        {
+          variable: 'SECURITY_TXT',
+          wrong: 'names a file without what RFC 9116 requires',
+          allowed: 'a file with a `Contact` and one `Expires`',
+        },
+      ]
+    : faults;
+}
+
+function isPem(path: string): boolean {
+  return readFileSync(path, 'latin1').includes('-----BEGIN');
 }
 
 function isReadable(path: string): boolean {

@@ -2,253 +2,195 @@ import { isIP } from 'node:net';
 import { readAddresses } from '../database/addresses.ts';
 import { addDuration, isDuration, isTerm, LONGEST_TERM } from '../lib/time.ts';
 
-/**
- * The kinds of setting. A setting is read from one environment variable; `parse` throws a plain `Error` whose message says
- * what is wrong, `allowed` says what would be right. Reading them is `read-config.ts`' work.
- */
+/** One environment variable that the program reads. */
 export interface Setting<T> {
   readonly variable: string;
-  readonly allowed: string;
-  /** Text of the default as shown in the table of settings; absent when there is none. */
-  readonly default?: string;
+  readonly kind: Kind<T>;
+  /** The value when the variable is absent. */
+  readonly fallback: T;
   readonly description: string;
   /** Secret values are never printed, and may also be given as the content of the file named by `<variable>_FILE`. */
   readonly secret: boolean;
+  /** Refused outside tests: it has one right value. */
+  readonly fixed: boolean;
+}
+
+/** What a value may be; `parse` throws a plain `Error` whose message says what is wrong, `allowed` says what would be right. */
+export interface Kind<T> {
+  readonly allowed: string;
   readonly parse: (text: string) => T;
-  /** The value when the variable is absent. */
-  readonly absent: () => T;
 }
 
-interface Common {
-  readonly description: string;
-  readonly secret?: boolean;
+/** A setting with a default. */
+export function setting<T>(variable: string, kind: Kind<T>, fallback: NoInfer<T>, description: string): Setting<T> {
+  return { variable, kind, fallback, description, secret: false, fixed: false };
 }
 
-type WithDefault<T> = Common & { readonly default: T };
-
-function setting<T>(
-  variable: string,
-  kind: { allowed: string; parse: (text: string) => T; absent: () => T; shown?: string | undefined },
-  common: Common,
-): Setting<T> {
-  return {
-    variable,
-    allowed: kind.allowed,
-    ...(kind.shown === undefined ? {} : { default: kind.shown }),
-    description: common.description,
-    secret: common.secret ?? false,
-    parse: kind.parse,
-    absent: kind.absent,
-  };
+/** A setting that may be absent. */
+export function optional<T>(variable: string, kind: Kind<T>, description: string): Setting<T | undefined> {
+  return { variable, kind, fallback: undefined, description, secret: false, fixed: false };
 }
 
-/** Text with a default. */
-export function text(
-  variable: string,
-  options: WithDefault<string> & { pattern?: RegExp; allowed?: string },
-): Setting<string> {
-  const parse = checkedText(options.pattern);
-  const allowed = options.allowed ?? 'text';
-  return setting(variable, { allowed, parse, absent: () => options.default, shown: options.default }, options);
-}
-
-/** Text that may be absent. */
-export function optionalText(
-  variable: string,
-  options: Common & { pattern?: RegExp; allowed?: string },
-): Setting<string | undefined> {
-  const allowed = options.allowed ?? 'text';
-  return setting(variable, { allowed, parse: checkedText(options.pattern), absent: () => undefined }, options);
-}
-
-function checkedText(pattern: RegExp | undefined): (value: string) => string {
-  return (value) => {
-    if (pattern !== undefined && !pattern.test(value)) throw new Error('does not have the right form');
-    return value;
-  };
-}
-
-/** One word of a list. */
-export function choice<const T extends string>(
-  variable: string,
-  words: readonly T[],
-  options: WithDefault<T>,
-): Setting<T> {
-  const parse = (value: string): T => {
-    const word = words.find((candidate) => candidate === value);
-    if (word === undefined) throw new Error('is not one of the allowed words');
-    return word;
-  };
-  const allowed = words.map((word) => `\`${word}\``).join(', ');
-  return setting(variable, { allowed, parse, absent: () => options.default, shown: options.default }, options);
-}
-
-/** Several words of a list, separated by commas. */
-export function choices<const T extends string>(
-  variable: string,
-  words: readonly T[],
-  options: WithDefault<readonly T[]>,
-): Setting<readonly T[]> {
-  const parse = (value: string): readonly T[] => {
-    const given = value.split(',').map((word) => word.trim());
-    const unknown = given.filter((word) => !words.some((candidate) => candidate === word));
-    if (unknown.length > 0) throw new Error(`has ${unknown.length} word(s) that are not allowed`);
-    return words.filter((word) => given.includes(word));
-  };
-  const allowed = `comma list of ${words.map((word) => `\`${word}\``).join(', ')}`;
-  return setting(
-    variable,
-    { allowed, parse, absent: () => options.default, shown: options.default.join(',') },
-    options,
-  );
-}
-
-/** Texts separated by commas; empty when absent. */
-export function list(
-  variable: string,
-  options: Common & { item: RegExp; allowed: string },
-): Setting<readonly string[]> {
-  const parse = (value: string): readonly string[] => {
-    const items = value.split(',').map((item) => item.trim());
-    const wrong = items.filter((item) => !options.item.test(item));
-    if (wrong.length > 0) throw new Error(`has ${wrong.length} item(s) that do not have the right form`);
-    return items;
-  };
-  return setting(variable, { allowed: options.allowed, parse, absent: () => [] }, options);
-}
-
-/** Pairs separated by commas, as a map; empty when absent. @param options.item with two groups: the key and its value */
-export function pairs(
-  variable: string,
-  options: Common & { item: RegExp; allowed: string },
-): Setting<ReadonlyMap<string, string>> {
-  const parse = (value: string): ReadonlyMap<string, string> => {
-    const items = value.split(',').map((item) => options.item.exec(item.trim()));
-    const wrong = items.filter((item) => item === null);
-    if (wrong.length > 0) throw new Error(`has ${wrong.length} item(s) that do not have the right form`);
-    const found = new Map(items.map((item) => [item?.[1] ?? '', item?.[2] ?? '']));
-    if (found.size < items.length) throw new Error('names something more than once');
-    return found;
-  };
-  return setting(variable, { allowed: options.allowed, parse, absent: () => new Map() }, options);
-}
-
-/** A whole number within bounds. */
-export function integer(
-  variable: string,
-  options: WithDefault<number> & { min: number; max: number },
-): Setting<number> {
-  const parse = (value: string): number => {
-    if (!/^-?\d{1,15}$/.test(value)) throw new Error('is not a whole number');
-    const number = Number(value);
-    if (number < options.min || number > options.max) throw new Error('is out of bounds');
-    return number;
-  };
-  const allowed = `whole number, ${options.min} to ${options.max}`;
-  return setting(variable, { allowed, parse, absent: () => options.default, shown: String(options.default) }, options);
-}
-
-const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-/** A length of time as a number and a unit (`500ms`, `90s`, `15m`, `24h`, `7d`); its value is in milliseconds. */
-export function duration(
-  variable: string,
-  options: WithDefault<string> & { min: string; max: string },
-): Setting<number> {
-  const parse = (value: string): number => {
-    const found = durationMs(value);
-    if (found === undefined) throw new Error('is not a number with a unit');
-    const [min = 0, max = Number.POSITIVE_INFINITY] = [durationMs(options.min), durationMs(options.max)];
-    if (found < min || found > max) throw new Error('is out of bounds');
-    return found;
-  };
-  const allowed = `number and unit (\`ms\`, \`s\`, \`m\`, \`h\`, \`d\`), ${options.min} to ${options.max}`;
-  return setting(variable, { allowed, parse, absent: () => parse(options.default), shown: options.default }, options);
-}
-
-function durationMs(text: string): number | undefined {
-  const [, digits, unit] = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text) ?? [];
-  const factor = unit === undefined ? undefined : UNIT_MS[unit];
-  return digits === undefined || factor === undefined ? undefined : Number(digits) * factor;
-}
-
-/** `true` or `false`. */
-export function flag(variable: string, options: WithDefault<boolean>): Setting<boolean> {
-  const parse = (value: string): boolean => {
-    if (value !== 'true' && value !== 'false') throw new Error('is neither `true` nor `false`');
-    return value === 'true';
-  };
-  const kind = { allowed: '`true`, `false`', parse, absent: () => options.default, shown: String(options.default) };
-  return setting(variable, kind, options);
+export function secret<T>(variable: string, kind: Kind<T>, description: string): Setting<T | undefined> {
+  return { ...optional(variable, kind, description), secret: true };
 }
 
 /**
- * An absolute address with one of the given schemes; may be absent.
- * @param options.exact it is passed on to others and kept as it is written; else it is built upon, and has no trailing slash
+ * What an operator has no reason to change. Tests change it by its variable, with `NODE_ENV=test`; elsewhere that variable is refused.
+ * @param kind of the variable; absent: a whole number
  */
-export function url(
-  variable: string,
-  options: Common & { schemes: readonly string[]; exact?: true },
-): Setting<string | undefined> {
-  const parse = (value: string): string => {
-    // The parser drops line ends and blanks, but the text is also used as it was written: in a header or a line of its own.
-    const parsed = URL.canParse(value) && !/\s/.test(value) ? new URL(value) : undefined;
-    if (parsed === undefined) throw new Error('is not an address');
-    if (!options.schemes.includes(parsed.protocol.slice(0, -1))) throw new Error('has another scheme');
-    // It is printed, logged and passed on.
-    if (options.secret !== true && (parsed.username !== '' || parsed.password !== ''))
-      throw new Error('has a user or password in it');
-    return options.exact ? value : value.replace(/\/+$/, '');
-  };
-  const allowed = `address with ${options.schemes.map((scheme) => `\`${scheme}:\``).join(' or ')}`;
-  return setting(variable, { allowed, parse, absent: () => undefined }, options);
+export function fixed(variable: string, value: number): Setting<number>;
+export function fixed<T>(variable: string, value: NoInfer<T>, kind: Kind<T>): Setting<T>;
+export function fixed<T>(variable: string, value: T, kind: Kind<T | number> = number): Setting<T | number> {
+  return { variable, kind, fallback: value, description: '', secret: false, fixed: true };
 }
 
-const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
-
-/** A moment in time with its time zone, read as UTC in the form of RFC 3339; may be absent. */
-export function optionalInstant(variable: string, options: Common): Setting<string | undefined> {
-  const parse = (value: string): string => {
-    const date = new Date(value);
-    if (!INSTANT.test(value) || Number.isNaN(date.getTime())) throw new Error('is no moment in time');
-    return date.toISOString();
-  };
-  const allowed = 'date and time of RFC 3339, such as `2027-06-30T00:00:00Z`';
-  return setting(variable, { allowed, parse, absent: () => undefined }, options);
+/** What only tests set. @param instead what an operator does */
+export function retired<T>(variable: string, kind: Kind<T>, instead: string): Setting<T | undefined> {
+  return { ...optional(variable, kind, instead), fixed: true };
 }
 
-/** An address of Postgres, which may name several hosts; may be absent. */
-export function postgres(variable: string, options: Common): Setting<string | undefined> {
-  const parse = (value: string): string => {
+const number: Kind<number> = { allowed: 'a number', parse: Number };
+
+/** A value as it is written; the empty text when there is nothing to write. */
+export function shownValue(value: unknown): string {
+  if (Array.isArray(value)) return value.join(',');
+  return value instanceof Map ? [...value].map((pair) => pair.join('=')).join(',') : String(value ?? '');
+}
+
+export function text(pattern = /^/, allowed = 'text'): Kind<string> {
+  return {
+    allowed,
+    parse: (value) => {
+      if (!pattern.test(value)) throw new Error('does not have the right form');
+      return value;
+    },
+  };
+}
+
+export const file = text(undefined, 'path of a file');
+
+/** One word of a list. */
+export function choice<const T extends string>(...words: readonly T[]): Kind<T> {
+  return {
+    allowed: words.map((word) => `\`${word}\``).join(', '),
+    parse: (value) => {
+      const word = words.find((candidate) => candidate === value);
+      if (word === undefined) throw new Error('is not one of the allowed words');
+      return word;
+    },
+  };
+}
+
+/** Several words of a list, separated by commas. */
+export function choices<const T extends string>(...words: readonly T[]): Kind<readonly T[]> {
+  return {
+    allowed: `comma list of ${words.map((word) => `\`${word}\``).join(', ')}`,
+    parse: (value) => {
+      const given = value.split(',').map((word) => word.trim());
+      const unknown = given.filter((word) => !words.some((candidate) => candidate === word));
+      if (unknown.length > 0) throw new Error(`has ${unknown.length} word(s) that are not allowed`);
+      return words.filter((word) => given.includes(word));
+    },
+  };
+}
+
+/** Texts separated by commas. */
+export function list(item: RegExp, allowed: string): Kind<readonly string[]> {
+  return {
+    allowed,
+    parse: (value) => {
+      const items = value.split(',').map((one) => one.trim());
+      const wrong = items.filter((one) => !item.test(one));
+      if (wrong.length > 0) throw new Error(`has ${wrong.length} item(s) that do not have the right form`);
+      return items;
+    },
+  };
+}
+
+/** Pairs separated by commas. @param item with two groups: the key and its value */
+export function pairs(item: RegExp, allowed: string): Kind<ReadonlyMap<string, string>> {
+  const items = list(item, allowed);
+  return {
+    allowed,
+    parse: (value) => {
+      const found = items.parse(value).map((one) => item.exec(one) ?? []);
+      const map = new Map(found.map(([, key = '', named = '']) => [key, named]));
+      if (map.size < found.length) throw new Error('names something more than once');
+      return map;
+    },
+  };
+}
+
+/** A whole number within bounds. */
+export function integer(min: number, max: number): Kind<number> {
+  return {
+    allowed: `whole number, ${min} to ${max}`,
+    parse: (value) => {
+      if (!/^-?\d{1,15}$/.test(value)) throw new Error('is not a whole number');
+      const found = Number(value);
+      if (found < min || found > max) throw new Error('is out of bounds');
+      return found;
+    },
+  };
+}
+
+export const port = integer(0, 65_535);
+
+export const flag: Kind<boolean> = {
+  allowed: '`true`, `false`',
+  parse: (value) => {
+    if (value !== 'true' && value !== 'false') throw new Error('is neither `true` nor `false`');
+    return value === 'true';
+  },
+};
+
+/** An absolute address that is built upon: it has no trailing slash. */
+export function url(...schemes: readonly string[]): Kind<string> {
+  const { allowed, parse } = exactUrl(...schemes);
+  return { allowed, parse: (value) => parse(value).replace(/\/+$/, '') };
+}
+
+/** An absolute address that is passed on to others, and kept as it is written. It may be printed and logged. */
+export function exactUrl(...schemes: readonly string[]): Kind<string> {
+  const { allowed, parse } = urlWithLogin(...schemes);
+  return {
+    allowed,
+    parse: (value) => {
+      const { username, password } = new URL(parse(value));
+      if (username !== '' || password !== '') throw new Error('has a user or password in it');
+      return value;
+    },
+  };
+}
+
+/** An absolute address that may have a user and a password in it. */
+export function urlWithLogin(...schemes: readonly string[]): Kind<string> {
+  return {
+    allowed: `address with ${schemes.map((scheme) => `\`${scheme}:\``).join(' or ')}`,
+    parse: (value) => {
+      // The parser drops line ends and blanks, but the text is also used as it was written: in a header or a line of its own.
+      const parsed = URL.canParse(value) && !/\s/.test(value) ? new URL(value) : undefined;
+      if (parsed === undefined) throw new Error('is not an address');
+      if (!schemes.includes(parsed.protocol.slice(0, -1))) throw new Error('has another scheme');
+      return value;
+    },
+  };
+}
+
+/** An address of Postgres, which may name several hosts. */
+export const postgres: Kind<string> = {
+  allowed: 'address with `postgres:` or `postgresql:`, of one host or several',
+  parse: (value) => {
     readAddresses(value);
     return value.replace(/\/+$/, '');
-  };
-  const allowed = 'address with `postgres:` or `postgresql:`, of one host or several';
-  return setting(variable, { allowed, parse, absent: () => undefined }, { ...options, secret: true });
-}
-
-/** A mount: path segments, the last one the major version. */
-export function prefix(variable: string, options: WithDefault<string>): Setting<string> {
-  return text(variable, {
-    ...options,
-    pattern: /^(\/[a-z0-9][a-z0-9.-]*)*\/v\d+$/,
-    allowed: 'path of lower-case segments that ends in the major version, such as `/x/v1`',
-  });
-}
+  },
+};
 
 /** An ISO 8601 duration that personal data can be kept for. */
-export function term(variable: string, options: WithDefault<string>): Setting<string> {
-  return setting(variable, { ...DURATION, absent: () => options.default, shown: options.default }, options);
-}
-
-/** The same, which may be absent. */
-export function optionalTerm(variable: string, options: Common): Setting<string | undefined> {
-  return setting(variable, { ...DURATION, absent: () => undefined }, options);
-}
-
-const DURATION = {
+export const term: Kind<string> = {
   allowed: `ISO 8601 duration, such as \`P1Y\`, at most \`${LONGEST_TERM}\``,
-  parse: (value: string): string => {
+  parse: (value) => {
     if (!isDuration(value)) throw new Error('is not an ISO 8601 duration');
     const now = new Date();
     if (addDuration(now, value) > addDuration(now, LONGEST_TERM)) throw new Error('is too long');
@@ -257,18 +199,17 @@ const DURATION = {
   },
 };
 
-/** How many proxies are in front, or their addresses and ranges, as Fastify's `trustProxy` takes it; nobody when absent. */
-export function proxies(variable: string, options: Common): Setting<false | number | string[]> {
-  const parse = (value: string): false | number | string[] => {
+/** How many proxies are in front, or their addresses and ranges, as Fastify's `trustProxy` takes it. */
+export const proxies: Kind<number | string[]> = {
+  allowed: 'number of proxies, or comma list of addresses and CIDR ranges',
+  parse: (value) => {
     if (/^\d{1,2}$/.test(value)) return Number(value);
     const ranges = value.split(',').map((range) => range.trim());
     const wrong = ranges.filter((range) => !isRange(range));
-    if (wrong.length > 0) throw new Error(`has ${wrong.length} item(s) that are no address and no range`);
+    if (wrong.length > 0) throw new Error(`has ${wrong.length} item(s) that are neither an address nor a range`);
     return ranges;
-  };
-  const allowed = 'number of proxies, or comma list of addresses and CIDR ranges';
-  return setting(variable, { allowed, parse, absent: () => false }, options);
-}
+  },
+};
 
 function isRange(text: string): boolean {
   const [address = '', bits, ...more] = text.split('/');

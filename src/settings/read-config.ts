@@ -1,26 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { importFromExtensions, type UnknownModule } from '../seams/extensions.ts';
 import { contradictions, unreadableFiles } from './contradictions.ts';
-import { gegevensConstants, gegevensSettings } from './gegevens-settings.ts';
+import { gegevensSettings } from './gegevens-settings.ts';
 import { htmlSettings } from './html-settings.ts';
 import type { Setting } from './kinds.ts';
-import {
-  databaseConstants,
-  databaseSettings,
-  demoSettings,
-  serverConstants,
-  serverSettings,
-  tokenConstants,
-  tokenSettings,
-} from './platform-settings.ts';
-import { raadsfeedConstants, raadsfeedSettings } from './raadsfeed-settings.ts';
-import { securitySettings } from './security-settings.ts';
-import { verwerkingenlogConstants, verwerkingenlogSettings } from './verwerkingenlog-settings.ts';
+import { databaseSettings, demoSettings, serverSettings, tokenSettings } from './platform-settings.ts';
+import { raadsfeedSettings } from './raadsfeed-settings.ts';
+import { verwerkingenlogSettings } from './verwerkingenlog-settings.ts';
 
-/** Every setting there is, by group; the `settings.ts` of an extension declares its groups here too. docs/settings.md is tested against it. */
+/** All settings, by group; the `settings.ts` of an extension declares its groups here too. docs/settings.md is tested against it. */
 export interface SettingGroups {
   readonly server: typeof serverSettings;
-  readonly security: typeof securitySettings;
   readonly database: typeof databaseSettings;
   readonly tokens: typeof tokenSettings;
   readonly gegevens: typeof gegevensSettings;
@@ -30,50 +20,30 @@ export interface SettingGroups {
   readonly demo: typeof demoSettings;
 }
 
-interface Constant {
-  readonly variable: string;
-  readonly value: number;
-}
-
-/**
- * What an operator has no reason to change, with the settings that it belongs to. Tests change it by its variable, with `NODE_ENV=test`;
- * elsewhere that variable is refused.
- */
-export interface ConstantGroups {
-  readonly server: typeof serverConstants;
-  readonly database: typeof databaseConstants;
-  readonly tokens: typeof tokenConstants;
-  readonly gegevens: typeof gegevensConstants;
-  readonly verwerkingenlog: typeof verwerkingenlogConstants;
-  readonly raadsfeed: typeof raadsfeedConstants;
-}
+type Values<G> = { readonly [K in keyof G]: G[K] extends Setting<infer T> ? T : never };
+export type Config = { readonly [G in keyof SettingGroups]: Values<SettingGroups[G]> };
 
 /** Adds a fault that lies between variables, each of them well formed. @param involves the first one is named */
 export type Fault = (involves: readonly [string, ...string[]], wrong: string, allowed: string) => void;
 
+type Group = Readonly<Record<string, Setting<unknown>>>;
+
 /** What `settings.ts` of an extension exports. */
 interface ExtensionSettings {
-  readonly settings: Readonly<Record<string, SettingGroup>>;
-  readonly constants?: Readonly<Record<string, ConstantGroup>>;
+  readonly settings: Readonly<Record<string, Group>>;
   /** Whether its plugin is registered, beside what is mounted. */
   readonly isServed?: (config: Config) => boolean;
-  /** Paths at which it serves. */
-  readonly mounts?: (config: Config) => readonly string[];
   readonly contradictions?: (config: Config, fault: Fault) => void;
 }
-type SettingGroup = Readonly<Record<string, Setting<unknown>>>;
-type ConstantGroup = Readonly<Record<string, Constant>>;
 
 const extensions = (await importFromExtensions('settings')).map(({ extension: name, module }) => ({
   ...asExtensionSettings(module),
   name,
 }));
 
-/** @see SettingGroups */
-export const settingGroups: Readonly<Record<string, SettingGroup>> = Object.assign(
+const declared: Readonly<Record<string, Group>> = Object.assign(
   {
     server: serverSettings,
-    security: securitySettings,
     database: databaseSettings,
     tokens: tokenSettings,
     gegevens: gegevensSettings,
@@ -81,20 +51,8 @@ export const settingGroups: Readonly<Record<string, SettingGroup>> = Object.assi
     raadsfeed: raadsfeedSettings,
     html: htmlSettings,
     demo: demoSettings,
-  } satisfies Record<string, SettingGroup>,
-  ...extensions.map(({ settings: added }) => added),
-);
-
-const constantGroups: Readonly<Record<string, ConstantGroup>> = Object.assign(
-  {
-    server: serverConstants,
-    database: databaseConstants,
-    tokens: tokenConstants,
-    gegevens: gegevensConstants,
-    verwerkingenlog: verwerkingenlogConstants,
-    raadsfeed: raadsfeedConstants,
-  } satisfies Record<string, ConstantGroup>,
-  ...extensions.map(({ constants: added }) => added ?? {}),
+  } satisfies Record<string, Group>,
+  ...extensions.map(({ settings }) => settings),
 );
 
 function asExtensionSettings(module: UnknownModule): ExtensionSettings {
@@ -106,15 +64,44 @@ function isExtensionSettings(module: object): module is ExtensionSettings {
   return 'settings' in module && typeof module.settings === 'object';
 }
 
+/** What an operator can set. @see SettingGroups */
+export const settingGroups: Readonly<Record<string, Group>> = Object.fromEntries(
+  Object.entries(declared).map(([name, group]) => [
+    name,
+    Object.fromEntries(Object.entries(group).filter(([, { fixed }]) => !fixed)),
+  ]),
+);
+
 /** Settings of earlier versions, and what to do instead: a service that starts without what its operator asked for would be worse. */
 export const REMOVED: Readonly<Record<string, string>> = {
   DATABASE_ADMIN_URL: 'run deploy/sql/organisation.sql as the administrator of the database server',
+  DATABASE_DISTRIBUTED: 'run `koppelvlak migrate --distributed`',
+  GEGEVENS_SHV_SERVICE: 'write `shv=name` in GEGEVENS_SERVICES',
+  GEGEVENS_SIGNING_P12: 'name that file in GEGEVENS_SIGNING_KEY, without GEGEVENS_SIGNING_CHAIN',
+  GEGEVENS_VS_SERVICE: 'write `vs=name` in GEGEVENS_SERVICES',
+  INZAGE_ORGANISATION: 'it is ORGANISATION_NAME now',
+  LDV_ORGANIZATION_NAME: 'it is ORGANISATION_NAME now',
+  NOTUBIZ_WOO_REGISTERS: 'write `register:name=code` in NOTUBIZ_WOO_CATEGORIES',
+  NOTUBIZ_WOO_TYPES: 'write `type:name=code` in NOTUBIZ_WOO_CATEGORIES',
+  SECURITY_ACKNOWLEDGMENTS: 'write it in the file that SECURITY_TXT names',
+  SECURITY_CONTACT: 'write it in the file that SECURITY_TXT names',
+  SECURITY_ENCRYPTION: 'write it in the file that SECURITY_TXT names',
+  SECURITY_EXPIRES: 'write it in the file that SECURITY_TXT names',
+  SECURITY_LANGUAGES: 'write it in the file that SECURITY_TXT names',
+  SECURITY_POLICY: 'write it in the file that SECURITY_TXT names',
 };
 
-/** Every variable that is read, those that name the file of a secret too. */
+/** Every variable that an operator can set, those that name the file of a secret too. */
 export function knownVariables(): string[] {
   return Object.values(settingGroups).flatMap((group) =>
     Object.values(group).flatMap(({ variable, secret }) => (secret ? [variable, `${variable}_FILE`] : [variable])),
+  );
+}
+
+/** Whether a variable has one right value: elsewhere than in tests it is refused. */
+export function isFixed(name: string): boolean {
+  return Object.values(declared).some((group) =>
+    Object.values(group).some(({ variable, fixed }) => fixed && variable === name),
   );
 }
 
@@ -122,19 +109,6 @@ export function knownVariables(): string[] {
 export function servedExtensions(config: Config): string[] {
   return extensions.filter(({ isServed }) => isServed?.(config) === true).map(({ name }) => name);
 }
-
-/** Elsewhere than in tests these are refused. */
-export function isConstant(name: string): boolean {
-  return Object.values(constantGroups).some((group) => Object.values(group).some(({ variable }) => variable === name));
-}
-
-type Values<G> = {
-  readonly [K in keyof G]: G[K] extends Setting<infer T> ? T : G[K] extends Constant ? number : never;
-};
-export type Config = {
-  readonly [G in keyof SettingGroups]: Values<SettingGroups[G]> &
-    (G extends keyof ConstantGroups ? Values<ConstantGroups[G]> : unknown);
-};
 
 /** The environment as a program gets it. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -161,88 +135,76 @@ export class ConfigError extends Error {
   }
 }
 
-function message(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+/**
+ * Reads the whole configuration from the environment.
+ * @param purpose `serve` also demands what the mounted areas need; `tool` is for commands that need only some of it
+ * @param changes values of what is fixed, by variable; in tests those of the environment win
+ * @throws {ConfigError} naming every malformed, missing or contradicting variable together
+ */
+export function readConfig(env: Environment, purpose: 'serve' | 'tool', changes: Environment = {}): Config {
+  const fixed = env.NODE_ENV === 'test' ? { ...changes, ...env } : changes;
+  const faults: ConfigFault[] = [];
+  const config = Object.fromEntries(
+    Object.entries(declared).map(([name, group]) => [name, readGroup(group, env, fixed, faults)]),
+  );
+  assertConfig(config);
+  for (const [variable, instead] of Object.entries(REMOVED)) {
+    if (isSet(env, variable) || isSet(env, `${variable}_FILE`))
+      faults.push({ variable, wrong: 'is no longer a setting', allowed: `nothing; ${instead}` });
+  }
+  if (purpose === 'serve') {
+    const malformed = new Set(faults.map((fault) => fault.variable));
+    faults.push(...unreadableFiles(config));
+    // A variable that could not be read looks absent: what follows from that alone would only hide the real fault.
+    const fault: Fault = (involves, wrong, allowed) => {
+      if (!involves.some((name) => malformed.has(name))) faults.push({ variable: involves[0], wrong, allowed });
+    };
+    contradictions(config, fault);
+    for (const one of extensions) one.contradictions?.(config, fault);
+  }
+  if (faults.length > 0) throw new ConfigError(faults);
+  return config;
 }
 
-/** The text of one setting: its variable, or for a secret the file that `<variable>_FILE` names. */
-function readText(setting: Setting<unknown>, env: Environment): string | undefined {
-  const given = env[setting.variable];
-  const file = setting.secret ? env[`${setting.variable}_FILE`] : undefined;
-  if (given !== undefined && given !== '' && file !== undefined && file !== '') {
-    throw new Error(`is given twice, as itself and as ${setting.variable}_FILE`);
-  }
-  if (file !== undefined && file !== '') {
-    try {
-      return readFileSync(file, 'utf8').trim();
-    } catch {
-      throw new Error(`cannot be read: ${setting.variable}_FILE names no readable file`);
-    }
-  }
-  return given === '' ? undefined : given;
+function isSet(env: Environment, name: string): boolean {
+  return (env[name] ?? '') !== '';
 }
 
-function readGroup(group: SettingGroup, env: Environment, faults: ConfigFault[]) {
+function readGroup(group: Group, env: Environment, fixed: Environment, faults: ConfigFault[]): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   for (const [name, setting] of Object.entries(group)) {
-    values[name] = setting.absent();
+    const { variable, kind } = setting;
+    values[name] = setting.fallback;
+    if (setting.fixed && env.NODE_ENV !== 'test' && isSet(env, variable)) {
+      const instead = setting.description || `it is always ${setting.fallback}`;
+      faults.push({ variable, wrong: 'is no longer a setting', allowed: `nothing; ${instead}` });
+      continue;
+    }
     try {
-      const text = readText(setting, env);
-      if (text !== undefined) values[name] = setting.parse(text);
+      const text = readText(setting, setting.fixed ? fixed : env);
+      if (text !== undefined) values[name] = kind.parse(text);
     } catch (error) {
-      faults.push({ variable: setting.variable, wrong: message(error), allowed: setting.allowed });
+      faults.push({ variable, wrong: error instanceof Error ? error.message : String(error), allowed: kind.allowed });
     }
   }
   return values;
 }
 
-function readConstants(group: ConstantGroup, env: Environment, faults: ConfigFault[]) {
-  return Object.fromEntries(
-    Object.entries(group).map(([name, { variable, value }]) => {
-      const given = env[variable] ?? '';
-      if (given === '') return [name, value];
-      if (env.NODE_ENV !== 'test')
-        faults.push({ variable, wrong: 'is no longer a setting', allowed: `nothing; it is always ${value}` });
-      return [name, Number(given)];
-    }),
-  );
+/** The text of one setting: its variable, or for a secret the file that `<variable>_FILE` names. */
+function readText({ variable, secret }: Setting<unknown>, env: Environment): string | undefined {
+  const file = secret ? env[`${variable}_FILE`] : undefined;
+  if (file === undefined || file === '') return env[variable] === '' ? undefined : env[variable];
+  if (isSet(env, variable)) throw new Error(`is given twice, as itself and as ${variable}_FILE`);
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch {
+    throw new Error(`cannot be read: ${variable}_FILE names no readable file`);
+  }
 }
 
-/**
- * Reads the whole configuration from the environment.
- * @param purpose `serve` also demands what the mounted areas need; `tool` is for commands that need only some of it
- * @throws {ConfigError} naming every malformed, missing or contradicting variable together
- */
-export function readConfig(env: Environment, purpose: 'serve' | 'tool'): Config {
-  const faults: ConfigFault[] = [];
-  const groups = Object.fromEntries(
-    Object.entries(settingGroups).map(([name, group]) => [name, readGroup(group, env, faults)]),
-  );
-  for (const [name, group] of Object.entries(constantGroups))
-    Object.assign(groups[name] ?? {}, readConstants(group, env, faults));
-  assertConfig(groups);
-  for (const [variable, instead] of Object.entries(REMOVED)) {
-    if ([variable, `${variable}_FILE`].some((name) => (env[name] ?? '') !== ''))
-      faults.push({ variable, wrong: 'is no longer a setting', allowed: `nothing; ${instead}` });
-  }
-  if (purpose === 'serve') {
-    const malformed = new Set(faults.map((fault) => fault.variable));
-    // A variable that could not be read looks absent: what follows from that alone would only hide the real fault.
-    faults.push(...unreadableFiles(groups));
-    const fault: Fault = (involves, wrong, allowed) => {
-      if (!involves.some((name) => malformed.has(name))) faults.push({ variable: involves[0], wrong, allowed });
-    };
-    const mounts = extensions.flatMap((one) => one.mounts?.(groups) ?? []);
-    contradictions(groups, mounts, fault);
-    for (const one of extensions) one.contradictions?.(groups, fault);
-  }
-  if (faults.length > 0) throw new ConfigError(faults);
-  return groups;
-}
-
-/** The table above decides the shape; this only tells the compiler so after every group has been read. */
+/** The declarations decide the shape; this only tells the compiler so after every group has been read. */
 function assertConfig(groups: Record<string, unknown>): asserts groups is Config {
-  for (const name of Object.keys(settingGroups)) {
+  for (const name of Object.keys(declared)) {
     if (typeof groups[name] !== 'object') throw new TypeError(`group ${name} was not read`);
   }
 }

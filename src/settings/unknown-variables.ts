@@ -1,5 +1,5 @@
 /** Variables that look like settings: a typing error would otherwise go unnoticed. */
-import { type Environment, isConstant } from './read-config.ts';
+import { type Environment, isFixed } from './read-config.ts';
 
 /** A variable that looks like one of ours and is none. */
 interface UnknownVariable {
@@ -23,10 +23,7 @@ export function unknownVariables(env: Environment, known: readonly string[]): Un
   return Object.keys(env)
     .filter(
       (name) =>
-        !known.includes(name) &&
-        !isConstant(name) &&
-        /^[A-Z][A-Z0-9]*_[A-Z0-9_]+$/.test(name) &&
-        !OF_A_SERVICE.test(name),
+        !known.includes(name) && !isFixed(name) && /^[A-Z][A-Z0-9]*_[A-Z0-9_]+$/.test(name) && !OF_A_SERVICE.test(name),
     )
     .flatMap((variable) => {
       const distances = known.map((name) => ({ name, distance: distance(variable, name) }));

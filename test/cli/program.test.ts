@@ -84,9 +84,9 @@ it('refuses a command without a database and starts none', async () => {
 describe('serve', () => {
   it('names every wrong variable together, repeats no value, and listens to nothing', async () => {
     const all = Object.values(settingGroups).flatMap((group) => Object.values(group));
-    const canBeWrong = all.filter(({ parse }) => {
+    const canBeWrong = all.filter(({ kind }) => {
       try {
-        parse('n!et goed');
+        kind.parse('n!et goed');
         return false;
       } catch {
         return true;
@@ -155,7 +155,7 @@ describe('a setting that is refused', () => {
   it.each(
     Object.values(settingGroups)
       .flatMap((group) => Object.values(group))
-      .filter(({ allowed, secret }) => /https:/.test(allowed) && !secret)
+      .filter(({ kind, secret }) => /https:/.test(kind.allowed) && !secret)
       .map(({ variable }) => variable),
   )('%s may not have a password in its address, which is printed', async (variable) => {
     expect(await faultOf(variable, 'https://gebruiker:geheim@voorbeeld.nl/pad')).toContain(`  ${variable} `);

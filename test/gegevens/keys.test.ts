@@ -29,7 +29,7 @@ async function ready(server: TestServer): Promise<{ status: number; check: Recor
   return { status: answer.status, check: checks.find(({ name }: { name: string }) => name === 'signing-key') };
 }
 
-const NO_PEM = { GEGEVENS_SIGNING_KEY: '', GEGEVENS_SIGNING_CHAIN: '' };
+const NO_CHAIN = { GEGEVENS_SIGNING_CHAIN: '' };
 
 describe('a new key', () => {
   it('is in use after the PEM files change, without a restart', async () => {
@@ -49,8 +49,8 @@ describe('a new key', () => {
     const [first, second] = [mintKey(supplier.authority), mintKey(supplier.authority)];
     files.put(files.p12, toPkcs12(first, 'geheim'));
     const server = await supplier.another({
-      ...NO_PEM,
-      GEGEVENS_SIGNING_P12: files.p12,
+      ...NO_CHAIN,
+      GEGEVENS_SIGNING_KEY: files.p12,
       GEGEVENS_SIGNING_P12_PASSPHRASE: 'geheim',
     });
     expect(await signingKid(server)).toBe(kidOf(first));
@@ -90,7 +90,7 @@ describe('at the start', () => {
   it('refuses a wrong passphrase', async () => {
     const files = keyDirectory();
     files.put(files.p12, toPkcs12(mintKey(supplier.authority), 'geheim'));
-    const env = { ...NO_PEM, GEGEVENS_SIGNING_P12: files.p12, GEGEVENS_SIGNING_P12_PASSPHRASE: 'anders' };
+    const env = { ...NO_CHAIN, GEGEVENS_SIGNING_KEY: files.p12, GEGEVENS_SIGNING_P12_PASSPHRASE: 'anders' };
     await expect(supplier.another(env)).rejects.toThrow(/does not open/);
   });
 

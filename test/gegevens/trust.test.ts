@@ -167,7 +167,7 @@ describe('the age of a signed request', () => {
   });
 
   it('is as long as it is configured', async () => {
-    const server = await supplier.another({ GEGEVENS_MAX_SIGNATURE_AGE: '10m' });
+    const server = await supplier.another({ GEGEVENS_MAX_SIGNATURE_AGE: '600000' });
     expectProblem(await askSigned({ iat: seconds(-11 * MINUTE) }, server), 422, 'signature-expired');
     expect((await askSigned({ iat: seconds(-9 * MINUTE) }, server)).status).toBe(200);
   });

@@ -1,4 +1,4 @@
-import { flag } from '../../settings/kinds.ts';
+import { flag, setting } from '../../settings/kinds.ts';
 import type { Config } from '../../settings/read-config.ts';
 
 declare module '../../settings/read-config.ts' {
@@ -9,12 +9,13 @@ declare module '../../settings/read-config.ts' {
 
 export const settings = {
   diwoo: {
-    isOn: flag('RAADSFEED_DIWOO', {
-      default: false,
-      description: 'Offer the documents to the national index (DiWoo): sitemaps at `/woo`, named by `/robots.txt`.',
-    }),
+    isOn: setting(
+      'RAADSFEED_DIWOO',
+      flag,
+      false,
+      'Offer the documents to the national index (DiWoo): sitemaps at `/woo`, named by `/robots.txt`.',
+    ),
   },
 };
 
 export const isServed = ({ diwoo, server }: Config): boolean => diwoo.isOn && server.areas.includes('raadsfeed');
-export const mounts = (config: Config): string[] => (isServed(config) ? ['/woo'] : []);

@@ -2,10 +2,9 @@
 import { dayAndTime, count as number } from '../../plugins/html/format.ts';
 import { alert, facts, heading, link, type Page, paragraph } from '../../plugins/html/page.ts';
 import { type Html, type HtmlValue, html, safeUrl } from '../../plugins/html/template.ts';
-import type { Config } from '../../settings/read-config.ts';
 import { MAX_COUNT } from '../../verwerkingenlog/store/find.ts';
 import type { Entry, Explanation, Group, Overview, Selection } from './read-overview.ts';
-import { LOGOUT, OVERVIEW } from './site.ts';
+import { LOGOUT, OVERVIEW, type Settings } from './site.ts';
 
 /** What the visitor asked for; days as they were typed. */
 export interface Asked extends Partial<Pick<Selection, 'activity' | 'cursor'>> {
@@ -15,7 +14,7 @@ export interface Asked extends Partial<Pick<Selection, 'activity' | 'cursor'>> {
 }
 
 interface OverviewPage {
-  readonly settings: Config['inzage'];
+  readonly settings: Settings;
   readonly asked: Asked;
   /** Absent when nothing was read, because `faults` says why not. */
   readonly overview?: Overview | undefined;
@@ -160,7 +159,7 @@ ${heading(2, 'Bewaren of afdrukken')}
 }
 
 /** The same words for everybody, whatever there is. */
-function explanations({ organisation, contact }: Config['inzage']): Html {
+function explanations({ organisation, contact }: Settings): Html {
   const address = safeUrl(contact);
   return html`<div>
 ${heading(2, 'Wat u hier niet ziet')}

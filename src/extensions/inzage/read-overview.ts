@@ -3,7 +3,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Pool } from '../../database/pool.ts';
 import { requestClosedSignal } from '../../plugins/connections.ts';
 import { traceOf } from '../../plugins/headers.ts';
-import type { Config } from '../../settings/read-config.ts';
 import { isBsnKind, isSamePerson } from '../../verwerkingenlog/domain/person.ts';
 import { type Versie, withOffset } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
 import type { Activiteit } from '../../verwerkingenlog/domain/verwerkingsactiviteit.ts';
@@ -11,9 +10,10 @@ import type { ActieLog, LoggedRead } from '../../verwerkingenlog/processing-log.
 import { type PersonQuery, preparePersonPage } from '../../verwerkingenlog/routes/person-page.ts';
 import { readActiviteiten } from '../../verwerkingenlog/store/activiteiten.ts';
 import type { Session } from './sessions.ts';
+import type { Settings } from './site.ts';
 
 export interface OverviewNeeds {
-  readonly settings: Config['inzage'];
+  readonly settings: Settings;
   readonly pool: Pool;
   readonly log: ActieLog;
   readonly loggedRead: LoggedRead;

@@ -12,7 +12,8 @@ export const LOGIN = `${HOME}/inloggen`;
 export const RETURN = `${HOME}/terug`;
 export const LOGOUT = `${HOME}/uitloggen`;
 
-type Settings = Config['inzage'];
+/** With the name of the organisation whose pages these are. */
+export type Settings = Config['inzage'] & { readonly organisation: string };
 
 export function createSite(stylesheet: string, settings: Settings): Site {
   return {

@@ -52,7 +52,7 @@ export function readLines(app: FastifyInstance, contract: Contract<operations>, 
   const { access } = needs;
   const metadata = () => ({
     logbookId: logbookId(settings, publicBaseUrl),
-    organizationName: settings.ldvOut.organizationName,
+    organizationName: settings.server.organisationName,
   });
 
   const answerAll = async (

@@ -1,4 +1,4 @@
-import { flag } from '../../settings/kinds.ts';
+import { flag, setting } from '../../settings/kinds.ts';
 import type { Config } from '../../settings/read-config.ts';
 
 declare module '../../settings/read-config.ts' {
@@ -9,12 +9,13 @@ declare module '../../settings/read-config.ts' {
 
 export const settings = {
   pages: {
-    isOn: flag('RAADSFEED_PAGES', {
-      default: false,
-      description: 'Serve the council information as pages for people, with search, at `/raad`.',
-    }),
+    isOn: setting(
+      'RAADSFEED_PAGES',
+      flag,
+      false,
+      'Serve the council information as pages for people, with search, at `/raad`.',
+    ),
   },
 };
 
 export const isServed = ({ pages, server }: Config): boolean => pages.isOn && server.areas.includes('raadsfeed');
-export const mounts = (config: Config): string[] => (isServed(config) ? ['/raad'] : []);

@@ -42,7 +42,7 @@ describe('when all is well', () => {
 
   it('people get a line each, and a data sheet of one page', async () => {
     const { status, stdout } = await kit.call(
-      { GEGEVENS_SHV_SERVICE: 'DDAS-schuldhulpverlening-ophaal-Voorbeeld' },
+      { GEGEVENS_SERVICES: 'shv=DDAS-schuldhulpverlening-ophaal-Voorbeeld' },
       ...['--contact', 'Beheer, beheer@leverancier.example'],
     );
     expect(status).toBe(0);
@@ -55,7 +55,7 @@ describe('when all is well', () => {
     for (const part of [
       /OIN {17}00000099000000002000/,
       /service {13}DDAS-schuldhulpverlening-ophaal-Voorbeeld\n {2}call {16}POST \/shv\/v1\/gegevens/,
-      /service {13}DDAS-vroegsignalering-ophaal-TEST-01\n {22}agree on the name, and set it in GEGEVENS_VS_SERVICE/,
+      /service {13}DDAS-vroegsignalering-ophaal-TEST-01\n {22}agree on the name, and set it in GEGEVENS_SERVICES/,
       /protocol {12}PROTOCOL_TCP_HTTP_1\.1/,
       /upstream {12}http:\/\/127\.0\.0\.1:8080 \(in the Inway; the host only: the path stays\)/,
       /contact {13}Beheer, beheer@leverancier\.example/,
@@ -91,7 +91,7 @@ describe('the own certificate', () => {
   it('in PKCS#12 needs its passphrase, which is not shown', async () => {
     const { key, keyPem, chain } = kit.mint();
     const p12 = kit.write('sleutel.p12', toPkcs12({ key, keyPem, chainPem: chain }, kit.secrets.file));
-    const files = { GEGEVENS_SIGNING_KEY: '', GEGEVENS_SIGNING_CHAIN: '', GEGEVENS_SIGNING_P12: p12 };
+    const files = { GEGEVENS_SIGNING_KEY: p12, GEGEVENS_SIGNING_CHAIN: '' };
     expect((await kit.run({ ...files, GEGEVENS_SIGNING_P12_PASSPHRASE: kit.secrets.file })).status).toBe(0);
     await kit.fails('signing-key', /passphrase does not open/, /P12_PASSPHRASE/, {
       ...files,

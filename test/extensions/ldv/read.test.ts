@@ -19,7 +19,7 @@ beforeAll(async () => {
     env: {
       LDV_READ: 'true',
       LDV_LOGBOOK_ID: 'dit-logboek',
-      LDV_ORGANIZATION_NAME: 'Gemeente Test',
+      ORGANISATION_NAME: 'Gemeente Test',
       LDV_KEEP_ATTRIBUTES: 'app.*',
     },
   });

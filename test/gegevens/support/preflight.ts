@@ -108,7 +108,9 @@ export async function openPreflightKit(): Promise<PreflightKit> {
     GEGEVENS_TRANSPORT_CERTIFICATE: transport,
   };
   const call: PreflightKit['call'] = async (changes, ...words) => {
-    const ended = await callProgram(['gegevens', 'preflight', ...words], { ...environment, ...changes });
+    const { GEGEVENS_TRANSPORT_CERTIFICATE: connection, ...env } = { ...environment, ...changes };
+    const named = connection === '' ? [] : ['--transport-certificate', connection];
+    const ended = await callProgram(['gegevens', 'preflight', ...named, ...words], env);
     shown.push(ended.stdout, ended.stderr);
     return ended;
   };

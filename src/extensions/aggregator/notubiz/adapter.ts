@@ -16,11 +16,13 @@ export function openNotubiz(
   clock: Clock,
   slots?: CallSlots,
 ): SourceAdapter {
-  const { notubizUrl, notubizWooTypes, notubizWooRegisters } = aggregator;
+  const { notubizUrl, notubizWooCategories } = aggregator;
+  const linesOf = (kind: 'type:' | 'register:'): string[] =>
+    notubizWooCategories.flatMap((line) => (line.startsWith(kind) ? [line.slice(kind.length)] : []));
   return createNotubizAdapter({
     clock,
     proxy: server,
-    categories: wooCategories(notubizWooTypes, notubizWooRegisters),
+    categories: wooCategories(linesOf('type:'), linesOf('register:')),
     ...(slots === undefined ? {} : { slots }),
     ...(notubizUrl === undefined ? {} : { base: notubizUrl }),
   });

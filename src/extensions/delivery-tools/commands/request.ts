@@ -37,7 +37,7 @@ export interface RequestOptions extends TokenOptions {
 }
 
 const EXAMPLE = `
-Signs with the key of GEGEVENS_SIGNING_KEY and GEGEVENS_SIGNING_CHAIN (or GEGEVENS_SIGNING_P12), trusts the roots in
+Signs with the key of GEGEVENS_SIGNING_KEY and GEGEVENS_SIGNING_CHAIN, trusts the roots in
 GEGEVENS_TRUST_ANCHORS and checks revocation as the service does.
 
 Through an Outway no token is needed: the Outway adds it. Each request gets an Fsc-Transaction-Id of its own. The path is that of --outway;

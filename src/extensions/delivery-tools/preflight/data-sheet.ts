@@ -57,13 +57,13 @@ const NAMES = { shv: 'DDAS-schuldhulpverlening-ophaal-', vs: 'DDAS-vroegsignaler
 export function dataSheet({ gegevens, server, tokens }: Config, { own, transport, contacts }: SheetNeeds): DataSheet {
   const service = (variant: Variant): ServiceEntry => {
     const isShv = variant === 'shv';
-    const set = isShv ? gegevens.shvService : gegevens.vsService;
+    const set = gegevens.services.get(variant) ?? variant;
     const isConfigured = set.startsWith(NAMES[variant]) && set.length > NAMES[variant].length;
     return {
       variant,
       name: isConfigured ? set : NAMES[variant] + gegevens.supplierCode.replaceAll(/[^A-Za-z0-9._-]+/g, '-'),
       isConfigured,
-      setting: isShv ? 'GEGEVENS_SHV_SERVICE' : 'GEGEVENS_VS_SERVICE',
+      setting: 'GEGEVENS_SERVICES',
       method: 'POST',
       path: `${isShv ? gegevens.shvPrefix : gegevens.vsPrefix}/gegevens`,
       model: isShv ? gegevens.shvModel : gegevens.vsModel,

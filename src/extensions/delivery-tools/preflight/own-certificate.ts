@@ -36,7 +36,7 @@ export interface OwnCertificate {
 
 type Settings = Config['gegevens'];
 
-const KEY_FILES = 'GEGEVENS_SIGNING_KEY and GEGEVENS_SIGNING_CHAIN, or GEGEVENS_SIGNING_P12';
+const KEY_FILES = 'GEGEVENS_SIGNING_KEY and GEGEVENS_SIGNING_CHAIN';
 const LINES = ['certificate-oin', 'certificate-chain', 'certificate-key-size', 'certificate-usage', 'certificate-days'];
 /** With fewer days left a renewal cannot wait. */
 const WARNING_DAYS = 30;
@@ -48,7 +48,8 @@ const DAY_MS = 86_400_000;
 const KEY_TODO: Partial<Record<OwnKeyError['code'], string>> = {
   'unreadable-key': 'name a private key in PEM in GEGEVENS_SIGNING_KEY',
   'unreadable-chain': 'name your certificate and its intermediates in PEM in GEGEVENS_SIGNING_CHAIN',
-  'unreadable-p12': 'name a PKCS#12 file with one key and its certificates in GEGEVENS_SIGNING_P12',
+  'unreadable-p12':
+    'name a PKCS#12 file with one key and its certificates in GEGEVENS_SIGNING_KEY, or a chain in GEGEVENS_SIGNING_CHAIN',
   'wrong-passphrase':
     'set GEGEVENS_SIGNING_P12_PASSPHRASE (or …_FILE) to the passphrase of the file; a PEM key must not be encrypted',
   'mismatched-pair':
@@ -88,11 +89,9 @@ export async function checkOwnCertificate(
   return { lines, own };
 }
 
-function readFiles({ signingKey, signingChain, signingP12, signingP12Passphrase }: Settings): KeyFiles {
-  if (signingP12 !== undefined) {
-    return readPkcs12({ p12: readFileSync(signingP12), passphrase: signingP12Passphrase ?? '' });
-  }
-  if (signingKey === undefined || signingChain === undefined) throw new Error(`${KEY_FILES}, is missing`);
+function readFiles({ signingKey, signingChain, signingP12Passphrase: passphrase = '' }: Settings): KeyFiles {
+  if (signingKey === undefined) throw new Error('GEGEVENS_SIGNING_KEY is missing');
+  if (signingChain === undefined) return readPkcs12({ p12: readFileSync(signingKey), passphrase });
   return readPemFiles({ key: readFileSync(signingKey, 'utf8'), chain: readFileSync(signingChain, 'utf8') });
 }
 

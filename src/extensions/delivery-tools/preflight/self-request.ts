@@ -114,7 +114,7 @@ function todoOf(status: number, oin: string): string {
     case 403:
       return `use a token of the party that signs (OIN ${oin}), with scope \`read\`: see OAUTH_CLIENT_OINS and OAUTH_OIN_CLAIM`;
     case 404:
-      return 'let the path pass unchanged to this service, and set GEGEVENS_SHV_SERVICE and GEGEVENS_VS_SERVICE to the names (`svc`) in the tokens';
+      return 'let the path pass unchanged to this service, and set GEGEVENS_SERVICES to the names (`svc`) in the tokens';
     case 413:
     case 414:
     case 431:

@@ -18,7 +18,7 @@ export interface TransportCheck {
 }
 
 const NAME = 'transport-certificate';
-const FILE_TODO = 'name the certificate of your Inway: GEGEVENS_TRANSPORT_CERTIFICATE, or --transport-certificate FILE';
+const FILE_TODO = 'name the certificate of your Inway: --transport-certificate FILE';
 
 /** Without a file the certificate is asked of the own Inways and of `PUBLIC_BASE_URL`. */
 export async function checkTransport(config: Config, { own, timeoutMs }: TransportNeeds): Promise<TransportCheck> {

@@ -11,9 +11,9 @@ it('opens the adapter as it is configured', async () => {
     .addMeeting(meetingOf(20, { documents: [documentOf(1, { types: [{ id: 1, value: 'Motie' }] })] }))
     .addRegisterItem(6, registerItemOf(900, { main: [documentOf(2)] }));
   const env = {
+    NODE_ENV: 'test',
     NOTUBIZ_URL: `${supplier.base}/`,
-    NOTUBIZ_WOO_TYPES: 'Motie=c_1,Raads voorstel = c_2',
-    NOTUBIZ_WOO_REGISTERS: 'moties en amendementen=c_3',
+    NOTUBIZ_WOO_CATEGORIES: 'type:Motie=c_1,type:Raads voorstel = c_2,register:moties en amendementen=c_3',
   };
   const adapter = openNotubiz(readConfig(env, 'tool'), { now: () => NOW });
   try {
@@ -40,6 +40,9 @@ it('opens the adapter as it is configured', async () => {
   }
 });
 
-it.each(['Motie', 'Motie=', '=c_1', 'Motie=c 1', 'a=b=c'])('refuses the Woo category %j', (value) => {
-  expect(() => readConfig({ NOTUBIZ_WOO_TYPES: value }, 'tool')).toThrow(ConfigError);
-});
+it.each(['Motie=c_1', 'soort:Motie=c_1', 'type:Motie', 'type:Motie=', 'type:=c_1', 'type:Motie=c 1', 'type:a=b=c'])(
+  'refuses the Woo category %j',
+  (value) => {
+    expect(() => readConfig({ NOTUBIZ_WOO_CATEGORIES: value }, 'tool')).toThrow(ConfigError);
+  },
+);
