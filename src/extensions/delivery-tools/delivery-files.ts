@@ -1,5 +1,5 @@
 /** Files of the exchange model: read whole without storing them, and written whole or not at all. */
-import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
+import { open, rename, rm, stat } from 'node:fs/promises';
 import { type DeliveryJudge, DeliveryReader, type ReadDelivery } from '../../gegevens/import/delivery-reader.ts';
 import { type Faults, ImportStopped } from '../../gegevens/import/faults.ts';
 import type { ItemList } from '../../gegevens/model/mapping.ts';
@@ -51,27 +51,43 @@ export class UnwritableFile extends Error {
 /** Deliveries hold personal data. */
 export const OWNER_ONLY = 0o600;
 
+type Pieces = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
+
 /**
  * Writes a file that appears when it is complete; a pipe or device is written as it is.
  * @throws {UnwritableFile}; whatever `pieces` throws: then nothing remains
  */
-export async function writeWhole(
-  path: string,
-  pieces: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>,
-): Promise<void> {
+export async function writeWhole(path: string, pieces: Pieces): Promise<void> {
   const isPlain = (await stat(path).catch(() => undefined))?.isFile() ?? true;
   const part = isPlain ? `${path}.part` : path;
-  let file: FileHandle | undefined;
+  const file = await open(part, 'w', OWNER_ONLY).catch((cause: unknown) => {
+    throw new UnwritableFile(path, cause);
+  });
   try {
-    file = await open(part, 'w', OWNER_ONLY).catch((cause: unknown) => {
-      throw new UnwritableFile(path, cause);
-    });
-    for await (const piece of pieces) await file.writeFile(piece);
+    for await (const batch of batches(pieces)) await file.writeFile(batch);
     await file.close();
     if (isPlain) await rename(part, path);
   } catch (error) {
-    await file?.close();
-    if (isPlain && file !== undefined) await rm(part, { force: true });
+    await file.close();
+    if (isPlain) await rm(part, { force: true });
     throw error;
   }
+}
+
+const BATCH_BYTES = 256 * 1024;
+
+/** Joins small pieces, for which a call each would take longer than writing them. */
+export async function* batches(pieces: Pieces): AsyncGenerator<Buffer> {
+  let batch: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of pieces) {
+    const part = Buffer.from(piece);
+    batch.push(part);
+    bytes += part.length;
+    if (bytes < BATCH_BYTES) continue;
+    yield Buffer.concat(batch);
+    batch = [];
+    bytes = 0;
+  }
+  yield Buffer.concat(batch);
 }

@@ -25,7 +25,8 @@ import {
   streamSelected,
 } from '../../../gegevens/store/selected-records.ts';
 import type { JsonObject } from '../../../lib/jades/protected-header.ts';
-import { isRecord, pointerSteps, toPointer, valueAt, withValueAt } from '../../../lib/json/json-value.ts';
+import { pointerSteps, toPointer, valueAt, withValueAt } from '../../../lib/json/json-value.ts';
+import { memberNames } from '../model-shape.ts';
 import { type CheckReport, DeliveryCheck } from './delivery-check.ts';
 
 interface CheckOptions {
@@ -176,15 +177,6 @@ function knownPart(pointer: string, known: ReadonlySet<string>): string {
   const steps = pointerSteps(pointer);
   const unknown = steps.findIndex((step) => !/^\d{1,8}$/.test(step) && !known.has(step));
   return unknown === -1 ? pointer : toPointer(steps.slice(0, unknown));
-}
-
-/** The names of all members that a schema describes. */
-function memberNames(schema: unknown, names = new Set<string>()): Set<string> {
-  if (Array.isArray(schema)) for (const part of schema) memberNames(part, names);
-  if (!isRecord(schema)) return names;
-  for (const name of Object.keys(isRecord(schema.properties) ? schema.properties : {})) names.add(name);
-  for (const part of Object.values(schema)) memberNames(part, names);
-  return names;
 }
 
 interface StoredOptions extends CheckOptions {

@@ -124,7 +124,7 @@ export function isGiven(value: unknown): boolean {
 }
 
 /** Nine digits, of which the first eight times 9 to 2, less the ninth, are a multiple of eleven. */
-function isBsn(value: unknown): boolean {
+export function isBsn(value: unknown): boolean {
   if (typeof value !== 'string' || !/^\d{9}$/.test(value) || value === '000000000') return false;
   let sum = -Number(value[8]);
   for (let at = 0; at < 8; at += 1) sum += Number(value[at]) * (9 - at);

@@ -1,12 +1,12 @@
-import { createWriteStream } from 'node:fs';
-import { open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { open, realpath, stat } from 'node:fs/promises';
 import { Command, Option } from 'commander';
 import { createProgress, written } from '../../../cli/output.ts';
 import { CommandError, runTool, type ToolContext, UsageError } from '../../../cli/run-command.ts';
+import type { Model } from '../../../gegevens/model/model.ts';
 import { limitYoungGeneration } from '../../../lib/scheduling.ts';
 import type { Terminal } from '../../../seams/terminal.ts';
+import type { ConvertedFile, NamedLoss, Refusal } from '../convert/convert-file.ts';
 import type { LossReason } from '../convert/convert-value.ts';
-import type { Converter, Judgement, NamedLoss, Refusal } from '../convert/judge-file.ts';
 
 interface ConvertOptions {
   readonly from: string;
@@ -68,20 +68,26 @@ async function convert(context: ToolContext, path: string, options: ConvertOptio
   await checkUsage(path, options);
   // Records live for a moment: a large young generation would only be more memory.
   limitYoungGeneration();
-  const { createConverter, judgeFile } = await import('../convert/judge-file.ts');
+  const { convertFile } = await import('../convert/convert-file.ts');
+  const { batches, OWNER_ONLY, writeWhole } = await import('../delivery-files.ts');
   const { loadModel } = await import('../../../gegevens/model/model.ts');
-  const converter = createConverter(loadModel('vs', options.from), loadModel('vs', options.to));
+  const [from, to] = [loadModel('vs', options.from), loadModel('vs', options.to)];
   const findings: Findings = { losses: new Map(), refusedCount: 0, areItems: true, refused: [] };
-  const list = options.losses === undefined ? undefined : openLossList(options.losses);
-  const { size } = await stat(path);
-  // The file is read twice.
-  const progress = createProgress(terminal, 'records', 2 * size);
+  const { out, losses } = options;
+  const list = losses === undefined ? undefined : await open(losses, 'w', OWNER_ONLY).catch(cannotWrite(losses));
+  let lines: string[] = [];
+  const writeLosses = async (): Promise<void> => {
+    const text = lines.join('');
+    lines = [];
+    await list?.writeFile(text).catch(cannotWrite(losses));
+  };
+  const progress = createProgress(terminal, 'records', (await stat(path)).size);
   try {
-    const judgement = await judgeFile({
-      ...{ path, converter, signal },
+    const converted = await convertFile({
+      ...{ path, from, to, signal },
       lost: (loss) => {
         add(findings, loss);
-        list?.add(loss);
+        if (list !== undefined) lines.push(`${JSON.stringify(loss)}\n`);
       },
       refused: (refusal) => {
         findings.refusedCount += 1;
@@ -91,31 +97,41 @@ async function convert(context: ToolContext, path: string, options: ConvertOptio
       progress: async (bytesRead, records) => {
         progress.reached(bytesRead);
         progress.update(records);
-        await list?.drained();
+        await writeLosses();
       },
-    }).catch((error: unknown) => explainFaults(error, { path, converter, context }));
-    await list?.end();
-    const isWritten = isAcceptable(findings, options);
-    if (isWritten) {
-      await writeResult(context, path, options.out, {
-        ...{ converter, judgement },
-        progress: (bytesRead, records) => {
-          progress.reached(size + bytesRead);
-          progress.update(records);
-        },
-      });
-    }
+    }).catch((error: unknown) => explainFaults(error, { path, from, signal }));
+    await writeLosses();
     progress.end();
-    report(context, { path, options, judgement, findings, isWritten });
+    const { message, envelop } = converted;
+    const text = function* (): Generator<string> {
+      for (const piece of message.text(envelop)) {
+        signal.throwIfAborted();
+        yield piece;
+      }
+    };
+    const isWritten = isAcceptable(findings, options);
+    try {
+      if (isWritten && out !== undefined) await writeWhole(out, text());
+      else if (isWritten) for await (const batch of batches(text())) await written(terminal.stdout, batch, signal);
+    } finally {
+      message.close();
+    }
+    report(context, { path, options, converted, findings, isWritten });
   } finally {
     progress.end();
-    await list?.end();
+    await list?.close();
   }
   if (!isAcceptable(findings, options)) {
     const what = `model ${options.to} refuses ${findings.areItems ? `${findings.refusedCount} record(s)` : 'the levering or the message itself'}`;
     const advice = findings.areItems ? '; --leave-out writes the others' : '';
     throw new CommandError(`${path}: nothing written: ${what}${advice}`);
   }
+}
+
+function cannotWrite(path: string | undefined): (cause: unknown) => never {
+  return (cause) => {
+    throw new CommandError(`${path} cannot be written`, { cause });
+  };
 }
 
 function isAcceptable({ refusedCount, areItems }: Findings, { leaveOut = false }: ConvertOptions): boolean {
@@ -144,89 +160,20 @@ function add({ losses }: Findings, { member, reason, value, place, key }: NamedL
   losses.set(name, kind);
 }
 
-/** A file of lines that grows while the other is read. */
-function openLossList(path: string) {
-  const stream = createWriteStream(path, { mode: 0o600 });
-  const failed = new Promise<never>((_resolve, reject) => {
-    stream.once('error', (cause) => reject(new CommandError(`${path} cannot be written`, { cause })));
-  });
-  failed.catch(() => undefined);
-  let lines: string[] = [];
-  let ended: Promise<void> | undefined;
-  const drained = async (): Promise<void> => {
-    const text = lines.join('');
-    lines = [];
-    const written = new Promise<void>((resolve) => {
-      stream.write(text, () => resolve());
-    });
-    await Promise.race([written, failed]);
-  };
-  return {
-    add: (loss: NamedLoss): void => {
-      lines.push(`${JSON.stringify(loss)}\n`);
-    },
-    drained,
-    end: (): Promise<void> => {
-      ended ??= drained().finally(() => {
-        stream.end();
-      });
-      return ended;
-    },
-  };
-}
-
-/** @throws {CommandError} always: with the faults of the file and, when it is one, the model that it is of */
+/** @throws {CommandError} with the faults of the file and, when it is one, the model that it is of */
 async function explainFaults(
   error: unknown,
-  { path, converter, context }: { path: string; converter: Converter; context: ToolContext },
+  { path, from, signal }: { readonly path: string; readonly from: Model; readonly signal: AbortSignal },
 ): Promise<never> {
-  const { NotOfModel } = await import('../convert/judge-file.ts');
+  const { NotOfModel } = await import('../convert/convert-file.ts');
   if (!(error instanceof NotOfModel)) throw error;
   const { recogniseModel } = await import('../../../gegevens/store/import-file.ts');
-  const other = await recogniseModel(path, converter.from, context.interrupted);
+  const { variant, mapping } = from;
+  const other = await recogniseModel(path, { variant, except: mapping.versie }, signal);
   const hint = other === undefined ? [] : [`  this is a file of model ${other}; use --from ${other}`];
   const faults = error.faults.map(({ line, pointer, message }) => `  line ${line}  ${pointer || '/'}  ${message}`);
-  const what = `${path}: nothing written: not a file of model ${converter.from.mapping.versie}`;
+  const what = `${path}: nothing written: not a file of model ${mapping.versie}`;
   throw new CommandError([what, ...hint, ...faults].join('\n'));
-}
-
-interface ResultOptions {
-  readonly converter: Converter;
-  readonly judgement: Judgement;
-  readonly progress: (bytesRead: number, records: number) => void;
-}
-
-async function writeResult(
-  { terminal, interrupted: signal }: ToolContext,
-  path: string,
-  out: string | undefined,
-  options: ResultOptions,
-): Promise<void> {
-  const { writeConverted } = await import('../convert/write-file.ts');
-  if (out === undefined) {
-    const { stdout } = terminal;
-    const write = (piece: Buffer): Promise<void> => written(stdout, piece, signal);
-    return await writeConverted({ ...options, path, signal, write });
-  }
-  const part = `${out}.part`;
-  const file = await open(part, 'w', 0o600).catch((cause: unknown) => {
-    throw new CommandError(`${part} cannot be written`, { cause });
-  });
-  try {
-    await writeConverted({
-      ...options,
-      ...{ path, signal },
-      write: async (piece) => {
-        await file.writeFile(piece);
-      },
-    });
-    await file.close();
-    await rename(part, out);
-  } catch (error) {
-    await file.close();
-    await rm(part, { force: true });
-    throw error;
-  }
 }
 
 const REASONS: Readonly<Record<LossReason, (to: string, value: string | undefined) => string>> = {
@@ -241,18 +188,18 @@ const REASONS: Readonly<Record<LossReason, (to: string, value: string | undefine
 interface Report {
   readonly path: string;
   readonly options: ConvertOptions;
-  readonly judgement: Judgement;
+  readonly converted: ConvertedFile;
   readonly findings: Findings;
   readonly isWritten: boolean;
 }
 
-function report({ output, terminal }: ToolContext, { path, options, judgement, findings, isWritten }: Report): void {
+function report({ output, terminal }: ToolContext, { path, options, converted, findings, isWritten }: Report): void {
   const { from, to, out } = options;
-  const { records, zaken, changed, delivery } = judgement;
+  const { records, zaken, changed, message } = converted;
   const losses = [...findings.losses.values()];
   const { refused, refusedCount } = findings;
   const result = { file: path, from, to, written: isWritten ? (out ?? '-') : null };
-  const counts = { leveringen: delivery.leveringen.length, records, zaken, changed, refusedCount };
+  const counts = { leveringen: message.leveringen.length, records, zaken, changed, refusedCount };
   output.result({ ...result, ...counts, losses, refused }, () => {
     // Standard output may hold the converted file.
     const line = (text: string): void => {

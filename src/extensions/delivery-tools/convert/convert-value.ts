@@ -1,6 +1,6 @@
 /** Rewrites one value of a model into another model, and notes what is lost. */
 import { isRecord } from '../../../lib/json/json-value.ts';
-import type { Equivalents, Shape } from './shape.ts';
+import type { Shape } from '../model-shape.ts';
 
 /**
  * Why something is lost.
@@ -28,6 +28,13 @@ export interface Converted {
   readonly losses: readonly Loss[];
 }
 
+/** Names of the same thing in different models. */
+export interface Equivalents {
+  /** Every name of a member, itself included. */
+  readonly members: (name: string) => readonly string[];
+  readonly values: (value: string) => readonly string[];
+}
+
 interface Conversion {
   readonly equivalents: Equivalents;
   readonly losses: Loss[];
@@ -36,12 +43,13 @@ interface Conversion {
 
 type Path = readonly (string | number)[];
 
-/** @param from what the model of the value says of it; absent where it says nothing */
+/** @param shapes what the models say of the value; absent where one says nothing */
 export function convertValue(
   value: unknown,
-  shapes: { readonly from: Shape | undefined; readonly to: Shape },
+  shapes: { readonly from: Shape | undefined; readonly to: Shape | undefined },
   equivalents: Equivalents,
 ): Converted {
+  if (shapes.to === undefined) return { value, isChanged: false, losses: [] };
   const conversion: Conversion = { equivalents, losses: [], isChanged: false };
   const converted = rewrite(value, shapes.from, shapes.to, [], conversion);
   return { value: converted, isChanged: conversion.isChanged, losses: conversion.losses };
@@ -56,7 +64,7 @@ function rewrite(value: unknown, from: Shape | undefined, to: Shape, path: Path,
       .map((item, index) => rewrite(item, from?.items, items, [...path, index], conversion))
       .filter((item) => item !== undefined);
   }
-  if (isRecord(value)) return to.properties === undefined ? value : rewriteObject(value, from, to, path, conversion);
+  if (isRecord(value)) return to.hasMembers ? rewriteObject(value, from, to, path, conversion) : value;
   if (to.allowed !== undefined) return rewriteListed(value, from, to.allowed, path, conversion);
   if (typeof value === 'number' && !Number.isSafeInteger(value) && (Number.isInteger(value) || !Number.isFinite(value)))
     lose(conversion, { path, reason: 'number' });
@@ -66,17 +74,16 @@ function rewrite(value: unknown, from: Shape | undefined, to: Shape, path: Path,
 function rewriteObject(
   value: Record<string, unknown>,
   from: Shape | undefined,
-  { properties = new Map(), choices }: Shape,
+  to: Shape,
   path: Path,
   conversion: Conversion,
 ): unknown {
   const members = new Map<string, { readonly own: string; readonly value: unknown }>();
   for (const [own, member] of Object.entries(value)) {
     const at = [...path, own];
-    const name = properties.has(own)
-      ? own
-      : conversion.equivalents.members(own).find((candidate) => properties.has(candidate));
-    const shape = name === undefined ? undefined : properties.get(name);
+    const names = [own, ...conversion.equivalents.members(own)];
+    const name = names.find((candidate) => to.member(candidate) !== undefined);
+    const shape = name === undefined ? undefined : to.member(name);
     if (name !== own) conversion.isChanged = true;
     if (name === undefined || shape === undefined || member === null) {
       conversion.isChanged = true;
@@ -84,13 +91,13 @@ function rewriteObject(
     } else if (members.has(name)) {
       lose(conversion, { path: at, reason: 'twice' });
     } else {
-      const converted = rewrite(member, from?.properties?.get(own), shape, at, conversion);
+      const converted = rewrite(member, from?.member(own), shape, at, conversion);
       if (converted !== undefined) members.set(name, { own, value: converted });
     }
   }
   const whole = Object.fromEntries([...members].map(([name, member]) => [name, member.value]));
-  if (choices.length === 0) return whole;
-  for (const { allows, isMet } of choices) {
+  if (to.choices.length === 0) return whole;
+  for (const { allows, isMet } of to.choices) {
     const kept = Object.fromEntries(Object.entries(whole).filter(([name]) => allows(name)));
     if (!isMet(kept)) continue;
     for (const [name, member] of members) {

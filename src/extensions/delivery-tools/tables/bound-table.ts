@@ -1,5 +1,6 @@
+import type { ValueType } from '../model-shape.ts';
 import { CellFault, type Convert, type Converted, createConvert, fold } from './convert.ts';
-import type { ColumnName, FromColumn, ValueType } from './mapping-file.ts';
+import type { ColumnName, FromColumn } from './mapping-file.ts';
 import type { ColumnMember, MemberPlans, Plan, TablePlan } from './plan.ts';
 import { type Cells, cellText, columnLetters, type Place, type Row, type TableFile } from './table-file.ts';
 

@@ -1,5 +1,6 @@
+import type { ValueType } from '../model-shape.ts';
 import { type DateForm, dateForm, serialDay } from './dates.ts';
-import type { FromColumn, MappingContent, Scalar, ValueType } from './mapping-file.ts';
+import type { FromColumn, MappingContent, Scalar } from './mapping-file.ts';
 import { type Cell, cellText } from './table-file.ts';
 
 /** A cell that cannot be read as what its member needs; the message does not repeat the value. */

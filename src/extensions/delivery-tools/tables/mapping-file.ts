@@ -6,11 +6,11 @@ import { describeError } from '../../../gegevens/import/faults.ts';
 import type { ItemList, Variant } from '../../../gegevens/model/mapping.ts';
 import { pointerSteps } from '../../../lib/json/json-value.ts';
 import { modelsDirectory } from '../../../settings/gegevens-settings.ts';
+import type { ValueType } from '../model-shape.ts';
 
 /** Name of a column, or its number from 1. */
 export type ColumnName = string | number;
 export type Scalar = string | number | boolean;
-export type ValueType = 'text' | 'integer' | 'number' | 'boolean' | 'date';
 
 export interface FromColumn {
   readonly column: ColumnName;

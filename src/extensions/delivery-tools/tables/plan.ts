@@ -1,6 +1,7 @@
 import type { ItemList } from '../../../gegevens/model/mapping.ts';
 import type { Model } from '../../../gegevens/model/model.ts';
 import { pointerSteps, toPointer } from '../../../lib/json/json-value.ts';
+import { Shape, type ValueType } from '../model-shape.ts';
 import { readPattern } from './convert.ts';
 import { dateForm } from './dates.ts';
 import {
@@ -12,9 +13,7 @@ import {
   type Members,
   type Scalar,
   type TableMapping,
-  type ValueType,
 } from './mapping-file.ts';
-import { memberType } from './member-types.ts';
 
 /** A member of a record or levering that a table fills. */
 export interface MemberPath {
@@ -94,8 +93,9 @@ export function planTables(file: MappingFile, model: Model): Plan {
   }
   const oneLevering = [...mapping.envelop.leveringen, '*'];
   const { records, teller, zaken } = mapping.levering;
+  const shape = new Shape(model.schema);
   const planner = (members: Members, at: string, base: readonly string[]): MemberPlans =>
-    planMembers({ members, base, model, report: (pointer, message) => report(at + toPointer([pointer]), message) });
+    planMembers({ members, base, shape, report: (pointer, message) => report(at + toPointer([pointer]), message) });
   const own = new Set([teller, records, zaken?.lijst ?? []].map(toPointer));
   for (const pointer of Object.keys(content.levering)) {
     if (own.has(pointer)) report(`/levering${toPointer([pointer])}`, 'is filled by the import itself');
@@ -170,16 +170,17 @@ interface MembersToPlan {
   readonly members: Members;
   /** Path of what the pointers begin at. */
   readonly base: readonly string[];
-  readonly model: Model;
+  /** Of the message. */
+  readonly shape: Shape;
   readonly report: (pointer: string, message: string) => void;
 }
 
-function planMembers({ members, base, model, report }: MembersToPlan): MemberPlans {
+function planMembers({ members, base, shape, report }: MembersToPlan): MemberPlans {
   const columns: ColumnMember[] = [];
   const constants: ConstantMember[] = [];
   for (const [pointer, given] of Object.entries(members)) {
     const source = typeof given === 'object' ? given : { column: given };
-    const located = locate(pointer, base, model);
+    const located = locate(pointer, base, shape);
     if (typeof located === 'string') {
       report(pointer, located);
       continue;
@@ -223,14 +224,14 @@ function planMembers({ members, base, model, report }: MembersToPlan): MemberPla
 function locate(
   pointer: string,
   base: readonly string[],
-  model: Model,
-): { readonly path: MemberPath; readonly type: ReturnType<typeof memberType> } | string {
+  shape: Shape,
+): { readonly path: MemberPath; readonly type: Shape['type'] | undefined } | string {
   const steps = pointerSteps(pointer);
   const dataPath = [...base];
   let list: ListPath | undefined;
   let from = 0;
   for (const [at, step] of steps.entries()) {
-    const isItem = memberType(model, dataPath) === 'list';
+    const isItem = shape.at(dataPath)?.type === 'list';
     if (isItem && !/^(-|\d{1,3})$/.test(step))
       return `${toPointer(steps.slice(0, at))} is a list: its items are -, or 0, 1, …`;
     if (!isItem && step === '-') return `${toPointer(steps.slice(0, at)) || 'the record'} is not a list`;
@@ -243,5 +244,5 @@ function locate(
   }
   if (list !== undefined && from === steps.length) return 'is an item of a list: name a member of it';
   const own = steps.slice(from);
-  return { path: { pointer, steps: own, inner: toPointer(own), list }, type: memberType(model, dataPath) };
+  return { path: { pointer, steps: own, inner: toPointer(own), list }, type: shape.at(dataPath)?.type };
 }
