@@ -8,14 +8,15 @@ import { readOpenapi } from '../plugins/openapi-document.ts';
 import { mount, mountAddress } from '../plugins/server.ts';
 import { createFollower } from './feed/follower.ts';
 import { createFeedReader, createHeadCache } from './feed/head.ts';
-import { createPageCache, createResponseCache } from './feed/response-cache.ts';
+import { createResponseCache } from './feed/response-cache.ts';
 import { createStreams } from './feed/stream.ts';
 import { feedSections } from './operator-sections.ts';
 import { raadsfeedProblems } from './problems.ts';
 import { createRegister } from './register/register.ts';
 import { collectionRoutes } from './routes/collections.ts';
-import { feedRoute, snapshotRoute } from './routes/feed.ts';
+import { feedRoute } from './routes/feed.ts';
 import { registerRoute, serviceRoute, wellKnownRoutes } from './routes/service.ts';
+import { snapshotRoute } from './routes/snapshot.ts';
 import { streamRoute } from './routes/stream.ts';
 import type { Feed, RaadsfeedServices } from './services.ts';
 import { rewriteContentTables } from './store/content-tables.ts';
@@ -46,9 +47,8 @@ async function serveRaadsfeed(app: FastifyInstance): Promise<void> {
   const heads = createHeadCache({ primary: readPool, listener, log });
   const reader = createFeedReader({ primary: readPool, replica: replicaPool, heads, log });
   const cacheBytes = settings.cacheMb * 1024 * 1024;
-  const pageCache = createPageCache(cacheBytes / 2, heads);
-  const responses = createResponseCache(cacheBytes / 4, heads);
-  const counted = [pageCache.bytes, responses.bytes];
+  const responses = createResponseCache((cacheBytes * 3) / 4, heads);
+  const counted = [responses.bytes];
   const streams = createStreams({
     heads,
     reader,
@@ -60,7 +60,7 @@ async function serveRaadsfeed(app: FastifyInstance): Promise<void> {
     memoryBytes: config.server.unreadAnswersBytes * STREAM_SHARE,
     drainTimeoutMs: settings.streamDrainSeconds * 1000,
   });
-  const services: RaadsfeedServices = { settings, heads, reader, pages: pageCache, responses, mountUrl, log, stopping };
+  const services: RaadsfeedServices = { settings, heads, reader, responses, mountUrl, log, stopping };
   measureFeed(app.metrics, {
     head: () => heads.knownHead()?.head.sequenceNumber,
     streams: streams.count,

@@ -1,14 +1,17 @@
 import type { Logger } from '../lib/log.ts';
 import type { Config } from '../settings/read-config.ts';
 import type { FollowStep } from './feed/follower.ts';
-import type { HeadCache } from './feed/head.ts';
-import type { PageSource } from './feed/page.ts';
+import type { FeedReader, HeadCache } from './feed/head.ts';
 import type { ResponseCache } from './feed/response-cache.ts';
 import type { SourceCompleteness } from './store/state.ts';
 
 /** What the routes of the feed work with. */
-export interface RaadsfeedServices extends PageSource {
+export interface RaadsfeedServices {
   readonly settings: Config['raadsfeed'];
+  readonly heads: HeadCache;
+  readonly reader: FeedReader;
+  /** Address of the mount, without a trailing slash. */
+  readonly mountUrl: () => string;
   readonly responses: ResponseCache;
   readonly log: Logger;
   /** Fires when the process begins to stop: streams end then. */

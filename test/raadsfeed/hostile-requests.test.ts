@@ -1,10 +1,11 @@
 /** What strangers choose of a request takes no memory that is not counted. */
 import { randomBytes } from 'node:crypto';
+import Fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beginExchanges } from '../../src/plugins/exchange.ts';
 import { acceptedEncoding } from '../../src/plugins/headers.ts';
-import { ENCODINGS } from '../../src/raadsfeed/feed/compression.ts';
 import { createHeadCache } from '../../src/raadsfeed/feed/head.ts';
-import { createByteCache, createPageCache } from '../../src/raadsfeed/feed/response-cache.ts';
+import { createResponseCache } from '../../src/raadsfeed/feed/response-cache.ts';
 import { document, type FeedServer, quiet, silentListener, startFeed } from './support.ts';
 
 let feed: FeedServer;
@@ -57,37 +58,49 @@ describe('the memory for answers', () => {
     expect(await cacheBytes()).toBe(before);
   });
 
-  it('counts its keys', () => {
-    const cache = createByteCache<Buffer>(100_000, (value) => value.length);
-    for (let i = 0; i < 1000; i += 1) cache.set(`${'k'.repeat(2000)}${i}`, Buffer.alloc(1));
-    expect(cache.calculatedSize).toBeLessThanOrEqual(100_000);
-    expect(cache.calculatedSize).toBeGreaterThan(90_000);
-    expect(cache.get(`${'k'.repeat(2000)}${0}`)).toBeUndefined();
-  });
+  const away = { query: () => Promise.reject(new Error('away')) };
+  const encodings = ['zstd', 'br', 'gzip', 'identity'];
 
-  it('counts what pages are compressed to', async () => {
-    const away = { query: () => Promise.reject(new Error('away')) };
+  /** Answers of this many bytes that do not become smaller, from a cache of this many. */
+  async function fill(maxBytes: number, bodyBytes: number, requests: readonly (readonly [string, string])[]) {
     const heads = createHeadCache({ primary: away, listener: silentListener, log: quiet });
-    const pages = createPageCache(1_000_000, heads);
-    const position = { sequenceNumber: 0, epoch: 0 };
-    // Random, so that it does not become smaller.
-    pages.set('page', { from: position, last: position, bytes: randomBytes(50_000) });
-    expect(pages.bytes()).toBeLessThan(60_000);
-    await Promise.all(ENCODINGS.map((encoding) => pages.get('page')?.compressed(encoding)));
-    expect(pages.bytes()).toBeGreaterThan(200_000);
+    const responses = createResponseCache(maxBytes, heads);
+    const app = Fastify({ routerOptions: { maxParamLength: 5000 } });
+    beginExchanges(app, { deadlineMs: 60_000, publicBaseUrl: () => 'http://localhost' });
+    const body = randomBytes(bodyBytes).toString('hex');
+    app.get('/:name', (request, reply) =>
+      responses.answer(request, reply, 1, async () => ({ body: () => body, maxAgeSeconds: 5 })),
+    );
+    for (const [url, encoding] of requests) await app.inject({ url, headers: { 'accept-encoding': encoding } });
+    await app.close();
     heads.close();
+    return responses.bytes();
+  }
+
+  it('counts its keys', async () => {
+    const names = Array.from({ length: 100 }, (_, i) => [`/${'k'.repeat(2000)}${i}`, 'identity'] as const);
+    const bytes = await fill(100_000, 1, names);
+    expect(bytes).toBeLessThanOrEqual(100_000);
+    expect(bytes).toBeGreaterThan(90_000);
   });
 
-  it('keeps nothing when there is none', () => {
-    const cache = createByteCache<Buffer>(0, (value) => value.length);
-    cache.set('', Buffer.alloc(0));
-    expect([cache.get(''), cache.calculatedSize]).toEqual([undefined, 0]);
+  it('counts each encoding of an answer', async () => {
+    const bytes = await fill(
+      1_000_000,
+      50_000,
+      encodings.map((encoding) => ['/page', encoding]),
+    );
+    expect(bytes).toBeGreaterThan(240_000);
+  });
+
+  it('keeps nothing when there is none', async () => {
+    expect(await fill(0, 1, [['/page', 'identity']])).toBe(0);
   });
 });
 
 it('a long `Accept-Encoding` is not read', () => {
   const startedAt = performance.now();
   for (let i = 0; i < 100; i += 1)
-    expect(acceptedEncoding(`gzip, ${'br;q=0.1,'.repeat(6000)}`, ENCODINGS)).toBe('identity');
+    expect(acceptedEncoding(`gzip, ${'br;q=0.1,'.repeat(6000)}`, ['br', 'gzip'])).toBe('identity');
   expect(performance.now() - startedAt).toBeLessThan(100);
 });

@@ -1,6 +1,7 @@
 /** An answer that is asked for by many at once, and is in no cache yet, is compressed once; who has it already makes no body. */
 import Fastify from 'fastify';
 import { expect, it } from 'vitest';
+import { beginExchanges } from '../../src/plugins/exchange.ts';
 import { createHeadCache } from '../../src/raadsfeed/feed/head.ts';
 import { createResponseCache } from '../../src/raadsfeed/feed/response-cache.ts';
 import { quiet, silentListener } from './support.ts';
@@ -13,18 +14,18 @@ it('shares the work among requests for the very same, and does none for a 304', 
   });
   const responses = createResponseCache(0, heads);
   const app = Fastify();
-  responses.register(app);
+  beginExchanges(app, { deadlineMs: 60_000, publicBaseUrl: () => 'http://localhost' });
   let bodies = 0;
   let etag = '"1"';
-  app.get('/feed', { config: { operationId: 'getFeed' } }, (request, reply) =>
-    responses.send(request, reply, {
+  app.get('/feed', (request, reply) =>
+    responses.answer(request, reply, 1, async () => ({
       body: () => {
         bodies += 1;
         return 'inhoud '.repeat(400_000);
       },
       etag,
       maxAgeSeconds: 60,
-    }),
+    })),
   );
   const ask = (query: string, headers: Record<string, string>) => app.inject({ url: `/feed${query}`, headers });
   const br = { 'accept-encoding': 'br' };

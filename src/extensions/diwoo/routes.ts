@@ -1,16 +1,15 @@
 /** The addresses of DiWoo: `/robots.txt` and the sitemaps that it leads to, compressed and kept in memory. */
 import { hash } from 'node:crypto';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import type { Pool } from '../../database/pool.ts';
 import { isRecord } from '../../lib/json/json-value.ts';
 import { Problem } from '../../lib/problem.ts';
 import { limitUnreadAnswers } from '../../plugins/bodies.ts';
-import { acceptedEncoding, checkRequestHead } from '../../plugins/headers.ts';
+import { checkRequestHead } from '../../plugins/headers.ts';
 import { createRateCounter, limitRate } from '../../plugins/limits.ts';
 import { handleProblems } from '../../plugins/problem-reply.ts';
 import { platformProblems } from '../../plugins/problems.ts';
-import { compress, ENCODINGS } from '../../raadsfeed/feed/compression.ts';
-import { createByteCache, type ResponseCache } from '../../raadsfeed/feed/response-cache.ts';
+import type { Answer, ResponseCache } from '../../raadsfeed/feed/response-cache.ts';
 import { isComplete } from './follow-feed.ts';
 import { SITEMAP_PLACES } from './place-documents.ts';
 import {
@@ -32,8 +31,6 @@ interface DiwooContext {
 
 /** Seconds for which a client may keep an answer; it asks again with `If-None-Match`. */
 const MAX_AGE_SECONDS = 60;
-/** Bytes of sitemaps in memory, compressed. */
-const CACHE_BYTES = 32 * 1024 * 1024;
 /** A document in a sitemap takes about half of what a record takes. */
 const MEMORY_RECORDS = SITEMAP_PLACES / 2;
 const XML = 'application/xml; charset=utf-8';
@@ -70,23 +67,21 @@ export async function serveDiwoo(server: FastifyInstance, context: DiwooContext)
       });
       limitUnreadAnswers(app, app.settings.server.unreadAnswersBytes);
       const { refuseEarly } = handleProblems(app);
-      const serve = createSitemapServer(app, context);
-      app.get('/:file', (request, reply) => serve(request, reply));
+      app.get('/:file', async (request, reply) => {
+        const file = isRecord(request.params) ? String(request.params.file) : '';
+        return context.responses.answer(request, reply, MEMORY_RECORDS, serveSitemap(app, context, file));
+      });
       refuseEarly();
     },
     { prefix: WOO },
   );
 }
 
-function createSitemapServer(app: FastifyInstance, { pool, responses }: DiwooContext) {
-  const bodies = createByteCache<{ readonly bytes: Buffer }>(CACHE_BYTES, ({ bytes }) => bytes.length);
-  /** Sitemaps that are being made: requests for the same one share it. */
-  const pending = new Map<string, Promise<Buffer>>();
-
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const params = isRecord(request.params) ? request.params : {};
-    const name = readName(String(params.file ?? ''));
-    if (name === undefined) throw new Problem(platformProblems.notFound);
+function serveSitemap(app: FastifyInstance, { pool }: DiwooContext, file: string): () => Promise<Answer> {
+  const name = readName(file);
+  if (name === undefined) throw new Problem(platformProblems.notFound);
+  const shared = { contentType: XML, maxAgeSeconds: MAX_AGE_SECONDS };
+  return async () => {
     if (!(await isComplete(pool))) {
       throw new Problem(platformProblems.unavailable, {
         detail: 'De documenten worden nog ingelezen.',
@@ -96,7 +91,7 @@ function createSitemapServer(app: FastifyInstance, { pool, responses }: DiwooCon
     if (!('pagina' in name)) {
       const index = await readIndex(pool, name.categorie, app.publicBaseUrl());
       if (index === undefined) throw empty();
-      return responses.send(request, reply, { body: () => index, contentType: XML, maxAgeSeconds: MAX_AGE_SECONDS });
+      return { body: () => index, ...shared };
     }
     const state = await readSitemapState(pool, name);
     if (state === undefined) throw empty();
@@ -104,27 +99,7 @@ function createSitemapServer(app: FastifyInstance, { pool, responses }: DiwooCon
     // Without the feed's identity a restored database could give an old version to another text.
     const about = [organisatiecode, categorie, pagina, state.versie, state.gewijzigd.getTime(), state.naam].join('\n');
     const etag = `W/"${hash('sha256', about, 'base64url').slice(0, 22)}"`;
-    const encoding = acceptedEncoding(request.headers['accept-encoding'], ENCODINGS);
-    const key = `${encoding} ${etag}`;
-    const make = async (): Promise<Buffer> => {
-      const plain = Buffer.from(await renderSitemap(await readDocuments(pool, name), state.naam));
-      const bytes = encoding === 'identity' ? plain : await compress(plain, encoding);
-      if (encoding !== 'identity') bodies.set(key, { bytes });
-      return bytes;
-    };
-    const read = (): Promise<Buffer> => {
-      const work = pending.get(key) ?? make().finally(() => pending.delete(key));
-      pending.set(key, work);
-      return work;
-    };
-    const send = (bytes: Buffer) =>
-      ({
-        ...{ etag, contentType: XML, maxAgeSeconds: MAX_AGE_SECONDS, body: () => bytes },
-        ...(encoding === 'identity' ? {} : { compressed: async () => bytes }),
-      }) as const;
-    const kept = bodies.get(key);
-    if (kept !== undefined) return responses.send(request, reply, send(kept.bytes));
-    return responses.readAndSend(request, reply, MEMORY_RECORDS, async () => send(await read()));
+    return { body: async () => renderSitemap(await readDocuments(pool, name), state.naam), etag, ...shared };
   };
 }
 

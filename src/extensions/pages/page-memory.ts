@@ -3,11 +3,10 @@
  * rows were read, so a redaction is out with the first notification of it, and within the second in any case.
  */
 import type { FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
 import { acceptedEncoding } from '../../plugins/headers.ts';
 import type { EncodedText } from '../../plugins/html/mount.ts';
-import { ENCODINGS } from '../../raadsfeed/feed/compression.ts';
 import type { HeadCache } from '../../raadsfeed/feed/head.ts';
-import { createByteCache } from '../../raadsfeed/feed/response-cache.ts';
 import type { FeedHead } from '../../raadsfeed/store/feed-row.ts';
 
 /** The index follows the feed a moment later, and the front page tells what comes and what was. */
@@ -30,14 +29,14 @@ export interface PageMemory {
 
 /** @param maxBytes 0 keeps nothing */
 export function createPageMemory(maxBytes: number, heads: HeadCache): PageMemory {
-  const kept = createByteCache<KeptPage>(
-    maxBytes,
-    ({ text }) => text.bytes.length + 2 * Object.values(text.headers).join('').length,
-  );
+  const kept = new LRUCache<string, KeptPage>({
+    maxSize: Math.max(1, Math.floor(maxBytes)),
+    sizeCalculation: ({ text }) => 2000 + text.bytes.length,
+  });
   heads.onChange(() => kept.clear());
   return {
     async page(request, make) {
-      const key = `${acceptedEncoding(request.headers['accept-encoding'], ENCODINGS)} ${request.url}`;
+      const key = `${acceptedEncoding(request.headers['accept-encoding'], ['br', 'gzip'])} ${request.url}`;
       const head = heads.cachedHead();
       const found = kept.get(key);
       if (found !== undefined && found.head === head && heads.now() < found.until) return found.text;

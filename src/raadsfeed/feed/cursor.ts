@@ -44,7 +44,7 @@ export function encodeListCursor(feedId: string, after: string): string {
   return start(LIST, feedId, text.length, (bytes) => text.copy(bytes, HEAD_BYTES));
 }
 
-export function decodeFeedCursor(feedId: string, cursor: string): Decoded<FeedPosition> {
+function decodeFeedCursor(feedId: string, cursor: string): Decoded<FeedPosition> {
   return decode(FEED, feedId, cursor, (bytes) =>
     bytes.length === HEAD_BYTES + POSITION_BYTES ? readPosition(bytes, HEAD_BYTES) : undefined,
   );
@@ -58,7 +58,7 @@ export function decodeSnapshotCursor(feedId: string, cursor: string): Decoded<Sn
   );
 }
 
-export function decodeListCursor(feedId: string, cursor: string): Decoded<string> {
+function decodeListCursor(feedId: string, cursor: string): Decoded<string> {
   return decode(LIST, feedId, cursor, (bytes) => {
     const text = bytes.toString('utf8', HEAD_BYTES);
     // Postgres refuses a zero byte in a text; bytes that are not UTF-8 do not survive decoding.
@@ -126,6 +126,18 @@ export async function resolveCursor(
   if ('fault' in decoded) throw invalidCursor(decoded.fault);
   const { position } = decoded;
   return { position, head: await resolveNumber(heads, position.sequenceNumber) };
+}
+
+/** Where a list that is sorted by text continues: after this one, the empty one at its beginning. @throws {Problem} `ongeldige-cursor` */
+export async function resolveListCursor(
+  heads: HeadCache,
+  cursor: string | undefined,
+): Promise<{ feedId: string; after: string }> {
+  const { feedId } = await heads.head();
+  if (cursor === undefined) return { feedId, after: '' };
+  const decoded = decodeListCursor(feedId, cursor);
+  if ('fault' in decoded) throw invalidCursor(decoded.fault);
+  return { feedId, after: decoded.position };
 }
 
 /**

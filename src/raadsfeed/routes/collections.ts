@@ -5,10 +5,10 @@ import { Problem } from '../../lib/problem.ts';
 import type { Contract } from '../../plugins/contract.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import { COLLECTIONS, type ResourceType } from '../domain/resource.ts';
-import { decodeListCursor, encodeListCursor, invalidCursor } from '../feed/cursor.ts';
+import { encodeListCursor, resolveListCursor } from '../feed/cursor.ts';
 import type { RaadsfeedServices } from '../services.ts';
 import { readCollection, readResource } from '../store/read-texts.ts';
-import { DEFAULT_LIMIT, nextLink, pageEnd, pageUrl, readPageQuery } from './feed.ts';
+import { nextLink, pageEnd, pageUrl, readPageQuery } from './page-query.ts';
 
 type ListOperation = 'getVergaderingen' | 'getAgendapunten' | 'getInformatieobjecten';
 type OneOperation = 'getVergadering' | 'getAgendapunt' | 'getInformatieobject';
@@ -26,18 +26,15 @@ export function collectionRoutes(
   contract.serve(app, operationIds.list, {}, async (request, reply) => {
     const organisatiecode = codeOf(request.params.organisatiecode);
     const { cursor, limit } = readPageQuery(request);
-    const { feedId } = await heads.head();
-    const after = cursor === undefined ? { position: '' } : decodeListCursor(feedId, cursor);
-    if ('fault' in after) throw invalidCursor(after.fault);
-    const size = limit ?? DEFAULT_LIMIT;
-    return responses.readAndSend(request, reply, size, async () => {
+    const { feedId, after } = await resolveListCursor(heads, cursor);
+    return responses.answer(request, reply, limit, async () => {
       const { found, isAll, head } = await reader.read((db) =>
-        readCollection(db, { organisatiecode, resourceType }, after.position, size + 1),
+        readCollection(db, { organisatiecode, resourceType }, after, limit + 1),
       );
-      const results = found.slice(0, size);
+      const results = found.slice(0, limit);
       const last = results.at(-1);
-      const isLast = isAll && found.length <= size;
-      const nextCursor = !isLast && last !== undefined ? encodeListCursor(feedId, last.bronidentificatie) : null;
+      const isLast = (isAll && found.length <= limit) || last === undefined;
+      const nextCursor = isLast ? null : encodeListCursor(feedId, last.bronidentificatie);
       const listUrl = `${mountUrl()}/organisaties/${organisatiecode}/${COLLECTIONS[resourceType]}`;
       const next = nextCursor === null ? null : pageUrl(listUrl, { limit, cursor: nextCursor });
       return {
@@ -45,27 +42,24 @@ export function collectionRoutes(
         maxAgeSeconds: settings.headMaxAgeSeconds,
         link: nextLink(next),
         head,
-        bytes: results.reduce((sum, { dataText }) => sum + dataText.length, 0),
       };
     });
   });
 
-  contract.serve(app, operationIds.one, {}, async (request, reply) => {
-    const { bronidentificatie } = request.params;
-    const organisatiecode = codeOf(request.params.organisatiecode);
-    await heads.head();
-    const { resource, head } = await reader.read((db) =>
-      readResource(db, { organisatiecode, resourceType, bronidentificatie }),
-    );
-    if (resource === undefined) {
-      throw new Problem(platformProblems.notFound, { detail: 'Deze resource is onbekend of verwijderd.' });
-    }
-    return responses.send(request, reply, {
-      body: () => resource.dataText,
-      maxAgeSeconds: settings.headMaxAgeSeconds,
-      head,
-    });
-  });
+  contract.serve(app, operationIds.one, {}, (request, reply) =>
+    responses.answer(request, reply, 1, async () => {
+      const { bronidentificatie } = request.params;
+      const organisatiecode = codeOf(request.params.organisatiecode);
+      await heads.head();
+      const { resource, head } = await reader.read((db) =>
+        readResource(db, { organisatiecode, resourceType, bronidentificatie }),
+      );
+      if (resource === undefined) {
+        throw new Problem(platformProblems.notFound, { detail: 'Deze resource is onbekend of verwijderd.' });
+      }
+      return { body: () => resource.dataText, maxAgeSeconds: settings.headMaxAgeSeconds, head };
+    }),
+  );
 }
 
 /** The contract has checked the form; only the case is still free. */

@@ -1,109 +1,98 @@
+/** `GET /feed`: the log after a position. */
 import { crc32 } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import type { operations } from '../../contracts/raadsfeed.ts';
-import { normaliseOrganisatiecode } from '../../lib/feed-client/organisatiecode.ts';
 import type { Contract } from '../../plugins/contract.ts';
-import { WORTH_COMPRESSING_BYTES } from '../feed/compression.ts';
-import { encodeFeedCursor } from '../feed/cursor.ts';
-import { type FeedPage, type FeedQuery, readFeedPage, readSnapshotPage } from '../feed/page.ts';
+import { joinRecord } from '../domain/record-text.ts';
+import { assertInRange, assertSameEpoch, encodeFeedCursor, invalidCursor, resolveCursor } from '../feed/cursor.ts';
 import type { RaadsfeedServices } from '../services.ts';
+import type { FeedHead, FeedPosition } from '../store/feed-row.ts';
+import { MissingNumberError, readRange } from '../store/read-log.ts';
+import { readFiltered } from '../store/read-texts.ts';
+import { type PageQuery, pageUrl, readPageQuery } from './page-query.ts';
 
-/** `GET /feed`: the log after a position. */
 export function feedRoute(app: FastifyInstance, contract: Contract<operations>, services: RaadsfeedServices): void {
-  const { settings, responses } = services;
+  const { settings, responses, mountUrl } = services;
   contract.serve(app, 'getFeed', {}, async (request, reply) => {
     const query = readPageQuery(request);
-    const limit = query.limit ?? DEFAULT_LIMIT;
-    return responses.readAndSend(request, reply, limit, async () => {
-      const page = await readFeedPage(services, { ...query, limit });
-      const { head, hasMore, compressed } = page;
-      const mountUrl = services.mountUrl();
-      const feedUrl = `${mountUrl}/feed`;
-      const cursor = encodeFeedCursor(head.feedId, page.last);
-      const next = pageUrl(feedUrl, { ...query, cursor });
-      // What follows the records: the only part of a page of history that is not always the same.
-      const end = `,"cursor":"${cursor}","head":${head.head.sequenceNumber},"hasMore":${hasMore},"next":${hasMore ? JSON.stringify(next) : 'null'}}`;
-      // Whether it is compressed must not depend on where it comes from.
-      const isLarge = page.bytes + Buffer.byteLength(end) >= WORTH_COMPRESSING_BYTES;
+    return responses.answer(request, reply, query.limit, async () => {
+      const { from, last, head, records } = await readPage(services, query);
+      const hasMore = last.sequenceNumber < head.head.sequenceNumber;
+      const mount = mountUrl();
+      const cursor = encodeFeedCursor(head.feedId, last);
+      const next = pageUrl(`${mount}/feed`, { ...query, cursor });
+      const end = `"cursor":"${cursor}","head":${head.head.sequenceNumber},"hasMore":${hasMore},"next":${hasMore ? JSON.stringify(next) : 'null'}`;
+      const self = pageUrl(`${mount}/feed`, query);
       return {
-        body: () => page.body(end),
-        compressed: isLarge && compressed !== undefined ? (encoding) => compressed(encoding, end) : undefined,
-        // A client that asks whether it has changed will ask again: the page is cached.
-        unchanged: compressed === undefined ? () => void page.body(end) : undefined,
-        etag: etagOf(page, mountUrl),
+        body: () => `{"records":[${records.join(',')}],${end}}`,
+        etag: etagOf(from, last, head, mount),
         maxAgeSeconds: hasMore ? settings.historyMaxAgeSeconds : settings.headMaxAgeSeconds,
-        link: `<${next}>; rel="next", <${pageUrl(feedUrl, query)}>; rel="self", <${mountUrl}/openapi.json>; rel="service-desc"`,
+        link: `<${next}>; rel="next", <${self}>; rel="self", <${mount}/openapi.json>; rel="service-desc"`,
         head,
-        bytes: page.bytes,
+        isHistory: hasMore,
       };
     });
   });
 }
 
 /** Everything that determines the body at one address; `head` is in the body of every page, so it is in the tag. */
-function etagOf({ from, last, head: { feedId, head, redactions } }: FeedPage, mountUrl: string): string {
-  const base = crc32(mountUrl, crc32(feedId)).toString(36);
+function etagOf(from: FeedPosition, last: FeedPosition, { feedId, head, redactions }: FeedHead, mount: string): string {
+  const base = crc32(mount, crc32(feedId)).toString(36);
   const epoch = (last.epoch >>> 0).toString(36);
   return `W/"${base}.${redactions}.${from.sequenceNumber}.${last.sequenceNumber}.${epoch}.${head.sequenceNumber}"`;
 }
 
-/** `GET /snapshot`: the current state, and where the feed goes on from it. */
-export function snapshotRoute(app: FastifyInstance, contract: Contract<operations>, services: RaadsfeedServices): void {
-  contract.serve(app, 'getSnapshot', {}, async (request, reply) => {
-    const query = readPageQuery(request);
-    const limit = query.limit ?? DEFAULT_LIMIT;
-    return services.responses.readAndSend(request, reply, limit, async () => {
-      const page = await readSnapshotPage(services, { ...query, limit });
-      const next =
-        page.cursor === null ? null : pageUrl(`${services.mountUrl()}/snapshot`, { ...query, cursor: page.cursor });
-      return {
-        body: () => `{"records":[${page.records}],"feedCursor":"${page.feedCursor}",${pageEnd(page.cursor, next)}`,
-        maxAgeSeconds: services.settings.headMaxAgeSeconds,
-        link: nextLink(next),
-        head: page.head,
-        bytes: page.records.length,
-      };
-    });
+interface Page {
+  /** The positions that it begins after, and that it was read to. */
+  readonly from: FeedPosition;
+  readonly last: FeedPosition;
+  readonly head: FeedHead;
+  readonly records: readonly string[];
+}
+
+/** @throws {Problem} `ongeldige-cursor` */
+async function readPage(services: RaadsfeedServices, query: PageQuery): Promise<Page> {
+  const { heads } = services;
+  const { position: from, head: known } = await resolveCursor(heads, query.cursor);
+  // A poll at the head costs the database nothing.
+  if (from.sequenceNumber === known.head.sequenceNumber) {
+    assertSameEpoch(known, from);
+    return { from, last: from, head: known, records: [] };
+  }
+  const found = await readRecords(services, from, query).catch((error: unknown) => {
+    // A client must not read past a hole; the snapshot has what is current.
+    throw error instanceof MissingNumberError ? invalidCursor('voor-de-geschiedenis') : error;
   });
+  const { head } = found;
+  if (query.cursor === undefined && from.sequenceNumber < head.historyAfter.sequenceNumber) {
+    // The history was pruned further meanwhile.
+    await heads.refreshHead();
+    return readPage(services, query);
+  }
+  assertInRange(head, from.sequenceNumber);
+  assertSameEpoch(head, from, found.epoch);
+  return { from, ...found };
 }
 
-/** Records or resources on a page when the query does not say. */
-export const DEFAULT_LIMIT = 500;
-
-/** The query parameters of all lists; not every list has all of them. */
-type ListQuerystring = Partial<operations['getFeed']['parameters']['query']>;
-
-/** The parameters that made a page, for the address of the next one. */
-type PageQuery = Omit<FeedQuery, 'limit'> & { readonly limit?: number | undefined };
-
-/** The query of a list, after the contract has checked it: codes in lower case, `limit` only when it was asked for. */
-export function readPageQuery({ query }: { readonly query: ListQuerystring }): PageQuery {
-  const { cursor, limit, organisatiecode, resourceType } = query;
+/** `epoch`: of the record at the position; `undefined` when there is none. */
+async function readRecords(
+  { reader, mountUrl }: RaadsfeedServices,
+  from: FeedPosition,
+  { limit, ...filter }: PageQuery,
+): Promise<Omit<Page, 'from'> & { readonly epoch: number | undefined }> {
+  const after = from.sequenceNumber;
+  const mount = mountUrl();
+  if (filter.organisatiecode === undefined && filter.resourceType === undefined) {
+    const { records, epoch, lastEpoch, head } = await reader.read((db) => readRange(db, after, limit, mount), after);
+    const last = { sequenceNumber: after + records.length, epoch: lastEpoch ?? from.epoch };
+    return { records, last: records.length === 0 ? from : last, head, epoch };
+  }
+  const { records, isAll, epoch, head } = await reader.read((db) => readFiltered(db, after, limit, filter), after);
+  // Fewer than asked for: everything up to the head was read.
+  const { sequenceNumber, epoch: lastEpoch } = isAll ? head.head : (records.at(-1) ?? head.head);
   return {
-    cursor,
-    limit: limit === DEFAULT_LIMIT ? undefined : limit,
-    organisatiecode: organisatiecode === undefined ? undefined : normaliseOrganisatiecode(organisatiecode),
-    resourceType,
+    records: records.map((text) => joinRecord(text, mount)),
+    last: { sequenceNumber, epoch: lastEpoch },
+    ...{ head, epoch },
   };
-}
-
-/** Address of a page of a list, with only the parameters that were asked for, so that one page has one address. */
-export function pageUrl(listUrl: string, { cursor, limit, organisatiecode, resourceType }: PageQuery): string {
-  const parameters = new URLSearchParams();
-  if (cursor !== undefined) parameters.set('cursor', cursor);
-  if (limit !== undefined) parameters.set('limit', String(limit));
-  if (organisatiecode !== undefined) parameters.set('organisatiecode', organisatiecode);
-  if (resourceType !== undefined) parameters.set('resourceType', resourceType);
-  const query = parameters.toString();
-  return query === '' ? listUrl : `${listUrl}?${query}`;
-}
-
-/** The last members of a page of a list, its closing brace included. */
-export function pageEnd(cursor: string | null, next: string | null): string {
-  return `"cursor":${JSON.stringify(cursor)},"hasMore":${cursor !== null},"next":${JSON.stringify(next)}}`;
-}
-
-/** `Link` of a list: the next page, when there is one. */
-export function nextLink(next: string | null): string | undefined {
-  return next === null ? undefined : `<${next}>; rel="next"`;
 }

@@ -8,31 +8,33 @@ import { escapeHtml, htmlPage } from '../../plugins/pages.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import type { Config } from '../../settings/read-config.ts';
 import { RESOURCE_TYPES } from '../domain/resource.ts';
-import { decodeListCursor, encodeListCursor, invalidCursor } from '../feed/cursor.ts';
+import { encodeListCursor, resolveListCursor } from '../feed/cursor.ts';
 import type { Register } from '../register/register.ts';
 import type { RaadsfeedServices } from '../services.ts';
 import { type FeedRow, readFeedRow } from '../store/feed-row.ts';
 import { type FeedOrganisation, readOrganisations } from '../store/state.ts';
-import { DEFAULT_LIMIT, nextLink, pageEnd, pageUrl, readPageQuery } from './feed.ts';
+import { nextLink, pageEnd, pageUrl, readPageQuery } from './page-query.ts';
 
 /** `GET /`: the service document, for people as a page. */
 export function serviceRoute(app: FastifyInstance, contract: Contract<operations>, services: RaadsfeedServices): void {
   const { heads, reader, settings, responses, mountUrl } = services;
-  contract.serve(app, 'getServicedocument', {}, async (request, reply) => {
-    await heads.head();
-    const { head, organisations } = await reader.read(async (db) => ({
-      organisations: await readOrganisations(db),
-      head: await readFeedRow(db),
-    }));
-    const document = serviceDocument(mountUrl(), settings, head, organisations);
-    const page = prefersHtml(request.headers.accept);
-    return responses.send(request, reply, {
-      body: () => (page ? servicePage(document, mountUrl()) : JSON.stringify(document)),
-      contentType: page ? 'text/html; charset=utf-8' : 'application/json; charset=utf-8',
-      maxAgeSeconds: settings.headMaxAgeSeconds,
-      vary: 'Accept',
-    });
-  });
+  contract.serve(app, 'getServicedocument', {}, (request, reply) =>
+    responses.answer(request, reply, 1, async () => {
+      await heads.head();
+      const { head, organisations } = await reader.read(async (db) => ({
+        organisations: await readOrganisations(db),
+        head: await readFeedRow(db),
+      }));
+      const document = serviceDocument(mountUrl(), settings, head, organisations);
+      const isPage = prefersHtml(request.headers.accept);
+      return {
+        body: () => (isPage ? servicePage(document, mountUrl()) : JSON.stringify(document)),
+        ...(isPage ? { contentType: 'text/html; charset=utf-8' } : {}),
+        maxAgeSeconds: settings.headMaxAgeSeconds,
+        vary: 'Accept',
+      };
+    }),
+  );
 }
 
 /** Whether the client prefers HTML to JSON, or takes both and names it first (RFC 9110 12.5.1). */
@@ -139,22 +141,20 @@ export function registerRoute(
     if (register === undefined)
       throw new Problem(platformProblems.notFound, { detail: 'Deze dienst is geen register.' });
     const { cursor, limit, organisatiecode } = readPageQuery(request);
-    const { feedId } = await services.heads.head();
-    const after = cursor === undefined ? { position: '' } : decodeListCursor(feedId, cursor);
-    if ('fault' in after) throw invalidCursor(after.fault);
-    const size = limit ?? DEFAULT_LIMIT;
-    const found = await register.list(after.position, size + 1, organisatiecode);
-    const results = found.slice(0, size);
-    const last = results.at(-1);
-    const nextCursor = found.length > size && last !== undefined ? encodeListCursor(feedId, last.serviceUrl) : null;
-    const next =
-      nextCursor === null
-        ? null
-        : pageUrl(`${services.mountUrl()}/register`, { limit, organisatiecode, cursor: nextCursor });
-    return services.responses.send(request, reply, {
-      body: () => `{"results":${JSON.stringify(results)},${pageEnd(nextCursor, next)}`,
-      maxAgeSeconds: services.settings.headMaxAgeSeconds,
-      link: nextLink(next),
+    const { feedId, after } = await resolveListCursor(services.heads, cursor);
+    return services.responses.answer(request, reply, limit, async () => {
+      const found = await register.list(after, limit + 1, organisatiecode);
+      const results = found.slice(0, limit);
+      const last = results.at(-1);
+      const isLast = found.length <= limit || last === undefined;
+      const nextCursor = isLast ? null : encodeListCursor(feedId, last.serviceUrl);
+      const listUrl = `${services.mountUrl()}/register`;
+      const next = nextCursor === null ? null : pageUrl(listUrl, { limit, organisatiecode, cursor: nextCursor });
+      return {
+        body: () => `{"results":${JSON.stringify(results)},${pageEnd(nextCursor, next)}`,
+        maxAgeSeconds: services.settings.headMaxAgeSeconds,
+        link: nextLink(next),
+      };
     });
   });
 }

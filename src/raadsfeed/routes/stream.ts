@@ -8,7 +8,7 @@ import type { Streams } from '../feed/stream.ts';
 import { raadsfeedProblems } from '../problems.ts';
 import type { RaadsfeedServices } from '../services.ts';
 import { readRange } from '../store/read-log.ts';
-import { readPageQuery } from './feed.ts';
+import { readPageQuery } from './page-query.ts';
 
 const RETRY_SECONDS = '30';
 const STREAM_HEADERS = {
