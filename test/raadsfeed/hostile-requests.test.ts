@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import Fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { beginExchanges } from '../../src/plugins/exchange.ts';
+import { requests } from '../../src/plugins/exchange.ts';
 import { acceptedEncoding } from '../../src/plugins/headers.ts';
 import { createHeadCache } from '../../src/raadsfeed/feed/head.ts';
 import { createResponseCache } from '../../src/raadsfeed/feed/response-cache.ts';
@@ -62,16 +62,16 @@ describe('the memory for answers', () => {
   const encodings = ['zstd', 'br', 'gzip', 'identity'];
 
   /** Answers of this many bytes that do not become smaller, from a cache of this many. */
-  async function fill(maxBytes: number, bodyBytes: number, requests: readonly (readonly [string, string])[]) {
+  async function fill(maxBytes: number, bodyBytes: number, asked: readonly (readonly [string, string])[]) {
     const heads = createHeadCache({ primary: away, listener: silentListener, log: quiet });
     const responses = createResponseCache(maxBytes, heads);
     const app = Fastify({ routerOptions: { maxParamLength: 5000 } });
-    beginExchanges(app, { deadlineMs: 60_000, publicBaseUrl: () => 'http://localhost' });
+    await app.register(requests, { requestTimeoutMs: 60_000 });
     const body = randomBytes(bodyBytes).toString('hex');
     app.get('/:name', (request, reply) =>
       responses.answer(request, reply, 1, async () => ({ body: () => body, maxAgeSeconds: 5 })),
     );
-    for (const [url, encoding] of requests) await app.inject({ url, headers: { 'accept-encoding': encoding } });
+    for (const [url, encoding] of asked) await app.inject({ url, headers: { 'accept-encoding': encoding } });
     await app.close();
     heads.close();
     return responses.bytes();

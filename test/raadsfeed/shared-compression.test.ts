@@ -1,7 +1,7 @@
 /** An answer that is asked for by many at once, and is in no cache yet, is compressed once; who has it already makes no body. */
 import Fastify from 'fastify';
 import { expect, it } from 'vitest';
-import { beginExchanges } from '../../src/plugins/exchange.ts';
+import { requests } from '../../src/plugins/exchange.ts';
 import { createHeadCache } from '../../src/raadsfeed/feed/head.ts';
 import { createResponseCache } from '../../src/raadsfeed/feed/response-cache.ts';
 import { quiet, silentListener } from './support.ts';
@@ -14,7 +14,7 @@ it('shares the work among requests for the very same, and does none for a 304', 
   });
   const responses = createResponseCache(0, heads);
   const app = Fastify();
-  beginExchanges(app, { deadlineMs: 60_000, publicBaseUrl: () => 'http://localhost' });
+  await app.register(requests, { requestTimeoutMs: 60_000 });
   let bodies = 0;
   let etag = '"1"';
   app.get('/feed', (request, reply) =>
