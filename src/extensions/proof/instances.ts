@@ -1,12 +1,10 @@
 /** Asks the other instances of this service for the last checkpoint that each published: they remember it apart from the database. */
-
-import type { Logger } from '../../lib/log.ts';
-import { createGuardedConnections, headerValue, readBody } from '../../lib/outbound/guarded-fetch.ts';
+import { type Logger, reasonOf } from '../../lib/log.ts';
 import { MAX_NOTE_BYTES } from '../../lib/tlog/note.ts';
 import type { Config } from '../../settings/read-config.ts';
+import { createProofHttp } from './http.ts';
 import type { StoredLog } from './store/logs.ts';
 
-/** Milliseconds that an instance has for its answer. */
 const TIMEOUT_MS = 2_000;
 
 export interface Instances {
@@ -25,37 +23,23 @@ interface InstancesOptions {
 export function createInstances({ config, log: logger, stopping }: InstancesOptions): Instances | undefined {
   const { instances } = config.proof;
   if (instances.length === 0) return undefined;
-  const { outboundProxy, outboundNoProxy } = config.server;
-  const connections = createGuardedConnections({
-    // An operator chose the addresses.
-    rules: { allowPrivate: true },
-    proxy: { outboundProxy, outboundNoProxy },
-    maxRedirects: 0,
-    connectTimeoutMs: TIMEOUT_MS,
-    agent: { connections: 1, headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS, keepAliveTimeout: 4_000 },
-  });
+  const http = createProofHttp(TIMEOUT_MS, MAX_NOTE_BYTES, config.server);
   /** Those that did not answer the last time: each is logged once. */
   const silent = new Set<string>();
 
   const ask = async (instance: string, { log, number }: StoredLog): Promise<readonly string[]> => {
     const origin = number === 1 ? log : `${log}/${number}`;
-    const signal = AbortSignal.any([stopping, AbortSignal.timeout(TIMEOUT_MS)]);
-    const headers = { 'user-agent': 'koppelvlak' };
     try {
-      const { answer } = await connections.request(
-        `${instance.replace(/\/$/, '')}/proof/v1/${origin}/checkpoint`,
-        { method: 'GET', headers, body: null, signal },
-        'none',
-      );
-      const bytes = await readBody(answer.body, headerValue(answer.headers['content-encoding']), MAX_NOTE_BYTES);
+      const address = `${instance.replace(/\/$/, '')}/proof/v1/${origin}/checkpoint`;
+      const { status, text } = await http.call(address, stopping);
       // Without a state of its own it has published nothing.
-      if (answer.statusCode !== 200 && answer.statusCode !== 404) throw new Error(`status ${answer.statusCode}`);
+      if (status !== 200 && status !== 404) throw new Error(`status ${status}`);
       silent.delete(instance);
-      return answer.statusCode === 200 ? [bytes.toString('utf8')] : [];
+      return status === 200 ? [text] : [];
     } catch (error) {
       stopping.throwIfAborted();
-      const reason = error instanceof Error ? error.message : 'unknown reason';
-      if (!silent.has(instance)) logger.warn({ instance, reason }, 'an instance did not say what it published last');
+      if (!silent.has(instance))
+        logger.warn({ instance, reason: reasonOf(error) }, 'an instance did not say what it published last');
       silent.add(instance);
       return [];
     }
@@ -63,6 +47,6 @@ export function createInstances({ config, log: logger, stopping }: InstancesOpti
 
   return {
     latest: async (log) => (await Promise.all(instances.map((instance) => ask(instance, log)))).flat(),
-    close: connections.close,
+    close: http.close,
   };
 }

@@ -7,17 +7,17 @@ import { openToOrigins } from '../../plugins/headers.ts';
 import { readOpenapi } from '../../plugins/openapi-document.ts';
 import { mount } from '../../plugins/server.ts';
 import { numberedRecords } from '../../raadsfeed/store/proof.ts';
-import type { OperatorSection, ReadinessCheck, ReadinessResult } from '../../seams/operations.ts';
+import type { OperatorSection, ReadinessCheck } from '../../seams/operations.ts';
 import { isProofLogOn, PROOF_LOGS, type ProofLogName } from '../../seams/proof-log.ts';
 import { type Config, ConfigError } from '../../settings/read-config.ts';
-import { recordProofRoute } from './feed-route.ts';
 import { createInstances } from './instances.ts';
-import { requireRightKey } from './keys.ts';
-import { logRoutes } from './routes.ts';
+import { proofKeyOf, requireRightKey } from './keys.ts';
+import { controlePage } from './page/routes.ts';
+import { logRoutes, recordProofRoute } from './routes.ts';
 import { createSequencer, type Sequencer } from './sequencer.ts';
 import { openPublishedCheckpoints, statePath } from './state.ts';
-import { readLog, readQueue } from './store/logs.ts';
-import { openWitnessing } from './witness/open.ts';
+import { readLog, readOrigins, readQueue } from './store/logs.ts';
+import { openWitness, openWitnesses, readPolicy } from './witness/open.ts';
 import { logsOf } from './writer.ts';
 
 const CONTRACT = new URL('../../../openapi/proof.yaml', import.meta.url);
@@ -37,20 +37,11 @@ export const plugin = fp(serveProof, {
 async function serveProof(app: FastifyInstance): Promise<void> {
   const { settings: config, log, stopping } = app;
   const { pool } = app.database;
-  const configured = logsOf(config);
-  const served = new Set(configured);
-  const mounted = new Set(logsOf({ server: config.server, proof: { ...config.proof, key: 'any', logs: PROOF_LOGS } }));
-  for (const name of PROOF_LOGS) {
-    if (mounted.has(name) && !served.has(name) && (await isProofLogOn(pool, name)))
-      throw new Error(
-        `the proof log ${name} is kept in this database: PROOF_KEY and PROOF_LOGS must say so; PROOF_ENDED ends it`,
-      );
-  }
-  const logs: ProofLogName[] = [];
-  // One that was ended before it began is not begun.
-  for (const name of configured) if (!isEnded(config, name) || (await isProofLogOn(pool, name))) logs.push(name);
+  const { intervalSeconds, pad, witnesses: policyPath, witnessFor } = config.proof;
+  const logs = await logsToServe(pool, config);
   if (logs.length === 0) return;
-  if (config.proof.key === undefined)
+  const proofKey = proofKeyOf(config.proof);
+  if (proofKey === undefined)
     throw new ConfigError([
       {
         variable: 'PROOF_KEY',
@@ -61,35 +52,73 @@ async function serveProof(app: FastifyInstance): Promise<void> {
   await requireRightKey(pool, config);
   const writer = app.proof('raadsfeed');
   const feed = writer === undefined ? undefined : numberedRecords(writer);
-  const witnessing = await openWitnessing(app);
-  const proofKey = Buffer.from(config.proof.key, 'base64');
-  const { intervalSeconds, pad } = config.proof;
+  const policy = policyPath === undefined ? undefined : await readPolicy(policyPath);
+  const witness = witnessFor === undefined ? undefined : await openWitness(app, proofKey, witnessFor);
   const published = await openPublishedCheckpoints(statePath(config));
   const instances = createInstances({ config, log, stopping });
+  app.addHook('onClose', async () => instances?.close());
+  const witnesses = policy === undefined ? undefined : openWitnesses(app, policy);
   const sequencers = logs.map((name) =>
     createSequencer({
-      pool,
-      log: name,
-      proofKey,
-      published,
+      ...{ pool, log: name, proofKey, published, pad, intervalSeconds, witnesses },
       host: () => new URL(app.publicBaseUrl()).hostname,
-      pad,
-      intervalSeconds,
       numbered: name === 'raadsfeed' ? feed : undefined,
       seen: instances?.latest,
-      witnesses: witnessing?.witnesses,
     }),
   );
+  runInTurns(app, sequencers);
   measure(app.metrics, pool, sequencers);
+  app.readiness.add(...sequencers.map((sequencer) => checkOf(config, pool, sequencer)));
+  app.operatorPage.add(logsSection(pool, sequencers));
+  /** Keys of the logs here and of their witnesses. */
+  const offeredKeys = async (): Promise<readonly string[]> => {
+    const origins = await Promise.all(logsOf(config).map((name) => readOrigins(pool, name)));
+    const others = policy?.witnesses.map(({ key }) => key.text) ?? [];
+    return [...origins.flat().map(({ verifierKey }) => verifierKey), ...others];
+  };
+  await mount(app, {
+    prefix: PROOF_PREFIX,
+    contract: { document: readOpenapi(CONTRACT) },
+    rateLimit: 0,
+    routes: async (scope) => {
+      openToOrigins(scope);
+      if (writer !== undefined) recordProofRoute(scope, pool, writer);
+      controlePage(scope, offeredKeys);
+      if (witness !== undefined) await scope.register(witness, { prefix: '/witness' });
+      logRoutes(scope, pool, sequencers);
+    },
+  });
+}
+
+/** The logs of the configuration, but for those that were ended before they began. @throws {Error} when it lacks one that is kept */
+async function logsToServe(pool: Pool, config: Config): Promise<ProofLogName[]> {
+  const configured = logsOf(config);
+  const mounted = logsOf({ server: config.server, proof: { ...config.proof, key: 'any', logs: PROOF_LOGS } });
+  for (const name of mounted) {
+    if (!configured.includes(name) && (await isProofLogOn(pool, name)))
+      throw new Error(
+        `the proof log ${name} is kept in this database: PROOF_KEY and PROOF_LOGS must say so; PROOF_ENDED ends it`,
+      );
+  }
+  const logs: ProofLogName[] = [];
+  for (const name of configured) if (!isEnded(config, name) || (await isProofLogOn(pool, name))) logs.push(name);
+  return logs;
+}
+
+function isEnded({ proof }: Config, log: ProofLogName): boolean {
+  return proof.ended.some((name) => name === log);
+}
+
+/** Runs a round of each sequencer every interval, one after another. A failed one is tried again; meanwhile entries wait in the queue. */
+function runInTurns(app: FastifyInstance, sequencers: readonly Sequencer[]): void {
+  const { log, settings, metrics } = app;
   const failures = new Counter({
     name: 'koppelvlak_proof_failures_total',
     help: 'Rounds of a sequencer that failed',
     labelNames: ['log'],
-    registers: [app.metrics],
+    registers: [metrics],
   });
-
-  /** A failed round is tried again at the next turn; meanwhile entries wait in the queue. */
-  async function turn(): Promise<void> {
+  const turn = async (): Promise<void> => {
     for (const sequencer of sequencers) {
       const before = sequencer.conflict();
       try {
@@ -98,15 +127,11 @@ async function serveProof(app: FastifyInstance): Promise<void> {
         failures.inc({ log: sequencer.log });
         log.warn({ err: error, log: sequencer.log }, 'the sequencer of a proof log failed and will try again');
       }
-      const conflict = sequencer.conflict();
-      if (conflict !== undefined && conflict.message !== before?.message)
-        log.error(
-          { log: sequencer.log, err: conflict },
-          'nothing is signed: the tree does not extend what was published',
-        );
+      const err = sequencer.conflict();
+      if (err !== undefined && err.message !== before?.message)
+        log.error({ log: sequencer.log, err }, 'nothing is signed: the tree does not extend what was published');
     }
-  }
-
+  };
   let running = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
   app.addHook('onListen', async () => {
@@ -115,70 +140,46 @@ async function serveProof(app: FastifyInstance): Promise<void> {
     await running;
     timer = setInterval(() => {
       running = running.then(turn);
-    }, intervalSeconds * 1000).unref();
+    }, settings.proof.intervalSeconds * 1000).unref();
   });
-  // The last one is called first, and one that fails keeps none of the others from closing.
-  app.addHook('onClose', async () => witnessing?.close());
-  app.addHook('onClose', async () => instances?.close());
   app.addHook('onClose', async () => {
     clearInterval(timer);
     await running;
   });
-  app.readiness.add(...sequencers.map((sequencer) => checkOf(config, pool, sequencer)), ...(witnessing?.checks ?? []));
-  app.operatorPage.add(logsSection(pool, sequencers));
-  await mount(app, {
-    prefix: PROOF_PREFIX,
-    contract: { document: readOpenapi(CONTRACT) },
-    rateLimit: 0,
-    routes: async (scope) => {
-      openToOrigins(scope);
-      if (writer !== undefined) recordProofRoute(scope, { pool, writer });
-      await witnessing?.routes(scope);
-      logRoutes(scope, { pool, sequencers });
-    },
-  });
 }
 
-function isEnded({ proof }: Pick<Config, 'proof'>, log: ProofLogName): boolean {
-  return proof.ended.some((name) => name === log);
-}
-
-function checkOf(config: Config, pool: Pool, sequencer: Sequencer): ReadinessCheck {
+function checkOf(config: Config, pool: Pool, { log, conflict, waiting }: Sequencer): ReadinessCheck {
+  const warningOf = async (): Promise<string | undefined> => {
+    const [fault, reason] = [conflict(), waiting()];
+    if (fault !== undefined) return `nothing is signed: ${fault.message}`;
+    if (reason !== undefined) return `nothing new is signed: ${reason}`;
+    if (isEnded(config, log)) return 'ended: what is recorded has no entry (PROOF_ENDED)';
+    const { pending, oldestSeconds } = await readQueue(pool, log);
+    if (oldestSeconds <= LATE_INTERVALS * config.proof.intervalSeconds) return undefined;
+    return `${pending} entries wait for a place, the first for ${Math.round(oldestSeconds)} s`;
+  };
   return {
-    name: `proof log ${sequencer.log}`,
+    name: `proof log ${log}`,
     vital: false,
-    check: async (): Promise<ReadinessResult> => {
-      const conflict = sequencer.conflict();
-      if (conflict !== undefined) return { ok: true, warning: `nothing is signed: ${conflict.message}` };
-      const waiting = sequencer.waiting();
-      if (waiting !== undefined) return { ok: true, warning: `nothing new is signed: ${waiting}` };
-      if (isEnded(config, sequencer.log))
-        return { ok: true, warning: 'ended: what is recorded has no entry (PROOF_ENDED)' };
-      const { pending, oldestSeconds } = await readQueue(pool, sequencer.log);
-      if (oldestSeconds <= LATE_INTERVALS * config.proof.intervalSeconds) return { ok: true };
-      return { ok: true, warning: `${pending} entries wait for a place, the first for ${Math.round(oldestSeconds)} s` };
+    check: async () => {
+      const warning = await warningOf();
+      return warning === undefined ? { ok: true } : { ok: true, warning };
     },
   };
 }
 
 /** For the operator's page. */
 function logsSection(pool: Pool, sequencers: readonly Sequencer[]): OperatorSection {
+  const rowOf = async ({ log, conflict, waiting }: Sequencer) => {
+    const [stored, { pending, oldestSeconds }] = await Promise.all([readLog(pool, log), readQueue(pool, log)]);
+    const fault = conflict()?.message ?? waiting() ?? '';
+    return [log, stored?.size ?? 0, pending, `${Math.round(oldestSeconds)} s`, fault];
+  };
   return {
     title: 'Proof logs',
     read: async () => ({
       columns: ['log', 'leaves of the tree', 'entries that wait', 'the first for', 'fault'],
-      rows: await Promise.all(
-        sequencers.map(async ({ log, conflict, waiting }) => {
-          const [stored, { pending, oldestSeconds }] = await Promise.all([readLog(pool, log), readQueue(pool, log)]);
-          return [
-            log,
-            stored?.size ?? 0,
-            pending,
-            `${Math.round(oldestSeconds)} s`,
-            conflict()?.message ?? waiting() ?? '',
-          ];
-        }),
-      ),
+      rows: await Promise.all(sequencers.map(rowOf)),
     }),
   };
 }

@@ -6,23 +6,19 @@ import { Problem } from '../../lib/problem.ts';
 import { checkpointIn } from '../../lib/tlog/note.ts';
 import { encodeBundle, hasTile, parseTilePath, type Tile } from '../../lib/tlog/tiles.ts';
 import { platformProblems } from '../../plugins/problems.ts';
-import type { ProofLogName } from '../../seams/proof-log.ts';
+import { RECORD_PART, readRecordProof } from '../../raadsfeed/store/proof.ts';
+import type { ProofLogName, ProofWriter } from '../../seams/proof-log.ts';
 import type { Sequencer } from './sequencer.ts';
 import { ENTRY_BYTES, MissingTileError, readBundles, tileReader } from './store/leaves.ts';
 import { readOrigins, type StoredLog } from './store/logs.ts';
 
-/** How long a checkpoint may be used from a cache, in seconds. */
-const CHECKPOINT_SECONDS = 5;
+/** A checkpoint or the proof of a record may be used from a cache for a few seconds. */
+const SHORT = 'public, max-age=5';
 const IMMUTABLE = 'public, max-age=31536000, immutable';
 const TEXT = 'text/plain; charset=utf-8';
 
-export interface LogRoutes {
-  readonly pool: Pool;
-  readonly sequencers: readonly Sequencer[];
-}
-
 /** `/{log}/…`, and `/{log}/{n}/…` for a later origin. */
-export function logRoutes(app: FastifyInstance, { pool, sequencers }: LogRoutes): void {
+export function logRoutes(app: FastifyInstance, pool: Pool, sequencers: readonly Sequencer[]): void {
   const config = { public: true };
   for (const sequencer of sequencers) {
     app.get<{ Params: { '*': string } }>(`/${sequencer.log}/*`, { config }, async (request, reply) => {
@@ -34,20 +30,17 @@ export function logRoutes(app: FastifyInstance, { pool, sequencers }: LogRoutes)
       if (path === 'checkpoint') return answerText(request, reply, note);
       const tile = parseTilePath(path);
       if (tile === undefined || !hasTile(checkpointIn(note).size, tile)) throw new Problem(platformProblems.notFound);
-      return answer(request, reply, {
-        tag: `"${log.number}/${path}"`,
-        cacheControl: IMMUTABLE,
-        type: 'application/octet-stream',
-        body: () => readTile(pool, log, tile),
-      });
+      reply.header('cache-control', IMMUTABLE);
+      if (isKnown(request, reply, `"${log.number}/${path}"`)) return reply.code(304).send();
+      return reply.type('application/octet-stream').send(Buffer.from(await readTile(pool, log, tile)));
     });
   }
 }
 
 /** The origin that an address names: without a number the first one, so that addresses do not change. */
 async function originOf(pool: Pool, log: ProofLogName, number: string | undefined): Promise<StoredLog | undefined> {
-  const wanted = number === undefined ? 1 : Number(number);
   if (number === '1') return undefined;
+  const wanted = Number(number ?? 1);
   return (await readOrigins(pool, log)).find((origin) => origin.number === wanted);
 }
 
@@ -59,45 +52,50 @@ async function noteOf(sequencer: Sequencer, log: StoredLog): Promise<string | un
 }
 
 async function readTile(pool: Pool, log: StoredLog, tile: Tile): Promise<Uint8Array> {
-  if (tile.level !== 'entries') {
-    try {
-      const [bytes] = await tileReader(pool, log)([tile]);
-      if (bytes !== undefined) return bytes;
-    } catch (error) {
-      if (!(error instanceof MissingTileError)) throw error;
-    }
-    throw new Problem(platformProblems.notFound);
+  if (tile.level === 'entries') {
+    const [bundle] = await readBundles(pool, log, tile.index, 1);
+    if (bundle?.index !== tile.index || bundle.entries.length < tile.width * ENTRY_BYTES)
+      throw new Problem(platformProblems.notFound);
+    const entryAt = (i: number) => bundle.entries.subarray(i * ENTRY_BYTES, (i + 1) * ENTRY_BYTES);
+    return encodeBundle(Array.from({ length: tile.width }, (_, i) => entryAt(i)));
   }
-  const [bundle] = await readBundles(pool, log, tile.index, 1);
-  if (bundle?.index !== tile.index || bundle.entries.length < tile.width * ENTRY_BYTES)
-    throw new Problem(platformProblems.notFound);
-  return encodeBundle(
-    Array.from({ length: tile.width }, (_, i) => bundle.entries.subarray(i * ENTRY_BYTES, (i + 1) * ENTRY_BYTES)),
-  );
+  try {
+    const [bytes] = await tileReader(pool, log)([tile]);
+    if (bytes !== undefined) return bytes;
+  } catch (error) {
+    if (!(error instanceof MissingTileError)) throw error;
+  }
+  throw new Problem(platformProblems.notFound);
 }
 
-function answerText(request: FastifyRequest, reply: FastifyReply, text: string): Promise<FastifyReply> {
-  return answer(request, reply, {
-    tag: `"${hash('sha256', text, 'base64url').slice(0, 22)}"`,
-    cacheControl: `public, max-age=${CHECKPOINT_SECONDS}`,
-    type: TEXT,
-    body: async () => text,
-  });
+function answerText(request: FastifyRequest, reply: FastifyReply, text: string): FastifyReply {
+  reply.header('cache-control', SHORT);
+  if (isKnown(request, reply, `"${hash('sha256', text, 'base64url').slice(0, 22)}"`)) return reply.code(304).send();
+  return reply.type(TEXT).send(text);
 }
 
-interface Answer {
-  readonly tag: string;
-  readonly cacheControl: string;
-  readonly type: string;
-  readonly body: () => Promise<string | Uint8Array>;
-}
-
-/** Answers with a tag, or 304 to who has it already (RFC 9110 section 13.1.2). */
-async function answer(request: FastifyRequest, reply: FastifyReply, given: Answer): Promise<FastifyReply> {
-  reply.headers({ etag: given.tag, 'cache-control': given.cacheControl });
+/** Tags the answer. @returns whether the client has it already (RFC 9110 section 13.1.2) */
+function isKnown(request: FastifyRequest, reply: FastifyReply, tag: string): boolean {
+  reply.header('etag', tag);
   const condition = request.headers['if-none-match'];
-  if (condition !== undefined && (condition.trim() === '*' || condition.includes(given.tag)))
-    return reply.code(304).send();
-  const body = await given.body();
-  return reply.type(given.type).send(typeof body === 'string' ? body : Buffer.from(body));
+  return condition !== undefined && (condition.trim() === '*' || condition.includes(tag));
+}
+
+/** `GET /proof/v1/raadsfeed/record/{sequenceNumber}`: the proof of a record, as a file that can be checked without this service. */
+export function recordProofRoute(app: FastifyInstance, pool: Pool, writer: ProofWriter): void {
+  const config = { public: true };
+  app.get<{ Params: { number: string } }>('/raadsfeed/record/:number', { config }, async (request, reply) => {
+    if (!/^[1-9]\d{0,14}$/.test(request.params.number)) throw new Problem(platformProblems.notFound);
+    const number = Number(request.params.number);
+    const found = await readRecordProof(pool, writer, number);
+    if (found.found === 'nothing') throw new Problem(platformProblems.notFound);
+    if (found.found === 'removed') throw new Problem(platformProblems.bewijsVerwijderd);
+    const proof =
+      found.found === 'record'
+        ? await writer.prove(pool, { ...found, number, shown: new Set([RECORD_PART]) })
+        : undefined;
+    if (proof === undefined)
+      throw new Problem(platformProblems.bewijsVolgt, { headers: { 'retry-after': String(writer.intervalSeconds) } });
+    return reply.header('cache-control', SHORT).type(TEXT).send(proof);
+  });
 }

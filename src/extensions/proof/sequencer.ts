@@ -19,17 +19,7 @@ import { type SequenceOptions, sequenceBatch } from './sequence.ts';
 import { ConflictError, type PublishedCheckpoints } from './state.ts';
 import { MissingTileError, tileReader } from './store/leaves.ts';
 import { readLog, readOrigins, type StoredLog, storeCheckpoint } from './store/logs.ts';
-import { type Confirmed, type Contradiction, type Cosigned, contradicts } from './witness/submit.ts';
-
-/** Those that vouch for a log, as a sequencer asks them. */
-export interface Witnesses {
-  /** The note with the cosignatures that there are, and what it contradicts. */
-  readonly cosign: (log: StoredLog, note: string) => Promise<Pick<Cosigned, 'note' | 'contradiction'>>;
-  /** What they have cosigned, compared with a note that was published before. */
-  readonly confirm: (log: StoredLog, note: string) => Promise<Confirmed>;
-  /** Whether the policy demands cosignatures. */
-  readonly isNeeded: boolean;
-}
+import { type Contradiction, contradicts, type WitnessClient } from './witness/client.ts';
 
 export interface SequencerOptions extends BeginOptions, SequenceOptions {
   readonly published: PublishedCheckpoints;
@@ -37,7 +27,7 @@ export interface SequencerOptions extends BeginOptions, SequenceOptions {
   readonly intervalSeconds: number;
   /** What other instances published last of an origin, as far as they can say. Notes that the log did not sign do not count. */
   readonly seen?: ((log: StoredLog) => Promise<readonly string[]>) | undefined;
-  readonly witnesses?: Witnesses | undefined;
+  readonly witnesses?: Pick<WitnessClient, 'cosign' | 'confirm' | 'isNeeded'> | undefined;
 }
 
 export interface Sequencer {
@@ -103,7 +93,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
   async function vouchedFor(stored: StoredLog): Promise<string | undefined> {
     if (witnesses === undefined || stored.checkpoint === null) return undefined;
     await requireSigned(stored, stored.checkpoint);
-    const { confirmed: vouching, contradiction } = await witnesses.confirm(stored, stored.checkpoint);
+    const { confirmed: vouching, contradiction } = await witnesses.confirm(stored.checkpoint);
     if (contradiction !== undefined) await requireKnown(contradiction, stored.checkpoint);
     return vouching > 0 ? stored.checkpoint : undefined;
   }
@@ -126,7 +116,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
     const note = stored === undefined ? undefined : published.get(stored.origin);
     if (stored === undefined || note === undefined) return false;
     if (confirmed === stored.origin) return true;
-    const { answered, contradiction } = await witnesses.confirm(stored, note);
+    const { answered, contradiction } = await witnesses.confirm(note);
     if (contradiction !== undefined) {
       await requireKnown(contradiction, note);
       // Another instance was faster.
@@ -155,7 +145,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
     const { stored, note } = signed;
     // What witnesses have seen must not be forgotten here.
     await published.put(stored.origin, note);
-    const { note: cosigned, contradiction } = await witnesses.cosign(stored, note);
+    const { note: cosigned, contradiction } = await witnesses.cosign(note);
     if (cosigned !== note) await storeCheckpoint(pool, stored, cosigned, note);
     if (contradiction === undefined) return;
     // One that was away at the start: it is asked again before anything more is signed.

@@ -38,6 +38,16 @@ export async function readOrigins(db: Db, log: ProofLogName): Promise<StoredLog[
   return rows;
 }
 
+/** One origin by its name. */
+export async function readOrigin(db: Db, origin: string): Promise<StoredLog | undefined> {
+  const { rows } = await db.query<StoredLog & Record<string, unknown>>({
+    name: 'proof-origin',
+    text: `select ${COLUMNS} from proof.logs where origin = $1::text`,
+    values: [origin],
+  });
+  return rows[0];
+}
+
 /** The origin that a log has now; undefined when it was never begun here. */
 export async function readLog(db: Db, log: ProofLogName): Promise<StoredLog | undefined> {
   return (await readOrigins(db, log)).at(-1);

@@ -2,18 +2,32 @@
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { FastifyInstance } from 'fastify';
+import type { Pool } from '../../../database/pool.ts';
+import { transaction } from '../../../database/transaction.ts';
 import { Problem } from '../../../lib/problem.ts';
-import { FormatError, LOG_KEY, parseVerifierKey, type VerifierKey } from '../../../lib/tlog/note.ts';
+import {
+  type Checkpoint,
+  checkpointIn,
+  FormatError,
+  LOG_KEY,
+  parseVerifierKey,
+  type VerifierKey,
+} from '../../../lib/tlog/note.ts';
 import { platformProblems } from '../../../plugins/problems.ts';
-import { addCheckpoint, MAX_REQUEST_BYTES, type WitnessNeeds } from './add-checkpoint.ts';
+import type { PublishedCheckpoints } from '../state.ts';
+import { addCheckpoint, MAX_REQUEST_BYTES, type WitnessNeeds, type WitnessState } from './add-checkpoint.ts';
 
 /** Most bytes of the file of `PROOF_WITNESS_FOR`. */
 const MAX_KEYS_BYTES = 1024 * 1024;
+/** Milliseconds that a request waits for another one about the same log. */
+const LOCK_TIMEOUT_MS = 5_000;
 const TEXT = 'text/plain; charset=utf-8';
+const OPEN = { 'access-control-allow-origin': '*', 'cache-control': 'public, max-age=5' };
 
 /** Serves a witness below the prefix of the scope, which is `/proof/v1/witness`. */
 export function witnessRoutes(needs: WitnessNeeds): (app: FastifyInstance) => Promise<void> {
   const origins = new Map(needs.logKeys.map(({ name }) => [hash('sha256', name, 'hex'), name]));
+  const config = { public: true };
   return async (app) => {
     // The protocol names no media type, so the body is read as bytes whatever its sender calls it.
     app.removeAllContentTypeParsers();
@@ -21,7 +35,7 @@ export function witnessRoutes(needs: WitnessNeeds): (app: FastifyInstance) => Pr
       done(null, body);
     });
 
-    app.post('/add-checkpoint', { config: { public: true } }, async (request, reply) => {
+    app.post('/add-checkpoint', { config }, async (request, reply) => {
       const text = Buffer.isBuffer(request.body) ? decodeUtf8(request.body) : undefined;
       if (text === undefined) throw new Problem(platformProblems.invalidRequest);
       const answer = await addCheckpoint(text, needs);
@@ -30,24 +44,16 @@ export function witnessRoutes(needs: WitnessNeeds): (app: FastifyInstance) => Pr
       return reply.type(TEXT).send(answer.status === 200 ? answer.lines : `${answer.reason}\n`);
     });
 
-    app.get('/key', { config: { public: true } }, (_request, reply) =>
-      reply.headers(OPEN).type(TEXT).send(`${needs.signer.key.text}\n`),
-    );
+    app.get('/key', { config }, (_request, reply) => reply.headers(OPEN).type(TEXT).send(`${needs.signer.key.text}\n`));
 
-    app.get<{ Params: { origin: string } }>(
-      '/:origin/checkpoint',
-      { config: { public: true } },
-      async (request, reply) => {
-        const origin = origins.get(request.params.origin);
-        const checkpoint = origin === undefined ? undefined : await needs.state.read(origin);
-        if (checkpoint === undefined) throw new Problem(platformProblems.notFound);
-        return reply.headers(OPEN).type(TEXT).send(checkpoint);
-      },
-    );
+    app.get<{ Params: { origin: string } }>('/:origin/checkpoint', { config }, async (request, reply) => {
+      const origin = origins.get(request.params.origin);
+      const checkpoint = origin === undefined ? undefined : await needs.state.read(origin);
+      if (checkpoint === undefined) throw new Problem(platformProblems.notFound);
+      return reply.headers(OPEN).type(TEXT).send(checkpoint);
+    });
   };
 }
-
-const OPEN = { 'access-control-allow-origin': '*', 'cache-control': 'public, max-age=5' };
 
 function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
@@ -56,6 +62,54 @@ function decodeUtf8(bytes: Uint8Array): string | undefined {
     if (error instanceof TypeError) return undefined;
     throw error;
   }
+}
+
+/** What a witness cosigned last of each log: a row per log, and a file outside the database that a restored backup does not turn back. */
+export function createWitnessState(pool: Pool, outside: PublishedCheckpoints): WitnessState {
+  return {
+    async update(origin, decide) {
+      await transaction(
+        pool,
+        async (db) => {
+          await db.query('insert into proof.getuigd (origin, grootte) values ($1, 0) on conflict (origin) do nothing', [
+            origin,
+          ]);
+          const { rows } = await db.query<{ checkpoint: string | null }>(
+            'select checkpoint from proof.getuigd where origin = $1 for update',
+            [origin],
+          );
+          const note = decide(newestOf(rows[0]?.checkpoint ?? undefined, outside.get(origin)));
+          if (note === undefined) return;
+          // The file first: when the commit fails, this witness remembers more than it said, which harms nobody.
+          await outside.put(origin, note);
+          await db.query(
+            'update proof.getuigd set grootte = $2, checkpoint = $3, op = clock_timestamp() where origin = $1',
+            [origin, checkpointIn(note).size, note],
+          );
+        },
+        { lockTimeoutMs: LOCK_TIMEOUT_MS },
+      );
+    },
+
+    async read(origin) {
+      const { rows } = await pool.query<{ checkpoint: string | null }>(
+        'select checkpoint from proof.getuigd where origin = $1',
+        [origin],
+      );
+      return rows[0]?.checkpoint ?? undefined;
+    },
+  };
+}
+
+/** @throws {Error} when the two are of one size and differ: one of them was changed, and nothing may be cosigned */
+function newestOf(stored: string | undefined, outside: string | undefined): Checkpoint | undefined {
+  const inDatabase = stored === undefined ? undefined : checkpointIn(stored);
+  const inFile = outside === undefined ? undefined : checkpointIn(outside);
+  if (inDatabase === undefined || inFile === undefined) return inDatabase ?? inFile;
+  if (inDatabase.size !== inFile.size) return inDatabase.size > inFile.size ? inDatabase : inFile;
+  if (Buffer.compare(inDatabase.root, inFile.root) !== 0)
+    throw new Error(`the witness remembers two checkpoints of ${inFile.origin} with size ${inFile.size}`);
+  return inDatabase;
 }
 
 /**

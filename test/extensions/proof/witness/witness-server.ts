@@ -1,7 +1,6 @@
 /** A witness on a real server, and what of its state is outside the database. */
 
-import { witnessRoutes } from '../../../../src/extensions/proof/witness/routes.ts';
-import { createWitnessState, type OutsideState } from '../../../../src/extensions/proof/witness/state.ts';
+import { createWitnessState, witnessRoutes } from '../../../../src/extensions/proof/witness/routes.ts';
 import { createSigner, type VerifierKey, WITNESS_KEY } from '../../../../src/lib/tlog/note.ts';
 import { startServer, type TestServer } from '../../../support/server.ts';
 
@@ -26,9 +25,9 @@ export async function startWitness({
   outside = new Map(),
 }: TestWitnessOptions): Promise<TestWitness> {
   const signer = createSigner(name, Buffer.alloc(32, name), WITNESS_KEY);
-  const kept: OutsideState = {
-    get: (origin) => outside.get(origin),
-    put: async (origin, note) => void outside.set(origin, note),
+  const kept = {
+    get: (origin: string) => outside.get(origin),
+    put: async (origin: string, note: string) => void outside.set(origin, note),
   };
   const server = await startServer({
     env: {},

@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createWitnessClient, type WitnessClient } from '../../../../src/extensions/proof/witness/submit.ts';
+import { createWitnessClient, type WitnessClient } from '../../../../src/extensions/proof/witness/client.ts';
 import { EMPTY_ROOT, proveConsistency } from '../../../../src/lib/tlog/merkle.ts';
 import {
   createSigner,
@@ -80,6 +80,7 @@ function client(members: readonly { key: VerifierKey; prefix: string }[]) {
     metrics,
     log: { warn: (fields: object) => void warnings.push(fields) },
     now: () => now,
+    signal,
   });
   clients.push(made);
   return {
@@ -95,7 +96,7 @@ function client(members: readonly { key: VerifierKey; prefix: string }[]) {
 it('gets the cosignatures of all, and again as the tree grows', async () => {
   const asked = client(witnesses);
   for (const size of [10, 10, 25, 26]) {
-    const { note, isQuorum, missing } = await asked.cosign(checkpoint(size), signal);
+    const { note, isQuorum, missing } = await asked.cosign(checkpoint(size));
     expect({ isQuorum, missing }).toEqual({ isQuorum: true, missing: [] });
     expect(openNote(note, [log.key, ...witnesses.map(({ key }) => key)]).verified).toHaveLength(4);
     expect(openCheckpoint(note, policyOf(witnesses))).toHaveProperty('cosignatures');
@@ -105,7 +106,7 @@ it('gets the cosignatures of all, and again as the tree grows', async () => {
 
 it('catches up from the size that a witness names: a new process knows nothing of earlier ones', async () => {
   const asked = client(witnesses);
-  expect(await asked.cosign(checkpoint(40), signal)).toMatchObject({ isQuorum: true, missing: [] });
+  expect(await asked.cosign(checkpoint(40))).toMatchObject({ isQuorum: true, missing: [] });
   expect(asked.warnings).toEqual([]);
 });
 
@@ -117,22 +118,22 @@ it('manages with two of three; the one that is away is asked again later, and th
   // An address that forwards to the third witness only once it is back.
   const proxied = { key: third.key, prefix: liarUrl };
   const asked = client([first, second, proxied]);
-  const { isQuorum, missing, note } = await asked.cosign(checkpoint(50), signal);
+  const { isQuorum, missing, note } = await asked.cosign(checkpoint(50));
   expect({ isQuorum, missing }).toEqual({ isQuorum: true, missing: ['w2'] });
   expect(openNote(note, [log.key, first.key, second.key]).verified).toHaveLength(3);
   expect(await asked.metrics.metrics()).toContain('{witness="w2",result="failed"} 1');
   const direct = client([first, second, third]);
-  expect(await direct.cosign(checkpoint(50), signal)).toMatchObject({ missing: [] });
+  expect(await direct.cosign(checkpoint(50))).toMatchObject({ missing: [] });
   // Left alone for a while: not asked again at once, but later it is.
   let calls = 0;
   lie = () => {
     calls += 1;
     return away;
   };
-  await asked.cosign(checkpoint(51), signal);
+  await asked.cosign(checkpoint(51));
   expect(calls).toBe(0);
   asked.later(120_000);
-  await asked.cosign(checkpoint(52), signal);
+  await asked.cosign(checkpoint(52));
   expect(calls).toBe(1);
 });
 
@@ -140,38 +141,37 @@ it('asks what witnesses have cosigned without showing them anything new, and hea
   const members = witnesses.slice(0, 2);
   const [first] = members;
   if (first === undefined) throw new Error('no witness');
-  await client(members).cosign(checkpoint(55), signal);
+  await client(members).cosign(checkpoint(55));
   const asked = client(witnesses);
-  expect(await asked.confirm(checkpoint(56), signal)).toEqual({ answered: 3, confirmed: 3, contradiction: undefined });
+  expect(await asked.confirm(checkpoint(56))).toEqual({ answered: 3, confirmed: 3, contradiction: undefined });
   // One that knows nothing of a log is not given its checkpoint: later it would confirm what it had from here.
   const other = await startWitness({ name: 'new.example', logKeys: [log.key] });
   for (const _ of [1, 2])
-    expect(await client([first, other]).confirm(checkpoint(56), signal)).toMatchObject({ answered: 2, confirmed: 1 });
+    expect(await client([first, other]).confirm(checkpoint(56))).toMatchObject({ answered: 2, confirmed: 1 });
   expect(other.outside.size).toBe(0);
   await other.stop();
   // Fewer leaves than it has cosigned, and as many others.
-  expect(await asked.confirm(checkpoint(54), signal)).toMatchObject({ contradiction: { known: 56 } });
-  expect((await client([first]).confirm(fork(56), signal)).contradiction).toEqual({ witness: 'w0' });
-  expect((await client([first]).confirm(fork(58), signal)).contradiction).toEqual({ witness: 'w0' });
-  expect((await client([first]).cosign(fork(58), signal)).contradiction).toEqual({ witness: 'w0' });
+  expect(await asked.confirm(checkpoint(54))).toMatchObject({ contradiction: { known: 56 } });
+  expect((await client([first]).confirm(fork(56))).contradiction).toEqual({ witness: 'w0' });
+  expect((await client([first]).confirm(fork(58))).contradiction).toEqual({ witness: 'w0' });
+  expect((await client([first]).cosign(fork(58))).contradiction).toEqual({ witness: 'w0' });
 });
 
 it('remembers a contradiction while the witness is away, until it confirms', async () => {
   lie = () => ({ status: 409, type: 'text/x.tlog.size', body: '90\n' });
   const asked = client([{ key: impostor.key, prefix: liarUrl }]);
-  expect(await asked.confirm(checkpoint(70), signal)).toMatchObject({ contradiction: { known: 90 } });
+  expect(await asked.confirm(checkpoint(70))).toMatchObject({ contradiction: { known: 90 } });
   lie = () => ({ status: 503, body: '' });
-  for (const _ of [1, 2])
-    expect(await asked.confirm(checkpoint(70), signal)).toMatchObject({ contradiction: { known: 90 } });
+  for (const _ of [1, 2]) expect(await asked.confirm(checkpoint(70))).toMatchObject({ contradiction: { known: 90 } });
   asked.later(120_000);
   lie = (body) => ({ status: 200, body: impostor.sign(text(body), seconds()) });
-  expect(await asked.confirm(checkpoint(70), signal)).toMatchObject({ confirmed: 1, contradiction: undefined });
+  expect(await asked.confirm(checkpoint(70))).toMatchObject({ confirmed: 1, contradiction: undefined });
 });
 
 it('does not ask again for what stands in the checkpoint already', async () => {
-  const { note } = await client(witnesses).cosign(checkpoint(57), signal);
+  const { note } = await client(witnesses).cosign(checkpoint(57));
   const other = client(witnesses);
-  expect(await other.cosign(note, signal)).toEqual({ note, isQuorum: true, missing: [] });
+  expect(await other.cosign(note)).toEqual({ note, isQuorum: true, missing: [] });
   expect(await other.metrics.metrics()).not.toContain('result="cosigned"');
 });
 
@@ -183,7 +183,7 @@ it('without a quorum says so, and goes on', async () => {
     prefix: 'http://127.0.0.1:1',
   }));
   const asked = client([first, ...nobody]);
-  expect(await asked.cosign(checkpoint(60), signal)).toMatchObject({ isQuorum: false, missing: ['w1', 'w2'] });
+  expect(await asked.cosign(checkpoint(60))).toMatchObject({ isQuorum: false, missing: ['w1', 'w2'] });
   expect(await asked.metrics.metrics()).toContain('koppelvlak_proof_witness_quorum{origin="log.example/proof"} 0');
 });
 
@@ -217,7 +217,7 @@ it.each<[string, typeof lie]>([
 ])('takes nothing from a witness that answers with %s', async (_what, answer) => {
   lie = answer;
   const asked = client([...witnesses.slice(0, 2), { key: impostor.key, prefix: liarUrl }]);
-  const { note, isQuorum, missing } = await asked.cosign(checkpoint(70), signal);
+  const { note, isQuorum, missing } = await asked.cosign(checkpoint(70));
   expect({ isQuorum, missing }).toEqual({ isQuorum: true, missing: ['w2'] });
   expect(note).not.toContain('liar.example');
   expect(openNote(note, [log.key, ...witnesses.map(({ key }) => key)]).verified).toHaveLength(3);
