@@ -23,6 +23,13 @@ export class MigrationError extends Error {
 
 /** Below the migrations: what distributes tables over the nodes of Citus, to be run each time. */
 const DISTRIBUTED = 'distributed';
+/**
+ * Below the migrations: what takes a database of 1.0.0 along, in the order of the names. `applied.txt` lists the migrations of 1.0.0, by
+ * which such a database is known; files that begin with a number were added after it, and a database may have them already.
+ */
+const FROM_1_0 = 'from-1.0';
+/** What 1.0.0 has, made anew: a database that was taken along counts as having applied these. */
+const BASELINE = /^10\d\d-/;
 
 const SCHEMA = 'koppelvlak';
 const TABLE = 'migraties';
@@ -65,10 +72,12 @@ export async function migrate(options: {
   });
   await client.connect().catch(named);
   try {
+    const taken = await takeAlong(client, dir);
+    if (taken.length > 0) log.info('a database of 1.0.0 was taken along');
     const { pending, unknown } = await migrationState(client, dir);
     if (unknown.length > 0) throw newerDatabase(unknown);
     // Without pending migrations this needs no privileges, so a service whose login owns nothing may call it.
-    if (pending.length === 0 && !distributed) return [];
+    if (pending.length === 0 && !distributed) return taken;
     const { runner } = await import('node-pg-migrate');
     const applied = await runner({
       dbClient: client,
@@ -88,7 +97,7 @@ export async function migrate(options: {
     const names = applied.map(({ name }) => name);
     if (names.length > 0) log.info({ migrations: names }, 'database migrated');
     if (distributed) await distribute(client, join(dir, DISTRIBUTED));
-    return names;
+    return [...taken, ...names];
   } catch (error) {
     throw error instanceof MigrationError ? error : explain(error, client);
   } finally {
@@ -102,14 +111,89 @@ async function distribute(client: pg.Client, dir: string): Promise<void> {
   }
 }
 
+interface FirstVersion {
+  /** The migrations of 1.0.0. */
+  readonly applied: readonly string[];
+  /** What follows, by name without `.sql`. */
+  readonly steps: readonly string[];
+}
+
+/** What is known of 1.0.0; nothing in a directory that has no folder for it. */
+async function firstVersion(dir: string): Promise<FirstVersion> {
+  const names = await readdir(join(dir, FROM_1_0)).catch(() => []);
+  if (names.length === 0) return { applied: [], steps: [] };
+  const listed = await readFile(join(dir, FROM_1_0, 'applied.txt'), 'utf8');
+  const steps = names.filter((name) => name.endsWith('.sql')).map((name) => name.slice(0, -'.sql'.length));
+  return { applied: listed.split('\n').filter((line) => line !== ''), steps: steps.sort() };
+}
+
+/** Whether a database with these migrations is one of 1.0.0, or was on its way there. */
+function isOfFirstVersion(applied: readonly string[], { applied: [first] }: FirstVersion): boolean {
+  return first !== undefined && applied.includes(first);
+}
+
+/**
+ * Brings a database of 1.0.0 into the form that the migrations of now make, in one transaction. Another database is left alone.
+ * @returns the steps that were taken.
+ * @throws {MigrationError} for a database that has not all of 1.0.0
+ */
+async function takeAlong(client: pg.Client, dir: string): Promise<string[]> {
+  const first = await firstVersion(dir);
+  if (!isOfFirstVersion(await appliedMigrations(client), first)) return [];
+  await client.query('begin');
+  try {
+    // Of several starters one works; the others find it done.
+    await client.query(`select pg_advisory_xact_lock(hashtextextended('koppelvlak from 1.0', 0))`);
+    const applied = await appliedMigrations(client);
+    const isTodo = isOfFirstVersion(applied, first);
+    const lacking = first.applied.filter((name) => !applied.includes(name));
+    if (isTodo && lacking.length > 0)
+      throw new MigrationError(
+        'FAILED',
+        `the database is older than 1.0.0: it lacks ${lacking.join(', ')}. Migrate it with 1.0.0 first`,
+      );
+    const steps = isTodo ? first.steps.filter((name) => !applied.includes(name)) : [];
+    for (const name of steps) await client.query(await readFile(join(dir, FROM_1_0, `${name}.sql`), 'utf8'));
+    if (isTodo) {
+      const baseline = (await migrationFiles(dir)).filter((name) => BASELINE.test(name));
+      await client.query('delete from koppelvlak.migraties where name = any ($1)', [
+        [...first.applied, ...first.steps],
+      ]);
+      await client.query(
+        'insert into koppelvlak.migraties (name, run_on) select name, now() from unnest($1::text[]) name',
+        [baseline],
+      );
+    }
+    await client.query('commit');
+    return steps;
+  } catch (error) {
+    await client.query('rollback');
+    throw error;
+  }
+}
+
 /** Migrations that the database lacks (`pending`), and those it has that this program does not know (`unknown`: it is newer). */
 export async function migrationState(db: Db, dir: string): Promise<{ pending: string[]; unknown: string[] }> {
-  const files = (await readdir(dir)).filter((name) => FILE.test(name)).map((name) => name.slice(0, -'.sql'.length));
+  const files = await migrationFiles(dir);
   const applied = await appliedMigrations(db);
+  const first = await firstVersion(dir);
+  if (isOfFirstVersion(applied, first)) {
+    const known = [...first.applied, ...first.steps];
+    return { pending: [FROM_1_0], unknown: applied.filter((name) => !known.includes(name)) };
+  }
   return {
-    pending: files.filter((name) => !applied.includes(name)).sort(),
+    pending: files.filter((name) => !applied.includes(name)),
     unknown: applied.filter((name) => !files.includes(name)),
   };
+}
+
+/** The migrations of a directory by name, in order. */
+async function migrationFiles(dir: string): Promise<string[]> {
+  const names = await readdir(dir);
+  return names
+    .filter((name) => FILE.test(name))
+    .map((name) => name.slice(0, -'.sql'.length))
+    .sort();
 }
 
 /**

@@ -232,11 +232,10 @@ const CASES: readonly Case[] = [
   {
     name: 'migrations',
     what: 'a database that was not migrated',
-    breaks: () => supplier.asOwner(`delete from koppelvlak.migraties where name = '0030-replica-identity'`),
-    words: /^to be applied: 0030-replica-identity$/,
+    breaks: () => supplier.asOwner(`delete from koppelvlak.migraties where name = '1090-diwoo'`),
+    words: /^to be applied: 1090-diwoo$/,
     state: 'failed',
-    mends: () =>
-      supplier.asOwner(`insert into koppelvlak.migraties (name, run_on) values ('0030-replica-identity', now())`),
+    mends: () => supplier.asOwner(`insert into koppelvlak.migraties (name, run_on) values ('1090-diwoo', now())`),
   },
   {
     name: 'signing-key',

@@ -230,22 +230,6 @@ describe('keys', () => {
     expect((await again.call(ALL, 'POST', '/verwerkingsacties', actie(newPerson()))).status).toBe(201);
   });
 
-  it('of a migrated log are known by its entries, and guessable hashes are forgotten', async () => {
-    await client.query('delete from verwerkingenlog.idempotentie');
-    await client.query('drop table verwerkingenlog.sleutels');
-    const zero = '00000000-0000-0000-0000-000000000000';
-    await client.query('insert into verwerkingenlog.idempotentie values ($1, $1, $1, now())', [zero]);
-    const migration = new URL('../../migrations/0015-verwerkingenlog-sleutels.sql', import.meta.url);
-    await client.query(await readFile(migration, 'utf8'));
-    const { rows } = await client.query('select naam, controle, gebruikt from verwerkingenlog.sleutels');
-    expect(rows).toEqual([{ naam: 'tweede', controle: null, gebruikt: true }]);
-    expect((await client.query('select from verwerkingenlog.idempotentie')).rowCount).toBe(0);
-    await expect(startLog({ databaseUrl: database.url, env: { VERWERKINGENLOG_KEY: KEY } })).rejects.toThrow(
-      'has no key named tweede',
-    );
-    expect((await start(NEW_KEY)).server.url).toBeDefined();
-  });
-
   it('need a migrated database: before that the service says so at start', async () => {
     const unmigrated = await createDatabase();
     const owner = new pg.Client(unmigrated.url);

@@ -140,7 +140,7 @@ describe('a key', () => {
     await client.query('delete from verwerkingenlog.sleutels');
     const { readFile } = await import('node:fs/promises');
     const migration = await readFile(
-      new URL('../../migrations/0123-verwerkingenlog-sleutelgebruik.sql', import.meta.url),
+      new URL('../../migrations/from-1.0/0123-verwerkingenlog-sleutelgebruik.sql', import.meta.url),
       'utf8',
     );
     await client.query(migration.slice(migration.indexOf('do $$'), migration.indexOf('end $$;') + 7));

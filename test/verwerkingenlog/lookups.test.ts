@@ -1,5 +1,4 @@
 /** What a person is looked for by: only hashes with a key, as soon as nothing is kept without one. */
-import { readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openIdentityKeys } from '../../src/verwerkingenlog/store/keys.ts';
@@ -77,17 +76,5 @@ describe('a lookup', () => {
     expect(await names(KEY)).toEqual(['eerste']);
     expect((await plain.call(ALL, 'POST', '/verwerkingsacties', actie(newPerson()))).status).toBe(503);
     expect(await found(log, person)).toBe(1);
-  });
-
-  it('goes on without a key in an older log without keys', async () => {
-    const plain = await start('');
-    const person = newPerson();
-    await plain.call(ALL, 'POST', '/verwerkingsacties', actie(person));
-    await client.query('drop trigger zonder_sleutel on verwerkingenlog.versies');
-    await client.query('drop function verwerkingenlog.meld_zonder_sleutel');
-    await client.query('delete from verwerkingenlog.sleutels');
-    const migration = new URL('../../migrations/0032-verwerkingenlog-zonder-sleutel.sql', import.meta.url);
-    await client.query(await readFile(migration, 'utf8'));
-    expect(await found(await start(KEY), person)).toBe(1);
   });
 });

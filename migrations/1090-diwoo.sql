@@ -1,10 +1,10 @@
--- What is offered to the national index of public documents (DiWoo): beside the feed, and following it. Each document keeps the place in
--- its sitemap that it got when it was first seen, so that a harvester has to read only the sitemaps that changed.
+-- Documents offered to the national index of government information.
 
 create schema raadsfeed_diwoo;
+grant usage on schema raadsfeed_diwoo to koppelvlak_dienst;
 
 create table raadsfeed_diwoo.positie (
-  enkel boolean primary key default true check (enkel),
+  enkel boolean default true check (enkel) primary key,
   -- Of the feed that was read.
   feed_id text not null default '',
   -- The records up to and including this number have been taken in.
@@ -14,6 +14,7 @@ create table raadsfeed_diwoo.positie (
   scan_tot bigint not null default 0
 );
 insert into raadsfeed_diwoo.positie default values;
+grant select, update on raadsfeed_diwoo.positie to koppelvlak_dienst;
 
 -- Every current document, offered or left out.
 create table raadsfeed_diwoo.stuk (
@@ -37,19 +38,17 @@ create table raadsfeed_diwoo.stuk (
   -- Its sitemap and its place in the order of first-seen; a place is never given twice.
   pagina integer,
   plaats bigint,
-  primary key (organisatiecode, bronidentificatie),
-  check ((reden is null) = (plaats is not null) and (plaats is null) = (pagina is null)),
-  check (plaats is null or (loc is not null and categorie is not null and ontvangen is not null))
+  check (((reden is null) = (plaats is not null)) and ((plaats is null) = (pagina is null))),
+  check ((plaats is null) or ((loc is not null) and (categorie is not null) and (ontvangen is not null))),
+  primary key (organisatiecode, bronidentificatie)
 );
-
--- Statistics would copy pieces of content into the catalogue.
-alter table raadsfeed_diwoo.stuk alter column titel set statistics 0, alter column loc set statistics 0;
-
-create unique index stuk_plaats on raadsfeed_diwoo.stuk (organisatiecode, categorie, pagina, plaats) where plaats is not null;
--- One address is offered once.
-create unique index stuk_aangeboden on raadsfeed_diwoo.stuk (loc) where plaats is not null;
-create index stuk_loc on raadsfeed_diwoo.stuk (loc) where loc is not null;
-create index stuk_reden on raadsfeed_diwoo.stuk (reden, organisatiecode, bronidentificatie) where reden is not null;
+alter table raadsfeed_diwoo.stuk alter column loc set statistics 0;
+alter table raadsfeed_diwoo.stuk alter column titel set statistics 0;
+create unique index stuk_plaats on raadsfeed_diwoo.stuk (organisatiecode, categorie, pagina, plaats) where (plaats is not null);
+create unique index stuk_aangeboden on raadsfeed_diwoo.stuk (loc) where (plaats is not null);
+create index stuk_loc on raadsfeed_diwoo.stuk (loc) where (loc is not null);
+create index stuk_reden on raadsfeed_diwoo.stuk (reden, organisatiecode, bronidentificatie) where (reden is not null);
+grant select, insert, update, delete on raadsfeed_diwoo.stuk to koppelvlak_dienst;
 
 -- Agenda items that are closed or lie below another one; all others are open.
 create table raadsfeed_diwoo.agendapunt (
@@ -59,7 +58,8 @@ create table raadsfeed_diwoo.agendapunt (
   hoofd text collate "C",
   primary key (organisatiecode, bronidentificatie)
 );
-create index agendapunt_hoofd on raadsfeed_diwoo.agendapunt (organisatiecode, hoofd) where hoofd is not null;
+create index agendapunt_hoofd on raadsfeed_diwoo.agendapunt (organisatiecode, hoofd) where (hoofd is not null);
+grant select, insert, update, delete on raadsfeed_diwoo.agendapunt to koppelvlak_dienst;
 
 -- The agenda items that a document names.
 create table raadsfeed_diwoo.verwijzing (
@@ -70,6 +70,7 @@ create table raadsfeed_diwoo.verwijzing (
   primary key (organisatiecode, van, naar_organisatie, naar)
 );
 create index verwijzing_naar on raadsfeed_diwoo.verwijzing (naar_organisatie, naar);
+grant select, insert, update, delete on raadsfeed_diwoo.verwijzing to koppelvlak_dienst;
 
 -- The next place in the order of an organisation and category.
 create table raadsfeed_diwoo.reeks (
@@ -78,6 +79,7 @@ create table raadsfeed_diwoo.reeks (
   volgende bigint not null,
   primary key (organisatiecode, categorie)
 );
+grant select, insert, update, delete on raadsfeed_diwoo.reeks to koppelvlak_dienst;
 
 create table raadsfeed_diwoo.sitemap (
   organisatiecode text collate "C" not null,
@@ -90,8 +92,7 @@ create table raadsfeed_diwoo.sitemap (
   versie bigint not null default 1,
   primary key (categorie, organisatiecode, pagina)
 );
+grant select, insert, update, delete on raadsfeed_diwoo.sitemap to koppelvlak_dienst;
 
-grant usage on schema raadsfeed_diwoo to koppelvlak_dienst;
-grant select, update on raadsfeed_diwoo.positie to koppelvlak_dienst;
-grant select, insert, update, delete on raadsfeed_diwoo.stuk, raadsfeed_diwoo.agendapunt, raadsfeed_diwoo.verwijzing,
-  raadsfeed_diwoo.reeks, raadsfeed_diwoo.sitemap to koppelvlak_dienst;
+insert into raadsfeed.content_tables (schema_name, table_name)
+values ('raadsfeed_diwoo', 'stuk'), ('raadsfeed_diwoo', 'agendapunt'), ('raadsfeed_diwoo', 'verwijzing');

@@ -1,9 +1,7 @@
--- What the aggregator remembers of its sources, and the register of feeds.
---
--- How far a source was read changes in the transaction that publishes what was read, under the number of the lease (`huur_nummer`):
--- who has lost his lease, or whose source was paused or removed, changes nothing and so publishes nothing.
+-- Sources that are followed, and how far; and the register of feeds.
 
 create schema aggregator;
+grant usage on schema aggregator to koppelvlak_dienst;
 
 create table aggregator.bron (
   id integer generated always as identity primary key,
@@ -17,14 +15,13 @@ create table aggregator.bron (
   portaal text,
   vanaf date,
   toegevoegd timestamptz not null default now(),
-
   -- Of a feed: its addresses, and how far it was read.
   feed_url text,
   snapshot_url text,
   rol text,
   document_etag text,
   document_op timestamptz,
-  fase text not null default 'stand' check (fase in ('stand', 'feed')),
+  fase text not null default 'stand' check (fase in ('stand', 'historie', 'feed')),
   -- The state is compared with ours: what is not seen in snapshot and feed is gone.
   vergelijken boolean not null default false,
   stand_cursor text,
@@ -34,17 +31,15 @@ create table aggregator.bron (
   -- Number of the last record that was looked at; null when the place is known by its cursor alone.
   laatste_nummer bigint,
   head bigint,
-  paginagrootte integer not null default 500 check (paginagrootte between 1 and 1000),
+  paginagrootte integer not null default 1000 check ((paginagrootte >= 1) and (paginagrootte <= 1000)),
   -- An operator's word that more than a tenth of an organisation may go in the next comparison.
   mag_massaal boolean not null default false,
   hervergelijken timestamptz,
   -- When the snapshot was last begun, so that a source that refuses its own cursor is not read over and over.
   stand_begonnen timestamptz,
-
   -- Of a supplier's API: deletes in the slow round that runs; the limit holds for all its windows together.
   ronde_begonnen timestamptz not null default now(),
   ronde_verwijderd integer not null default 0,
-
   -- How it goes.
   volgende timestamptz not null default now(),
   bijgewerkt timestamptz,
@@ -55,19 +50,40 @@ create table aggregator.bron (
   gelezen bigint not null default 0,
   gepubliceerd bigint not null default 0,
   geweigerd bigint not null default 0,
-
   -- Who is at work on it.
   huur_nummer bigint not null default 0,
   huurder text,
-  huur_tot timestamptz
+  huur_tot timestamptz,
+  -- How many issues of a source were dropped to keep room for newer ones.
+  meldingen_weggelaten bigint not null default 0,
+  -- The place in the feed was given up, so redactions may have been missed. Where its history is read: null is its beginning.
+  historie_lezen boolean not null default false,
+  historie_cursor text,
+  -- Number of the last record that was read before; null when nothing says which.
+  historie_na bigint,
+  -- Whether that history is the one that was read before and reaches back to that number; null while nothing says so.
+  historie_sluit_aan boolean,
+  -- It does not: what disappears in the comparison that runs is taken out of our own history too.
+  historie_gemist boolean not null default false,
+  -- See `ReadingProgress` in src/lib/feed-client/progress.ts.
+  voortgang jsonb,
+  -- A hash of this source was the one that we would make; then one that is not is wrong.
+  hash_klopt boolean not null default false,
+  -- Organisations that its service document names; when all of them are taken from elsewhere there is nothing to read.
+  genoemd text[] not null default '{}',
+  niets_te_lezen boolean not null default false,
+  -- Numbers of a source that are missing are looked for in the pages after them; how far, when a turn ended over it. As JSON:
+  -- see `LookAhead` in src/extensions/aggregator/feed/explain-gaps.ts.
+  vooruit jsonb
 );
-
-create index bron_volgende on aggregator.bron (volgende) where toestand = 'actief';
+create index bron_volgende on aggregator.bron (volgende) where (toestand = 'actief');
+grant select, insert, update, delete on aggregator.bron to koppelvlak_dienst;
+grant usage on sequence aggregator.bron_id_seq to koppelvlak_dienst;
 
 -- One organisation has one source.
 create table aggregator.bron_organisatie (
   organisatiecode text collate "C" primary key,
-  bron_id integer not null references aggregator.bron (id),
+  bron_id integer not null references aggregator.bron,
   naam text not null,
   -- False when the source's own document does not name it (any more): then nothing of it is published.
   aanwezig boolean not null default true,
@@ -76,21 +92,24 @@ create table aggregator.bron_organisatie (
   -- Deletes that wait for an operator's word.
   achtergehouden integer not null default 0
 );
-
 create index bron_organisatie_bron on aggregator.bron_organisatie (bron_id);
+grant select, insert, update, delete on aggregator.bron_organisatie to koppelvlak_dienst;
 
 -- What was seen in a snapshot, and in the feed after it, while the state is compared.
 create table aggregator.gezien (
-  bron_id integer not null references aggregator.bron (id) on delete cascade,
+  bron_id integer not null references aggregator.bron on delete cascade,
   organisatiecode text collate "C" not null,
   resource_type text not null,
   bronidentificatie text collate "C" not null,
+  -- The number of the record by which the snapshot shows a resource: a redaction with a lower one is of what was before.
+  nummer bigint,
   primary key (bron_id, organisatiecode, resource_type, bronidentificatie)
 );
+grant select, insert, update, delete on aggregator.gezien to koppelvlak_dienst;
 
 -- What was not as it should be.
 create table aggregator.melding (
-  bron_id integer not null references aggregator.bron (id) on delete cascade,
+  bron_id integer not null references aggregator.bron on delete cascade,
   wat text not null,
   waar text not null,
   detail text not null,
@@ -102,12 +121,15 @@ create table aggregator.melding (
   sinds timestamptz not null,
   laatst timestamptz not null,
   opgelost timestamptz,
+  -- Its natural key has columns that may be null, so it cannot be the primary key.
+  id bigint generated always as identity primary key,
   unique nulls not distinct (bron_id, wat, waar, detail, venster_van, venster_tot)
 );
+grant select, insert, update, delete on aggregator.melding to koppelvlak_dienst;
 
 -- Of a supplier's API: a stretch of days that is read as a whole.
 create table aggregator.venster (
-  bron_id integer not null references aggregator.bron (id) on delete cascade,
+  bron_id integer not null references aggregator.bron on delete cascade,
   van date not null,
   tot date not null,
   gelezen timestamptz,
@@ -118,10 +140,11 @@ create table aggregator.venster (
   achtergehouden integer not null default 0,
   primary key (bron_id, van)
 );
+grant select, insert, update, delete on aggregator.venster to koppelvlak_dienst;
 
 -- Where resources hang at a supplier: meetings and entries of registers.
 create table aggregator.plaats (
-  bron_id integer not null references aggregator.bron (id) on delete cascade,
+  bron_id integer not null references aggregator.bron on delete cascade,
   plaats text collate "C" not null,
   dag date not null,
   ouder text,
@@ -129,8 +152,8 @@ create table aggregator.plaats (
   opnieuw_na text,
   primary key (bron_id, plaats)
 );
-
 create index plaats_dag on aggregator.plaats (bron_id, dag);
+grant select, insert, update, delete on aggregator.plaats to koppelvlak_dienst;
 
 create table aggregator.deel (
   bron_id integer not null,
@@ -139,15 +162,15 @@ create table aggregator.deel (
   resource_type text not null,
   bronidentificatie text collate "C" not null,
   deel jsonb not null,
-  primary key (bron_id, plaats, volgorde),
-  foreign key (bron_id, plaats) references aggregator.plaats (bron_id, plaats) on delete cascade
+  constraint deel_bron_id_plaats_fkey foreign key (bron_id, plaats) references aggregator.plaats(bron_id, plaats) on delete cascade,
+  primary key (bron_id, plaats, volgorde)
 );
-
 create index deel_resource on aggregator.deel (bron_id, resource_type, bronidentificatie);
+grant select, insert, update, delete on aggregator.deel to koppelvlak_dienst;
 
 -- The last measurement of what a supplier shows and the feed holds, by month.
 create table aggregator.dekking (
-  bron_id integer not null references aggregator.bron (id) on delete cascade,
+  bron_id integer not null references aggregator.bron on delete cascade,
   maand text not null,
   getoond integer not null,
   aanwezig integer not null,
@@ -156,6 +179,7 @@ create table aggregator.dekking (
   gemeten timestamptz not null,
   primary key (bron_id, maand)
 );
+grant select, insert, update, delete on aggregator.dekking to koppelvlak_dienst;
 
 -- Where feeds are; nothing of their content.
 create table aggregator.register (
@@ -173,9 +197,33 @@ create table aggregator.register (
   fout text,
   volgende timestamptz not null default now()
 );
-
 create index register_codes on aggregator.register using gin (codes);
+grant select, insert, update, delete on aggregator.register to koppelvlak_dienst;
 
-grant usage on schema aggregator to koppelvlak_dienst;
-grant select, insert, update, delete on all tables in schema aggregator to koppelvlak_dienst;
-grant usage on all sequences in schema aggregator to koppelvlak_dienst;
+-- A call to a supplier takes one of its turns, whichever instance or command makes it. Who dies leaves his turn to run out.
+create table aggregator.leverancier_beurt (
+  leverancier text not null,
+  beurt smallint not null,
+  houder text,
+  tot timestamptz,
+  primary key (leverancier, beurt)
+);
+insert into aggregator.leverancier_beurt (leverancier, beurt) select 'notubiz', n from generate_series(1, 4) n;
+grant select, insert, update, delete on aggregator.leverancier_beurt to koppelvlak_dienst;
+
+-- Until when a supplier asks to be left alone.
+create table aggregator.leverancier_rust (
+  leverancier text primary key,
+  tot timestamptz not null
+);
+grant select, insert, update, delete on aggregator.leverancier_rust to koppelvlak_dienst;
+
+-- Resources whose last record was refused: until there is a better one, the source is not up to date.
+create table aggregator.geweigerd (
+  bron_id integer not null references aggregator.bron on delete cascade,
+  -- `organisatiecode/resourceType/bronidentificatie`; empty when the record does not say.
+  sleutel text collate "C" not null,
+  sinds timestamptz not null default now(),
+  primary key (bron_id, sleutel)
+);
+grant select, insert, update, delete on aggregator.geweigerd to koppelvlak_dienst;

@@ -1,7 +1,8 @@
--- Logs that nobody can change unseen: what was recorded is a leaf of a tree whose root is signed and kept by others. @see docs/proof.md
+-- The proof logs, and what this service witnesses of others'.
 
 create schema proof;
-grant usage on schema proof to koppelvlak_dienst, koppelvlak_opschoner;
+grant usage on schema proof to koppelvlak_dienst;
+grant usage on schema proof to koppelvlak_opschoner;
 
 -- A log, and each origin that it has had.
 create table proof.logs (
@@ -18,13 +19,17 @@ create table proof.logs (
   overgenomen_tot bigint not null default 0,
   grootte bigint not null default 0,
   wortel bytea not null,
+  -- The last signed note; with cosignatures of witnesses when there are any.
   checkpoint text,
   checkpoint_op timestamptz,
   primary key (log, nummer)
 );
-comment on column proof.logs.checkpoint is 'The last signed note; with cosignatures of witnesses when there are any.';
+grant select, insert, update (grootte, wortel, checkpoint, checkpoint_op) on proof.logs to koppelvlak_dienst;
+grant select on proof.logs to koppelvlak_opschoner;
 
+-- Numbers of records; by them a record finds its leaf.
 create sequence proof.nummers cache 1;
+grant usage on sequence proof.nummers to koppelvlak_dienst, koppelvlak_opschoner;
 
 -- Entries whose record is committed and that have no index yet.
 create table proof.queue (
@@ -34,6 +39,8 @@ create table proof.queue (
   op timestamptz not null default clock_timestamp(),
   primary key (log, nr)
 );
+grant select, insert, delete on proof.queue to koppelvlak_dienst;
+grant select, insert on proof.queue to koppelvlak_opschoner;
 
 -- Tiles of hashes by level; the last of a level grows.
 create table proof.tegels (
@@ -45,6 +52,8 @@ create table proof.tegels (
   primary key (log, nummer, niveau, tegel)
 );
 alter table proof.tegels alter column hashes set storage external;
+grant select, insert, update on proof.tegels to koppelvlak_dienst;
+grant select on proof.tegels to koppelvlak_opschoner;
 
 -- Bundles of 256 entries, and the numbers of their records: by them a record finds its leaf. A padding leaf has number 0.
 create table proof.bladen (
@@ -56,8 +65,11 @@ create table proof.bladen (
   bereik int8range not null,
   primary key (log, nummer, tegel)
 );
-alter table proof.bladen alter column vermeldingen set storage external, alter column nrs set storage external;
+alter table proof.bladen alter column vermeldingen set storage external;
+alter table proof.bladen alter column nrs set storage external;
 create index bladen_bereik on proof.bladen using gist (bereik);
+grant select, insert, update on proof.bladen to koppelvlak_dienst;
+grant select on proof.bladen to koppelvlak_opschoner;
 
 -- That records were removed: kept for ever, without saying of whom they were.
 create table proof.verwijderingen (
@@ -68,20 +80,24 @@ create table proof.verwijderingen (
   vermelding bytea not null
 );
 create index verwijderingen_log on proof.verwijderingen (log, nr);
+grant select, insert on proof.verwijderingen to koppelvlak_dienst;
+grant select, insert on proof.verwijderingen to koppelvlak_opschoner;
 
-grant select, insert on proof.logs to koppelvlak_dienst;
-grant update (grootte, wortel, checkpoint, checkpoint_op) on proof.logs to koppelvlak_dienst;
-grant select, insert, update on proof.tegels, proof.bladen to koppelvlak_dienst;
-grant select, insert, delete on proof.queue to koppelvlak_dienst;
-grant select, insert on proof.verwijderingen to koppelvlak_dienst, koppelvlak_opschoner;
-grant usage on sequence proof.nummers to koppelvlak_dienst, koppelvlak_opschoner;
-grant select on proof.logs, proof.tegels, proof.bladen to koppelvlak_opschoner;
-grant select, insert on proof.queue to koppelvlak_opschoner;
+-- The row of a log is locked while a checkpoint of it is judged, so that no two forks are cosigned.
+create table proof.getuigd (
+  origin text primary key,
+  grootte bigint not null check (grootte >= 0),
+  -- With the log's signature and that of this witness; absent until the first was cosigned.
+  checkpoint text,
+  op timestamptz not null default clock_timestamp()
+);
+grant select, insert, update on proof.getuigd to koppelvlak_dienst;
 
--- The seed of a record's entry, encrypted, and the number that leads to its leaf. Null: from before the log was switched on.
-alter table verwerkingenlog.versies add column zaad text, add column bewijs_nr bigint;
-grant update (zaad) on verwerkingenlog.versies to koppelvlak_opschoner;
-alter table gegevens.journaal add column zaad text, add column bewijs_nr bigint;
-grant usage on sequence gegevens.journaal_id_seq to koppelvlak_dienst;
--- In the feed the leaf follows from the number.
-alter table raadsfeed.record add column zaad text;
+-- A check value of the key that the proof logs were begun with: a wrong one is refused at the start, and not only when it should sign.
+create table proof.sleutel (
+  een boolean default true check (een) primary key,
+  -- An HMAC under what seals entries, so PROOF_KEY and PROOF_SEALING_KEY both have it.
+  controle text not null
+);
+grant select, insert on proof.sleutel to koppelvlak_dienst;
+grant select, insert on proof.sleutel to koppelvlak_opschoner;

@@ -1,10 +1,10 @@
--- The search index of the pages: beside the feed, because the feed carries no enrichment. It follows the feed, and `feed reindex` makes it
--- anew from the current state. It holds content, so a redaction removes rows here too.
+-- The index of what pages show and search finds.
 
 create schema raadsfeed_zoek;
+grant usage on schema raadsfeed_zoek to koppelvlak_dienst;
 
 create table raadsfeed_zoek.positie (
-  enkel boolean primary key default true check (enkel),
+  enkel boolean default true check (enkel) primary key,
   -- Of the feed that was read.
   feed_id text not null default '',
   -- The records up to and including this number have been taken in.
@@ -14,6 +14,7 @@ create table raadsfeed_zoek.positie (
   scan_tot bigint not null default 0
 );
 insert into raadsfeed_zoek.positie default values;
+grant select, update on raadsfeed_zoek.positie to koppelvlak_dienst;
 
 create table raadsfeed_zoek.stuk (
   -- Number of the record that is the current one of the resource.
@@ -36,28 +37,17 @@ create table raadsfeed_zoek.stuk (
   woorden tsvector not null,
   unique (organisatiecode, resource_type, bronidentificatie)
 );
-
--- Statistics would copy pieces of content into the catalogue.
-alter table raadsfeed_zoek.stuk
-  alter column titel set statistics 0, alter column kort set statistics 0, alter column woorden set statistics 0;
-
--- The half year and the year of a day as words that nobody can type. A search for a common word begins with the newest half years: the
--- index of words then finds both together, without a look at all rows that have the word.
-create function raadsfeed_zoek.periode(datum timestamptz) returns tsvector
-language sql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
-  select case when datum is null then ''::tsvector else array_to_tsvector(array[
-    '_' || extract(year from datum at time zone 'UTC')::integer,
-    '_' || extract(year from datum at time zone 'UTC')::integer || case when extract(month from datum at time zone 'UTC') <= 6 then 'a' else 'b' end])
-  end
-$$;
-revoke execute on function raadsfeed_zoek.periode(timestamptz) from public;
-grant execute on function raadsfeed_zoek.periode(timestamptz) to koppelvlak_dienst;
-
+alter table raadsfeed_zoek.stuk alter column titel set statistics 0;
+alter table raadsfeed_zoek.stuk alter column gremiumnaam set statistics 0;
+alter table raadsfeed_zoek.stuk alter column kort set statistics 0;
+alter table raadsfeed_zoek.stuk alter column woorden set statistics 0;
 create index stuk_woorden on raadsfeed_zoek.stuk using gin (woorden);
 create index stuk_alles on raadsfeed_zoek.stuk (datum desc nulls last, nummer desc);
 create index stuk_datum on raadsfeed_zoek.stuk (resource_type, datum desc nulls last, nummer desc);
 create index stuk_organisatie on raadsfeed_zoek.stuk (organisatiecode, resource_type, datum desc nulls last, nummer desc);
-create index stuk_vergadering on raadsfeed_zoek.stuk (organisatiecode, vergadering, resource_type) where vergadering is not null;
+create index stuk_vergadering on raadsfeed_zoek.stuk (organisatiecode, vergadering, resource_type) where (vergadering is not null);
+create index stuk_organisatie_dag on raadsfeed_zoek.stuk (organisatiecode, datum desc nulls last, nummer desc);
+grant select, insert, update, delete on raadsfeed_zoek.stuk to koppelvlak_dienst;
 
 -- What a document or a meeting refers to.
 create table raadsfeed_zoek.verwijzing (
@@ -71,10 +61,18 @@ create table raadsfeed_zoek.verwijzing (
   primary key (organisatiecode, van_type, van, naar_organisatie, naar_type, naar)
 );
 create index verwijzing_naar on raadsfeed_zoek.verwijzing (naar_organisatie, naar_type, naar);
+grant select, insert, update, delete on raadsfeed_zoek.verwijzing to koppelvlak_dienst;
 
--- The history of one resource, beside `record_inhoud`, which has the places that still hold content.
-create index record_verwijderd on raadsfeed.record (organisatiecode, resource_type, bronidentificatie, sequence_number) where op <> 'upsert';
+create function raadsfeed_zoek.kenmerken(organisatiecode text, resource_type text, gremium text, datum timestamptz) returns tsvector
+language sql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
+  select array_to_tsvector(array_remove(array[
+    '_' || organisatiecode,
+    '_' || resource_type,
+    '_c:' || gremium,
+    '_' || to_char(datum at time zone 'UTC', 'FMYYYY'),
+    '_' || to_char(datum at time zone 'UTC', 'FMYYYYMM')], null))
+$$;
+revoke execute on function raadsfeed_zoek.kenmerken(text, text, text, timestamptz) from public;
+grant execute on function raadsfeed_zoek.kenmerken(text, text, text, timestamptz) to koppelvlak_dienst;
 
-grant usage on schema raadsfeed_zoek to koppelvlak_dienst;
-grant select, update on raadsfeed_zoek.positie to koppelvlak_dienst;
-grant select, insert, update, delete on raadsfeed_zoek.stuk, raadsfeed_zoek.verwijzing to koppelvlak_dienst;
+insert into raadsfeed.content_tables (schema_name, table_name) values ('raadsfeed_zoek', 'stuk'), ('raadsfeed_zoek', 'verwijzing');
