@@ -1,6 +1,6 @@
 /** Persons' identifiers at rest: nothing of them in the database, found all the same, and keys that change while the service goes on. */
 import { createHmac, hash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
