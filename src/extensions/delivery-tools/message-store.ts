@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ItemList, Mapping } from '../../gegevens/model/mapping.ts';
 import { type JsonObject, valueAt, withValueAt } from '../../lib/json/json-value.ts';
-import { DiskSorter } from './tables/scratch.ts';
+import { DiskSorter } from './scratch.ts';
 
 /** Where the items of a list of a levering belong in the text of a message. */
 interface ListPlace {

@@ -7,9 +7,8 @@ import type { ItemList, Mapping } from '../../../gegevens/model/mapping.ts';
 import type { Model } from '../../../gegevens/model/model.ts';
 import { municipalityKey, organisationOf, type Period } from '../../../gegevens/model/selection.ts';
 import { isRecord, toPointer, valueAt } from '../../../lib/json/json-value.ts';
-import { type Digest, Digester } from './digests.ts';
 import { type Finding, Findings } from './findings.ts';
-import { ALWAYS, IntList, PersonTable, STILL } from './person-table.ts';
+import { Persons } from './persons.ts';
 import { isGiven, isNotTakenUp, judgeCase, judgeRecord, personsAt, type Report } from './record-rules.ts';
 
 /** What is counted of one municipality. */
@@ -52,16 +51,13 @@ export const UNKNOWN = 'unknown';
 /** A kind has a short name and there are few; a file may hold anything. */
 const MAX_KINDS = 100;
 const MAX_KIND_LENGTH = 60;
-/** Numbers that are kept for each occurrence of a person until its levering has been read. */
-const FIELDS = 8;
 
 export class DeliveryCheck implements DeliveryJudge {
   readonly findings = new Findings();
   readonly #mapping: Mapping;
   readonly #period: Period | undefined;
   readonly #today: string;
-  readonly #digester = new Digester();
-  readonly #persons = new PersonTable();
+  readonly #persons = new Persons();
   readonly #municipalities: Municipality[] = [];
   readonly #byKey = new Map<string, number>();
   #read: Period | undefined;
@@ -97,11 +93,11 @@ export class DeliveryCheck implements DeliveryJudge {
       this.#record(value, nummer, fits, report);
       judgeRecord(value, { places: controle, begin: paths.record.begin, today: this.#today }, report);
     }
-    const digest = this.#digester.value(value);
+    const hash = hashId(canonicalText(value));
     const seen = this.#seen[list];
-    if (seen.get(digest) === undefined) seen.add(digest, 0);
+    if (seen.get(hash) === undefined) seen.add(hash, 0);
     else report(15, 'warning', 'is there twice', []);
-    this.#judgeItems(value, [], report);
+    judgeItems(value, [], report);
   }
 
   levering(nummer: number, head: unknown): void {
@@ -117,8 +113,8 @@ export class DeliveryCheck implements DeliveryJudge {
     if (open.municipalities.size > 1) report(3, 'blocking', 'its records are for more than one municipality', []);
     else if (organisation.gemeenteSleutel !== undefined) {
       const pointer = this.#pointer(nummer, undefined, undefined, []);
-      const { low, high } = this.#digester.text(organisation.sleutel);
-      this.#first.push({ pointer, organisation: `${low} ${high}`, municipality: organisation.gemeenteSleutel });
+      const { sleutel, gemeenteSleutel } = organisation;
+      this.#first.push({ pointer, organisation: sleutel, municipality: gemeenteSleutel });
     }
     if (paths.gemeentecode !== undefined) {
       const own = this.#municipality(valueAt(head, paths.gemeentecode));
@@ -129,17 +125,15 @@ export class DeliveryCheck implements DeliveryJudge {
         counts.cases += open.cases;
         for (const [kind, count] of open.kinds) counts.kinds.set(kind, (counts.kinds.get(kind) ?? 0) + count);
       }
-      this.#addPersons(open.occurrences, own.index, () => undefined);
+      this.#persons.endLevering(own.index);
     } else {
-      this.#addPersons(open.occurrences, undefined, (record) => {
-        if (variant !== 'shv') return;
+      for (const record of this.#persons.endLevering()) {
+        if (variant !== 'shv') break;
         const pointer = (): string => this.#pointer(nummer, 'records', record, []);
         this.findings.add(12, 'warning', 'its client has another trajectory at the same time', pointer);
-      });
+      }
     }
-    for (let at = 0; at < open.references.length; at += 4) {
-      const [zaak, index] = [open.references.at(at), open.references.at(at + 1)];
-      const hash = { low: open.references.at(at + 2), high: open.references.at(at + 3) };
+    for (const { zaak, index, hash } of open.references) {
       if (open.notTakenUp.get(hash) === undefined) continue;
       const path = [...(paths.zaken?.signalen ?? []), index];
       const pointer = (): string => this.#pointer(nummer, 'zaken', zaak, path);
@@ -181,10 +175,15 @@ export class DeliveryCheck implements DeliveryJudge {
     const { variant, controle } = this.#mapping;
     const period = this.#period ?? this.#read;
     const steps = controle.steps.map((path) => path.at(-1) ?? '');
-    const counts = this.#persons.count(this.#municipalities.length, steps.length, period, (day) => dayNumber(day) ?? 0);
+    const counts = this.#persons.count(
+      period && { start: dayNumber(period.start) ?? 0, end: dayNumber(period.end) ?? 0 },
+    );
     const municipalities = this.#municipalities.map(({ code, records, cases, kinds }, index): MunicipalityCounts => {
-      const own = counts[index];
-      const byStep = [...steps, UNKNOWN].map((step, at): [string, number] => [step, own?.steps[at] ?? 0]);
+      const own = counts.get(index);
+      const byStep = [...steps.entries(), [-1, UNKNOWN] as const].map(([step, name]): [string, number] => [
+        name,
+        own?.steps.get(step) ?? 0,
+      ]);
       return {
         gemeentecode: code,
         ...{ records, cases, persons: own?.persons ?? 0, activePersons: own?.active ?? 0 },
@@ -198,7 +197,7 @@ export class DeliveryCheck implements DeliveryJudge {
     const { controle, levering: paths } = this.#mapping;
     const open = this.#levering;
     const { begin, einde, gemeentecode } = paths.record;
-    let municipality = -1;
+    let municipality: number | undefined;
     if (paths.gemeentecode === undefined && gemeentecode !== undefined) {
       const own = this.#municipality(valueAt(value, gemeentecode));
       municipality = own.index;
@@ -220,32 +219,14 @@ export class DeliveryCheck implements DeliveryJudge {
       if (typeof id === 'string' && isNotTakenUp(valueAt(value, controle.status))) open.notTakenUp.add(hashId(id), 0);
     }
     if (controle.persons === undefined) return;
-    const from = begin === undefined ? undefined : dayNumber(valueAt(value, begin));
-    const until = einde === undefined ? undefined : dayNumber(valueAt(value, einde));
-    const step = controle.steps.findLastIndex((path) => saysSomething(valueAt(value, path)));
-    for (const { item } of personsAt(value, controle.persons.at)) {
-      const identity = personIdentity(item, controle.persons.identity);
-      const { low, high }: Digest = identity === undefined ? { low: 0, high: 0 } : this.#digester.text(identity);
-      const isKnown = identity === undefined ? 0 : 1;
-      open.occurrences.push(nummer, municipality, isKnown, low, high, from ?? ALWAYS, until ?? STILL, step);
-    }
-  }
-
-  /** Rule 15, of the items of lists: an export that repeats a row doubles a debt. */
-  #judgeItems(value: unknown, path: readonly (string | number)[], report: Report): void {
-    if (Array.isArray(value)) {
-      const seen = new Set<string>();
-      for (const [index, item] of value.entries()) {
-        const { low, high } = this.#digester.value(item);
-        const digest = `${low} ${high}`;
-        if (value.length > 1 && isRecord(item) && seen.has(digest))
-          report(15, 'warning', 'is there twice', [...path, index]);
-        seen.add(digest);
-        this.#judgeItems(item, [...path, index], report);
-      }
-    } else if (isRecord(value)) {
-      for (const [name, member] of Object.entries(value)) this.#judgeItems(member, [...path, name], report);
-    }
+    const { at, identity } = controle.persons;
+    this.#persons.add({
+      ...{ record: nummer, municipality },
+      persons: personsAt(value, at).map(({ item }) => personIdentity(item, identity)),
+      begin: begin && dayNumber(valueAt(value, begin)),
+      end: einde && dayNumber(valueAt(value, einde)),
+      step: controle.steps.findLastIndex((path) => saysSomething(valueAt(value, path))),
+    });
   }
 
   #zaak(value: Record<string, unknown>, nummer: number): void {
@@ -257,8 +238,7 @@ export class DeliveryCheck implements DeliveryJudge {
     for (const [index, reference] of references.entries()) {
       const id = valueAt(reference, zaken.signaalId);
       if (typeof id !== 'string') continue;
-      const { low, high } = hashId(id);
-      open.references.push(nummer, index, low, high);
+      open.references.push({ zaak: nummer, index, hash: hashId(id) });
     }
   }
 
@@ -285,20 +265,6 @@ export class DeliveryCheck implements DeliveryJudge {
     };
     if (!Array.isArray(contacts) || !contacts.some(hasAddress)) {
       report(11, 'blocking', 'no contact with an e-mail address', object);
-    }
-  }
-
-  #addPersons(occurrences: IntList, municipality: number | undefined, overlapping: (record: number) => void): void {
-    let last = { record: -1, position: 0, isReported: false };
-    for (let at = 0; at < occurrences.length; at += FIELDS) {
-      const field = (index: number): number => occurrences.at(at + index);
-      const record = field(0);
-      if (record !== last.record) last = { record, position: this.#persons.position, isReported: false };
-      const person = field(2) === 1 ? { low: field(3), high: field(4) } : undefined;
-      const own = { municipality: municipality ?? field(1), begin: field(5), end: field(6), step: field(7) };
-      if (!this.#persons.add({ ...own, person }, last.position) || last.isReported) continue;
-      last.isReported = true;
-      overlapping(record);
     }
   }
 
@@ -329,6 +295,13 @@ export class DeliveryCheck implements DeliveryJudge {
   }
 }
 
+/** A signal that a case names, with its place in the list of the case. */
+interface Reference {
+  readonly zaak: number;
+  readonly index: number;
+  readonly hash: ReturnType<typeof hashId>;
+}
+
 /** A levering that is being read. */
 function startLevering() {
   return {
@@ -337,11 +310,31 @@ function startLevering() {
     kinds: new Map<string, number>(),
     /** Keys of those that its records name. */
     municipalities: new Set<string>(),
-    occurrences: new IntList(),
     notTakenUp: new IdIndex(),
-    /** Case, place in its list, and the hash of the signal that it names. */
-    references: new IntList(),
+    references: [] as Reference[],
   };
+}
+
+/** Rule 15, of the items of lists: an export that repeats a row doubles a debt. */
+function judgeItems(value: unknown, path: readonly (string | number)[], report: Report): void {
+  if (Array.isArray(value)) {
+    const seen = new Set<string>();
+    for (const [index, item] of value.entries()) {
+      const text = value.length > 1 && isRecord(item) ? canonicalText(item) : undefined;
+      if (text !== undefined && seen.has(text)) report(15, 'warning', 'is there twice', [...path, index]);
+      if (text !== undefined) seen.add(text);
+      judgeItems(item, [...path, index], report);
+    }
+  } else if (isRecord(value)) {
+    for (const [name, member] of Object.entries(value)) judgeItems(member, [...path, name], report);
+  }
+}
+
+/** One text for equal values, whatever the order of members. */
+function canonicalText(value: unknown): string {
+  return JSON.stringify(value, (_name, member: unknown) =>
+    isRecord(member) ? Object.fromEntries(Object.entries(member).toSorted(([a], [b]) => (a < b ? -1 : 1))) : member,
+  );
 }
 
 function isCode(code: unknown): boolean {

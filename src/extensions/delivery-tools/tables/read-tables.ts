@@ -3,12 +3,12 @@ import type { ItemList } from '../../../gegevens/model/mapping.ts';
 import type { PartCheck } from '../../../gegevens/model/model.ts';
 import { type JsonObject, withValueAt } from '../../../lib/json/json-value.ts';
 import { MessageStore } from '../message-store.ts';
+import { ScratchFull } from '../scratch.ts';
 import { Assembly, type RowValues } from './assemble.ts';
 import { BoundTable, type Column, convertCells, keyOf } from './bound-table.ts';
 import { type CellFault, fold } from './convert.ts';
 import type { Plan, TablePlan } from './plan.ts';
 import { RecordBuilder } from './record-builder.ts';
-import { ScratchFull } from './scratch.ts';
 import { type TableFault, TableFaults } from './table-faults.ts';
 import { isEmptyRow, type Place, type Row, type TableFile, UnreadableTable } from './table-file.ts';
 

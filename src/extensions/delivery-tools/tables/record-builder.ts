@@ -4,10 +4,10 @@ import { hashId, IdIndex } from '../../../gegevens/import/identifiers.ts';
 import type { ItemList } from '../../../gegevens/model/mapping.ts';
 import { pointerSteps, toPointer } from '../../../lib/json/json-value.ts';
 import type { MessageStore } from '../message-store.ts';
+import { DiskSorter } from '../scratch.ts';
 import { Assembly, type RowValues } from './assemble.ts';
 import type { BoundTable, Column } from './bound-table.ts';
 import type { Plan } from './plan.ts';
-import { DiskSorter } from './scratch.ts';
 import type { TableFaults } from './table-faults.ts';
 import { UnreadableTable } from './table-file.ts';
 

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ValueType } from '../../../../src/extensions/delivery-tools/model-shape.ts';
+import { DiskSorter, ScratchFull } from '../../../../src/extensions/delivery-tools/scratch.ts';
 import { createConvert } from '../../../../src/extensions/delivery-tools/tables/convert.ts';
 import type { FromColumn } from '../../../../src/extensions/delivery-tools/tables/mapping-file.ts';
-import { DiskSorter, ScratchFull } from '../../../../src/extensions/delivery-tools/tables/scratch.ts';
 import { formatOf } from '../../../../src/extensions/delivery-tools/tables/xlsx/workbook.ts';
 
 const faulty = { message: expect.any(String) };

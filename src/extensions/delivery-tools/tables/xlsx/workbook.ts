@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { TextList } from '../scratch.ts';
+import { TextList } from '../../scratch.ts';
 import { type OpenOptions, type Row, type TableFile, UnreadableTable } from '../table-file.ts';
 import { readWholeXml, readXml, type XmlElement, ZipArchive } from './archive.ts';
 import { type CellContext, MergedAreas, RichText, SheetRows } from './sheet-rows.ts';

@@ -8,7 +8,7 @@ const MAX_DISK_BYTES = 16 * 1024 ** 3;
 export class ScratchFull extends Error {}
 
 /** SQLite deletes a database without a name as soon as it is open: nothing of it remains, however the process ends. */
-function openScratch(diskBytes: number): DatabaseSync {
+export function openScratch(diskBytes = MAX_DISK_BYTES): DatabaseSync {
   const database = new DatabaseSync('');
   database.exec(`pragma page_size = ${PAGE_BYTES};
     pragma max_page_count = ${Math.ceil(diskBytes / PAGE_BYTES)};
@@ -57,7 +57,7 @@ export class DiskSorter {
 
 /** A list of texts. */
 export class TextList {
-  readonly #database = openScratch(MAX_DISK_BYTES);
+  readonly #database = openScratch();
   readonly #insert: (index: number, text: string) => void;
   readonly #select;
   length = 0;
