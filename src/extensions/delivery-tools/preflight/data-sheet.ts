@@ -1,72 +1,36 @@
 /** What the operator of the network and the statistics office need to know of a supplier, on one page. */
 import { hash, type X509Certificate } from 'node:crypto';
 import type { Variant } from '../../../gegevens/model/mapping.ts';
-import type { Config } from '../../../settings/read-config.ts';
-import { type OwnCertificate, oneLine } from './own-certificate.ts';
-
-interface ServiceEntry {
-  readonly variant: Variant;
-  /** To register in the directory; also `svc` in tokens. */
-  readonly name: string;
-  /** False: the name is proposed, and not yet that of the setting. */
-  readonly isConfigured: boolean;
-  readonly setting: string;
-  readonly method: 'POST';
-  readonly path: string;
-  readonly model: string;
-  /** Most records in one answer. */
-  readonly maximum: number;
-}
-
-interface CertificateEntry {
-  readonly use: 'signature' | 'connection';
-  readonly subject: string;
-  readonly issuer: string;
-  readonly serialNumber: string;
-  readonly validUntil: string;
-  /** SHA-256, hexadecimal and as in `x5t#S256`. */
-  readonly sha256: string;
-  readonly x5tS256: string;
-}
-
-export interface DataSheet {
-  readonly organisation: string | undefined;
-  readonly oin: string | undefined;
-  readonly supplierCode: string;
-  readonly contacts: readonly string[];
-  readonly services: readonly ServiceEntry[];
-  /** What to register in the Inway: the host only, the path stays. */
-  readonly upstream: string;
-  readonly protocol: 'PROTOCOL_TCP_HTTP_1.1';
-  readonly publicBaseUrl: string | undefined;
-  readonly group: string | undefined;
-  readonly peer: string | undefined;
-  readonly inways: readonly string[];
-  readonly certificates: readonly CertificateEntry[];
-}
+import type { PreflightContext } from './line.ts';
+import { oneLine } from './own-certificate.ts';
 
 interface SheetNeeds {
-  readonly own: OwnCertificate | undefined;
   readonly transport: readonly X509Certificate[];
   readonly contacts: readonly string[];
 }
 
+export type DataSheet = ReturnType<typeof dataSheet>;
+
 /** The agreed names: what the service is for, and who delivers. */
 const NAMES = { shv: 'DDAS-schuldhulpverlening-ophaal-', vs: 'DDAS-vroegsignalering-ophaal-' } as const;
 
-export function dataSheet({ gegevens, server, tokens }: Config, { own, transport, contacts }: SheetNeeds): DataSheet {
-  const service = (variant: Variant): ServiceEntry => {
+export function dataSheet({ config, own }: PreflightContext, { transport, contacts }: SheetNeeds) {
+  const { gegevens, server, tokens } = config;
+  const service = (variant: Variant) => {
     const isShv = variant === 'shv';
     const set = gegevens.services.get(variant) ?? variant;
     const isConfigured = set.startsWith(NAMES[variant]) && set.length > NAMES[variant].length;
     return {
       variant,
+      /** To register in the directory; also `svc` in tokens. */
       name: isConfigured ? set : NAMES[variant] + gegevens.supplierCode.replaceAll(/[^A-Za-z0-9._-]+/g, '-'),
+      /** False: the name is proposed, and not yet that of the setting. */
       isConfigured,
       setting: 'GEGEVENS_SERVICES',
       method: 'POST',
       path: `${isShv ? gegevens.shvPrefix : gegevens.vsPrefix}/gegevens`,
       model: isShv ? gegevens.shvModel : gegevens.vsModel,
+      /** Most records in one answer. */
       maximum: isShv ? gegevens.shvMaxRecords : gegevens.vsMaxRecords,
     };
   };
@@ -78,6 +42,7 @@ export function dataSheet({ gegevens, server, tokens }: Config, { own, transport
     supplierCode: gegevens.supplierCode,
     contacts,
     services: (['shv', 'vs'] as const).filter((variant) => server.areas.includes(variant)).map(service),
+    /** To register in the Inway: the host only, the path stays. */
     upstream: `http://${host.includes(':') ? `[${host}]` : host}:${server.port}`,
     protocol: 'PROTOCOL_TCP_HTTP_1.1',
     publicBaseUrl: server.publicBaseUrl,
@@ -91,7 +56,7 @@ export function dataSheet({ gegevens, server, tokens }: Config, { own, transport
   };
 }
 
-function certificateEntry(use: CertificateEntry['use'], certificate: X509Certificate): CertificateEntry {
+function certificateEntry(use: 'signature' | 'connection', certificate: X509Certificate) {
   const { raw, subject, issuer, serialNumber, validToDate } = certificate;
   return {
     use,
@@ -99,6 +64,7 @@ function certificateEntry(use: CertificateEntry['use'], certificate: X509Certifi
     issuer: oneLine(issuer),
     serialNumber: serialNumber.toLowerCase(),
     validUntil: validToDate.toISOString().slice(0, 10),
+    /** Hexadecimal, and as in `x5t#S256`. */
     sha256: hash('sha256', raw, 'hex'),
     x5tS256: hash('sha256', raw, 'base64url'),
   };

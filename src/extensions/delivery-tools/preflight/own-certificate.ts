@@ -18,7 +18,7 @@ import { createRevocationSource } from '../../../lib/jades/revocation.ts';
 import { reasonOf } from '../../../lib/log.ts';
 import { createGuardedFetch } from '../../../lib/outbound/guarded-fetch.ts';
 import type { Config } from '../../../settings/read-config.ts';
-import { failed, notChecked, ok, type PreflightLine, warning } from './line.ts';
+import { daysLeft, failed, notChecked, ok, type PreflightContext, type Verdict } from './line.ts';
 
 /** The signing certificate with what is known of its path. */
 export interface OwnCertificate {
@@ -26,23 +26,21 @@ export interface OwnCertificate {
   /** Leaf first, each issued by the next, as far as the chain goes. */
   readonly chain: readonly Certificate[];
   readonly oin: string | undefined;
+  /** Empty when they cannot be read. */
+  readonly anchors: readonly Certificate[];
   /** To the anchor; only when all of it holds. */
-  readonly path: readonly Certificate[] | undefined;
+  readonly path?: readonly Certificate[];
   /** Why there is none. */
-  readonly fault: JadesError | undefined;
+  readonly fault?: JadesError;
   /** Why the anchors cannot be read. */
-  readonly anchorsFault: string | undefined;
+  readonly anchorsFault?: string;
 }
 
 type Settings = Config['gegevens'];
 
 const KEY_FILES = 'GEGEVENS_SIGNING_KEY and GEGEVENS_SIGNING_CHAIN';
-const LINES = ['certificate-oin', 'certificate-chain', 'certificate-key-size', 'certificate-usage', 'certificate-days'];
-/** With fewer days left a renewal cannot wait. */
-const WARNING_DAYS = 30;
 const PRODUCTION_BITS = 3072;
 const LEAST_BITS = 2048;
-const DAY_MS = 86_400_000;
 
 /** What to do about a key or chain that cannot be used; the other causes have lines of their own. */
 const KEY_TODO: Partial<Record<OwnKeyError['code'], string>> = {
@@ -57,36 +55,14 @@ const KEY_TODO: Partial<Record<OwnKeyError['code'], string>> = {
   'broken-chain': 'leave only your certificate and its issuers in the chain',
 };
 
-/** Reads the own key and certificate and judges them, without the network. */
-export async function checkOwnCertificate(
-  { gegevens, server }: Config,
-  at: Date,
-): Promise<{ lines: PreflightLine[]; own: OwnCertificate | undefined }> {
-  let files: KeyFiles;
+/** Reads the own key and certificate, without the network. @returns why that is impossible, where it is */
+export async function readOwnCertificate({ gegevens }: Config, at: Date): Promise<OwnCertificate | Verdict> {
   try {
-    files = readFiles(gegevens);
+    return await findPath(readFiles(gegevens), gegevens, at);
   } catch (error) {
-    const todo =
-      (error instanceof OwnKeyError ? KEY_TODO[error.code] : undefined) ?? `name readable files in ${KEY_FILES}`;
-    const rest = LINES.map((name) => notChecked(name, 'the signing key or its chain cannot be read'));
-    return { lines: [failed('signing-key', reasonOf(error), todo), ...rest], own: undefined };
+    const todo = error instanceof OwnKeyError ? KEY_TODO[error.code] : undefined;
+    return failed(reasonOf(error), todo ?? `name readable files in ${KEY_FILES}`);
   }
-  const own = await findPath(files, gegevens, at);
-  const lines = [
-    keyLine(gegevens, at),
-    own.oin === undefined
-      ? failed(
-          'certificate-oin',
-          'the subject of the certificate has no OIN of 20 digits in `serialNumber`',
-          'ask for a PKIoverheid services certificate with your OIN in the subject',
-        )
-      : ok('certificate-oin', own.oin),
-    chainLine(own, gegevens),
-    sizeLine(own, server.environment === 'production'),
-    usageLine(own),
-    daysLine(own, at),
-  ];
-  return { lines, own };
 }
 
 function readFiles({ signingKey, signingChain, signingP12Passphrase: passphrase = '' }: Settings): KeyFiles {
@@ -96,24 +72,23 @@ function readFiles({ signingKey, signingChain, signingP12Passphrase: passphrase 
 }
 
 async function findPath({ key, certificates }: KeyFiles, settings: Settings, at: Date): Promise<OwnCertificate> {
-  const [first] = certificates;
-  const leaf = certificates.find(({ x509 }) => x509.checkPrivateKey(key)) ?? first;
+  const leaf = certificates.find(({ x509 }) => x509.checkPrivateKey(key)) ?? certificates[0];
   if (leaf === undefined) throw new TypeError('a chain without certificates was read');
   const chain = issuersOf(leaf, certificates);
-  const found = { leaf, chain, oin: signerOin(leaf), path: undefined, fault: undefined, anchorsFault: undefined };
+  const found = { leaf, chain, oin: signerOin(leaf) };
   let anchors: Certificate[];
   try {
     anchors = readAnchors(settings);
   } catch (error) {
-    return { ...found, anchorsFault: reasonOf(error) };
+    return { ...found, anchors: [], anchorsFault: reasonOf(error) };
   }
   try {
     const options = { anchors, requiredPolicies: settings.requiredPolicies, at: momentWithin(chain, at) };
-    return { ...found, path: await validatePath(chain, options) };
+    return { ...found, anchors, path: await validatePath(chain, options) };
   } catch (error) {
-    // A library that cannot read a certificate finds it as little to be trusted.
-    const isKnown = error instanceof JadesError;
-    return { ...found, fault: isKnown ? error : new JadesError('certificate-untrusted', reasonOf(error)) };
+    // A certificate that a library cannot read cannot be trusted either.
+    const fault = error instanceof JadesError ? error : new JadesError('certificate-untrusted', reasonOf(error));
+    return { ...found, anchors, fault };
   }
 }
 
@@ -150,95 +125,85 @@ function bounds(chain: readonly Certificate[]): [Date, Date] {
   ];
 }
 
-function keyLine(settings: Settings, at: Date): PreflightLine {
+export function checkSigningKey({ config, now }: PreflightContext): Verdict {
   try {
-    loadOwnKey(settings, at);
+    loadOwnKey(config.gegevens, now());
   } catch (error) {
-    const todo = error instanceof OwnKeyError ? KEY_TODO[error.code] : undefined;
-    if (todo !== undefined || !(error instanceof OwnKeyError)) {
-      return failed('signing-key', reasonOf(error), todo ?? `name readable files in ${KEY_FILES}`);
-    }
+    const todo = error instanceof OwnKeyError ? KEY_TODO[error.code] : `name readable files in ${KEY_FILES}`;
+    if (todo !== undefined) return failed(reasonOf(error), todo);
   }
-  return ok('signing-key', 'the key belongs to its certificate');
+  return ok('the key belongs to its certificate');
 }
 
-function chainLine({ path, chain, fault, anchorsFault }: OwnCertificate, settings: Settings): PreflightLine {
-  const name = 'certificate-chain';
-  if (path !== undefined || fault?.code === 'certificate-usage') {
-    const last = (path ?? chain).at(-1);
-    return ok(name, `${(path ?? chain).length} certificates, up to ${oneLine(last?.x509.subject ?? '')}`);
-  }
-  if (anchorsFault !== undefined) {
-    return failed(
-      name,
-      anchorsFault,
-      'name the roots that you trust (PKIoverheid in production) in GEGEVENS_TRUST_ANCHORS',
-    );
-  }
-  const last = chain.at(-1);
-  const isMissing = !readAnchors(settings).some(({ x509 }) => last?.x509.checkIssued(x509) === true);
-  if (last !== undefined && isMissing) {
-    return failed(
-      name,
-      `the chain ends at a certificate of ${oneLine(last.x509.issuer)}, which is neither in it nor among the anchors`,
-      'add the missing intermediate to GEGEVENS_SIGNING_CHAIN, or its root to GEGEVENS_TRUST_ANCHORS',
-    );
-  }
-  return failed(name, fault?.message ?? 'no path', 'ask the supplier of the certificate for the right chain');
-}
+/** What is judged of a certificate that can be read, each under the name of its line. */
+export const CERTIFICATE_CHECKS: Readonly<Record<string, (own: OwnCertificate, context: PreflightContext) => Verdict>> =
+  {
+    'certificate-oin': ({ oin }) =>
+      oin === undefined
+        ? failed(
+            'the subject of the certificate has no OIN of 20 digits in `serialNumber`',
+            'ask for a PKIoverheid services certificate with your OIN in the subject',
+          )
+        : ok(oin),
 
-function sizeLine({ leaf }: OwnCertificate, isProduction: boolean): PreflightLine {
-  const name = 'certificate-key-size';
-  const key = leaf.x509.publicKey;
-  const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
-  const least = isProduction ? PRODUCTION_BITS : LEAST_BITS;
-  const todo = `make an RSA key of ${PRODUCTION_BITS} bits or more and request a certificate for it`;
-  if (!isRsa(key)) return failed(name, `not an RSA key but ${key.asymmetricKeyType}: PS256 needs one`, todo);
-  if (bits < least) return failed(name, `${bits} bits; at least ${least} are needed`, todo);
-  return ok(
-    name,
-    bits < PRODUCTION_BITS ? `${bits} bits: enough for tests; production needs ${PRODUCTION_BITS}` : `${bits} bits`,
-  );
-}
+    'certificate-chain': ({ path, chain, fault, anchors, anchorsFault }) => {
+      const last = (path ?? chain).at(-1);
+      if (path !== undefined || fault?.code === 'certificate-usage') {
+        return ok(`${(path ?? chain).length} certificates, up to ${oneLine(last?.x509.subject ?? '')}`);
+      }
+      if (anchorsFault !== undefined) {
+        return failed(
+          anchorsFault,
+          'name the roots that you trust (PKIoverheid in production) in GEGEVENS_TRUST_ANCHORS',
+        );
+      }
+      if (last !== undefined && !anchors.some(({ x509 }) => last.x509.checkIssued(x509))) {
+        return failed(
+          `the chain ends at a certificate of ${oneLine(last.x509.issuer)}, which is neither in it nor among the anchors`,
+          'add the missing intermediate to GEGEVENS_SIGNING_CHAIN, or its root to GEGEVENS_TRUST_ANCHORS',
+        );
+      }
+      return failed(fault?.message ?? 'no path', 'ask the supplier of the certificate for the right chain');
+    },
 
-function usageLine({ leaf, fault }: OwnCertificate): PreflightLine {
-  const name = 'certificate-usage';
-  const todo = 'ask for a certificate with key usage `digitalSignature` that is not of an authority';
-  const bits = (keyUsage(leaf) ?? 0) & (usage.digitalSignature | usage.nonRepudiation);
-  if (bits === 0) return failed(name, 'its key usage allows neither `digitalSignature` nor `nonRepudiation`', todo);
-  if (authority(leaf).ca) return failed(name, 'it is the certificate of an authority', todo);
-  if (fault?.code === 'certificate-usage') return failed(name, fault.detail, todo);
-  return ok(name, bits & usage.digitalSignature ? 'digitalSignature' : 'nonRepudiation');
-}
+    'certificate-key-size': ({ leaf }, { config }) => {
+      const key = leaf.x509.publicKey;
+      const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
+      const least = config.server.environment === 'production' ? PRODUCTION_BITS : LEAST_BITS;
+      const todo = `make an RSA key of ${PRODUCTION_BITS} bits or more and request a certificate for it`;
+      if (!isRsa(key)) return failed(`not an RSA key but ${key.asymmetricKeyType}: PS256 needs one`, todo);
+      if (bits < least) return failed(`${bits} bits; at least ${least} are needed`, todo);
+      return ok(
+        `${bits} bits${bits < PRODUCTION_BITS ? `: enough for tests; production needs ${PRODUCTION_BITS}` : ''}`,
+      );
+    },
 
-function daysLine({ chain }: OwnCertificate, at: Date): PreflightLine {
-  const name = 'certificate-days';
-  const [from, to] = bounds(chain);
-  const todo = 'request a new certificate, and replace the files: the service takes them up without a restart';
-  if (at < from)
-    return failed(name, `valid only from ${from.toISOString()}`, 'wait, or check the clock of this machine');
-  const days = Math.floor((to.getTime() - at.getTime()) / DAY_MS);
-  if (days < 0) return failed(name, `expired on ${to.toISOString()}`, todo);
-  const detail = `${days} days left, until ${to.toISOString().slice(0, 10)}`;
-  return days < WARNING_DAYS ? warning(name, detail, todo) : ok(name, detail);
-}
+    'certificate-usage': ({ leaf, fault }) => {
+      const todo = 'ask for a certificate with key usage `digitalSignature` that is not of an authority';
+      const bits = (keyUsage(leaf) ?? 0) & (usage.digitalSignature | usage.nonRepudiation);
+      if (bits === 0) return failed('its key usage allows neither `digitalSignature` nor `nonRepudiation`', todo);
+      if (authority(leaf).ca) return failed('it is the certificate of an authority', todo);
+      if (fault?.code === 'certificate-usage') return failed(fault.detail, todo);
+      return ok(bits & usage.digitalSignature ? 'digitalSignature' : 'nonRepudiation');
+    },
 
-interface RevocationNeeds {
-  readonly own: OwnCertificate | undefined;
-  readonly now: () => Date;
-  readonly timeoutMs: number;
-}
+    'certificate-days': ({ chain }, { now }) => {
+      const [from, to] = bounds(chain);
+      const at = now();
+      if (at < from) return failed(`valid only from ${from.toISOString()}`, 'wait, or check the clock of this machine');
+      return daysLeft(
+        to,
+        at,
+        'request a new certificate, and replace the files: the service takes them up without a restart',
+      );
+    },
+  };
 
 /** Whether a requester can learn that no certificate of the path is revoked. */
-export async function checkRevocation(
-  { gegevens, server }: Config,
-  { own, now, timeoutMs }: RevocationNeeds,
-): Promise<PreflightLine> {
-  const name = 'certificate-revocation';
+export async function checkRevocation({ config, own, now, timeoutMs }: PreflightContext): Promise<Verdict> {
+  const { gegevens, server } = config;
   const path = own?.path;
-  if (path === undefined) {
-    return notChecked(name, 'only the addresses in a certificate whose chain holds are called');
-  }
+  if (path === undefined) return notChecked('only the addresses in a certificate whose chain holds are called');
   const network = createGuardedFetch({ allowPrivate: gegevens.revocationAllowPrivate, proxy: server });
   const ended = new AbortController();
   const ask = createRevocationSource({
@@ -256,7 +221,7 @@ export async function checkRevocation(
         const { revoked } = await ask({ certificate, issuer }, () => undefined);
         if (revoked) {
           const todo = 'request a new certificate with a new key: every requester refuses this one';
-          return failed(name, `the certificate of ${subject} is revoked`, todo);
+          return failed(`the certificate of ${subject} is revoked`, todo);
         }
       } catch (error) {
         const reasons = error instanceof AggregateError ? error.errors.map((one) => reasonOf(one)) : [reasonOf(error)];
@@ -264,9 +229,8 @@ export async function checkRevocation(
         faults.push(`${subject}: ${addresses.join(', ') || 'no address'} (${[...new Set(reasons)].join('; ')})`);
       }
     }
-    if (faults.length === 0) return ok(name, 'not revoked; its addresses answer');
+    if (faults.length === 0) return ok('not revoked; its addresses answer');
     return failed(
-      name,
       `no revocation answer for ${faults.join(' | ')}`,
       'let this machine call these addresses, directly or through OUTBOUND_PROXY: the certificates of requesters are checked there too',
     );

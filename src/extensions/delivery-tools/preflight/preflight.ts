@@ -1,80 +1,85 @@
 /** Everything that usually goes wrong before the first request, each thing as a line with what to do. */
-
-import type { Variant } from '../../../gegevens/model/mapping.ts';
 import { type Config, type ConfigFault, settingGroups } from '../../../settings/read-config.ts';
 import { type DataSheet, dataSheet } from './data-sheet.ts';
-import { failed, ok, type PreflightLine } from './line.ts';
-import { checkOwnCertificate, checkRevocation } from './own-certificate.ts';
+import { failed, notChecked, ok, type PreflightContext, type Verdict } from './line.ts';
+import { CERTIFICATE_CHECKS, checkRevocation, checkSigningKey, readOwnCertificate } from './own-certificate.ts';
 import { checkSelf } from './self-request.ts';
 import { checkClock, checkDatabase } from './surroundings.ts';
 import { checkTokens } from './tokens.ts';
 import { checkTransport } from './transport.ts';
 
-interface PreflightOptions {
-  readonly config: Config;
+interface PreflightOptions extends Omit<PreflightContext, 'own'> {
   /** What is wrong with the settings together. */
   readonly faults: readonly ConfigFault[];
-  readonly now: () => Date;
-  /** Of each call. */
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
   readonly contacts: readonly string[];
-  /** The header with an access token for a request to the own service; none when there is no token. */
-  readonly authorization: (variant: Variant) => Promise<Readonly<Record<string, string>>>;
 }
 
 export interface Preflight {
   readonly ok: boolean;
-  readonly lines: readonly PreflightLine[];
+  readonly lines: readonly ({ readonly name: string } & Verdict)[];
   readonly dataSheet: DataSheet;
 }
 
 /** @throws the signal's reason; whatever `authorization` says */
-export async function preflight(options: PreflightOptions): Promise<Preflight> {
-  const { config, faults, now, timeoutMs, signal } = options;
-  const { lines: certificate, own } = await checkOwnCertificate(config, now());
+export async function preflight({ faults, contacts, ...options }: PreflightOptions): Promise<Preflight> {
+  const { config, now, signal } = options;
+  const own = await readOwnCertificate(config, now());
+  const context: PreflightContext = { ...options, own: 'leaf' in own ? own : undefined };
   const variants = (['shv', 'vs'] as const).filter((variant) => config.server.areas.includes(variant));
-  const needs = { own, now, timeoutMs, signal, authorization: options.authorization };
   const [revocation, transport, tokens, clock, database, ...self] = await Promise.all([
-    checkRevocation(config, needs),
-    checkTransport(config, needs),
-    checkTokens(config, { now, timeoutMs, oin: own?.oin }),
-    checkClock(config, needs),
-    checkDatabase(config, timeoutMs),
-    ...variants.map((variant) => checkSelf(config, variant, needs)),
+    checkRevocation(context),
+    checkTransport(context),
+    checkTokens(context),
+    checkClock(context),
+    checkDatabase(context),
+    ...variants.map((variant) => checkSelf(variant, context)),
   ]);
   signal.throwIfAborted();
-  const hide = secretsHidden(config);
-  const lines = [
-    settingsLine(faults),
+  const certificate = Object.entries(CERTIFICATE_CHECKS).map(([name, check]): [string, Verdict] => [
+    name,
+    'leaf' in own ? check(own, context) : notChecked('the signing key or its chain cannot be read'),
+  ]);
+  const verdicts: readonly (readonly [string, Verdict])[] = [
+    ['settings', settingsVerdict(faults)],
+    ['signing-key', 'leaf' in own ? checkSigningKey(context) : own],
     ...certificate,
-    revocation,
-    transport.line,
-    ...tokens,
-    clock,
-    ...database,
-    ...self,
-  ].map((line) => ({ ...line, detail: hide(line.detail).replaceAll(/\s+/g, ' ') }));
+    ['certificate-revocation', revocation],
+    ['transport-certificate', transport.verdict],
+    ...Object.entries(tokens),
+    ['clock', clock],
+    ...Object.entries(database),
+    ...variants.flatMap((variant, index): [string, Verdict][] => {
+      const verdict = self[index];
+      return verdict === undefined ? [] : [[`request-${variant}`, verdict]];
+    }),
+  ];
+  const hide = secretsHidden(config);
+  const lines = verdicts.map(([name, verdict]) => ({
+    name,
+    ...verdict,
+    detail: hide(verdict.detail).replaceAll(/\s+/g, ' '),
+  }));
   return {
     ok: lines.every(({ state }) => state !== 'failed'),
     lines,
-    dataSheet: dataSheet(config, { own, transport: transport.certificates, contacts: options.contacts }),
+    dataSheet: dataSheet(context, { transport: transport.certificates, contacts }),
   };
 }
 
-function settingsLine(faults: readonly ConfigFault[]): PreflightLine {
-  if (faults.length === 0) return ok('settings', 'complete, and they agree with each other');
+function settingsVerdict(faults: readonly ConfigFault[]): Verdict {
+  if (faults.length === 0) return ok('complete, and they agree with each other');
   const detail = faults.map(({ variable, wrong }) => `${variable} ${wrong}`).join('; ');
-  return failed('settings', detail, faults.map(({ variable, allowed }) => `${variable}: ${allowed}`).join('; '));
+  return failed(detail, faults.map(({ variable, allowed }) => `${variable}: ${allowed}`).join('; '));
 }
 
 /** No message of a library that repeats a secret gets through. */
 function secretsHidden(config: Config): (text: string) => string {
+  const groups = new Map(Object.entries(config));
   const secrets = Object.entries(settingGroups).flatMap(([group, entries]) => {
-    const values = Object.entries(Object.entries(config).find(([name]) => name === group)?.[1] ?? {});
+    const values = new Map(Object.entries(groups.get(group) ?? {}));
     return Object.entries(entries)
       .filter(([, setting]) => setting.secret)
-      .map(([name]) => values.find(([key]) => key === name)?.[1])
+      .map(([name]) => values.get(name))
       .filter((value) => typeof value === 'string');
   });
   const passwords = secrets.flatMap((secret) => {

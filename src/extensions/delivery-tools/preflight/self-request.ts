@@ -8,17 +8,8 @@ import { checkAnswer, describeProblem } from '../requester/check-answer.ts';
 import { openRequester, type Requester } from '../requester/collect-delivery.ts';
 import { signedHeaders } from '../requester/request-delivery.ts';
 import { RequesterError, type SupplierResponse, sendRequest } from '../requester/send-request.ts';
-import { failed, notChecked, ok, type PreflightLine, shownAddress } from './line.ts';
+import { failed, notChecked, ok, type PreflightContext, shownAddress, type Verdict } from './line.ts';
 import type { OwnCertificate } from './own-certificate.ts';
-
-interface SelfNeeds {
-  readonly own: OwnCertificate | undefined;
-  readonly now: () => Date;
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
-  /** The header with an access token for a variant, if there is one. */
-  readonly authorization: (variant: Variant) => Promise<Readonly<Record<string, string>>>;
-}
 
 /** A day of which nobody delivers anything: the answer has every part of one, and no persons. */
 const NO_DATA = '1900-01-01';
@@ -30,53 +21,51 @@ const BODY = JSON.stringify({
 });
 const MAX_BYTES = 16 * 1024 * 1024;
 
-export async function checkSelf(config: Config, variant: Variant, needs: SelfNeeds): Promise<PreflightLine> {
-  const name = `request-${variant}`;
+export async function checkSelf(variant: Variant, context: PreflightContext): Promise<Verdict> {
+  const { config, own, now, timeoutMs, signal } = context;
   const { gegevens, server } = config;
-  const { own, now } = needs;
   if (server.publicBaseUrl === undefined) {
     const todo = 'set PUBLIC_BASE_URL to the address that clients see';
     const detail = 'PUBLIC_BASE_URL is not set';
-    return server.environment === 'production' ? failed(name, detail, todo) : notChecked(name, detail, todo);
+    return server.environment === 'production' ? failed(detail, todo) : notChecked(detail, todo);
   }
   if (own?.path === undefined || gegevens.trustAnchors === undefined) {
-    return notChecked(name, 'there is no certificate to sign with whose chain holds');
+    return notChecked('there is no certificate to sign with whose chain holds');
   }
   const url = `${server.publicBaseUrl}${variant === 'shv' ? gegevens.shvPrefix : gegevens.vsPrefix}/gegevens`;
-  const { timeoutMs } = needs;
   let requester: Requester;
   try {
     requester = await openRequester(config, now, { revocationDeadlineMs: timeoutMs, ocspTimeoutMs: timeoutMs });
   } catch (error) {
-    return notChecked(name, `the own key cannot sign: ${reasonOf(error)}`);
+    return notChecked(`the own key cannot sign: ${reasonOf(error)}`);
   }
   try {
-    const token = await needs.authorization(variant);
+    const token = await context.authorization(variant);
     const started = now().getTime();
     let answered: SupplierResponse;
     try {
       answered = await sendRequest({
         ...{ url, body: BODY, timeoutMs, maxBytes: MAX_BYTES, attempts: 1, waiting: () => undefined },
-        signal: AbortSignal.any([needs.signal, AbortSignal.timeout(timeoutMs)]),
+        signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
         headers: { ...token, ...(await signedHeaders(requester.signer, plainStyles.digest, BODY)) },
       });
     } catch (error) {
-      needs.signal.throwIfAborted();
+      signal.throwIfAborted();
       const todo =
         'no fault when only your Inway is let through there; else start the service, or correct PUBLIC_BASE_URL';
-      return notChecked(name, `not reachable from here: ${reasonOf(error)}`, todo);
+      return notChecked(`not reachable from here: ${reasonOf(error)}`, todo);
     }
     const hasToken = Object.keys(token).length > 0;
-    if (answered.status !== 200) return judgeRefusal(name, answered, { config, own, hasToken, url });
+    if (answered.status !== 200) return judgeRefusal(answered, { config, own, hasToken, url });
     const model = loadModel(variant, variant === 'shv' ? gegevens.shvModel : gegevens.vsModel);
     await checkAnswer(answered, requester.verifier, { model, check: checkWhole(model) });
     const tookMs = now().getTime() - started;
-    return ok(name, `${shownAddress(url)}: answered in ${tookMs} ms; digest, signature and model hold`);
+    return ok(`${shownAddress(url)}: answered in ${tookMs} ms; digest, signature and model hold`);
   } catch (error) {
     if (!(error instanceof RequesterError)) throw error;
     const todo =
       'let everything in between pass the answer on as it is: no compression, formatting or shortened headers';
-    return failed(name, error.message, todo);
+    return failed(error.message, todo);
   } finally {
     await requester.close();
   }
@@ -89,21 +78,20 @@ interface Asked {
   readonly url: string;
 }
 
-function judgeRefusal(name: string, answered: SupplierResponse, { config, own, hasToken, url }: Asked): PreflightLine {
+function judgeRefusal(answered: SupplierResponse, { config, own, hasToken, url }: Asked): Verdict {
   const { status, headers, body } = answered;
   const [code] = headers['fsc-error-code'] ?? [];
   if (status === 401 && !hasToken && code === 'ERROR_CODE_ACCESS_TOKEN_MISSING') {
-    return ok(name, `${shownAddress(url)}: reached, and asks for a token; --token-file makes the whole request`);
+    return ok(`${shownAddress(url)}: reached, and asks for a token; --token-file makes the whole request`);
   }
   const { allowedSigners } = config.gegevens;
   if (status === 403 && allowedSigners.length > 0 && !allowedSigners.includes(own.oin ?? '')) {
     return ok(
-      name,
       `${shownAddress(url)}: token and signature hold; the own OIN may not ask, as GEGEVENS_ALLOWED_SIGNERS says`,
     );
   }
   const detail = `${shownAddress(url)} answers status ${status}: ${describeProblem(body, code)}`;
-  return failed(name, detail, todoOf(status, own.oin ?? 'unknown'));
+  return failed(detail, todoOf(status, own.oin ?? 'unknown'));
 }
 
 function todoOf(status: number, oin: string): string {

@@ -8,15 +8,7 @@ import { ocspAddresses } from '../../../lib/jades/certificate.ts';
 import { createLogger, reasonOf } from '../../../lib/log.ts';
 import { createGuardedConnections } from '../../../lib/outbound/guarded-fetch.ts';
 import { systemClock } from '../../../lib/time.ts';
-import type { Config } from '../../../settings/read-config.ts';
-import { failed, notChecked, ok, type PreflightLine, shownAddress, warning, within } from './line.ts';
-import type { OwnCertificate } from './own-certificate.ts';
-
-interface ClockNeeds {
-  readonly own: OwnCertificate | undefined;
-  readonly now: () => Date;
-  readonly timeoutMs: number;
-}
+import { failed, notChecked, ok, type PreflightContext, shownAddress, type Verdict, warning, within } from './line.ts';
 
 /** The leeway that `exp` and `nbf` of tokens have. */
 const MAX_DIFFERENCE_MS = 30_000;
@@ -24,35 +16,29 @@ const MAX_DIFFERENCE_MS = 30_000;
 const RESOLUTION_MS = 1000;
 
 /** Compares with the `Date` of the issuers of tokens and of the responders of the certificates. */
-export async function checkClock(config: Config, { own, now, timeoutMs }: ClockNeeds): Promise<PreflightLine> {
-  const name = 'clock';
-  const { oauthIssuer, oauthJwksUrl, fscCertificates = '' } = config.tokens;
+export async function checkClock(context: PreflightContext): Promise<Verdict> {
+  const { tokens, gegevens } = context.config;
+  const { oauthIssuer, oauthJwksUrl, fscCertificates = '' } = tokens;
   const issuers = [oauthJwksUrl ?? oauthIssuer, /^https?:/i.test(fscCertificates) ? fscCertificates : undefined];
   const named = issuers.filter((address) => address !== undefined);
   // As with their answers, only what a certificate whose chain holds names is called.
-  const responders = [...new Set((own?.path ?? []).slice(0, -1).flatMap(ocspAddresses))];
+  const responders = [...new Set((context.own?.path ?? []).slice(0, -1).flatMap(ocspAddresses))];
   const readings = await Promise.all([
-    ...named.map((address) => readClock(config, address, { allowPrivate: true, now, timeoutMs })),
-    ...responders.map((address) =>
-      readClock(config, address, { allowPrivate: config.gegevens.revocationAllowPrivate, now, timeoutMs }),
-    ),
+    ...named.map((address) => readClock(context, address, true)),
+    ...responders.map((address) => readClock(context, address, gegevens.revocationAllowPrivate)),
   ]);
   const known = readings.filter((reading) => reading !== undefined);
   if (known.length === 0) {
-    return notChecked(
-      name,
-      'no issuer or responder answered with a `Date`',
-      'see the lines of the issuer and the revocation',
-    );
+    const todo = 'see the lines of the issuer and the revocation';
+    return notChecked('no issuer or responder answered with a `Date`', todo);
   }
   const odd = known.filter(({ aheadMs }) => Math.abs(aheadMs) > MAX_DIFFERENCE_MS);
-  if (odd.length === 0) return ok(name, `as that of ${known.map(({ address }) => address).join(', ')}`);
-  const told = odd.map(({ address, aheadMs }) => {
+  if (odd.length === 0) return ok(`as that of ${known.map(({ address }) => address).join(', ')}`);
+  const differences = odd.map(({ address, aheadMs }) => {
     return `${Math.round(Math.abs(aheadMs) / 1000)} s ${aheadMs > 0 ? 'ahead of' : 'behind'} ${address}`;
   });
   return failed(
-    name,
-    `this machine is ${told.join(', ')}`,
+    `this machine is ${differences.join(', ')}`,
     'keep the clock right with NTP (`timedatectl`): tokens, signatures and revocation answers are refused otherwise',
   );
 }
@@ -64,24 +50,17 @@ interface ClockReading {
 }
 
 async function readClock(
-  { server }: Config,
+  { config, now, timeoutMs }: PreflightContext,
   address: string,
-  { allowPrivate, now, timeoutMs }: { allowPrivate: boolean; now: () => Date; timeoutMs: number },
+  allowPrivate: boolean,
 ): Promise<ClockReading | undefined> {
   const connections = createGuardedConnections({
-    rules: { allowPrivate },
-    proxy: server,
-    maxRedirects: 0,
-    connectTimeoutMs: timeoutMs,
-    agent: {},
+    ...{ rules: { allowPrivate }, proxy: config.server, maxRedirects: 0, connectTimeoutMs: timeoutMs, agent: {} },
   });
   try {
     const asked = now().getTime();
-    const { answer } = await connections.request(
-      address,
-      { method: 'GET', signal: AbortSignal.timeout(timeoutMs) },
-      'none',
-    );
+    const request = { method: 'GET', signal: AbortSignal.timeout(timeoutMs) } as const;
+    const { answer } = await connections.request(address, request, 'none');
     const answered = now().getTime();
     // Whatever it says, only when.
     answer.body.on('error', () => undefined).destroy();
@@ -98,12 +77,12 @@ async function readClock(
   }
 }
 
-/** Connects as a command does. */
-export async function checkDatabase(config: Config, timeoutMs: number): Promise<PreflightLine[]> {
-  const [name, migrations] = ['database', 'migrations'];
+/** Connects as a command does. @returns the verdicts by the names of their lines */
+export async function checkDatabase({ config, timeoutMs }: PreflightContext): Promise<Record<string, Verdict>> {
   const todo = 'correct DATABASE_URL, or let this machine reach the server';
   if (config.database.url === undefined && !(await hasEmbedded(config.server.home))) {
-    return [failed(name, 'DATABASE_URL is not set, and there is no embedded Postgres here', 'set DATABASE_URL')];
+    const detail = 'DATABASE_URL is not set, and there is no embedded Postgres here';
+    return { database: failed(detail, 'set DATABASE_URL') };
   }
   const connectTimeoutMs = Math.min(config.database.connectTimeoutMs, timeoutMs);
   const bounded = { ...config, database: { ...config.database, connectTimeoutMs } };
@@ -112,29 +91,27 @@ export async function checkDatabase(config: Config, timeoutMs: number): Promise<
   try {
     database = await within(timeoutMs, opening, (late) => void late.close());
   } catch (error) {
-    if (!(error instanceof MigrationError)) return [failed(name, reasonOf(error), todo)];
-    return [
-      ok(name, 'reached'),
-      failed(migrations, error.message, 'run `koppelvlak migrate` of this version with the login of the owner'),
-    ];
+    if (!(error instanceof MigrationError)) return { database: failed(reasonOf(error), todo) };
+    const migrate = 'run `koppelvlak migrate` of this version with the login of the owner';
+    return { database: ok('reached'), migrations: failed(error.message, migrate) };
   }
   try {
-    const { areas } = config.server;
-    const checks = databaseChecks({ database, clock: systemClock, areas });
-    const lines = [ok(migrations, 'all that this version needs')];
-    for (const check of checks.filter((each) => ['database-writable', 'clock'].includes(each.name))) {
-      const result = await within(timeoutMs, check.check());
-      if (check.name === 'clock' && result.warning !== undefined) {
-        lines.push(warning('database-clock', result.warning, 'keep both clocks right with NTP'));
-      }
-      if (check.name === 'database-writable' && (!result.ok || result.warning !== undefined)) {
-        const detail = result.detail ?? result.warning ?? 'it takes no changes';
-        return [failed(name, detail, 'name the primary in DATABASE_URL'), ...lines];
-      }
+    const checks = databaseChecks({ database, clock: systemClock, areas: config.server.areas });
+    const results = new Map<string, Awaited<ReturnType<(typeof checks)[number]['check']>>>();
+    for (const { name, check } of checks) {
+      if (name === 'database-writable' || name === 'clock') results.set(name, await within(timeoutMs, check()));
     }
-    return [ok(name, 'reached, and it takes changes'), ...lines];
+    const writable = results.get('database-writable');
+    const isWritable = writable === undefined || (writable.ok && writable.warning === undefined);
+    const refusal = writable?.detail ?? writable?.warning ?? 'it takes no changes';
+    const clock = results.get('clock')?.warning;
+    return {
+      database: isWritable ? ok('reached, and it takes changes') : failed(refusal, 'name the primary in DATABASE_URL'),
+      migrations: ok('all that this version needs'),
+      ...(clock !== undefined && { 'database-clock': warning(clock, 'keep both clocks right with NTP') }),
+    };
   } catch (error) {
-    return [failed(name, reasonOf(error), todo)];
+    return { database: failed(reasonOf(error), todo) };
   } finally {
     await database.close();
   }

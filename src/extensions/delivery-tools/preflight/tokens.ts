@@ -5,54 +5,57 @@ import type { FetchJson } from '../../../lib/outbound/outbound-client.ts';
 import { createOutboundFetch } from '../../../lib/outbound/outbound-client.ts';
 import { createFscKeys } from '../../../plugins/oauth/fsc-keys.ts';
 import { createKeySet } from '../../../plugins/oauth/remote-keys.ts';
-import type { Config } from '../../../settings/read-config.ts';
-import { failed, notChecked, ok, type PreflightLine, shownAddress, warning, within } from './line.ts';
+import {
+  daysLeft,
+  failed,
+  notChecked,
+  ok,
+  type PreflightContext,
+  shownAddress,
+  type Verdict,
+  warning,
+  within,
+} from './line.ts';
 
-interface TokenNeeds {
-  readonly now: () => Date;
-  readonly timeoutMs: number;
-  /** OIN of the signing certificate. */
-  readonly oin: string | undefined;
-}
-
-const WARNING_DAYS = 30;
-const DAY_MS = 86_400_000;
 /** FSC Core 1.1: identifier of a group. */
 const GROUP = /^[a-zA-Z0-9./_-]{1,100}$/;
 
-export async function checkTokens(config: Config, needs: TokenNeeds): Promise<PreflightLine[]> {
-  const { oauthIssuer, fscCertificates } = config.tokens;
-  if (oauthIssuer === undefined && fscCertificates === undefined) {
+/** @returns the verdicts by the names of their lines */
+export async function checkTokens(context: PreflightContext): Promise<Record<string, Verdict>> {
+  const { tokens, server } = context.config;
+  if (tokens.oauthIssuer === undefined && tokens.fscCertificates === undefined) {
     const todo = 'set FSC_TOKEN_CERTIFICATES (behind an Inway), OAUTH_ISSUER, or both';
-    return [failed('token-issuer', 'no issuer of access tokens is configured', todo)];
+    return { 'token-issuer': failed('no issuer of access tokens is configured', todo) };
   }
-  const outbound = createOutboundFetch(config.server);
+  const outbound = createOutboundFetch(server);
   try {
     const [issuer, certificates] = await Promise.all([
-      checkIssuer(config, needs, outbound.fetch),
-      checkFscCertificates(config, needs, outbound.fetch),
+      checkIssuer(context, outbound.fetch),
+      checkFscCertificates(context, outbound.fetch),
     ]);
-    return [issuer, certificates, ...claimLines(config, needs)];
+    const both = { 'token-issuer': issuer, 'fsc-certificates': certificates };
+    if (tokens.fscCertificates === undefined) return both;
+    // A slip of the pen in what FSC tokens must name refuses every token.
+    return {
+      ...both,
+      'fsc-group': judgeGroup(tokens.fscGroupId),
+      'fsc-peer': judgePeer(tokens.fscPeerId, context.own?.oin),
+      'fsc-audience': judgeAudience(tokens.fscAudience),
+    };
   } finally {
     await outbound.close();
   }
 }
 
-async function checkIssuer(
-  { tokens }: Config,
-  { now, timeoutMs }: TokenNeeds,
-  fetch: FetchJson,
-): Promise<PreflightLine> {
-  const name = 'token-issuer';
-  const { oauthIssuer: issuer, oauthAudience, oauthJwksUrl: jwksUrl } = tokens;
-  if (issuer === undefined) return notChecked(name, 'OAUTH_ISSUER is not set: only FSC tokens are accepted');
+async function checkIssuer({ config, now, timeoutMs }: PreflightContext, fetch: FetchJson): Promise<Verdict> {
+  const { oauthIssuer: issuer, oauthAudience, oauthJwksUrl: jwksUrl } = config.tokens;
+  if (issuer === undefined) return notChecked('OAUTH_ISSUER is not set: only FSC tokens are accepted');
   const failure = lastFailure();
   const keys = createKeySet({ issuer, jwksUrl, cacheMs: 60_000, clock: { now }, log: failure, fetch });
   try {
     await within(timeoutMs, keys.freshen()).catch((err: unknown) => failure.warn({ err }));
     if (keys.fetchedAt() === undefined) {
       return failed(
-        name,
         `the keys of ${shownAddress(jwksUrl ?? issuer)} cannot be fetched: ${failure.reason()}`,
         'correct OAUTH_ISSUER (to the letter as the issuer names itself) or OAUTH_JWKS_URL, let this machine reach it (OUTBOUND_PROXY), and name a private root in NODE_EXTRA_CA_CERTS',
       );
@@ -61,22 +64,15 @@ async function checkIssuer(
     keys.close();
   }
   if (oauthAudience === undefined) {
-    return failed(name, 'OAUTH_AUDIENCE is not set', 'set it to the audience that the tokens of OAUTH_ISSUER name');
+    return failed('OAUTH_AUDIENCE is not set', 'set it to the audience that the tokens of OAUTH_ISSUER name');
   }
-  return ok(name, `the keys of ${shownAddress(issuer)} are there; audience ${oauthAudience}`);
+  return ok(`the keys of ${shownAddress(issuer)} are there; audience ${oauthAudience}`);
 }
 
-async function checkFscCertificates(
-  { tokens }: Config,
-  { now, timeoutMs }: TokenNeeds,
-  fetch: FetchJson,
-): Promise<PreflightLine> {
-  const name = 'fsc-certificates';
-  const { fscCertificates: source } = tokens;
-  if (source === undefined)
-    return notChecked(name, 'FSC_TOKEN_CERTIFICATES is not set: no tokens of an Inway are accepted');
-  const isAddress = /^https?:/i.test(source);
-  const todo = isAddress
+async function checkFscCertificates({ config, now, timeoutMs }: PreflightContext, fetch: FetchJson): Promise<Verdict> {
+  const { fscCertificates: source } = config.tokens;
+  if (source === undefined) return notChecked('FSC_TOKEN_CERTIFICATES is not set: no tokens of an Inway are accepted');
+  const todo = /^https?:/i.test(source)
     ? 'let this machine reach the key set of your Manager, and name a private root in NODE_EXTRA_CA_CERTS'
     : 'put the certificates that your Manager signs tokens with into the file of FSC_TOKEN_CERTIFICATES';
   const failure = lastFailure();
@@ -84,17 +80,13 @@ async function checkFscCertificates(
   try {
     keys = createFscKeys({ source, cacheMs: 60_000, clock: { now }, log: failure, fetch });
   } catch (error) {
-    return failed(name, reasonOf(error), todo);
+    return failed(reasonOf(error), todo);
   }
   try {
     await within(timeoutMs, keys.freshen()).catch((err: unknown) => failure.warn({ err }));
-    if (!keys.isKnown()) return failed(name, `${shownAddress(source)} cannot be used: ${failure.reason()}`, todo);
+    if (!keys.isKnown()) return failed(`${shownAddress(source)} cannot be used: ${failure.reason()}`, todo);
     const end = keys.validUntil();
-    if (end === undefined) return ok(name, 'keys without certificates');
-    const days = Math.floor((end.getTime() - now().getTime()) / DAY_MS);
-    if (days < 0) return failed(name, `the last certificate expired on ${end.toISOString()}`, todo);
-    const detail = `${days} days left, until ${end.toISOString().slice(0, 10)}`;
-    return days < WARNING_DAYS ? warning(name, detail, todo) : ok(name, detail);
+    return end === undefined ? ok('keys without certificates') : daysLeft(end, now(), todo, 'the last certificate ');
   } finally {
     keys.close();
   }
@@ -113,40 +105,26 @@ function lastFailure() {
   };
 }
 
-/** What FSC tokens must name: a slip of the pen here refuses every token. */
-function claimLines({ tokens }: Config, { oin }: TokenNeeds): PreflightLine[] {
-  const { fscCertificates, fscGroupId: group, fscPeerId: peer, fscAudience: audiences } = tokens;
-  if (fscCertificates === undefined) return [];
-  return [groupLine(group), peerLine(peer, oin), audienceLine(audiences)];
-}
-
-function groupLine(group: string | undefined): PreflightLine {
+function judgeGroup(group: string | undefined): Verdict {
   const todo = 'set FSC_GROUP_ID to the identifier of the group, as its rules name it';
-  if (group === undefined) return failed('fsc-group', 'FSC_GROUP_ID is not set', todo);
-  return GROUP.test(group)
-    ? ok('fsc-group', group)
-    : failed('fsc-group', 'FSC_GROUP_ID is not the identifier of a group', todo);
+  if (group === undefined) return failed('FSC_GROUP_ID is not set', todo);
+  return GROUP.test(group) ? ok(group) : failed('FSC_GROUP_ID is not the identifier of a group', todo);
 }
 
-function peerLine(peer: string | undefined, oin: string | undefined): PreflightLine {
+/** @param oin of the signing certificate */
+function judgePeer(peer: string | undefined, oin: string | undefined): Verdict {
   const todo = 'set FSC_PEER_ID to your own peer id: the OIN in the certificate of your Manager';
-  if (peer === undefined) return failed('fsc-peer', 'FSC_PEER_ID is not set', todo);
-  if (!/^\d{20}$/.test(peer)) return failed('fsc-peer', 'FSC_PEER_ID is not an OIN of 20 digits', todo);
-  if (oin !== undefined && peer !== oin) {
-    return warning(
-      'fsc-peer',
-      `${peer}, while the signing certificate is of ${oin}`,
-      `${todo}; right only when another party runs your Inway`,
-    );
-  }
-  return ok('fsc-peer', peer);
+  if (peer === undefined) return failed('FSC_PEER_ID is not set', todo);
+  if (!/^\d{20}$/.test(peer)) return failed('FSC_PEER_ID is not an OIN of 20 digits', todo);
+  if (oin === undefined || peer === oin) return ok(peer);
+  const detail = `${peer}, while the signing certificate is of ${oin}`;
+  return warning(detail, `${todo}; right only when another party runs your Inway`);
 }
 
-function audienceLine(audiences: readonly string[]): PreflightLine {
+function judgeAudience(audiences: readonly string[]): Verdict {
   const todo = 'set FSC_AUDIENCE to the addresses of your Inways as your Manager announces them: https://host:port';
-  if (audiences.length === 0) return failed('fsc-audience', 'FSC_AUDIENCE is not set', todo);
+  if (audiences.length === 0) return failed('FSC_AUDIENCE is not set', todo);
   const odd = audiences.filter((each) => URL.parse(each)?.protocol !== 'https:');
-  if (odd.length > 0)
-    return failed('fsc-audience', `${odd.length} of ${audiences.length} is no address with https:`, todo);
-  return ok('fsc-audience', audiences.map(shownAddress).join(', '));
+  if (odd.length > 0) return failed(`${odd.length} of ${audiences.length} is no address with https:`, todo);
+  return ok(audiences.map(shownAddress).join(', '));
 }

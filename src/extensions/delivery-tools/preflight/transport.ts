@@ -4,63 +4,53 @@ import { readFileSync } from 'node:fs';
 import { connect } from 'node:tls';
 import { reasonOf } from '../../../lib/log.ts';
 import type { Config } from '../../../settings/read-config.ts';
-import { failed, notChecked, ok, type PreflightLine, shownAddress } from './line.ts';
+import { failed, notChecked, ok, type PreflightContext, shownAddress, type Verdict } from './line.ts';
 import type { OwnCertificate } from './own-certificate.ts';
 
-interface TransportNeeds {
-  readonly own: OwnCertificate | undefined;
-  readonly timeoutMs: number;
-}
-
-export interface TransportCheck {
-  readonly line: PreflightLine;
+interface TransportCheck {
+  readonly verdict: Verdict;
   readonly certificates: readonly X509Certificate[];
 }
 
-const NAME = 'transport-certificate';
 const FILE_TODO = 'name the certificate of your Inway: --transport-certificate FILE';
 
-/** Without a file the certificate is asked of the own Inways and of `PUBLIC_BASE_URL`. */
-export async function checkTransport(config: Config, { own, timeoutMs }: TransportNeeds): Promise<TransportCheck> {
+/** Without a file the own Inways and `PUBLIC_BASE_URL` are asked for the certificate. */
+export async function checkTransport({ config, own, timeoutMs }: PreflightContext): Promise<TransportCheck> {
   const { transportCertificate: file } = config.gegevens;
-  let certificates: X509Certificate[];
+  const certificates: X509Certificate[] = [];
   if (file !== undefined) {
     try {
-      certificates = [new X509Certificate(readFileSync(file))];
+      certificates.push(new X509Certificate(readFileSync(file)));
     } catch (error) {
-      const line = failed(NAME, `${file} holds no certificate: ${reasonOf(error)}`, 'name a PEM file of a certificate');
-      return { line, certificates: [] };
+      const verdict = failed(`${file} holds no certificate: ${reasonOf(error)}`, 'name a PEM file of a certificate');
+      return { verdict, certificates };
     }
   } else {
     const addresses = tlsAddresses(config);
-    if (addresses.length === 0) {
-      return { line: notChecked(NAME, 'no address with TLS is configured', FILE_TODO), certificates: [] };
-    }
     const shown = await Promise.allSettled(addresses.map((address) => certificateOf(new URL(address), timeoutMs)));
-    certificates = shown.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+    for (const each of shown) if (each.status === 'fulfilled') certificates.push(each.value);
     if (certificates.length === 0) {
       const reasons = shown.flatMap((each) => (each.status === 'rejected' ? [tlsReason(each.reason)] : []));
       const detail = `${addresses.map(shownAddress).join(', ')}: ${[...new Set(reasons)].join('; ')}`;
-      return { line: notChecked(NAME, detail, FILE_TODO), certificates: [] };
+      const verdict = notChecked(addresses.length === 0 ? 'no address with TLS is configured' : detail, FILE_TODO);
+      return { verdict, certificates };
     }
   }
-  if (own === undefined)
-    return { line: notChecked(NAME, 'there is no signing certificate to compare with'), certificates };
-  return { line: compare(certificates, own), certificates };
+  const verdict =
+    own === undefined ? notChecked('there is no signing certificate to compare with') : compare(certificates, own);
+  return { verdict, certificates };
 }
 
-function compare(certificates: readonly X509Certificate[], { leaf }: OwnCertificate): PreflightLine {
+function compare(certificates: readonly X509Certificate[], { leaf }: OwnCertificate): Verdict {
   const todo =
     'request a certificate of its own for the signatures, with a key of its own: the interface asks for two, and who holds the Inway must not be able to sign';
-  const signing = publicKeyHash(leaf.x509);
-  for (const certificate of certificates) {
-    if (certificate.raw.equals(leaf.der))
-      return failed(NAME, 'the signing certificate is that of the connection', todo);
-    if (publicKeyHash(certificate) === signing) {
-      return failed(NAME, 'the signing certificate has the key of that of the connection', todo);
-    }
+  if (certificates.some(({ raw }) => raw.equals(leaf.der))) {
+    return failed('the signing certificate is that of the connection', todo);
   }
-  return ok(NAME, 'another certificate and key than those of the signatures');
+  if (certificates.some((certificate) => publicKeyHash(certificate) === publicKeyHash(leaf.x509))) {
+    return failed('the signing certificate has the key of that of the connection', todo);
+  }
+  return ok('another certificate and key than those of the signatures');
 }
 
 /** Messages of OpenSSL name its source files; the code says as much. */
