@@ -1,7 +1,7 @@
 /** The report of a check as one page, to be opened, sent or printed: no script, and nothing loaded from elsewhere. */
-import type { CheckReport, MunicipalityCounts } from './delivery-check.ts';
-import { type Finding, type Rule, ruleText, type Severity } from './findings.ts';
-import { countColumns, countFindings, municipalityText, ruleName, summary } from './report-text.ts';
+import type { CheckReport } from './delivery-check.ts';
+import { type Finding, ruleText, type Severity } from './findings.ts';
+import { COUNTS, countFindings, groupNames, municipalityText, ruleName, summary } from './report-text.ts';
 
 /** Black on white, so that it prints; what matters is said in words and lengths, never by a colour alone. */
 const STYLE = `
@@ -78,17 +78,23 @@ ${findings.length === 0 ? '' : `<h2>Places of the findings</h2>\n${findings.map(
 `;
 }
 
+/** @param head the cells of the row of names; @param rows each the cells of a row */
+function tableHtml(kind: string, head: string, rows: readonly string[], foot = ''): string {
+  const body = rows.map((row) => `<tr>${row}</tr>`).join('\n');
+  return `<table class="${kind}">
+${head === '' ? '' : `<thead><tr>${head}</tr></thead>\n`}<tbody>
+${body}
+</tbody>${foot === '' ? '' : `\n<tfoot><tr>${foot}</tr></tfoot>`}
+</table>`;
+}
+
 function findingsHtml(findings: readonly Finding[]): string {
   const rows = findings.map(
     ({ rule, severity, count }) =>
-      `<tr><td class="text">${severityHtml(severity)}</td><th scope="row" class="text">${escaped(ruleName(rule))}</th><td class="text">${ruleHtml(rule)}</td><td>${count}</td></tr>`,
+      `<td class="text">${severityHtml(severity)}</td><th scope="row" class="text">${escaped(ruleName(rule))}</th><td class="text">${withCode(ruleText(rule))}</td><td>${count}</td>`,
   );
-  return `<table class="findings">
-<thead><tr><th scope="col" class="text">Severity</th><th scope="col" class="text">Rule</th><th scope="col" class="text">It asks that</th><th scope="col">Times</th></tr></thead>
-<tbody>
-${rows.join('\n')}
-</tbody>
-</table>`;
+  const heads = ['Severity', 'Rule', 'It asks that'].map((name) => `<th scope="col" class="text">${name}</th>`);
+  return tableHtml('findings', `${heads.join('')}<th scope="col">Times</th>`, rows);
 }
 
 function placesHtml({ rule, severity, count, places }: Finding): string {
@@ -97,7 +103,7 @@ function placesHtml({ rule, severity, count, places }: Finding): string {
     ({ pointer, what }) =>
       `<li><code>${escaped(pointer || '/').replaceAll('/', '/<wbr>')}</code> ${withCode(what)}</li>`,
   );
-  return `<h3>${severityHtml(severity)} ${escaped(ruleName(rule))}: ${ruleHtml(rule)}</h3>
+  return `<h3>${severityHtml(severity)} ${escaped(ruleName(rule))}: ${withCode(ruleText(rule))}</h3>
 <ul class="places">
 ${items.join('\n')}${more > 0 ? `\n<li>and ${more} more</li>` : ''}
 </ul>`;
@@ -107,81 +113,70 @@ function severityHtml(severity: Severity): string {
   return `<span class="severity ${severity}">${severity}</span>`;
 }
 
-/** The text of a rule; names of members are between backticks. */
-function ruleHtml(rule: Rule): string {
-  return withCode(ruleText(rule));
-}
-
+/** Names of members are between backticks. */
 function withCode(text: string): string {
   return escaped(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 }
 
 function countsHtml(report: CheckReport): string {
-  const { municipalities } = report;
+  const { variant, municipalities } = report;
   if (municipalities.length === 0) return '<h2>Counts</h2>\n<p>There are no records.</p>';
-  const { own, ownCounts, title, groups } = countColumns(report);
-  const [what = '', ...others] = own;
-  const most = Math.max(...municipalities.map(({ records }) => records));
-  const total = municipalities.reduce((sum, { records }) => sum + records, 0);
-  const totals = groups.map((group) => sumOf(municipalities, group));
-  const rows = municipalities.map((each) => {
-    const [count = 0, ...rest] = ownCounts(each);
-    return `<tr><th scope="row">${name(each)}</th>${cells([count])}<td class="bar">${bar(count, most)}</td>${cells(rest)}</tr>`;
+  const { title } = COUNTS[variant].groups;
+  const [records, ...others] = COUNTS[variant].columns;
+  const groups = groupNames(report);
+  const counts = municipalities.map((each) => each.records);
+  const totals = groups.map((group) => municipalities.reduce((sum, each) => sum + (each.groups[group] ?? 0), 0));
+  const perMunicipality = municipalities.map((each) => {
+    const rest = cells(others.map(({ of }) => each[of]));
+    return `${rowHead(municipalityText(each))}${bar(each.records, Math.max(...counts))}${rest}`;
   });
-  const groupRows = municipalities.map(
-    (each) => `<tr><th scope="row">${name(each)}</th>${cells(groups.map((group) => each.groups[group] ?? 0))}</tr>`,
-  );
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  const foot = `${rowHead(`${municipalities.length} in all`)}<td>${total}</td><td class="bar"></td>${others.map(() => '<td></td>').join('')}`;
+  const head = `${heads(['Municipality', records?.head ?? ''])}<th class="bar" aria-hidden="true"></th>${heads(others.map((other) => other.head))}`;
   return `<h2>${title}, all municipalities</h2>
-<table class="bars whole">
-<tbody>
-${groups.map((group, index) => `<tr><th scope="row">${escaped(group)}</th>${cells([totals[index] ?? 0])}<td class="bar">${bar(totals[index] ?? 0, Math.max(...totals))}</td></tr>`).join('\n')}
-</tbody>
-</table>
+${tableHtml(
+  'bars whole',
+  '',
+  groups.map((group, index) => `${rowHead(group)}${bar(totals[index] ?? 0, Math.max(...totals))}`),
+)}
 <h2>Counts per municipality</h2>
-<table class="bars">
-<thead><tr><th scope="col">Municipality</th><th scope="col">${what}</th><th class="bar" aria-hidden="true"></th>${heads(others)}</tr></thead>
-<tbody>
-${rows.join('\n')}
-</tbody>
-<tfoot><tr><th scope="row">${municipalities.length} in all</th><td>${total}</td><td class="bar"></td>${others.map(() => '<td></td>').join('')}</tr></tfoot>
-</table>
+${tableHtml('bars', head, perMunicipality, foot)}
 <h2>${title} and municipality</h2>
-<table class="groups">
-<thead><tr><th scope="col">Municipality</th>${heads(groups)}</tr></thead>
-<tbody>
-${groupRows.join('\n')}
-</tbody>
-</table>`;
-}
-
-function sumOf(municipalities: readonly MunicipalityCounts[], group: string): number {
-  return municipalities.reduce((sum, { groups }) => sum + (groups[group] ?? 0), 0);
-}
-
-function name(counts: MunicipalityCounts): string {
-  return escaped(municipalityText(counts));
+${tableHtml(
+  'groups',
+  heads(['Municipality', ...groups]),
+  municipalities.map(
+    (each) => `${rowHead(municipalityText(each))}${cells(groups.map((group) => each.groups[group] ?? 0))}`,
+  ),
+)}`;
 }
 
 function heads(names: readonly string[]): string {
   return names.map((each) => `<th scope="col">${escaped(each)}</th>`).join('');
 }
 
+function rowHead(text: string): string {
+  return `<th scope="row">${escaped(text)}</th>`;
+}
+
 function cells(counts: readonly number[]): string {
   return counts.map((count) => `<td>${count}</td>`).join('');
 }
 
+/** A count, and a bar of its length. */
 function bar(count: number, most: number): string {
-  return count === 0 ? '' : `<span style="width:${((count / most) * 100).toFixed(1)}%"></span>`;
+  const drawn = count === 0 ? '' : `<span style="width:${((count / most) * 100).toFixed(1)}%"></span>`;
+  return `${cells([count])}<td class="bar">${drawn}</td>`;
 }
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
+const ENTITIES = new Map([
+  ['&', '&amp;'],
+  ['<', '&lt;'],
+  ['>', '&gt;'],
+  ['"', '&quot;'],
+  ["'", '&#39;'],
+]);
 
 function escaped(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
+  return text.replaceAll(/[&<>"']/g, (character) => ENTITIES.get(character) ?? character);
 }

@@ -2,55 +2,58 @@
 import type { CheckReport, MunicipalityCounts } from './delivery-check.ts';
 import { type Finding, type Rule, ruleText, type Severity } from './findings.ts';
 
-interface ReportJson {
-  readonly period: { readonly start: string; readonly end: string } | null;
-  readonly municipalities: readonly Readonly<Record<string, unknown>>[];
-  readonly findings: readonly {
-    readonly rule: Rule;
-    readonly severity: Severity;
-    readonly count: number;
-    /** JSON Pointers; at most a hundred. */
-    readonly places: readonly string[];
-  }[];
+interface CountColumn {
+  readonly head: string;
+  readonly json: string;
+  readonly of: Exclude<keyof MunicipalityCounts, 'gemeentecode' | 'groups'>;
 }
 
-export function reportJson({ variant, period, municipalities, findings }: CheckReport): ReportJson {
+interface Counts {
+  readonly columns: readonly CountColumn[];
+  readonly groups: { readonly title: string; readonly json: string };
+}
+
+const PERSONS: readonly CountColumn[] = [
+  { head: 'persons', json: 'persons', of: 'persons' },
+  { head: 'active', json: 'activePersons', of: 'activePersons' },
+];
+
+/** What is counted of each municipality. */
+export const COUNTS: Readonly<Record<CheckReport['variant'], Counts>> = {
+  shv: {
+    columns: [{ head: 'trajectories', json: 'trajectories', of: 'records' }, ...PERSONS],
+    groups: { title: 'Persons per latest step', json: 'personsPerStep' },
+  },
+  vs: {
+    columns: [
+      { head: 'signals', json: 'signals', of: 'records' },
+      { head: 'cases', json: 'cases', of: 'cases' },
+      ...PERSONS,
+    ],
+    groups: { title: 'Signals per kind', json: 'signalsPerKind' },
+  },
+};
+
+export function reportJson({ variant, period, municipalities, findings }: CheckReport) {
+  const { columns, groups } = COUNTS[variant];
   return {
     period: period ?? null,
-    municipalities: municipalities.map(({ gemeentecode, records, cases, persons, activePersons, groups }) =>
-      variant === 'shv'
-        ? { gemeentecode, trajectories: records, persons, activePersons, personsPerStep: groups }
-        : { gemeentecode, signals: records, cases, persons, activePersons, signalsPerKind: groups },
-    ),
+    municipalities: municipalities.map((each) => ({
+      gemeentecode: each.gemeentecode,
+      ...Object.fromEntries(columns.map(({ json, of }) => [json, each[of]])),
+      [groups.json]: each.groups,
+    })),
     findings: findings.map(({ rule, severity, count, places }) => ({
       ...{ rule, severity, count },
+      /** JSON Pointers; at most a hundred. */
       places: places.map(({ pointer }) => pointer),
     })),
   };
 }
 
-/** The names of what is counted, and the counts of each municipality in that order. */
-export function countColumns({ variant, municipalities }: CheckReport): {
-  readonly own: readonly string[];
-  readonly ownCounts: (counts: MunicipalityCounts) => readonly number[];
-  /** What the groups are: persons per step, or signals per kind. */
-  readonly title: string;
-  readonly groups: readonly string[];
-} {
-  const groups = [...new Set(municipalities.flatMap((each) => Object.keys(each.groups)))];
-  return variant === 'shv'
-    ? {
-        own: ['trajectories', 'persons', 'active'],
-        ownCounts: ({ records, persons, activePersons }) => [records, persons, activePersons],
-        title: 'Persons per latest step',
-        groups,
-      }
-    : {
-        own: ['signals', 'cases', 'persons', 'active'],
-        ownCounts: ({ records, cases, persons, activePersons }) => [records, cases, persons, activePersons],
-        title: 'Signals per kind',
-        groups,
-      };
+/** The steps or kinds that are counted. */
+export function groupNames({ municipalities }: CheckReport): string[] {
+  return [...new Set(municipalities.flatMap((each) => Object.keys(each.groups)))];
 }
 
 /** Most places of a finding that are shown in a text. */
@@ -61,13 +64,14 @@ export function reportText(
   report: CheckReport,
   table: (head: readonly string[], rows: readonly (readonly string[])[]) => string,
 ): string {
-  const { period, municipalities, findings } = report;
-  const { own, ownCounts, groups } = countColumns(report);
+  const { variant, period, municipalities, findings } = report;
+  const { columns } = COUNTS[variant];
+  const groups = groupNames(report);
   const counts = table(
-    ['municipality', ...own, ...groups],
+    ['municipality', ...columns.map(({ head }) => head), ...groups],
     municipalities.map((each) => [
       municipalityText(each),
-      ...ownCounts(each).map(String),
+      ...columns.map(({ of }) => String(each[of])),
       ...groups.map((group) => String(each.groups[group] ?? 0)),
     ]),
   );
