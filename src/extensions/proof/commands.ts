@@ -1,7 +1,121 @@
-import type { Command } from 'commander';
+import { randomBytes } from 'node:crypto';
+import { Argument, Command } from 'commander';
+import { table } from '../../cli/output.ts';
+import { CommandError, runCommand, runTool } from '../../cli/run-command.ts';
+import { PROOF_LOGS, type ProofLogName } from '../../seams/proof-log.ts';
 import type { Terminal } from '../../seams/terminal.ts';
-import { proofCommand } from './commands/proof.ts';
+import type { Config } from '../../settings/read-config.ts';
+import { proofCheckCommand } from './commands/check.ts';
+import { proofMonitorCommand } from './commands/monitor.ts';
+import { deriveSealingKey, proofKeyOf } from './keys.ts';
+import { beginNewOrigin } from './origins.ts';
+import { openPublishedCheckpoints, statePath } from './state.ts';
+import type { VerifiedLog } from './verify.ts';
+
+/** Faults that are shown; all are counted, and `--json` has all. */
+const SHOWN = 1000;
 
 export function addCommands(program: Command, terminal: Terminal): void {
-  program.addCommand(proofCommand(terminal));
+  const command = new Command('proof').description('logs that nobody can change unseen: keys, proofs, logs of others');
+  command.addCommand(keyCommand(terminal));
+  command.addCommand(proofCheckCommand(terminal));
+  command.addCommand(verifyCommand(terminal));
+  command.addCommand(newOriginCommand(terminal));
+  command.addCommand(proofMonitorCommand(terminal));
+  program.addCommand(command);
+}
+
+/** @throws {CommandError} */
+function requireKey({ proof }: Config, reason = ''): Uint8Array {
+  const key = proofKeyOf(proof);
+  if (key === undefined) throw new CommandError(`PROOF_KEY is not set${reason}`);
+  return key;
+}
+
+function keyCommand(terminal: Terminal): Command {
+  return new Command('key')
+    .description('make a value for PROOF_KEY: 32 random bytes in base64')
+    .option('--sealing', 'instead derive PROOF_SEALING_KEY from PROOF_KEY: it seals entries and cannot sign')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ koppelvlak proof key > /etc/koppelvlak/proof-key' +
+        '\n  $ PROOF_KEY=$(cat /etc/koppelvlak/proof-key) koppelvlak proof key --sealing',
+    )
+    .action((options: { sealing?: boolean }) =>
+      runTool(terminal, {}, async ({ config, output }) => {
+        const key =
+          options.sealing === true
+            ? deriveSealingKey(requireKey(config, ': the sealing key follows from it'))
+            : randomBytes(32);
+        output.line(Buffer.from(key).toString('base64'));
+      }),
+    );
+}
+
+/** Every leaf recomputed from the stored records. */
+function verifyCommand(terminal: Terminal): Command {
+  return new Command('verify')
+    .description('recompute every leaf from the stored records; name each record that was changed, removed or added')
+    .addArgument(new Argument('[log]', 'one log instead of all that are kept').choices(PROOF_LOGS))
+    .option('--json', 'one machine-readable result')
+    .addHelpText(
+      'after',
+      `
+It compares with PROOF_STATE, the last checkpoint outside the database. Use a file that the database's administrator cannot write.
+
+Example:
+  $ koppelvlak proof verify raadsfeed`,
+    )
+    .action((only: ProofLogName | undefined, options: { json?: boolean }) =>
+      runCommand(terminal, options, async ({ config, database: { pool }, proof, output, interrupted }) => {
+        const { verifyStoredLog } = await import('./verify.ts');
+        requireKey(config);
+        const results: VerifiedLog[] = [];
+        for (const log of only === undefined ? PROOF_LOGS : [only]) {
+          const progress = (done: number): void => output.progress(`${log}: ${done} records`);
+          const verified = await verifyStoredLog({ config, pool, proof, signal: interrupted, progress }, log);
+          if (verified !== undefined) results.push(verified);
+        }
+        if (results.length === 0) throw new CommandError('this log is not kept: PROOF_LOGS and AREAS say which are');
+        output.result({ logs: results }, () => {
+          for (const { log, leaves, records, pending, unproven, faults } of results) {
+            const rows = faults.slice(0, SHOWN).map(({ name, fault }) => [name, fault]);
+            if (rows.length > 0) output.line(table(['what', 'fault'], rows));
+            output.line(
+              `${log}: ${leaves} leaves, ${records} records, ${pending} pending, ${unproven} without an entry, from before the log or after it was ended: ${faults.length} faults.`,
+            );
+          }
+        });
+        const found = results.reduce((sum, { faults }) => sum + faults.length, 0);
+        if (found > 0) throw new CommandError(`${found} faults: the database is not what was published`);
+      }),
+    );
+}
+
+/** After a restored backup or a failover that lost entries. */
+function newOriginCommand(terminal: Terminal): Command {
+  return new Command('new-origin')
+    .description('go on under a new origin after a conflict; its first leaf binds the last checkpoint of the old one')
+    .addArgument(new Argument('<log>', 'which log').choices(PROOF_LOGS))
+    .option('--json', 'one machine-readable result')
+    .addHelpText(
+      'after',
+      `
+Everybody who follows the log sees that it broke here, and must be told why. The old log stays readable.
+
+Example:
+  $ koppelvlak proof new-origin raadsfeed`,
+    )
+    .action((log: ProofLogName, options: { json?: boolean }) =>
+      runCommand(terminal, options, async ({ config, database: { pool }, output }) => {
+        const key = requireKey(config);
+        const begun = await beginNewOrigin(pool, log, key, await openPublishedCheckpoints(statePath(config)));
+        output.result(begun, () => {
+          output.line(
+            `${begun.origin} goes on; of the old origin ${begun.stored} of ${begun.published} leaves are here.`,
+          );
+          output.line(begun.verifierKey);
+        });
+      }),
+    );
 }

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { transaction } from '../../database/transaction.ts';
 import { processingHeaders } from '../../demo/demo-client.ts';
 import { uitvoerder } from '../../demo/example-data.ts';
 import type { TourNeeds } from '../../demo/run-demo.ts';
@@ -8,12 +7,9 @@ import { voorbeeldActie } from '../../demo/tour/tour-log.ts';
 import { parseVerifierKey } from '../../lib/tlog/note.ts';
 import { policyForLog } from '../../lib/tlog/policy.ts';
 import type { Config } from '../../settings/read-config.ts';
-import { openIdentityKeys } from '../../verwerkingenlog/store/keys.ts';
-import { storedVersions } from '../../verwerkingenlog/store/proof.ts';
 import { checkRecord } from './check.ts';
 import { readSealingKey } from './keys.ts';
-import { openPublishedCheckpoints, statePath } from './state.ts';
-import { verifyLog } from './verify.ts';
+import { verifyStoredLog } from './verify.ts';
 
 /** Milliseconds until a proof must be there: a few checkpoints. */
 const PATIENCE_MS = 20_000;
@@ -75,27 +71,10 @@ export async function tourLog(needs: TourNeeds): Promise<void> {
 }
 
 /** What `koppelvlak proof verify verwerkingen` names. */
-async function verify({ config, pool, proof, signal }: TourNeeds): Promise<string[]> {
-  const writer = proof('verwerkingen');
-  if (writer === undefined) throw new Error('the demo keeps no proof log');
-  const published = await openPublishedCheckpoints(statePath(config));
-  const keys = await openIdentityKeys(pool, config.verwerkingenlog.key, 'read');
-  const names: string[] = [];
-  await transaction(
-    pool,
-    (db) =>
-      verifyLog({
-        db,
-        log: 'verwerkingen',
-        proofKey: Buffer.from(config.proof.key ?? '', 'base64'),
-        records: storedVersions(db, writer, keys),
-        published: published.get,
-        found: ({ name }) => names.push(name),
-        signal,
-      }),
-    { isolation: 'repeatable read', readOnly: true },
-  );
-  return names;
+async function verify(needs: TourNeeds): Promise<string[]> {
+  const verified = await verifyStoredLog(needs, 'verwerkingen');
+  if (verified === undefined) throw new Error('the demo keeps no proof log');
+  return verified.faults.map(({ name }) => name);
 }
 
 /** For other applications, which write and do not sign. */

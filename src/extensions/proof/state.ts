@@ -2,7 +2,7 @@
  * The last published checkpoint of each origin, in a file outside the database: a restored backup of the database does not turn it back.
  * Each instance has a file of its own.
  */
-import { mkdir, open, readFile, rename } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isRecord } from '../../lib/json/json-value.ts';
 import { checkpointIn } from '../../lib/tlog/note.ts';
@@ -35,7 +35,7 @@ export async function openPublishedCheckpoints(path: string): Promise<PublishedC
       const turn = writing.then(async () => {
         const known = notes.get(origin);
         if (known === note || (known !== undefined && checkpointIn(known).size > checkpointIn(note).size)) return;
-        await write(path, new Map([...notes, [origin, note]]));
+        await writeDurably(path, new Map([...notes, [origin, note]]));
         notes.set(origin, note);
       });
       writing = turn.catch(() => undefined);
@@ -45,13 +45,8 @@ export async function openPublishedCheckpoints(path: string): Promise<PublishedC
 }
 
 async function read(path: string): Promise<Map<string, string>> {
-  let text: string;
-  try {
-    text = await readFile(path, 'utf8');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return new Map();
-    throw error;
-  }
+  const text = await readIfThere(path);
+  if (text === undefined) return new Map();
   const json: unknown = JSON.parse(text);
   if (!isRecord(json)) throw new Error('the file of PROOF_STATE holds no checkpoints');
   return new Map(
@@ -63,17 +58,22 @@ async function read(path: string): Promise<Map<string, string>> {
   );
 }
 
-/** In one step, and on disk before it resolves: a crash leaves the old file or the new one. */
-async function write(path: string, notes: ReadonlyMap<string, string>): Promise<void> {
+/** A text file; undefined when it does not exist. */
+export async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Writes a file of JSON in one step, and on disk before it resolves: a crash leaves the old file or the new one. */
+export async function writeDurably(path: string, json: ReadonlyMap<string, unknown>): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const draft = `${path}.new`;
-  const file = await open(draft, 'w', 0o600);
-  try {
-    await file.writeFile(`${JSON.stringify(Object.fromEntries(notes), undefined, 2)}\n`);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+  const text = `${JSON.stringify(Object.fromEntries(json), undefined, 2)}\n`;
+  await writeFile(draft, text, { mode: 0o600, flush: true });
   await rename(draft, path);
   const directory = await open(dirname(path));
   try {

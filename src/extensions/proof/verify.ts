@@ -2,14 +2,26 @@
  * Recomputes every leaf of a log from the stored records and their seeds, and compares that with the tree, its root and the last
  * checkpoint outside the database. Memory grows with a bit a leaf.
  */
-import type { ProofLogName, StoredProof } from '../../seams/proof-log.ts';
+import type { Pool } from '../../database/pool.ts';
+import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
+import { lastProven as lastProvenDelivery, storedDeliveries } from '../../gegevens/store/proof.ts';
+import { storedRecords } from '../../raadsfeed/store/proof.ts';
+import type { ProofLogName, ProofWriter, ProofWriters, StoredProof } from '../../seams/proof-log.ts';
+import type { Config } from '../../settings/read-config.ts';
+import { openIdentityKeys } from '../../verwerkingenlog/store/keys.ts';
+import { lastProven as lastProvenVersion, storedVersions } from '../../verwerkingenlog/store/proof.ts';
+import { proofKeyOf } from './keys.ts';
 import { openRemoval, readRemovals, type StoredRemoval } from './removals.ts';
+import { openPublishedCheckpoints, statePath } from './state.ts';
 import { findLeaves, type Place } from './store/leaves.ts';
 import { readOrigins, readPending, type StoredLog } from './store/logs.ts';
-import { type VerifiedTree, type VerifyTreeOptions, verifyTree } from './verify-tree.ts';
+import { type ProofFault, type VerifiedTree, type VerifyTreeOptions, verifyTree } from './verify-tree.ts';
 
 const RECORDS_PER_READ = 500;
 const REMOVALS_PER_READ = 200;
+
+/** What was verified, and every fault. */
+export type VerifiedLog = ProofVerification & { readonly faults: readonly ProofFault[] };
 
 export interface ProofVerification {
   readonly log: ProofLogName;
@@ -28,6 +40,61 @@ export interface VerifyProofOptions extends VerifyTreeOptions {
   /** Of a log that was ended: when the last record that has an entry was recorded. */
   readonly endedAfter?: Date | undefined;
   readonly progress?: (done: number) => void;
+}
+
+/** What a command and the demo have of the service: see `CommandContext`. */
+export interface VerifyNeeds {
+  readonly config: Config;
+  readonly pool: Pool;
+  readonly proof: ProofWriters;
+  readonly signal: AbortSignal;
+  readonly progress?: (done: number) => void;
+}
+
+/**
+ * Verifies a log of this service in one snapshot of the database.
+ * @throws {Error} without `PROOF_KEY`
+ */
+export async function verifyStoredLog(
+  { config, pool, proof, ...needs }: VerifyNeeds,
+  log: ProofLogName,
+): Promise<VerifiedLog | undefined> {
+  const writer = proof(log, 'kept');
+  if (writer === undefined) return undefined;
+  const proofKey = proofKeyOf(config.proof);
+  if (proofKey === undefined) throw new Error('PROOF_KEY is not set');
+  // Read before the database: what is published meanwhile must not look like a conflict.
+  const { get: published } = await openPublishedCheckpoints(statePath(config));
+  const isEnded = config.proof.ended.some((name) => name === log);
+  const faults: ProofFault[] = [];
+  const verified = await transaction(
+    pool,
+    async (client) => {
+      const db = await allowLongStatements(client, 0);
+      const { records, lastProven } = await storedIn(db, { config, pool }, log, writer);
+      const endedAfter = isEnded ? await lastProven(db) : undefined;
+      const found = (fault: ProofFault): void => void faults.push(fault);
+      return verifyLog({ ...needs, db, log, proofKey, records, published, endedAfter, found });
+    },
+    { isolation: 'repeatable read', readOnly: true },
+  );
+  return { ...verified, faults };
+}
+
+/** The records of a log, and when the last one that has an entry was recorded. */
+async function storedIn(
+  db: Db,
+  { config, pool }: Pick<VerifyNeeds, 'config' | 'pool'>,
+  log: ProofLogName,
+  writer: ProofWriter,
+): Promise<{
+  readonly records: AsyncIterable<StoredProof>;
+  readonly lastProven: (db: Db) => Promise<Date | undefined>;
+}> {
+  if (log === 'raadsfeed') return { records: storedRecords(db, writer), lastProven: async () => undefined };
+  if (log === 'leveringen') return { records: storedDeliveries(db, writer), lastProven: lastProvenDelivery };
+  const keys = await openIdentityKeys(pool, config.verwerkingenlog.key, 'read');
+  return { records: storedVersions(db, writer, keys), lastProven: lastProvenVersion };
 }
 
 /** Reports every fault to `found`. @throws {Error} when the log was never begun here; the signal's reason */

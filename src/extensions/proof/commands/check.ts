@@ -1,9 +1,12 @@
 import { readFile, stat } from 'node:fs/promises';
 import { Command } from 'commander';
 import { CommandError, runTool, type ToolContext, UsageError } from '../../../cli/run-command.ts';
-import type { VerifierKey } from '../../../lib/tlog/note.ts';
-import type { Policy } from '../../../lib/tlog/policy.ts';
+import { FormatError, LOG_KEY, parseVerifierKey, type VerifierKey } from '../../../lib/tlog/note.ts';
+import { type Policy, PolicyError, parsePolicy, policyForLog } from '../../../lib/tlog/policy.ts';
+import { MAX_PROOF_BYTES } from '../../../lib/tlog/proof-file.ts';
 import type { Terminal } from '../../../seams/terminal.ts';
+import { checkRecord } from '../check.ts';
+import { proofKeyOf, signerOf } from '../keys.ts';
 
 interface CheckOptions {
   readonly key?: string;
@@ -38,8 +41,6 @@ async function check(
   options: CheckOptions,
   context: ToolContext,
 ): Promise<void> {
-  const { checkRecord } = await import('../check.ts');
-  const { MAX_PROOF_BYTES } = await import('../../../lib/tlog/proof-file.ts');
   const policyFor = await choosePolicy(options, context);
   const proof = await readText(proofPath, MAX_PROOF_BYTES);
   const record = parseRecord(await readText(recordPath, MAX_RECORD_BYTES), recordPath);
@@ -65,7 +66,6 @@ async function choosePolicy(
   { key, policy }: CheckOptions,
   { config }: ToolContext,
 ): Promise<(origin: string) => Policy> {
-  const { parsePolicy, PolicyError, policyForLog } = await import('../../../lib/tlog/policy.ts');
   if (policy !== undefined) {
     if (key !== undefined) throw new UsageError('give --key or --policy, not both');
     try {
@@ -77,20 +77,16 @@ async function choosePolicy(
     }
   }
   if (key !== undefined) {
-    const parsed = policyForLog(await parseLogKey(key));
+    const parsed = policyForLog(parseLogKey(key));
     return () => parsed;
   }
-  const { key: secret } = config.proof;
-  if (secret === undefined) throw new UsageError('give the key of the log with --key, or a --policy');
-  const { createSigner } = await import('../../../lib/tlog/note.ts');
-  const { deriveSeed } = await import('../keys.ts');
-  return (origin) => policyForLog(createSigner(origin, deriveSeed(Buffer.from(secret, 'base64'), origin)).key);
+  const proofKey = proofKeyOf(config.proof);
+  if (proofKey === undefined) throw new UsageError('give the key of the log with --key, or a --policy');
+  return (origin) => policyForLog(signerOf(proofKey, origin).key);
 }
 
 /** @throws {UsageError} */
-export async function parseLogKey(text: string): Promise<VerifierKey> {
-  const { LOG_KEY, parseVerifierKey } = await import('../../../lib/tlog/note.ts');
-  const { FormatError } = await import('../../../lib/tlog/note.ts');
+export function parseLogKey(text: string): VerifierKey {
   try {
     const key = parseVerifierKey(text.trim());
     if (key.type !== LOG_KEY) throw new FormatError('this is the key of a witness, not of a log');
