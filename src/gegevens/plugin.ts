@@ -17,7 +17,6 @@ import { createOwnSigner } from './own-signer.ts';
 import { gegevensProblems } from './problems.ts';
 import { postGegevens, rawJsonBody, verifyExchange } from './routes/post-gegevens.ts';
 import { deliveriesSection } from './store/deliveries.ts';
-import { fillTraits } from './store/fill-traits.ts';
 import { lastRemoval, REMOVED_CHANNEL } from './store/manage-leveringen.ts';
 import { variantContract } from './variant-contract.ts';
 
@@ -139,8 +138,6 @@ async function serveGegevens(app: FastifyInstance): Promise<void> {
   for (const variant of ['shv', 'vs'] as const) {
     if (!server.areas.includes(variant)) continue;
     const model = loadModel(variant, variantSettings(settings, variant).model);
-    const filled = await fillTraits(pool, model);
-    if (filled > 0) log.info({ variant, leveringen: filled }, 'records of earlier imports were read again');
     await mountVariant(variant, model);
   }
   app.problemKinds.add(...Object.values(gegevensProblems));

@@ -1,7 +1,5 @@
 /** Which records answer a period: those that overlap it, by organisation and municipality. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loadModel } from '../../src/gegevens/model/model.ts';
-import { fillTraits } from '../../src/gegevens/store/fill-traits.ts';
 import { readJournal } from '../../src/gegevens/store/journal.ts';
 import { type LeveringWishes, messageFile, shvMessage, vsMessage } from './support/messages.ts';
 import { openSupplier, type Supplier } from './support/supplier.ts';
@@ -293,44 +291,6 @@ it('delivers tens of thousands of records of two deliveries once each, over page
     ...Array.from({ length: size / 2 }, (_, n) => `q1-${n}`),
     ...Array.from({ length: size }, (_, n) => `q2-${size / 2 + n}`),
   ]);
-});
-
-describe('what was imported before records had a running time', () => {
-  it('is read again when a server starts, and by the next import', async () => {
-    await shv(Q1, {
-      naam: 'Vroeger',
-      records: [{ mark: 'jan', van: '2026-01-02', tot: '2026-01-31' }, { mark: 'later' }],
-    });
-    await vs(Q1, { naam: 'Vroeger', records: [{ mark: 'v1', van: '2026-01-02' }], zaken: [['v1']] });
-    const traits = () =>
-      supplier.asOwner(`select t.*, l.gemeente_sleutel from gegevens.leveringen l
-        join gegevens.looptijden t on t.invoer_id = l.invoer_id and t.levering = l.nummer
-        where l.naam = 'Vroeger' order by l.id, t.nummer`);
-    const forget = async (): Promise<void> => {
-      await supplier.asOwner(`delete from gegevens.looptijden t using gegevens.leveringen l
-        where l.naam = 'Vroeger' and t.invoer_id = l.invoer_id and t.levering = l.nummer`);
-      await supplier.asOwner(`delete from gegevens.zaak_signalen t using gegevens.leveringen l
-        where l.naam = 'Vroeger' and t.invoer_id = l.invoer_id and t.levering = l.nummer`);
-      await supplier.asOwner(
-        `update gegevens.leveringen set looptijden = false, gemeente_sleutel = null where naam = 'Vroeger'`,
-      );
-    };
-    const before = await traits();
-    expect(before).toHaveLength(3);
-    await forget();
-    await supplier.another();
-    expect(await traits()).toEqual(before);
-    expect(await marks('vroeger', '2026-02-01', '2026-02-28')).toEqual(['later']);
-    expect(await signals('vroeger', '2026-01-02', '2026-02-28')).toEqual([{ signalen: ['v1'], zaken: ['v1'] }]);
-    await forget();
-    await supplier.import('shv', messageFile(shvMessage({ leveringen: [{ naam: 'Nieuw', records: 1 }] })));
-    expect(await traits()).toHaveLength(2);
-    // Two at once read each of them once.
-    expect((await Promise.all([1, 2].map(() => fillTraits(supplier.pool, loadModel('vs'))))).toSorted()).toEqual([
-      0, 1,
-    ]);
-    expect(await traits()).toEqual(before);
-  });
 });
 
 it('stores nothing from which a person can be guessed without the key', async () => {

@@ -9,8 +9,7 @@ import { createTraitsReader, type RecordTraits } from '../import/record-traits.t
 import type { Replacement } from '../import/replacement.ts';
 import type { Variant } from '../model/mapping.ts';
 import { builtInVersions, loadModel, type Model } from '../model/model.ts';
-import { CopyRows, copyZaakRecords, copyZaakSignalen, TraitRows } from './copy-rows.ts';
-import { fillTraits, readRecognitionKey } from './fill-traits.ts';
+import { ImportRows } from './import-rows.ts';
 import { replaceDeliveries } from './replace-deliveries.ts';
 
 /** What a delivery is read from: a file, or something that makes its bytes. */
@@ -66,8 +65,6 @@ const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 export async function importFile(pool: Pool, options: ImportOptions): Promise<Imported> {
   const file: DeliverySource = options.source ?? (await open(options.path));
   try {
-    // Leveringen are compared by municipality, which is not yet known of those imported by an older version.
-    await fillTraits(pool, options.model);
     return await transaction(pool, async (client) => {
       const db = await allowLongStatements(client, 0);
       await client.query('set local idle_in_transaction_session_timeout = 0');
@@ -93,7 +90,6 @@ async function importInto(
   );
   const invoerId = rows[0]?.id ?? 0;
   const delivery = await copyRecords(client, file, invoerId, options);
-  await copyZaken(client, invoerId, delivery);
   signal.throwIfAborted();
   const replacements = await replaceDeliveries(db, {
     variant: model.variant,
@@ -111,47 +107,35 @@ async function copyRecords(
   invoerId: number,
   { path, model, signal, progress, judge }: ImportOptions,
 ): Promise<ReadDelivery> {
-  const startCopy = (): CopyRows =>
-    new CopyRows(
-      client,
-      'copy gegevens.records (invoer_id, levering, soort, nummer, tekst) from stdin (format binary)',
-      [8, 4, 2, 4, 'text'],
-    );
   const traitsOf = createTraitsReader(model.mapping, await readRecognitionKey(client));
-  let rows = startCopy();
-  const traits = new TraitRows(client, invoerId);
+  const rows = new ImportRows(client, invoerId);
   const faults = new Faults();
-  const reader = new DeliveryReader({
-    model,
-    faults,
-    traitsOf,
-    judge,
-    sink: {
-      text: (levering, list, nummer, bytes) =>
-        rows.add([invoerId, levering, list === 'records' ? 0 : 1, nummer, bytes]),
-      traits: (levering, nummer, found) => traits.add(levering, nummer, found),
-    },
-  });
+  const reader = new DeliveryReader({ model, faults, traitsOf, judge, sink: rows });
   try {
     const after = async (bytesRead: number): Promise<void> => {
       progress?.(bytesRead, reader.records);
-      await rows.drained();
-      if (traits.full) {
-        await rows.end();
-        await traits.flush();
-        rows = startCopy();
-      }
+      await rows.write();
     };
     await feedFile(file, reader, { signal, after });
     const delivery = reader.finish();
     if (delivery === undefined) throw new ImportStopped();
-    await rows.end();
-    await traits.flush();
+    for (const { nummer, zaakLinks } of delivery.leveringen) {
+      if (zaakLinks !== undefined) await rows.zaken(nummer, zaakLinks);
+    }
+    await rows.finish();
     return delivery;
   } catch (error) {
-    await rows.cancel();
+    await rows.idle();
     throw error instanceof ImportStopped ? new FaultyFile(path, faults.list) : error;
   }
+}
+
+/** The key of this database under which persons and IDs are hashed, to recognise a record in several deliveries. */
+async function readRecognitionKey(db: Db): Promise<Buffer> {
+  const { rows } = await db.query<{ sleutel: Buffer }>('select sleutel from gegevens.herkenning');
+  const [key] = rows;
+  if (key === undefined) throw new Error('gegevens.herkenning is empty: the database is not as the migrations made it');
+  return key.sleutel;
 }
 
 interface FeedOptions {
@@ -175,14 +159,6 @@ export async function feedFile(
     reader.feed(buffer.subarray(start, got));
     bytesRead += got;
     await after(bytesRead);
-  }
-}
-
-async function copyZaken(client: pg.PoolClient, invoerId: number, { leveringen }: ReadDelivery): Promise<void> {
-  for (const { nummer, zaakLinks } of leveringen) {
-    if (zaakLinks === undefined || zaakLinks.bij.length === 0) continue;
-    await copyZaakRecords(client, { invoerId, nummer }, zaakLinks);
-    await copyZaakSignalen(client, { invoerId, nummer }, zaakLinks);
   }
 }
 

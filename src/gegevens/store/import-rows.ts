@@ -1,0 +1,148 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type pg from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+import type { ZaakLinks } from '../import/identifiers.ts';
+import type { RecordTraits } from '../import/record-traits.ts';
+import type { ItemList } from '../model/mapping.ts';
+
+/** Signature, no flags, no extension (Postgres documentation of COPY, "Binary Format"). */
+const HEADER = Buffer.from([...Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1'), 0, 0, 0, 0, 0, 0, 0, 0]);
+const TRAILER = Buffer.from([0xff, 0xff]);
+const BLOCK_BYTES = 512 * 1024;
+/** Rows are written in batches of at least this size: one is collected while the other is written. */
+const BATCH_BYTES = 4 * 1024 * 1024;
+const ROWS_PER_CHECK = 10_000;
+/** The pool's limit is for statements of requests; an import takes as long as its file. */
+const NO_TIMEOUT_MS = 2 ** 31 - 1;
+
+/** The width in bytes of a column: an integer or date of that size, or text or bytes. */
+type Column = 2 | 4 | 8 | 'text';
+
+/** Rows of one table, collected in the binary form of `copy`. */
+class TableRows {
+  readonly statement: string;
+  readonly #columns: readonly Column[];
+  #full: Buffer[] = [];
+  #block = Buffer.allocUnsafe(0);
+  #used = 0;
+  /** Of the full blocks. */
+  bytes = 0;
+
+  constructor(target: string, columns: readonly Column[]) {
+    this.statement = `copy ${target} from stdin (format binary)`;
+    this.#columns = columns;
+  }
+
+  /** @param values `null` is an SQL null; bytes are copied */
+  add(values: readonly (number | Buffer | null)[]): void {
+    let size = 2;
+    for (const value of values) size += 12 + (value instanceof Buffer ? value.length : 0);
+    if (this.#used + size > this.#block.length) this.#nextBlock(size);
+    let at = this.#block.writeInt16BE(values.length, this.#used);
+    for (let index = 0; index < values.length; index += 1) {
+      at = this.#write(values[index] ?? null, this.#columns[index], at);
+    }
+    this.#used = at;
+  }
+
+  /** @returns the blocks collected so far, which are not kept */
+  take(): readonly Buffer[] {
+    this.#nextBlock(0);
+    const blocks = this.#full;
+    this.#full = [];
+    this.bytes = 0;
+    return blocks;
+  }
+
+  #write(value: number | Buffer | null, column: Column | undefined, from: number): number {
+    const block = this.#block;
+    if (value === null) return block.writeInt32BE(-1, from);
+    if (typeof value !== 'number') {
+      const at = block.writeInt32BE(value.length, from);
+      return at + value.copy(block, at);
+    }
+    if (column === 8) return block.writeBigInt64BE(BigInt(value), block.writeInt32BE(8, from));
+    if (column === 2) return block.writeInt16BE(value, block.writeInt32BE(2, from));
+    return block.writeInt32BE(value, block.writeInt32BE(4, from));
+  }
+
+  #nextBlock(needed: number): void {
+    if (this.#used > 0) this.#full.push(this.#block.subarray(0, this.#used));
+    this.bytes += this.#used;
+    this.#block = Buffer.allocUnsafe(needed === 0 ? 0 : Math.max(BLOCK_BYTES, needed));
+    this.#used = 0;
+  }
+}
+
+/** What an import stores of records and cases, written in batches while more is read. */
+export class ImportRows {
+  readonly #client: pg.ClientBase;
+  readonly #invoerId: number;
+  readonly #records = new TableRows(
+    'gegevens.records (invoer_id, levering, soort, nummer, tekst)',
+    [8, 4, 2, 4, 'text'],
+  );
+  readonly #traits = new TableRows(
+    'gegevens.looptijden (invoer_id, levering, nummer, begin, einde, sleutel)',
+    [8, 4, 4, 4, 4, 'text'],
+  );
+  readonly #zaakRecords = new TableRows('gegevens.zaken_bij (invoer_id, levering, bij, zaak)', [8, 4, 4, 4]);
+  readonly #zaakSignalen = new TableRows('gegevens.zaak_signalen (invoer_id, levering, zaak, signaal)', [8, 4, 4, 4]);
+  #writing: Promise<void> = Promise.resolve();
+
+  /** @param client runs no other statements until `finish` or `idle` */
+  constructor(client: pg.ClientBase, invoerId: number) {
+    this.#client = client;
+    this.#invoerId = invoerId;
+  }
+
+  text(levering: number, list: ItemList, nummer: number, bytes: Buffer): void {
+    this.#records.add([this.#invoerId, levering, list === 'records' ? 0 : 1, nummer, bytes]);
+  }
+
+  traits(levering: number, nummer: number, { begin, einde, sleutel }: RecordTraits): void {
+    this.#traits.add([this.#invoerId, levering, nummer, begin ?? null, einde ?? null, sleutel ?? null]);
+  }
+
+  /** Stores which records the cases of a levering name, and go with. */
+  async zaken(levering: number, { bij, signalen }: ZaakLinks): Promise<void> {
+    for (const [zaak, record] of bij.entries()) {
+      this.#zaakRecords.add([this.#invoerId, levering, record, zaak]);
+      if (zaak % ROWS_PER_CHECK === 0) await this.write();
+    }
+    for (let at = 0; at < signalen.length; at += 2) {
+      this.#zaakSignalen.add([this.#invoerId, levering, signalen[at] ?? 0, signalen[at + 1] ?? 0]);
+      if (at % ROWS_PER_CHECK === 0) await this.write();
+    }
+  }
+
+  /** Begins to write when a batch is complete, after the one before it; to be awaited now and then. @throws the server's error */
+  async write(atLeast = BATCH_BYTES): Promise<void> {
+    const tables = [this.#records, this.#traits, this.#zaakRecords, this.#zaakSignalen];
+    if (tables.reduce((sum, { bytes }) => sum + bytes, 0) < atLeast) return;
+    await this.#writing;
+    const batch = tables.map((table) => ({ statement: table.statement, blocks: table.take() }));
+    this.#writing = this.#copy(batch.filter(({ blocks }) => blocks.length > 0));
+    // A failure is thrown by the next `write`, or `finish`.
+    this.#writing.catch(() => undefined);
+  }
+
+  /** Writes the rest; the server has all rows then, uncommitted. */
+  async finish(): Promise<void> {
+    await this.write(0);
+    await this.#writing;
+  }
+
+  /** Resolves when the connection can be used to roll back. */
+  async idle(): Promise<void> {
+    await this.#writing.catch(() => undefined);
+  }
+
+  async #copy(batch: readonly { readonly statement: string; readonly blocks: readonly Buffer[] }[]): Promise<void> {
+    for (const { statement, blocks } of batch) {
+      const copy = this.#client.query(Object.assign(copyFrom(statement), { query_timeout: NO_TIMEOUT_MS }));
+      await pipeline(Readable.from([HEADER, ...blocks, TRAILER]), copy);
+    }
+  }
+}
