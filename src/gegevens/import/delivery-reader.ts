@@ -1,13 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash, type Hash } from 'node:crypto';
+import { CutError, type CutItem, JsonCutter, newlines, type Skeleton } from '../../lib/json/json-cutter.ts';
+import { countMembers, JsonTextError, locateValues } from '../../lib/json/json-text.ts';
 import { isRecord, type JsonObject, toPointer, valueAt } from '../../lib/json/json-value.ts';
 import type { ItemList } from '../model/mapping.ts';
 import type { ListBounds, Model, PartCheck } from '../model/model.ts';
 import { type Organisation, organisationOf } from '../model/selection.ts';
-import { describeError, type Faults, JsonTextError, locateValues, MAX_FAULTS } from './faults.ts';
+import { describeError, type Faults, MAX_FAULTS } from './faults.ts';
 import { SeenTexts, ZaakLinker, type ZaakLinks } from './identifiers.ts';
-import { type CapturedItem, CutError, newlines, type Skeleton } from './item-capture.ts';
-import { cutPlan, JsonCutter } from './json-cutter.ts';
 import type { ReadTraits, RecordTraits } from './record-traits.ts';
 
 /** What a file says about one levering. */
@@ -70,7 +70,7 @@ export class DeliveryReader {
   readonly #traitsOf: ReadTraits;
   readonly #faults: Faults;
   readonly #judge: DeliveryJudge | undefined;
-  readonly #cutter: JsonCutter;
+  readonly #cutter: JsonCutter<ItemList>;
   readonly #leveringen: ReadLevering[] = [];
   readonly #seen: SeenTexts | undefined;
   #count = 0;
@@ -85,10 +85,16 @@ export class DeliveryReader {
     this.#judge = judge;
     this.#seen = model.bounds.leveringen.uniqueItems ? new SeenTexts() : undefined;
     this.#current = startLevering(this.#model);
-    this.#cutter = new JsonCutter(cutPlan(model.mapping), {
-      item: (levering, list, index, item) => this.#item(levering, list, index, item),
-      levering: (levering, skeleton) => this.#levering(levering, skeleton),
-    });
+    const { records, zaken } = model.mapping.levering;
+    const inner = new Map<string, ItemList>([[toPointer(records), 'records']]);
+    if (zaken !== undefined) inner.set(toPointer(zaken.lijst), 'zaken');
+    this.#cutter = new JsonCutter(
+      { outer: toPointer(model.mapping.envelop.leveringen), inner },
+      {
+        item: (levering, list, index, item) => this.#item(levering, list, index, item),
+        outer: (levering, skeleton) => this.#levering(levering, skeleton),
+      },
+    );
   }
 
   /** Records and cases that were read so far. */
@@ -144,7 +150,7 @@ export class DeliveryReader {
     }
   }
 
-  #item(levering: number, list: ItemList, nummer: number, item: CapturedItem): void {
+  #item(levering: number, list: ItemList, nummer: number, item: CutItem): void {
     const { bytes } = item;
     this.#records += 1;
     const pointer = (): string => this.#pointer(levering, list, nummer);
@@ -315,19 +321,4 @@ function startLevering({ bounds: { records, zaken }, mapping }: Model): OpenLeve
     zaakLinker: ZaakLinker.of(mapping),
     municipalities: new Set(),
   };
-}
-
-/** How many members all objects within a parsed JSON value have together. */
-function countMembers(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  let count = 0;
-  if (Array.isArray(value)) {
-    for (const item of value) count += countMembers(item);
-    return count;
-  }
-  for (const member of Object.values(value)) {
-    count += 1;
-    if (typeof member === 'object') count += countMembers(member);
-  }
-  return count;
 }

@@ -79,14 +79,21 @@ class TableRows {
 export class ImportRows {
   readonly #client: pg.ClientBase;
   readonly #invoerId: number;
-  readonly #records = new TableRows(
-    'gegevens.records (invoer_id, levering, soort, nummer, tekst)',
-    [8, 4, 2, 4, 'text'],
-  );
-  readonly #traits = new TableRows(
-    'gegevens.looptijden (invoer_id, levering, nummer, begin, einde, sleutel)',
-    [8, 4, 4, 4, 4, 'text'],
-  );
+  readonly #records = new TableRows('gegevens.records (invoer_id, levering, soort, nummer, tekst)', [
+    8,
+    4,
+    2,
+    4,
+    'text',
+  ]);
+  readonly #traits = new TableRows('gegevens.looptijden (invoer_id, levering, nummer, begin, einde, sleutel)', [
+    8,
+    4,
+    4,
+    4,
+    4,
+    'text',
+  ]);
   readonly #zaakRecords = new TableRows('gegevens.zaken_bij (invoer_id, levering, bij, zaak)', [8, 4, 4, 4]);
   readonly #zaakSignalen = new TableRows('gegevens.zaak_signalen (invoer_id, levering, zaak, signaal)', [8, 4, 4, 4]);
   #writing: Promise<void> = Promise.resolve();

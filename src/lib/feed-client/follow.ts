@@ -1,8 +1,8 @@
 /** Follows a feed for `feed follow`: the snapshot, then the feed without end. Faults are reported, and it goes on. */
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { unwritable } from '../json/json-text.ts';
 import { isRecord } from '../json/json-value.ts';
-import { unwritable } from '../json/resource-json.ts';
 import type { OutboundClient } from '../outbound/outbound-client.ts';
 import {
   askPage,

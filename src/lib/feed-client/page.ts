@@ -2,8 +2,9 @@
  * Reads what a council feed answers, by the published draft and no stricter: members that are not known are left alone. What makes an
  * answer unusable is thrown; what can be doubted is reported, so that one reader may stop at it and another go on.
  */
+
+import { contentHash } from '../json/canonical-json.ts';
 import { isRecord } from '../json/json-value.ts';
-import { contentHash } from '../json/resource-json.ts';
 import { FeedFault, type FeedFaultCode } from './client.ts';
 
 /** A record with its number; its members are not judged. */

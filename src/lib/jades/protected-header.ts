@@ -1,5 +1,7 @@
-// The protected header of a detached JWS, read strictly; with the times in it, and the strict JSON and base64 it is made of.
+// The protected header of a detached JWS, read strictly; with the times in it, and the strict base64 it is made of.
 // @see RFC 7515 section 4, RFC 7797 section 3, ETSI TS 119 182-1 clauses 5.1 and 5.2.8.2
+import { parseStrictObject } from '../json/json-text.ts';
+import { isRecord, type JsonObject } from '../json/json-value.ts';
 import { type Certificate, parseCertificate } from './certificate.ts';
 import { JadesError, malformed } from './errors.ts';
 
@@ -125,7 +127,7 @@ function readCrit(members: JsonObject): readonly unknown[] {
 function readForm(members: JsonObject): SignatureStyle['form'] {
   if (!Object.hasOwn(members, 'sigD')) return 'body';
   const sigD = members.sigD;
-  if (!isJsonObject(sigD)) throw malformed('sigD is geen object');
+  if (!isRecord(sigD)) throw malformed('sigD is geen object');
   if (Object.keys(sigD).some((name) => name !== 'mId' && name !== 'pars'))
     throw malformed('sigD bevat onbekende leden');
   if (member(sigD, 'mId') !== httpHeaders) throw malformed('sigD.mId is niet HttpHeaders');
@@ -191,54 +193,6 @@ function readSigT(value: unknown): number {
   const moment = typeof value === 'string' && utcTime.test(value) ? Date.parse(value) : Number.NaN;
   if (Number.isNaN(moment)) throw malformed('sigT is geen tijdstip in UTC');
   return moment;
-}
-
-const maxDepth = 16;
-const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:]/gs;
-
-/** A JSON object as read: no member has been interpreted yet. */
-export type JsonObject = Readonly<Record<string, unknown>>;
-
-function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** A member of a JSON object occurs twice. */
-export class DuplicateMemberError extends SyntaxError {
-  readonly code = 'ERR_DUPLICATE_MEMBER';
-}
-
-/**
- * Parses a JSON object and refuses a member that occurs twice, at any level and however it is escaped: two readers of
- * the same signed text must never see different values (RFC 7515 section 4).
- * @throws {SyntaxError} a `DuplicateMemberError` for that
- */
-export function parseStrictObject(text: string): JsonObject {
-  const value: unknown = JSON.parse(text);
-  if (!isJsonObject(value)) throw new SyntaxError('not a JSON object');
-  refuseDuplicates(text);
-  return value;
-}
-
-/** `text` is valid JSON, so a string directly before a colon is the name of a member of the innermost object. */
-function refuseDuplicates(text: string): void {
-  const open: Set<string>[] = [];
-  let last = '';
-  for (const [token] of text.matchAll(tokens)) {
-    if (token === '{' || token === '[') {
-      open.push(new Set());
-      if (open.length > maxDepth) throw new SyntaxError('nested too deeply');
-    } else if (token === '}' || token === ']') {
-      open.pop();
-    } else if (token === ':') {
-      const name = String(JSON.parse(last));
-      const names = open.at(-1);
-      if (names?.has(name)) throw new DuplicateMemberError(`member ${JSON.stringify(name)} occurs twice`);
-      names?.add(name);
-    } else {
-      last = token;
-    }
-  }
 }
 
 const base64urlText = /^[A-Za-z0-9_-]+$/;

@@ -1,5 +1,5 @@
 import type { components } from '../../contracts/raadsfeed.ts';
-import { contentHash } from '../../lib/json/resource-json.ts';
+import { contentHash } from '../../lib/json/canonical-json.ts';
 import type { Resource, ResourceType } from './resource.ts';
 
 export const VERWIJDERREDENEN = [

@@ -1,5 +1,5 @@
 import { normaliseOrganisatiecode } from '../../lib/feed-client/organisatiecode.ts';
-import { contentHash } from '../../lib/json/resource-json.ts';
+import { contentHash } from '../../lib/json/canonical-json.ts';
 import { dataOf } from '../domain/record-text.ts';
 import { isResourceType, resourceKey } from '../domain/resource.ts';
 import type { StoredNumber } from '../store/verify.ts';

@@ -1,10 +1,14 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { CutError } from '../../../src/gegevens/import/item-capture.ts';
-import { cutPlan, JsonCutter } from '../../../src/gegevens/import/json-cutter.ts';
-import { loadModel } from '../../../src/gegevens/model/model.ts';
+import { CutError, JsonCutter } from '../../../src/lib/json/json-cutter.ts';
 
-const plan = cutPlan(loadModel('vs').mapping);
+const lists = {
+  outer: '/leveringen',
+  inner: new Map([
+    ['/vroegsignalen', 'records'],
+    ['/vroegsignaalzaken', 'zaken'],
+  ]),
+};
 
 interface Cut {
   readonly items: [levering: number, list: string, index: number, text: string, line: number][];
@@ -16,9 +20,9 @@ interface Cut {
 function cut(text: string, sizes: readonly number[]): Cut {
   const items: Cut['items'] = [];
   const leveringen: string[] = [];
-  const cutter = new JsonCutter(plan, {
+  const cutter = new JsonCutter(lists, {
     item: (levering, list, index, { bytes, line }) => items.push([levering, list, index, bytes.toString(), line]),
-    levering: (_levering, skeleton) => leveringen.push(skeleton.text),
+    outer: (_index, skeleton) => leveringen.push(skeleton.text),
   });
   const bytes = Buffer.from(text);
   const buffer = Buffer.alloc(bytes.length);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { JsonTextError, locateValues } from '../../../src/gegevens/import/faults.ts';
+import { JsonTextError, locateValues } from '../../../src/lib/json/json-text.ts';
 
 it('finds where each value begins that is asked for', () => {
   const text = '{ "a/b": [1, {"~": "x"}],\n "c": null }';

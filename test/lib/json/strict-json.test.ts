@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseStrictObject } from '../../../src/lib/jades/protected-header.ts';
+import { parseStrictObject } from '../../../src/lib/json/json-text.ts';
 
 describe('strict JSON', () => {
   it.each([
