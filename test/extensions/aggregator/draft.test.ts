@@ -1,7 +1,7 @@
 /** Whatever the published draft of the feed allows passes unchanged, and an invalid record is refused alone. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { isRecord } from '../../../src/lib/json/json-value.ts';
 import { contentHash } from '../../../src/lib/json/canonical-json.ts';
+import { isRecord } from '../../../src/lib/json/json-value.ts';
 import { asPage, type FeedServer, readRecords, type TestRecord } from '../../raadsfeed/support.ts';
 import { FakeSource, type Rule } from './fake-source.ts';
 import { eventually, follow, sourceState, startAggregator, unfollow } from './support.ts';

@@ -5,8 +5,8 @@
 
 import { normaliseOrganisatiecode } from '../../../lib/feed-client/organisatiecode.ts';
 import { judgeHash } from '../../../lib/feed-client/page.ts';
-import { isRecord } from '../../../lib/json/json-value.ts';
 import { unwritable } from '../../../lib/json/json-text.ts';
+import { isRecord } from '../../../lib/json/json-value.ts';
 import { type Change, type Origin, prepareChange, VERWIJDERREDENEN } from '../../../raadsfeed/domain/change.ts';
 import { isResourceType, type Resource } from '../../../raadsfeed/domain/resource.ts';
 import type { LineValidator } from '../../../raadsfeed/writer/line-validator.ts';
