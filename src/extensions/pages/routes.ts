@@ -8,7 +8,7 @@ import type { Page } from '../../plugins/html/page.ts';
 import { type Stylesheet, serveStylesheet } from '../../plugins/html/style.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import { COLLECTIONS, RESOURCE_TYPES, type Resource, type ResourceType } from '../../raadsfeed/domain/resource.ts';
-import { readResource } from '../../raadsfeed/store/read-texts.ts';
+import { readResource } from '../../raadsfeed/store/read-current.ts';
 import { readOrganisation } from '../../raadsfeed/store/state.ts';
 import { anchorOf } from './agenda.ts';
 import { organisationPath, type PagesContext, pagePath } from './context.ts';

@@ -7,7 +7,7 @@ import type { Db } from '../../database/transaction.ts';
 import { type Logger, reasonOf } from '../../lib/log.ts';
 import type { ReadinessResult } from '../../seams/operations.ts';
 import { FEED_CHANNEL, type FeedHead, parseFeedHead, readFeedHead } from '../store/feed-row.ts';
-import type { Read } from '../store/read-log.ts';
+import type { Read } from '../store/read-records.ts';
 
 /** Milliseconds between reads that no notification asked for: a redaction must reach every instance within a second. */
 const POLL_MS = 400;

@@ -2,7 +2,7 @@
 
 import type { ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import type { RecordFilter } from '../store/read-texts.ts';
+import type { RecordFilter } from '../store/read-records.ts';
 
 /** Sent first: milliseconds that a client waits before it connects again. */
 const RETRY_LINE = Buffer.from('retry: 3000\n\n');

@@ -7,10 +7,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from '../../lib/log.ts';
 import type { MemoryPermit } from '../../lib/scheduling.ts';
-import { joinRecord, type RecordText } from '../domain/record-text.ts';
+import { joinRecord } from '../domain/record-text.ts';
 import type { FeedHead } from '../store/feed-row.ts';
-import { type OctetLimits, type Read, readEvents, type StoredEvent } from '../store/read-log.ts';
-import { type RecordFilter, readFiltered } from '../store/read-texts.ts';
+import {
+  type OctetLimits,
+  type Read,
+  type RecordFilter,
+  readFiltered,
+  type StoredRecord,
+} from '../store/read-records.ts';
 import { type FeedReader, type HeadCache, isSameHistory } from './head.ts';
 import { type OpenStream, openStream } from './stream-connection.ts';
 import { createStreamMemory } from './stream-memory.ts';
@@ -63,7 +68,6 @@ const NOTHING_NEW_MS = 250;
 const CHECKS_PER_DRAIN = 10;
 /** A comment line: proxies close idle connections. */
 const HEARTBEAT = Buffer.from(':\n\n');
-const END_OF_EVENT = '\n\n';
 
 export function createStreams(options: StreamsOptions): Streams {
   const { heads, reader, log, bufferBytes } = options;
@@ -83,8 +87,8 @@ export function createStreams(options: StreamsOptions): Streams {
     ...LARGE_RECORDS,
     sizeCalculation: ({ bytes }) => bytes.length,
     fetchMethod: async (number) => {
-      const { head, events } = await reader.read((db) => readEvents(db, number - 1, 1, WHOLE), number);
-      return { head, bytes: Buffer.from(events.map((event) => eventText(event, mountUrl)).join('')) };
+      const { head, records } = await reader.read((db) => readFiltered(db, number - 1, 1, {}, WHOLE), number);
+      return { head, bytes: Buffer.from(records.map((record) => eventText(record, mountUrl)).join('')) };
     },
   });
 
@@ -119,18 +123,18 @@ export function createStreams(options: StreamsOptions): Streams {
     try {
       while (!closed && position !== undefined && position < (known?.head.sequenceNumber ?? 0)) {
         const after = position;
-        const read = await reader.read((db) => readEvents(db, after, READ_LIMIT, LIVE), after + 1);
-        const { head, events, large } = read;
+        const read = await reader.read((db) => readFiltered(db, after, READ_LIMIT, {}, LIVE), after + 1);
+        const { head, records, large } = read;
         // Something was redacted meanwhile: read again.
         if (!heads.isCurrentHistory(head)) await heads.refreshHead();
         else if (after < head.historyAfter.sequenceNumber) {
           for (const stream of [...live]) stream.cut();
           position = head.historyAfter.sequenceNumber;
-        } else if (position === after && events.length === 0 && large !== undefined) {
+        } else if (position === after && records.length === 0 && large !== undefined) {
           // Each reads it in parts, as its client takes it.
           position = large;
           for (const stream of [...live]) fallBehind(stream);
-        } else if (position === after) sendToAll(events, after);
+        } else if (position === after) sendToAll(records.map(toEvent), after);
       }
     } catch (error) {
       log.warn({ err: error }, 'new records could not be read for the streams');
@@ -148,9 +152,8 @@ export function createStreams(options: StreamsOptions): Streams {
     }
   };
 
-  const sendToAll = (events: readonly StoredEvent[], after: number): void => {
-    cutRecipients(events.flatMap(redactedNumbers));
-    const texts = events.map((event) => ({ event, text: eventText(event, mountUrl) }));
+  const sendToAll = (events: readonly LiveEvent[], after: number): void => {
+    cutRecipients(events.flatMap(({ redacted }) => redacted));
     // Streams with the same filter and position share the bytes.
     const encoded = new Map<string, (stream: OpenStream) => void>();
     position = after + events.length;
@@ -164,9 +167,9 @@ export function createStreams(options: StreamsOptions): Streams {
       const key = `${filter.organisatiecode ?? ''} ${filter.resourceType ?? ''} ${from}`;
       let send = encoded.get(key);
       if (send === undefined) {
-        const wanted = texts.filter(({ event }) => event.sequenceNumber > from && passes(event, filter));
-        send =
-          wanted.length === 0 ? () => undefined : memory.share(Buffer.from(wanted.map(({ text }) => text).join('')));
+        const wanted = events.filter((event) => event.record.sequenceNumber > from && passes(event, filter));
+        const text = wanted.map(({ record }) => eventText(record, mountUrl)).join('');
+        send = text === '' ? () => undefined : memory.share(Buffer.from(text));
         encoded.set(key, send);
       }
       stream.position = Math.max(stream.position, position);
@@ -244,10 +247,6 @@ export function createStreams(options: StreamsOptions): Streams {
 
   /** `end`: everything up to there was read. */
   const readAfter = async ({ position: after, filter }: OpenStream) => {
-    if (filter.organisatiecode === undefined && filter.resourceType === undefined) {
-      const read = await reader.read((db) => readEvents(db, after, CATCH_UP_LIMIT, CATCH_UP), after);
-      return { ...read, records: read.events, end: after + read.events.length };
-    }
     const read = await reader.read((db) => readFiltered(db, after, CATCH_UP_LIMIT, filter, CATCH_UP), after);
     const last = read.isAll ? read.head.head.sequenceNumber : (read.records.at(-1)?.sequenceNumber ?? after);
     return { ...read, end: Math.max(after, last) };
@@ -292,24 +291,42 @@ export function createStreams(options: StreamsOptions): Streams {
 }
 
 /** A record as a server-sent event, unnamed so that `onmessage` gets it; the text of a record has no line break. */
-function eventText(record: RecordText & { readonly sequenceNumber: number }, mountUrl: string): string {
-  return `${eventStart(record.sequenceNumber)}${joinRecord(record, mountUrl)}${END_OF_EVENT}`;
+function eventText(record: StoredRecord, mountUrl: string): string {
+  return `id: ${record.sequenceNumber}\ndata: ${joinRecord(record, mountUrl)}\n\n`;
 }
 
-function eventStart(number: number): string {
-  return `id: ${number}\ndata: `;
+/** A new record, with what decides who gets it. */
+interface LiveEvent {
+  readonly record: StoredRecord;
+  readonly organisatiecode: string;
+  readonly resourceType: string;
+  /** The numbers whose content it redacts. */
+  readonly redacted: readonly number[];
 }
 
-function passes(record: Required<RecordFilter>, filter: RecordFilter): boolean {
+interface RecordMembers {
+  readonly resourceType: string;
+  readonly resource: { readonly organisatiecode: string };
+  readonly geredigeerdeSequenceNumbers?: readonly number[];
+}
+
+function toEvent(record: StoredRecord): LiveEvent {
+  const { prefix, suffix } = record;
+  // The beginning of an upsert ends within its `resourceUrl`.
+  const {
+    resourceType,
+    resource,
+    geredigeerdeSequenceNumbers = [],
+  }: RecordMembers = JSON.parse(suffix === null ? prefix : `${prefix}"}`);
+  return {
+    record,
+    ...{ resourceType, organisatiecode: resource.organisatiecode, redacted: geredigeerdeSequenceNumbers },
+  };
+}
+
+function passes(event: LiveEvent, { organisatiecode, resourceType }: RecordFilter): boolean {
   return (
-    (filter.organisatiecode === undefined || filter.organisatiecode === record.organisatiecode) &&
-    (filter.resourceType === undefined || filter.resourceType === record.resourceType)
+    (organisatiecode === undefined || organisatiecode === event.organisatiecode) &&
+    (resourceType === undefined || resourceType === event.resourceType)
   );
-}
-
-/** The numbers whose content a record redacts. */
-function redactedNumbers({ prefix, suffix }: StoredEvent): number[] {
-  if (suffix !== null || !prefix.includes('"op":"redact"')) return [];
-  const { geredigeerdeSequenceNumbers: numbers }: { geredigeerdeSequenceNumbers?: number[] } = JSON.parse(prefix);
-  return numbers ?? [];
 }

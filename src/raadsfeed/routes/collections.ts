@@ -7,7 +7,7 @@ import { platformProblems } from '../../plugins/problems.ts';
 import { COLLECTIONS, type ResourceType } from '../domain/resource.ts';
 import { encodeListCursor, resolveListCursor } from '../feed/cursor.ts';
 import type { RaadsfeedServices } from '../services.ts';
-import { readCollection, readResource } from '../store/read-texts.ts';
+import { readCollection, readResource } from '../store/read-current.ts';
 import { nextLink, pageEnd, pageUrl, readPageQuery } from './page-query.ts';
 
 type ListOperation = 'getVergaderingen' | 'getAgendapunten' | 'getInformatieobjecten';

@@ -7,8 +7,7 @@ import { joinRecord } from '../domain/record-text.ts';
 import { assertInRange, assertSameEpoch, encodeFeedCursor, invalidCursor, resolveCursor } from '../feed/cursor.ts';
 import type { RaadsfeedServices } from '../services.ts';
 import type { FeedHead, FeedPosition } from '../store/feed-row.ts';
-import { MissingNumberError, readRange } from '../store/read-log.ts';
-import { readFiltered } from '../store/read-texts.ts';
+import { MissingNumberError, readFiltered, readRange } from '../store/read-records.ts';
 import { type PageQuery, pageUrl, readPageQuery } from './page-query.ts';
 
 export function feedRoute(app: FastifyInstance, contract: Contract<operations>, services: RaadsfeedServices): void {
@@ -84,8 +83,10 @@ async function readRecords(
   const mount = mountUrl();
   if (filter.organisatiecode === undefined && filter.resourceType === undefined) {
     const { records, epoch, lastEpoch, head } = await reader.read((db) => readRange(db, after, limit, mount), after);
-    const last = { sequenceNumber: after + records.length, epoch: lastEpoch ?? from.epoch };
-    return { records, last: records.length === 0 ? from : last, head, epoch };
+    if (records !== undefined) {
+      const last = { sequenceNumber: after + records.length, epoch: lastEpoch ?? from.epoch };
+      return { records, last: records.length === 0 ? from : last, head, epoch };
+    }
   }
   const { records, isAll, epoch, head } = await reader.read((db) => readFiltered(db, after, limit, filter), after);
   // Fewer than asked for: everything up to the head was read.

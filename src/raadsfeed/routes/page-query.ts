@@ -1,7 +1,7 @@
 /** What all lists of the feed have in common: the query, the addresses of their pages, and how a page ends. */
 import type { operations } from '../../contracts/raadsfeed.ts';
 import { normaliseOrganisatiecode } from '../../lib/feed-client/organisatiecode.ts';
-import type { RecordFilter } from '../store/read-texts.ts';
+import type { RecordFilter } from '../store/read-records.ts';
 
 /** Records or resources on a page when the query does not say. */
 const DEFAULT_LIMIT = 500;

@@ -15,7 +15,7 @@ import {
 } from '../feed/cursor.ts';
 import type { HeadCache } from '../feed/head.ts';
 import type { RaadsfeedServices } from '../services.ts';
-import { readSnapshot } from '../store/read-texts.ts';
+import { readSnapshot } from '../store/read-records.ts';
 import { nextLink, pageEnd, pageUrl, readPageQuery } from './page-query.ts';
 
 export function snapshotRoute(app: FastifyInstance, contract: Contract<operations>, services: RaadsfeedServices): void {

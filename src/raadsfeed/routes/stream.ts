@@ -7,7 +7,7 @@ import { assertSameEpoch, resolveCursor, resolveNumber } from '../feed/cursor.ts
 import type { Streams } from '../feed/stream.ts';
 import { raadsfeedProblems } from '../problems.ts';
 import type { RaadsfeedServices } from '../services.ts';
-import { readRange } from '../store/read-log.ts';
+import { readFiltered } from '../store/read-records.ts';
 import { readPageQuery } from './page-query.ts';
 
 const RETRY_SECONDS = '30';
@@ -66,7 +66,7 @@ async function findStart(request: StreamRequest, { heads, reader }: RaadsfeedSer
   if (cursor === undefined) return (await heads.head()).head.sequenceNumber;
   const { position } = await resolveCursor(heads, cursor);
   const { sequenceNumber } = position;
-  const { head, epoch } = await reader.read((db) => readRange(db, sequenceNumber, 1, ''), sequenceNumber);
+  const { head, epoch } = await reader.read((db) => readFiltered(db, sequenceNumber, 1, {}), sequenceNumber);
   assertSameEpoch(head, position, epoch);
   return sequenceNumber;
 }

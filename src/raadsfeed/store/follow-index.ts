@@ -7,8 +7,7 @@ import type { Pool } from '../../database/pool.ts';
 import { type Db, transaction } from '../../database/transaction.ts';
 import { joinRecord } from '../domain/record-text.ts';
 import { readFeedHead } from './feed-row.ts';
-import { readRange } from './read-log.ts';
-import { readSnapshot } from './read-texts.ts';
+import { readFiltered, readSnapshot, type StoredRecord } from './read-records.ts';
 
 /** Rows that one step of `begin` removes from a table: well within the time of a statement. */
 export const MOST_REMOVED = 5_000;
@@ -69,18 +68,15 @@ export async function followFeed(pool: Pool, index: FeedIndex): Promise<'changed
       return 'changed';
     }
     if (found.nummer < top) {
-      const { records } = await readRange(db, found.nummer, stepRecords, '');
-      await write(db, records);
+      const { records } = await readFiltered(db, found.nummer, stepRecords, {});
+      await write(db, records.map(whole));
       await move(db, schema, { ...found, nummer: found.nummer + records.length });
       return 'changed';
     }
     if (found.scanNa < found.scanTot) {
       const { records, isAll } = await readSnapshot(db, found.scanNa, found.scanTot, stepRecords, {});
       const last = records.at(-1)?.sequenceNumber ?? found.scanTot;
-      await write(
-        db,
-        records.map((record) => joinRecord(record, '')),
-      );
+      await write(db, records.map(whole));
       await move(db, schema, { ...found, scanNa: isAll ? found.scanTot : last });
       if (isAll) await index.scanned?.(db);
       return 'changed';
@@ -88,6 +84,8 @@ export async function followFeed(pool: Pool, index: FeedIndex): Promise<'changed
     return 'done';
   });
 }
+
+const whole = (record: StoredRecord): string => joinRecord(record, '');
 
 async function move(
   db: Db,

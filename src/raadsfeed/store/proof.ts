@@ -4,7 +4,7 @@ import { isRecord } from '../../lib/json/json-value.ts';
 import type { NumberedEntry, NumberedRecords, ProofRecord, ProofWriter, StoredProof } from '../../seams/proof-log.ts';
 import { joinRecord, type RecordText } from '../domain/record-text.ts';
 import { lockFeedRow, readFeedRow } from './feed-row.ts';
-import { PAGE_OCTETS } from './read-log.ts';
+import { PAGE_OCTETS } from './read-records.ts';
 import { endOfRead } from './verify.ts';
 
 /** The one part of a record. */

@@ -1,15 +1,98 @@
 /**
- * Reads of records whose numbers are not consecutive: of a filter, of the current state, of a collection. An index gives the numbers; their
- * texts are read in a second statement that is planned for these numbers, so that it opens only the partitions that they lie in.
+ * Reads of records. Each returns how the feed stood in the same statement, so that the end of a page follows from what was read and from nothing
+ * that another database knows. A thousand records of four megabytes would be more than the process can hold: a read ends with the record that
+ * brings it to `PAGE_OCTETS`.
  */
 import type { Db } from '../../database/transaction.ts';
-import { dataOf, type RecordText } from '../domain/record-text.ts';
+import type { RecordText } from '../domain/record-text.ts';
 import type { ResourceType } from '../domain/resource.ts';
 import { FEED_HEAD, type FeedHead, toFeedHead } from './feed-row.ts';
-import { MissingNumberError, type OctetLimits, PAGE_OCTETS, type Read } from './read-log.ts';
+
+/** Less than an aggregator accepts of a source in one answer. */
+export const PAGE_OCTETS = 16 * 1024 * 1024;
+
+/** How much a read may bring: it ends with the record that reaches `page`, and before one whose content makes it larger than `record`. */
+export interface OctetLimits {
+  readonly page: number;
+  readonly record: number;
+}
 
 /** No text is longer. */
 const PAGE: OctetLimits = { page: PAGE_OCTETS, record: 2 ** 31 - 1 };
+
+/** A number that should be in the feed is not there: a restored backup, or a row that somebody deleted. */
+export class MissingNumberError extends Error {
+  constructor(sequenceNumber: number) {
+    super(`number ${sequenceNumber} of the feed is missing`);
+  }
+}
+
+/** @throws {MissingNumberError} unless these are the numbers after one, up to and including the last */
+function assertNoGap(numbers: readonly (number | null)[], after: number, last: number): void {
+  const gap = numbers.findIndex((number, i) => number !== after + i + 1);
+  if (gap !== -1) throw new MissingNumberError(after + gap + 1);
+  if (after + numbers.length < last) throw new MissingNumberError(after + numbers.length + 1);
+}
+
+/** What a read found, and how the feed stood in that statement. */
+export interface Read {
+  readonly head: FeedHead;
+}
+
+interface RangeRead extends Read {
+  /** Complete records, one for each number after the position, without a gap; `undefined` when one of them is large. */
+  readonly records: readonly string[] | undefined;
+  /** Of the position itself; `undefined` when it has no record. */
+  readonly epoch: number | undefined;
+  readonly lastEpoch: number | undefined;
+}
+
+interface RangeRow {
+  /** The head of the feed where there is no number; empty at the position itself; `null` for a large record. */
+  readonly record: string | null;
+  readonly epoch: number | null;
+  readonly number: number | null;
+}
+
+/**
+ * The first `limit` records after a position, in one statement. The database joins the two pieces of each with the address of the mount: half as
+ * many texts to read. Nearly every page is far below `PAGE_OCTETS`, so it only checks that no record is large.
+ * @returns fewer when there are no more, or when the position was pruned away (`head.historyAfter` says so)
+ * @throws {MissingNumberError} when a number is missing that should be there
+ */
+export async function readRange(db: Db, after: number, limit: number, mountUrl: string): Promise<RangeRead> {
+  const { rows } = await db.query<RangeRow>({
+    name: 'raadsfeed-range',
+    text: `(select ${FEED_HEAD} as record, null::integer as epoch, null::bigint as number from raadsfeed.feed)
+           union all
+           (select case when sequence_number = $2::bigint then ''
+                        when octet_length(kop) + coalesce(octet_length(rest), 0) > $4::integer then null
+                        when rest is null then kop
+                        else kop || $1::text || rest end,
+                   merk, sequence_number
+              from raadsfeed.tekst
+             where sequence_number >= $2::bigint and sequence_number <= $3::bigint
+             order by sequence_number)`,
+    values: [mountUrl, after, after + limit, Math.floor(PAGE_OCTETS / limit)],
+  });
+  const [first, ...found] = rows;
+  const head = toFeedHead(first?.record);
+  if (after < head.historyAfter.sequenceNumber) return { head, records: [], epoch: undefined, lastEpoch: undefined };
+  const at = found[0]?.number === after ? found[0] : undefined;
+  const range = at === undefined ? found : found.slice(1);
+  assertNoGap(
+    range.map(({ number }) => number),
+    after,
+    Math.min(after + limit, head.head.sequenceNumber),
+  );
+  const records = range.flatMap(({ record }) => record ?? []);
+  return {
+    head,
+    records: records.length < range.length ? undefined : records,
+    epoch: at?.epoch ?? undefined,
+    lastEpoch: found.at(-1)?.epoch ?? undefined,
+  };
+}
 
 /** A record as it is stored: text, never parsed when it is served. */
 export interface StoredRecord extends RecordText {
@@ -31,7 +114,11 @@ export interface SparseRead extends Read {
   readonly epoch: number | undefined;
 }
 
-/** The first `limit` records after a number that pass the filter, or as many as the octets allow. */
+/**
+ * The first `limit` records after a number that pass the filter, or as many as the octets allow. An index gives their numbers; the texts are read
+ * in a second statement that is planned for these numbers, so that it opens only the partitions that they lie in.
+ * @throws {MissingNumberError} when a number is missing that should be there
+ */
 export async function readFiltered(
   db: Db,
   after: number,
@@ -39,25 +126,23 @@ export async function readFiltered(
   { organisatiecode, resourceType }: RecordFilter,
   octets = PAGE,
 ): Promise<SparseRead & { large: number | undefined }> {
-  // Three texts, so that each has the plan of its own index.
-  const [name, condition, values] =
-    organisatiecode === undefined
-      ? (['type', 'resource_type = $3::text', [resourceType]] as const)
-      : resourceType === undefined
-        ? (['organisation', 'organisatiecode = $3::text', [organisatiecode]] as const)
-        : ([
-            'both',
-            'organisatiecode = $3::text and resource_type = $4::text',
-            [organisatiecode, resourceType],
-          ] as const);
+  // A statement for each filter, so that it has the plan of its own index.
+  const filters = [
+    ['organisation', 'organisatiecode', organisatiecode],
+    ['type', 'resource_type', resourceType],
+  ].filter(([, , value]) => value !== undefined);
+  const conditions = filters.map(([, column], i) => `and ${column} = $${3 + i}::text`);
   const found = await findNumbers(db, {
-    name: `raadsfeed-filtered-${name}`,
+    name: ['raadsfeed-filtered', ...filters.map(([name]) => name)].join('-'),
     numbers: `select sequence_number from raadsfeed.record
-               where sequence_number > $1::bigint and ${condition}
+               where sequence_number > $1::bigint ${conditions.join(' ')}
                order by sequence_number
                limit $2::integer`,
-    values: [after, limit, ...values],
+    values: [after, limit, ...filters.map(([, , value]) => value)],
   });
+  const isInHistory = after >= found.head.historyAfter.sequenceNumber;
+  if (filters.length === 0 && isInHistory)
+    assertNoGap(found.numbers, after, Math.min(after + limit, found.head.head.sequenceNumber));
   const { head, texts, epoch, isCut, large } = await readTexts(db, found.numbers, after, octets);
   const records = found.numbers.flatMap((number) => texts.get(number) ?? []);
   const isMissing = !isCut && records.length < found.numbers.length;
@@ -106,7 +191,7 @@ export async function readSnapshot(
 }
 
 /** The head that the first of two statements saw, with the redactions and the beginning of the history that the second one saw. */
-function joinHeads(first: FeedHead, second: FeedHead): FeedHead {
+export function joinHeads(first: FeedHead, second: FeedHead): FeedHead {
   return { ...second, head: first.head };
 }
 
@@ -117,7 +202,7 @@ interface Numbers {
   readonly values: readonly unknown[];
 }
 
-async function findNumbers(db: Db, { name, numbers, values }: Numbers): Promise<Read & { numbers: number[] }> {
+export async function findNumbers(db: Db, { name, numbers, values }: Numbers): Promise<Read & { numbers: number[] }> {
   const { rows } = await db.query<{ head: string | null; number: number | null }>({
     name,
     text: `(select ${FEED_HEAD} as head, null::bigint as number from raadsfeed.feed) union all (select null, n.* from (${numbers}) n)`,
@@ -150,7 +235,12 @@ interface TextRow {
 }
 
 /** The texts of these numbers, in their order as many as the octets allow; and the epoch of one more, `beside`. */
-async function readTexts(db: Db, numbers: readonly number[], beside?: number, octets = PAGE): Promise<TextsRead> {
+export async function readTexts(
+  db: Db,
+  numbers: readonly number[],
+  beside?: number,
+  octets = PAGE,
+): Promise<TextsRead> {
   const { rows } = await db.query<TextRow>({
     // Without a name: planned for its numbers each time. The sizes are known without the texts.
     text: `(select ${FEED_HEAD} as prefix, null as suffix,
@@ -190,72 +280,3 @@ async function readTexts(db: Db, numbers: readonly number[], beside?: number, oc
 
 const least = (numbers: readonly number[]): number => numbers.reduce((a, b) => Math.min(a, b), numbers[0] ?? 0);
 const greatest = (numbers: readonly number[]): number => numbers.reduce((a, b) => Math.max(a, b), 0);
-
-/** A resource that is there now. */
-export interface CurrentResource {
-  readonly bronidentificatie: string;
-  readonly sequenceNumber: number;
-  /** `data` as it was published. */
-  readonly dataText: string;
-}
-
-/** The first `limit` resources of one kind and organisation after a name, in the order of their names, or as many as `PAGE_OCTETS` allow. */
-export async function readCollection(
-  db: Db,
-  of: { organisatiecode: string; resourceType: ResourceType },
-  after: string,
-  limit: number,
-): Promise<Read & { found: CurrentResource[]; isAll: boolean }> {
-  const { rows } = await db.query<{ name: string; number: number | null }>({
-    name: 'raadsfeed-collection',
-    text: `(select ${FEED_HEAD} as name, null::bigint as number from raadsfeed.feed)
-           union all
-           (select bronidentificatie, sequence_number from raadsfeed.stand
-             where organisatiecode = $1::text and resource_type = $2::text and bronidentificatie > $3::text
-             order by bronidentificatie
-             limit $4::integer)`,
-    values: [of.organisatiecode, of.resourceType, after, limit],
-  });
-  const [first, ...rest] = rows;
-  const current = rest.flatMap(({ name, number }) => (number === null ? [] : [{ name, number }]));
-  const { head, texts, isCut } = await readTexts(
-    db,
-    current.map(({ number }) => number),
-  );
-  const found = current.flatMap(({ name, number }) => {
-    const text = texts.get(number);
-    // A text without content was redacted between the two statements.
-    return text === undefined || text.suffix === null ? [] : [toCurrent(text, text.suffix, name, of)];
-  });
-  return { head: joinHeads(toFeedHead(first?.name), head), found, isAll: !isCut && current.length < limit };
-}
-
-/** One resource as it is now; `undefined` when it is unknown or was removed. */
-export async function readResource(
-  db: Db,
-  of: { organisatiecode: string; resourceType: ResourceType; bronidentificatie: string },
-): Promise<Read & { resource: CurrentResource | undefined }> {
-  const found = await findNumbers(db, {
-    name: 'raadsfeed-resource',
-    numbers: `select sequence_number from raadsfeed.stand
-               where organisatiecode = $1::text and resource_type = $2::text and bronidentificatie = $3::text`,
-    values: [of.organisatiecode, of.resourceType, of.bronidentificatie],
-  });
-  const [number] = found.numbers;
-  if (number === undefined) return { head: found.head, resource: undefined };
-  const { head, texts } = await readTexts(db, [number]);
-  const text = texts.get(number);
-  const resource =
-    text === undefined || text.suffix === null ? undefined : toCurrent(text, text.suffix, of.bronidentificatie, of);
-  return { head: joinHeads(found.head, head), resource };
-}
-
-function toCurrent(
-  { sequenceNumber }: StoredRecord,
-  suffix: string,
-  bronidentificatie: string,
-  { organisatiecode, resourceType }: { organisatiecode: string; resourceType: ResourceType },
-): CurrentResource {
-  const dataText = dataOf(suffix, { resourceType, resource: { organisatiecode, bronidentificatie } });
-  return { bronidentificatie, sequenceNumber, dataText };
-}
