@@ -15,7 +15,7 @@ import { DAYS, documentData, meetingData, ORGANISATIONS, PER_MEETING } from './c
 /** Numbers of filled rows: no feed of a bench publishes as many. */
 export const FIRST_NUMBER = 1_000_000_000;
 const BATCH = 10_000;
-const COLUMNS = 'o, t, b, n, opgeslagen, titel, datum, soort, vergadering, gremium, gremiumnaam, kort, a, w, x, p';
+const COLUMNS = 'o, t, b, n, opgeslagen, titel, datum, soort, vergadering, gremium, gremiumnaam, kort, a, w, x';
 
 /** Connections that fill beside each other. */
 const WORKERS = 4;
@@ -99,7 +99,7 @@ async function ask(url: string, question: string): Promise<number> {
 
 async function fillBatch(client: pg.PoolClient, first: number, last: number): Promise<void> {
   await client.query(`create temporary table if not exists vul (o text, t text, b text, n bigint, opgeslagen timestamptz, titel text, datum timestamptz,
-    soort text, vergadering text, gremium text, gremiumnaam text, kort jsonb, a text, w text, x text, p text)`);
+    soort text, vergadering text, gremium text, gremiumnaam text, kort jsonb, a text, w text, x text)`);
   const copy = client.query(copyFrom(`copy vul (${COLUMNS}) from stdin`));
   for (let i = first; i < last; i += 1) {
     const m = Math.floor(i / PER_MEETING);
@@ -124,7 +124,7 @@ async function fillBatch(client: pg.PoolClient, first: number, last: number): Pr
     truncate vul`);
 }
 
-/** The texts of the documents with numbers below `TEXTS`; the lexemes that a search is narrowed by are those of the new row. */
+/** The texts of the documents with numbers below `TEXTS`. */
 async function copyBatch(client: pg.PoolClient, first: number, last: number): Promise<void> {
   const from = FIRST_NUMBER + 2 * (first % TEXTS);
   await client.query(`create temporary table if not exists kopie (like raadsfeed_zoek.stuk)`);
@@ -132,8 +132,7 @@ async function copyBatch(client: pg.PoolClient, first: number, last: number): Pr
   await client.query(
     `insert into kopie
      select n.nummer, n.o, s.resource_type, n.b, s.opgeslagen, s.titel, n.datum, s.soort, n.v, s.gremium, s.gremiumnaam, s.kort,
-            ts_delete(s.woorden, tsvector_to_array(raadsfeed_zoek.kenmerken(s.organisatiecode, null, null, s.datum)))
-              || raadsfeed_zoek.kenmerken(n.o, null, null, n.datum)
+            s.woorden
        from (select s.*, $3::bigint / ${PER_MEETING} + case when s.resource_type = 'Vergadering' then substr(s.bronidentificatie, 3) else substr(s.vergadering, 3) end::bigint as m
                from raadsfeed_zoek.stuk s where s.nummer >= $1::bigint and s.nummer < $2::bigint) s
       cross join lateral (

@@ -3,7 +3,7 @@
 import { transaction } from '../../database/transaction.ts';
 import { normaliseOrganisatiecode } from '../../lib/feed-client/organisatiecode.ts';
 import { Problem } from '../../lib/problem.ts';
-import { count, day, isoDay, monthName } from '../../plugins/html/format.ts';
+import { count, day, isoDay } from '../../plugins/html/format.ts';
 import { badge, heading, link, type Page, paragraph } from '../../plugins/html/page.ts';
 import { type Html, type HtmlValue, html, shorten } from '../../plugins/html/template.ts';
 import { platformProblems } from '../../plugins/problems.ts';
@@ -96,7 +96,7 @@ const NOTHING: SearchResult = { items: [], total: 0, organisations: [], types: [
 
 /** Runs a search within its time. @throws {Problem} when it takes longer */
 export async function runSearch(
-  { pool, clock }: PagesContext,
+  { pool }: PagesContext,
   address: SearchAddress,
   page: { readonly offset: number; readonly limit: number; readonly marks: boolean },
 ): Promise<{
@@ -113,7 +113,7 @@ export async function runSearch(
     return await transaction(
       pool,
       async (db) => {
-        const result = await search(db, request, clock.now());
+        const result = await search(db, request);
         const texts = page.marks && query !== undefined ? result.items.flatMap(textsOf).map(fold) : [];
         return { result, query, marks: query === undefined ? [] : await markWords(db, query, texts) };
       },
@@ -157,7 +157,6 @@ export async function searchPage(context: PagesContext, address: SearchAddress):
       html`<div class="kv-columns kv-columns--filter"><div>
 ${heading(2, found(result.total, isSearch))}
 ${result.total > MOST_FOUND && paragraph(`U ziet de ${count(MOST_FOUND)} nieuwste, en de aantallen hiernaast gaan daarover. Wat ouder is, vindt u met meer woorden, een filter of een periode.`)}
-${result.since !== undefined && paragraph(`Gezocht is in stukken vanaf ${monthName(result.since)}: er zijn te veel stukken met deze woorden om ze allemaal na te kijken. Kies een periode om verder terug te zoeken.`)}
 ${sortLinks(address, result.total)}
 ${result.total === 0 && paragraph('Probeer andere of minder woorden, of haal een filter weg. Zet woorden tussen aanhalingstekens om ze samen te zoeken.')}
 ${hits.length > 0 && html`<ol class="kv-list">${hits}</ol>`}

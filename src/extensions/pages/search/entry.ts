@@ -3,7 +3,7 @@
 import { normaliseOrganisatiecode } from '../../../lib/feed-client/organisatiecode.ts';
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
 import type { Resource, ResourceType } from '../../../raadsfeed/domain/resource.ts';
-import { beginningsOf, fold } from './fold.ts';
+import { fold } from './fold.ts';
 
 /** A reference of a resource to another one. */
 export interface EntryReference {
@@ -23,8 +23,8 @@ export interface Entry {
   readonly gremiumnaam: string | undefined;
   /** The members that lists show. */
   readonly kort: JsonObject;
-  /** Folded texts by weight: what it is called, who it concerns, what it says. And beginnings of words of the first two, with blanks between. */
-  readonly words: readonly [string, string, string, string];
+  /** Folded texts by weight: what it is called, who it concerns, what it says. */
+  readonly words: readonly [string, string, string];
   readonly references: readonly EntryReference[];
 }
 
@@ -162,8 +162,7 @@ function words(title: readonly unknown[], about: readonly unknown[], text: reado
         .join(' ')
         .slice(0, WORDS),
     );
-  const [called, concerns] = [joined(title), joined(about)];
-  return [called, concerns, joined(text), [...beginningsOf(`${called} ${concerns}`)].join(' ')];
+  return [joined(title), joined(about), joined(text)];
 }
 
 function referencesOf(own: string, resourceType: ResourceType, references: unknown, rol: string): EntryReference[] {

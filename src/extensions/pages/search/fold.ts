@@ -24,59 +24,19 @@ function foldCharacter(character: string): string {
   return result;
 }
 
-/** Lengths of the beginnings that the index has of words of titles and names; a longer one is looked up by the longest of these. */
-const BEGINNING_LENGTHS = [4, 6] as const;
-
-/** The beginnings of the words of a folded text, as the index has them; a `^` in front tells them from words. */
-export function beginningsOf(text: string): Set<string> {
-  return new Set(
-    text
-      .split(' ')
-      .flatMap((word) =>
-        BEGINNING_LENGTHS.flatMap((length) =>
-          word.length < length ? [] : [`^${word.slice(0, length).toWellFormed()}`],
-        ),
-      ),
-  );
-}
-
-/** A word of a plain query. */
-export interface SearchWord {
-  readonly word: string;
-  /** As the index has it. Absent for a word that is too short: it would begin too much. */
-  readonly beginning?: string;
-}
-
-/** What somebody looks for. */
+/** What somebody looks for, in folded words. */
 export interface SearchQuery {
-  /** In the form of `websearch_to_tsquery`: words, phrases in quotes, `-` before what must not be there. */
+  /** For `websearch_to_tsquery`: words, phrases in quotes, `-` before what must not be there. */
   readonly web: string;
-  /** The words, each of which may be a beginning; empty when phrases or exclusions say it more exactly. */
-  readonly words: readonly SearchWord[];
-  /** Every word that is not excluded, of phrases too. */
-  readonly all: string;
-}
-
-/** The words as beginnings, in the form of `to_tsquery`; `undefined` when there are none. */
-export function beginningsQuery({ words }: SearchQuery): string | undefined {
-  if (words.length === 0) return undefined;
-  return words.map(({ word, beginning }) => (beginning === undefined ? word : `${word}:*`)).join(' & ');
-}
-
-/** Letters that a beginning may have more than the index has of it, to be checked row by row: with more, few rows would pass. */
-const CHECKED_LETTERS = 2;
-
-/** Whether rows are found by shorter beginnings than these and then checked. */
-export function needsCheck(words: readonly SearchWord[]): boolean {
-  return words.some(({ word, beginning }) => {
-    const more = beginning === undefined ? 0 : word.length + 1 - beginning.length;
-    return more > 0 && more <= CHECKED_LETTERS;
-  });
+  /** For `to_tsquery`: all words, the longer ones as beginnings; `null` when phrases or exclusions say it more exactly. */
+  readonly beginnings: string | null;
 }
 
 /** Longest query in characters, and most words of it. */
 export const QUERY_LENGTH = 200;
 const MAX_WORDS = 12;
+/** Letters of the shortest beginning: a shorter one would begin too much. */
+const SHORTEST_BEGINNING = 4;
 
 /** Reads what somebody typed. @returns `undefined` when there is no word in it */
 export function readQuery(typed: string): SearchQuery | undefined {
@@ -93,14 +53,16 @@ export function readQuery(typed: string): SearchQuery | undefined {
     )
     .join(' ');
   const isPlain = terms.every(({ not, isPhrase }) => !not && !isPhrase);
-  const all = terms.flatMap(({ not, words }) => (not ? [] : words));
-  return { web, words: isPlain ? all.map(toSearchWord) : [], all: all.join(' ') };
+  const beginnings = terms
+    .flatMap(({ words }) => words)
+    .map((word) => (word.length < SHORTEST_BEGINNING ? word : `${word}:*`))
+    .join(' & ');
+  return { web, beginnings: isPlain ? beginnings : null };
 }
 
-function toSearchWord(word: string): SearchWord {
-  const length = BEGINNING_LENGTHS.findLast((one) => one <= word.length);
-  return length === undefined ? { word } : { word, beginning: `^${word.slice(0, length).toWellFormed()}` };
-}
+/** The words of a query as the index has them: in the Dutch configuration, and as beginnings in the simple one. @param parameters of two texts, as `$1` */
+export const tsquery = (web: string, beginnings: string): string =>
+  `(websearch_to_tsquery('dutch', ${web}::text) || coalesce(to_tsquery('simple', ${beginnings}::text), ''::tsquery))`;
 
 /** `or` is a word of ours like any other, not an operator. */
 function wordsOf(text: string): string[] {

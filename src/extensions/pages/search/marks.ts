@@ -1,6 +1,6 @@
 /** Where the words of a search stand in the texts that its results show. */
 import type { Db } from '../../../database/transaction.ts';
-import { beginningsQuery, type SearchQuery } from './fold.ts';
+import { type SearchQuery, tsquery } from './fold.ts';
 
 /** Where words of a query stand in texts: half-open ranges of characters, in order. */
 export type Marks = readonly (readonly [from: number, to: number])[];
@@ -14,10 +14,10 @@ export async function markWords(db: Db, query: SearchQuery, texts: readonly stri
   const { rows } = await db.query<{ marked: string }>({
     name: 'raadsfeed-zoek-markeer',
     text: `select ts_headline('dutch', t, q, $4::text) as marked
-             from (select websearch_to_tsquery('dutch', $2::text) || coalesce(to_tsquery('simple', $3::text), ''::tsquery) as q) q,
+             from (select ${tsquery('$2', '$3')} as q) q,
                   unnest($1::text[]) with ordinality as g (t, place)
             order by place`,
-    values: [texts, query.web, beginningsQuery(query) ?? null, `HighlightAll=true, StartSel=${START}, StopSel=${END}`],
+    values: [texts, query.web, query.beginnings, `HighlightAll=true, StartSel=${START}, StopSel=${END}`],
   });
   return rows.map(({ marked }, i) => rangesIn(marked, texts[i] ?? ''));
 }

@@ -38,11 +38,16 @@ export async function writeIndex(db: Db, changes: readonly IndexChange[]): Promi
 
 type Present = Omit<IndexChange, 'entry'> & { readonly entry: Entry };
 
-/** The words of a row, from its texts `a`, `w` and `x` by weight and the beginnings `p`; titles and names also as they are. */
-export const WORDS = `setweight(to_tsvector('dutch', a), 'A') || setweight(to_tsvector('simple', a), 'A')
-  || setweight(to_tsvector('dutch', w), 'B') || setweight(to_tsvector('simple', w), 'B')
-  || setweight(to_tsvector('dutch', x), 'D') || array_to_tsvector(string_to_array(p, ' '))
-  || raadsfeed_zoek.kenmerken(o, t, gremium, datum)`;
+/** The words of a row, from its texts `a`, `w` and `x` by weight: as the Dutch configuration has them, and beside it as they are. */
+export const WORDS = [
+  ['a', 'A'],
+  ['w', 'B'],
+  ['x', 'D'],
+]
+  .flatMap(([text, weight]) =>
+    ['dutch', 'simple'].map((configuration) => `setweight(to_tsvector('${configuration}', ${text}), '${weight}')`),
+  )
+  .join(' || ');
 
 async function writeEntries(db: Db, present: readonly Present[]): Promise<void> {
   const column = (value: (entry: Entry) => string | undefined): Buffer =>
@@ -53,8 +58,8 @@ async function writeEntries(db: Db, present: readonly Present[]): Promise<void> 
              (nummer, organisatiecode, resource_type, bronidentificatie, opgeslagen, titel, datum, soort, vergadering, gremium, gremiumnaam, kort, woorden)
            select n, o, t, b, opgeslagen, titel, datum, soort, vergadering, gremium, gremiumnaam, kort::jsonb, ${WORDS}
              from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::timestamptz[], $6::text[], $7::timestamptz[], $8::text[],
-                         $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[])
-                  as g (o, t, b, n, opgeslagen, titel, datum, soort, vergadering, gremium, gremiumnaam, kort, a, w, x, p)
+                         $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[])
+                  as g (o, t, b, n, opgeslagen, titel, datum, soort, vergadering, gremium, gremiumnaam, kort, a, w, x)
            on conflict (organisatiecode, resource_type, bronidentificatie) do update
              set nummer = excluded.nummer, opgeslagen = excluded.opgeslagen, titel = excluded.titel, datum = excluded.datum,
                  soort = excluded.soort, vergadering = excluded.vergadering, gremium = excluded.gremium,
@@ -71,7 +76,7 @@ async function writeEntries(db: Db, present: readonly Present[]): Promise<void> 
       column(({ gremium }) => gremium),
       column(({ gremiumnaam }) => gremiumnaam),
       column(({ kort }) => JSON.stringify(kort)),
-      ...[0, 1, 2, 3].map((i) => column(({ words }) => words[i])),
+      ...[0, 1, 2].map((i) => column(({ words }) => words[i])),
     ],
   });
 }
@@ -133,9 +138,7 @@ async function fillInMeetings(db: Db, keys: readonly Buffer[]): Promise<void> {
                     join raadsfeed_zoek.verwijzing v on g.t = 'Agendapunt' and v.naar_organisatie = g.o and v.naar_type = g.t and v.naar = g.b
                     join raadsfeed_zoek.stuk s on s.organisatiecode = v.organisatiecode and s.resource_type = v.van_type and s.bronidentificatie = v.van)
            update raadsfeed_zoek.stuk s
-              set gremium = n.gremium, gremiumnaam = n.gremiumnaam, datum = n.datum,
-                  -- What the words say of an earlier body or day stays: they only narrow a search, and the columns decide.
-                  woorden = s.woorden || raadsfeed_zoek.kenmerken(null, null, n.gremium, n.datum)
+              set gremium = n.gremium, gremiumnaam = n.gremiumnaam, datum = n.datum
              from (select s.nummer, m.gremium, m.gremiumnaam,
                           case when s.resource_type = 'Agendapunt' and not (s.kort ?| array['starttijd', 'geplandestarttijd'])
                                then m.datum else s.datum end as datum
