@@ -63,16 +63,4 @@ create table raadsfeed_zoek.verwijzing (
 create index verwijzing_naar on raadsfeed_zoek.verwijzing (naar_organisatie, naar_type, naar);
 grant select, insert, update, delete on raadsfeed_zoek.verwijzing to koppelvlak_dienst;
 
-create function raadsfeed_zoek.kenmerken(organisatiecode text, resource_type text, gremium text, datum timestamptz) returns tsvector
-language sql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
-  select array_to_tsvector(array_remove(array[
-    '_' || organisatiecode,
-    '_' || resource_type,
-    '_c:' || gremium,
-    '_' || to_char(datum at time zone 'UTC', 'FMYYYY'),
-    '_' || to_char(datum at time zone 'UTC', 'FMYYYYMM')], null))
-$$;
-revoke execute on function raadsfeed_zoek.kenmerken(text, text, text, timestamptz) from public;
-grant execute on function raadsfeed_zoek.kenmerken(text, text, text, timestamptz) to koppelvlak_dienst;
-
 insert into raadsfeed.content_tables (schema_name, table_name) values ('raadsfeed_zoek', 'stuk'), ('raadsfeed_zoek', 'verwijzing');
