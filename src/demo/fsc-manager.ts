@@ -1,12 +1,9 @@
-// Plays the Manager of the supplier in an FSC group, for the demo and the tests: its key and certificate, and the access tokens that it
-// signs. @see FSC Core 1.1, "Access Token"
-import { createPrivateKey, hash, type KeyObject, randomUUID, X509Certificate } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+// Plays the Manager of the supplier in an FSC group: its key and certificate, and the access tokens that it signs.
+// @see FSC Core 1.1, "Access Token"
+import { createPrivateKey, hash, randomUUID, X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { SignJWT } from 'jose';
 import type { Authority } from './authority/authority.ts';
-import { keepCertificate, keepKey } from './authority/authority.ts';
-import { mintLeaf } from './authority/profiles.ts';
 
 export interface FscManager {
   readonly groupId: string;
@@ -20,94 +17,23 @@ export interface FscManager {
 
 /** The files are made when they are missing or the certificate is about to end. */
 export async function createFscManager(dir: string, authority: Authority): Promise<FscManager> {
-  await mkdir(dir, { recursive: true, mode: 0o700 });
-  const key = join(dir, 'manager-key.pem');
-  const certificate = join(dir, 'manager.pem');
-  const privateKey = await keepKey(key);
-  const now = new Date();
-  const { oin } = authority.supplier;
-  const lasts = (kept: { validToDate: Date }): boolean => kept.validToDate.getTime() > now.getTime() + 31 * 86_400_000;
-  await keepCertificate(certificate, lasts, () =>
-    mintLeaf({
-      key: privateKey,
-      issuer: authority.issuers.intermediate,
-      now,
-      organization: 'Voorbeeld Leverancier FSC Manager',
-      oin,
-      ocspUrl: authority.ocspUrl,
-      crlUrl: authority.crlUrl,
-    }),
-  );
-  return { groupId: 'koppelvlak-demo', peerId: oin, audience: 'https://inway.voorbeeld.example:443', key, certificate };
+  const { oin: peerId } = authority.supplier;
+  const name = { organization: 'Voorbeeld Leverancier FSC Manager', oin: peerId };
+  const { key, certificate } = await authority.party(dir, 'manager', name);
+  return { groupId: 'koppelvlak-demo', peerId, audience: 'https://inway.voorbeeld.example:443', key, certificate };
 }
 
-export type FscTokenOptions = {
-  /** PEM: the key and the certificate of the peer that signs. */
-  key: string;
-  certificate: string;
-  groupId: string;
-  /** Own peer id: `iss`. */
-  peerId: string;
-  /** The Inway's address: `aud`. */
-  audience: string;
-  service: string;
-  /** OIN of the caller: `sub`. */
-  subject: string;
-  /** OIN of a delegate: `act.sub`. */
-  actor?: string | undefined;
-  /** Further claims, such as `gth`, `pdi`, `prp` and `add` of FSC Core 2.0. */
-  claims?: Readonly<Record<string, unknown>> | undefined;
-  /** The client certificate to bind the token to: PEM, or its thumbprint in base64url. */
-  boundTo?: string | undefined;
-  /** Default: now. */
-  issuedAt?: Date | undefined;
-  /** Default 300. */
-  lifetimeSeconds?: number | undefined;
-  /** Default: the first that fits the key (`RS256`, `ES256`, `ES384`, `ES512`). */
-  algorithm?: string | undefined;
-};
-
-/** An FSC access token, signed. */
-export async function mintFscToken(options: FscTokenOptions): Promise<string> {
-  const key = createPrivateKey(options.key);
-  const issuedAt = Math.floor((options.issuedAt ?? new Date()).getTime() / 1000);
-  const claims = {
-    ...options.claims,
-    gid: options.groupId,
-    svc: options.service,
-    ...(options.actor === undefined ? {} : { act: { sub: options.actor } }),
-    ...(options.boundTo === undefined ? {} : { cnf: { 'x5t#S256': thumbprintOf(options.boundTo) } }),
-  };
-  return await new SignJWT(claims)
-    .setProtectedHeader({
-      alg: options.algorithm ?? algorithmOf(key),
-      typ: 'JWT',
-      'x5t#S256': thumbprintOf(options.certificate),
-    })
-    .setIssuer(options.peerId)
-    .setAudience(options.audience)
-    .setSubject(options.subject)
-    .setIssuedAt(issuedAt)
-    .setNotBefore(issuedAt)
-    .setExpirationTime(issuedAt + (options.lifetimeSeconds ?? 300))
+/** An FSC access token, signed. @param subject OIN of the caller */
+export async function mintFscToken(manager: FscManager, service: string, subject: string): Promise<string> {
+  const { raw } = new X509Certificate(await readFile(manager.certificate));
+  return new SignJWT({ gid: manager.groupId, svc: service })
+    .setProtectedHeader({ alg: 'RS256', typ: 'JWT', 'x5t#S256': hash('sha256', raw, 'base64url') })
+    .setIssuer(manager.peerId)
+    .setAudience(manager.audience)
+    .setSubject(subject)
+    .setIssuedAt()
+    .setNotBefore(0)
+    .setExpirationTime('5m')
     .setJti(randomUUID())
-    .sign(key);
-}
-
-function thumbprintOf(certificate: string): string {
-  if (!certificate.includes('-----BEGIN')) return certificate;
-  return hash('sha256', new X509Certificate(certificate).raw, 'base64url');
-}
-
-function algorithmOf(key: KeyObject): string {
-  switch (key.asymmetricKeyDetails?.namedCurve) {
-    case 'prime256v1':
-      return 'ES256';
-    case 'secp384r1':
-      return 'ES384';
-    case 'secp521r1':
-      return 'ES512';
-    default:
-      return 'RS256';
-  }
+    .sign(createPrivateKey(await readFile(manager.key)));
 }

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAuthority } from '../../src/demo/authority/authority.ts';
-import { type FscTokenOptions, mintFscToken } from '../../src/demo/fsc-manager.ts';
 import { readJournal } from '../../src/gegevens/store/journal.ts';
+import { type FscTokenOptions, mintFscToken } from '../support/fsc-token.ts';
 import { type RawAnswer, type RawHeaders, send } from './support/requester.ts';
 import { FIXTURES, openSupplier, type Supplier } from './support/supplier.ts';
 

@@ -3,6 +3,8 @@ import { createPrivateKey, generateKeyPairSync, type KeyObject, sign } from 'nod
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { craft, type Kit, leafFor, pemToDer, revoke } from '../lib/jades/support/kit.ts';
+import type { CrlBehaviour, OcspBehaviour } from '../support/authority/behaviour.ts';
 import {
   basicConstraints,
   type Extension,
@@ -10,16 +12,9 @@ import {
   keyUsage,
   type Name,
   octets,
-} from '../../src/demo/authority/certificates.ts';
-import {
-  addressExtensions,
-  type LeafRequest,
-  leafExtensions,
-  mintAuthority,
-} from '../../src/demo/authority/profiles.ts';
-import { craft, type Kit, leafFor, pemToDer, revoke } from '../lib/jades/support/kit.ts';
-import type { CrlBehaviour, OcspBehaviour } from '../support/authority/behaviour.ts';
+} from '../support/authority/certificates.ts';
 import { nameConstraints, subjectAltName } from '../support/authority/name-extensions.ts';
+import { addressExtensions, type LeafRequest, leafExtensions, mintAuthority } from '../support/authority/profiles.ts';
 import { FIXTURES } from './support/supplier.ts';
 import { openTarget, statusOf, type Target } from './support/target.ts';
 

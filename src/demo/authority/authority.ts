@@ -1,110 +1,39 @@
-// A throw-away government PKI on loopback: root, intermediate, a certificate for the requester and one for the supplier,
-// an OCSP responder and revocation lists. Nobody must ever trust it. Of its files, what is there is used again and what is
-// missing is made.
+/**
+ * A throw-away government PKI on loopback, after PKIoverheid and with names that nobody can mistake for it: root, intermediate, certificates for
+ * the parties of the demo, an OCSP responder and revocation lists. Nobody must ever trust it. What its directory holds is used again, and what
+ * is missing is made.
+ */
 import { createPrivateKey, generateKeyPair, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type Answers, type AuthorityServer, honestAnswers, listen } from './authority-server.ts';
-import type { Issuer } from './certificates.ts';
-import { intermediateName, mintAuthority, mintLeaf, mintRoot, rootName } from './profiles.ts';
-import { normaliseSerial } from './revocation.ts';
+import {
+  basicConstraints,
+  type CertificateRequest,
+  certificatePolicy,
+  extendedKeyUsage,
+  type Issuer,
+  keyUsage,
+  mintCertificate,
+  type Name,
+  statusAddresses,
+} from './certificates.ts';
+import { createResponder, listen, normaliseSerial, type ResponderNeeds } from './responder.ts';
 
-interface AuthorityFiles {
-  readonly root: string;
-  readonly rootKey: string;
-  readonly intermediate: string;
-  readonly intermediateKey: string;
-  readonly responderKey: string;
-  readonly revoked: string;
-  readonly addresses: string;
-  readonly requester: PartyFiles;
-  readonly supplier: PartyFiles;
-}
-
-export interface PartyFiles {
-  readonly key: string;
-  /** The certificate and the intermediate. */
-  readonly chain: string;
-  readonly certificate: string;
-}
-
-export function authorityFiles(dir: string): AuthorityFiles {
-  const file = (name: string): string => join(dir, name);
-  const party = (name: string): PartyFiles => ({
-    key: file(`${name}-key.pem`),
-    chain: file(`${name}-chain.pem`),
-    certificate: file(`${name}.pem`),
-  });
-  return {
-    root: file('root.pem'),
-    rootKey: file('root-key.pem'),
-    intermediate: file('intermediate.pem'),
-    intermediateKey: file('intermediate-key.pem'),
-    responderKey: file('responder-key.pem'),
-    revoked: file('revoked.txt'),
-    addresses: file('addresses.txt'),
-    requester: party('requester'),
-    supplier: party('supplier'),
-  };
-}
-
-/** The text of a file, or undefined when there is none. */
-export async function readText(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw error;
-  }
-}
-
-/** The key in the file; a new one, readable by its owner only, when there is none. */
-export async function keepKey(path: string): Promise<KeyObject> {
-  const kept = await readText(path);
-  if (kept !== undefined) return createPrivateKey(kept);
-  const key = await newRsaKey();
-  await writeFile(path, privatePem(key), { mode: 0o600 });
-  return key;
-}
-
-/** The certificate in the file when it is still good; else the one that `mint` makes. */
-export async function keepCertificate(
-  path: string,
-  isGood: (certificate: X509Certificate) => boolean,
-  mint: () => X509Certificate,
-): Promise<X509Certificate> {
-  const kept = await readText(path);
-  if (kept !== undefined) {
-    const certificate = new X509Certificate(kept);
-    if (isGood(certificate)) return certificate;
-  }
-  const certificate = mint();
-  await writeFile(path, certificate.toString());
-  return certificate;
-}
-
-/** The serial numbers in the list of revoked ones, read anew; lines that begin with # are remarks. */
-export function readRevoked(path: string): string[] {
-  return readFileSync(path, 'utf8')
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '' && !line.startsWith('#'))
-    .map(normaliseSerial);
-}
-
-const generate = promisify(generateKeyPair);
-
-/** A new RSA key, made off the event loop. */
-async function newRsaKey(bits = 2048): Promise<KeyObject> {
-  const { privateKey } = await generate('rsa', { modulusLength: bits });
-  return privateKey;
-}
-
-function privatePem(key: KeyObject): string {
-  return key.export({ type: 'pkcs8', format: 'pem' }).toString();
-}
+const ORGANISATION: Name = [
+  ['country', 'NL'],
+  ['organization', 'Koppelvlak demonstratie'],
+];
+const ROOT: Name = [...ORGANISATION, ['commonName', 'Koppelvlak demo Root CA']];
+const INTERMEDIATE: Name = [...ORGANISATION, ['commonName', 'Koppelvlak demo Services CA']];
+/** PKIoverheid's policy for services certificates in the private domain. */
+const SERVICES_POLICY = '2.16.528.1.1003.1.2.8.6';
+const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
+const SERVER_AUTH = '1.3.6.1.5.5.7.3.1';
+/** Certificates that end sooner are replaced at start (milliseconds). */
+const RENEWAL_MS = 31 * 24 * 3_600_000;
 
 export interface AuthorityOptions {
   readonly dir: string;
@@ -113,12 +42,16 @@ export interface AuthorityOptions {
   readonly now?: () => Date;
   /** Seconds that an answer of the responder, or a list, holds; default 2. */
   readonly lifeSeconds?: number;
-  /** What the responder answers, honest unless given. */
-  readonly answers?: Answers;
+  /** What answers for the status of certificates; by default as an authority should. */
+  readonly respond?: (needs: ResponderNeeds) => RequestListener;
 }
 
 /** PEM files of one party. */
-export interface Party extends PartyFiles {
+export interface Party {
+  readonly key: string;
+  /** The certificate and the intermediate. */
+  readonly chain: string;
+  readonly certificate: string;
   readonly oin: string;
 }
 
@@ -134,98 +67,157 @@ export interface Authority {
   /** The list of the intermediate; the root's is beside it. */
   readonly crlUrl: string;
   readonly rootCrlUrl: string;
-  /** A text file of hexadecimal serial numbers, one a line, read at every request. */
+  /** A text file of hexadecimal serial numbers, one a line, read at every request; lines that begin with # are remarks. */
   readonly revoked: string;
   readonly port: number;
   /** To mint more certificates with. */
   readonly issuers: { readonly root: Issuer; readonly intermediate: Issuer };
+  /** A certificate for one more party, whose files are made when they are missing or about to end. */
+  readonly party: (dir: string, name: string, of: PartyName) => Promise<Party>;
   close(): Promise<void>;
 }
 
-const parties = {
-  requester: { organization: 'Voorbeeld Statistiek', oin: '00000099000000001000' },
-  supplier: { organization: 'Voorbeeld Leverancier', oin: '00000099000000002000' },
-} as const;
-const monthMs = 31 * 24 * 3_600_000;
+interface PartyName {
+  readonly organization: string;
+  /** Twenty digits. */
+  readonly oin: string;
+}
 
 /** Starts the authority; its files are made when they are missing, expire within a month, or name another port. */
 export async function createAuthority(options: AuthorityOptions): Promise<Authority> {
-  const { dir, port, now = () => new Date(), lifeSeconds = 2, answers = honestAnswers } = options;
+  const { dir, port, now = () => new Date(), lifeSeconds = 2, respond = createResponder } = options;
   await mkdir(dir, { recursive: true, mode: 0o700 });
-  const files = authorityFiles(dir);
-  const [rootKey, intermediateKey, responderKey, requesterKey, supplierKey] = await Promise.all([
-    keepKey(files.rootKey),
-    keepKey(files.intermediateKey),
-    keepKey(files.responderKey),
-    keepKey(files.requester.key),
-    keepKey(files.supplier.key),
+  const file = (name: string): string => join(dir, name);
+  const [revoked, addresses] = [file('revoked.txt'), file('addresses.txt')];
+  const [rootKey, key, responderKey] = await Promise.all([
+    keepKey(file('root-key.pem')),
+    keepKey(file('intermediate-key.pem')),
+    keepKey(file('responder-key.pem')),
   ]);
-  if ((await readText(files.revoked)) === undefined) await writeFile(files.revoked, '');
-  const before = await readText(files.addresses);
-  const server = await listenAt(port, before, answers);
-  const base = `http://127.0.0.1:${server.port}`;
+  const root: Issuer = { name: ROOT, key: rootKey };
+  const intermediate: Issuer = { name: INTERMEDIATE, key };
+  if ((await readText(revoked)) === undefined) await writeFile(revoked, '');
+  const before = await readText(addresses);
+  const { server, port: listening } = await listenAt(port, before);
+  const base = `http://127.0.0.1:${listening}`;
   const [ocspUrl, crlUrl, rootCrlUrl] = [`${base}/ocsp`, `${base}/intermediate.crl`, `${base}/root.crl`];
 
-  const lasts = ({ validToDate }: X509Certificate): boolean => validToDate.getTime() > now().getTime() + monthMs;
-  const rootIssuer = { name: rootName, key: rootKey };
-  const issuer = { name: intermediateName, key: intermediateKey };
-  const root = await keepCertificate(files.root, lasts, () => mintRoot(rootKey, now()));
-  const follows = (above: X509Certificate) => (certificate: X509Certificate) =>
-    base === before && lasts(certificate) && certificate.verify(above.publicKey);
-  const intermediate = await keepCertificate(files.intermediate, follows(root), () =>
-    mintAuthority({
-      subject: intermediateName,
-      key: intermediateKey,
-      issuer: rootIssuer,
-      now: now(),
-      pathLength: 0,
-      ocspUrl,
-      crlUrl: rootCrlUrl,
-    }),
-  );
-  const keepParty = async (name: 'requester' | 'supplier', key: KeyObject): Promise<Party> => {
-    const request = { ...parties[name], key, issuer, now: now(), ocspUrl, crlUrl };
-    const leaf = await keepCertificate(files[name].certificate, follows(intermediate), () => mintLeaf(request));
-    await writeFile(files[name].chain, `${leaf}${intermediate}`);
-    return { ...files[name], oin: parties[name].oin };
+  /** The certificate in the file when it still lasts and fits; else a new one. */
+  const keep = async (path: string, above: X509Certificate | undefined, request: Omit<CertificateRequest, 'from'>) => {
+    const kept = await readText(path);
+    if (kept !== undefined) {
+      const certificate = new X509Certificate(kept);
+      const lasts = certificate.validToDate.getTime() > now().getTime() + RENEWAL_MS;
+      if (lasts && (above === undefined || (base === before && certificate.verify(above.publicKey))))
+        return certificate;
+    }
+    const certificate = mintCertificate({ ...request, from: now() });
+    await writeFile(path, certificate.toString());
+    return certificate;
   };
-  const requester = await keepParty('requester', requesterKey);
-  const supplier = await keepParty('supplier', supplierKey);
-  await writeFile(files.addresses, base);
-
-  server.serve({
-    root: rootIssuer,
-    intermediate: issuer,
-    responderKey,
-    now,
-    lifeSeconds,
-    revoked: () => readRevoked(files.revoked),
+  const rootCertificate = await keep(file('root.pem'), undefined, {
+    ...{ subject: ROOT, key: rootKey, issuer: root, days: 3650 },
+    extensions: [basicConstraints(true), keyUsage('authority')],
   });
+  const certificate = await keep(file('intermediate.pem'), rootCertificate, {
+    ...{ subject: INTERMEDIATE, key, issuer: root, days: 1825 },
+    extensions: [
+      basicConstraints(true, 0),
+      keyUsage('authority'),
+      certificatePolicy(SERVICES_POLICY),
+      ...statusAddresses(ocspUrl, rootCrlUrl),
+    ],
+  });
+  const party: Authority['party'] = async (directory, name, { organization, oin }) => {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    const files = {
+      key: join(directory, `${name}-key.pem`),
+      chain: join(directory, `${name}-chain.pem`),
+      certificate: join(directory, `${name}.pem`),
+      oin,
+    };
+    const leaf = await keep(files.certificate, certificate, {
+      subject: [
+        ['country', 'NL'],
+        ['organization', organization],
+        ['commonName', `${organization} gegevenslevering`],
+        ['serialNumber', oin],
+      ],
+      ...{ key: await keepKey(files.key), issuer: intermediate, days: 730 },
+      extensions: [
+        basicConstraints(false),
+        keyUsage('party'),
+        extendedKeyUsage(CLIENT_AUTH, SERVER_AUTH),
+        certificatePolicy(SERVICES_POLICY),
+        ...statusAddresses(ocspUrl, crlUrl),
+      ],
+    });
+    await writeFile(files.chain, `${leaf}${certificate}`);
+    return files;
+  };
+  const requester = { organization: 'Voorbeeld Statistiek', oin: '00000099000000001000' };
+  const supplier = { organization: 'Voorbeeld Leverancier', oin: '00000099000000002000' };
+  const parties = {
+    requester: await party(dir, 'requester', requester),
+    supplier: await party(dir, 'supplier', supplier),
+  };
+  await writeFile(addresses, base);
+
+  server.on(
+    'request',
+    respond({ root, intermediate, responderKey, now, lifeSeconds, revoked: () => readRevoked(revoked) }),
+  );
   return {
     dir,
-    root: files.root,
-    intermediate: files.intermediate,
-    intermediateKey: files.intermediateKey,
-    requester,
-    supplier,
-    ocspUrl,
-    crlUrl,
-    rootCrlUrl,
-    revoked: files.revoked,
-    port: server.port,
-    issuers: { root: rootIssuer, intermediate: issuer },
-    close: () => server.close(),
+    root: file('root.pem'),
+    intermediate: file('intermediate.pem'),
+    intermediateKey: file('intermediate-key.pem'),
+    ...parties,
+    ...{ ocspUrl, crlUrl, rootCrlUrl, revoked, port: listening, issuers: { root, intermediate }, party },
+    close: () => {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
   };
 }
 
 /** Certificates carry the address, so the port of the last time is tried first when any will do. */
-async function listenAt(port: number, before: string | undefined, answers: Answers): Promise<AuthorityServer> {
+async function listenAt(port: number, before: string | undefined): ReturnType<typeof listen> {
   const last = Number(before?.split(':')[2] ?? 0);
-  if (port !== 0 || !(last > 0)) return listen(port, answers);
+  if (port !== 0 || !(last > 0)) return listen(port);
   try {
-    return await listen(last, answers);
+    return await listen(last);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') return listen(0, answers);
+    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') return listen(0);
     throw error;
   }
+}
+
+/** The text of a file, or undefined when there is none. */
+async function readText(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+const generate = promisify(generateKeyPair);
+
+/** The RSA key in the file; a new one, readable by its owner only, when there is none. */
+async function keepKey(path: string): Promise<KeyObject> {
+  const kept = await readText(path);
+  if (kept !== undefined) return createPrivateKey(kept);
+  const { privateKey } = await generate('rsa', { modulusLength: 2048 });
+  await writeFile(path, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
+  return privateKey;
+}
+
+function readRevoked(path: string): string[] {
+  return readFileSync(path, 'utf8')
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map(normaliseSerial);
 }

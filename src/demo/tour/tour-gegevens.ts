@@ -72,8 +72,9 @@ export async function tourGegevens(needs: TourNeeds, variant: 'shv' | 'vs'): Pro
 
     for (const part of await loadDemoParts()) await part.tourDelivery?.(needs, variant, ids.length);
 
-    const fsc = await fscToken(needs, variant);
-    const throughInway = await ask(quarter, { 'fsc-authorization': `Bearer ${fsc}` });
+    const { fsc } = demo.file;
+    const token = await mintFscToken(fsc, fsc.services[variant], requester.oin);
+    const throughInway = await ask(quarter, { 'fsc-authorization': `Bearer ${token}` });
     transcript.check(
       `${variant}: the token of an FSC Manager, as an Inway hands it on, is taken too`,
       throughInway.status === 200,
@@ -105,18 +106,6 @@ export async function tourGegevens(needs: TourNeeds, variant: 'shv' | 'vs'): Pro
     );
     transcript.line('try:');
     transcript.command(`curl -si -X POST -d '{}' ${url}`);
-  });
-}
-
-/** A token as the Manager of the demo's FSC group signs it for the requester. */
-async function fscToken({ demo }: TourNeeds, variant: 'shv' | 'vs'): Promise<string> {
-  const { fsc, requester } = demo.file;
-  return mintFscToken({
-    ...fsc,
-    key: await readFile(fsc.key, 'utf8'),
-    certificate: await readFile(fsc.certificate, 'utf8'),
-    service: fsc.services[variant],
-    subject: requester.oin,
   });
 }
 

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { period } from '../../demo/example-data.ts';
 import { mintFscToken } from '../../demo/fsc-manager.ts';
 import type { TourNeeds } from '../../demo/run-demo.ts';
@@ -18,17 +17,16 @@ export async function tourLast({ transcript, demo }: TourNeeds): Promise<void> {
   const { environment, fsc, supplier } = demo.file;
   transcript.section('Before the first request: what a supplier checks, and sends to the office');
   await transcript.part('preflight was run', async () => {
-    const key = await readFile(fsc.key, 'utf8');
-    const certificate = await readFile(fsc.certificate, 'utf8');
+    const config = readConfig(environment, 'tool');
     const { lines, dataSheet } = await preflight({
-      config: readConfig(environment, 'tool'),
+      config: { ...config, gegevens: { ...config.gegevens, transportCertificate: fsc.certificate } },
       faults: [],
       now: () => new Date(),
       timeoutMs: TIMEOUT_MS,
       signal: new AbortController().signal,
       contacts: ['Beheer, beheer@voorbeeld.example'],
       authorization: async (variant) => ({
-        'fsc-authorization': `Bearer ${await mintFscToken({ ...fsc, key, certificate, service: fsc.services[variant], subject: supplier.oin })}`,
+        'fsc-authorization': `Bearer ${await mintFscToken(fsc, fsc.services[variant], supplier.oin)}`,
       }),
     });
     for (const { name, detail } of lines.filter((line) => SHOWN.includes(line.name))) {
@@ -41,7 +39,7 @@ export async function tourLast({ transcript, demo }: TourNeeds): Promise<void> {
       transcript.line(line);
     }
     transcript.line('try (with the variables of `environment` in demo.json):');
-    transcript.command('npm run --silent koppelvlak -- gegevens preflight');
+    transcript.command(`npm run --silent koppelvlak -- gegevens preflight --transport-certificate ${fsc.certificate}`);
   });
 }
 

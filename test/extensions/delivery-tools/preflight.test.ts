@@ -5,10 +5,10 @@ import { createServer as createTlsServer } from 'node:https';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createAuthority } from '../../../src/demo/authority/authority.ts';
-import { keyUsage } from '../../../src/demo/authority/certificates.ts';
-import { leafExtensions } from '../../../src/demo/authority/profiles.ts';
 import { toPkcs12 } from '../../gegevens/support/key-files.ts';
 import { type Line, openPreflightKit, type PreflightKit, portOf } from '../../gegevens/support/preflight.ts';
+import { keyUsage } from '../../support/authority/certificates.ts';
+import { leafExtensions } from '../../support/authority/profiles.ts';
 
 let kit: PreflightKit;
 beforeAll(async () => {

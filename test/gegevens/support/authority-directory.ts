@@ -1,12 +1,10 @@
 import { copyFileSync, mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { authorityFiles, createAuthority } from '../../../src/demo/authority/authority.ts';
+import { createAuthority } from '../../../src/demo/authority/authority.ts';
 
-const keysOf = (dir: string): string[] => {
-  const { rootKey, intermediateKey, responderKey, requester, supplier } = authorityFiles(dir);
-  return [rootKey, intermediateKey, responderKey, requester.key, supplier.key];
-};
+const keysOf = (dir: string): string[] =>
+  ['root', 'intermediate', 'responder', 'requester', 'supplier'].map((name) => join(dir, `${name}-key.pem`));
 
 let made: Promise<string> | undefined;
 

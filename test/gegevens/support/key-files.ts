@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import forge from 'node-forge';
 import type { Authority } from '../../../src/demo/authority/authority.ts';
-import { mintLeaf } from '../../../src/demo/authority/profiles.ts';
+import { mintLeaf } from '../../support/authority/profiles.ts';
 
 /** A key of the supplier with its certificate, in memory. */
 export interface Minted {

@@ -6,7 +6,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { type LeafRequest, mintLeaf } from '../../../src/demo/authority/profiles.ts';
+import { type LeafRequest, mintLeaf } from '../../support/authority/profiles.ts';
 import { callProgram } from '../../support/program.ts';
 import { openSupplier, type Supplier } from './supplier.ts';
 

@@ -1,5 +1,8 @@
 import { generateKeyPairSync, type KeyObject, X509Certificate } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { parseCertificate } from '../../../src/lib/jades/certificate.ts';
+import { validatePath } from '../../../src/lib/jades/chain.ts';
+import { JadesError } from '../../../src/lib/jades/errors.ts';
 import {
   basicConstraints,
   type CertificateRequest,
@@ -12,10 +15,7 @@ import {
   octets,
   sequence,
   type Usage,
-} from '../../../src/demo/authority/certificates.ts';
-import { parseCertificate } from '../../../src/lib/jades/certificate.ts';
-import { validatePath } from '../../../src/lib/jades/chain.ts';
-import { JadesError } from '../../../src/lib/jades/errors.ts';
+} from '../../support/authority/certificates.ts';
 
 const day = 24 * 3_600_000;
 const at = new Date('2026-06-01T12:00:00Z');

@@ -2,12 +2,10 @@
 import { generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Issuer, randomSerial } from '../../../src/demo/authority/certificates.ts';
-import { mintLeaf, mintRoot, rootName } from '../../../src/demo/authority/profiles.ts';
-import { readQuestion } from '../../../src/demo/authority/revocation.ts';
 import { type Certificate, parseCertificate } from '../../../src/lib/jades/certificate.ts';
 import { isListed, readCrl } from '../../../src/lib/jades/crl.ts';
 import { createOcspRequest, readOcspAnswer } from '../../../src/lib/jades/ocsp.ts';
+import { type Issuer, randomSerial } from '../../support/authority/certificates.ts';
 import {
   answerDates,
   lazyStranger,
@@ -15,6 +13,8 @@ import {
   revocationList,
   signerFor,
 } from '../../support/authority/faulty-answers.ts';
+import { mintLeaf, mintRoot, rootName } from '../../support/authority/profiles.ts';
+import { readQuestion } from '../../support/authority/revocation.ts';
 
 const now = new Date('2026-06-01T12:00:00Z');
 const rsa = () => generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;

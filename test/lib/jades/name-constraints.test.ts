@@ -1,9 +1,9 @@
 // Each case of RFC 5280 section 4.2.1.10 on a path of three, and on one with a second authority that also constrains.
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { basicConstraints, keyUsage, mintCertificate, type Name } from '../../../src/demo/authority/certificates.ts';
 import { type Certificate, parseCertificate } from '../../../src/lib/jades/certificate.ts';
 import { meetsNameConstraints } from '../../../src/lib/jades/path-constraints.ts';
+import { basicConstraints, keyUsage, mintCertificate, type Name } from '../../support/authority/certificates.ts';
 import { type GeneralName, nameConstraints, subjectAltName } from '../../support/authority/name-extensions.ts';
 
 interface Limits {

@@ -2,10 +2,10 @@ import { createPrivateKey, generateKeyPairSync, type KeyObject, X509Certificate 
 import { readFileSync } from 'node:fs';
 import forge from 'node-forge';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { basicConstraints, keyUsage } from '../../../src/demo/authority/certificates.ts';
-import { mintAuthority } from '../../../src/demo/authority/profiles.ts';
 import { daysToExpiry, loadPemKey, loadPkcs12Key } from '../../../src/lib/jades/own-key.ts';
 import { createSigner, plainStyles } from '../../../src/lib/jades/signature.ts';
+import { basicConstraints, keyUsage } from '../../support/authority/certificates.ts';
+import { mintAuthority } from '../../support/authority/profiles.ts';
 import { type Kit, leafFor, openKit, verifierFor } from './support/kit.ts';
 
 let kit: Kit;

@@ -1,12 +1,7 @@
 // Every way in which a responder or a list can be wrong, each for the leaf and the intermediate.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import {
-  type Addresses,
-  intermediateName,
-  leafExtensions,
-  mintAuthority,
-} from '../../../src/demo/authority/profiles.ts';
 import type { CrlBehaviour, OcspBehaviour } from '../../support/authority/behaviour.ts';
+import { type Addresses, intermediateName, leafExtensions, mintAuthority } from '../../support/authority/profiles.ts';
 import { craft, type Kit, leafFor, openKit, revoke, verdict, verifierFor } from './support/kit.ts';
 
 let kit: Kit;

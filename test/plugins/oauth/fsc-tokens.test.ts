@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, hash, X509Certificate } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type FscTokenOptions, mintFscToken } from '../../../src/demo/fsc-manager.ts';
+import { type FscTokenOptions, mintFscToken } from '../../support/fsc-token.ts';
 import { ecKeys, pemFile, replaceFile, rsaKeys, selfSigned } from './support/certificate.ts';
 import { type Issuer, audience as oauthAudience, oauthToken, signingKey, startIssuer } from './support/issuer.ts';
 import { bearer, movableClock, openVerifier, refusal } from './support/verifier.ts';

@@ -1,5 +1,6 @@
 // Answers of an authority that are wrong in one way each, made with the authority of the demo.
 import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
+import type { CrlBehaviour, OcspBehaviour } from './behaviour.ts';
 import {
   type Asn1,
   bits,
@@ -15,7 +16,7 @@ import {
   tagged,
   toDer,
   utf8,
-} from '../../../src/demo/authority/certificates.ts';
+} from './certificates.ts';
 import {
   appointDelegate,
   type Dates,
@@ -27,8 +28,7 @@ import {
   nonceExtensions,
   type Question,
   type Responder,
-} from '../../../src/demo/authority/revocation.ts';
-import type { CrlBehaviour, OcspBehaviour } from './behaviour.ts';
+} from './revocation.ts';
 
 export interface Signers {
   /** The key of the delegates. */

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Authority, type AuthorityOptions, createAuthority } from '../../../src/demo/authority/authority.ts';
-import type { Answers } from '../../../src/demo/authority/authority-server.ts';
-import { emptyAnswer } from '../../../src/demo/authority/revocation.ts';
+import { type Answers, createAnswerer } from './answers.ts';
 import type { Behaviour } from './behaviour.ts';
 import { answerDates, lazyStranger, ocspAnswer, revocationList, signerFor } from './faulty-answers.ts';
 import { misbehave } from './misbehave.ts';
+import { emptyAnswer } from './revocation.ts';
 
 export interface FaultyAuthority extends Authority {
   /** Changing it changes the answers at once. */
@@ -42,6 +42,6 @@ export async function createFaultyAuthority(options: AuthorityOptions): Promise<
       return revocationList({ issuer: { name, key }, serials: revoked(), dates, behaviour: behaviour.crl });
     },
   };
-  const authority = await createAuthority({ ...options, answers });
+  const authority = await createAuthority({ ...options, respond: createAnswerer(answers) });
   return { ...authority, behaviour, calls };
 }

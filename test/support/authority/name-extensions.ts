@@ -9,7 +9,7 @@ import {
   sequence,
   tagged,
   toDer,
-} from '../../../src/demo/authority/certificates.ts';
+} from './certificates.ts';
 
 /** A name of a subject or of a subtree. */
 export type GeneralName =

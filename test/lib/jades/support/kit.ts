@@ -2,7 +2,6 @@
 import { constants, createPrivateKey, type KeyObject, sign, type X509Certificate } from 'node:crypto';
 import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { onTestFinished } from 'vitest';
-import { type LeafRequest, mintLeaf } from '../../../../src/demo/authority/profiles.ts';
 import { JadesError } from '../../../../src/lib/jades/errors.ts';
 import { digestOf } from '../../../../src/lib/jades/signature.ts';
 import type { SignedMessage, Verifier, VerifierOptions } from '../../../../src/lib/jades/verify.ts';
@@ -10,6 +9,7 @@ import { createVerifier } from '../../../../src/lib/jades/verify.ts';
 import { createGuardedFetch } from '../../../../src/lib/outbound/guarded-fetch.ts';
 import { authorityDirectory } from '../../../gegevens/support/authority-directory.ts';
 import { createFaultyAuthority, type FaultyAuthority } from '../../../support/authority/faulty-authority.ts';
+import { type LeafRequest, mintLeaf } from '../../../support/authority/profiles.ts';
 
 export interface Kit {
   readonly authority: FaultyAuthority;

@@ -12,7 +12,7 @@ import {
   type SignatureHash,
   sequence,
   tagged,
-} from '../../../../src/demo/authority/certificates.ts';
+} from '../../../support/authority/certificates.ts';
 import type { GeneralName } from '../../../support/authority/name-extensions.ts';
 import { nameConstraints, subjectAltName } from '../../../support/authority/name-extensions.ts';
 

@@ -15,7 +15,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type Authority, createAuthority } from '../../../src/demo/authority/authority.ts';
+import { type Authority, createAuthority } from '../../src/demo/authority/authority.ts';
 
 const installed = spawnSync('openssl', ['version']).status === 0;
 
