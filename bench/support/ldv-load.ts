@@ -45,7 +45,7 @@ function template(batch: number): { readonly body: Buffer; readonly traces: numb
       ]),
     };
   });
-  const body = Buffer.from(encodeRequest(spans, 'protobuf'));
+  const body = Buffer.from(encodeRequest(spans));
   return { body, traces: placesOf(body, TRACE_MARK), spans: placesOf(body, SPAN_MARK) };
 }
 

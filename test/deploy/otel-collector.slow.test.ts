@@ -101,7 +101,7 @@ describe.runIf(isThere)('the Collector of deploy/otel-collector', { timeout: 120
     const answer = await fetch(`http://${listen}/v1/traces`, {
       method: 'POST',
       headers: { 'content-type': 'application/x-protobuf' },
-      body: Buffer.from(encodeRequest(spans, 'protobuf')),
+      body: Buffer.from(encodeRequest(spans)),
     });
     return answer.status;
   }

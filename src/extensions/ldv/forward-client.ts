@@ -84,7 +84,7 @@ export function createForwardClient({ ldvOut, server }: Config, clock: Clock, ad
         );
         const { statusCode } = answer;
         const bytes = await readBody(answer.body, headerValue(answer.headers['content-encoding']), MAX_ANSWER_BYTES);
-        if (statusCode === 200) return decodeResponse(bytes, 'protobuf');
+        if (statusCode === 200) return decodeResponse(bytes);
         // The token may have been withdrawn.
         refused = statusCode === 401 ? bearer : undefined;
         const said = reasonIn(bytes);
@@ -115,7 +115,7 @@ export function createForwardClient({ ldvOut, server }: Config, clock: Clock, ad
 /** @throws {ForwardError} a final one: trying again would not help, and leaving one line out may */
 function encoded(spans: readonly Span[]): Uint8Array {
   try {
-    return encodeRequest(spans, 'protobuf');
+    return encodeRequest(spans);
   } catch (cause) {
     throw new ForwardError('it cannot be written in OTLP', { isFinal: true, cause });
   }
@@ -140,7 +140,7 @@ function tokenSource(
 /** The message of a `google.rpc.Status`; undefined when the bytes are none. */
 function reasonIn(bytes: Uint8Array): string | undefined {
   try {
-    const { code, message } = decodeStatus(bytes, 'protobuf');
+    const { code, message } = decodeStatus(bytes);
     return code === 0 && message === '' ? undefined : plainReason(message);
   } catch {
     // An error page of something in between.

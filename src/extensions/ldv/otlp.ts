@@ -25,49 +25,36 @@ export const MEDIA_TYPES: Readonly<Record<OtlpForm, string>> = {
 };
 
 const { root } = protobuf.parse(readFileSync(new URL('trace.proto', import.meta.url), 'utf8'));
-const types = Object.fromEntries(
-  (
-    [
-      'ExportTraceServiceRequest',
-      'ResourceSpans',
-      'ScopeSpans',
-      'Span',
-      'AnyValue',
-      'ExportTraceServiceResponse',
-      'Status',
-    ] as const
-  ).map((name) => [name, root.lookupType(`koppelvlak.otlp.${name}`)]),
-);
+const typeOf = (name: string): protobuf.Type => root.lookupType(`koppelvlak.otlp.${name}`);
+const types = {
+  request: typeOf('ExportTraceServiceRequest'),
+  resourceSpans: typeOf('ResourceSpans'),
+  scopeSpans: typeOf('ScopeSpans'),
+  span: typeOf('Span'),
+  response: typeOf('ExportTraceServiceResponse'),
+  status: typeOf('Status'),
+};
 
 /** A decoded message. @throws {OtlpError} */
-function decode(type: string, bytes: unknown): Record<string, unknown> {
+function decode(type: protobuf.Type, bytes: unknown): Record<string, unknown> {
   if (!(bytes instanceof Uint8Array)) throw new OtlpError('a message was expected');
   const reader = protobuf.Reader.create(bytes);
   reader.discardUnknown = true;
   try {
-    const message: unknown = types[type]?.decode(reader);
+    const message: unknown = type.decode(reader);
     // A copy has what was sent, without the defaults of the other members, which are on the prototype.
-    if (isRecord(message)) return { ...message };
+    return { ...Object(message) };
   } catch (cause) {
     throw new OtlpError('the protobuf cannot be decoded', { cause });
   }
-  throw new OtlpError('the protobuf cannot be decoded');
 }
 
-function encode(type: string, message: object): Uint8Array {
-  const messageType = types[type];
-  if (messageType === undefined) throw new TypeError(`no message is called ${type}`);
-  return messageType.encode(messageType.fromObject(message)).finish();
+function encode(type: protobuf.Type, message: object): Uint8Array {
+  return type.encode(type.fromObject(message)).finish();
 }
 
 /** A request has more spans than are taken at once. */
 export class TooManySpansError extends Error {}
-
-/** A span that was not decoded yet, and its resource. */
-interface RawSpan {
-  readonly span: unknown;
-  readonly resource: Attributes;
-}
 
 /**
  * The spans of an `ExportTraceServiceRequest`, decoded a few milliseconds at a time.
@@ -76,19 +63,19 @@ interface RawSpan {
  */
 export async function decodeRequest(bytes: Uint8Array, form: OtlpForm, maxSpans: number): Promise<Span[]> {
   if (hasTooManyParts(bytes, form, maxSpans)) throw new TooManySpansError();
-  const open = (type: string, part: unknown): Record<string, unknown> => {
+  const open = (type: protobuf.Type, part: unknown): Record<string, unknown> => {
     if (form === 'protobuf') return decode(type, part);
     if (!isRecord(part)) throw new OtlpError('an object was expected');
     return part;
   };
-  const request = open('ExportTraceServiceRequest', form === 'json' ? parseRequest(bytes) : bytes);
-  const raw: RawSpan[] = [];
+  const request = open(types.request, form === 'json' ? parseRequest(bytes) : bytes);
+  const raw: { readonly span: unknown; readonly resource: Attributes }[] = [];
   for (const resourceSpans of readList(request.resourceSpans)) {
     if (eventLoopBudget.exhausted()) await eventLoopBudget.yield();
-    const of = open('ResourceSpans', resourceSpans);
+    const of = open(types.resourceSpans, resourceSpans);
     const resource = readAttributes(isRecord(of.resource) ? of.resource.attributes : undefined);
     for (const scopeSpans of readList(of.scopeSpans)) {
-      const spans = readList(open('ScopeSpans', scopeSpans).spans);
+      const spans = readList(open(types.scopeSpans, scopeSpans).spans);
       if (raw.length + spans.length > maxSpans) throw new TooManySpansError();
       for (const span of spans) raw.push({ span, resource });
     }
@@ -96,7 +83,7 @@ export async function decodeRequest(bytes: Uint8Array, form: OtlpForm, maxSpans:
   const spans: Span[] = [];
   for (const { span, resource } of raw) {
     if (eventLoopBudget.exhausted()) await eventLoopBudget.yield();
-    spans.push(readSpan(open('Span', span), resource));
+    spans.push(readSpan(open(types.span, span), resource));
   }
   return spans;
 }
@@ -107,12 +94,8 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 const LONG_INTEGER = /("(?:intValue|startTimeUnixNano|endTimeUnixNano)"\s*:\s*)(-?\d{16,20})(?=[\s,}])/g;
 
 function parseRequest(bytes: Uint8Array): unknown {
-  return parseJson(bytes, (text) => text.replaceAll(LONG_INTEGER, '$1"$2"'));
-}
-
-function parseJson(bytes: Uint8Array, prepare = (text: string): string => text): unknown {
   try {
-    return JSON.parse(prepare(utf8.decode(bytes)));
+    return JSON.parse(utf8.decode(bytes).replaceAll(LONG_INTEGER, '$1"$2"'));
   } catch (cause) {
     throw new OtlpError('the JSON cannot be read', { cause });
   }
@@ -137,37 +120,29 @@ function readSpan(span: Record<string, unknown>, resource: Attributes): Span {
   };
 }
 
-/** An `ExportTraceServiceRequest`; spans of one resource share it. */
-export function encodeRequest(spans: readonly Span[], form: OtlpForm): Uint8Array {
-  const text = form === 'protobuf' ? inUtf8 : undefined;
-  const resources = new Map<string, { readonly attributes: object[]; readonly spans: Span[] }>();
-  for (const span of spans) {
-    const attributes = writeAttributes(span.resource, text);
-    const key = JSON.stringify(attributes);
-    const known = resources.get(key);
-    if (known === undefined) resources.set(key, { attributes, spans: [span] });
-    else known.spans.push(span);
-  }
-  const groups = [...resources.values()].map(({ attributes, spans: own }) => ({
-    resource: { attributes },
-    spans: own.map((span) => writeSpan(span, text)),
-  }));
-  if (form === 'json') {
-    const resourceSpans = groups.map(({ resource, spans: own }) => ({ resource, scopeSpans: [{ spans: own }] }));
-    return Buffer.from(JSON.stringify({ resourceSpans }));
-  }
-  const resourceSpans = groups.map(({ resource, spans: own }) => {
-    const inBytes = own.map((span) =>
-      encode('Span', {
-        ...span,
-        traceId: Buffer.from(span.traceId, 'hex'),
-        spanId: Buffer.from(span.spanId, 'hex'),
-        parentSpanId: Buffer.from(span.parentSpanId ?? '', 'hex'),
-      }),
-    );
-    return encode('ResourceSpans', { resource, scopeSpans: [encode('ScopeSpans', { spans: inBytes })] });
+/** An `ExportTraceServiceRequest` in protobuf; spans of one resource share it. */
+export function encodeRequest(spans: readonly Span[]): Uint8Array {
+  const byResource = Map.groupBy(spans, ({ resource }) => JSON.stringify(writeAttributes(resource)));
+  const resourceSpans = [...byResource.values()].map((own) => {
+    const attributes = writeAttributes(own[0]?.resource ?? new Map(), inUtf8);
+    const scopeSpans = encode(types.scopeSpans, { spans: own.map(encodeSpan) });
+    return encode(types.resourceSpans, { resource: { attributes }, scopeSpans: [scopeSpans] });
   });
-  return encode('ExportTraceServiceRequest', { resourceSpans });
+  return encode(types.request, { resourceSpans });
+}
+
+function encodeSpan(span: Span): Uint8Array {
+  return encode(types.span, {
+    traceId: Buffer.from(span.traceId, 'hex'),
+    spanId: Buffer.from(span.spanId, 'hex'),
+    parentSpanId: Buffer.from(span.parentSpanId ?? '', 'hex'),
+    name: inUtf8(span.name),
+    startTimeUnixNano: String(span.start),
+    endTimeUnixNano: String(span.end),
+    attributes: writeAttributes(span.attributes, inUtf8),
+    ...(span.droppedAttributes === undefined ? {} : { droppedAttributesCount: span.droppedAttributes }),
+    status: { code: STATUSES.indexOf(span.status) },
+  });
 }
 
 /** A receiver refuses a whole request for one text that is not UTF-8, which half of a surrogate pair is not. */
@@ -175,21 +150,7 @@ function inUtf8(text: string): string {
   return text.toWellFormed();
 }
 
-function writeSpan(span: Span, text = (own: string): string => own) {
-  return {
-    traceId: span.traceId,
-    spanId: span.spanId,
-    ...(span.parentSpanId === undefined ? {} : { parentSpanId: span.parentSpanId }),
-    name: text(span.name),
-    startTimeUnixNano: String(span.start),
-    endTimeUnixNano: String(span.end),
-    attributes: writeAttributes(span.attributes, text),
-    ...(span.droppedAttributes === undefined ? {} : { droppedAttributesCount: span.droppedAttributes }),
-    status: { code: STATUSES.indexOf(span.status) },
-  };
-}
-
-/** What an `ExportTraceServiceResponse` tells: which spans were refused, if any. */
+/** What an `ExportTraceServiceResponse` says: which spans were refused, if any. */
 export interface ExportResponse {
   readonly rejectedSpans: number;
   readonly errorMessage: string;
@@ -199,18 +160,14 @@ export interface ExportResponse {
 export function encodeResponse({ rejectedSpans, errorMessage }: ExportResponse, form: OtlpForm): Buffer {
   const isPartial = rejectedSpans > 0 || errorMessage !== '';
   const message = isPartial ? { partialSuccess: { rejectedSpans: String(rejectedSpans), errorMessage } } : {};
-  if (form === 'json') return Buffer.from(JSON.stringify(message));
-  return Buffer.from(encode('ExportTraceServiceResponse', message));
+  return write(types.response, message, form);
 }
 
 /** @throws {OtlpError} */
-export function decodeResponse(bytes: Uint8Array, form: OtlpForm): ExportResponse {
-  const message = form === 'json' ? parseJson(bytes) : decode('ExportTraceServiceResponse', bytes);
-  const partial = isRecord(message) && isRecord(message.partialSuccess) ? message.partialSuccess : {};
-  return {
-    rejectedSpans: Number(readInteger(partial.rejectedSpans)),
-    errorMessage: readText(partial.errorMessage),
-  };
+export function decodeResponse(bytes: Uint8Array): ExportResponse {
+  const { partialSuccess } = decode(types.response, bytes);
+  const partial = isRecord(partialSuccess) ? partialSuccess : {};
+  return { rejectedSpans: Number(readInteger(partial.rejectedSpans)), errorMessage: readText(partial.errorMessage) };
 }
 
 /** `google.rpc.Status`, without details. */
@@ -221,13 +178,15 @@ export interface RpcStatus {
 }
 
 export function encodeStatus({ code, message }: RpcStatus, form: OtlpForm): Buffer {
-  if (form === 'json') return Buffer.from(JSON.stringify({ code, message }));
-  return Buffer.from(encode('Status', { code, message }));
+  return write(types.status, { code, message }, form);
 }
 
 /** @throws {OtlpError} */
-export function decodeStatus(bytes: Uint8Array, form: OtlpForm): RpcStatus {
-  const status = form === 'json' ? parseJson(bytes) : decode('Status', bytes);
-  if (!isRecord(status)) throw new OtlpError('a status was expected');
-  return { code: Number(readInteger(status.code)), message: readText(status.message) };
+export function decodeStatus(bytes: Uint8Array): RpcStatus {
+  const { code, message } = decode(types.status, bytes);
+  return { code: Number(readInteger(code)), message: readText(message) };
+}
+
+function write(type: protobuf.Type, message: object, form: OtlpForm): Buffer {
+  return Buffer.from(form === 'json' ? JSON.stringify(message) : encode(type, message));
 }

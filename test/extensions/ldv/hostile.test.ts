@@ -2,10 +2,10 @@
 import { gzipSync } from 'node:zlib';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { encodeRequest } from '../../../src/extensions/ldv/otlp.ts';
 import { type AttributeValue, DPL } from '../../../src/verwerkingenlog/domain/ldv-span.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 import { koppelvlak } from '../../verwerkingenlog/cli.ts';
+import { encodeRequest } from './otlp-forms.ts';
 import { FORMS, type LdvServer, line, newId, startLdv } from './support.ts';
 
 let log: LdvServer;

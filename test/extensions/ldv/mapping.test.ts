@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { actieOfSpan, type LineContext, MAX_TEXT, spansOf, traceIdOf } from '../../../src/extensions/ldv/mapping.ts';
-import { decodeRequest, encodeRequest } from '../../../src/extensions/ldv/otlp.ts';
+import { decodeRequest } from '../../../src/extensions/ldv/otlp.ts';
 import { contentOf, keepOf, keptNames, writeLine } from '../../../src/verwerkingenlog/domain/ldv-line.ts';
 import {
   type Attributes,
@@ -17,6 +17,7 @@ import {
   replaced,
   type Versie,
 } from '../../../src/verwerkingenlog/domain/verwerkingsactie.ts';
+import { encodeRequest } from './otlp-forms.ts';
 
 const AUTEUR = { door: 'client', verzoekId: 'verzoek' };
 const BASE = 'https://log.example/verwerkingenlog/v1';

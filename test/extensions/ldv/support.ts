@@ -1,16 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import {
-  decodeResponse,
-  decodeStatus,
-  type ExportResponse,
-  encodeRequest,
-  MEDIA_TYPES,
-  type OtlpForm,
-  type RpcStatus,
-} from '../../../src/extensions/ldv/otlp.ts';
+import { type ExportResponse, MEDIA_TYPES, type OtlpForm, type RpcStatus } from '../../../src/extensions/ldv/otlp.ts';
 import { type AttributeValue, DPL, type Span } from '../../../src/verwerkingenlog/domain/ldv-span.ts';
 import { type LogServer, newPerson, startLog } from '../../verwerkingenlog/support.ts';
+import { decodeResponse, decodeStatus, encodeRequest } from './otlp-forms.ts';
 
 export const FORMS = ['protobuf', 'json'] as const;
 export const ACTIVITY = '5f0bef4c-f66f-4311-84a5-19e8bf359eaf';

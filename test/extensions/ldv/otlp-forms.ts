@@ -1,0 +1,42 @@
+/** Requests and answers of OTLP as a client has them, in both forms. */
+import * as otlp from '../../../src/extensions/ldv/otlp.ts';
+import { isRecord } from '../../../src/lib/json/json-value.ts';
+import { type Span, STATUSES, writeAttributes } from '../../../src/verwerkingenlog/domain/ldv-span.ts';
+
+/** In JSON each span has a resource of its own. */
+export function encodeRequest(spans: readonly Span[], form: otlp.OtlpForm): Uint8Array {
+  if (form === 'protobuf') return otlp.encodeRequest(spans);
+  const resourceSpans = spans.map((span) => ({
+    resource: { attributes: writeAttributes(span.resource) },
+    scopeSpans: [{ spans: [spanInJson(span)] }],
+  }));
+  return Buffer.from(JSON.stringify({ resourceSpans }));
+}
+
+function spanInJson(span: Span): object {
+  return {
+    traceId: span.traceId,
+    spanId: span.spanId,
+    ...(span.parentSpanId === undefined ? {} : { parentSpanId: span.parentSpanId }),
+    name: span.name,
+    startTimeUnixNano: String(span.start),
+    endTimeUnixNano: String(span.end),
+    attributes: writeAttributes(span.attributes),
+    ...(span.droppedAttributes === undefined ? {} : { droppedAttributesCount: span.droppedAttributes }),
+    status: { code: STATUSES.indexOf(span.status) },
+  };
+}
+
+export function decodeResponse(bytes: Uint8Array, form: otlp.OtlpForm): otlp.ExportResponse {
+  if (form === 'protobuf') return otlp.decodeResponse(bytes);
+  const json: unknown = JSON.parse(Buffer.from(bytes).toString());
+  const partial = isRecord(json) && isRecord(json.partialSuccess) ? json.partialSuccess : {};
+  return { rejectedSpans: Number(partial.rejectedSpans ?? 0), errorMessage: String(partial.errorMessage ?? '') };
+}
+
+export function decodeStatus(bytes: Uint8Array, form: otlp.OtlpForm): otlp.RpcStatus {
+  if (form === 'protobuf') return otlp.decodeStatus(bytes);
+  const json: unknown = JSON.parse(Buffer.from(bytes).toString());
+  if (!isRecord(json)) throw new TypeError('a status was expected');
+  return { code: Number(json.code), message: String(json.message) };
+}
