@@ -41,7 +41,7 @@ export interface TamperingResult {
 
 /** Changes what the logs of this database hold, directly in the database, and has each change judged. */
 export async function runTamperingDrill(options: TamperingOptions): Promise<TamperingResult> {
-  const config = readConfig(options.env, 'tool');
+  const config = readConfig({ NODE_ENV: 'test', ...options.env }, 'tool');
   const judge = options.changes === 0 ? undefined : startOutsideJudge();
   const pool = ownerPool(options.databaseUrl);
   try {

@@ -19,20 +19,22 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /** Characters of a reason that the other logbook gave. */
 const MAX_REASON = 500;
 
+interface ForwardErrorOptions extends ErrorOptions {
+  /** The lines themselves are at fault: fewer of them in a request may be taken. */
+  readonly isFinal?: boolean;
+  readonly retryAfterMs?: number | undefined;
+}
+
 /** A request that was not taken; the same lines may be taken later, unless `isFinal`. */
 export class ForwardError extends Error {
-  /** The lines themselves are at fault: fewer of them in a request may be taken. */
+  override readonly name = 'ForwardError';
   readonly isFinal: boolean;
   readonly retryAfterMs: number | undefined;
 
-  constructor(
-    message: string,
-    options: { isFinal?: boolean; retryAfterMs?: number | undefined; cause?: unknown } = {},
-  ) {
-    super(message, options.cause === undefined ? {} : { cause: options.cause });
-    this.name = 'ForwardError';
-    this.isFinal = options.isFinal ?? false;
-    this.retryAfterMs = options.retryAfterMs;
+  constructor(message: string, { isFinal = false, retryAfterMs, ...options }: ForwardErrorOptions = {}) {
+    super(message, options);
+    this.isFinal = isFinal;
+    this.retryAfterMs = retryAfterMs;
   }
 }
 
@@ -82,8 +84,8 @@ export function createForwardClient({ ldvOut, server }: Config, clock: Clock, ad
           },
           'none',
         );
-        const { statusCode } = answer;
-        const bytes = await readBody(answer.body, headerValue(answer.headers['content-encoding']), MAX_ANSWER_BYTES);
+        const { statusCode, headers: answered } = answer;
+        const bytes = await readBody(answer.body, headerValue(answered['content-encoding']), MAX_ANSWER_BYTES);
         if (statusCode === 200) return decodeResponse(bytes);
         // The token may have been withdrawn.
         refused = statusCode === 401 ? bearer : undefined;
@@ -91,18 +93,14 @@ export function createForwardClient({ ldvOut, server }: Config, clock: Clock, ad
         throw new ForwardError(`the other logbook answered ${statusCode}${said === undefined ? '' : `: ${said}`}`, {
           // A 400 of something else, such as a proxy, has no status of the protocol in it.
           isFinal: statusCode === 413 || (statusCode === 400 && said !== undefined),
-          retryAfterMs: retryAfterMs(headerValue(answer.headers['retry-after']), clock.now()),
+          retryAfterMs: retryAfterMs(headerValue(answered['retry-after']), clock.now()),
         });
       } catch (cause) {
         if (cause instanceof ForwardError) throw cause;
         stopped.throwIfAborted();
         if (cause instanceof TokenFetchError) throw new ForwardError(cause.message, { cause });
-        throw new ForwardError(
-          signal.aborted ? `no answer within ${timeoutMs} ms` : 'the other logbook cannot be reached',
-          {
-            cause,
-          },
-        );
+        const message = signal.aborted ? `no answer within ${timeoutMs} ms` : 'the other logbook cannot be reached';
+        throw new ForwardError(message, { cause });
       }
     },
     async close() {
@@ -137,7 +135,7 @@ function tokenSource(
   return clientCredentialsToken(credentials, dispatcher);
 }
 
-/** The message of a `google.rpc.Status`; undefined when the bytes are none. */
+/** The message of a `google.rpc.Status`; undefined for other bytes. */
 function reasonIn(bytes: Uint8Array): string | undefined {
   try {
     const { code, message } = decodeStatus(bytes);

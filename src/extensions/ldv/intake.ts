@@ -69,30 +69,23 @@ export function createIntake(
   ): LineContext | string {
     const versies = register.get(activityIdIn(activityOf(span) ?? '') ?? '') ?? [];
     const known = validAt(versies, startOf(span));
+    const ofClient = { uitvoerder: oin ?? null };
     if (known === undefined) {
       count.unknownActivity();
       if (unknownActivity === 'refuse') return 'de verwerkingsactiviteit staat niet in het register';
-      // Where the operator hides what the register does not know, that is no wish of the client.
-      return {
-        vertrouwelijkheid: unknownActivity,
-        bewaartermijn: null,
-        verwerkingNaam: null,
-        uitvoerder: oin ?? null,
-      };
+      // Where the operator hides what the register does not know, the client needs no scope for it.
+      return { ...ofClient, vertrouwelijkheid: unknownActivity, bewaartermijn: null, verwerkingNaam: null };
     }
-    const { bewaartermijn, naam } = known;
+    const { bewaartermijn, naam: verwerkingNaam } = known;
     // A line that arrives late must not show what is investigated now.
     const isConfidential = [known, versies.at(-1)].some((versie) => versie?.vertrouwelijkheid === 'vertrouwelijk');
-    const vertrouwelijkheid = isConfidential ? 'vertrouwelijk' : 'normaal';
-    if (isConfidential && !mayBeConfidential) {
-      return 'deze verwerkingsactiviteit vraagt de scope create:confidential';
-    }
+    if (isConfidential && !mayBeConfidential) return 'deze verwerkingsactiviteit vraagt de scope create:confidential';
     const isTermOfLine = bewaartermijn !== null && isDuration(bewaartermijn) && isTerm(bewaartermijn, startOf(span));
     return {
-      vertrouwelijkheid,
+      ...ofClient,
+      verwerkingNaam,
+      vertrouwelijkheid: isConfidential ? 'vertrouwelijk' : 'normaal',
       bewaartermijn: isTermOfLine ? bewaartermijn : null,
-      verwerkingNaam: naam,
-      uitvoerder: oin ?? null,
     };
   }
 
@@ -152,11 +145,7 @@ function startOf({ start }: Span): Date {
 }
 
 async function readRegister(db: Db, spans: readonly Span[]): Promise<ReadonlyMap<string, readonly ActiviteitVersie[]>> {
-  const ids = new Set<string>();
-  for (const span of spans) {
-    const id = activityIdIn(activityOf(span) ?? '');
-    if (id !== null) ids.add(id);
-  }
+  const ids = new Set(spans.flatMap((span) => activityIdIn(activityOf(span) ?? '') ?? []));
   return ids.size === 0 ? new Map() : await readActiviteitVersies(db, [...ids]);
 }
 
