@@ -12,16 +12,11 @@ import type { GenummerdObject, Versie, VerwerktObject } from '../../verwerkingen
 import { hashesOf } from '../../verwerkingenlog/routes/person-page.ts';
 import { type RouteNeeds, readerOf, refuse } from '../../verwerkingenlog/routes/request-reply.ts';
 import { findLocations, type Location } from '../../verwerkingenlog/store/find.ts';
-import {
-  findByActivity,
-  findByTrace,
-  type PartOfVersie,
-  readCurrentParts,
-} from '../../verwerkingenlog/store/find-lines.ts';
 import { revealWithinBudget } from '../../verwerkingenlog/store/versions.ts';
 import { ldvLinesOf, logbookId } from './face.ts';
 import { activityIdIn, activityOf, spanIdOf, uuidOf } from './mapping.ts';
 import { answerOf, type LineQuery, readQuery, type Vraag } from './query.ts';
+import { findByActivity, findByTrace, type PartOfVersie, readCurrentParts } from './store/find-lines.ts';
 
 /** Lines of one question. */
 const MAX_LINES = 1000;

@@ -1,6 +1,6 @@
 /** Finding current actions for the LDV face: by trace, by activity, and what of them is read. */
-import { arrayOf, type Db } from '../../database/transaction.ts';
-import { fromRow, SELECT_VERSIE, type StoredVersie, type VersieRow } from './versions.ts';
+import { arrayOf, type Db } from '../../../database/transaction.ts';
+import { fromRow, SELECT_VERSIE, type StoredVersie, type VersieRow } from '../../../verwerkingenlog/store/versions.ts';
 
 /** The newest actions of a trace: of a processing, or own entries about calls in it. */
 export async function findByTrace(db: Db, traceId: string, limit: number): Promise<string[]> {
