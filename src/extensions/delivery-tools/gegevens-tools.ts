@@ -14,7 +14,7 @@ import {
   readTableFile,
   type TableOptions,
 } from './commands/import-tables.ts';
-import type { TableFault } from './tables/table-faults.ts';
+import type { TableFault } from './tables/table-file.ts';
 
 type Options = TableOptions & { readonly check?: boolean };
 

@@ -7,9 +7,9 @@ import type { ItemList, Mapping } from '../../../gegevens/model/mapping.ts';
 import type { Model } from '../../../gegevens/model/model.ts';
 import { municipalityKey, organisationOf, type Period } from '../../../gegevens/model/selection.ts';
 import { isRecord, toPointer, valueAt } from '../../../lib/json/json-value.ts';
-import { type Finding, Findings } from './findings.ts';
 import { Persons } from './persons.ts';
 import { isGiven, isNotTakenUp, judgeCase, judgeRecord, personsAt, type Report } from './record-rules.ts';
+import { type Finding, Findings } from './report-text.ts';
 
 /** What is counted of one municipality. */
 export interface MunicipalityCounts {

@@ -2,7 +2,7 @@
 
 import type { CheckPlaces, PeriodPlaces } from '../../../gegevens/model/check-places.ts';
 import { isRecord, valueAt } from '../../../lib/json/json-value.ts';
-import type { Severity } from './findings.ts';
+import type { Severity } from './report-text.ts';
 
 type Path = readonly string[];
 /** Takes what breaks a rule. @param path from the record */

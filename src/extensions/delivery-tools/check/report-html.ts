@@ -1,7 +1,16 @@
 /** The report of a check as one page, to be opened, sent or printed: no script, and nothing loaded from elsewhere. */
 import type { CheckReport } from './delivery-check.ts';
-import { type Finding, ruleText, type Severity } from './findings.ts';
-import { COUNTS, countFindings, groupNames, municipalityText, ruleName, summary } from './report-text.ts';
+import {
+  COUNTS,
+  countFindings,
+  type Finding,
+  groupNames,
+  municipalityText,
+  ruleName,
+  ruleText,
+  type Severity,
+  summary,
+} from './report-text.ts';
 
 /** Black on white, so that it prints; what matters is said in words and lengths, never by a colour alone. */
 const STYLE = `

@@ -10,7 +10,7 @@ import { isRecord } from '../../../lib/json/json-value.ts';
 import { limitYoungGeneration } from '../../../lib/scheduling.ts';
 import type { Plan } from '../tables/plan.ts';
 import type { ReadTables } from '../tables/read-tables.ts';
-import type { TableFault } from '../tables/table-faults.ts';
+import type { TableFault } from '../tables/table-file.ts';
 import { parsePeriod, wholeNumber } from './options.ts';
 
 export interface TableOptions {

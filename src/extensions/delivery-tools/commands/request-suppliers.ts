@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { table } from '../../../cli/output.ts';
 import { CommandError, type ToolContext, UsageError } from '../../../cli/run-command.ts';
 import type { Variant } from '../../../gegevens/model/mapping.ts';
-import type { CheckReport } from '../check/delivery-check.ts';
 import type { Requester } from '../requester/collect-delivery.ts';
-import { destination, type RequestOptions, requestOf } from './request.ts';
+import { type RequestOptions, requestFrom } from './request.ts';
 
 /** One line of the file. */
 interface SupplierLine {
@@ -77,33 +76,27 @@ async function requestOne(
   requester: Requester,
   options: RequestOptions,
 ): Promise<SupplierResult> {
-  const { config, output, interrupted } = context;
-  const { collectDelivery } = await import('../requester/collect-delivery.ts');
+  const { output, interrupted } = context;
   const { countFindings } = await import('../check/report-text.ts');
-  const { supplier, variant, model } = line;
+  const { supplier, variant, model = options.model } = line;
   const isGrant = supplier.startsWith('$');
   const { outway, ...others } = options;
+  const within = (directory: string | undefined, name: string): string | undefined =>
+    directory === undefined ? undefined : join(directory, name);
+  const [file, keep] = [within(options.out, `${nameOf(line)}.json`), within(options.keep, nameOf(line))];
   const own = {
-    ...others,
-    variant,
-    ...(model === undefined ? {} : { model }),
+    ...{ ...others, variant, model, keep, out: file },
     ...(isGrant ? { outway, grantHash: supplier } : {}),
   };
-  const name = nameOf(line);
-  const file = options.out === undefined ? undefined : join(options.out, `${name}.json`);
   const nothing = { ...line, records: 0, zaken: 0, blocking: 0, warnings: 0 };
   try {
-    const target = await destination(isGrant ? undefined : supplier, own, config.gegevens);
-    const { records, zaken, report } = await collectDelivery({
-      ...(await requestOf(context, target, own)),
-      requester,
-      keep: options.keep === undefined ? undefined : join(options.keep, name),
-      out: file,
+    const { records, zaken, report } = await requestFrom(isGrant ? undefined : supplier, {
+      ...{ context, requester, options: own },
       tell: (text) => output.progress(`${supplier}: ${text}`),
     });
-    const count = (severity: CheckReport['findings'][number]['severity']): number => countFindings(report, severity);
     return {
-      ...{ ...line, records, zaken, blocking: count('blocking'), warnings: count('warning') },
+      ...{ ...line, records, zaken },
+      ...{ blocking: countFindings(report, 'blocking'), warnings: countFindings(report, 'warning') },
       outcome: records === 0 ? 'empty' : 'delivered',
       ...(file === undefined ? {} : { file }),
     };

@@ -4,6 +4,7 @@ import type { Mapping, Variant } from '../../../gegevens/model/mapping.ts';
 import type { GegevensRequest } from '../../../gegevens/model/selection.ts';
 import type { Terminal } from '../../../seams/terminal.ts';
 import type { Config } from '../../../settings/read-config.ts';
+import type { Requester } from '../requester/collect-delivery.ts';
 import type { DeliveredPage } from '../requester/request-delivery.ts';
 import {
   authorization,
@@ -17,7 +18,7 @@ import {
 
 export interface RequestOptions extends TokenOptions {
   readonly variant?: Variant;
-  readonly model?: string;
+  readonly model?: string | undefined;
   readonly suppliers?: string;
   readonly atOnce: number;
   readonly start?: string;
@@ -26,11 +27,11 @@ export interface RequestOptions extends TokenOptions {
   readonly page?: number;
   readonly pageSize?: number;
   readonly form: 'digest' | 'body';
-  readonly outway?: string;
-  readonly grantHash?: string;
+  readonly outway?: string | undefined;
+  readonly grantHash?: string | undefined;
   readonly header: readonly string[];
-  readonly out?: string;
-  readonly keep?: string;
+  readonly out?: string | undefined;
+  readonly keep?: string | undefined;
   readonly resume?: boolean;
   readonly maxMegabytes: number;
   readonly json?: boolean;
@@ -99,20 +100,15 @@ async function requestAll(context: ToolContext, named: string | undefined, optio
   const { variant } = options;
   if (variant === undefined) throw new UsageError('--variant is needed: shv or vs');
   const { output, config } = context;
-  const { collectDelivery, openRequester } = await import('../requester/collect-delivery.ts');
-  const target = await destination(named, { ...options, variant }, config.gegevens);
+  const { openRequester } = await import('../requester/collect-delivery.ts');
   const requester = await openRequester(config);
   const pages: object[] = [];
   try {
-    const { records, leveringen } = await collectDelivery({
-      ...(await requestOf(context, target, { ...options, variant })),
-      requester,
-      keep: options.keep,
-      out: options.out,
-      tell: output.progress,
+    const { url, records, leveringen } = await requestFrom(named, {
+      ...{ context, requester, options: { ...options, variant }, tell: output.progress },
       onPage: (page) => pages.push(summary(page)),
     });
-    output.result({ url: target.url, records, pages }, () => {
+    output.result({ url, records, pages }, () => {
       output.line(
         `${pages.length} page(s); every digest, signature and certificate holds, and all of it fits the model`,
       );
@@ -124,35 +120,39 @@ async function requestAll(context: ToolContext, named: string | undefined, optio
   }
 }
 
-export interface Destination {
-  readonly url: string;
-  readonly freshHeaders: (() => Record<string, string>) | undefined;
+interface RequestFromOptions {
+  readonly context: ToolContext;
+  readonly requester: Requester;
+  readonly options: RequestOptions & { readonly variant: Variant };
+  readonly tell: (text: string) => void;
+  readonly onPage?: (page: DeliveredPage) => void;
 }
 
-/** What is the same for one supplier and for many. @throws {CommandError} {RequesterError} */
-export async function requestOf(
-  { config: { gegevens }, interrupted: signal }: ToolContext,
-  { url, freshHeaders }: Destination,
-  options: RequestOptions & { readonly variant: Variant },
-) {
-  const model = await chooseModel(gegevens, options.variant, options.model);
+/** Requests a delivery from one supplier. @param named its address, where it has one @throws {UsageError} {CommandError} {RequesterError} {UnwritableFile} */
+export async function requestFrom(named: string | undefined, { context, options, ...more }: RequestFromOptions) {
+  const { config, interrupted: signal } = context;
+  const { collectDelivery } = await import('../requester/collect-delivery.ts');
+  const target = await destination(named, options, config.gegevens);
+  const model = await chooseModel(config.gegevens, options.variant, options.model);
   // An Outway adds the token itself.
   const needsToken = options.outway === undefined || hasToken(options);
-  return {
-    ...{ url, freshHeaders, model, signal, form: options.form, resume: options.resume ?? false },
+  const { form, resume = false, keep, out } = options;
+  const collected = await collectDelivery({
+    ...{ ...target, ...more, model, signal, form, resume, keep, out },
     body: bodyOf(options, model.mapping),
     headers: { ...parseHeaders(options.header), ...(needsToken ? await authorization(options, signal) : {}) },
     timeoutMs: options.timeout * 1000,
     maxBytes: options.maxMegabytes * 1024 * 1024,
-  };
+  });
+  return { ...collected, url: target.url };
 }
 
 /** Where to send to, and what each request has of its own. @throws {UsageError} {CommandError} */
-export async function destination(
+async function destination(
   named: string | undefined,
-  { outway, grantHash, variant }: Pick<RequestOptions, 'outway' | 'grantHash'> & { readonly variant: Variant },
+  { outway, grantHash, variant }: RequestFromOptions['options'],
   { shvPrefix, vsPrefix }: Config['gegevens'],
-): Promise<Destination> {
+) {
   if ((outway === undefined) !== (grantHash === undefined)) {
     throw new UsageError('--outway and --grant-hash go together: the Outway finds the service by the grant');
   }
@@ -183,16 +183,12 @@ function bodyOf(
 }
 
 function summary({ page, records, paginering, verified, answered, isKept }: DeliveredPage): object {
+  const { digest, form, oin, leaf } = verified;
   return {
-    page,
-    records,
-    paginering,
-    bytes: answered.body.length,
-    digest: verified.digest,
-    form: verified.form,
-    ...(answered.transactionId === undefined ? {} : { transactionId: answered.transactionId }),
+    ...{ page, records, paginering, bytes: answered.body.length, digest, form },
+    transactionId: answered.transactionId,
     ...(isKept ? { kept: true } : {}),
-    signer: { oin: verified.oin, subject: verified.leaf.subject, notAfter: verified.leaf.notAfter },
+    signer: { oin, subject: leaf.subject, notAfter: leaf.notAfter },
   };
 }
 

@@ -4,9 +4,8 @@ import { type DataSheet, dataSheet } from './data-sheet.ts';
 import { failed, notChecked, ok, type PreflightContext, type Verdict } from './line.ts';
 import { CERTIFICATE_CHECKS, checkRevocation, checkSigningKey, readOwnCertificate } from './own-certificate.ts';
 import { checkSelf } from './self-request.ts';
-import { checkClock, checkDatabase } from './surroundings.ts';
+import { checkClock, checkDatabase, checkTransport } from './surroundings.ts';
 import { checkTokens } from './tokens.ts';
-import { checkTransport } from './transport.ts';
 
 interface PreflightOptions extends Omit<PreflightContext, 'own'> {
   /** What is wrong with the settings together. */

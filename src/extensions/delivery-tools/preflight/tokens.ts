@@ -1,8 +1,7 @@
 /** Whether the access tokens of the configured issuers could be verified. */
 
 import { reasonOf } from '../../../lib/log.ts';
-import type { FetchJson } from '../../../lib/outbound/outbound-client.ts';
-import { createOutboundFetch } from '../../../lib/outbound/outbound-client.ts';
+import { createOutboundFetch, type FetchJson } from '../../../lib/outbound/outbound-client.ts';
 import { createFscKeys } from '../../../plugins/oauth/fsc-keys.ts';
 import { createKeySet } from '../../../plugins/oauth/remote-keys.ts';
 import {

@@ -2,8 +2,7 @@ import type { ItemList } from '../../../gegevens/model/mapping.ts';
 import type { Model } from '../../../gegevens/model/model.ts';
 import { pointerSteps, toPointer } from '../../../lib/json/json-value.ts';
 import { Shape, type ValueType } from '../model-shape.ts';
-import { readPattern } from './convert.ts';
-import { dateForm } from './dates.ts';
+import { dateForm, readPattern } from './convert.ts';
 import {
   type ColumnName,
   type FromColumn,

@@ -9,8 +9,15 @@ import { BoundTable, type Column, convertCells, keyOf } from './bound-table.ts';
 import { type CellFault, fold } from './convert.ts';
 import type { Plan, TablePlan } from './plan.ts';
 import { RecordBuilder } from './record-builder.ts';
-import { type TableFault, TableFaults } from './table-faults.ts';
-import { isEmptyRow, type Place, type Row, type TableFile, UnreadableTable } from './table-file.ts';
+import {
+  isEmptyRow,
+  type Place,
+  type Row,
+  type TableFault,
+  TableFaults,
+  type TableFile,
+  UnreadableTable,
+} from './table-file.ts';
 
 /** Each is in memory. */
 const MAX_LEVERINGEN = 10_000;

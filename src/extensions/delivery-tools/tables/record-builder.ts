@@ -8,8 +8,7 @@ import { DiskSorter } from '../scratch.ts';
 import { Assembly, type RowValues } from './assemble.ts';
 import type { BoundTable, Column } from './bound-table.ts';
 import type { Plan } from './plan.ts';
-import type { TableFaults } from './table-faults.ts';
-import { UnreadableTable } from './table-file.ts';
+import { type TableFaults, UnreadableTable } from './table-file.ts';
 
 /** Rows of one record that are held in memory. */
 const MAX_GROUP_ROWS = 10_000;

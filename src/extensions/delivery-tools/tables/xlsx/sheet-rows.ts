@@ -1,7 +1,7 @@
 /** Makes rows of the XML of a sheet. */
 
 import type { TextList } from '../../scratch.ts';
-import { serialDay } from '../dates.ts';
+import { serialDay } from '../convert.ts';
 import { type Cell, type Row, UnreadableTable } from '../table-file.ts';
 import { MAX_TEXT, readWholeXml, type XmlElement, type XmlHandler } from './archive.ts';
 import type { CellFormat } from './workbook.ts';
