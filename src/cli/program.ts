@@ -1,14 +1,12 @@
 /** The program and its commands; each group has a file, which loads what it runs when it is called. */
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
+import { gegevensCommand } from '../gegevens/commands.ts';
 import { isRecord } from '../lib/json/json-value.ts';
+import { feedCommand, registerCommand } from '../raadsfeed/commands.ts';
 import { importFromExtensions } from '../seams/extensions.ts';
 import type { Terminal } from '../seams/terminal.ts';
-import { feedCommand } from './feed.ts';
-import { gegevensCommand } from './gegevens.ts';
-import { loadGegevensTools } from './gegevens-tools.ts';
-import { verwerkingenlogCommand } from './log.ts';
-import { registerCommand } from './register.ts';
+import { verwerkingenlogCommand } from '../verwerkingenlog/commands.ts';
 import { configCommand, demoCommand, migrateCommand, serveCommand } from './service.ts';
 
 /** Runs the program with these arguments; the exit status is left in `terminal.exitCode`. */
@@ -40,7 +38,7 @@ export async function createProgram(terminal: Terminal): Promise<Command> {
     migrateCommand(terminal),
     demoCommand(terminal),
     configCommand(terminal),
-    gegevensCommand(terminal, await loadGegevensTools()),
+    await gegevensCommand(terminal),
     verwerkingenlogCommand(terminal),
     feedCommand(terminal),
     registerCommand(terminal),

@@ -1,7 +1,8 @@
 /** What the tools add to `gegevens import` and `gegevens journal`: tables, and the check. */
-import type { GegevensTools, Report } from '../../cli/gegevens-tools.ts';
+
 import { table } from '../../cli/output.ts';
 import { UsageError } from '../../cli/run-command.ts';
+import type { GegevensTools, Report } from '../../gegevens/commands/tools.ts';
 import type { CheckReport } from './check/delivery-check.ts';
 import { checkEntry } from './commands/check.ts';
 import {

@@ -1,9 +1,9 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { commandGroup } from '../../cli/command-group.ts';
 import { table } from '../../cli/output.ts';
-import { parseMoment } from '../../cli/parse-arguments.ts';
 import { runCommand } from '../../cli/run-command.ts';
 import type { Terminal } from '../../seams/terminal.ts';
+import { parseMoment } from '../../verwerkingenlog/commands/arguments.ts';
 import { FORWARD_ISSUES, listForwardIssues, readForwardState } from './store/forward-queue.ts';
 
 interface ForwardIssuesOptions {

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
-import { parseOrganisatie } from '../../../cli/feed-publish.ts';
 import { table } from '../../../cli/output.ts';
 import { type CommandContext, CommandError, runCommand, UsageError } from '../../../cli/run-command.ts';
 import { normaliseOrganisatiecode } from '../../../lib/feed-client/organisatiecode.ts';
 import { isRecord } from '../../../lib/json/json-value.ts';
+import { parseOrganisatie } from '../../../raadsfeed/commands/publish.ts';
 import type { Terminal } from '../../../seams/terminal.ts';
 import type { NewSource, SourceState } from '../store/sources.ts';
 import {

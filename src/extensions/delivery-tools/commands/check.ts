@@ -1,9 +1,9 @@
 import { stat, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { Report } from '../../../cli/gegevens-tools.ts';
 import { createProgress, type Output, table } from '../../../cli/output.ts';
 import { type CommandContext, CommandError, runCommand, runTool } from '../../../cli/run-command.ts';
+import type { Report } from '../../../gegevens/commands/tools.ts';
 import type { Variant } from '../../../gegevens/model/mapping.ts';
 import type { Model } from '../../../gegevens/model/model.ts';
 import type { Levering, Period } from '../../../gegevens/model/selection.ts';

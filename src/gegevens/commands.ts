@@ -1,13 +1,14 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { Variant } from '../gegevens/model/mapping.ts';
-import type { Journalled } from '../gegevens/store/journal.ts';
+import { table } from '../cli/output.ts';
+import { type CommandContext, CommandError, runCommand, UsageError } from '../cli/run-command.ts';
 import type { Terminal } from '../seams/terminal.ts';
-import { importCommand } from './gegevens-import.ts';
-import type { GegevensTools } from './gegevens-tools.ts';
-import { table } from './output.ts';
-import { type CommandContext, CommandError, runCommand, UsageError } from './run-command.ts';
+import { importCommand } from './commands/import.ts';
+import { type GegevensTools, loadGegevensTools } from './commands/tools.ts';
+import type { Variant } from './model/mapping.ts';
+import type { Journalled } from './store/journal.ts';
 
-export function gegevensCommand(terminal: Terminal, tools: GegevensTools | undefined): Command {
+export async function gegevensCommand(terminal: Terminal): Promise<Command> {
+  const tools = await loadGegevensTools();
   const command = new Command('gegevens').description(
     'the data exchange: import, check, inspect and prune deliveries; request one',
   );
@@ -40,8 +41,8 @@ function listCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens list --variant vs --all')
     .action((options: ListOptions) =>
       runCommand(terminal, options, async ({ database, output }) => {
-        const { listLeveringen } = await import('../gegevens/store/manage-leveringen.ts');
-        const { municipalityKey } = await import('../gegevens/model/selection.ts');
+        const { listLeveringen } = await import('./store/manage-leveringen.ts');
+        const { municipalityKey } = await import('./model/selection.ts');
         const { municipality } = options;
         const gemeente = municipality === undefined ? undefined : (municipalityKey(municipality) ?? '');
         const leveringen = await listLeveringen(database.pool, { ...options, gemeente });
@@ -84,7 +85,7 @@ function showCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens show 12')
     .action((id: number, options: { json?: boolean }) =>
       runCommand(terminal, options, async ({ database, output }) => {
-        const { listLeveringen, readHead } = await import('../gegevens/store/manage-leveringen.ts');
+        const { listLeveringen, readHead } = await import('./store/manage-leveringen.ts');
         const [levering] = await listLeveringen(database.pool, { id, all: true });
         if (levering === undefined) throw new CommandError(`there is no levering ${id}`);
         const kop = await readHead(database.pool, id);
@@ -109,7 +110,7 @@ function removeCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens remove 12 13')
     .action((ids: number[], options: { json?: boolean }) =>
       runCommand(terminal, options, async ({ database, output }) => {
-        const { removeLeveringen } = await import('../gegevens/store/manage-leveringen.ts');
+        const { removeLeveringen } = await import('./store/manage-leveringen.ts');
         const removed = await removeLeveringen(database.pool, ids);
         output.result({ removed }, () => output.line(`No longer delivered: ${removed.join(', ') || 'none'}`));
         const unknown = ids.filter((id) => !removed.includes(id));
@@ -135,7 +136,7 @@ function pruneCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens prune --older-than 30 --dry-run')
     .action((options: PruneOptions) =>
       runCommand(terminal, options, async ({ config, database, clock, output, interrupted }) => {
-        const { pruneLeveringen } = await import('../gegevens/store/manage-leveringen.ts');
+        const { pruneLeveringen } = await import('./store/manage-leveringen.ts');
         const dryRun = options.dryRun ?? false;
         const pruned = await pruneLeveringen(database.pool, {
           now: clock.now(),
@@ -184,7 +185,7 @@ function journalCommand(terminal: Terminal, tools: GegevensTools | undefined): C
       runCommand(terminal, options, async (context) => {
         const { database, output } = context;
         if (options.proof === true) return await printProof(context, id);
-        const { readJournal } = await import('../gegevens/store/journal.ts');
+        const { readJournal } = await import('./store/journal.ts');
         const entries = await readJournal(database.pool, { ...options, id });
         const [first] = entries;
         if (id !== undefined && first === undefined) throw new CommandError(`there is no entry ${id}`);
@@ -206,8 +207,8 @@ async function printProof(
   { database, proof, output, terminal }: CommandContext,
   id: number | undefined,
 ): Promise<void> {
-  const { readJournalAfter } = await import('../gegevens/store/journal.ts');
-  const { proofRecordOf, proveDelivery } = await import('../gegevens/store/proof.ts');
+  const { readJournalAfter } = await import('./store/journal.ts');
+  const { proofRecordOf, proveDelivery } = await import('./store/proof.ts');
   if (id === undefined) throw new UsageError('--proof takes the number of an entry');
   const writer = proof('leveringen', 'kept');
   if (writer === undefined) throw new CommandError('the proof log leveringen is not kept: see PROOF_KEY');

@@ -1,11 +1,11 @@
 /** What an extension adds to the commands of the data exchange: `gegevens-tools.ts` of an extension exports `gegevensTools`. */
 import type { Command } from 'commander';
-import type { ImportFault } from '../gegevens/import/faults.ts';
-import type { Model } from '../gegevens/model/model.ts';
-import type { DeliverySource, ImportOptions } from '../gegevens/store/import-file.ts';
-import type { Journalled } from '../gegevens/store/journal.ts';
-import { importFromExtensions } from '../seams/extensions.ts';
-import type { CommandContext, ToolContext } from './run-command.ts';
+import type { CommandContext, ToolContext } from '../../cli/run-command.ts';
+import { importFromExtensions } from '../../seams/extensions.ts';
+import type { ImportFault } from '../import/faults.ts';
+import type { Model } from '../model/model.ts';
+import type { DeliverySource, ImportOptions } from '../store/import-file.ts';
+import type { Journalled } from '../store/journal.ts';
 
 export interface GegevensTools {
   /** Adds options to `gegevens import`. */

@@ -1,12 +1,12 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { FollowState } from '../lib/feed-client/follow.ts';
-import type { OutboundClient } from '../lib/outbound/outbound-client.ts';
-import { systemClock } from '../lib/time.ts';
-import { RESOURCE_TYPES } from '../raadsfeed/domain/resource.ts';
-import type { Terminal } from '../seams/terminal.ts';
-import { parseOrganisatie } from './feed-publish.ts';
-import { CommandError, OUTPUT_CLOSED, runTool, type ToolContext, UsageError } from './run-command.ts';
+import { CommandError, OUTPUT_CLOSED, runTool, type ToolContext, UsageError } from '../../cli/run-command.ts';
+import type { FollowState } from '../../lib/feed-client/follow.ts';
+import type { OutboundClient } from '../../lib/outbound/outbound-client.ts';
+import { systemClock } from '../../lib/time.ts';
+import type { Terminal } from '../../seams/terminal.ts';
+import { RESOURCE_TYPES } from '../domain/resource.ts';
+import { parseOrganisatie } from './publish.ts';
 
 interface FollowOptions {
   readonly state?: string;
@@ -43,7 +43,7 @@ export function feedFollowCommand(terminal: Terminal): Command {
 
 async function follow(address: string, options: FollowOptions, context: ToolContext): Promise<void> {
   if (options.json && options.output === undefined) throw new UsageError('--json needs --output');
-  const { createOutboundClient } = await import('../lib/outbound/outbound-client.ts');
+  const { createOutboundClient } = await import('../../lib/outbound/outbound-client.ts');
   const client = createOutboundClient({
     clock: systemClock,
     timeoutMs: 60_000,
@@ -65,8 +65,8 @@ async function followWith(
   options: FollowOptions,
   { terminal, output, interrupted: signal }: ToolContext,
 ): Promise<void> {
-  const { FeedFault } = await import('../lib/feed-client/client.ts');
-  const { findFeed, followFeed, readFollowState, writeFollowState } = await import('../lib/feed-client/follow.ts');
+  const { FeedFault } = await import('../../lib/feed-client/client.ts');
+  const { findFeed, followFeed, readFollowState, writeFollowState } = await import('../../lib/feed-client/follow.ts');
   const file = options.state ?? `council-feed-${new URL(address).host.replaceAll(':', '-')}.json`;
   const calls = {
     client,

@@ -1,14 +1,14 @@
 import { stat } from 'node:fs/promises';
 import { Command, Option } from 'commander';
-import type { ImportFault } from '../gegevens/import/faults.ts';
-import type { Change, Conflict, Replacement, ReplaceReason } from '../gegevens/import/replacement.ts';
-import type { Variant } from '../gegevens/model/mapping.ts';
-import type { Model } from '../gegevens/model/model.ts';
-import type { Terminal } from '../seams/terminal.ts';
-import type { Config } from '../settings/read-config.ts';
-import type { FileFault, GegevensTools, ImportAid, ReadFile, Report } from './gegevens-tools.ts';
-import { createProgress } from './output.ts';
-import { type CommandContext, CommandError, reportFailure, runCommand, runTool } from './run-command.ts';
+import { createProgress } from '../../cli/output.ts';
+import { type CommandContext, CommandError, reportFailure, runCommand, runTool } from '../../cli/run-command.ts';
+import type { Terminal } from '../../seams/terminal.ts';
+import type { Config } from '../../settings/read-config.ts';
+import type { ImportFault } from '../import/faults.ts';
+import type { Change, Conflict, Replacement, ReplaceReason } from '../import/replacement.ts';
+import type { Variant } from '../model/mapping.ts';
+import type { Model } from '../model/model.ts';
+import type { FileFault, GegevensTools, ImportAid, ReadFile, Report } from './tools.ts';
 
 interface ImportOptions {
   readonly variant: Variant;
@@ -97,7 +97,7 @@ async function chooseModel(
   { shvModel, vsModel }: Config['gegevens'],
   { variant, model: named }: ImportOptions,
 ): Promise<{ readonly configured: Model; readonly model: Model }> {
-  const { loadModel } = await import('../gegevens/model/model.ts');
+  const { loadModel } = await import('../model/model.ts');
   const configured = loadModel(variant, variant === 'shv' ? shvModel : vsModel);
   return { configured, model: named === undefined ? configured : loadModel(variant, named) };
 }
@@ -109,8 +109,8 @@ async function importOne(
 ): Promise<FileResult> {
   const { database, clock, terminal, interrupted } = context;
   const { loaded: model, model: named, replace = false, aid } = options;
-  const { FaultyFile, importFile, recogniseModel } = await import('../gegevens/store/import-file.ts');
-  const { ReplacementRefused } = await import('../gegevens/store/replace-deliveries.ts');
+  const { FaultyFile, importFile, recogniseModel } = await import('../store/import-file.ts');
+  const { ReplacementRefused } = await import('../store/replace-deliveries.ts');
   const judged = aid.createJudge?.(clock.now());
   const progress = createProgress(terminal, 'records checked', (await stat(path).catch(() => undefined))?.size);
   const show = (bytesRead: number, records: number): void => {

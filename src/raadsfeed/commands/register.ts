@@ -1,8 +1,8 @@
 import { Command } from 'commander';
-import type { RegisterEntry } from '../raadsfeed/store/register.ts';
-import type { Terminal } from '../seams/terminal.ts';
-import { table } from './output.ts';
-import { CommandError, runCommand } from './run-command.ts';
+import { table } from '../../cli/output.ts';
+import { CommandError, runCommand } from '../../cli/run-command.ts';
+import type { Terminal } from '../../seams/terminal.ts';
+import type { RegisterEntry } from '../store/register.ts';
 
 interface Options {
   readonly json?: boolean;
@@ -26,7 +26,7 @@ function addCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ koppelvlak register add www.voorbeeldstad.example')
     .action((given: string, options: Options) =>
       runCommand(terminal, options, async ({ config, database, clock, output, interrupted }) => {
-        const { addFeed, createRegisterClient } = await import('../raadsfeed/register/register.ts');
+        const { addFeed, createRegisterClient } = await import('../register/register.ts');
         const client = createRegisterClient({ config, clock });
         try {
           const serviceUrl = await addFeed(database.pool, client, given, interrupted);
@@ -47,7 +47,7 @@ function listCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ koppelvlak register list')
     .action((options: Options) =>
       runCommand(terminal, options, async ({ database, output }) => {
-        const { readEntries } = await import('../raadsfeed/store/register.ts');
+        const { readEntries } = await import('../store/register.ts');
         const entries = await readEntries(database.pool);
         output.result(entries, () => {
           if (entries.length === 0) output.line('No feeds; see koppelvlak register add --help.');
@@ -74,7 +74,7 @@ function removeCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ koppelvlak register remove www.voorbeeldstad.example')
     .action((given: string, options: Options) =>
       runCommand(terminal, options, async ({ database, output }) => {
-        const { removeFeed } = await import('../raadsfeed/store/register.ts');
+        const { removeFeed } = await import('../store/register.ts');
         if (!(await removeFeed(database.pool, given))) throw new CommandError(`${given} is not in the register`);
         output.result({ removed: given }, () => output.line(`Removed: ${given}`));
       }),
@@ -88,8 +88,8 @@ function refreshCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ koppelvlak register refresh')
     .action((options: Options) =>
       runCommand(terminal, options, async ({ config, database, clock, output, interrupted }) => {
-        const { readEntries } = await import('../raadsfeed/store/register.ts');
-        const { createRegisterClient, refreshFeed } = await import('../raadsfeed/register/register.ts');
+        const { readEntries } = await import('../store/register.ts');
+        const { createRegisterClient, refreshFeed } = await import('../register/register.ts');
         const client = createRegisterClient({ config, clock });
         try {
           const results = [];

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
-import type { Terminal } from '../seams/terminal.ts';
-import { written } from './output.ts';
-import { parseMoment, parseUuid } from './parse-arguments.ts';
-import { runCommand, UsageError } from './run-command.ts';
+import { written } from '../../cli/output.ts';
+import { runCommand, UsageError } from '../../cli/run-command.ts';
+import type { Terminal } from '../../seams/terminal.ts';
+import { parseMoment, parseUuid } from './arguments.ts';
 
 interface ExportOptions {
   readonly from: string;
@@ -38,7 +38,7 @@ Example:
       runCommand(terminal, {}, async (context) => {
         const { interrupted } = context;
         if (Date.parse(from) > Date.parse(to)) throw new UsageError('--to must not be before --from');
-        const { exportLines } = await import('../verwerkingenlog/export.ts');
+        const { exportLines } = await import('../export.ts');
         const selection = { from, to, verwerkingsactiviteitId: activity, verwerkingId: processing, history };
         const { USER: user } = terminal.env;
         const by = user === undefined || user === '' ? 'log export' : `log export (${user})`;

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { toUtc } from '../verwerkingenlog/domain/verwerkingsactie.ts';
+import { toUtc } from '../domain/verwerkingsactie.ts';
 
 /** A UUID in lower case. @throws {InvalidArgumentError} */
 export function parseUuid(text: string): string {

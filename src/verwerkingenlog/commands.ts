@@ -1,10 +1,10 @@
 import { Command } from 'commander';
+import { table } from '../cli/output.ts';
+import { CommandError, runCommand } from '../cli/run-command.ts';
 import type { Terminal } from '../seams/terminal.ts';
-import type { LogFault } from '../verwerkingenlog/store/verify.ts';
-import { logExportCommand } from './log-export.ts';
-import { table } from './output.ts';
-import { parseUuid } from './parse-arguments.ts';
-import { CommandError, runCommand } from './run-command.ts';
+import { parseUuid } from './commands/arguments.ts';
+import { logExportCommand } from './commands/export.ts';
+import type { LogFault } from './store/verify.ts';
 
 /** `koppelvlak log …`: inspects and maintains the processing log. */
 export function verwerkingenlogCommand(terminal: Terminal): Command {
@@ -27,13 +27,13 @@ function logHistoryCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ koppelvlak log history 0198c0de-7c1e-7aa0-9b1c-3d5e7f900000')
     .action((actieId: string, options: { identifiers?: boolean; proof?: boolean; json?: boolean }) =>
       runCommand(terminal, options, async ({ database, config, proof, output }) => {
-        const { isOrganisation, readHistory, reveal } = await import('../verwerkingenlog/store/versions.ts');
-        const { openIdentityKeys } = await import('../verwerkingenlog/store/keys.ts');
+        const { isOrganisation, readHistory, reveal } = await import('./store/versions.ts');
+        const { openIdentityKeys } = await import('./store/keys.ts');
         const keys = await openIdentityKeys(database.pool, config.verwerkingenlog.key, 'read');
         const stored = await readHistory(database.pool, actieId);
         if (stored.length === 0) throw new CommandError(`the log has no action ${actieId}`);
         if (options.proof === true) {
-          const { provenVersions } = await import('../verwerkingenlog/store/proof.ts');
+          const { provenVersions } = await import('./store/proof.ts');
           const writer = proof('verwerkingen', 'kept');
           if (writer === undefined) throw new CommandError('the proof log verwerkingen is not kept: see PROOF_KEY');
           const proven = await provenVersions(database.pool, writer, stored, keys);
@@ -84,8 +84,8 @@ function logVerifyCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ koppelvlak log verify')
     .action((options: { json?: boolean }) =>
       runCommand(terminal, { ...options, role: 'retention' }, async ({ database, config, output, interrupted }) => {
-        const { verifyLog } = await import('../verwerkingenlog/store/verify.ts');
-        const { openIdentityKeys } = await import('../verwerkingenlog/store/keys.ts');
+        const { verifyLog } = await import('./store/verify.ts');
+        const { openIdentityKeys } = await import('./store/keys.ts');
         let versions = 0;
         const faults: LogFault[] = [];
         const found = verifyLog(database.prunePool, {
@@ -118,7 +118,7 @@ function logPruneCommand(terminal: Terminal): Command {
         terminal,
         { ...options, role: 'retention' },
         async ({ database, config, clock, proof, output, interrupted }) => {
-          const { prune } = await import('../verwerkingenlog/store/retention.ts');
+          const { prune } = await import('./store/retention.ts');
           const dryRun = options.dryRun ?? false;
           const { requireProofWriter } = await import('../seams/proof-log.ts');
           const result = await prune({
@@ -158,8 +158,8 @@ Example:
     )
     .action((options: { json?: boolean }) =>
       runCommand(terminal, { ...options, role: 'retention' }, async ({ database, config, output, interrupted }) => {
-        const { openIdentityKeys } = await import('../verwerkingenlog/store/keys.ts');
-        const { rotateKeys } = await import('../verwerkingenlog/store/rotate.ts');
+        const { openIdentityKeys } = await import('./store/keys.ts');
+        const { rotateKeys } = await import('./store/rotate.ts');
         const { key } = config.verwerkingenlog;
         if (key === undefined) throw new CommandError('VERWERKINGENLOG_KEY is not set');
         const keys = await openIdentityKeys(database.prunePool, key, 'write');

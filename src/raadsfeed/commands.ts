@@ -1,11 +1,11 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { type Removal, VERWIJDERREDENEN, type Verwijderreden } from '../raadsfeed/domain/change.ts';
-import { isResourceType, RESOURCE_TYPES, type Resource, type ResourceType } from '../raadsfeed/domain/resource.ts';
+import { createProgress } from '../cli/output.ts';
+import { CommandError, runCommand, UsageError } from '../cli/run-command.ts';
 import type { Terminal } from '../seams/terminal.ts';
-import { feedFollowCommand } from './feed-follow.ts';
-import { feedPublishCommand, feedSyncCommand, parseOrganisatie, requireToelichting } from './feed-publish.ts';
-import { createProgress } from './output.ts';
-import { CommandError, runCommand, UsageError } from './run-command.ts';
+import { feedFollowCommand } from './commands/follow.ts';
+import { feedPublishCommand, feedSyncCommand, parseOrganisatie, requireToelichting } from './commands/publish.ts';
+import { type Removal, VERWIJDERREDENEN, type Verwijderreden } from './domain/change.ts';
+import { isResourceType, RESOURCE_TYPES, type Resource, type ResourceType } from './domain/resource.ts';
 
 /** `koppelvlak feed …`: publishes to, maintains and follows a council feed. */
 export function feedCommand(terminal: Terminal): Command {
@@ -47,9 +47,9 @@ function feedRedactCommand(terminal: Terminal): Command {
       runCommand(terminal, options, async ({ database, clock, proof, output, interrupted }) => {
         const { reden: verwijderreden, toelichting } = options;
         requireToelichting(verwijderreden, toelichting);
-        const { createPublisher } = await import('../raadsfeed/writer/publisher.ts');
-        const { awaitContentTables } = await import('../raadsfeed/store/content-tables.ts');
-        const { vacuumFeed } = await import('../raadsfeed/store/text-partitions.ts');
+        const { createPublisher } = await import('./writer/publisher.ts');
+        const { awaitContentTables } = await import('./store/content-tables.ts');
+        const { vacuumFeed } = await import('./store/text-partitions.ts');
         const changes = options.resource.map(
           (named): Removal => ({ op: 'redact', ...named, verwijderreden, toelichting }),
         );
@@ -105,9 +105,9 @@ function feedPruneCommand(terminal: Terminal): Command {
         { json: json ?? false },
         async ({ config, database: { pool }, clock, proof, output, interrupted }) => {
           if (before > clock.now()) throw new UsageError('--before lies in the future');
-          const { findPruneEnd, pruneGraceMs, pruneHistory } = await import('../raadsfeed/store/prune.ts');
-          const { readFeedRow } = await import('../raadsfeed/store/feed-row.ts');
-          const { rewritePartitions } = await import('../raadsfeed/store/text-partitions.ts');
+          const { findPruneEnd, pruneGraceMs, pruneHistory } = await import('./store/prune.ts');
+          const { readFeedRow } = await import('./store/feed-row.ts');
+          const { rewritePartitions } = await import('./store/text-partitions.ts');
           if (dryRun) {
             const upTo = await findPruneEnd(pool, before);
             output.result({ upTo, dryRun }, () =>
@@ -141,9 +141,9 @@ function feedVerifyCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ koppelvlak feed verify')
     .action((options: { files?: boolean; json?: boolean }) =>
       runCommand(terminal, options, async ({ database, clock, output, interrupted }) => {
-        const { verifyFeed } = await import('../raadsfeed/verify/verify-feed.ts');
+        const { verifyFeed } = await import('./verify/verify-feed.ts');
         const progress = createProgress(terminal, 'checked', undefined);
-        const { findOrphanFiles } = await import('../raadsfeed/store/orphan-files.ts');
+        const { findOrphanFiles } = await import('./store/orphan-files.ts');
         const verified = await verifyFeed(database.pool, {
           clock,
           signal: interrupted,
@@ -205,3 +205,5 @@ function isDay(text: string): boolean {
   const day = new Date(text);
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
 }
+
+export { registerCommand } from './commands/register.ts';

@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { normaliseOrganisatiecode } from '../lib/feed-client/organisatiecode.ts';
-import { limitYoungGeneration } from '../lib/scheduling.ts';
-import { type Change, VERWIJDERREDENEN, type Verwijderreden } from '../raadsfeed/domain/change.ts';
-import { resourceKey } from '../raadsfeed/domain/resource.ts';
-import type { Missing } from '../raadsfeed/writer/publisher.ts';
-import type { Terminal } from '../seams/terminal.ts';
-import { createProgress, type Output } from './output.ts';
-import { type CommandContext, CommandError, runCommand, UsageError } from './run-command.ts';
+import { createProgress, type Output } from '../../cli/output.ts';
+import { type CommandContext, CommandError, runCommand, UsageError } from '../../cli/run-command.ts';
+import { normaliseOrganisatiecode } from '../../lib/feed-client/organisatiecode.ts';
+import { limitYoungGeneration } from '../../lib/scheduling.ts';
+import type { Terminal } from '../../seams/terminal.ts';
+import { type Change, VERWIJDERREDENEN, type Verwijderreden } from '../domain/change.ts';
+import { resourceKey } from '../domain/resource.ts';
+import type { Missing } from '../writer/publisher.ts';
 
 interface PublishOptions {
   readonly organisatie?: string;
@@ -78,7 +78,7 @@ export function feedSyncCommand(terminal: Terminal): Command {
       runCommand(terminal, options, async (context) => {
         const { organisatie, reden, toelichting } = options;
         requireToelichting(reden, toelichting);
-        const { createPublisher, findMissing, publishRemovals } = await import('../raadsfeed/writer/publisher.ts');
+        const { createPublisher, findMissing, publishRemovals } = await import('../writer/publisher.ts');
         const { database, clock, proof, output, interrupted } = context;
         const keys = new Set<string>();
         let missing: Missing | undefined;
@@ -170,9 +170,9 @@ async function publishFeedLines(
   { terminal, database, clock, proof, output, interrupted }: CommandContext,
   { strict, partial, accept, checked }: FeedLinesOptions,
 ): Promise<FeedLinesResult> {
-  const { createLineValidator } = await import('../raadsfeed/writer/line-validator.ts');
-  const { publishLines } = await import('../raadsfeed/writer/publish-lines.ts');
-  const { createPublisher } = await import('../raadsfeed/writer/publisher.ts');
+  const { createLineValidator } = await import('../writer/line-validator.ts');
+  const { publishLines } = await import('../writer/publish-lines.ts');
+  const { createPublisher } = await import('../writer/publisher.ts');
   limitYoungGeneration();
   const validate = createLineValidator();
   const publisher = createPublisher({ pool: database.pool, clock, proof });
