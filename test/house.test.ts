@@ -184,7 +184,7 @@ describe('the extensions', () => {
   });
 
   it('keeps the stores of the aggregator free of what reads sources', () => {
-    const own = /store\/|source\.ts|resource-key\.ts|supplier\/(source-adapter|coverage)\.ts|notubiz\/call-limiter\.ts/;
+    const own = /store\/|source\.ts|resource-key\.ts|supplier\/(source-adapter|coverage|supplier-client)\.ts/;
     const may = new RegExp(
       `^src/(settings/|database/|seams/|lib/|raadsfeed/(domain|store)/|extensions/aggregator/(${own.source}))`,
     );
@@ -192,7 +192,7 @@ describe('the extensions', () => {
   });
 
   it("keeps a supplier's adapter free of the database and of feeds", () => {
-    const own = /notubiz\/|resource-key\.ts|supplier\/(source-adapter|windows)\.ts/;
+    const own = /notubiz\/|resource-key\.ts|supplier\/(source-adapter|supplier-client|read-answer|issue-log|values|windows)\.ts/;
     const may = new RegExp(`^src/(settings/|lib/|seams/|extensions/aggregator/(${own.source}))`);
     expect(strays(/^src\/extensions\/aggregator\/notubiz\//, may)).toEqual([]);
   });

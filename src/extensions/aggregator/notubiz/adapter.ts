@@ -1,11 +1,11 @@
 import { type Clock, systemClock } from '../../../lib/time.ts';
 import type { Config } from '../../../settings/read-config.ts';
-import type { SourceAdapter, WindowReading, WindowRequest } from '../supplier/source-adapter.ts';
-import type { CallSlots } from './call-limiter.ts';
-import { NotubizClient, type NotubizClientOptions } from './client.ts';
-import { type WooCategories, wooCategories } from './map/context.ts';
-import { type ReferenceData, readReference } from './read/organisation.ts';
-import { readWindow } from './read/read-window.ts';
+import type { SourceAdapter } from '../supplier/source-adapter.ts';
+import type { CallSlots } from '../supplier/supplier-client.ts';
+import { NotubizClient, type NotubizClientOptions } from './api.ts';
+import { type WooCategories, wooCategories } from './categories.ts';
+import { type ReferenceData, readReference } from './names.ts';
+import { readWindow } from './read-window.ts';
 
 /**
  * The adapter as it is configured. One of them serves a whole process: see `createNotubizAdapter`.
@@ -30,10 +30,10 @@ export function openNotubiz(
 
 export interface NotubizAdapterOptions extends NotubizClientOptions {
   readonly categories: WooCategories;
-  readonly clock?: Clock;
-  /** Milliseconds for which the labels and bodies of an organisation are cached. Default: an hour. */
-  readonly referenceMs?: number;
 }
+
+/** Milliseconds for which the labels and bodies of an organisation are cached: an hour. */
+const REFERENCE_MS = 3_600_000;
 
 /**
  * The NotuBiz public API as a source. One adapter serves all organisations, so that the limits of the supplier hold for all of
@@ -41,25 +41,22 @@ export interface NotubizAdapterOptions extends NotubizClientOptions {
  */
 export function createNotubizAdapter(options: NotubizAdapterOptions): SourceAdapter {
   const client = new NotubizClient(options);
-  const { clock = systemClock, referenceMs = 3_600_000, categories } = options;
+  const { clock = systemClock, categories } = options;
   const cache = new Map<string, { readonly data: ReferenceData; readonly until: number }>();
   return {
     scheme: 'notubiz',
     close: () => client.close(),
-    async readWindow(request: WindowRequest): Promise<WindowReading> {
+    async readWindow(request) {
       const { organisationId } = request.source;
-      return await readWindow(request, {
-        client,
-        categories,
-        now: clock.now(),
-        reference: async (issues) => {
-          const known = cache.get(organisationId);
-          if (known !== undefined && known.until > clock.now().getTime()) return known.data;
-          const data = await readReference({ client, issues, request }, organisationId);
-          if (data !== undefined) cache.set(organisationId, { data, until: clock.now().getTime() + referenceMs });
-          return data;
-        },
-      });
+      const now = clock.now();
+      const reference: Parameters<typeof readWindow>[1]['reference'] = async (issues) => {
+        const known = cache.get(organisationId);
+        if (known !== undefined && known.until > now.getTime()) return known.data;
+        const data = await readReference({ client, issues, request }, organisationId);
+        if (data !== undefined) cache.set(organisationId, { data, until: now.getTime() + REFERENCE_MS });
+        return data;
+      };
+      return await readWindow(request, { client, categories, now, reference });
     },
   };
 }

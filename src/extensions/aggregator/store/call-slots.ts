@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Db } from '../../../database/transaction.ts';
 import type { Logger } from '../../../lib/log.ts';
-import type { CallSlot, CallSlots } from '../notubiz/call-limiter.ts';
+import type { CallSlot, CallSlots } from '../supplier/supplier-client.ts';
 
 /** Seconds after which the slot of a process that died is free again. */
 const SLOT_SECONDS = 30;

@@ -63,8 +63,6 @@ export interface UpsertLine {
 }
 
 export interface ReadItem extends KnownItem {
-  /** Everything of it was read. */
-  readonly complete: boolean;
   /** Its meeting and agenda items; documents are in `WindowReading.documents`, since they can belong to several items. */
   readonly records: readonly UpsertLine[];
 }
@@ -149,4 +147,34 @@ export interface SourceAdapter {
   readWindow(request: WindowRequest): Promise<WindowReading>;
   /** Closes connections. */
   close(): Promise<void>;
+}
+
+/**
+ * The `organisatie` of a resource.
+ * @throws {TypeError} for a code that is not of a municipality, province or water board
+ */
+export function organisatieOf({ organisatiecode, naam }: AdapterSource): SourceData['organisatie'] {
+  switch (organisatiecode.slice(0, 2)) {
+    case 'gm':
+      return { gemeente: organisatiecode, naam };
+    case 'pv':
+      return { provincie: organisatiecode, naam };
+    case 'ws':
+      return { waterschap: organisatiecode, naam };
+    default:
+      throw new TypeError(`${organisatiecode} is not a code of an organisation`);
+  }
+}
+
+type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+
+/** The object without its members that are `undefined`: in the feed a value is there or the member is not. */
+export function withoutAbsent<T extends Readonly<Record<string, unknown>>>(value: T): Present<T> {
+  const result: Present<T> = {};
+  for (const key in value) if (isPresent(value[key])) result[key] = value[key];
+  return result;
+}
+
+function isPresent<T>(value: T): value is Exclude<T, undefined> {
+  return value !== undefined;
 }

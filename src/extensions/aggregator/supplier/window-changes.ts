@@ -199,7 +199,7 @@ export function windowBatches(changes: WindowChanges, maxLines: number): readonl
  * the feed, and a later reading has to find that they are removed.
  */
 function mergeItem(read: ReadItem, known: KnownItem | undefined, mayDelete: boolean): KnownItem {
-  const { complete: _complete, records: _records, ...key } = read;
+  const { records: _records, ...key } = read;
   if (mayDelete || known === undefined) return key;
   const parts = new Map(key.parts.map((part) => [partKey(part), part]));
   let kept = false;

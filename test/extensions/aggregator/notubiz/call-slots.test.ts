@@ -1,6 +1,6 @@
 /** The limits of a supplier hold for all instances, and for the commands beside them: each has a client of its own here. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { NotubizClient } from '../../../../src/extensions/aggregator/notubiz/client.ts';
+import { NotubizClient } from '../../../../src/extensions/aggregator/notubiz/api.ts';
 import { createCallSlots } from '../../../../src/extensions/aggregator/store/call-slots.ts';
 import { pool, serviceDatabase } from '../../../raadsfeed/service-database.ts';
 import { quiet } from '../../../raadsfeed/support.ts';

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { NotubizClient } from '../../../../src/extensions/aggregator/notubiz/client.ts';
-import { NotubizError } from '../../../../src/extensions/aggregator/notubiz/notubiz-error.ts';
+import { NotubizClient } from '../../../../src/extensions/aggregator/notubiz/api.ts';
+import { SupplierError } from '../../../../src/extensions/aggregator/supplier/supplier-client.ts';
 import { type NotubizServer, startNotubiz } from './supplier/server.ts';
 
 let supplier: NotubizServer;
@@ -24,12 +24,12 @@ function createClient(options: ConstructorParameters<typeof NotubizClient>[0] = 
   return client;
 }
 
-async function failure(promise: Promise<unknown>): Promise<NotubizError> {
+async function failure(promise: Promise<unknown>): Promise<SupplierError> {
   const error: unknown = await promise.then(
     () => undefined,
     (reason: unknown) => reason,
   );
-  if (!(error instanceof NotubizError)) throw new Error(`not a failed call: ${String(error)}`);
+  if (!(error instanceof SupplierError)) throw new Error(`not a failed call: ${String(error)}`);
   return error;
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { wooCategories } from '../../../../src/extensions/aggregator/notubiz/map/context.ts';
+import { wooCategories } from '../../../../src/extensions/aggregator/notubiz/categories.ts';
 import {
   agendaItemOf,
   documentOf,

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Pool } from '../../../../src/database/pool.ts';
 import { createNotubizAdapter } from '../../../../src/extensions/aggregator/notubiz/adapter.ts';
-import { wooCategories } from '../../../../src/extensions/aggregator/notubiz/map/context.ts';
+import { wooCategories } from '../../../../src/extensions/aggregator/notubiz/categories.ts';
 import { type Lease, LeaseLostError } from '../../../../src/extensions/aggregator/source.ts';
 import { takeLease } from '../../../../src/extensions/aggregator/store/leases.ts';
 import { readItemsIn } from '../../../../src/extensions/aggregator/store/source-items.ts';

@@ -1,7 +1,11 @@
 /** How long is waited between calls. The waiting itself is taken out: what is asked of the clock is what counts. */
 import { afterEach, expect, it, vi } from 'vitest';
-import { NotubizClient, RETRY_POLICY, withRetries } from '../../../../src/extensions/aggregator/notubiz/client.ts';
-import { NotubizError } from '../../../../src/extensions/aggregator/notubiz/notubiz-error.ts';
+import { NotubizClient } from '../../../../src/extensions/aggregator/notubiz/api.ts';
+import {
+  RETRY_POLICY,
+  SupplierError,
+  withRetries,
+} from '../../../../src/extensions/aggregator/supplier/supplier-client.ts';
 
 const waits = vi.hoisted((): number[] => []);
 vi.mock('node:timers/promises', () => ({
@@ -18,7 +22,7 @@ afterEach(() => {
 });
 
 async function fail(retryAfter?: number): Promise<void> {
-  const failure = new NotubizError('status', 'status 503', { status: 503, retryAfter });
+  const failure = new SupplierError('status', 'status 503', { status: 503, retryAfter });
   await expect(withRetries(() => Promise.reject(failure), RETRY_POLICY, never)).rejects.toBe(failure);
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { readMoment } from '../../../../src/extensions/aggregator/notubiz/parse/moment.ts';
-import { fixUrl } from '../../../../src/extensions/aggregator/notubiz/parse/values.ts';
+
+import { fixUrl, readMoment } from '../../../../src/extensions/aggregator/supplier/values.ts';
 import { halves, quarters, roundWindows } from '../../../../src/extensions/aggregator/supplier/windows.ts';
 
 describe('times', () => {

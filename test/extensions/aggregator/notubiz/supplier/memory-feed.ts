@@ -2,7 +2,7 @@ import {
   createNotubizAdapter,
   type NotubizAdapterOptions,
 } from '../../../../../src/extensions/aggregator/notubiz/adapter.ts';
-import { wooCategories } from '../../../../../src/extensions/aggregator/notubiz/map/context.ts';
+import { wooCategories } from '../../../../../src/extensions/aggregator/notubiz/categories.ts';
 import { partKey } from '../../../../../src/extensions/aggregator/resource-key.ts';
 import type {
   AdapterSource,

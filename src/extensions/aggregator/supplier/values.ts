@@ -1,4 +1,5 @@
-import type { IssueSink } from '../issue-log.ts';
+/** Times and addresses as suppliers write them. */
+import type { IssueSink } from './issue-log.ts';
 
 /** A time of the supplier. */
 export interface Moment {
@@ -15,7 +16,7 @@ type MomentReading = { readonly moment?: Moment; readonly fault?: string };
 const FORM = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,]\d{1,9})?)?\s*(Z|[+-]\d{2}:?\d{2})?)?$/i;
 
 /**
- * Reads a time as NotuBiz writes them: with an offset, or bare, and then it is Dutch local time. Empty, zero and impossible
+ * Reads a time with an offset, or a bare one, which is Dutch local time. Empty, zero and impossible
  * dates are absent ones; anything else is a fault.
  */
 export function readMoment(value: unknown): MomentReading {
@@ -131,4 +132,28 @@ function fromAmsterdam(local: number): LocalInstant {
 /** The Dutch day of an instant, `YYYY-MM-DD`. */
 function amsterdamDay(instant: number): string {
   return new Date(instant + offsetAt(instant)).toISOString().slice(0, 10);
+}
+
+/**
+ * Fixes the faults of addresses: `httphttp://`, spaces, no scheme. `undefined` when it is still no web address.
+ */
+export function fixUrl(value: string): string | undefined {
+  const bare = value
+    .trim()
+    .replaceAll(/\s/g, '%20')
+    .replace(/^(?:https?:?\/{0,2})*(https?):\/{1,2}(?=[^/])/i, '$1://');
+  const schemed = /^[a-z][a-z0-9+.-]*:\/\//i.test(bare) ? bare : `https://${bare.replace(/^\/+/, '')}`;
+  if (!URL.canParse(schemed)) return undefined;
+  const url = new URL(schemed);
+  const { hostname } = url;
+  if (!['http:', 'https:'].includes(url.protocol) || url.username !== '' || url.password !== '') return undefined;
+  return hostname.includes('.') || hostname === 'localhost' || hostname.startsWith('[') ? url.href : undefined;
+}
+
+/** As `fixUrl`; an address that cannot be fixed is reported. */
+export function addressOf(value: string | undefined, name: string, issue: IssueSink): string | undefined {
+  if (value === undefined) return undefined;
+  const fixed = fixUrl(value);
+  if (fixed === undefined) issue('unusable-value', `${name} cannot be fixed: ${value.slice(0, 100)}`);
+  return fixed;
 }

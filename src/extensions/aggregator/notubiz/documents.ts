@@ -1,9 +1,8 @@
-import { partKey } from '../../resource-key.ts';
-import type { DocumentRead, Part } from '../../supplier/source-adapter.ts';
-import type { IssueSink } from '../issue-log.ts';
-import { documentId, type MappingContext, registerItemId } from '../map/context.ts';
-import { mapInformatieObject, mapRegisterItem } from '../map/informatieobject.ts';
-import type { NotubizDocument, RegisterItem } from '../parse/document.ts';
+import { partKey } from '../resource-key.ts';
+import type { IssueSink } from '../supplier/issue-log.ts';
+import type { DocumentRead, Part } from '../supplier/source-adapter.ts';
+import { documentId, type MappingContext, mapInformatieObject, mapRegisterItem, registerItemId } from './map.ts';
+import { isHidden, type NotubizDocument, type RegisterItem } from './schema.ts';
 
 /** What a document belongs to. */
 export interface Attachment {
@@ -25,6 +24,13 @@ export interface AttachedDocuments {
   readonly register?: string | undefined;
 }
 
+/** The documents of a register item: values of datatype document, and attachments. */
+export function documentsOf({ attributes, attachments }: RegisterItem): readonly NotubizDocument[] {
+  const values = attributes.filter(({ datatype }) => datatype === 'document').flatMap((attribute) => attribute.values);
+  const documents = values.map(({ document }) => document).filter((document) => document !== undefined);
+  return [...documents, ...(attachments?.document ?? [])];
+}
+
 /**
  * Collects the documents of a reading: each becomes one resource, however many items have it. Of several copies the newest version is
  * used, then the one that was modified last.
@@ -43,19 +49,18 @@ export class DocumentCollector {
   add(attached: readonly AttachedDocuments[], issue: IssueSink): readonly Part[] {
     const parts = new Map<string, Part>();
     const put = (read: DocumentRead, attachment: Attachment): void => {
-      this.#keepNewest(read);
-      parts.set(read.bronidentificatie, join(parts.get(read.bronidentificatie), read.bronidentificatie, attachment));
+      const { bronidentificatie: id } = read;
+      const known = this.#documents.get(id);
+      if (known === undefined || isNewer(read, known)) this.#documents.set(id, read);
+      parts.set(id, join(parts.get(id), id, attachment));
     };
     for (const { documents, item, register, attachment } of attached) {
       if (item !== undefined && documents.length === 0) {
         put(mapRegisterItem(item, register, this.#context, issue), attachment);
       }
       for (const document of documents) {
-        if (document.hidden) {
-          this.#hidden.add(documentId(document.id));
-          continue;
-        }
-        put(mapInformatieObject(document, this.#context, issue), attachment);
+        if (isHidden(document)) this.#hidden.add(documentId(document.id));
+        else put(mapInformatieObject(document, this.#context, issue), attachment);
       }
     }
     return [...parts.values()];
@@ -63,13 +68,16 @@ export class DocumentCollector {
 
   /** Adds documents that belong to something that is not public. */
   addUnderHidden(documents: readonly NotubizDocument[]): void {
-    for (const { id, hidden } of documents) (hidden ? this.#hidden : this.#underHidden).add(documentId(id));
+    for (const document of documents) {
+      (isHidden(document) ? this.#hidden : this.#underHidden).add(documentId(document.id));
+    }
   }
 
   /** Adds a register item that is not public. */
-  addHiddenRegisterItem({ id, documents }: RegisterItem): void {
+  addHiddenRegisterItem(item: RegisterItem): void {
+    const documents = documentsOf(item);
     this.addUnderHidden(documents);
-    if (documents.length === 0) this.#hidden.add(registerItemId(id));
+    if (documents.length === 0) this.#hidden.add(registerItemId(item.id));
   }
 
   /** A document is hidden everywhere when one of its copies is. */
@@ -88,11 +96,6 @@ export class DocumentCollector {
   underHiddenKeys(): readonly string[] {
     return [...this.#underHidden].map(keyOf);
   }
-
-  #keepNewest(read: DocumentRead): void {
-    const known = this.#documents.get(read.bronidentificatie);
-    if (known === undefined || isNewer(read, known)) this.#documents.set(read.bronidentificatie, read);
-  }
 }
 
 function keyOf(bronidentificatie: string): string {
@@ -101,8 +104,8 @@ function keyOf(bronidentificatie: string): string {
 
 function isNewer(read: DocumentRead, known: DocumentRead): boolean {
   if (read.version !== known.version) return read.version > known.version;
-  const [modified, knownModified] = [read, known].map(({ data }) => String(data.gewijzigdop ?? ''));
-  if (modified !== knownModified) return String(modified) > String(knownModified);
+  const [modified = '', knownModified = ''] = [read.data.gewijzigdop, known.data.gewijzigdop];
+  if (modified !== knownModified) return modified > knownModified;
   return Object.keys(read.data).length > Object.keys(known.data).length;
 }
 

@@ -1,4 +1,4 @@
-import type { SourceIssue } from '../supplier/source-adapter.ts';
+import type { SourceIssue } from './source-adapter.ts';
 
 /** Kinds of issue, and whether one makes the window incomplete. */
 const KINDS = {

@@ -1,0 +1,223 @@
+/** The calls to NotuBiz: one object, or a list over its pages. */
+import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
+import type { IssueLog } from '../supplier/issue-log.ts';
+import type { DateWindow, WindowRequest } from '../supplier/source-adapter.ts';
+import { SupplierClient, type SupplierClientOptions, SupplierError } from '../supplier/supplier-client.ts';
+import { halves } from '../supplier/windows.ts';
+import { readPagination } from './schema.ts';
+
+/** The public API of NotuBiz, and the version whose answers this adapter knows. */
+const PUBLIC_BASE = 'https://api.notubiz.nl';
+const VERSION = '1.17.0';
+
+export type NotubizClientOptions = Partial<Omit<SupplierClientOptions, 'query' | 'allowPrivate'>>;
+
+export class NotubizClient extends SupplierClient {
+  constructor({ base = PUBLIC_BASE, ...options }: NotubizClientOptions = {}) {
+    // An address that an operator configured may be an inner one.
+    super({ base, allowPrivate: base !== PUBLIC_BASE, query: { format: 'json', version: VERSION }, ...options });
+  }
+}
+
+/** What calls take: the issues of a reading, and its window. */
+export interface Fetcher {
+  readonly client: NotubizClient;
+  readonly issues: IssueLog;
+  readonly request: Pick<WindowRequest, 'signal' | 'window'>;
+}
+
+/**
+ * The result of fetching one object.
+ * - `found`: the object
+ * - `refused`: the supplier does not show it to the public
+ * - `missing`: the supplier does not have it
+ * - `failed`: it is not known; an issue says why
+ */
+export type OneOutcome =
+  | { readonly kind: 'found'; readonly raw: JsonObject }
+  | { readonly kind: 'refused' | 'failed' | 'missing' };
+
+/** What the supplier says when it does not show something to the public, with status 200; else `undefined`. */
+function refusalIn(answer: unknown): string | undefined {
+  if (!isRecord(answer) || typeof answer.message !== 'string') return undefined;
+  return /\bno rights\b/i.test(answer.message) ? answer.message.slice(0, 200) : undefined;
+}
+
+function isRefusal({ status }: SupplierError): boolean {
+  return status === 401 || status === 403;
+}
+
+/** Fetches the object under `member` in the response of a path. A refusal is status 401 or 403, or 200 with a message. */
+export async function fetchOne(
+  { client, issues, request }: Fetcher,
+  path: string,
+  member: string,
+): Promise<OneOutcome> {
+  try {
+    const answer = await client.get(path, {}, request.signal);
+    if (isRecord(answer) && isRecord(answer[member])) return { kind: 'found', raw: answer[member] };
+    const refusal = refusalIn(answer);
+    const message = isRecord(answer) && typeof answer.message === 'string' ? answer.message.slice(0, 200) : undefined;
+    if (refusal === undefined) issues.add('unexpected-answer', path, message ?? `has no ${member}`);
+    else issues.add('refused', path, refusal);
+    return { kind: refusal === undefined ? 'failed' : 'refused' };
+  } catch (error) {
+    if (!(error instanceof SupplierError)) throw error;
+    if (error.status === 404 || error.status === 410) return { kind: 'missing' };
+    issues.add(isRefusal(error) ? 'refused' : 'call-failed', path, error.message);
+    return { kind: isRefusal(error) ? 'refused' : 'failed' };
+  }
+}
+
+/** As `fetchOne`, for an object that the supplier itself named: when it is missing, that is an issue. */
+export async function fetchNamed(fetcher: Fetcher, path: string, member: string): Promise<OneOutcome> {
+  const outcome = await fetchOne(fetcher, path, member);
+  if (outcome.kind !== 'missing') return outcome;
+  fetcher.issues.add('call-failed', path, 'the supplier names it and does not have it');
+  return { kind: 'failed' };
+}
+
+interface ListSpecification {
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  /** The member of the answer that holds the list. */
+  readonly member: string;
+  /** A register: without `pagination` it is all there is, and the supplier may refuse it: then it counts as empty. */
+  readonly isRegister: boolean;
+}
+
+/** The supplier does not show a list to the public. */
+class ListRefusedError extends Error {
+  override readonly name = 'ListRefusedError';
+}
+
+/** More pages than any quarter has: a list that never ends is not read for ever. */
+const MAX_PAGES = 1000;
+/** Consecutive single days that may be unavailable before the supplier counts as unavailable. */
+const MAX_UNAVAILABLE = 3;
+/** Single days that may fail in another way before anything was listed at all. */
+const MAX_FAILED = 7;
+
+/**
+ * Lists everything of the window, by pages, and in halves where the supplier cannot serve it whole, down to a day; each thing once, by its
+ * id. When it serves nothing at all, the rest is left for another reading: a quarter would otherwise take some hundred and eighty calls
+ * while the supplier is down.
+ */
+export async function listWindow(fetcher: Fetcher, list: ListSpecification): Promise<ReadonlyMap<string, JsonObject>> {
+  const { issues, request } = fetcher;
+  const { path } = list;
+  const byId = new Map<string, JsonObject>();
+  let [unavailable, failed, listed] = [0, 0, false];
+  const unread = ({ from, to }: DateWindow, why: string): void =>
+    issues.add('unread-days', path, `${from} to ${to}: ${why}`);
+  const read = async (part: DateWindow): Promise<void> => {
+    if (unavailable >= MAX_UNAVAILABLE || (failed >= MAX_FAILED && !listed)) {
+      unread(part, 'left unread: the supplier does not answer');
+      return;
+    }
+    const parts = halves(part);
+    try {
+      for (const [id, raw] of await listPages(fetcher, list, part, parts !== undefined))
+        byId.set(id, byId.get(id) ?? raw);
+      unavailable = 0;
+      listed = true;
+    } catch (error) {
+      if (!(error instanceof SupplierError) || !mayBeTooLarge(error)) throw error;
+      for (const half of parts ?? []) await read(half);
+      if (parts !== undefined) return;
+      unavailable = error.passing ? unavailable + 1 : 0;
+      failed += 1;
+      unread(part, error.message);
+    }
+  };
+  try {
+    await read(request.window);
+  } catch (error) {
+    if (!(error instanceof ListRefusedError) && !(error instanceof SupplierError)) throw error;
+    const refused = error instanceof ListRefusedError && list.isRegister;
+    issues.add(refused ? 'refused' : 'call-failed', path, error.message);
+    return new Map();
+  }
+  return byId;
+}
+
+/** Wide windows fail with 404, time out, or come as something that cannot be read. */
+function mayBeTooLarge(error: SupplierError): boolean {
+  return error.passing || error.kind === 'unreadable' || error.status === 404;
+}
+
+/** @throws {SupplierError} when any page fails: half a list is not a list; {ListRefusedError} when the supplier refuses it */
+async function listPages(
+  fetcher: Fetcher,
+  { path, query, member, isRegister }: ListSpecification,
+  { from, to }: DateWindow,
+  divisible: boolean,
+): Promise<ReadonlyMap<string, JsonObject>> {
+  const issue = fetcher.issues.at(path);
+  const found = new Map<string, JsonObject>();
+  const dates = { date_from: `${from} 00:00:00`, date_to: `${to} 23:59:59` };
+  let range: Record<string, string> = {};
+  for (let page = 1; page <= MAX_PAGES; page += 1) {
+    const answer = await getPage(fetcher, path, { ...query, ...dates, ...range, page: String(page) }, divisible);
+    if (!isRecord(answer) || !Array.isArray(answer[member])) {
+      throw new SupplierError('unreadable', `the answer has no list ${member}`);
+    }
+    const before = found.size;
+    for (const raw of answer[member]) {
+      const id = isRecord(raw) && /^[1-9]\d{0,17}$/.test(String(raw.id)) ? String(raw.id) : undefined;
+      if (id === undefined) issue('unexpected-answer', `one of ${member} is no object with an id`);
+      else if (!found.has(id)) found.set(id, raw);
+    }
+    const { total, more, next } = paginationOf(answer, isRegister, issue);
+    // A list in ranges without an end is read on while it gives something new.
+    const hasMore = more || (isRegister && found.size < total && found.size > before);
+    range = next === undefined ? {} : { list_start: String(next) };
+    if (hasMore && (next === undefined ? answer[member].length > 0 : found.size > before)) continue;
+    const where = `${from} to ${to}`;
+    if (more && answer[member].length === 0)
+      issue('unexpected-answer', `${where}: an empty page says that there is more`);
+    if (found.size < total) issue('count-mismatch', `${where}: ${total} announced, ${found.size} shown`);
+    return found;
+  }
+  throw new SupplierError('unreadable', `more than ${MAX_PAGES} pages`);
+}
+
+/** `pagination` in all the forms that were recorded: pages, ranges of a register, or nothing. */
+function paginationOf(
+  answer: JsonObject,
+  isRegister: boolean,
+  issue: ReturnType<IssueLog['at']>,
+): { readonly total: number; readonly more: boolean; readonly next?: number } {
+  const said = readPagination(answer.pagination ?? {}, issue) ?? {};
+  const {
+    page = 0,
+    total_pages = 0,
+    total_items = 0,
+    total_results: total,
+    list_end: end,
+    has_more_pages: more,
+  } = said;
+  if (isRegister && Object.keys(said).length === 0) return { total: 0, more: false };
+  if (total !== undefined && more === undefined) {
+    return end === undefined ? { total, more: false } : { total, more: end < total, next: end + 1 };
+  }
+  if (more === undefined) issue('unexpected-answer', 'pagination does not say whether there is more');
+  return { total: total_items, more: more === true || (page > 0 && page < total_pages) };
+}
+
+async function getPage(
+  { client, request }: Fetcher,
+  path: string,
+  query: Readonly<Record<string, string>>,
+  divisible: boolean,
+): Promise<unknown> {
+  try {
+    const answer = await client.get(path, query, request.signal, divisible ? 2 : undefined);
+    const refusal = refusalIn(answer);
+    if (refusal !== undefined) throw new ListRefusedError(refusal);
+    return answer;
+  } catch (error) {
+    if (error instanceof SupplierError && isRefusal(error)) throw new ListRefusedError(error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,309 @@
+/** Maps what NotuBiz has to the resources of the feed; see the tables in `docs/notubiz.md`. */
+import type { IssueSink } from '../supplier/issue-log.ts';
+import type { AdapterSource, DocumentRead, UpsertLine } from '../supplier/source-adapter.ts';
+import { organisatieOf, withoutAbsent } from '../supplier/source-adapter.ts';
+import { addressOf, momentOf, timeOf } from '../supplier/values.ts';
+import { categoryOfType, type WooCategories } from './categories.ts';
+import type { Names } from './names.ts';
+import {
+  type AgendaItem,
+  attributeOf,
+  isSet,
+  type Meeting,
+  type NotubizDocument,
+  type RegisterItem,
+  registerDate,
+  registerValue,
+} from './schema.ts';
+
+/** What every mapping of one reading uses. */
+export interface MappingContext {
+  readonly source: AdapterSource;
+  /** Labels of the meeting's attributes; `undefined` when the organisation gives none. */
+  readonly labels: Names | undefined;
+  readonly gremia: Names;
+  /** Base of the API, for the addresses of files. */
+  readonly base: string;
+  readonly now: Date;
+  readonly categories: WooCategories;
+}
+
+/** How the resources of NotuBiz are called in the feed. */
+export const meetingId = (id: string): string => `meeting-${id}`;
+export const agendapuntId = (id: string): string => `agendapunt-${id}`;
+/** A register item that has no file. */
+export const registerItemId = (id: string): string => `registerstuk-${id}`;
+export const documentId = (id: string): string => `document-${id}`;
+
+/** The address of a register item; register 0 means any register. */
+export function modulePath(register: string, id: string): string {
+  return `/modules/${register}/items/${id}`;
+}
+
+/** A page on the organisation's portal, when that is configured. */
+function portalPage({ portaal }: AdapterSource, path: string): string | undefined {
+  return portaal === undefined ? undefined : `${portaal.replace(/\/+$/, '')}/${path}`;
+}
+
+function references(ids: readonly string[]): { readonly bronidentificatie: string }[] {
+  return ids.map((bronidentificatie) => ({ bronidentificatie }));
+}
+
+/** What a meeting's own answer does not say: ids of what is published too. */
+interface MeetingRelations {
+  /** The assembly that it is a part of. */
+  readonly parent: string | undefined;
+  /** Its children, when it is an assembly. */
+  readonly children: readonly string[] | undefined;
+  /** Its agenda items, nested ones too, in their order. */
+  readonly agendaItems: readonly string[];
+}
+
+interface MappedMeeting {
+  readonly record: UpsertLine;
+  /** Dutch day on which it is; `undefined` when the supplier gives none. */
+  readonly day: string | undefined;
+  /** Moment at which `gepland` becomes `gehouden`; `null` when that will not happen any more. */
+  readonly endsAt: string | null;
+}
+
+/** Maps a meeting or an assembly to a Vergadering. */
+export function mapVergadering(
+  meeting: Meeting,
+  relations: MeetingRelations,
+  context: MappingContext,
+  issue: IssueSink,
+): MappedMeeting {
+  const { source, gremia } = context;
+  const [planning] = meeting.plannings;
+  const start = momentOf(planning?.start_date, 'start_date', issue);
+  const end = endOf(start?.utc, timeOf(planning?.end_date, 'end_date', issue), issue);
+  const status = statusOf(meeting, end ?? start?.utc, start?.day, context.now);
+  const labelled = (label: string, usualId: string): string | undefined =>
+    labelledText(meeting.attributes, label, usualId, context.labels, issue);
+  const data = {
+    bronidentificatie: meetingId(meeting.id),
+    dossiertype: 'vergadering',
+    organisatie: organisatieOf(source),
+    naam: labelled('Titel', '1') ?? (start === undefined ? 'Vergadering' : `Vergadering ${start.day}`),
+    ...withoutAbsent({
+      gewijzigdop: timeOf(meeting.last_modified, 'last_modified', issue),
+      webpaginalink: portalPage(source, `vergadering/${meeting.id}`) ?? addressOf(meeting.url, 'url', issue),
+      aanvang: start?.utc,
+      einde: end,
+      vergaderdatum: start?.day,
+      locatie: labelled('Locatie', '50'),
+      vergadertoelichting: labelled('Omschrijving', '3'),
+      vergaderstatus: status.name,
+      vergaderingstype: meeting.body,
+      georganiseerddoorgremium: gremiumOf(meeting.gremium?.id, gremia, issue),
+      hoofdvergadering: relations.parent === undefined ? undefined : { bronidentificatie: meetingId(relations.parent) },
+      deelvergaderingen: relations.children && references(relations.children.map(meetingId)),
+    }),
+    agendapunten: references(relations.agendaItems.map(agendapuntId)),
+  };
+  return { record: { op: 'upsert', resourceType: 'Vergadering', data }, day: start?.day, endsAt: status.changesAt };
+}
+
+/** An end belongs to a start, and comes after it. */
+function endOf(start: string | undefined, end: string | undefined, issue: IssueSink): string | undefined {
+  if (end === undefined || (start !== undefined && end >= start)) return end;
+  issue('unusable-value', start === undefined ? 'end_date: an end without a start' : 'end_date: before the start');
+  return undefined;
+}
+
+function statusOf(
+  { canceled }: Meeting,
+  moment: string | undefined,
+  day: string | undefined,
+  now: Date,
+): { name: string | undefined; changesAt: string | null } {
+  if (isSet(canceled)) return { name: 'geannuleerd', changesAt: null };
+  const changesAt = moment ?? (day === undefined ? undefined : `${day}T23:00:00Z`);
+  if (changesAt === undefined) return { name: undefined, changesAt: null };
+  return Date.parse(changesAt) > now.getTime() ? { name: 'gepland', changesAt } : { name: 'gehouden', changesAt: null };
+}
+
+function gremiumOf(
+  id: string | undefined,
+  gremia: Names,
+  issue: IssueSink,
+): { gremiumidentificatie: string; gremiumnaam: string } | undefined {
+  if (id === undefined) return undefined;
+  const gremiumnaam = gremia.get(id) ?? '';
+  if (gremiumnaam !== '') return { gremiumidentificatie: id, gremiumnaam };
+  // Both members belong to it, or it is left out.
+  issue('unknown-gremium', `gremium ${id} has no name`);
+  return undefined;
+}
+
+/** The text of an attribute; something else than text or a number is reported. */
+function attributeText(attributes: Meeting['attributes'], id: string, issue: IssueSink): string | undefined {
+  const value = attributeOf(attributes, id);
+  if (typeof value === 'object') issue('unusable-value', `attribute ${id} is not text`);
+  return textOf(value);
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
+}
+
+/**
+ * The attribute that the organisation labels so. Where no attribute has the label, the one with the usual id, unless the
+ * organisation calls that something else.
+ */
+function labelledText(
+  attributes: Meeting['attributes'],
+  label: string,
+  usualId: string,
+  labels: Names | undefined,
+  issue: IssueSink,
+): string | undefined {
+  const ids = [...(labels ?? [])].filter(([, name]) => name.toLowerCase() === label.toLowerCase()).map(([id]) => id);
+  if (ids.length === 0) return attributeText(attributes, usualId, issue);
+  return ids.map((id) => attributeText(attributes, id, issue)).find((value) => value !== undefined);
+}
+
+interface AgendaItemRelations {
+  readonly meeting: string;
+  readonly parent: string | undefined;
+  /** Ids of the items nested directly in it that are published too. */
+  readonly children: readonly string[];
+}
+
+/** Maps an agenda item that may be published to an Agendapunt. */
+export function mapAgendapunt(
+  item: AgendaItem,
+  { meeting, parent, children }: AgendaItemRelations,
+  context: MappingContext,
+  issue: IssueSink,
+): UpsertLine {
+  const about: IssueSink = (what, detail) => issue(what, `agenda item ${item.id}: ${detail}`);
+  const { attributes, title_prefix: prefix } = item.type_data;
+  const naam = attributeText(attributes, '1', about) ?? prefix ?? 'Agendapunt';
+  const time = (id: string): string | undefined => timeOf(attributeOf(attributes, id), `attribute ${id}`, about);
+  const data = {
+    bronidentificatie: agendapuntId(item.id),
+    dossiertype: 'agendapunt',
+    organisatie: organisatieOf(context.source),
+    agendapuntnaam: naam,
+    vergadering: { bronidentificatie: meetingId(meeting) },
+    ...withoutAbsent({
+      gewijzigdop: timeOf(item.last_modified, 'last_modified', about),
+      omschrijving: attributeText(attributes, '3', about),
+      geplandestarttijd: time('82'),
+      geplandeeindtijd: time('83'),
+      starttijd: timeOf(item.start_date, 'start_date', about),
+      eindtijd: timeOf(item.end_date, 'end_date', about),
+      volgnummer: item.order,
+      geplandvolgnummer: prefix,
+      tussenkop: isSubheading(item) ? naam : undefined,
+      hoofdagendapunt: parent === undefined ? undefined : { bronidentificatie: agendapuntId(parent) },
+      subagendapunten: children.length === 0 ? undefined : references(children.map(agendapuntId)),
+    }),
+    indicatiebesloten: false,
+  };
+  return { op: 'upsert', resourceType: 'Agendapunt', data };
+}
+
+/** `heading` is a boolean in the recordings; text in it, or a type that is not an agenda point, says the same. */
+function isSubheading({ type, type_data: { heading } }: AgendaItem): boolean {
+  if (type === 'label' || type === 'heading' || heading === true) return true;
+  return Number(heading) === 1 || (typeof heading === 'string' && heading !== '0');
+}
+
+/** As `formaat` in the contract of the feed. */
+const MEDIA_TYPE = /^[A-Za-z0-9!#$&^_.+-]+\/[A-Za-z0-9!#$&^_.+-]+(?:\s*;.*)?$/;
+
+/**
+ * Maps a document to what an InformatieObject has of itself; references, category and, where it has none of its own, its date follow
+ * from all its items.
+ */
+export function mapInformatieObject(
+  document: NotubizDocument,
+  context: MappingContext,
+  issue: IssueSink,
+): DocumentRead {
+  const about: IssueSink = (what, detail) => issue(what, `document ${document.id}: ${detail}`);
+  const { id } = document;
+  const version = currentVersion(document, about);
+  const file = document.versions.find((candidate) => version !== undefined && candidate.id === version);
+  if (version !== undefined && file === undefined) about('unusable-value', `version ${version} is not in versions`);
+  const url = addressOf(document.url, 'url', about);
+  const bestandsurl = version === undefined ? url : `${context.base}/document/${id}/${version}`;
+  const page = portalPage(context.source, `document/${id}${version === undefined ? '' : `/${version}`}`);
+  const titel = document.title ?? file?.file_name;
+  if (titel === undefined) about('unusable-value', 'has neither a title nor a file name');
+  const type = document.types.map(({ value }) => value).find((value) => value !== undefined);
+  const category = categoryOfType(context.categories, type);
+  const modified = momentOf(document.last_modified, 'last_modified', about);
+  return {
+    bronidentificatie: documentId(id),
+    version: version ?? 0,
+    data: {
+      bronidentificatie: documentId(id),
+      dossiertype: 'informatieobject',
+      organisatie: organisatieOf(context.source),
+      webpaginalink: page ?? url ?? bestandsurl ?? `${context.base}/document/${id}`,
+      titel: titel ?? `Document ${id}`,
+      ...withoutAbsent({
+        gewijzigdop: modified?.utc,
+        bestandsurl,
+        formaat: mediaType(file?.mime_type, about),
+        omvang: file?.file_size,
+        informatieobjecttype: type,
+      }),
+    },
+    // Never `publication_date`: that is the day of the reading, and every record would change each day.
+    date: momentOf(document.date, 'date', about)?.day,
+    modifiedDay: modified?.day,
+    ...(category === undefined ? {} : { wooinformatiecategorie: category }),
+  };
+}
+
+/** `version` says it; where it does not, the address does, else the highest there is. */
+function currentVersion(
+  { id, version = 0, url = '', versions }: NotubizDocument,
+  issue: IssueSink,
+): number | undefined {
+  if (version > 0) return version;
+  issue('unusable-value', 'does not say which version is current');
+  const inUrl = new RegExp(`/document/${id}/(\\d{1,9})(?:[/?#]|$)`).exec(url)?.[1];
+  const found = inUrl === undefined ? Math.max(0, ...versions.map((one) => one.id ?? 0)) : Number(inUrl);
+  return found > 0 ? found : undefined;
+}
+
+function mediaType(value: string | undefined, issue: IssueSink): string | undefined {
+  if (value === undefined || MEDIA_TYPE.test(value)) return value;
+  issue('unusable-value', `mime_type is not a media type: ${value.slice(0, 100)}`);
+  return undefined;
+}
+
+/** Maps a register item without any file: many motions and questions have none. */
+export function mapRegisterItem(
+  item: RegisterItem,
+  register: string | undefined,
+  context: MappingContext,
+  issue: IssueSink,
+): DocumentRead {
+  const about: IssueSink = (what, detail) => issue(what, `register item ${item.id}: ${detail}`);
+  const modified = momentOf(item.last_modified, 'last_modified', about);
+  const page = portalPage(context.source, `modules/0/items/${item.id}`) ?? addressOf(item.self, 'self', about);
+  return {
+    bronidentificatie: registerItemId(item.id),
+    version: 0,
+    date: momentOf(registerDate(item), 'attribute 15', about)?.day,
+    modifiedDay: modified?.day,
+    data: {
+      bronidentificatie: registerItemId(item.id),
+      dossiertype: 'informatieobject',
+      organisatie: organisatieOf(context.source),
+      webpaginalink: page ?? `${context.base}${modulePath('0', item.id)}`,
+      titel: textOf(registerValue(item, '1')) ?? 'Registerstuk',
+      ...withoutAbsent({
+        gewijzigdop: modified?.utc,
+        informatieobjecttype: register === '' ? undefined : register,
+      }),
+    },
+  };
+}

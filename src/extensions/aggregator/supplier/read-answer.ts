@@ -1,0 +1,160 @@
+/**
+ * Reads the answers of a supplier by a schema. The supplier promises nothing, so an answer is used as far as it can be: what deviates is
+ * reported as an issue and left out, or replaced by the value that the schema names.
+ */
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import { isRecord } from '../../../lib/json/json-value.ts';
+import type { IssueKind, IssueSink } from './issue-log.ts';
+
+/** What is reported of a deviation, and the value that takes its place. Default: `unexpected-answer`, and none. */
+interface Deviation {
+  readonly what?: IssueKind;
+  readonly value?: unknown;
+}
+
+/** A JSON Schema with what a deviation means. */
+export interface AnswerSchema {
+  readonly [keyword: string]: unknown;
+  readonly properties?: Readonly<Record<string, AnswerSchema>>;
+  /** A required member that is not there. */
+  readonly absent?: Deviation;
+  /** A value that does not match. */
+  readonly wrong?: Deviation;
+  /** Without a usable value of this member the object that has it is left out. */
+  readonly identity?: true;
+}
+
+/** A positive whole number, as a number or text. */
+export const ID: AnswerSchema = { type: 'string', pattern: '^[1-9]\\d{0,17}$' };
+/** The id by which an object is known: without one it is left out. */
+export const IDENTITY: AnswerSchema = { ...ID, identity: true };
+export const TEXT: AnswerSchema = { type: 'string', wrong: { what: 'unusable-value' } };
+export const COUNT: AnswerSchema = { type: 'integer', minimum: 0, wrong: { what: 'unusable-value' } };
+/** Any value: whoever uses it reports what is wrong with it. */
+export const ANY: AnswerSchema = {};
+
+/** A list of objects; a missing one is reported, and counts as empty. */
+export function listOf(items: AnswerSchema): AnswerSchema {
+  return { type: 'array', items, absent: { what: 'unusable-value', value: [] }, wrong: { value: [] } };
+}
+
+/** An object, perhaps written as an empty list. A required member that is absent is reported. */
+export function objectOf(
+  required: Readonly<Record<string, AnswerSchema>>,
+  optional: Readonly<Record<string, AnswerSchema>> = {},
+): AnswerSchema {
+  const properties = { ...required, ...optional };
+  return { type: ['object', 'array'], maxItems: 0, properties, required: Object.keys(required) };
+}
+
+export type AnswerReader<T> = (raw: unknown, issue: IssueSink, name?: string) => T | undefined;
+
+/** Deeper than any answer: a hostile one must not exhaust the stack. A level is a list with its objects. */
+const MAX_LEVELS = 50;
+
+const ajv = new Ajv2020({ allErrors: true, verbose: true, coerceTypes: true, strict: false, validateSchema: false });
+
+/**
+ * Makes a reader of answers. Texts are trimmed; empty texts and `null` are absent values.
+ * @param complete may fill in members of any object, before it is checked
+ * @returns a function that takes the name of the object, for its issues, and returns `undefined` for what cannot be used
+ */
+export function createReader<T>(
+  schema: AnswerSchema,
+  complete?: (object: Record<string, unknown>) => void,
+): AnswerReader<T> {
+  const validate = ajv.compile<T>(schema);
+  return (raw, issue, name) => {
+    const root: { answer?: unknown } = { answer: clean(raw, { issue, complete }, 'answer', 0) };
+    const about: IssueSink = (what, detail) => {
+      const id = isRecord(root.answer) ? root.answer.id : undefined;
+      issue(what, name === undefined || id === undefined ? detail : `${name} ${String(id)}: ${detail}`);
+    };
+    if (validate(root.answer)) return root.answer;
+    for (const error of validate.errors ?? []) repair(root, error, about);
+    const answer = withoutGaps(root.answer);
+    return validate(answer) ? answer : undefined;
+  };
+}
+
+interface Cleaning {
+  readonly issue: IssueSink;
+  readonly complete?: ((object: Record<string, unknown>) => void) | undefined;
+}
+
+/** A copy without absent values. PHP writes an empty list as `{}` and an empty object as `[]`: both become `[]`, or are absent. */
+function clean(value: unknown, cleaning: Cleaning, name: string, depth: number): unknown {
+  if (typeof value === 'string') {
+    const text = value.replaceAll('\0', '').trim().toWellFormed();
+    return text === '' ? undefined : text;
+  }
+  if (typeof value === 'number') return Number.isInteger(value) && !Number.isSafeInteger(value) ? undefined : value;
+  if (typeof value !== 'object' || value === null) return value ?? undefined;
+  if (depth > 2 * MAX_LEVELS) {
+    const isEmpty = Object.keys(value).length === 0;
+    if (!isEmpty)
+      cleaning.issue('unexpected-answer', `${name.replaceAll('_', ' ')} are nested deeper than ${MAX_LEVELS}`);
+    return Array.isArray(value) ? [] : undefined;
+  }
+  if (Array.isArray(value)) return value.map((item: unknown) => clean(item, cleaning, name, depth + 1) ?? null);
+  if (depth > 0 && Object.keys(value).length === 0) return [];
+  const copy: Record<string, unknown> = {};
+  for (const [key, member] of Object.entries(value)) {
+    const found = clean(member, cleaning, key, depth + 1);
+    if (found !== undefined) copy[key] = found;
+  }
+  cleaning.complete?.(copy);
+  return copy;
+}
+
+/** Reports one deviation, and replaces or removes what deviates. */
+function repair(root: object, error: ErrorObject, issue: IssueSink): void {
+  const path = ['answer', ...error.instancePath.split('/').slice(1)];
+  const schema: AnswerSchema = error.parentSchema ?? {};
+  const missing: unknown = error.params.missingProperty;
+  const isMissing = error.keyword === 'required' && typeof missing === 'string';
+  const member = isMissing ? (schema.properties?.[missing] ?? {}) : schema;
+  const { what = 'unexpected-answer', value } = (isMissing ? member.absent : member.wrong) ?? {};
+  const at = isMissing ? [...path, missing] : path;
+  issue(what, describe(root, at, isMissing ? undefined : (error.message ?? 'is not known')));
+  replace(root, member.identity === true ? at.slice(0, -1) : at, value);
+}
+
+/** The value with the ids of the objects around it: `agenda item 201: document 5: has no versions`. */
+function describe(root: object, path: readonly string[], fault: string | undefined): string {
+  const around: string[] = [];
+  let value: unknown = root;
+  for (const [i, key] of path.slice(0, -1).entries()) {
+    value = memberOf(value, key);
+    if (i === 0 || !isRecord(value) || !/^\d+$/.test(key)) continue;
+    const list = path[i - 1] ?? '';
+    const one = `${list.replaceAll('_', ' ').replace(/s$/, '')} ${String(value.id)}`;
+    around.push(value.id === undefined ? `one of ${list}: ` : `${one}: `);
+  }
+  const last = path.at(-1) ?? '';
+  const name = /^\d+$/.test(last) ? `one of ${path.at(-2)}` : last;
+  return around.join('') + (fault === undefined ? `has no ${name}` : `${name} ${fault}`);
+}
+
+function memberOf(holder: unknown, key: string): unknown {
+  if (Array.isArray(holder)) return holder[Number(key)];
+  return isRecord(holder) ? holder[key] : undefined;
+}
+
+function replace(root: object, path: readonly string[], value: unknown): void {
+  const holder = path.slice(0, -1).reduce<unknown>(memberOf, root);
+  const key = path.at(-1) ?? '';
+  if (Array.isArray(holder)) holder[Number(key)] = value;
+  else if (isRecord(holder)) Object.assign(holder, { [key]: structuredClone(value) });
+}
+
+/** Without the members and entries that were removed. */
+function withoutGaps(value: unknown): unknown {
+  if (Array.isArray(value)) return value.filter((item) => item !== undefined).map(withoutGaps);
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, member]) => member !== undefined)
+      .map(([key, member]) => [key, withoutGaps(member)]),
+  );
+}
