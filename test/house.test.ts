@@ -192,7 +192,8 @@ describe('the extensions', () => {
   });
 
   it("keeps a supplier's adapter free of the database and of feeds", () => {
-    const own = /notubiz\/|resource-key\.ts|supplier\/(source-adapter|supplier-client|read-answer|issue-log|values|windows)\.ts/;
+    const own =
+      /notubiz\/|resource-key\.ts|supplier\/(source-adapter|supplier-client|read-answer|issue-log|values|windows)\.ts/;
     const may = new RegExp(`^src/(settings/|lib/|seams/|extensions/aggregator/(${own.source}))`);
     expect(strays(/^src\/extensions\/aggregator\/notubiz\//, may)).toEqual([]);
   });
