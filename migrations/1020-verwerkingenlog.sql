@@ -90,10 +90,9 @@ $$;
 grant select, insert, delete, update (versie, categorie, vervalt_op) on verwerkingenlog.vindplaatsen to koppelvlak_dienst;
 grant select, insert, delete on verwerkingenlog.vindplaatsen to koppelvlak_opschoner;
 
--- Idempotency keys of the last 24 hours: keyed hashes of caller and key, and of the action, and the action that came of it.
+-- Idempotency keys of the last 24 hours: keyed hashes of caller and key, and the action that came of it.
 create table verwerkingenlog.idempotentie (
   sleutel uuid primary key,
-  inhoud uuid not null,
   actie_id uuid not null,
   tijdstip timestamptz not null
 );

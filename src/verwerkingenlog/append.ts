@@ -1,4 +1,5 @@
 /** Storing first versions of actions: prepared here, and stored in groups that share a transaction. */
+import { isDeepStrictEqual } from 'node:util';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { isConflict, isLockTimeout } from '../database/database-unavailable.ts';
 import { Problem } from '../lib/problem.ts';
@@ -17,7 +18,8 @@ import {
 import { createGroupCommit } from './group-commit.ts';
 import { logFull, unknownActivityProblem, verwerkingenlogProblems } from './problems.ts';
 import type { ActieLog, LogNeeds } from './processing-log.ts';
-import { type Append, type Appended, appendCommitted, isFaultOfValue, readIdempotency } from './store/append.ts';
+import { type Append, type Appended, appendCommitted, isFaultOfValue } from './store/append.ts';
+import { readIdempotency } from './store/idempotency.ts';
 import { isMissingMonth, MONTHS_AHEAD, makeMonths, monthsOf } from './store/months.ts';
 import { type SealedVersie, sealed, sealedWithinBudget } from './store/proof.ts';
 import { readVersie, revealWithinBudget } from './store/versions.ts';
@@ -120,7 +122,7 @@ export function createAppender(
         (item) => item.prepared ?? prepareAppend(item.request, keys, writer),
       );
       // An idempotency key may have been used with a key of the log that is not here.
-      if (prepared.some(({ append }) => append.idempotency !== undefined)) await requireAllKeys(pool);
+      if (prepared.some(({ append }) => append.idempotencyKey !== undefined)) await requireAllKeys(pool);
       const results = await insert(prepared.map(({ append }) => append));
       return prepared.flatMap((one, i) => {
         const result = results[i];
@@ -154,22 +156,25 @@ export function createAppender(
     });
   }
 
-  async function replay({ key, content }: NonNullable<Append['idempotency']>): Promise<Versie | undefined> {
-    const known = await readIdempotency(pool, key);
-    if (known === undefined) return undefined;
-    if (known.content !== content) throw new Problem(verwerkingenlogProblems.sleutelGebruikt);
-    const stored = await readVersie(pool, known.actieId, 1);
-    if (stored !== undefined) return await revealWithinBudget(stored, keys);
-    throw new Problem(verwerkingenlogProblems.sleutelGebruikt, {
-      detail: 'De actie die onder deze sleutel is vastgelegd, is na haar bewaartermijn verwijderd.',
-    });
+  /** The first version under a key. @throws {Problem} 409 when the action there is another one */
+  async function replay(key: string, actie: Actie): Promise<Versie | undefined> {
+    const actieId = await readIdempotency(pool, key);
+    if (actieId === undefined) return undefined;
+    const stored = await readVersie(pool, actieId, 1);
+    if (stored === undefined)
+      throw new Problem(verwerkingenlogProblems.sleutelGebruikt, {
+        detail: 'De actie die onder deze sleutel is vastgelegd, is na haar bewaartermijn verwijderd.',
+      });
+    const versie = await revealWithinBudget(stored, keys);
+    if (!isDeepStrictEqual(actieIn(versie, actie), actie)) throw new Problem(verwerkingenlogProblems.sleutelGebruikt);
+    return versie;
   }
 
   /** During a rotation an idempotency key may have been stored by an instance that writes with another key. */
   const otherKeys = () => keys.names.filter((name) => name !== null && name !== keys.current);
   async function replayOfOtherKeys(actie: Actie, auteur: Auteur, idempotencyKey: string): Promise<Versie | undefined> {
     for (const name of otherKeys()) {
-      const earlier = await replay(idempotencyOf(actie, auteur, idempotencyKey, keys, name));
+      const earlier = await replay(hashedKey(auteur, idempotencyKey, keys, name), actie);
       if (earlier !== undefined) return earlier;
     }
     return undefined;
@@ -197,7 +202,8 @@ export function createAppender(
         count(result);
         if (result.kept) return versie;
         if (result.unknownActivity && refuseUnknownActivity) throw unknownActivityProblem();
-        const earlier = append.idempotency && (await replay(append.idempotency));
+        const key = append.idempotencyKey;
+        const earlier = key === undefined ? undefined : await replay(key, actie);
         if (earlier !== undefined) return earlier;
       }
       throw logFull();
@@ -231,31 +237,24 @@ function firstVersie({ actie, at, auteur, ownCall }: AppendRequest): Versie {
 }
 
 function prepared(
-  { actie, auteur, idempotencyKey, refuseUnknownActivity, trace }: AppendRequest,
+  { auteur, idempotencyKey: key, refuseUnknownActivity, trace }: AppendRequest,
   stored: SealedVersie,
   versie: Versie,
   keys: IdentityKeys,
 ): PreparedAppend {
-  const idempotency =
-    idempotencyKey === undefined ? undefined : idempotencyOf(actie, auteur, idempotencyKey, keys, keys.current);
-  return { versie, append: { ...stored, idempotency, refuseUnknownActivity, trace } };
+  const idempotencyKey = key === undefined ? undefined : hashedKey(auteur, key, keys, keys.current);
+  return { versie, append: { ...stored, idempotencyKey, refuseUnknownActivity, trace } };
 }
 
-/**
- * What is stored of an idempotency key: keyed hashes only, for both the key and the action may say whom it is about.
- * @param name the key that hashes
- */
-function idempotencyOf(
-  actie: Actie,
-  auteur: Auteur,
-  key: string,
-  keys: IdentityKeys,
-  name: KeyName,
-): NonNullable<Append['idempotency']> {
-  return {
-    key: keys.hashIdempotency(name, `sleutel\n${callersKey(auteur, key)}`),
-    content: keys.hashIdempotency(name, `inhoud\n${JSON.stringify(actie)}`),
-  };
+/** What is stored of an idempotency key: a keyed hash, for it may say whom the action is about. @param name the key that hashes */
+function hashedKey(auteur: Auteur, key: string, keys: IdentityKeys, name: KeyName): string {
+  return keys.hashIdempotency(name, `sleutel\n${callersKey(auteur, key)}`);
+}
+
+/** The action that a first version was made of, with the members that another one has. */
+function actieIn(versie: Versie, { verwerkteObjecten: _, ...fields }: Actie): object {
+  const members = Object.entries(versie).filter(([name]) => Object.hasOwn(fields, name));
+  return { ...Object.fromEntries(members), verwerkteObjecten: versie.objecten.map(({ nummer, ...object }) => object) };
 }
 
 /** An idempotency key belongs to one caller. */

@@ -9,7 +9,7 @@ import { type AppenderNeeds, createAppender } from './append.ts';
 import { requireAllKeys } from './key-watch.ts';
 import { recordOwn } from './processing-log.ts';
 import { actieAnswer } from './routes/request-reply.ts';
-import { isDistributed } from './store/distributed.ts';
+import { isDistributed } from './store/append.ts';
 import { exportedVersions, hasConfidential, type Selection } from './store/export.ts';
 import { openIdentityKeys } from './store/keys.ts';
 import { revealWithinBudget } from './store/versions.ts';

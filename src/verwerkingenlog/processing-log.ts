@@ -31,8 +31,8 @@ import { type Aanroep, type Actie, actieOf, eersteVersie, newActieId } from './d
 import { type KeyWatch, watchKeys } from './key-watch.ts';
 import { startRetention } from './retention-schedule.ts';
 import { readActiviteit } from './store/activiteiten.ts';
-import { appendVersies, forgetIdempotency } from './store/append.ts';
-import { isDistributed } from './store/distributed.ts';
+import { appendVersies, isDistributed } from './store/append.ts';
+import { forgetIdempotency } from './store/idempotency.ts';
 import { createLatestMoment, type LatestMoment } from './store/latest-moment.ts';
 import { isMissingMonth, MONTHS_AHEAD, makeMonths } from './store/months.ts';
 import { type SealedVersie, sealedWithinBudget } from './store/proof.ts';

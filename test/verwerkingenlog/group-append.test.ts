@@ -63,8 +63,8 @@ async function count(): Promise<number> {
 }
 
 it.each([
-  ['cannot be written for the database', { verwerkingId: 'geen-uuid' }, 'an array of uuids'],
-  ['is a moment that there is not', { tijdstip: 'gisteren' }, 'NaN cannot be converted to a BigInt'],
+  ['cannot be written for the database', { verwerkingId: 'geen-uuid' }, 'invalid input syntax for type uuid'],
+  ['is a moment that there is not', { tijdstip: 'gisteren' }, 'invalid input syntax for type timestamp'],
   ['the database does not take', { bewaartermijn: 'tien jaar' }, 'invalid input syntax for type interval'],
 ])('fails only the action that %s', async (_why, fields, error) => {
   const before = await count();

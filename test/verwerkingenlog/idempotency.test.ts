@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { forgetIdempotency } from '../../src/verwerkingenlog/store/append.ts';
+import { forgetIdempotency } from '../../src/verwerkingenlog/store/idempotency.ts';
 import { actie, actieIn, type LogServer, newPerson, startTwoLogs, type TwoLogs } from './support.ts';
 
 const day = 24 * 3_600_000;

@@ -69,7 +69,7 @@ async function hold(sql: string, values: unknown[] = []): Promise<void> {
 /** Another transaction stores the idempotency key of a caller, and does not end. */
 async function holdKey(key: string): Promise<void> {
   await hold(
-    `insert into verwerkingenlog.idempotentie (sleutel, inhoud, actie_id, tijdstip) values ($1, $1, gen_random_uuid(), now())`,
+    `insert into verwerkingenlog.idempotentie (sleutel, actie_id, tijdstip) values ($1, gen_random_uuid(), now())`,
     [keys.hashIdempotency(keys.current, `sleutel\ntest\n${key}`)],
   );
 }

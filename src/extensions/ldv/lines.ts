@@ -15,8 +15,9 @@ import {
   type AppendTarget,
   appendVersies,
   isFaultOfValue,
+  KEY_WAIT_MS,
+  keyTransaction,
 } from '../../verwerkingenlog/store/append.ts';
-import { KEY_WAIT_MS, keyTransaction } from '../../verwerkingenlog/store/distributed.ts';
 import { type LineKey, lineKeyOf, readLineKeys, takeLineKeys } from '../../verwerkingenlog/store/ldv-keys.ts';
 import { isMissingMonth, MONTHS_AHEAD, makeMonths } from '../../verwerkingenlog/store/months.ts';
 import { sealed } from '../../verwerkingenlog/store/proof.ts';

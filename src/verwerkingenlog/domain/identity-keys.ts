@@ -6,7 +6,7 @@ import {
   createSecretKey,
   hkdfSync,
   type KeyObject,
-  randomFillSync,
+  randomBytes,
 } from 'node:crypto';
 import { Problem } from '../../lib/problem.ts';
 import { verwerkingenlogProblems } from '../problems.ts';
@@ -126,22 +126,9 @@ function derive(secret: Buffer, purpose: string): KeyObject {
   return createSecretKey(Buffer.from(hkdfSync('sha256', secret, '', `koppelvlak verwerkingenlog ${purpose}`, 32)));
 }
 
-const randomness = Buffer.alloc(IV_BYTES * 1024);
-let randomnessUsed = randomness.length;
-
-/** Random bytes for many at once: a call for each costs more than the encryption. */
-function nextIv(): Buffer {
-  if (randomnessUsed >= randomness.length) {
-    randomFillSync(randomness);
-    randomnessUsed = 0;
-  }
-  randomnessUsed += IV_BYTES;
-  return Buffer.from(randomness.subarray(randomnessUsed - IV_BYTES, randomnessUsed));
-}
-
 /** Bound to the action: moved to another action, a text does not decrypt. */
 function encrypt(key: KeyObject, actieId: string, plain: string): string {
-  const iv = nextIv();
+  const iv = randomBytes(IV_BYTES);
   const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(actieId));
   return Buffer.concat([iv, cipher.update(plain, 'utf8'), cipher.final(), cipher.getAuthTag()]).toString('base64');
 }

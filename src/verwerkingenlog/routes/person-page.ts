@@ -35,17 +35,14 @@ export function preparePersonPage(
     readonly per: PersonFilter['per'];
   },
 ): (db: Db) => Promise<Pick<Reading<PersonPage>, 'result' | 'confidential'>> {
-  const { keys, distributed } = needs.log;
+  const { keys } = needs.log;
   refuse(queryFaults(query, options.per));
   const { filter, cursor } = readPersonQuery(query, keys, options);
   return async (db) => {
     const found = await findLocations(db, filter, cursor, query.limit + 1);
     const page = pageOf(found, query.limit, cursor?.direction);
     const alone = !page.next && !page.previous;
-    const rest = Promise.all([
-      alone ? page.rows.length : countLocations(db, filter),
-      readVersionsAt(db, page.rows, { distributed }),
-    ]);
+    const rest = Promise.all([alone ? page.rows.length : countLocations(db, filter), readVersionsAt(db, page.rows)]);
     return {
       confidential: page.rows.some(({ categorie }) => categorie === 'vertrouwelijk'),
       result: rest.then(async ([count, stored]) => {

@@ -145,10 +145,7 @@ export function patchVerwerkingsacties(app: FastifyInstance, needs: RouteNeeds):
         const changed = await patchVerwerking(
           db,
           verwerkingId,
-          {
-            ...{ vertrouwelijkheid, bewaartermijn, withLdv, proof },
-            ...{ forward, distributed: needs.log.distributed },
-          },
+          { vertrouwelijkheid, bewaartermijn, withLdv, proof, forward },
           clock.now(),
           auteurOf(request),
         );

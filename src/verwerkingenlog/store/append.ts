@@ -1,20 +1,21 @@
-/** Adding versions to the log: one statement for a whole group, with the idempotency keys that it takes. */
-import type pg from 'pg';
-import { refuseClockAhead } from '../../database/clock-check.ts';
-import { isRefusedValue } from '../../database/database-unavailable.ts';
+/**
+ * Adding versions to the log: a whole group in one statement on one machine, and in one for each table on Citus, where one statement over
+ * tables that are divided differently becomes many small ones on the workers. What else knows of Citus is here too.
+ */
+import { isConflict, isRefusedValue } from '../../database/database-unavailable.ts';
 import type { Pool } from '../../database/pool.ts';
-import { type ArrayKind, arrayOf, type Db } from '../../database/transaction.ts';
+import { type Db, transaction } from '../../database/transaction.ts';
 import { type TraceContext, traceHeaders } from '../../lib/trace-context.ts';
 import type { ForwardPolicy } from '../../seams/processing-log.ts';
 import { NEXT_PROOF_NUMBER } from '../../seams/proof-log.ts';
-import { appendDistributed, KEY_WAIT_MS, keyTransaction, TAKE_OVER } from './distributed.ts';
+import { writeWithKeys } from './keys.ts';
 import { isMissingMonth } from './months.ts';
 import { positionsByPerson, type StoredVersie, VERSIE_COLUMNS, VERSIE_NAMES } from './versions.ts';
 
-/** A version to be stored, with the idempotency key of its request when it has one. */
+/** A version to be stored, with the hashed idempotency key of its request when it has one. */
 export interface Append {
   readonly versie: StoredVersie;
-  readonly idempotency?: { readonly key: string; readonly content: string } | undefined;
+  readonly idempotencyKey?: string | undefined;
   /** Whether it is not stored when its activity is not in the register. */
   readonly refuseUnknownActivity: boolean;
   /** Its entry in the proof log, when one is kept: then all of a group have one. */
@@ -22,8 +23,6 @@ export interface Append {
   /** Of the request that it came with, for the other logbook. */
   readonly trace?: TraceContext | undefined;
 }
-
-/** Which first versions are forwarded to another logbook: those that are not confidential, or all. */
 
 export interface Appended {
   /** False: its idempotency key was used in the last 24 hours, or its activity is unknown and that is refused. */
@@ -50,8 +49,16 @@ export async function appendVersies(
   appends: readonly Append[],
   { forward, distributed }: AppendTarget,
 ): Promise<Appended[]> {
-  if (distributed) return await appendDistributed(db, appends, forward);
-  const { rows } = await db.query<Appended>(insertOf(appends, forward));
+  if (distributed) return await appendByTable(db, appends, forward);
+  const isProven = appends.some(({ entry }) => entry !== undefined);
+  const { rows } = await db.query<Appended>({
+    ...appendStatement(isProven, forward !== undefined),
+    values: [
+      JSON.stringify(appends.map(rowOf)),
+      JSON.stringify(locationsOf(appends.map(({ versie }) => versie))),
+      ...(forward === undefined ? [] : [forward === 'alles']),
+    ],
+  });
   return rows;
 }
 
@@ -66,11 +73,8 @@ export async function appendCommitted(
 ): Promise<Appended[]> {
   // One statement is a transaction by itself.
   if (!target.distributed) return await appendVersies(pool, appends, target);
-  return await keyTransaction(pool, (db) => appendVersies(db, appends, target), { limitsLocks: isKeyed(appends) });
-}
-
-function isKeyed(appends: readonly Append[]): boolean {
-  return appends.some(({ idempotency }) => idempotency !== undefined);
+  const limitsLocks = appends.some(({ idempotencyKey }) => idempotencyKey !== undefined);
+  return await keyTransaction(pool, (db) => appendVersies(db, appends, target), { limitsLocks });
 }
 
 /** Whether adding versions failed for what one of them holds: the database refuses it, or it cannot be written for the database. */
@@ -79,163 +83,316 @@ export function isFaultOfValue(error: unknown): boolean {
   return isRefusedValue(error) || error instanceof TypeError || error instanceof RangeError;
 }
 
-function insertOf(appends: readonly Append[], forward: ForwardPolicy): pg.QueryConfig {
-  const locations = appends.flatMap(({ versie }, i) =>
-    versie.vervallen
-      ? []
-      : [...positionsByPerson(versie)].map(([hash, at]) => ({ row: i + 1, hash, positions: `{${at.join(',')}}` })),
-  );
-  const shared = [
-    arrayOf.uuid(locations.map(({ hash }) => hash)),
-    arrayOf.text(locations.map(({ positions }) => positions)),
-  ];
+/** Milliseconds that a group waits for a key that another transaction holds: one that is just being stored is done before. */
+export const KEY_WAIT_MS = 100;
 
-  const columns = INPUT.map(([, kind, read]) => arrayOf[kind](appends.map(read)));
-  const values = [...shared, ...columns, arrayOf.integer(locations.map(({ row }) => row))];
-  const entries = appends.flatMap(({ entry }) => (entry === undefined ? [] : [entry]));
-  const proven = entries.length > 0;
-  const kind = isKeyed(appends) ? 'withKeys' : 'plain';
-  if (forward === undefined)
-    return proven
-      ? { ...APPEND_AND_PROVE[kind], values: [...values, Buffer.concat(entries)] }
-      : { ...APPEND[kind], values };
-  const traces = appends.map(({ trace }) => (trace === undefined ? undefined : traceHeaders(trace)));
-  const parents = arrayOf.text(traces.map((headers) => headers?.traceparent ?? null));
-  const states = arrayOf.text(traces.map((headers) => headers?.tracestate ?? null));
-  const forwarded = [...values, forward === 'alles', parents, states];
-  return proven
-    ? { ...APPEND_FORWARD_AND_PROVE[kind], values: [...forwarded, Buffer.concat(entries)] }
-    : { ...APPEND_AND_FORWARD[kind], values: forwarded };
+type Columns = readonly (readonly [column: string, kind: string, member: string])[];
+
+/** The rows of a JSON parameter, with their numbers from 1 as `rij`: one text costs both sides less than an array for each column. */
+function rowsIn(parameter: string, alias: string, columns: Columns): string {
+  return `rows from (json_to_recordset(${parameter}::json) as (${columns.map(([, kind, member]) => `"${member}" ${kind}`).join(', ')}))
+      with ordinality as ${alias}(${columns.map(([column]) => column).join(', ')}, rij)`;
 }
 
-type Value = string | number | boolean | null;
-
-/** The input of each version: column, type, and where it comes from. */
-const INPUT: readonly (readonly [column: string, kind: ArrayKind, read: (append: Append) => Value])[] = [
-  ['weigert', 'boolean', ({ refuseUnknownActivity }) => refuseUnknownActivity],
-  ['idempotentie', 'uuid', ({ idempotency }) => idempotency?.key ?? null],
-  ['inhoud', 'uuid', ({ idempotency }) => idempotency?.content ?? null],
-  ['objecten', 'json', ({ versie }) => JSON.stringify(versie.objecten)],
-  ...VERSIE_COLUMNS.map(([column, kind, member]) => [column, kind, ({ versie }: Append) => versie[member]] as const),
+const VERSIE_ROW: Columns = [
+  ...VERSIE_COLUMNS,
+  ['objecten', 'json', 'objecten'],
+  ['weigert', 'boolean', 'refuseUnknownActivity'],
+  ['idempotentie', 'uuid', 'idempotencyKey'],
+  ['vermelding', 'bytea', 'entry'],
+  ['bewijs_nr', 'bigint', 'bewijsNr'],
+  ['traceparent', 'text', 'traceparent'],
+  ['tracestate', 'text', 'tracestate'],
 ];
 
-// Parameters: the persons' hashes, their positions, the input, and the number of each person's version, counted from 1.
-const FIRST_COLUMN = 3;
-const LAST = FIRST_COLUMN + INPUT.length;
-
-/** Bytes of an entry in the proof log. */
-const ENTRY_BYTES = 33;
-
-/**
- * Set before the first key is taken: a key that another transaction holds stops the statement soon, for others wait for it. Only there: a
- * statement without keys waits as long as it may.
- */
-const LIMIT_LOCKS = ` and (select set_config('lock_timeout', '${KEY_WAIT_MS}', true)) is not null`;
-
-/**
- * Keys are taken in order, so that two groups cannot deadlock.
- * @param more further parts of the statement
- * @param entries number of the parameter with the entries of the proof log, one after another; absent: none is kept
- */
-const append = (limitLocks: string, more: string, entries?: number): string => `
-  with invoer as materialized (
-    select i.*, a.verwerkingsactiviteit_id is null and i.verwerkingsactiviteit_id is not null as onbekend
-    from unnest(${INPUT.map(([, kind], i) => `$${FIRST_COLUMN + i}::${kind}[]`).join(', ')}) with ordinality
-      as i(${INPUT.map(([column]) => column).join(', ')}, rij)
-      left join verwerkingenlog.verwerkingsactiviteiten a using (verwerkingsactiviteit_id)
-  ), sleutels as (
-    insert into verwerkingenlog.idempotentie as oud (sleutel, inhoud, actie_id, tijdstip)
-    select idempotentie, inhoud, actie_id, least(tijdstip_registratie, clock_timestamp() + interval '5 seconds') from invoer
-    where idempotentie is not null and not (weigert and onbekend)${limitLocks} order by idempotentie${TAKE_OVER}
-    returning actie_id
-  ), nieuw as materialized (
-    select *, verwerkingenlog.vervalt_op(tijdstip, bewaartermijn) as vervalt_op${entries === undefined ? '' : `, ${NEXT_PROOF_NUMBER} as bewijs_nr`}
-    from invoer
-    where not (weigert and onbekend) and (idempotentie is null or actie_id in (select actie_id from sleutels))
-  ), versies as (
-    insert into verwerkingenlog.versies (${VERSIE_NAMES}, objecten, vervalt_op${entries === undefined ? '' : ', bewijs_nr'})
-    select ${VERSIE_NAMES}, objecten, vervalt_op${entries === undefined ? '' : ', bewijs_nr'} from nieuw
-  )${entries === undefined ? '' : queueEntries(entries)}, locaties as (
-    insert into verwerkingenlog.vindplaatsen
-      (sleutel, tijdstip, actie_id, versie, categorie, verwerkingsactiviteit_id, posities)
-    select p.sleutel, n.tijdstip, n.actie_id, n.versie, verwerkingenlog.categorie(n.vertrouwelijkheid, n.ooit_vertrouwelijk),
-      n.verwerkingsactiviteit_id, p.posities::integer[]
-    from unnest($1::uuid[], $2::text[], $${LAST}::integer[]) as p(sleutel, posities, rij) join nieuw n using (rij)
-  )${more}
-  select i.rij in (select rij from nieuw) as kept, i.onbekend as "unknownActivity" from invoer i order by i.rij`;
-
-/** The entries go with their versions: what is not stored has none. */
-function queueEntries(parameter: number): string {
-  return `, bewijs as (
-    insert into proof.queue (log, nr, vermelding)
-    select 'verwerkingen', bewijs_nr, substring($${parameter}::bytea from (rij - 1)::integer * ${ENTRY_BYTES} + 1 for ${ENTRY_BYTES}) from nieuw
-  )`;
-}
-
-/** A statement for groups without idempotency keys, and one for groups with. */
-function statement(name: string, more: string, entries?: number) {
+function rowOf({ versie, idempotencyKey, refuseUnknownActivity, entry, trace }: Append): object {
   return {
-    plain: { name, text: append('', more, entries) },
-    withKeys: { name: `${name}-keys`, text: append(LIMIT_LOCKS, more, entries) },
+    ...versie,
+    idempotencyKey,
+    refuseUnknownActivity,
+    entry: entry === undefined ? undefined : `\\x${Buffer.from(entry).toString('hex')}`,
+    ...(trace === undefined ? {} : traceHeaders(trace)),
   };
 }
 
-const APPEND = statement('verwerkingenlog-append', '');
+const LOCATION_ROW: Columns = [
+  ['sleutel', 'uuid', 'hash'],
+  ['nr', 'integer', 'row'],
+  ['posities', 'integer[]', 'positions'],
+];
+
+/** Where the persons of versions are found, with the numbers of their versions from 1. */
+function locationsOf(versions: readonly StoredVersie[]): object[] {
+  return versions.flatMap((versie, i) =>
+    versie.vervallen
+      ? []
+      : [...positionsByPerson(versie)].map(([hash, positions]) => ({ hash, row: i + 1, positions })),
+  );
+}
+
+const INSERT_LOCATIONS = `
+    insert into verwerkingenlog.vindplaatsen (sleutel, tijdstip, actie_id, versie, categorie, verwerkingsactiviteit_id, posities)
+    select p.sleutel, n.tijdstip, n.actie_id, n.versie, verwerkingenlog.categorie(n.vertrouwelijkheid, n.ooit_vertrouwelijk),
+      n.verwerkingsactiviteit_id, p.posities`;
 
 /**
- * Puts first versions in the queue, and notes later versions of actions that were forwarded: by the same statement, so that the queue has an
- * action exactly when the log has it.
+ * Takes keys in order, so that two groups cannot deadlock. A used key is free again after 24 hours, also by the clock of the database: the
+ * stored moment is never far ahead of it, so that an instance whose clock is ahead frees none too early.
+ */
+const takeKeys = (source: string): string => `
+    insert into verwerkingenlog.idempotentie as oud (sleutel, actie_id, tijdstip)
+    select idempotentie, actie_id, least(tijdstip_registratie, clock_timestamp() + interval '5 seconds') from ${source}
+    order by idempotentie
+    on conflict (sleutel) do update set actie_id = excluded.actie_id, tijdstip = excluded.tijdstip
+      where oud.tijdstip <= verwerkingenlog.etmaal_eerder(excluded.tijdstip)`;
+
+const statements = new Map<string, string>();
+
+/** The statement for one machine. Only a statement that takes keys limits its waiting for locks, before the first one. */
+function appendStatement(isProven: boolean, isForwarded: boolean): { readonly name: string; readonly text: string } {
+  const name = `verwerkingenlog-append${isProven ? '-prove' : ''}${isForwarded ? '-forward' : ''}`;
+  const text = statements.get(name) ?? appendText(isProven, isForwarded);
+  statements.set(name, text);
+  return { name, text };
+}
+
+function appendText(isProven: boolean, isForwarded: boolean): string {
+  const [number, numbered] = isProven ? [', bewijs_nr', `, ${NEXT_PROOF_NUMBER} as bewijs_nr`] : ['', ''];
+  const columns = VERSIE_ROW.map(([column]) => column).filter((column) => column !== 'bewijs_nr');
+  return `
+  with invoer as materialized (
+    select ${columns.map((column) => `i.${column}`).join(', ')}, i.rij,
+      a.verwerkingsactiviteit_id is null and i.verwerkingsactiviteit_id is not null as onbekend
+    from ${rowsIn('$1', 'i', VERSIE_ROW)}
+      left join verwerkingenlog.verwerkingsactiviteiten a on a.verwerkingsactiviteit_id = i.verwerkingsactiviteit_id
+  ), sleutels as (${takeKeys(`invoer
+    where case when idempotentie is not null and not (weigert and onbekend)
+      then set_config('lock_timeout', '${KEY_WAIT_MS}', true) is not null else false end`)}
+    returning actie_id
+  ), nieuw as materialized (
+    select *, verwerkingenlog.vervalt_op(tijdstip, bewaartermijn) as vervalt_op${numbered} from invoer
+    where not (weigert and onbekend) and (idempotentie is null or actie_id in (select actie_id from sleutels))
+  ), versies as (
+    insert into verwerkingenlog.versies (${VERSIE_NAMES}, objecten, vervalt_op${number})
+    select ${VERSIE_NAMES}, objecten, vervalt_op${number} from nieuw
+  ), locaties as (${INSERT_LOCATIONS}
+    from ${rowsIn('$2', 'p', LOCATION_ROW)} join nieuw n on n.rij = p.nr
+  )${isProven ? PROVE : ''}${isForwarded ? FORWARD : ''}
+  select i.rij in (select rij from nieuw) as kept, i.onbekend as "unknownActivity" from invoer i order by i.rij`;
+}
+
+/** The entries go with their versions: what is not stored has none. */
+const PROVE = `, bewijs as (
+    insert into proof.queue (log, nr, vermelding) select 'verwerkingen', bewijs_nr, vermelding from nieuw
+  )`;
+
+/**
+ * Puts first versions in the queue, and notes later versions of actions that were forwarded: by the same statement, so that the queue has
+ * an action exactly when the log has it. `$3`: confidential ones are forwarded too.
  */
 const FORWARD = `, doorgifte as (
     insert into verwerkingenlog.ldv_doorgifte (actie_id, traceparent, tracestate)
-    select n.actie_id, t.traceparent, t.tracestate
-    from nieuw n join unnest($${LAST + 2}::text[], $${LAST + 3}::text[]) with ordinality as t(traceparent, tracestate, rij) using (rij)
-    where n.versie = 1 and ($${LAST + 1}::boolean or n.vertrouwelijkheid = 'normaal') order by n.rij
+    select actie_id, traceparent, tracestate from nieuw
+    where versie = 1 and ($3::boolean or vertrouwelijkheid = 'normaal') order by rij
   ), meldingen as (
     insert into verwerkingenlog.ldv_doorgifte_meldingen (soort, actie_id, versie)
-    select case when vervallen then 'verwijdering' else 'wijziging' end, n.actie_id, n.versie
-    from nieuw n where n.versie > 1 and ${wasForwarded('n', `$${LAST + 1}`)}
+    select case when vervallen then 'verwijdering' else 'wijziging' end, n.actie_id, n.versie from nieuw n
+    where n.versie > 1 and exists (
+      select from verwerkingenlog.versies e where e.actie_id = n.actie_id and e.versie = 1 and ($3::boolean or e.vertrouwelijkheid = 'normaal'))
   )`;
 
-const APPEND_AND_FORWARD = statement('verwerkingenlog-append-forward', FORWARD);
-const APPEND_AND_PROVE = statement('verwerkingenlog-append-prove', '', LAST + 1);
-const APPEND_FORWARD_AND_PROVE = statement('verwerkingenlog-append-forward-prove', FORWARD, LAST + 4);
+// On Citus, and wherever versions follow others about the same persons: a statement for each table, in one transaction.
 
-/** Whether an action was forwarded when it was new. @param all parameter that is true when confidential ones are forwarded too */
-export function wasForwarded(alias: string, all: string): string {
-  return `exists (select from verwerkingenlog.versies e where e.actie_id = ${alias}.actie_id and e.versie = 1
-      and (${all}::boolean or e.vertrouwelijkheid = 'normaal'))`;
+async function appendByTable(db: Db, appends: readonly Append[], forward: ForwardPolicy): Promise<Appended[]> {
+  const registered = await readRegistered(db, appends);
+  const judged = appends.map((append) => {
+    const { verwerkingsactiviteitId: id } = append.versie;
+    const unknownActivity = id !== null && !registered.has(id);
+    return { append, unknownActivity, refused: append.refuseUnknownActivity && unknownActivity };
+  });
+  const wanted = judged.flatMap(({ append, refused }) => (refused ? [] : [append]));
+  const taken = await readTaken(db, wanted);
+  const kept = wanted.filter(({ idempotencyKey, versie }) => idempotencyKey === undefined || taken.has(versie.actieId));
+  if (kept.length > 0) {
+    await insertVersies(db, kept);
+    const rows = kept.map(({ versie }) => versie);
+    await db.query({
+      name: 'verwerkingenlog-distributed-places',
+      text: `${INSERT_LOCATIONS}
+        from ${rowsIn('$2', 'p', LOCATION_ROW)} join ${rowsIn('$1', 'n', VERSIE_ROW)} on n.rij = p.nr`,
+      values: [JSON.stringify(kept.map(rowOf)), JSON.stringify(locationsOf(rows))],
+    });
+    if (forward !== undefined) await queueForward(db, kept, forward);
+  }
+  const stored = new Set(kept);
+  return judged.map(({ append, unknownActivity }) => ({ kept: stored.has(append), unknownActivity }));
 }
 
-/** What an idempotency key was used for; undefined when it was not, or was forgotten. */
-export async function readIdempotency(
-  db: Db,
-  key: string,
-): Promise<{ readonly content: string; readonly actieId: string } | undefined> {
-  const { rows } = await db.query<{ content: string; actieId: string }>(
-    'select inhoud as content, actie_id as "actieId" from verwerkingenlog.idempotentie where sleutel = $1::uuid',
-    [key],
+/** Those of the activities that are in the register. */
+async function readRegistered(db: Db, appends: readonly Append[]): Promise<Set<string>> {
+  const ids = new Set(appends.flatMap(({ versie: { verwerkingsactiviteitId: id } }) => (id === null ? [] : [id])));
+  if (ids.size === 0) return new Set();
+  const { rows } = await db.query<{ id: string }>({
+    name: 'verwerkingenlog-distributed-register',
+    text: `select verwerkingsactiviteit_id as id from verwerkingenlog.verwerkingsactiviteiten
+      where verwerkingsactiviteit_id = any($1::uuid[])`,
+    values: [[...ids]],
+  });
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Takes idempotency keys that nobody used in the last 24 hours. @returns the actions whose keys were taken */
+async function readTaken(db: Db, appends: readonly Append[]): Promise<Set<string>> {
+  const keyed = appends.filter(({ idempotencyKey }) => idempotencyKey !== undefined);
+  if (keyed.length === 0) return new Set();
+  const { rows } = await db.query<{ actieId: string }>({
+    name: 'verwerkingenlog-distributed-keys',
+    text: `${takeKeys(rowsIn('$1', 'k', VERSIE_ROW))} returning actie_id as "actieId"`,
+    values: [JSON.stringify(keyed.map(rowOf))],
+  });
+  return new Set(rows.map(({ actieId }) => actieId));
+}
+
+/** A version that follows one about the same persons, with its entry where the proof log is on. */
+export type NextVersie = Pick<Append, 'versie' | 'entry'>;
+
+/** Adds versions that change nothing about persons, and has these found by them. */
+export async function replaceVersies(db: Db, next: readonly NextVersie[], forward: ForwardPolicy): Promise<void> {
+  await insertVersies(db, next);
+  const versions = next.map(({ versie }) => versie);
+  const moved = versions.flatMap((versie) => [...positionsByPerson(versie).keys()].map((hash) => ({ versie, hash })));
+  if (moved.length > 0)
+    await db.query({
+      name: 'verwerkingenlog-move-places',
+      text: `
+        update verwerkingenlog.vindplaatsen p
+        set versie = n.versie, categorie = verwerkingenlog.categorie(n.vertrouwelijkheid, n.ooit)
+        from unnest($1::uuid[], $2::timestamptz[], $3::uuid[], $4::integer[], $5::text[], $6::boolean[])
+          as n(sleutel, tijdstip, actie_id, versie, vertrouwelijkheid, ooit)
+        where p.sleutel = n.sleutel and p.tijdstip = n.tijdstip and p.actie_id = n.actie_id and p.sleutel = any($1::uuid[])`,
+      values: [
+        moved.map(({ hash }) => hash),
+        moved.map(({ versie }) => versie.tijdstip),
+        moved.map(({ versie }) => versie.actieId),
+        moved.map(({ versie }) => versie.versie),
+        moved.map(({ versie }) => versie.vertrouwelijkheid),
+        moved.map(({ versie }) => versie.ooitVertrouwelijk),
+      ],
+    });
+  if (forward !== undefined) await noteChanges(db, versions, forward);
+}
+
+const INSERT_VERSIES = {
+  name: 'verwerkingenlog-insert-versies',
+  text: `
+    insert into verwerkingenlog.versies (${VERSIE_NAMES}, objecten, bewijs_nr, vervalt_op)
+    select ${VERSIE_NAMES}, objecten, bewijs_nr, verwerkingenlog.vervalt_op(tijdstip, bewaartermijn)
+    from ${rowsIn('$1', 'v', VERSIE_ROW)}`,
+};
+
+async function insertVersies(db: Db, next: readonly NextVersie[]): Promise<void> {
+  // On one machine triggers do this as well.
+  const names = [...new Set(next.map(({ versie }) => versie.sleutelnaam))];
+  if (names.includes(null)) await db.query('select verwerkingenlog.sta_zonder_sleutel_toe()');
+  await writeWithKeys(db, names);
+  const numbers = await queueEntries(db, next);
+  const rows = next.map(({ versie }, i) => ({ ...versie, bewijsNr: numbers[i] }));
+  await db.query({ ...INSERT_VERSIES, values: [JSON.stringify(rows)] });
+}
+
+/** The entries of the proof log; its tables are on the coordinator. @returns the number of each, when the proof log is kept */
+async function queueEntries(db: Db, next: readonly NextVersie[]): Promise<readonly number[]> {
+  const entries = next.flatMap(({ entry }) => (entry === undefined ? [] : [Buffer.from(entry)]));
+  if (entries.length === 0) return [];
+  const { rows } = await db.query<{ nr: number }>(
+    `select ${NEXT_PROOF_NUMBER} as nr from generate_series(1, $1::integer)`,
+    [entries.length],
   );
-  return rows[0];
+  const numbers = rows.map(({ nr }) => nr);
+  await db.query(
+    `insert into proof.queue (log, nr, vermelding)
+     select 'verwerkingen', b.nr, b.vermelding from unnest($1::bigint[], $2::bytea[]) as b(nr, vermelding)`,
+    [numbers, entries],
+  );
+  return numbers;
 }
 
-const FORGET_BATCH = 10_000;
+/** The queue for the other logbook, and what that does not see changed; both are on the coordinator. */
+async function queueForward(db: Db, kept: readonly Append[], forward: ForwardPolicy): Promise<void> {
+  const all = forward === 'alles';
+  const first = kept.filter(({ versie }) => versie.versie === 1 && (all || versie.vertrouwelijkheid === 'normaal'));
+  const traces = first.map(({ trace }) => (trace === undefined ? undefined : traceHeaders(trace)));
+  if (first.length > 0)
+    await db.query(
+      `insert into verwerkingenlog.ldv_doorgifte (actie_id, traceparent, tracestate)
+       select * from unnest($1::uuid[], $2::text[], $3::text[])`,
+      [
+        first.map(({ versie }) => versie.actieId),
+        traces.map((headers) => headers?.traceparent ?? null),
+        traces.map((headers) => headers?.tracestate ?? null),
+      ],
+    );
+  const later = kept.filter(({ versie }) => versie.versie > 1).map(({ versie }) => versie);
+  if (later.length > 0) await noteChanges(db, later, forward);
+}
+
+/** Notes later versions of actions that were forwarded. */
+async function noteChanges(db: Db, versions: readonly StoredVersie[], forward: ForwardPolicy): Promise<void> {
+  const { rows } = await db.query<{ actieId: string }>(
+    `select actie_id as "actieId" from verwerkingenlog.versies n where n.versie = 1 and n.actie_id = any($1::uuid[])
+       and ($2::boolean or n.vertrouwelijkheid = 'normaal')`,
+    [versions.map(({ actieId }) => actieId), forward === 'alles'],
+  );
+  const forwarded = new Set(rows.map(({ actieId }) => actieId));
+  const noted = versions.filter(({ actieId }) => forwarded.has(actieId));
+  if (noted.length === 0) return;
+  await db.query(
+    `insert into verwerkingenlog.ldv_doorgifte_meldingen (soort, actie_id, versie)
+     select * from unnest($1::text[], $2::uuid[], $3::integer[])`,
+    [
+      noted.map(({ vervallen }) => (vervallen ? 'verwijdering' : 'wijziging')),
+      noted.map(({ actieId }) => actieId),
+      noted.map(({ versie }) => versie),
+    ],
+  );
+}
+
+/** Whether the tables of the log are distributed over the nodes of Citus: `koppelvlak migrate --distributed`. */
+export async function isDistributed(db: Db): Promise<boolean> {
+  const { rows } = await db.query<{ citus: boolean }>(
+    `select to_regclass('pg_catalog.pg_dist_partition') is not null as citus`,
+  );
+  if (rows[0]?.citus !== true) return false;
+  const { rows: found } = await db.query(
+    `select 1 from pg_catalog.pg_dist_partition where logicalrelid = to_regclass('verwerkingenlog.versies')`,
+  );
+  return found.length > 0;
+}
+
+/** Two groups need one more try; more only when further instances take the same keys at that moment. */
+const KEY_TRIES = 4;
 
 /**
- * Forgets keys that are older than 24 hours.
- * @throws {ClockAheadError} when `now` is ahead of the clock of the database: a key that is still valid would give a second entry
+ * A transaction on Citus that takes keys, in one order within a shard but in several shards side by side: two groups that have keys in
+ * common can wait for each other, until Citus ends one of them. That one is tried again, and then waits for the other.
+ * @param fn is called for each try
+ * @param options.limitsLocks whether it waits `KEY_WAIT_MS` at most for a lock
  */
-export async function forgetIdempotency(db: Db, now: Date): Promise<number> {
-  await refuseClockAhead(db, now);
-  let forgotten = 0;
-  for (;;) {
-    const { rowCount } = await db.query(
-      `delete from verwerkingenlog.idempotentie where sleutel in (
-         select sleutel from verwerkingenlog.idempotentie where tijdstip <= $1::timestamptz - interval '24 hours' limit $2::integer
-       ) and tijdstip <= $1::timestamptz - interval '24 hours'`,
-      [now, FORGET_BATCH],
-    );
-    forgotten += rowCount ?? 0;
-    if ((rowCount ?? 0) < FORGET_BATCH) return forgotten;
+export async function keyTransaction<T>(
+  pool: Pool,
+  fn: (db: Db) => Promise<T>,
+  { limitsLocks }: { readonly limitsLocks: boolean },
+): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await transaction(pool, async (db) => {
+        // Sent to the workers as well: there the locks are.
+        if (limitsLocks)
+          await db.query(`set local citus.propagate_set_commands = 'local'; set local lock_timeout = ${KEY_WAIT_MS}`);
+        return await fn(db);
+      });
+    } catch (error) {
+      if (tries === KEY_TRIES || !isConflict(error)) throw error;
+    }
   }
 }

@@ -2,13 +2,12 @@
 
 import type { Db } from '../../database/transaction.ts';
 import type { ForwardPolicy } from '../../seams/processing-log.ts';
-import { NEXT_PROOF_NUMBER, type ProofWriter } from '../../seams/proof-log.ts';
+import type { ProofWriter } from '../../seams/proof-log.ts';
 import { type Categorie, categorieOf, categorieVan } from '../domain/access.ts';
 import type { IdentityKeys } from '../domain/identity-keys.ts';
 import { proofRecordOf } from '../domain/proof-parts.ts';
 import { type Auteur, moment, type Versie, type Vertrouwelijkheid } from '../domain/verwerkingsactie.ts';
-import { type Appended, type AppendTarget, appendVersies, wasForwarded } from './append.ts';
-import { type NextVersie, replaceDistributed } from './distributed.ts';
+import { type Appended, type AppendTarget, appendVersies, type NextVersie, replaceVersies } from './append.ts';
 import { encryptSeed, type SealedVersie } from './proof.ts';
 import {
   fromRow,
@@ -16,8 +15,6 @@ import {
   revealWithinBudget,
   SELECT_VERSIE,
   type StoredVersie,
-  VERSIE_COLUMNS,
-  VERSIE_NAMES,
   type VersieRow,
 } from './versions.ts';
 
@@ -115,18 +112,10 @@ export async function readCategorieen(
   verwerkingId: string,
   { withLdv }: { readonly withLdv: boolean },
 ): Promise<Categorie[]> {
-  const { rows } = await db.query<CategorieRow>(
+  const { rows } = await db.query<{ categorie: number }>(
     `${currentOf('$2')} select distinct verwerkingenlog.categorie(vertrouwelijkheid, ooit_vertrouwelijk) as categorie from huidig`,
     [verwerkingId, withLdv],
   );
-  return categorieen(rows);
-}
-
-interface CategorieRow {
-  readonly categorie: number;
-}
-
-function categorieen(rows: readonly CategorieRow[]): Categorie[] {
   return rows.map(({ categorie }) => categorieVan(categorie));
 }
 
@@ -137,68 +126,13 @@ interface VerwerkingChange {
   readonly withLdv: boolean;
   /** What is forwarded to another logbook. */
   readonly forward?: ForwardPolicy;
-  /** Whether the log is distributed over several machines. */
-  readonly distributed: boolean;
   /** The proof log of processing, when there is one. */
   readonly proof?: { readonly writer: ProofWriter; readonly keys: IdentityKeys } | undefined;
 }
 
-/** The columns that a new version changes. */
-const CHANGED: Readonly<Record<string, string>> = {
-  versie: 'versie + 1',
-  tijdstip_registratie: '$2::timestamptz',
-  door: '$3::text',
-  verzoek_id: '$4::text',
-  vertrouwelijkheid: 'coalesce($5::text, vertrouwelijkheid)',
-  ooit_vertrouwelijk: `ooit_vertrouwelijk or coalesce($5::text, 'normaal') <> 'normaal'`,
-  bewaartermijn: 'coalesce($6::text, bewaartermijn)',
-};
-
-/** What the new versions get in the proof log: parameters from this one on are their actions, seeds and entries. */
-interface ProofParameters {
-  readonly first: number;
-}
-
-const patch = (
-  more: string,
-  proof?: ProofParameters,
-): string => `${currentOf('$7')}${proof === undefined ? '' : withProof(proof)}, nieuw as (
-    insert into verwerkingenlog.versies (${VERSIE_NAMES}, objecten, vervalt_op, bewijs_nr)
-    select ${VERSIE_COLUMNS.map(([column]) => (column === 'zaad' ? 'nieuw_zaad' : (CHANGED[column] ?? column))).join(', ')}, objecten,
-      verwerkingenlog.vervalt_op(tijdstip, coalesce($6::text, bewaartermijn)), nieuw_nr
-    from huidig ${proof === undefined ? 'cross join (select null::text as nieuw_zaad, null::bigint as nieuw_nr) as z' : 'join bewijs using (actie_id)'}
-    returning actie_id, versie, tijdstip, objecten,
-      verwerkingenlog.categorie(vertrouwelijkheid, ooit_vertrouwelijk) as categorie
-  ), personen as materialized (
-    -- Apart, so that the list of an action is read once and not for each of its persons.
-    select distinct n.actie_id, n.versie, n.tijdstip, n.categorie, (o.object ->> 'sleutel')::uuid as sleutel
-    from nieuw n, json_array_elements(n.objecten) as o(object)
-  ), locaties as (
-    update verwerkingenlog.vindplaatsen p set versie = n.versie, categorie = n.categorie
-    from personen n where p.sleutel = n.sleutel and p.tijdstip = n.tijdstip and p.actie_id = n.actie_id
-  )${more}
-  select distinct verwerkingenlog.categorie(vertrouwelijkheid, ooit_vertrouwelijk) as categorie from huidig`;
-
-/** Only what was sealed gets a new version. */
-function withProof({ first }: ProofParameters): string {
-  return `, bewijs as materialized (
-    select b.*, ${NEXT_PROOF_NUMBER} as nieuw_nr
-    from unnest($${first}::uuid[], $${first + 1}::text[], $${first + 2}::bytea[]) as b(actie_id, nieuw_zaad, vermelding)
-    where b.actie_id in (select actie_id from huidig)
-  ), rij as (
-    insert into proof.queue (log, nr, vermelding) select 'verwerkingen', nieuw_nr, vermelding from bewijs
-  )`;
-}
-
-const PATCH = patch('');
-const PATCH_AND_PROVE = patch('', { first: 8 });
-/** Notes what another logbook has and will not see changed. */
-const NOTE = `, meldingen as (
-    insert into verwerkingenlog.ldv_doorgifte_meldingen (soort, actie_id, versie)
-    select 'wijziging', n.actie_id, n.versie from nieuw n where ${wasForwarded('n', '$8')}
-  )`;
-const PATCH_AND_NOTE = patch(NOTE);
-const PATCH_NOTE_AND_PROVE = patch(NOTE, { first: 9 });
+/** Actions, and objects of theirs, that are changed together; one action may have more objects. */
+const PATCH_ACTIONS = 500;
+const PATCH_OBJECTS = 10_000;
 
 /**
  * Gives every current action of a processing a new version. Hold the lock of the processing.
@@ -212,45 +146,72 @@ export async function patchVerwerking(
   auteur: Auteur,
 ): Promise<Categorie[]> {
   await preferIndexes(db);
-  const { proof } = change;
-  if (change.distributed) return await patchDistributed(db, verwerkingId, change, now, auteur);
-  if (proof === undefined) return await patchWith(db, verwerkingId, change, now, auteur);
   const found = new Set<Categorie>();
-  for (let after = FIRST_ID; ; ) {
-    const current = await readCurrentOf(db, verwerkingId, change.withLdv, after);
-    const last = current.at(-1);
-    if (last === undefined) return [...found];
-    after = last.actieId;
-    const entries: SealedChange[] = [];
-    for (const stored of current) entries.push(await sealNext(stored, change, now, auteur, proof));
-    for (const one of await patchWith(db, verwerkingId, change, now, auteur, entries)) found.add(one);
+  const done = new Set<string>();
+  for (;;) {
+    // Until nothing was added meanwhile: appending takes no lock.
+    const ids = await readBatch(db, verwerkingId, change, done);
+    if (ids.length === 0) return [...found];
+    const next: NextVersie[] = [];
+    for (const current of await readCurrentOf(db, verwerkingId, change, ids)) {
+      found.add(categorieOf(current));
+      next.push(await nextOf(current, change, now, auteur));
+    }
+    await replaceVersies(db, next, change.forward);
+    for (const id of ids) done.add(id);
   }
 }
 
-/** Lower than any identity. */
-const FIRST_ID = '00000000-0000-0000-0000-000000000000';
-/** Versions that are sealed before they are added. */
-const SEAL_BATCH = 500;
+/** Actions to be changed together. @param done those that were changed already */
+async function readBatch(
+  db: Db,
+  verwerkingId: string,
+  { withLdv }: VerwerkingChange,
+  done: ReadonlySet<string>,
+): Promise<string[]> {
+  const { rows } = await db.query<{ actieId: string; objects: number }>(
+    `${currentOf('$2')} select actie_id as "actieId", json_array_length(objecten) as objects from huidig
+     where actie_id <> all($3::uuid[]) order by actie_id limit $4::integer`,
+    [verwerkingId, withLdv, [...done], PATCH_ACTIONS],
+  );
+  let objects = 0;
+  return rows
+    .filter((row, i) => {
+      objects += row.objects;
+      return i === 0 || objects <= PATCH_OBJECTS;
+    })
+    .map(({ actieId }) => actieId);
+}
 
-async function readCurrentOf(db: Db, verwerkingId: string, withLdv: boolean, after: string): Promise<StoredVersie[]> {
+async function readCurrentOf(
+  db: Db,
+  verwerkingId: string,
+  { withLdv }: VerwerkingChange,
+  ids: readonly string[],
+): Promise<StoredVersie[]> {
   const { rows } = await db.query<VersieRow>(
-    `${currentOf('$2')} select ${SELECT_VERSIE}, v.objecten from huidig v
-     where v.actie_id > $3::uuid order by v.actie_id limit $4::integer`,
-    [verwerkingId, withLdv, after, SEAL_BATCH],
+    `${currentOf('$2')} select ${SELECT_VERSIE}, v.objecten from huidig v where v.actie_id = any($3::uuid[])`,
+    [verwerkingId, withLdv, ids],
   );
   return rows.map(fromRow);
 }
 
-/** An action with the seed and entry of the version that a change makes of it. */
-interface SealedChange {
-  readonly actieId: string;
-  readonly zaad: string;
-  readonly entry: Uint8Array;
+/** The version that a change makes of the current one, sealed where the proof log is on. */
+async function nextOf(current: StoredVersie, change: VerwerkingChange, now: Date, auteur: Auteur): Promise<NextVersie> {
+  const next = { ...changed(current, change, now, auteur), zaad: null };
+  if (change.proof === undefined) return { versie: next };
+  const { writer, keys } = change.proof;
+  const versie = changed(await revealWithinBudget(current, keys), change, now, auteur);
+  const { seed, entry } = await writer.sealWithinBudget(proofRecordOf(versie));
+  return { versie: { ...next, zaad: encryptSeed(current, seed, keys) }, entry };
 }
 
-/** A version as `CHANGED` has it. */
-function changed<T extends Versie | StoredVersie>(current: T, change: VerwerkingChange, now: Date, auteur: Auteur): T {
-  const { vertrouwelijkheid, bewaartermijn } = change;
+function changed<T extends Versie | StoredVersie>(
+  current: T,
+  { vertrouwelijkheid, bewaartermijn }: VerwerkingChange,
+  now: Date,
+  auteur: Auteur,
+): T {
   return {
     ...current,
     ...auteur,
@@ -260,75 +221,6 @@ function changed<T extends Versie | StoredVersie>(current: T, change: Verwerking
     ooitVertrouwelijk: current.ooitVertrouwelijk || (vertrouwelijkheid ?? 'normaal') !== 'normaal',
     bewaartermijn: bewaartermijn ?? current.bewaartermijn,
   };
-}
-
-/** Seals what a change will make of a version. */
-async function sealNext(
-  stored: StoredVersie,
-  change: VerwerkingChange,
-  now: Date,
-  auteur: Auteur,
-  { writer, keys }: NonNullable<VerwerkingChange['proof']>,
-): Promise<SealedChange> {
-  const current = await revealWithinBudget(stored, keys);
-  const { seed, entry } = await writer.sealWithinBudget(proofRecordOf(changed(current, change, now, auteur)));
-  return { actieId: stored.actieId, zaad: encryptSeed(stored, seed, keys), entry };
-}
-
-/** The same on several machines: what is read is written again, for a statement there cannot write to both tables. */
-async function patchDistributed(
-  db: Db,
-  verwerkingId: string,
-  change: VerwerkingChange,
-  now: Date,
-  auteur: Auteur,
-): Promise<Categorie[]> {
-  const { proof, forward } = change;
-  const found = new Set<Categorie>();
-  for (let after = FIRST_ID; ; ) {
-    const current = await readCurrentOf(db, verwerkingId, change.withLdv, after);
-    const last = current.at(-1);
-    if (last === undefined) return [...found];
-    after = last.actieId;
-    for (const versie of current) found.add(categorieOf(versie));
-    const next: NextVersie[] = [];
-    for (const stored of current) {
-      const seal = proof === undefined ? undefined : await sealNext(stored, change, now, auteur, proof);
-      next.push({ versie: { ...changed(stored, change, now, auteur), zaad: seal?.zaad ?? null }, entry: seal?.entry });
-    }
-    await replaceDistributed(db, next, forward);
-  }
-}
-
-async function patchWith(
-  db: Db,
-  verwerkingId: string,
-  change: VerwerkingChange,
-  now: Date,
-  { door, verzoekId }: Auteur,
-  entries?: readonly SealedChange[],
-): Promise<Categorie[]> {
-  const { forward } = change;
-  const plain = forward === undefined ? PATCH : PATCH_AND_NOTE;
-  const proven = forward === undefined ? PATCH_AND_PROVE : PATCH_NOTE_AND_PROVE;
-  const { rows } = await db.query<CategorieRow>(entries === undefined ? plain : proven, [
-    verwerkingId,
-    now,
-    door,
-    verzoekId,
-    change.vertrouwelijkheid ?? null,
-    change.bewaartermijn ?? null,
-    change.withLdv,
-    ...(forward === undefined ? [] : [forward === 'alles']),
-    ...(entries === undefined
-      ? []
-      : [
-          entries.map(({ actieId }) => actieId),
-          entries.map(({ zaad }) => zaad),
-          entries.map(({ entry }) => Buffer.from(entry)),
-        ]),
-  ]);
-  return categorieen(rows);
 }
 
 /**

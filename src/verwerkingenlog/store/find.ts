@@ -118,49 +118,28 @@ function conditions(filter: PersonFilter): unknown[] {
   ];
 }
 
-const PLACES = `unnest($1::uuid[], $2::integer[], $3::text[]) with ordinality as k(actie_id, versie, posities, rij)`;
-// Redundant bounds: with them months that the page does not need are not opened.
-const BOUNDS = `v.actie_id >= $4::uuid and v.actie_id <= $5::uuid`;
-
+/** By a join and a function, which Citus can send to the machines that have one of the actions. */
 const READ_LOCATIONS = {
   name: 'verwerkingenlog-read-locations',
   text: `
-    select ${SELECT_VERSIE},
-      -- Reads the list once, however many of its objects are of one person.
-      (select json_agg(o.object order by o.nummer) from json_array_elements(v.objecten) with ordinality as o(object, nummer)
-       where (o.nummer - 1)::integer in (select unnest(k.posities::integer[]))) as objecten
-    from ${PLACES} cross join lateral (
-      select * from verwerkingenlog.versies v where v.actie_id = k.actie_id and v.versie = k.versie and ${BOUNDS}
-      -- Each row by its key: without this the planner may read everything between the bounds.
-      limit 1
-    ) as v
-    order by k.rij`,
-};
-
-/** By a join and a function, which Citus can send to the machines that have one of the actions. */
-const READ_LOCATIONS_DISTRIBUTED = {
-  name: 'verwerkingenlog-distributed-locations',
-  text: `
     select ${SELECT_VERSIE}, verwerkingenlog.objecten_op(v.objecten, k.posities::integer[]) as objecten
-    from ${PLACES} join verwerkingenlog.versies v
-      on v.actie_id = k.actie_id and v.versie = k.versie and v.actie_id = any($1::uuid[]) and ${BOUNDS}
+    from unnest($1::uuid[], $2::integer[], $3::text[]) with ordinality as k(actie_id, versie, posities, rij)
+      join verwerkingenlog.versies v on v.actie_id = k.actie_id and v.versie = k.versie and v.actie_id = any($1::uuid[])
+        -- Redundant bounds: with them months that the page does not need are not opened.
+        and v.actie_id >= $4::uuid and v.actie_id <= $5::uuid
     order by k.rij`,
 };
 
-/**
- * The versions at these locations, in their order, each with only the objects at its positions.
- * @param options.distributed whether the log is distributed over several machines
- */
+/** The versions at these locations, in their order, each with only the objects at its positions. */
 export async function readVersionsAt(
   db: Db,
   locations: readonly Pick<Location, 'actieId' | 'versie' | 'posities'>[],
-  { distributed }: { readonly distributed: boolean },
 ): Promise<StoredVersie[]> {
   if (locations.length === 0) return [];
   const ids = locations.map(({ actieId }) => actieId);
   const ordered = ids.toSorted();
   const { rows } = await db.query<VersieRow>({
-    ...(distributed ? READ_LOCATIONS_DISTRIBUTED : READ_LOCATIONS),
+    ...READ_LOCATIONS,
     values: [
       ids,
       locations.map(({ versie }) => versie),
