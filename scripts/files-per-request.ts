@@ -20,7 +20,7 @@ const REPETITIONS = 4;
 const START_DEADLINE_MS = 120_000;
 const isListing = process.argv.includes('--files');
 
-/** What ran: `src/plugins/server.ts functionName@offset`. */
+/** What ran: `src/plugins/contract.ts functionName@offset`. */
 type Ran = ReadonlySet<string>;
 
 interface Measured {
@@ -132,9 +132,9 @@ async function publishOne(bronidentificatie: string): Promise<void> {
   };
   const lines = join(home, `${bronidentificatie}.ndjson`);
   await writeFile(lines, `${JSON.stringify({ op: 'upsert', resourceType: 'Vergadering', data })}\n`);
-  const { databaseUrl } = await readDemoFile(home);
+  const { databaseUrl, environment: ofDemo } = await readDemoFile(home);
   const child = spawn(process.execPath, [MAIN, 'feed', 'publish', lines], {
-    env: { ...environment, DATABASE_URL: databaseUrl },
+    env: { ...environment, ...ofDemo, DATABASE_URL: databaseUrl },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const [code] = await once(child, 'exit');

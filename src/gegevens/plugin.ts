@@ -6,7 +6,7 @@ import { createVerifier } from '../lib/jades/verify.ts';
 import { createGuardedFetch } from '../lib/outbound/guarded-fetch.ts';
 import { authenticate, processingHeaders } from '../plugins/auth.ts';
 import { createClientShare } from '../plugins/limits.ts';
-import { logRequests, mount } from '../plugins/server.ts';
+import { mount } from '../plugins/mount.ts';
 import type { Config } from '../settings/read-config.ts';
 import { createAnswerMemory, createPageCache, createPageFinder, type PageCache } from './exchange/find-page.ts';
 import { fscStyle } from './fsc-style.ts';
@@ -126,9 +126,8 @@ async function serveGegevens(app: FastifyInstance): Promise<void> {
       contract,
       rateLimit: settings.rateLimit,
       problemStyle: fscStyle,
+      share: shareAmongClients,
       routes: (scope) => {
-        logRequests(scope);
-        shareAmongClients(scope);
         rawJsonBody(scope);
         contract.serve(scope, 'postGegevens', { authenticate: access, beforeValidation: verify }, handler);
       },

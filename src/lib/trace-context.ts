@@ -27,8 +27,9 @@ const RANDOM_FLAG = '02';
 /**
  * The trace that the headers of a request name; a new one when they name none, or name it wrongly.
  * @param traceparent several are joined by Node with a comma, which makes them malformed
+ * @param id a random UUID, of which a new trace gets its identity
  */
-export function readTraceContext(traceparent: unknown, tracestate?: unknown): TraceContext {
+export function readTraceContext(traceparent: unknown, tracestate?: unknown, id?: string): TraceContext {
   const [, version, traceId = '', parentSpanId = '', flags = '', more] =
     (typeof traceparent === 'string' ? PARENT.exec(traceparent) : null) ?? [];
   const isValid =
@@ -37,7 +38,7 @@ export function readTraceContext(traceparent: unknown, tracestate?: unknown): Tr
     !(version === '00' && more !== undefined) &&
     !ZEROS.test(traceId) &&
     !ZEROS.test(parentSpanId);
-  if (!isValid) return newTraceContext();
+  if (!isValid) return newTraceContext(id);
   const state = typeof tracestate === 'string' ? readState(tracestate) : undefined;
   return {
     traceId,
@@ -48,9 +49,9 @@ export function readTraceContext(traceparent: unknown, tracestate?: unknown): Tr
   };
 }
 
-/** A trace that begins here. */
-export function newTraceContext(): TraceContext {
-  return { traceId: randomUUID().replaceAll('-', ''), spanId: newSpanId(), flags: RANDOM_FLAG };
+/** A trace that begins here, with the identity of a random UUID. */
+export function newTraceContext(id: string = randomUUID()): TraceContext {
+  return { traceId: id.replaceAll('-', ''), spanId: newSpanId(), flags: RANDOM_FLAG };
 }
 
 function newSpanId(): string {

@@ -42,7 +42,6 @@ export function checkAnnouncedBody(request: FastifyRequest): void {
  */
 export function limitBodies(app: FastifyInstance, maxBytes: number): void {
   const budget = new ByteBudget(maxBytes);
-  app.decorateRequest('holdBody');
   app.addHook('preParsing', (request, _reply, payload, done) => {
     if (request.headers['transfer-encoding'] === undefined && announcedBytes(request) === 0) return done(null, payload);
     const client = clientKey(request);

@@ -239,6 +239,13 @@ function requireAccessPolicy(app: FastifyInstance): void {
   });
 }
 
+/** Makes the routes of a scope public that do not name scopes. */
+export function publicUnlessSaid(app: FastifyInstance): void {
+  app.addHook('onRoute', (route) => {
+    if (route.config?.scopes === undefined) route.config = { ...route.config, public: true };
+  });
+}
+
 /** Characters of one path parameter: a `bronidentificatie` of 500 characters, each percent-encoded in up to 12. */
 export const MAX_PARAM_LENGTH = 6000;
 

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Negotiator } from 'negotiator';
 import { Problem } from '../lib/problem.ts';
 import { readTraceContext, type TraceContext, type TraceIds, traceIds } from '../lib/trace-context.ts';
@@ -110,13 +110,19 @@ export function headerValues({ rawHeaders }: IncomingMessage, name: string): str
 /** The trace of a request. Read when it is first asked for: nearly all answers of the feed need none. */
 export function traceOf(request: FastifyRequest): TraceContext {
   const { headers } = request.raw;
-  request.traceContext ??= readTraceContext(headers.traceparent, headers.tracestate);
+  request.traceContext ??= readTraceContext(headers.traceparent, headers.tracestate, request.id);
   return request.traceContext;
 }
 
 /** Its identities, for a log line. */
 export function traceIdsOf(request: FastifyRequest): TraceIds {
   return traceIds(traceOf(request));
+}
+
+/** The `Fsc-Transaction-Id` of a request, if it is well-formed. */
+export function fscTransaction(request: FastifyRequest): { fscTransactionId?: string } {
+  const id = request.headers['fsc-transaction-id'];
+  return typeof id === 'string' && /^[0-9a-fA-F-]{1,64}$/.test(id) ? { fscTransactionId: id } : {};
 }
 
 /**
@@ -169,16 +175,13 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
 };
 
-/** Opens a scope to scripts of every origin (public data only). */
-export function openToOrigins(app: FastifyInstance): void {
-  app.addHook('onRequest', (request, reply, done) => {
-    reply.header('access-control-allow-origin', '*');
-    reply.header('access-control-expose-headers', 'API-Version, ETag, Link, Retry-After');
-    if (request.method === 'OPTIONS') {
-      reply.header('access-control-allow-methods', 'GET, HEAD, OPTIONS');
-      reply.header('access-control-allow-headers', 'Accept, If-None-Match, Last-Event-ID');
-      reply.header('access-control-max-age', '86400');
-    }
-    done();
-  });
+/** Lets scripts of every origin read an answer. */
+export function setOrigins({ method }: FastifyRequest, reply: FastifyReply): void {
+  reply.header('access-control-allow-origin', '*');
+  reply.header('access-control-expose-headers', 'API-Version, ETag, Link, Retry-After');
+  if (method === 'OPTIONS') {
+    reply.header('access-control-allow-methods', 'GET, HEAD, OPTIONS');
+    reply.header('access-control-allow-headers', 'Accept, If-None-Match, Last-Event-ID');
+    reply.header('access-control-max-age', '86400');
+  }
 }

@@ -1,9 +1,7 @@
 /** Limits: calls per minute, open exchanges and database work of one client; time of a handler; load of the process. */
 
 import { isIPv4, isIPv6 } from 'node:net';
-import underPressure from '@fastify/under-pressure';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import fp from 'fastify-plugin';
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 import type { Pool } from '../database/pool.ts';
@@ -154,6 +152,9 @@ export function createOpenCounter(max: number): OpenCounter {
   };
 }
 
+/** Limits a mount. */
+export type ClientShare = (app: FastifyInstance) => void;
+
 interface ClientShareOptions {
   /** The pool that a request will use; undefined when it uses none. */
   readonly poolOf: (request: FastifyRequest) => Pool | undefined;
@@ -175,10 +176,9 @@ interface Client {
  * and its handler have both ended: hanging up early does not make room for another.
  * @returns limits a mount; call it before the routes are registered. Mounts limited by the same function share the count
  */
-export function createClientShare({ poolOf, waitMs }: ClientShareOptions): (app: FastifyInstance) => void {
+export function createClientShare({ poolOf, waitMs }: ClientShareOptions): ClientShare {
   const clientsOf = new Map<Pool, Map<string, Client>>();
   return (app) => {
-    app.decorateRequest('holdShare');
     app.addHook('onRoute', (route) => {
       const { handler } = route;
       route.handler = async function holding(request, reply) {
@@ -258,33 +258,6 @@ function maxRunning({ options: { max } }: Pool): number {
 
 function busy(): Problem {
   return new Problem(platformProblems.unavailable, { headers: { 'retry-after': '5' } });
-}
-
-/** How often the lag of the event loop is measured. */
-const LAG_SAMPLE_MS = 500;
-
-/**
- * Answers 503 while the event loop lags more than the configured milliseconds; 0 never does. What held the loop while the server started is no
- * load: the sample in which it begins to listen does not count.
- */
-export const load = fp(shedLoad, { name: 'load', dependencies: ['service'] });
-
-async function shedLoad(app: FastifyInstance): Promise<void> {
-  const maxEventLoopDelay = app.settings.server.overloadEventLoopDelayMs;
-  if (maxEventLoopDelay === 0) return;
-  let judgedFrom = 0;
-  app.addHook('onListen', async () => {
-    // That sample ends within one interval, and is what is known for another.
-    judgedFrom = performance.now() + 2 * LAG_SAMPLE_MS;
-  });
-  await app.register(underPressure, {
-    maxEventLoopDelay,
-    sampleInterval: LAG_SAMPLE_MS,
-    pressureHandler: () => {
-      if (performance.now() < judgedFrom) return;
-      throw new Problem(platformProblems.unavailable, { headers: { 'retry-after': '5' } });
-    },
-  });
 }
 
 /** A subscriber has a whole IPv6 network: this many 16-bit groups identify it. */

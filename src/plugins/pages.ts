@@ -1,9 +1,21 @@
+import { readFile } from 'node:fs/promises';
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
+import fp from 'fastify-plugin';
 import { Problem } from '../lib/problem.ts';
+import { expiryOfSecurityTxt } from '../lib/security-txt.ts';
 import type { OpenapiDocument } from './openapi-document.ts';
 import { platformProblems } from './problems.ts';
+
+/** Pages at the root of the host: every kind of problem, and where to report a vulnerability. */
+export const rootPages = fp(
+  async (app: FastifyInstance) => {
+    problemPages(app);
+    securityTxt(app);
+  },
+  { name: 'root-pages', dependencies: ['service', 'operations', 'requests'] },
+);
 
 const DOCS = '/docs';
 
@@ -101,7 +113,7 @@ export function htmlPage(page: { title: string; paragraphs: readonly string[]; h
 }
 
 /** Serves a short page on every kind of problem under `/problems/<slug>`: the address in each problem document's `type`. */
-export function problemPages(app: FastifyInstance): void {
+function problemPages(app: FastifyInstance): void {
   app.get<{ Params: { slug: string } }>('/problems/:slug', { config: { public: true } }, (request, reply) => {
     const kind = app.problemKinds.all.find(({ slug }) => slug === request.params.slug);
     if (kind === undefined) throw new Problem(platformProblems.notFound);
@@ -109,5 +121,19 @@ export function problemPages(app: FastifyInstance): void {
       .header('cache-control', 'public, max-age=86400')
       .type('text/html; charset=utf-8')
       .send(htmlPage({ title: `${kind.status} ${kind.title}`, paragraphs: [kind.explanation, `\`${kind.slug}\``] }));
+  });
+}
+
+/** Serves the operator's `/.well-known/security.txt` (RFC 9116); without one the address does not exist. */
+function securityTxt(app: FastifyInstance): void {
+  const { settings, clock } = app;
+  const { securityTxt: path } = settings.server;
+  if (path === undefined) return;
+  app.get('/.well-known/security.txt', { config: { public: true } }, async (_request, reply) => {
+    const text = await readFile(path, 'utf8');
+    const expires = expiryOfSecurityTxt(text);
+    // An expired file must not be relied on: 404 sends the finder to look elsewhere.
+    if (expires === undefined || expires <= clock.now()) throw new Problem(platformProblems.notFound);
+    return reply.header('cache-control', 'public, max-age=3600').type('text/plain; charset=utf-8').send(text);
   });
 }

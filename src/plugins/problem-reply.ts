@@ -3,24 +3,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import fp from 'fastify-plugin';
 import { isDatabaseBusy, isDatabaseUnavailable, isOutcomeUnknown } from '../database/database-unavailable.ts';
 import { PoolBusyError } from '../database/pool.ts';
 import { Problem, type ProblemKind } from '../lib/problem.ts';
 import { SECURITY_HEADERS, traceIdsOf } from './headers.ts';
-import { problemPages } from './pages.ts';
 import { platformProblems as kinds } from './problems.ts';
-import { securityTxt } from './security-txt.ts';
-
-/** Errors, their pages and `security.txt`, at the root of the host. */
-export const problems = fp(
-  async (app: FastifyInstance) => {
-    handleProblems(app).refuseEarly();
-    problemPages(app);
-    securityTxt(app);
-  },
-  { name: 'problems', dependencies: ['service', 'operations', 'routes', 'requests', 'load'] },
-);
 
 /** How an area's errors differ from plain problem documents. */
 export interface ProblemStyle {
@@ -155,33 +142,25 @@ function drainBody(request: FastifyRequest, reply: FastifyReply): void {
 }
 
 /**
- * Gives a scope its error and not-found handlers: unknown path 404, known path with another method 405 with `Allow`.
- * @returns registers the hook that sends these before a body is read; call it after the scope's other hooks
+ * Gives a scope its error and not-found handlers.
+ * @returns answers a request for which there is no route, before its body is read: unknown path 404, known path with another method 405
  */
-export function handleProblems(app: FastifyInstance, style: ProblemStyle = {}): { readonly refuseEarly: () => void } {
-  const noRoute = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+export function handleProblems(app: FastifyInstance, style: ProblemStyle = {}): typeof refuseUnknown {
+  function refuseUnknown(request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const allowed = app.allowedMethods(request.url);
     if (request.method === 'OPTIONS' && allowed?.includes('OPTIONS')) {
       return reply.code(204).header('allow', allowed).send();
     }
     // The method is allowed, but the handler found nothing at this address.
-    if (allowed === undefined || allowed.split(', ').includes(request.method)) {
-      return sendProblem(new Problem(kinds.notFound), request, reply, style);
-    }
-    const problem = new Problem(kinds.methodNotAllowed, { headers: { allow: allowed } });
+    const isUnknown = allowed === undefined || allowed.split(', ').includes(request.method);
+    const problem = isUnknown
+      ? new Problem(kinds.notFound)
+      : new Problem(kinds.methodNotAllowed, { headers: { allow: allowed } });
     return sendProblem(problem, request, reply, style);
-  };
-  app.setNotFoundHandler(noRoute);
+  }
+  app.setNotFoundHandler(refuseUnknown);
   app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, style));
-  return {
-    refuseEarly: () => {
-      app.addHook('onRequest', (request, reply, done) => {
-        // Hooks also run in nested scopes, which answer in their own shape.
-        if (request.is404 && request.server === app) noRoute(request, reply);
-        else done();
-      });
-    },
-  };
+  return refuseUnknown;
 }
 
 /** A body that breaks off is the sender's fault, though it surfaces as a connection error. */

@@ -26,7 +26,11 @@ export const service = fp(
     const stopping = new AbortController();
     app.decorate('settings', config);
     app.decorate('clock', clock);
-    app.decorate('publicBaseUrl', () => config.server.publicBaseUrl ?? listenAddress(app, config.server));
+    let known = config.server.publicBaseUrl;
+    app.decorate('publicBaseUrl', () => {
+      if (known === undefined && app.server.listening) known = listenAddress(app, config.server);
+      return known ?? baseUrlOf(config.server);
+    });
     app.decorate('stopping', stopping.signal);
     app.addHook('preClose', async () => stopping.abort());
   },

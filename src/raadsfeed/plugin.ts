@@ -3,9 +3,8 @@ import fp from 'fastify-plugin';
 import { Gauge, type Registry } from 'prom-client';
 import type { operations } from '../contracts/raadsfeed.ts';
 import { createContract } from '../plugins/contract.ts';
-import { openToOrigins } from '../plugins/headers.ts';
+import { mount, mountAddress } from '../plugins/mount.ts';
 import { readOpenapi } from '../plugins/openapi-document.ts';
-import { mount, mountAddress } from '../plugins/server.ts';
 import { createFollower } from './feed/follower.ts';
 import { createFeedReader, createHeadCache } from './feed/head.ts';
 import { createResponseCache } from './feed/response-cache.ts';
@@ -68,7 +67,6 @@ async function serveRaadsfeed(app: FastifyInstance): Promise<void> {
   });
   const register = settings.register ? createRegister({ config, pool, clock, log, stopping }) : undefined;
   const routes = (scope: FastifyInstance): void => {
-    openToOrigins(scope);
     responses.register(scope);
     serviceRoute(scope, contract, services);
     feedRoute(scope, contract, services);
@@ -111,7 +109,7 @@ async function serveRaadsfeed(app: FastifyInstance): Promise<void> {
   if (replicaPool !== undefined) app.readiness.add({ name: 'read-replica', vital: false, check: reader.checkReplica });
   app.operatorPage.add(...feedSections(readPool));
   wellKnownRoutes(app, mountUrl);
-  await mount(app, { prefix, contract, rateLimit: settings.rateLimit, routes });
+  await mount(app, { prefix, contract, rateLimit: settings.rateLimit, isOpen: true, routes });
   let completenessOf: Feed['completenessOf'] = async () => undefined;
   app.decorate('feed', {
     ...{ heads, responses, mountUrl },

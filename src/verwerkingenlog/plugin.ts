@@ -4,9 +4,9 @@ import type { operations } from '../contracts/verwerkingenlog.ts';
 import { authenticate, processingHeaders } from '../plugins/auth.ts';
 import { createContract } from '../plugins/contract.ts';
 import { createClientShare } from '../plugins/limits.ts';
+import { mount, mountAddress } from '../plugins/mount.ts';
 import { readOpenapi } from '../plugins/openapi-document.ts';
 import type { ProblemStyle } from '../plugins/problem-reply.ts';
-import { logRequests, mount, mountAddress } from '../plugins/server.ts';
 import { verwerkingenlogProblems } from './problems.ts';
 import { createLoggedRead } from './processing-log.ts';
 import { proofRoutes } from './routes/proof.ts';
@@ -67,13 +67,12 @@ async function serveVerwerkingenlog(app: FastifyInstance): Promise<void> {
     contract,
     rateLimit,
     problemStyle: FOUT,
+    // Reads only: appends share a connection by group, and changes have their own share.
+    share: createClientShare({
+      poolOf: ({ method }) => (method === 'GET' || method === 'HEAD' ? pipelinePool : undefined),
+      waitMs: config.database.connectTimeoutMs,
+    }),
     routes: (scope) => {
-      logRequests(scope);
-      // Reads only: appends share a connection by group, and changes have their own share.
-      createClientShare({
-        poolOf: ({ method }) => (method === 'GET' || method === 'HEAD' ? pipelinePool : undefined),
-        waitMs: config.database.connectTimeoutMs,
-      })(scope);
       for (const route of ROUTES) route(scope, routeNeeds);
     },
   });

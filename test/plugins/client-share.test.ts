@@ -1,8 +1,9 @@
 /** A client that hangs up: its request counts until the work for it has ended. */
 import fastify from 'fastify';
 import { afterEach, expect, it } from 'vitest';
-import { requests } from '../../src/plugins/exchange.ts';
+import { routes } from '../../src/plugins/contract.ts';
 import { createClientShare } from '../../src/plugins/limits.ts';
+import { requests } from '../../src/plugins/requests.ts';
 import { openPool } from '../database/support.ts';
 
 const app = fastify();
@@ -16,13 +17,14 @@ afterEach(async () => {
 it('waits for the handler as well as for the exchange', async () => {
   const begun: string[] = [];
   const works = new Map<string, () => void>();
-  await app.register(requests, { requestTimeoutMs: 60_000 });
+  await app.register(routes);
+  await app.register(requests, { requestTimeoutMs: 60_000, overloadEventLoopDelayMs: 0 });
   app.addHook('onRequest', (request, _reply, done) => {
     request.caller = { kind: 'oauth', subject: 'balie', scopes: new Set(), expiresAt: new Date(), tokenHash: '' };
     done();
   });
   createClientShare({ poolOf: () => pool, waitMs: 5000 })(app);
-  app.get<{ Params: { name: string } }>('/:name', async ({ params: { name } }) => {
+  app.get<{ Params: { name: string } }>('/:name', { config: { public: true } }, async ({ params: { name } }) => {
     begun.push(name);
     await new Promise<void>((resolve) => works.set(name, resolve));
     return { name };

@@ -2,8 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import Fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { requests } from '../../src/plugins/exchange.ts';
+import { routes } from '../../src/plugins/contract.ts';
 import { acceptedEncoding } from '../../src/plugins/headers.ts';
+import { requests } from '../../src/plugins/requests.ts';
 import { createHeadCache } from '../../src/raadsfeed/feed/head.ts';
 import { createResponseCache } from '../../src/raadsfeed/feed/response-cache.ts';
 import { document, type FeedServer, quiet, silentListener, startFeed } from './support.ts';
@@ -66,9 +67,10 @@ describe('the memory for answers', () => {
     const heads = createHeadCache({ primary: away, listener: silentListener, log: quiet });
     const responses = createResponseCache(maxBytes, heads);
     const app = Fastify({ routerOptions: { maxParamLength: 5000 } });
-    await app.register(requests, { requestTimeoutMs: 60_000 });
+    await app.register(routes);
+    await app.register(requests, { requestTimeoutMs: 60_000, overloadEventLoopDelayMs: 0 });
     const body = randomBytes(bodyBytes).toString('hex');
-    app.get('/:name', (request, reply) =>
+    app.get('/:name', { config: { public: true } }, (request, reply) =>
       responses.answer(request, reply, 1, async () => ({ body: () => body, maxAgeSeconds: 5 })),
     );
     for (const [url, encoding] of asked) await app.inject({ url, headers: { 'accept-encoding': encoding } });

@@ -1,7 +1,8 @@
 /** An answer that is asked for by many at once, and is in no cache yet, is compressed once; who has it already makes no body. */
 import Fastify from 'fastify';
 import { expect, it } from 'vitest';
-import { requests } from '../../src/plugins/exchange.ts';
+import { routes } from '../../src/plugins/contract.ts';
+import { requests } from '../../src/plugins/requests.ts';
 import { createHeadCache } from '../../src/raadsfeed/feed/head.ts';
 import { createResponseCache } from '../../src/raadsfeed/feed/response-cache.ts';
 import { quiet, silentListener } from './support.ts';
@@ -14,10 +15,11 @@ it('shares the work among requests for the very same, and does none for a 304', 
   });
   const responses = createResponseCache(0, heads);
   const app = Fastify();
-  await app.register(requests, { requestTimeoutMs: 60_000 });
+  await app.register(routes);
+  await app.register(requests, { requestTimeoutMs: 60_000, overloadEventLoopDelayMs: 0 });
   let bodies = 0;
   let etag = '"1"';
-  app.get('/feed', (request, reply) =>
+  app.get('/feed', { config: { public: true } }, (request, reply) =>
     responses.answer(request, reply, 1, async () => ({
       body: () => {
         bodies += 1;

@@ -4,10 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Pool } from '../../database/pool.ts';
 import { isRecord } from '../../lib/json/json-value.ts';
 import { Problem } from '../../lib/problem.ts';
-import { limitUnreadAnswers } from '../../plugins/bodies.ts';
-import { checkRequestHead } from '../../plugins/headers.ts';
-import { createRateCounter, limitRate } from '../../plugins/limits.ts';
-import { handleProblems } from '../../plugins/problem-reply.ts';
+import { mountScope } from '../../plugins/mount.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import type { Answer, ResponseCache } from '../../raadsfeed/feed/response-cache.ts';
 import { isComplete } from './follow-feed.ts';
@@ -53,28 +50,17 @@ export function robotsLines(baseUrl: string, categories: readonly number[]): str
 
 /** The sitemaps, and the line of `robots.txt` that names them. */
 export async function serveDiwoo(server: FastifyInstance, context: DiwooContext): Promise<void> {
-  const counter = createRateCounter(server.settings.raadsfeed.rateLimit);
   robotsRoute(server, context);
-  await server.register(
-    async (app) => {
-      app.addHook('onRoute', (route) => {
-        route.config = { ...route.config, public: true };
-      });
-      app.addHook('onRequest', (request, reply, done) => {
-        checkRequestHead(request.raw);
-        limitRate(request, reply, counter);
-        done();
-      });
-      limitUnreadAnswers(app, app.settings.server.unreadAnswersBytes);
-      const { refuseEarly } = handleProblems(app);
-      app.get('/:file', async (request, reply) => {
+  await mountScope(server, {
+    prefix: WOO,
+    rateLimit: server.settings.raadsfeed.rateLimit,
+    routes: (app) => {
+      app.get('/:file', { config: { public: true } }, async (request, reply) => {
         const file = isRecord(request.params) ? String(request.params.file) : '';
         return context.responses.answer(request, reply, MEMORY_RECORDS, serveSitemap(app, context, file));
       });
-      refuseEarly();
     },
-    { prefix: WOO },
-  );
+  });
 }
 
 function serveSitemap(app: FastifyInstance, { pool }: DiwooContext, file: string): () => Promise<Answer> {

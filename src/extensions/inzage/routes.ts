@@ -8,7 +8,6 @@ import { type Page, renderPage, type Site } from '../../plugins/html/page.ts';
 import { buildStylesheet, serveStylesheet } from '../../plugins/html/style.ts';
 import { createOpenCounter } from '../../plugins/limits.ts';
 import { platformProblems } from '../../plugins/problems.ts';
-import { logRequests } from '../../plugins/server.ts';
 import type { ActieLog, LoggedRead } from '../../verwerkingenlog/processing-log.ts';
 import { type Asked, overviewPage } from './overview-page.ts';
 import { proofAddress, proofPages } from './proof.ts';
@@ -104,11 +103,6 @@ export async function serveInzage(server: FastifyInstance, needs: InzageNeeds): 
   };
 
   const routes = async (app: FastifyInstance): Promise<void> => {
-    logRequests(app);
-    app.addHook('onRequest', (_request, reply, done) => {
-      reply.header('content-security-policy', POLICY);
-      done();
-    });
     await app.register(cookie);
     app.addContentTypeParser(
       'application/x-www-form-urlencoded',
@@ -200,7 +194,14 @@ export async function serveInzage(server: FastifyInstance, needs: InzageNeeds): 
 
   log.info({ issuer: settings.issuer, path: HOME }, 'citizens can see what was done with their data');
   server.addHook('onClose', signIn.close);
-  await mountPages(server, { isPersonal: true, prefix: HOME, rateLimit: settings.rateLimit, site, routes });
+  await mountPages(server, {
+    headers: { 'content-security-policy': POLICY },
+    isPersonal: true,
+    prefix: HOME,
+    rateLimit: settings.rateLimit,
+    site,
+    routes,
+  });
 }
 
 function within(path: string): string {

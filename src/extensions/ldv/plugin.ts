@@ -4,10 +4,10 @@ import type { operations } from '../../contracts/ldv.ts';
 import type { operations as ReadOperations } from '../../contracts/ldv-lezen.ts';
 import { createContract } from '../../plugins/contract.ts';
 import { createClientShare } from '../../plugins/limits.ts';
+import { mount, mountAddress } from '../../plugins/mount.ts';
 import { readOpenapi } from '../../plugins/openapi-document.ts';
 import { apiDocs } from '../../plugins/pages.ts';
 import { sendProblem } from '../../plugins/problem-reply.ts';
-import { logRequests, mount, mountAddress } from '../../plugins/server.ts';
 import { FOUT } from '../../verwerkingenlog/plugin.ts';
 import { createForwarder } from './forward.ts';
 import { createIntake } from './intake.ts';
@@ -42,7 +42,6 @@ async function serveLdv(app: FastifyInstance): Promise<void> {
     rateLimit: verwerkingenlog.rateLimit,
     problemStyle: OTLP_ERRORS,
     routes: async (scope) => {
-      logRequests(scope);
       // Each in a scope of its own: one takes bytes and answers as OTLP does, the other is an interface like those of area B.
       await scope.register(async (traces) => {
         postTraces(traces, { contract, access: app.verwerkingenlog.access, intake });

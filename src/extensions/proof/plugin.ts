@@ -3,9 +3,8 @@ import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Pool } from '../../database/pool.ts';
-import { openToOrigins } from '../../plugins/headers.ts';
+import { mount } from '../../plugins/mount.ts';
 import { readOpenapi } from '../../plugins/openapi-document.ts';
-import { mount } from '../../plugins/server.ts';
 import { numberedRecords } from '../../raadsfeed/store/proof.ts';
 import type { OperatorSection, ReadinessCheck } from '../../seams/operations.ts';
 import { isProofLogOn, PROOF_LOGS, type ProofLogName } from '../../seams/proof-log.ts';
@@ -80,8 +79,8 @@ async function serveProof(app: FastifyInstance): Promise<void> {
     prefix: PROOF_PREFIX,
     contract: { document: readOpenapi(CONTRACT) },
     rateLimit: 0,
+    isOpen: true,
     routes: async (scope) => {
-      openToOrigins(scope);
       if (writer !== undefined) recordProofRoute(scope, pool, writer);
       controlePage(scope, offeredKeys);
       if (witness !== undefined) await scope.register(witness, { prefix: '/witness' });

@@ -3,48 +3,30 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { limitUnreadAnswers } from '../bodies.ts';
-import { acceptedEncoding, checkRequestHead, PAGES_POLICY } from '../headers.ts';
-import { createRateCounter, limitRate } from '../limits.ts';
-import { handleProblems, type ProblemBody } from '../problem-reply.ts';
+import { publicUnlessSaid } from '../contract.ts';
+import { acceptedEncoding, PAGES_POLICY } from '../headers.ts';
+import { mountScope, type ScopeOptions } from '../mount.ts';
+import type { ProblemBody } from '../problem-reply.ts';
 import { heading, type Page, paragraph, renderPage, type Site } from './page.ts';
 import { html } from './template.ts';
 
-interface PagesMountOptions {
-  readonly prefix: string;
-  /** Requests per minute per address; 0 is no limit. */
-  readonly rateLimit: number;
+interface PagesMountOptions extends Omit<ScopeOptions, 'problemStyle' | 'isOpen'> {
   readonly site: Site;
-  /** Its pages hold personal data: no proxy may write them to disk. */
-  readonly isPersonal?: boolean;
-  readonly routes: (app: FastifyInstance) => void | Promise<void>;
 }
 
 /** Mounts pages. Every route is public unless it says otherwise. */
-export async function mountPages(server: FastifyInstance, options: PagesMountOptions): Promise<void> {
-  const { prefix, rateLimit, site, isPersonal = false, routes } = options;
-  const counter = createRateCounter(rateLimit);
-  await server.register(
-    async (app) => {
-      app.addHook('onRoute', (route) => {
-        if (route.config?.scopes === undefined) route.config = { ...route.config, public: true };
-      });
-      const { refuseEarly } = handleProblems(app, {
-        answer: (_request, problem) => ({ type: 'text/html; charset=utf-8', body: problemPage(site, problem) }),
-      });
-      app.addHook('onRequest', (request, reply, done) => {
-        reply.header('content-security-policy', PAGES_POLICY);
-        if (isPersonal) reply.header('x-accel-buffering', 'no');
-        checkRequestHead(request.raw);
-        limitRate(request, reply, counter);
-        done();
-      });
-      limitUnreadAnswers(app, app.settings.server.unreadAnswersBytes);
-      await routes(app);
-      refuseEarly();
+export async function mountPages(server: FastifyInstance, { site, ...options }: PagesMountOptions): Promise<void> {
+  await mountScope(server, {
+    headers: { 'content-security-policy': PAGES_POLICY },
+    problemStyle: {
+      answer: (_request, problem) => ({ type: 'text/html; charset=utf-8', body: problemPage(site, problem) }),
     },
-    { prefix },
-  );
+    ...options,
+    routes: async (app) => {
+      publicUnlessSaid(app);
+      await options.routes(app);
+    },
+  });
 }
 
 const WORDS: Readonly<Record<number, string>> = {

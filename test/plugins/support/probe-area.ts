@@ -2,10 +2,9 @@ import type { FastifyInstance } from 'fastify';
 import { parse } from 'yaml';
 import { authenticate } from '../../../src/plugins/auth.ts';
 import { type Contract, createContract } from '../../../src/plugins/contract.ts';
-import { openToOrigins } from '../../../src/plugins/headers.ts';
+import { mount } from '../../../src/plugins/mount.ts';
 import { createTokenVerifier } from '../../../src/plugins/oauth/token-verifier.ts';
 import { isOpenapiDocument, type OpenapiDocument } from '../../../src/plugins/openapi-document.ts';
-import { logRequests, mount } from '../../../src/plugins/server.ts';
 
 /** Where the two mounts of the probe stand: one that asks for a token, one that is public. */
 export const CLOSED = '/dicht/v1';
@@ -115,7 +114,6 @@ export function createProbe({ issuer, audience, jwksUrl, rateLimit = 0 }: ProbeO
       ...(issuer === undefined || audience === undefined ? {} : { oauth: { issuer, audience, jwksUrl } }),
     });
     const serve = (scope: FastifyInstance, contract: Contract<Operations>): void => {
-      logRequests(scope);
       const options = { authenticate: authenticate({ verifier }) };
       contract.serve(scope, 'postDing', options, async (request, reply) => reply.code(201).send(request.body));
       contract.serve(scope, 'getDing', options, async (request) => request.params);
@@ -144,16 +142,16 @@ export function createProbe({ issuer, audience, jwksUrl, rateLimit = 0 }: ProbeO
       prefix: CLOSED,
       contract: closed,
       rateLimit,
+      isPersonal: true,
       routes: (scope) => serve(scope, closed),
     });
     await mount(app, {
       prefix: OPEN,
       contract: publicOne,
       rateLimit,
-      routes: (scope) => {
-        openToOrigins(scope);
-        serve(scope, publicOne);
-      },
+      isOpen: true,
+      isPersonal: true,
+      routes: (scope) => serve(scope, publicOne),
     });
   };
   return { open, arrived: arrived.promise, release: () => released.resolve() };
