@@ -129,10 +129,12 @@ create table gegevens.journaal (
   bewijs_nr bigint,
   -- Who was delegated to what in a delivery, as the FSC token said: {"gemachtigde": the peer that called for the requester (`act.sub`),
   -- "publicatieNamens": the peer for whom this one offers the service (`pdi`)}. Null: nobody was.
-  machtiging jsonb
+  machtiging jsonb,
+  -- SHA-256 of the signature value, in the first entry of a signed request: it is answered again only to the same caller and variant.
+  first_signature_hash bytea
 );
 create index journaal_tijd on gegevens.journaal (klaargezet_op);
-create index journaal_handtekening on gegevens.journaal (hashtextextended(split_part(vraag_handtekening, '.', 3), 0), id);
+create unique index journaal_first_signature on gegevens.journaal (first_signature_hash);
 grant select, insert, update (verzonden_op) on gegevens.journaal to koppelvlak_dienst;
 grant usage on sequence gegevens.journaal_id_seq to koppelvlak_dienst;
 

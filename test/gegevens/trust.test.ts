@@ -213,21 +213,6 @@ describe('the same signed request', () => {
   });
 });
 
-describe('who was answered first', () => {
-  it('is found at once among many deliveries, also of one request that was repeated', async () => {
-    await supplier.get({});
-    const columns = `variant, request_id, oin, subject, token_hash, vraag, vraag_digest, pagina_grootte, leveringen, records, bytes,
-      antwoord_digest, antwoord_handtekening`;
-    await supplier.asOwner(`insert into gegevens.journaal (vraag_handtekening, ${columns})
-      select 'kop..' || n / 2, ${columns} from (select * from gegevens.journaal order by id desc limit 1) as one,
-        generate_series(1, 20000) as n`);
-    const plan = await supplier.asOwner(`explain select variant, subject from gegevens.journaal
-      where hashtextextended(split_part(vraag_handtekening, '.', 3), 0) = hashtextextended('7', 0)
-        and split_part(vraag_handtekening, '.', 3) = '7' order by id limit 1`);
-    expect(JSON.stringify(plan)).toContain('journaal_handtekening');
-  });
-});
-
 describe('revocation', () => {
   it('is waited for as long as configured, and an answer that comes later serves the next request', async () => {
     const { behaviour } = supplier.authority;

@@ -28,7 +28,7 @@ import type { Mapping, Variant } from '../model/mapping.ts';
 import { filterOf, type GegevensRequest, type Uncovered } from '../model/selection.ts';
 import type { OwnSigner } from '../own-signer.ts';
 import { gegevensProblems } from '../problems.ts';
-import { findEarlierAnswer, isSameCaller, markSent, writeJournal } from '../store/journal.ts';
+import { markSent, writeJournal } from '../store/journal.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -68,15 +68,13 @@ interface SignerRules {
 }
 
 interface VerifyExchangeOptions extends SignerRules {
-  readonly variant: Variant;
-  readonly pool: Pool;
   readonly verifier: Verifier;
   readonly metrics: GegevensMetrics;
 }
 
 /** Verifies a request once its body is there, and only then reads the body as JSON. */
 export function verifyExchange(options: VerifyExchangeOptions): RequestHook {
-  const { variant, pool, verifier, metrics } = options;
+  const { verifier, metrics } = options;
   return async (request) => {
     const body = receivedBytes(request);
     const text = decodeUtf8(body);
@@ -92,10 +90,6 @@ export function verifyExchange(options: VerifyExchangeOptions): RequestHook {
         throw signatureProblem(error);
       });
     checkSigner(request, verified, options);
-    const answered = await findEarlierAnswer(pool, verified.signature);
-    if (answered !== undefined && !isSameCaller(answered, { variant, subject: callerOf(request).subject })) {
-      throw reusedRequest();
-    }
     request.exchange = { ...verified, body: text };
     request.body = parseBody(text);
   };

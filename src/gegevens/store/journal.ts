@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { createHash } from 'node:crypto';
 import type { Pool } from '../../database/pool.ts';
 import { type Db, transaction } from '../../database/transaction.ts';
 import { NEXT_PROOF_NUMBER, type ProofWriter } from '../../seams/proof-log.ts';
@@ -40,118 +40,98 @@ export interface Machtiging {
   readonly publicatieNamens?: string | undefined;
 }
 
-/** The first caller that a signed request was answered to. */
-interface EarlierAnswer {
-  readonly variant: Variant;
-  readonly subject: string;
-}
-
-export function isSameCaller(a: EarlierAnswer, b: EarlierAnswer): boolean {
-  return a.variant === b.variant && a.subject === b.subject;
-}
-
-/** @param handtekening the signature header as received; only its last part, the signature value, is compared */
-export async function findEarlierAnswer(db: Db, handtekening: string): Promise<EarlierAnswer | undefined> {
-  const { rows } = await db.query<{ variant: Variant; subject: string }>({
-    name: 'gegevens-find-earlier-answer',
-    text: `select variant, subject from gegevens.journaal
-      where hashtextextended(split_part(vraag_handtekening, '.', 3), 0) = hashtextextended($1::text, 0)
-        and split_part(vraag_handtekening, '.', 3) = $1::text
-      order by id limit 1`,
-    values: [signatureValue(handtekening)],
-  });
-  return rows[0];
-}
-
-const LOCK_ATTEMPTS = 200;
-const LOCK_WAIT_MS = 20;
-
 /**
- * Writes an entry before anything is sent.
+ * Writes an entry before anything is sent. The first answer to a signed request has the hash of its signature value, which is unique: of
+ * callers that come with the same request at once, the others wait for the first.
  * @param proof the proof log of deliveries, when there is one
  * @returns its number; undefined when the same signed request has already been answered to another caller or in the other variant
- * @throws {Error} when others keep writing the same signed request; what the database throws
  */
 export async function writeJournal(
   pool: Pool,
   entry: JournalEntry,
   proof?: ProofWriter | undefined,
 ): Promise<number | undefined> {
-  for (let attempt = 0; attempt < LOCK_ATTEMPTS; attempt += 1) {
-    // Of two callers with the same signed request only one is the first. The other waits without a connection.
-    if (attempt > 0) await delay(LOCK_WAIT_MS);
-    const written = await transaction(pool, async (client) => {
-      const { rows } = await client.query<{ mine: boolean }>({
-        name: 'gegevens-lock-signature',
-        text: 'select pg_try_advisory_xact_lock(hashtextextended($1::text, 0)) as mine',
-        values: [signatureValue(entry.vraagHandtekening)],
-      });
-      if (rows[0]?.mine !== true) return 'busy';
-      const answered = await findEarlierAnswer(client, entry.vraagHandtekening);
-      return answered === undefined || isSameCaller(answered, entry)
-        ? await insertEntry(client, entry, proof)
-        : undefined;
-    });
-    if (written !== 'busy') return written;
-  }
-  throw new Error('others keep writing the same signed request');
+  const signature = createHash('sha256')
+    .update(entry.vraagHandtekening.split('.')[2] ?? '')
+    .digest();
+  return await transaction(pool, async (client) => {
+    const next = await nextEntry(client, proof);
+    const sealed = proof?.seal(proofRecordOf(lineOf(entry, next.id, next.at)));
+    const seed = sealed === undefined ? undefined : proof?.encryptSeed(seedName(next.id), sealed.seed);
+    if (!(await insertEntry(client, entry, { ...next, seed, signature }))) {
+      if (!(await isFirstCaller(client, entry, signature))) return undefined;
+      await insertEntry(client, entry, { ...next, seed, signature: null });
+    }
+    if (sealed !== undefined && next.number !== null)
+      await proof?.append(client, [{ number: next.number, entry: sealed.entry }]);
+    return next.id;
+  });
 }
 
-function signatureValue(handtekening: string): string {
-  return handtekening.split('.')[2] ?? '';
+interface NextEntry {
+  readonly id: number;
+  readonly at: Date;
+  /** In the proof log. */
+  readonly number: number | null;
 }
 
-/** Number and moment are given first: they are part of what is sealed. */
-async function insertEntry(db: Db, entry: JournalEntry, proof: ProofWriter | undefined): Promise<number> {
-  const { rows } = await db.query<{ id: number; at: Date; number: number | null }>({
+/** Number and moment of the next entry: they are part of what is sealed. */
+async function nextEntry(db: Db, proof: ProofWriter | undefined): Promise<NextEntry> {
+  const { rows } = await db.query<NextEntry & Record<string, unknown>>({
     name: proof === undefined ? 'gegevens-next-entry' : 'gegevens-next-entry-proof',
     text: `select nextval('gegevens.journaal_id_seq') as id, date_trunc('milliseconds', clock_timestamp()) as at,
       ${proof === undefined ? 'null::bigint' : NEXT_PROOF_NUMBER} as number`,
   });
   const [next] = rows;
   if (next === undefined) throw new TypeError('a sequence gave no number');
-  const sealed = proof?.seal(proofRecordOf(lineOf(entry, next.id, next.at)));
-  if (sealed !== undefined && next.number !== null)
-    await proof?.append(db, [{ number: next.number, entry: sealed.entry }]);
-  await db.query({
+  return next;
+}
+
+/** Whether a signed request was answered to this caller and in this variant first. */
+async function isFirstCaller(db: Db, { variant, subject }: JournalEntry, signature: Buffer): Promise<boolean> {
+  const { rows } = await db.query({
+    name: 'gegevens-find-first-caller',
+    text: `select from gegevens.journaal
+      where first_signature_hash = $1::bytea and variant = $2::text and subject = $3::text`,
+    values: [signature, variant, subject],
+  });
+  return rows.length > 0;
+}
+
+interface NewEntry extends NextEntry {
+  readonly seed: string | undefined;
+  readonly signature: Buffer | null;
+}
+
+/** @returns whether it was written: not when there is an entry with this hash */
+async function insertEntry(db: Db, entry: JournalEntry, own: NewEntry): Promise<boolean> {
+  const { rowCount } = await db.query({
     name: 'gegevens-write-journal',
     text: `insert into gegevens.journaal
         (variant, request_id, oin, subject, token_hash, fsc_transactie_id, vraag, vraag_digest, vraag_handtekening, pagina,
          pagina_grootte, leveringen, records, bytes, antwoord_digest, antwoord_handtekening, ongedekt,
-         trace_id, span_id, ouder_span_id, id, klaargezet_op, zaad, bewijs_nr, machtiging)
+         trace_id, span_id, ouder_span_id, id, klaargezet_op, zaad, bewijs_nr, machtiging, first_signature_hash)
       overriding system value
       values ($1::text, $2::uuid, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text, $9::text, $10::int,
          $11::int, $12::bigint[], $13::int, $14::bigint, $15::text, $16::text, $17::jsonb, $18::text, $19::text, $20::text,
-         $21::bigint, $22::timestamptz, $23::text, $24::bigint, $25::jsonb)`,
+         $21::bigint, $22::timestamptz, $23::text, $24::bigint, $25::jsonb, $26::bytea)
+      on conflict (first_signature_hash) do nothing`,
     values: [
-      entry.variant,
-      entry.requestId,
-      entry.oin ?? null,
-      entry.subject,
-      entry.tokenHash,
-      entry.fscTransactieId ?? null,
-      entry.vraag,
-      entry.vraagDigest,
-      entry.vraagHandtekening,
-      entry.pagina,
-      entry.paginaGrootte,
-      entry.leveringen,
-      entry.records,
-      entry.bytes,
-      entry.antwoordDigest,
-      entry.antwoordHandtekening,
-      JSON.stringify(entry.ongedekt),
-      entry.traceId,
-      entry.spanId,
-      entry.parentSpanId ?? null,
-      next.id,
-      next.at,
-      sealed === undefined ? null : (proof?.encryptSeed(seedName(next.id), sealed.seed) ?? null),
-      next.number,
-      entry.machtiging === undefined ? null : JSON.stringify(entry.machtiging),
+      ...[
+        entry.variant,
+        entry.requestId,
+        entry.oin ?? null,
+        entry.subject,
+        entry.tokenHash,
+        entry.fscTransactieId ?? null,
+      ],
+      ...[entry.vraag, entry.vraagDigest, entry.vraagHandtekening, entry.pagina, entry.paginaGrootte, entry.leveringen],
+      ...[entry.records, entry.bytes, entry.antwoordDigest, entry.antwoordHandtekening, JSON.stringify(entry.ongedekt)],
+      ...[entry.traceId, entry.spanId, entry.parentSpanId ?? null, own.id, own.at, own.seed ?? null, own.number],
+      ...[entry.machtiging === undefined ? null : JSON.stringify(entry.machtiging), own.signature],
     ],
   });
-  return next.id;
+  return rowCount === 1;
 }
 
 /** An entry as it is read again. */
