@@ -1,8 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type pg from 'pg';
-import type { SignatureStyle } from '../../lib/jades/protected-header.ts';
-import type { Signer } from '../../lib/jades/signature.ts';
 import { isRecord, type JsonObject, valueAt, withValueAt } from '../../lib/json/json-value.ts';
 import { eventLoopBudget } from '../../lib/scheduling.ts';
 import type { Model } from '../model/model.ts';
@@ -136,17 +134,6 @@ export async function writePage(
   }
   writeUpTo(parts.length);
   return writer.finish();
-}
-
-/** Signs an answer. In the digest form its size does not matter; in the body form it is fed piece by piece. */
-export async function signPage(signer: Signer, page: PageBytes, style: SignatureStyle): Promise<string> {
-  if (style.form === 'digest') return await signer.signDigest(page.digest, style);
-  const signing = signer.begin(style);
-  for (const piece of page.pieces) {
-    signing.update(piece);
-    await eventLoopBudget.yield();
-  }
-  return (await signing.finish()).signature;
 }
 
 /** What to send: the pieces of a large answer as a stream that yields to the event loop. */

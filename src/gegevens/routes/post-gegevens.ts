@@ -22,7 +22,7 @@ import type { ProcessingContext, ProcessingLog } from '../../seams/processing-lo
 import type { ProofWriters } from '../../seams/proof-log.ts';
 import type { Config } from '../../settings/read-config.ts';
 import { type FoundPage, isLarge, type PageFinder } from '../exchange/find-page.ts';
-import { sendPage, signPage } from '../exchange/write-page.ts';
+import { sendPage } from '../exchange/write-page.ts';
 import type { GegevensMetrics } from '../metrics.ts';
 import type { Mapping, Variant } from '../model/mapping.ts';
 import { filterOf, type GegevensRequest, type Uncovered } from '../model/selection.ts';
@@ -210,7 +210,7 @@ export function postGegevens(needs: PostGegevensNeeds) {
     reply.raw.once('close', page.release);
     // A requester that uses the configured form itself gets the same variant of it.
     const style = form === 'mirror' || form === exchange.style.form ? exchange.style : plainStyles[form];
-    const signature = await signPage(ownSigner.signer(), page, style);
+    const { signature } = await ownSigner.signer().sign(page.pieces, style, page.digest);
     const journalId = await recordDelivery({ needs, request, caller, exchange, consumer, page, signature });
     if (reply.sent) return reply;
     metrics.pages.inc({ from: page.from });

@@ -3,6 +3,7 @@
 // @see RFC 3230 section 4.3.2 (Digest; the pattern is the interface's own), RFC 7515 section 5.1 and appendix F, RFC 7518 section 3.5,
 // RFC 7797 section 3, ETSI TS 119 182-1 clause 5.1
 import { constants, createHash, createSign, createVerify, type KeyObject, sign as signBytes } from 'node:crypto';
+import { StringDecoder } from 'node:string_decoder';
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Certificate } from './certificate.ts';
@@ -13,25 +14,34 @@ import { httpHeaders, type ProtectedHeader, type SignatureStyle } from './protec
 const sha256Pattern = /^SHA-256=[A-Za-z0-9+/=]{43,44}$/;
 const instanceDigest = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+=[!-~]+$/;
 
-/** An incremental digest: `update` takes the bytes in order, `value` returns `SHA-256=<base64>`, once. */
-interface BodyDigest {
-  update(bytes: Uint8Array): void;
-  value(): string;
-}
-
-export function createDigest(): BodyDigest {
-  const hash = createHash('sha256');
-  return {
-    update: (bytes) => void hash.update(bytes),
-    value: () => `SHA-256=${hash.digest('base64')}`,
-  };
-}
-
 /** The value of the Digest header for these bytes. */
 export function digestOf(bytes: Uint8Array): string {
-  const digest = createDigest();
-  digest.update(bytes);
-  return digest.value();
+  return `SHA-256=${createHash('sha256').update(bytes).digest('base64')}`;
+}
+
+/** The same for a body of any size. */
+export async function digestInPieces(body: Body): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const piece of inPieces(body)) hash.update(piece);
+  return `SHA-256=${hash.digest('base64')}`;
+}
+
+/** Bytes in memory: whole, or in the pieces in which they were made. */
+type Body = Uint8Array | readonly Uint8Array[];
+
+/** Bytes of a large body that are handled before the event loop gets its turn. */
+const pieceBytes = 768 * 1024;
+
+/** Yields to the event loop between pieces, so that 30 MB do not block it. */
+async function* inPieces(body: Body): AsyncGenerator<Uint8Array> {
+  let isFirst = true;
+  for (const part of body instanceof Uint8Array ? [body] : body) {
+    for (let from = 0; from < part.length; from += pieceBytes) {
+      if (!isFirst) await setImmediate();
+      isFirst = false;
+      yield part.subarray(from, from + pieceBytes);
+    }
+  }
 }
 
 /** A Digest header: the whole value as it was sent, and the one element that counts. */
@@ -89,67 +99,21 @@ export function onlyValue(
 // The signing input is BASE64URL(header) "." payload, with the payload encoded or not.
 
 /** PS256: PSS padding with a salt as long as the hash (RFC 7518 section 3.5). */
-export const ps256 = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 } as const;
+const ps256 = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 } as const;
 
-/** Bytes of a large body that are handled before the event loop gets its turn; a multiple of 3. */
-const pieceBytes = 768 * 1024;
-
-type Sink = (piece: Uint8Array | string) => void;
-
-/** Feeds a payload that comes in pieces into a signing input, encoded when `b64` is true. */
-export class PayloadFeed {
-  readonly #sink: Sink;
-  readonly #b64: boolean;
-  #rest: Uint8Array = new Uint8Array();
-
-  constructor(sink: Sink, b64: boolean) {
-    this.#sink = sink;
-    this.#b64 = b64;
+/** A payload as it enters the signing input: encoded where `b64` is true. */
+export async function* payloadPieces(payload: Body, b64: boolean): AsyncGenerator<Uint8Array | string> {
+  // Keeps what does not fill a group of three bytes for the next piece.
+  const encoder = new StringDecoder('base64url');
+  for await (const piece of inPieces(payload)) {
+    yield b64 ? encoder.write(Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength)) : piece;
   }
-
-  update(bytes: Uint8Array): void {
-    if (!this.#b64) {
-      this.#sink(bytes);
-      return;
-    }
-    // Only whole groups of three bytes can be encoded apart from what follows.
-    let from = 0;
-    if (this.#rest.length > 0) {
-      from = Math.min(3 - this.#rest.length, bytes.length);
-      this.#rest = Buffer.concat([this.#rest, bytes.subarray(0, from)]);
-      if (this.#rest.length < 3) return;
-      this.#encode(this.#rest);
-    }
-    const whole = bytes.length - ((bytes.length - from) % 3);
-    this.#encode(bytes.subarray(from, whole));
-    this.#rest = Uint8Array.from(bytes.subarray(whole));
-  }
-
-  end(): void {
-    this.#encode(this.#rest);
-    this.#rest = new Uint8Array();
-  }
-
-  #encode(bytes: Uint8Array): void {
-    if (bytes.length > 0) this.#sink(encodePayload(bytes));
-  }
-}
-
-function encodePayload(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64url');
+  yield encoder.end();
 }
 
 /** The payload of the digest form (ETSI TS 119 182-1 clause 5.2.8.2): one line, the header's value as sent. */
 function digestPayload(digestHeader: string): Buffer {
   return Buffer.from(`digest: ${digestHeader}`, 'latin1');
-}
-
-/** Hands a body over in pieces and yields between them, so that 30 MB do not block the event loop. */
-export async function inPieces(body: Uint8Array, take: (piece: Uint8Array) => void): Promise<void> {
-  for (let from = 0; from < body.length; from += pieceBytes) {
-    if (from > 0) await setImmediate();
-    take(body.subarray(from, from + pieceBytes));
-  }
 }
 
 /**
@@ -168,13 +132,8 @@ export async function verifySignature(
   }
   const verifying = createVerify('sha256');
   verifying.update(`${header.encoded}.`);
-  const feed = new PayloadFeed((piece) => {
-    if (typeof piece === 'string') verifying.update(piece, 'latin1');
-    else verifying.update(piece);
-  }, header.style.b64);
   const payload = header.style.form === 'digest' ? digestPayload(digestHeader) : body;
-  await inPieces(payload, (piece) => feed.update(piece));
-  feed.end();
+  for await (const piece of payloadPieces(payload, header.style.b64)) verifying.update(piece);
   if (!isValid(() => verifying.verify({ key, ...ps256 }, signature))) {
     throw new JadesError('signature-invalid', 'De handtekening past niet bij het bericht en het certificaat.');
   }
@@ -200,19 +159,9 @@ interface SignedHeaders {
   readonly signature: string;
 }
 
-/** A body that is signed while it is made: `update` takes its bytes in order, `finish` ends it. */
-interface Signing {
-  update(bytes: Uint8Array): void;
-  finish(): Promise<SignedHeaders>;
-}
-
 export interface Signer {
-  /** Begins on a body whose bytes are still to come. The caller yields to the event loop between updates. */
-  begin(style: SignatureStyle): Signing;
-  /** Signs a body that is in memory, in pieces. */
-  sign(body: Uint8Array, style: SignatureStyle): Promise<SignedHeaders>;
-  /** Signs in the digest form when the digest is known already. */
-  signDigest(digest: string, style: SignatureStyle): Promise<string>;
+  /** @param digest of the body, where it is known already */
+  sign(body: Body, style: SignatureStyle, digest?: string): Promise<SignedHeaders>;
 }
 
 interface SignerOptions {
@@ -251,58 +200,26 @@ export function createSigner(options: SignerOptions): Signer {
 
   const signDigest = async (digest: string, style: SignatureStyle): Promise<string> => {
     // Clause 5.2.8.2: the payload of this form is never encoded, whatever the request did.
-    const encoded = header({ ...style, form: 'digest', b64: false });
+    const encoded = header({ ...style, b64: false });
     const input = Buffer.concat([Buffer.from(`${encoded}.`), digestPayload(digest)]);
     return `${encoded}..${(await signInPool(input, options.key)).toString('base64url')}`;
   };
 
-  const beginBody = (style: SignatureStyle): Signing => {
-    const digest = createDigest();
+  const signBody = async (body: Body, style: SignatureStyle): Promise<string> => {
     const encoded = header(style);
-    const signing = createSign('sha256');
-    signing.update(`${encoded}.`);
-    const feed = new PayloadFeed((piece) => void addPiece(signing, piece), style.b64);
-    return {
-      update(bytes) {
-        digest.update(bytes);
-        feed.update(bytes);
-      },
-      async finish() {
-        feed.end();
-        // Node signs a finished hash only in place; it takes about a millisecond, whatever the size of the body.
-        const signature = signing.sign({ key: options.key, ...ps256 }, 'base64url');
-        return { digest: digest.value(), signature: `${encoded}..${signature}` };
-      },
-    };
+    const signing = createSign('sha256').update(`${encoded}.`);
+    for await (const piece of payloadPieces(body, style.b64)) signing.update(piece);
+    // Node signs a finished hash only in place; it takes about a millisecond, whatever the size of the body.
+    return `${encoded}..${signing.sign({ key: options.key, ...ps256 }, 'base64url')}`;
   };
-
-  const beginDigest = (style: SignatureStyle): Signing => {
-    const digest = createDigest();
-    return {
-      update: (bytes) => digest.update(bytes),
-      async finish() {
-        const value = digest.value();
-        return { digest: value, signature: await signDigest(value, style) };
-      },
-    };
-  };
-
-  const begin = (style: SignatureStyle): Signing => (style.form === 'body' ? beginBody(style) : beginDigest(style));
 
   return {
-    begin,
-    signDigest,
-    async sign(body, style) {
-      const signing = begin(style);
-      await inPieces(body, (piece) => signing.update(piece));
-      return signing.finish();
+    async sign(body, style, known) {
+      const digest = known ?? (await digestInPieces(body));
+      const signature = style.form === 'digest' ? await signDigest(digest, style) : await signBody(body, style);
+      return { digest, signature };
     },
   };
-}
-
-function addPiece(signing: ReturnType<typeof createSign>, piece: Uint8Array | string): void {
-  if (typeof piece === 'string') signing.update(piece, 'latin1');
-  else signing.update(piece);
 }
 
 /** `sigD` in the digest form, `b64` when the payload is not encoded; `crit` names both. */

@@ -6,9 +6,8 @@ import { checkAge, decodeBase64url, parseProtectedHeader, type SignatureStyle } 
 import { createRevocationCheck, createRevocationSource, type Fetch, type RevocationMode } from './revocation.ts';
 import {
   checkDigest,
-  createDigest,
+  digestInPieces,
   type HeaderValues,
-  inPieces,
   onlyValue,
   parseDigest,
   verifySignature,
@@ -108,9 +107,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
   return {
     async verify({ signatureHeader, digestHeader, body }) {
       const digest = parseDigest(digestHeader);
-      const hash = createDigest();
-      await inPieces(body, (piece) => hash.update(piece));
-      checkDigest(digest, hash.value());
+      checkDigest(digest, await digestInPieces(body));
       const { header, signature, sent } = readSignature(signatureHeader, limits.signatureCharacters, paths.read);
       await verifySignature(header, signature, body, digest.sent);
       if (options.maxSignatureAgeMs !== undefined) checkAge(header.times, now(), options.maxSignatureAgeMs);
