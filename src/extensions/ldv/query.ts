@@ -12,21 +12,21 @@ type Selectors = components['schemas']['Selectoren'];
 /** What is asked for; at least a trace, an activity or a person. */
 export interface LineQuery {
   /** As a UUID, lower case. */
-  readonly traceId?: string;
-  readonly activity?: string;
+  readonly traceId: string | undefined;
+  readonly activity: string | undefined;
   /** The person under each kind that may be meant. */
   readonly persons: readonly { readonly soortObjectId: string; readonly objectId: string }[];
   /** Whether the kind of the person was given. */
   readonly namesKind: boolean;
   /** From, included; to, not included. */
-  readonly begin?: string;
-  readonly eind?: string;
+  readonly begin: string | undefined;
+  readonly eind: string | undefined;
 }
 
 const SELECTORS = ['processingActivityId', 'dataSubjectId', 'dataSubjectIdType'] as const;
 const TRACE = /^(?:[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
 
-/** Reads a question that is right by the contract. @param at where it stands in the body, for the names of faults */
+/** Reads a question that is right by the contract. @param at where it is in the body, for the names of faults */
 export function readQuery(vraag: Vraag, at = ''): { readonly query: LineQuery; readonly faults: InvalidParam[] } {
   const faults: InvalidParam[] = [];
   const fault = (name: string, code: string, reason: string): void =>
@@ -59,15 +59,10 @@ export function readQuery(vraag: Vraag, at = ''): { readonly query: LineQuery; r
   if (begin !== undefined && eind !== undefined && Date.parse(begin) > Date.parse(eind)) {
     fault('endTime', 'order', 'mag niet voor startTime liggen');
   }
-  const query: LineQuery = {
-    ...(trace === undefined ? {} : { traceId: uuidOf(trace.toLowerCase().replaceAll('-', '')) }),
-    ...(activity === undefined ? {} : { activity }),
-    persons: subject === undefined ? [] : kindsOf(kind).map((soortObjectId) => ({ soortObjectId, objectId: subject })),
-    namesKind: kind !== undefined,
-    ...(begin === undefined ? {} : { begin }),
-    ...(eind === undefined ? {} : { eind }),
-  };
-  return { query, faults };
+  const persons =
+    subject === undefined ? [] : kindsOf(kind).map((soortObjectId) => ({ soortObjectId, objectId: subject }));
+  const traceId = trace === undefined ? undefined : uuidOf(trace.toLowerCase().replaceAll('-', ''));
+  return { query: { traceId, activity, persons, namesKind: kind !== undefined, begin, eind }, faults };
 }
 
 /** Without a kind: that of most lines, and that of lines without one. */
@@ -76,23 +71,16 @@ function kindsOf(kind: string | undefined): string[] {
   return [/^bsn$/i.test(kind) ? 'BSN' : kind];
 }
 
-/** A selector as it stands in a line: `dpl.core.…` as one name or nested, in either way of writing. */
+/** A selector as a line has it: `dpl.core.…` as one name or nested, in either way of writing. */
 function nested(attributes: unknown, name: string): (string | undefined)[] {
-  const snake = snakeCase(name);
-  return [name, snake].flatMap((word) => {
-    const whole = isRecord(attributes) ? attributes[`dpl.core.${word}`] : undefined;
-    const dpl = isRecord(attributes) && isRecord(attributes.dpl) ? attributes.dpl : {};
-    const core = isRecord(dpl.core) ? dpl.core[word] : undefined;
-    return [textOf(whole), textOf(core)];
-  });
+  if (!isRecord(attributes)) return [];
+  const core = isRecord(attributes.dpl) && isRecord(attributes.dpl.core) ? attributes.dpl.core : {};
+  const snake = name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return [name, snake].flatMap((word) => [textOf(attributes[`dpl.core.${word}`]), textOf(core[word])]);
 }
 
 function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
-}
-
-function snakeCase(name: string): string {
-  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 function camelCase(name: string): string {

@@ -56,22 +56,19 @@ export function readLines(app: FastifyInstance, contract: Contract<operations>, 
     request: FastifyRequest,
     reply: FastifyReply,
   ) => {
-    const read = vragen.map((vraag, i) => readQuery(vraag, at(i)));
     // All of them are judged before any is read.
+    const read = vragen.map((vraag, i) => readQuery(vraag, at(i)));
     refuse(read.flatMap(({ faults }) => faults));
-    const views = read.map(({ query }) => viewOf(request, query));
+    const questions = read.map(({ query }) => ({ query, view: viewOf(request, query) }));
     const reader = readerOf(request, reply, needs, HANDELING);
-    const answers: Pick<Found, 'lines' | 'truncated'>[] = [];
-    for (const [i, { query }] of read.entries()) {
-      const view = views[i];
-      if (view === undefined) continue;
+    const answers: Found[] = [];
+    for (const { query, view } of questions) {
       // Each question leaves an entry of its own: about its own persons.
-      answers.push(
-        await needs.loggedRead(reader, async (db) => {
-          const found = await findLines(db, query, view, needs);
-          return { result: found, persons: found.persons, confidential: found.confidential };
-        }),
-      );
+      const answer = await needs.loggedRead(reader, async (db) => {
+        const result = await findLines(db, query, view, needs);
+        return { result, persons: result.persons, confidential: result.confidential };
+      });
+      answers.push(answer);
     }
     return answers;
   };
@@ -124,9 +121,10 @@ async function findLines(db: Db, query: LineQuery, view: View, needs: ReadNeeds)
     truncated ||= more;
     if (lines.length > MAX_LINES) break;
   }
-  // Who asks for a person of whom there is nothing has asked for that person all the same.
+  // A question about a person without any line is logged with that person all the same.
   const [asked] = query.persons;
-  if (persons.size === 0 && asked !== undefined) persons.set('', nobody(asked));
+  if (persons.size === 0 && asked !== undefined)
+    persons.set('', { ...asked, betrokkenheid: null, soortenGegevens: null });
   return {
     lines: lines.slice(0, MAX_LINES),
     truncated: truncated || lines.length > MAX_LINES,
@@ -135,11 +133,7 @@ async function findLines(db: Db, query: LineQuery, view: View, needs: ReadNeeds)
   };
 }
 
-function nobody(person: { soortObjectId: string; objectId: string }): VerwerktObject {
-  return { ...person, betrokkenheid: null, soortenGegevens: null };
-}
-
-/** Actions that may have lines that are asked for, newest first; `more`: there are others that were not looked at. */
+/** Actions that may have lines that were asked for, newest first; `more`: there are others that were not read. */
 async function* candidates(
   db: Db,
   { traceId, activity, begin, eind }: LineQuery,
@@ -147,13 +141,10 @@ async function* candidates(
   categorieen: readonly Categorie[],
 ): AsyncGenerator<{ readonly acties: readonly string[]; readonly more: boolean }> {
   if (hashes === undefined) {
+    const named = { id: activityIdIn(activity ?? ''), url: activity ?? '', begin, eind };
     const acties =
       traceId === undefined
-        ? await findByActivity(
-            db,
-            { id: activityIdIn(activity ?? ''), url: activity ?? '', begin, eind },
-            MAX_LINES + 1,
-          )
+        ? await findByActivity(db, named, MAX_LINES + 1)
         : await findByTrace(db, traceId, MAX_LINES + 1);
     yield { acties: acties.slice(0, MAX_LINES), more: acties.length > MAX_LINES };
     return;
@@ -170,25 +161,25 @@ async function* candidates(
   }
 }
 
-/** The lines of an action that are asked for. */
+/** The lines of an action that were asked for. */
 async function linesOfPart({ stored, objects }: PartOfVersie, query: LineQuery, { log, base }: ReadNeeds) {
+  const { persons, traceId, activity, begin, eind } = query;
   const versie = await revealWithinBudget(stored, log.keys);
-  const isAsked = (object: VerwerktObject): boolean =>
-    query.persons.length === 0 || query.persons.some((one) => isSamePerson(one, object));
-  const objecten = versie.objecten.filter(isAsked);
-  if (query.persons.length > 0 && objecten.length === 0) return { spans: [], objects: [] };
-  const made = ldvLinesOf({ ...versie, objecten }, base());
-  // Of several persons each has a line below that of the action, which says nothing of them.
-  const isBelow = objects > 1 && objecten.length === 1;
-  const own = query.persons.length > 0 && objecten.length > 1 ? made.slice(1) : made;
-  const all = isBelow ? made.map((span): Span => ({ ...span, ...idsBelow(versie, objecten, span) })) : own;
-  const { traceId, activity, begin, eind } = query;
+  const isOfPerson = persons.length > 0;
+  const objecten = isOfPerson
+    ? versie.objecten.filter((object) => persons.some((one) => isSamePerson(one, object)))
+    : versie.objecten;
   const starts = Date.parse(versie.tijdstip);
   const isWithin =
     (begin === undefined || starts >= Date.parse(begin)) && (eind === undefined || starts < Date.parse(eind));
+  if (isOfPerson && objecten.length === 0) return { spans: [], objects: [] };
+  const made = isWithin ? ldvLinesOf({ ...versie, objecten }, base()) : [];
+  // Of several persons each has a line below that of the action, which says nothing of them.
+  const isBelow = objects > 1 && objecten.length === 1;
+  const own = isOfPerson && objecten.length > 1 ? made.slice(1) : made;
+  const all = isBelow ? made.map((span): Span => ({ ...span, ...idsBelow(versie, objecten, span) })) : own;
   const spans = all.filter(
     (span) =>
-      isWithin &&
       (traceId === undefined || uuidOf(span.traceId) === traceId) &&
       (activity === undefined || isActivity(activity, activityOf(span), versie.verwerkingsactiviteitId)),
   );
