@@ -49,7 +49,7 @@ function feedRedactCommand(terminal: Terminal): Command {
         requireToelichting(verwijderreden, toelichting);
         const { createPublisher } = await import('./writer/publisher.ts');
         const { awaitContentTables } = await import('./store/content-tables.ts');
-        const { vacuumFeed } = await import('./store/text-partitions.ts');
+        const { vacuumFeed } = await import('./store/owner-files.ts');
         const changes = options.resource.map(
           (named): Removal => ({ op: 'redact', ...named, verwijderreden, toelichting }),
         );
@@ -143,7 +143,7 @@ function feedVerifyCommand(terminal: Terminal): Command {
       runCommand(terminal, options, async ({ database, clock, output, interrupted }) => {
         const { verifyFeed } = await import('./verify/verify-feed.ts');
         const progress = createProgress(terminal, 'checked', undefined);
-        const { findOrphanFiles } = await import('./store/orphan-files.ts');
+        const { findOrphanFiles } = await import('./store/owner-files.ts');
         const verified = await verifyFeed(database.pool, {
           clock,
           signal: interrupted,

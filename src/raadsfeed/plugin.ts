@@ -5,13 +5,13 @@ import type { operations } from '../contracts/raadsfeed.ts';
 import { createContract } from '../plugins/contract.ts';
 import { mount, mountAddress } from '../plugins/mount.ts';
 import { readOpenapi } from '../plugins/openapi-document.ts';
-import { createFollower } from './feed/follower.ts';
 import { createFeedReader, createHeadCache } from './feed/head.ts';
+import { repeatWork } from './feed/repeated-work.ts';
 import { createResponseCache } from './feed/response-cache.ts';
 import { createStreams } from './feed/stream.ts';
 import { feedSections } from './operator-sections.ts';
 import { raadsfeedProblems } from './problems.ts';
-import { createRegister } from './register/register.ts';
+import { keepRegister } from './register/register.ts';
 import { collectionRoutes } from './routes/collections.ts';
 import { feedRoute } from './routes/feed.ts';
 import { registerRoute, serviceRoute, wellKnownRoutes } from './routes/service.ts';
@@ -23,8 +23,11 @@ import { rewritePartitions } from './store/text-partitions.ts';
 
 const CONTRACT = new URL('../../openapi/raadsfeed.yaml', import.meta.url);
 
-/** Milliseconds between checks for files that may still hold what was redacted. */
+/** Milliseconds between checks for files that may still hold what was redacted, as after a process that died after its commit. */
 const REWRITE_MS = 10_000;
+
+/** Milliseconds until what follows the feed tries again: after a fault, and beside another process that may stop halfway. */
+const FOLLOW_MS = 500;
 
 /** The part of the memory for unread answers that streams have, beside whole answers. */
 const STREAM_SHARE = 1 / 4;
@@ -36,7 +39,7 @@ export const raadsfeed = fp(serveRaadsfeed, {
 });
 
 async function serveRaadsfeed(app: FastifyInstance): Promise<void> {
-  const { settings: config, clock, log, stopping } = app;
+  const { settings: config, log, stopping } = app;
   const { shares, readPool, replicaPool, listener } = app.database;
   const pool = shares.raadsfeed;
   const settings = config.raadsfeed;
@@ -65,7 +68,6 @@ async function serveRaadsfeed(app: FastifyInstance): Promise<void> {
     streams: streams.count,
     cacheBytes: () => counted.reduce((sum, bytes) => sum + bytes(), 0),
   });
-  const register = settings.register ? createRegister({ config, pool, clock, log, stopping }) : undefined;
   const routes = (scope: FastifyInstance): void => {
     responses.register(scope);
     serviceRoute(scope, contract, services);
@@ -78,33 +80,21 @@ async function serveRaadsfeed(app: FastifyInstance): Promise<void> {
       list: 'getInformatieobjecten',
       one: 'getInformatieobject',
     });
-    registerRoute(scope, contract, services, register);
+    registerRoute(scope, contract, services, pool);
   };
-  let rewriting: NodeJS.Timeout | undefined;
-  let isRewriting = false;
-  const finishRewrites = (): void => {
-    if (isRewriting) return;
-    isRewriting = true;
-    rewritePartitions(pool)
-      .then(() => rewriteContentTables(pool))
-      .catch((error: unknown) =>
-        log.error({ err: error }, 'files of the database may still hold what was redacted; the rewrite is tried again'),
-      )
-      .finally(() => {
-        isRewriting = false;
-      });
-  };
-  app.addHook('onListen', async () => {
-    // Finishes the redaction of a process that died after its commit.
-    finishRewrites();
-    rewriting = setInterval(finishRewrites, REWRITE_MS).unref();
-    register?.start();
-  });
   // The last one is called first, and one that fails keeps none of the others from closing.
   app.addHook('onClose', async () => heads.close());
   app.addHook('onClose', async () => streams.close());
-  app.addHook('onClose', async () => register?.close());
-  app.addHook('onClose', async () => clearInterval(rewriting));
+  repeatWork(app, {
+    everyMs: REWRITE_MS,
+    failure: 'files of the database may still hold what was redacted; the rewrite is tried again',
+    async step() {
+      await rewritePartitions(pool);
+      await rewriteContentTables(pool);
+      return 'done';
+    },
+  });
+  if (settings.register) keepRegister(app, pool);
   app.problemKinds.add(...Object.values(raadsfeedProblems));
   if (replicaPool !== undefined) app.readiness.add({ name: 'read-replica', vital: false, check: reader.checkReplica });
   app.operatorPage.add(...feedSections(readPool));
@@ -119,11 +109,11 @@ async function serveRaadsfeed(app: FastifyInstance): Promise<void> {
       completenessOf = read;
     },
     countMemory: (bytes) => counted.push(bytes),
-    follow: (name, step) => {
-      const follower = createFollower({ heads, log, name, step });
-      app.addHook('onListen', async () => follower.start());
-      app.addHook('onClose', async () => follower.close());
-    },
+    follow: (name, step) =>
+      repeatWork(app, {
+        ...{ step, everyMs: FOLLOW_MS, onWork: heads.onChange },
+        failure: `${name} cannot follow the feed; it is tried again`,
+      }),
   });
 }
 

@@ -1,7 +1,7 @@
 import type { Logger } from '../lib/log.ts';
 import type { Config } from '../settings/read-config.ts';
-import type { FollowStep } from './feed/follower.ts';
 import type { FeedReader, HeadCache } from './feed/head.ts';
+import type { WorkStep } from './feed/repeated-work.ts';
 import type { ResponseCache } from './feed/response-cache.ts';
 import type { SourceCompleteness } from './store/state.ts';
 
@@ -29,7 +29,7 @@ export interface Feed {
   /** Counts that memory in the metric of the feed. */
   countMemory(bytes: () => number): void;
   /** Takes records in from when the server listens until it closes. @param name as a log line says it */
-  follow(name: string, step: FollowStep): void;
+  follow(name: string, step: WorkStep): void;
   /** How complete the data of an organisation is that comes from elsewhere; undefined when nothing is followed here. */
   completenessOf(organisatiecode: string): Promise<SourceCompleteness | undefined>;
   /** Says how that is known. */

@@ -13,7 +13,7 @@ import type { Read } from '../store/read-records.ts';
 const POLL_MS = 400;
 /** Milliseconds that a confirmed head may be answered from. */
 const FRESH_MS = 1000;
-/** Longest that a read of the head may take, in milliseconds. */
+/** Milliseconds that a read of the head may take, or one of a replica: the primary answers after that. */
 const READ_TIMEOUT_MS = 2000;
 
 export interface HeadCache {
@@ -82,7 +82,7 @@ export function createHeadCache({
   };
   const refreshHead = coalesce(async (): Promise<FeedHead> => {
     const since = now();
-    observe(await inTime(readFeedHead(primary)), since);
+    observe(await withTimeout(READ_TIMEOUT_MS, 'the primary', readFeedHead(primary)), since);
     if (known === undefined) throw new Error('the head of the feed was not accepted');
     return known;
   });
@@ -174,12 +174,13 @@ function coalesce<T>(read: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** @throws {Error} with the code of a database that cannot be reached, when it takes too long */
-async function inTime<T>(work: Promise<T>): Promise<T> {
+/** @throws {Error} with the code of a database that cannot be reached, when it takes too long; the work itself ends by its statement's time-out */
+async function withTimeout<T>(ms: number, what: string, work: Promise<T>): Promise<T> {
+  work.catch(() => undefined);
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    const error = Object.assign(new Error('the head of the feed was not read in time'), { code: 'ETIMEDOUT' });
-    timer = setTimeout(reject, READ_TIMEOUT_MS, error);
+    const error = Object.assign(new Error(`${what} did not answer within ${ms} ms`), { code: 'ETIMEDOUT' });
+    timer = setTimeout(reject, ms, error);
   });
   try {
     return await Promise.race([work, late]);
@@ -188,8 +189,6 @@ async function inTime<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** Milliseconds that a replica may take; the primary answers after that. */
-const REPLICA_TIMEOUT_MS = 2000;
 /** Milliseconds that a replica is not read after it failed. */
 const REPLICA_REST_MS = 5000;
 /** Milliseconds that a replica may be behind before the readiness warns. */
@@ -236,7 +235,7 @@ export function createFeedReader({ primary, replica, heads, log }: FeedReaderOpt
     reach: number,
   ): Promise<T | undefined> => {
     try {
-      const found = await withTimeout(REPLICA_TIMEOUT_MS, query(db));
+      const found = await withTimeout(READ_TIMEOUT_MS, 'the replica', query(db));
       return isEnough(found.head, reach) ? found : undefined;
     } catch (error) {
       restUntil = heads.now() + REPLICA_REST_MS;
@@ -260,7 +259,7 @@ export function createFeedReader({ primary, replica, heads, log }: FeedReaderOpt
     async checkReplica() {
       if (replica === undefined) return { ok: true };
       try {
-        isEnough(await withTimeout(REPLICA_TIMEOUT_MS, readFeedHead(replica)), 0);
+        isEnough(await withTimeout(READ_TIMEOUT_MS, 'the replica', readFeedHead(replica)), 0);
         restUntil = Number.NEGATIVE_INFINITY;
       } catch (error) {
         restUntil = heads.now() + REPLICA_REST_MS;
@@ -271,18 +270,4 @@ export function createFeedReader({ primary, replica, heads, log }: FeedReaderOpt
       return { ok: true, warning: `the replica is ${Math.round(ms / 1000)} s behind and the primary is read` };
     },
   };
-}
-
-/** @throws {Error} when it takes longer; the work itself ends with the time-out of its statement */
-async function withTimeout<T>(ms: number, work: Promise<T>): Promise<T> {
-  work.catch(() => undefined);
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`the replica did not answer within ${ms} ms`)), ms);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -1,36 +1,22 @@
 /** The register: where other feeds are, refreshed daily. */
-
+import type { FastifyInstance } from 'fastify';
 import type { Pool } from '../../database/pool.ts';
 import { type Db, transaction } from '../../database/transaction.ts';
 import { discover, FeedFault, readServiceDocument } from '../../lib/feed-client/client.ts';
-import type { Logger } from '../../lib/log.ts';
 import { createOutboundClient, type OutboundClient } from '../../lib/outbound/outbound-client.ts';
 import { OutboundError } from '../../lib/outbound/outbound-error.ts';
 import type { Clock } from '../../lib/time.ts';
 import type { Config } from '../../settings/read-config.ts';
+import { repeatWork } from '../feed/repeated-work.ts';
 import {
   type DiscoveredFeed,
   findEntryOfFeed,
-  listFeeds,
   noteUnreachable,
   type RegisterEntry,
-  type RegisterFeed,
   removeFeed,
   saveFeed,
   takeDue,
 } from '../store/register.ts';
-
-/** What `GET /register` lists. */
-export interface Register {
-  /** The first `limit` feeds after an address of a service document, in the order of those addresses. */
-  list(after: string, limit: number, organisatiecode: string | undefined): Promise<readonly RegisterFeed[]>;
-}
-
-/** A register that keeps itself up to date. */
-interface RunningRegister extends Register {
-  start(): void;
-  close(): Promise<void>;
-}
 
 /** Milliseconds between checks for feeds that are due. */
 const CHECK_MS = 5000;
@@ -38,19 +24,13 @@ const CHECK_MS = 5000;
 const LEASE_SECONDS = 300;
 const MAX_DOCUMENT_BYTES = 4 * 1024 * 1024;
 
-/** The client for feeds of the register: small answers only. */
-interface RegisterNeeds {
+interface ClientNeeds {
   readonly config: Pick<Config, 'raadsfeed' | 'server'>;
-  readonly pool: Pool;
   readonly clock: Clock;
-  readonly log: Logger;
-  readonly stopping: AbortSignal;
 }
 
-export function createRegisterClient({
-  config: { raadsfeed, server },
-  clock,
-}: Pick<RegisterNeeds, 'config' | 'clock'>): OutboundClient {
+/** The client for feeds of the register: small answers only. */
+export function createRegisterClient({ config: { raadsfeed, server }, clock }: ClientNeeds): OutboundClient {
   return createOutboundClient({
     clock,
     timeoutMs: Math.min(raadsfeed.sourcesTimeoutMs, 30_000),
@@ -62,44 +42,21 @@ export function createRegisterClient({
 }
 
 /** Asks each feed once a day where it is; one that does not answer, every hour. */
-export function createRegister(needs: RegisterNeeds): RunningRegister {
-  const { pool, log, stopping } = needs;
-  const client = createRegisterClient(needs);
-  let timer: NodeJS.Timeout | undefined;
-  let running: Promise<void> | undefined;
-
-  const refreshDue = async (): Promise<void> => {
-    try {
-      for (
-        let entry = await takeDue(pool, LEASE_SECONDS);
-        entry !== undefined;
-        entry = await takeDue(pool, LEASE_SECONDS)
-      ) {
-        const refreshed = await refreshFeed(pool, client, entry, stopping);
-        if (!refreshed.bereikbaar)
-          log.warn({ feed: entry.serviceUrl }, `a feed of the register does not answer: ${refreshed.fout}`);
-        if (stopping.aborted) return;
-      }
-    } catch (error) {
-      if (!stopping.aborted) log.warn({ err: error }, 'the register cannot be refreshed');
-    }
-  };
-  return {
-    list: (after, limit, organisatiecode) => listFeeds(pool, after, limit, organisatiecode),
-    start() {
-      timer ??= setInterval(() => {
-        running ??= refreshDue().finally(() => {
-          running = undefined;
-        });
-      }, CHECK_MS);
-      timer.unref();
+export function keepRegister(app: FastifyInstance, pool: Pool): void {
+  const client = createRegisterClient({ config: app.settings, clock: app.clock });
+  app.addHook('onClose', () => client.close());
+  repeatWork(app, {
+    everyMs: CHECK_MS,
+    failure: 'the register cannot be refreshed',
+    async step() {
+      const entry = await takeDue(pool, LEASE_SECONDS);
+      if (entry === undefined) return 'done';
+      const refreshed = await refreshFeed(pool, client, entry, app.stopping);
+      if (!refreshed.bereikbaar)
+        app.log.warn({ feed: entry.serviceUrl }, `a feed of the register does not answer: ${refreshed.fout}`);
+      return 'changed';
     },
-    async close() {
-      clearInterval(timer);
-      await running;
-      await client.close();
-    },
-  };
+  });
 }
 
 const DAY_SECONDS = 86_400;

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { components, operations } from '../../contracts/raadsfeed.ts';
+import type { Pool } from '../../database/pool.ts';
 import { Problem } from '../../lib/problem.ts';
 import type { Contract } from '../../plugins/contract.ts';
 import { acceptedTypes } from '../../plugins/headers.ts';
@@ -9,9 +10,9 @@ import { platformProblems } from '../../plugins/problems.ts';
 import type { Config } from '../../settings/read-config.ts';
 import { RESOURCE_TYPES } from '../domain/resource.ts';
 import { encodeListCursor, resolveListCursor } from '../feed/cursor.ts';
-import type { Register } from '../register/register.ts';
 import type { RaadsfeedServices } from '../services.ts';
 import { type FeedRow, readFeedRow } from '../store/feed-row.ts';
+import { listFeeds } from '../store/register.ts';
 import { type FeedOrganisation, readOrganisations } from '../store/state.ts';
 import { nextLink, pageEnd, pageUrl, readPageQuery } from './page-query.ts';
 
@@ -135,15 +136,15 @@ export function registerRoute(
   app: FastifyInstance,
   contract: Contract<operations>,
   services: RaadsfeedServices,
-  register: Register | undefined,
+  pool: Pool,
 ): void {
   contract.serve(app, 'getRegister', {}, async (request, reply) => {
-    if (register === undefined)
+    if (!services.settings.register)
       throw new Problem(platformProblems.notFound, { detail: 'Deze dienst is geen register.' });
     const { cursor, limit, organisatiecode } = readPageQuery(request);
     const { feedId, after } = await resolveListCursor(services.heads, cursor);
     return services.responses.answer(request, reply, limit, async () => {
-      const found = await register.list(after, limit + 1, organisatiecode);
+      const found = await listFeeds(pool, after, limit + 1, organisatiecode);
       const results = found.slice(0, limit);
       const last = results.at(-1);
       const isLast = found.length <= limit || last === undefined;

@@ -1,9 +1,7 @@
 /** Tables beside the feed that hold content of it: extensions register them in `raadsfeed.content_tables`, see migration 0127. */
 import type { Pool } from '../../database/pool.ts';
-import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
-
-/** Milliseconds that one table may take. */
-const REWRITE_TIMEOUT_MS = 600_000;
+import type { Db } from '../../database/transaction.ts';
+import { rewriteFiles } from './text-partitions.ts';
 
 /** Marks all registered tables: a redaction, of which this is the last number, removed content. */
 export async function markContentTables(db: Db, redactedAt: number): Promise<void> {
@@ -26,24 +24,14 @@ export async function rewriteContentTables(pool: Pool): Promise<string[]> {
   );
   const waiting: string[] = [];
   for (const { schema, name } of rows) {
-    const outcome = await rewriteTable(pool, schema, name);
+    const statement = 'select raadsfeed.rewrite_content_table($1::text, $2::text) as outcome';
+    const outcome = await rewriteFiles(pool, statement, [schema, name]);
     if (outcome !== 'done' && outcome !== 'nothing') waiting.push(`${schema}.${name}`);
   }
   return waiting;
 }
 
-async function rewriteTable(pool: Pool, schema: string, name: string): Promise<string | undefined> {
-  return transaction(pool, async (client) => {
-    const db = await allowLongStatements(client, REWRITE_TIMEOUT_MS);
-    const { rows } = await db.query<{ outcome: string }>(
-      'select raadsfeed.rewrite_content_table($1::text, $2::text) as outcome',
-      [schema, name],
-    );
-    return rows[0]?.outcome;
-  });
-}
-
-/** How often a command looks whether an extension has followed the feed. */
+/** Milliseconds between checks whether an extension has followed the feed. */
 const POLL_MS = 500;
 
 /**

@@ -1,7 +1,4 @@
 /** The partitions of the texts: 100 000 numbers each, created ahead, and rewritten when something was removed from them. */
-
-import pg from 'pg';
-import { findHost } from '../../database/addresses.ts';
 import type { Pool } from '../../database/pool.ts';
 import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
 import type { FeedRow } from './feed-row.ts';
@@ -32,7 +29,7 @@ export async function markForRewrite(db: Db, numbers: readonly number[]): Promis
   });
 }
 
-/** Milliseconds that one partition may take. */
+/** Milliseconds that one table may take. */
 const REWRITE_TIMEOUT_MS = 600_000;
 /** Another removal makes a copy worthless; after so many the rest is left to the next run. */
 const MOST_ATTEMPTS = 20;
@@ -58,30 +55,18 @@ export async function rewritePartitions(pool: Pool): Promise<number> {
   return written;
 }
 
-async function rewritePartition(pool: Pool, first: number): Promise<string | undefined> {
+const rewritePartition = (pool: Pool, first: number): Promise<string | undefined> =>
+  rewriteFiles(pool, 'select raadsfeed.rewrite_text_partition($1::bigint) as outcome', [first]);
+
+/** Rewrites a table in a transaction of its own. @returns the outcome that the function of the database says */
+export async function rewriteFiles(
+  pool: Pool,
+  statement: string,
+  values: readonly unknown[],
+): Promise<string | undefined> {
   return transaction(pool, async (client) => {
     const db = await allowLongStatements(client, REWRITE_TIMEOUT_MS);
-    const { rows } = await db.query<{ outcome: string }>(
-      'select raadsfeed.rewrite_text_partition($1::bigint) as outcome',
-      [first],
-    );
+    const { rows } = await db.query<{ outcome: string }>(statement, [...values]);
     return rows[0]?.outcome;
   });
-}
-
-const CONNECT_TIMEOUT_MS = 10_000;
-
-/** Removes what updates and deletes left behind in the tables that hold no content. @param ownerUrl of the database's owner */
-export async function vacuumFeed(ownerUrl: string): Promise<void> {
-  const client = new pg.Client({
-    connectionString: await findHost(ownerUrl, CONNECT_TIMEOUT_MS),
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    application_name: 'koppelvlak feed vacuum',
-  });
-  await client.connect();
-  try {
-    await client.query('vacuum raadsfeed.record, raadsfeed.stand, raadsfeed.tekst');
-  } finally {
-    await client.end();
-  }
 }

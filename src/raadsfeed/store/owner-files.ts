@@ -1,0 +1,72 @@
+/** What only the owner of the database can do about its files after a redaction. */
+import pg from 'pg';
+import { findHost } from '../../database/addresses.ts';
+
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/** @param ownerUrl of the database's owner */
+async function asOwner<T>(ownerUrl: string, name: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({
+    connectionString: await findHost(ownerUrl, CONNECT_TIMEOUT_MS),
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    application_name: `koppelvlak ${name}`,
+  });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Removes what updates and deletes left behind in the tables that hold no content. */
+export async function vacuumFeed(ownerUrl: string): Promise<void> {
+  await asOwner(ownerUrl, 'feed vacuum', (client) =>
+    client.query('vacuum raadsfeed.record, raadsfeed.stand, raadsfeed.tekst'),
+  );
+}
+
+export interface OrphanFile {
+  /** Below the data directory of the server. */
+  readonly path: string;
+  readonly bytes: number;
+}
+
+/**
+ * Finds the files in the database's directory that hold something and belong to no relation: a crash of Postgres within a rewrite leaves the
+ * copy, and Postgres never removes it. No rewrite of ours runs meanwhile.
+ * @throws {Error} that says what to grant when the owner may not list files
+ */
+export function findOrphanFiles(ownerUrl: string): Promise<OrphanFile[]> {
+  return asOwner(ownerUrl, 'feed verify', async (client) => {
+    try {
+      return await listOrphanFiles(client);
+    } catch (error) {
+      if (!(error instanceof pg.DatabaseError) || error.code !== '42501') throw error;
+      const login = client.user ?? 'the owner';
+      throw new Error(
+        `${login} may not list the files of the server. As superuser: grant execute on function pg_ls_dir(text), pg_stat_file(text, boolean) to "${login}"`,
+        { cause: error },
+      );
+    }
+  });
+}
+
+async function listOrphanFiles(client: pg.Client): Promise<OrphanFile[]> {
+  // The locks of `rewrite_text_partition` and `rewrite_content_table`: their copies belong to no relation that others see.
+  await client.query('select pg_advisory_lock(4001, 0), pg_advisory_lock(4001, 1)');
+  const listed = await client.query<{ path: string; node: string }>(
+    `select 'base/' || d.oid || '/' || f.name as path, substring(f.name from '^\\d+') as node
+       from pg_database d, pg_ls_dir('base/' || d.oid) f (name)
+      where d.datname = current_database() and f.name ~ '^\\d+'`,
+  );
+  // After the list, so that what was created meanwhile is not in it; and the sizes last: a file that was replaced meanwhile is empty or gone.
+  const { rows } = await client.query<{ path: string; bytes: string }>(
+    `select f.path, s.size as bytes
+       from unnest($1::text[], $2::oid[]) as f (path, node), pg_stat_file(f.path, true) s
+      where s.size > 0 and f.node not in (select pg_relation_filenode(oid) from pg_class where pg_relation_filenode(oid) is not null)
+      order by 1`,
+    [listed.rows.map(({ path }) => path), listed.rows.map(({ node }) => node)],
+  );
+  return rows.map(({ path, bytes }) => ({ path, bytes: Number(bytes) }));
+}
