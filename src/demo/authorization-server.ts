@@ -1,6 +1,8 @@
+// The authorization server of the demo: oidc-provider, configured for client credentials only. @see RFC 6749 section 4.4
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { JWK } from 'jose';
+import { LRUCache } from 'lru-cache';
 import {
   type Adapter,
   type AdapterPayload,
@@ -10,45 +12,42 @@ import {
   type KoaContextWithOIDC,
   Provider,
 } from 'oidc-provider';
-import { type AuthorizationClient, allScopes, loadSigningKey } from './saved-secrets.ts';
+import { ALL_SCOPES, type AuthorizationClient, loadSigningKey } from './saved-secrets.ts';
 import { createSignInServer, type SignInServerOptions } from './sign-in-server.ts';
 
-// The authorization server of the demo: oidc-provider, configured for client credentials only. @see RFC 6749 section 4.4
-
-export type AuthorizationServerOptions = {
+export interface AuthorizationServerOptions {
   /** 0: a free one. Listens on the loopback address only. */
-  port: number;
+  readonly port: number;
   /** How the tokens and the metadata name this server; default `http://127.0.0.1:<port>`. */
-  issuer?: string | undefined;
-  audience: string;
-  clients: readonly AuthorizationClient[];
+  readonly issuer?: string | undefined;
+  /** `aud` of every token. */
+  readonly audience: string;
+  readonly clients: readonly AuthorizationClient[];
   /** Where the signing key is kept; it is made when the directory has none. */
-  keysDirectory: string;
+  readonly keysDirectory: string;
   /** Whether this is a production environment: then the server refuses to start. */
-  production: boolean;
+  readonly production: boolean;
   /** Life of a token in seconds; default 3600. */
-  tokenSeconds?: number | undefined;
+  readonly tokenSeconds?: number | undefined;
   /** A stand-in for the national login, at `/digid`; absent: none. */
-  signIn?: Pick<SignInServerOptions, 'client' | 'returnPath' | 'clientUrl' | 'persons'> | undefined;
-  log: AuthorizationServerLog;
-};
+  readonly signIn?: Pick<SignInServerOptions, 'client' | 'returnPath' | 'clientUrl' | 'persons'> | undefined;
+  /** Neither tokens nor secrets are written. */
+  readonly log: {
+    info(fields: object, message: string): void;
+    error(fields: object, message: string): void;
+  };
+}
 
-/** A pino logger is one. Neither tokens nor secrets are written. */
-type AuthorizationServerLog = {
-  info(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-};
-
-export type AuthorizationServer = {
-  issuer: string;
-  tokenUrl: string;
-  jwksUrl: string;
-  signInIssuer: string;
-  close(): Promise<void>;
-};
+export interface AuthorizationServer {
+  readonly issuer: string;
+  readonly tokenUrl: string;
+  readonly jwksUrl: string;
+  readonly signInIssuer: string;
+  readonly close: () => Promise<void>;
+}
 
 /** The door is as narrow as the job: the library has more endpoints than this server is for. */
-const paths = new Set([
+const PATHS = new Set([
   '/token',
   '/jwks',
   '/.well-known/oauth-authorization-server',
@@ -93,16 +92,18 @@ function serve(
   signingKey: JWK,
   options: AuthorizationServerOptions,
 ): void {
-  const provider = buildProvider({ ...options, issuer, signingKey, tokenSeconds: options.tokenSeconds ?? 3600 });
+  const { log } = options;
+  const failed = (err: unknown): void => log.error({ err }, 'the authorization server failed');
+  const provider = buildProvider(issuer, signingKey, options);
   provider.on('grant.success', (ctx) => {
-    options.log.info({ clientId: ctx.oidc.client?.clientId }, 'access token issued');
+    log.info({ clientId: ctx.oidc.client?.clientId }, 'access token issued');
   });
   provider.on('grant.error', (ctx, error) => {
-    options.log.info({ clientId: ctx.oidc.client?.clientId, error: error.error }, 'access token refused');
+    log.info({ clientId: ctx.oidc.client?.clientId, error: error.error }, 'access token refused');
   });
-  provider.on('server_error', (_ctx, err) => options.log.error({ err }, 'the authorization server failed'));
+  provider.on('server_error', (_ctx, err) => failed(err));
   // What goes wrong below HTTP, such as a client that went away, would be printed.
-  provider.onerror = (err) => options.log.error({ err }, 'the authorization server failed');
+  provider.onerror = failed;
   const answer = provider.callback();
   const signIn =
     options.signIn === undefined
@@ -112,11 +113,11 @@ function serve(
           issuer: `${address}${SIGN_IN_PATH}`,
           signingKey,
           adapter: createMemoryAdapter,
-          failed: (err) => options.log.error({ err }, 'the stand-in for the national login failed'),
+          failed: (err) => log.error({ err }, 'the stand-in for the national login failed'),
         });
   server.on('request', (request, response) => {
     if (signIn?.(request, response) === true) return;
-    if (paths.has(URL.parse(request.url ?? '', issuer)?.pathname ?? '')) {
+    if (PATHS.has(URL.parse(request.url ?? '', issuer)?.pathname ?? '')) {
       void answer(request, response);
       return;
     }
@@ -138,22 +139,12 @@ async function close(server: Server): Promise<void> {
   await closed;
 }
 
-type ProviderOptions = {
-  issuer: string;
-  /** `aud` of every token. */
-  audience: string;
-  clients: readonly AuthorizationClient[];
-  /** Private ES256 key with a `kid`. */
-  signingKey: JWK;
-  tokenSeconds: number;
-};
-
 /** The library names a resource server by an address, while an audience may be any text. */
-const resource = 'urn:koppelvlak:api';
+const RESOURCE = 'urn:koppelvlak:api';
 
-/** Builds the server without listening. */
-function buildProvider(options: ProviderOptions): Provider {
-  return new Provider(options.issuer, {
+function buildProvider(issuer: string, signingKey: JWK, options: AuthorizationServerOptions): Provider {
+  const { audience, tokenSeconds = 3600 } = options;
+  return new Provider(issuer, {
     adapter: createMemoryAdapter,
     clients: options.clients.map(metadataOf),
     clientAuthMethods: ['client_secret_basic', 'private_key_jwt'],
@@ -164,11 +155,11 @@ function buildProvider(options: ProviderOptions): Provider {
       id_token_signed_response_alg: 'ES256',
     },
     enabledJWA: { idTokenSigningAlgValues: ['ES256'], clientAuthSigningAlgValues: ['ES256', 'PS256', 'RS256'] },
-    jwks: { keys: [{ ...options.signingKey }] },
+    jwks: { keys: [{ ...signingKey }] },
     responseTypes: [],
-    scopes: allScopes,
+    scopes: ALL_SCOPES,
     routes: { token: '/token', jwks: '/jwks' },
-    ttl: { ClientCredentials: options.tokenSeconds },
+    ttl: { ClientCredentials: tokenSeconds },
     clientBasedCORS: () => false,
     features: {
       dPoP: { enabled: false },
@@ -179,15 +170,15 @@ function buildProvider(options: ProviderOptions): Provider {
       clientCredentials: { enabled: true },
       resourceIndicators: {
         enabled: true,
-        defaultResource: () => resource,
+        defaultResource: () => RESOURCE,
         useGrantedResource: () => true,
         getResourceServerInfo(ctx, indicator, client) {
-          if (indicator !== resource && indicator !== options.audience) throw new errors.InvalidTarget();
+          if (indicator !== RESOURCE && indicator !== audience) throw new errors.InvalidTarget();
           return {
             scope: grantScopes(ctx, client),
-            audience: options.audience,
+            audience,
             accessTokenFormat: 'jwt',
-            accessTokenTTL: options.tokenSeconds,
+            accessTokenTTL: tokenSeconds,
             jwt: { sign: { alg: 'ES256' } },
           };
         },
@@ -228,46 +219,31 @@ function metadataOf(client: AuthorizationClient): ClientMetadata {
   return { client_id: client.id, jwks, token_endpoint_auth_method: 'private_key_jwt', ...scope };
 }
 
-const maxEntries = 10_000;
+const MAX_ENTRIES = 10_000;
 
 /**
  * What the library wants to keep: the `jti` of client assertions, to refuse a second use, and the sessions and codes of the stand-in for the
  * national login. In memory, bounded, and gone when the server stops.
  */
 function createMemoryAdapter(): Adapter {
-  const entries = new Map<string, { payload: AdapterPayload; until: number }>();
-  const find = async (id: string) => {
-    const entry = entries.get(id);
-    return entry !== undefined && entry.until > Date.now() ? entry.payload : undefined;
-  };
-  const none = async () => undefined;
+  const entries = new LRUCache<string, AdapterPayload>({ max: MAX_ENTRIES });
+  const find = (matches: (payload: AdapterPayload) => boolean) => [...entries].filter(([, one]) => matches(one));
   return {
     async upsert(id, payload, expiresIn) {
-      entries.delete(id);
-      entries.set(id, {
-        payload,
-        until: expiresIn === undefined ? Number.POSITIVE_INFINITY : Date.now() + expiresIn * 1000,
-      });
-      for (const oldest of entries.keys()) {
-        if (entries.size <= maxEntries) break;
-        entries.delete(oldest);
-      }
+      entries.set(id, payload, expiresIn === undefined ? {} : { ttl: expiresIn * 1000 });
     },
-    find,
-    async findByUid(uid) {
-      for (const [id, { payload }] of entries) if (payload.uid === uid) return await find(id);
-      return undefined;
-    },
-    findByUserCode: none,
+    find: async (id) => entries.get(id),
+    findByUid: async (uid) => find((payload) => payload.uid === uid)[0]?.[1],
+    findByUserCode: async () => undefined,
     async consume(id) {
-      const entry = entries.get(id);
-      if (entry !== undefined) entry.payload.consumed = Math.floor(Date.now() / 1000);
+      const payload = entries.get(id);
+      if (payload !== undefined) payload.consumed = Math.floor(Date.now() / 1000);
     },
     async destroy(id) {
       entries.delete(id);
     },
     async revokeByGrantId(grantId) {
-      for (const [id, { payload }] of entries) if (payload.grantId === grantId) entries.delete(id);
+      for (const [id] of find((payload) => payload.grantId === grantId)) entries.delete(id);
     },
   };
 }

@@ -1,7 +1,9 @@
+/** What the demo keeps in its home, so that tokens and sessions outlive a restart: keys and secrets made at random, readable by their owner only. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from 'jose';
+import { isRecord } from '../lib/json/json-value.ts';
 
 /** The JSON in a file; undefined when there is no such file. */
 export async function readSavedJson(path: string): Promise<unknown> {
@@ -28,17 +30,17 @@ export async function saveJson(path: string, value: unknown): Promise<void> {
 }
 
 /**
- * The private key (ES256) that signs the tokens, saved in a directory: tokens stay valid when the server starts again.
- *
+ * The private key (ES256) that signs the tokens.
  * @throws {Error} when the file is there but holds no such key
  */
 export async function loadSigningKey(directory: string): Promise<JWK> {
   const path = join(directory, 'signing-key.json');
   const saved = await readSavedJson(path);
-  if (saved !== undefined) {
-    if (!isSigningKey(saved)) throw new Error(`${path} holds no ES256 key; remove it to have it made anew`);
-    return saved;
+  if (isRecord(saved)) {
+    const { kid, d, crv } = saved;
+    if (typeof kid === 'string' && typeof d === 'string' && crv === 'P-256') return saved;
   }
+  if (saved !== undefined) throw new Error(`${path} holds no ES256 key; remove it to have it made anew`);
   const { privateKey } = await generateKeyPair('ES256', { extractable: true });
   const key = await exportJWK(privateKey);
   const made = { ...key, kid: await calculateJwkThumbprint(key), alg: 'ES256', use: 'sig' };
@@ -46,7 +48,22 @@ export async function loadSigningKey(directory: string): Promise<JWK> {
   return made;
 }
 
-/** 32 random bytes in base64 for the service, saved in a directory under this name. */
+/** Texts of 32 random bytes by name; those that the file lacks are made. */
+async function loadSecrets(
+  path: string,
+  encodings: Readonly<Record<string, 'base64' | 'base64url'>>,
+): Promise<Record<string, string>> {
+  const saved = await readSavedJson(path);
+  const known = isRecord(saved) ? saved : {};
+  const secrets = Object.entries(encodings).map(([name, encoding]) => {
+    const text = known[name];
+    return [name, typeof text === 'string' && text.length >= 32 ? text : randomBytes(32).toString(encoding)] as const;
+  });
+  if (secrets.some(([name, text]) => known[name] !== text)) await saveJson(path, Object.fromEntries(secrets));
+  return Object.fromEntries(secrets);
+}
+
+/** 32 random bytes in base64 for the service, saved under this name. */
 export async function loadServiceKey(directory: string, name: string): Promise<string> {
   const path = join(directory, `${name}.json`);
   const saved = await readSavedJson(path);
@@ -56,22 +73,25 @@ export async function loadServiceKey(directory: string, name: string): Promise<s
   return made;
 }
 
-function isSigningKey(value: unknown): value is JWK {
-  if (typeof value !== 'object' || value === null) return false;
-  const texts = 'kid' in value && typeof value.kid === 'string' && 'd' in value && typeof value.d === 'string';
-  return texts && 'crv' in value && value.crv === 'P-256';
+/** What the pages for citizens have in secret: with the stand-in for the national login, and in their cookies. */
+interface InspectionSecrets {
+  readonly clientSecret: string;
+  readonly sessionKey: string;
+}
+
+export async function loadInspectionSecrets(directory: string): Promise<InspectionSecrets> {
+  const encodings = { clientSecret: 'base64url', sessionKey: 'base64' } as const;
+  const { clientSecret = '', sessionKey = '' } = await loadSecrets(join(directory, 'inspection.json'), encodings);
+  return { clientSecret, sessionKey };
 }
 
 /** A client of the authorization server: it proves itself with a secret (basic) or with a key (`private_key_jwt`). */
-export type AuthorizationClient = { id: string; scopes: readonly string[] } & (
-  | { secret: string }
-  | { publicKeys: readonly JWK[] }
+export type AuthorizationClient = { readonly id: string; readonly scopes: readonly string[] } & (
+  | { readonly secret: string }
+  | { readonly publicKeys: readonly JWK[] }
 );
 
-/** Every scope of the areas that ask for a token: the data exchange (`read`), then the processing log. */
-const readScope = 'read';
-
-const processingLogScopes = [
+const PROCESSING_LOG_SCOPES = [
   'create:normal',
   'create:confidential',
   'read:restricted',
@@ -82,58 +102,26 @@ const processingLogScopes = [
   'delete:normal',
   'delete:confidential',
   'register:write',
-] as const;
+];
 
-export const allScopes: readonly string[] = [readScope, ...processingLogScopes];
+/** Every scope of the areas that ask for a token: the data exchange (`read`), then the processing log. */
+export const ALL_SCOPES: readonly string[] = ['read', ...PROCESSING_LOG_SCOPES];
 
 /** What each client of the demo may do. */
-const scopesOfClient = {
-  statistiek: [readScope],
+const SCOPES_OF_CLIENT: Readonly<Record<string, readonly string[]>> = {
+  statistiek: ['read'],
   applicatie: ['create:normal', 'read:normal', 'update:normal', 'delete:normal'],
   onderzoek: ['create:confidential', 'read:confidential', 'update:confidential', 'delete:confidential'],
-  'privacy-officer': processingLogScopes,
+  'privacy-officer': PROCESSING_LOG_SCOPES,
   inzage: ['read:restricted'],
   niemand: [],
-} as const satisfies Record<string, readonly string[]>;
+};
 
 /** A client of the demo, with the secret that its owner uses. */
-type DemoClient = AuthorizationClient & { secret: string };
+type DemoClient = AuthorizationClient & { readonly secret: string };
 
-/** The clients of the demo. Their secrets are made at random and saved in the directory, readable by its owner only. */
 export async function loadDemoClients(directory: string): Promise<DemoClient[]> {
-  const path = join(directory, 'clients.json');
-  const saved = await readSavedJson(path);
-  const secrets = new Map(typeof saved === 'object' && saved !== null ? Object.entries(saved) : []);
-  let changed = false;
-  const clients = Object.entries(scopesOfClient).map(([id, scopes]) => {
-    const known: unknown = secrets.get(id);
-    if (typeof known === 'string' && known.length >= 32) return { id, scopes, secret: known };
-    changed = true;
-    return { id, scopes, secret: randomBytes(32).toString('base64url') };
-  });
-  if (changed) await saveJson(path, Object.fromEntries(clients.map(({ id, secret }) => [id, secret])));
-  return clients;
-}
-
-/** What the pages for citizens have in secret: with the stand-in for the national login, and in their cookies. */
-interface InspectionSecrets {
-  readonly clientSecret: string;
-  /** Base64 of 32 bytes. */
-  readonly sessionKey: string;
-}
-
-/** These secrets, made at random and saved in the directory like those of the clients. */
-export async function loadInspectionSecrets(directory: string): Promise<InspectionSecrets> {
-  const path = join(directory, 'inspection.json');
-  const saved = await readSavedJson(path);
-  if (typeof saved === 'object' && saved !== null && 'clientSecret' in saved && 'sessionKey' in saved) {
-    const { clientSecret, sessionKey } = saved;
-    if (typeof clientSecret === 'string' && typeof sessionKey === 'string') return { clientSecret, sessionKey };
-  }
-  const made = {
-    clientSecret: randomBytes(32).toString('base64url'),
-    sessionKey: randomBytes(32).toString('base64'),
-  };
-  await saveJson(path, made);
-  return made;
+  const names = Object.keys(SCOPES_OF_CLIENT).map((id) => [id, 'base64url'] as const);
+  const secrets = await loadSecrets(join(directory, 'clients.json'), Object.fromEntries(names));
+  return Object.entries(SCOPES_OF_CLIENT).map(([id, scopes]) => ({ id, scopes, secret: secrets[id] ?? '' }));
 }
