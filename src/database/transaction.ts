@@ -104,6 +104,26 @@ async function rollBack(client: pg.PoolClient, first: unknown): Promise<Error | 
   }
 }
 
+/** Waits for the locks of these names, in one order so that there is no deadlock, and holds them until the transaction ends. */
+export async function lock(db: Db, ...names: string[]): Promise<void> {
+  await db.query('select pg_advisory_xact_lock(hashtextextended(name, 0)) from unnest($1::text[]) as n(name)', [
+    [...new Set(names)].sort(),
+  ]);
+}
+
+/**
+ * The same without waiting on a connection.
+ * @returns false when another transaction holds one of them; then end this one, for it may hold the others
+ */
+export async function tryLock(db: Db, ...names: string[]): Promise<boolean> {
+  const { rows } = await db.query<{ locked: boolean }>(
+    `select coalesce(bool_and(pg_try_advisory_xact_lock(hashtextextended(name, 0))), true) as locked
+     from unnest($1::text[]) as n(name)`,
+    [[...new Set(names)].sort()],
+  );
+  return rows[0]?.locked === true;
+}
+
 /** Added to the server's limit, so that only a connection that has gone silent exceeds it. */
 const SILENCE_MARGIN_MS = 5000;
 /** The longest timer (milliseconds): the driver has no `unlimited` for a single statement. */

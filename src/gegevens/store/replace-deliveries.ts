@@ -1,4 +1,4 @@
-import type { Db } from '../../database/transaction.ts';
+import { type Db, lock } from '../../database/transaction.ts';
 import type { ReadDelivery, ReadLevering } from '../import/delivery-reader.ts';
 import {
   type Change,
@@ -9,9 +9,6 @@ import {
   withChanges,
 } from '../import/replacement.ts';
 import type { Variant } from '../model/mapping.ts';
-
-/** First half of the key of the advisory lock under which deliveries of a variant are replaced; the second names the variant. */
-const REPLACE_LOCK = 0x67656765;
 
 interface ReplaceOptions {
   readonly variant: Variant;
@@ -41,7 +38,7 @@ export class ReplacementRefused extends Error {
 export async function replaceDeliveries(db: Db, options: ReplaceOptions): Promise<readonly Replacement[]> {
   const { variant, model, delivery, force } = options;
   // Concurrent imports of one organisation run one after the other: the later replaces all of the earlier.
-  await db.query('select pg_advisory_xact_lock($1::int, $2::int)', [REPLACE_LOCK, variant === 'shv' ? 1 : 2]);
+  await lock(db, `gegevens.leveringen ${variant}`);
   const { leveringen, periodeStart, periodeEinde } = delivery;
   const { rows: earlier } = await db.query<EarlierLevering & Record<string, unknown>>(
     `select id, organisatie_sleutel as "organisatieSleutel", naam, naam_sleutel as "naamSleutel", kvk_nummer as "kvkNummer",

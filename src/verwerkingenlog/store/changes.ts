@@ -1,6 +1,6 @@
 /** Locks of what is changed, and the statements of a change. */
 
-import type { Db } from '../../database/transaction.ts';
+import { type Db, lock, tryLock } from '../../database/transaction.ts';
 import type { ForwardPolicy } from '../../seams/processing-log.ts';
 import type { ProofWriter } from '../../seams/proof-log.ts';
 import { type Categorie, categorieOf, categorieVan } from '../domain/access.ts';
@@ -39,13 +39,8 @@ export function lockOfActiviteit(id: string): string {
  * Takes locks until the transaction ends, without waiting on a connection.
  * @returns false when another transaction holds one of them; then end this one, for it may hold the others
  */
-export async function tryLockChanges(db: Db, names: readonly string[]): Promise<boolean> {
-  const { rows } = await db.query<{ locked: boolean }>(
-    `select coalesce(bool_and(pg_try_advisory_xact_lock(hashtextextended('verwerkingenlog ' || naam, 0))), true) as locked
-     from unnest($1::text[]) as n(naam)`,
-    [[...new Set(names)].sort()],
-  );
-  return rows[0]?.locked ?? false;
+export function tryLockChanges(db: Db, names: readonly string[]): Promise<boolean> {
+  return tryLock(db, ...names.map(inLog));
 }
 
 /** Locks these actions and processings until the transaction ends, in one order so that there is no deadlock. */
@@ -54,10 +49,11 @@ export async function lockChanges(
   what: { readonly acties?: readonly string[]; readonly verwerkingen?: readonly (string | null)[] },
 ): Promise<void> {
   const names = [...(what.acties ?? []).map(lockOfActie), ...(what.verwerkingen ?? []).flatMap(lockOfVerwerking)];
-  await db.query(
-    `select pg_advisory_xact_lock(hashtextextended('verwerkingenlog ' || naam, 0)) from unnest($1::text[]) as n(naam)`,
-    [[...new Set(names)].sort()],
-  );
+  await lock(db, ...names.map(inLog));
+}
+
+function inLog(name: string): string {
+  return `verwerkingenlog ${name}`;
 }
 
 /** Adds the version that follows the current one, and updates where persons are found. Hold the locks of the action. */

@@ -1,4 +1,4 @@
-import type { Db } from '../../../database/transaction.ts';
+import { type Db, lock } from '../../../database/transaction.ts';
 import type { ServiceDocument } from '../../../lib/feed-client/client.ts';
 import { type Lease, LeaseLostError, type Source } from '../source.ts';
 import { forgetSeen } from './comparison.ts';
@@ -189,7 +189,7 @@ const FEED_URL_LOCK = 'aggregator.bron.feed_url';
  * transaction, so nothing changes between this query and what is written after it.
  */
 export async function findFeedHolder(db: Db, feedUrl: string, sourceId: number | null): Promise<string | undefined> {
-  await db.query('select pg_advisory_xact_lock(hashtext($1::text))', [FEED_URL_LOCK]);
+  await lock(db, FEED_URL_LOCK);
   const { rows } = await db.query<{ adres: string }>(
     `select adres from aggregator.bron b
       where feed_url = $1::text and id is distinct from $2::integer

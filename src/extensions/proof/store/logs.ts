@@ -1,5 +1,5 @@
 /** The logs of this database: their origins, sizes and checkpoints, and the queue of entries without an index. */
-import type { Db } from '../../../database/transaction.ts';
+import { type Db, lock, tryLock } from '../../../database/transaction.ts';
 import type { NumberedEntry, ProofLogName } from '../../../seams/proof-log.ts';
 
 /** One origin of a log. */
@@ -79,17 +79,13 @@ export async function insertLog(
 }
 
 /** Takes the lock of a log until the transaction ends. @returns false when another instance has it */
-export async function tryLockLog(db: Db, log: ProofLogName): Promise<boolean> {
-  const { rows } = await db.query<{ locked: boolean }>(
-    `select pg_try_advisory_xact_lock(hashtextextended('proof ' || $1::text, 0)) as locked`,
-    [log],
-  );
-  return rows[0]?.locked === true;
+export function tryLockLog(db: Db, log: ProofLogName): Promise<boolean> {
+  return tryLock(db, `proof ${log}`);
 }
 
 /** Waits for that lock. */
-export async function lockLog(db: Db, log: ProofLogName): Promise<void> {
-  await db.query(`select pg_advisory_xact_lock(hashtextextended('proof ' || $1::text, 0))`, [log]);
+export function lockLog(db: Db, log: ProofLogName): Promise<void> {
+  return lock(db, `proof ${log}`);
 }
 
 export async function moveLog(db: Db, { log, number }: StoredLog, size: number, root: Uint8Array): Promise<void> {
