@@ -73,10 +73,13 @@ export function authenticate(options: AuthenticateOptions): NonNullable<ServeOpt
 }
 
 function tokenOf({ raw }: FastifyRequest, { clientCertificateHeader }: AuthenticateOptions): TokenRequest {
+  // Only a header that is there can be there twice.
+  const valuesOf = (name: string): readonly string[] =>
+    raw.headers[name] === undefined ? [] : headerValues(raw, name);
   return {
-    authorization: headerValues(raw, 'authorization'),
-    fscAuthorization: headerValues(raw, 'fsc-authorization'),
-    ...(clientCertificateHeader === undefined ? {} : { clientCertificate: headerValues(raw, clientCertificateHeader) }),
+    authorization: valuesOf('authorization'),
+    fscAuthorization: valuesOf('fsc-authorization'),
+    ...(clientCertificateHeader === undefined ? {} : { clientCertificate: valuesOf(clientCertificateHeader) }),
   };
 }
 

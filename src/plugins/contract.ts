@@ -11,7 +11,7 @@ import { type InvalidParam, Problem } from '../lib/problem.ts';
 import { acceptedTypes, MAX_TARGET_LENGTH } from './headers.ts';
 import { listOperations, type OpenapiDocument, type OpenapiOperation } from './openapi-document.ts';
 import { platformProblems } from './problems.ts';
-import { createRequestValidators } from './request-validator.ts';
+import { createRequestValidators, invalidRequest } from './request-validator.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -19,6 +19,8 @@ declare module 'fastify' {
     public?: boolean;
     scopes?: readonly string[];
     operationId?: string;
+    /** The problem of a request that the validators of the route refuse, with all faults. */
+    refuse?: (request: FastifyRequest) => Problem;
   }
 }
 
@@ -64,8 +66,6 @@ type OperationHandler<O extends OperationTypes> = (
 
 /** A step that may be asynchronous; it throws or rejects to refuse. */
 export type RequestHook = (request: FastifyRequest, reply: FastifyReply) => Promise<void> | undefined;
-/** A synchronous check; it throws to refuse. */
-type Check = (request: FastifyRequest) => void;
 
 /** How an operation is served, beyond what its document says. */
 export interface ServeOptions {
@@ -123,12 +123,15 @@ export function createContract<Operations extends Record<keyof Operations, Opera
         method: operation.method,
         url: operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
         ...(rawBody === undefined ? {} : { bodyLimit: rawBody.maxBytes }),
-        config: { operationId, ...(operation.scopes === undefined ? { public: true } : { scopes: operation.scopes }) },
+        schema: validator.schema,
+        validatorCompiler: validator.compile,
+        config: {
+          operationId,
+          refuse: (request) => invalidRequest(validator.faults(request), options.furtherFaults?.(request)),
+          ...(operation.scopes === undefined ? { public: true } : { scopes: operation.scopes }),
+        },
         onRequest: admission(operation, options),
-        preValidation: [
-          ...(options.beforeValidation === undefined ? [] : [waiting(options.beforeValidation)]),
-          checking((request) => validator.check(request, options.furtherFaults)),
-        ],
+        ...(options.beforeValidation === undefined ? {} : { preValidation: waiting(options.beforeValidation) }),
         handler,
       });
     },
@@ -146,14 +149,6 @@ function waiting(step: RequestHook): preValidationHookHandler {
     const pending = step(request, reply);
     if (pending === undefined) done();
     else pending.then(() => done(), done);
-  };
-}
-
-/** A hook for a synchronous check; a promise would cost every request a turn of the event loop. The framework catches what it throws. */
-function checking(check: Check): preValidationHookHandler {
-  return (request, _reply, done) => {
-    check(request);
-    done();
   };
 }
 

@@ -8,6 +8,7 @@ import { PoolBusyError } from '../database/pool.ts';
 import { Problem, type ProblemKind } from '../lib/problem.ts';
 import { SECURITY_HEADERS, traceIdsOf } from './headers.ts';
 import { platformProblems as kinds } from './problems.ts';
+import { InvalidRequestError } from './request-validator.ts';
 
 /** How an area's errors differ from plain problem documents. */
 export interface ProblemStyle {
@@ -165,6 +166,7 @@ export function handleProblems(app: FastifyInstance, style: ProblemStyle = {}): 
 
 /** A body that breaks off is the sender's fault, though it surfaces as a connection error. */
 function problemOf(error: unknown, request: FastifyRequest): Problem {
+  if (error instanceof InvalidRequestError) return request.routeOptions.config.refuse?.(request) ?? toProblem(error);
   if (error !== request.raw.errored) return toProblem(error);
   return new Problem(kinds.invalidRequest, { detail: 'Het verzoek brak af.', cause: error });
 }

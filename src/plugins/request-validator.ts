@@ -1,8 +1,8 @@
-/** Checks path, query, headers and body of a request against its operation, and reports all faults together. */
+/** The schemas of an operation, by part of a request, and the faults of a request in all parts together. */
 
 import type { ErrorObject } from 'ajv';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyRequest, FastifySchema, FastifySchemaCompiler } from 'fastify';
 import { addStandardFormats } from '../lib/json/formats.ts';
 import { isRecord, type SchemaVerdict, schemaCheck } from '../lib/json/json-value.ts';
 import { type InvalidParam, Problem } from '../lib/problem.ts';
@@ -23,29 +23,37 @@ const OPENAPI_KEYWORDS = [
 
 type Place = 'path' | 'query' | 'header';
 
+/** What an operation asks of the parts of a request, as Fastify takes it. */
 export interface RequestValidator {
-  /**
-   * @param further names the faults that the document cannot tell; asked only when there are others, one for each place
-   * @throws {Problem} `invalid-request` with every fault in `invalidParams`
-   */
-  check(request: FastifyRequest, further?: (request: FastifyRequest) => readonly InvalidParam[]): void;
+  readonly schema: FastifySchema;
+  readonly compile: FastifySchemaCompiler<unknown>;
+  /** Every fault of a request in all its parts, for one that the validators refuse: they stop at the first part. */
+  readonly faults: (request: FastifyRequest) => InvalidParam[];
 }
 
-const compilers = new WeakMap<OpenapiDocument, (operation: OpenapiOperation) => RequestValidator>();
+/** A part of a request is not as the contract has it; `faults` tells what is wrong with all of them. */
+export class InvalidRequestError extends Error {
+  constructor() {
+    super('a part of the request is not as the contract has it');
+    this.name = 'InvalidRequestError';
+  }
+}
 
-/** Compiles the validators of one document, each once: `$ref`s of its operations are followed within it. */
+const validators = new WeakMap<OpenapiDocument, (operation: OpenapiOperation) => RequestValidator>();
+
+/** The validators of one document, each compiled once: `$ref`s of its operations are followed within it. */
 export function createRequestValidators(document: OpenapiDocument): (operation: OpenapiOperation) => RequestValidator {
-  const known = compilers.get(document);
+  const known = validators.get(document);
   if (known !== undefined) return known;
   const ajvs = createAjvs(document);
-  const validators = new Map<string, RequestValidator>();
-  const compiler = (operation: OpenapiOperation): RequestValidator => {
-    const validator = validators.get(operation.operationId) ?? compile(operation, ajvs);
-    validators.set(operation.operationId, validator);
+  const compiled = new Map<string, RequestValidator>();
+  const validatorOf = (operation: OpenapiOperation): RequestValidator => {
+    const validator = compiled.get(operation.operationId) ?? createValidator(operation, ajvs);
+    compiled.set(operation.operationId, validator);
     return validator;
   };
-  compilers.set(document, compiler);
-  return compiler;
+  validators.set(document, validatorOf);
+  return validatorOf;
 }
 
 function createAjvs(document: OpenapiDocument): Ajvs {
@@ -77,39 +85,63 @@ interface Ajvs {
   readonly text: Ajv2020;
 }
 
-function compile(operation: OpenapiOperation, { first, all, text }: Ajvs): RequestValidator {
-  const path = text.compile(parametersSchema(operation, 'path', false));
-  const query = text.compile(parametersSchema(operation, 'query', false));
-  const headers = text.compile(parametersSchema(operation, 'header', true));
-  const integers = { query: integersIn(operation, 'query'), header: integersIn(operation, 'header') };
-  const body = operation.body === undefined ? undefined : schemaCheck(first, all, absolute(operation.body.schema));
+function createValidator(operation: OpenapiOperation, { first, all, text }: Ajvs): RequestValidator {
+  const schema = {
+    params: parametersSchema(operation, 'path'),
+    querystring: parametersSchema(operation, 'query'),
+    headers: parametersSchema(operation, 'header'),
+    ...(operation.body === undefined ? {} : { body: absolute(operation.body.schema) }),
+  };
+  const params = parameterCheck(operation, 'path', text.compile(schema.params));
+  const querystring = parameterCheck(operation, 'query', text.compile(schema.querystring));
+  const headers = parameterCheck(operation, 'header', text.compile(schema.headers));
+  const body = bodyCheck(operation, schema.body === undefined ? undefined : schemaCheck(first, all, schema.body));
+  const parts: Readonly<Record<string, PartCheck>> = { params, querystring, headers, body };
   return {
-    check(request, further) {
-      refuseOddNumbers(integers.query, request.query);
-      refuseOddNumbers(integers.header, request.headers);
-      const faults = [
-        ...parameterFaults('path', operation, faultsOf(path, request.params ?? {})),
-        ...parameterFaults('query', operation, faultsOf(query, request.query ?? {})),
-        ...parameterFaults('header', operation, faultsOf(headers, request.headers)),
-      ];
-      if (body !== undefined) {
-        if (request.body !== undefined && request.body !== null) faults.push(...bodyFaults(body(request.body)));
-        else if (operation.body?.required) faults.push({ name: '', code: 'required', reason: 'de inhoud ontbreekt' });
-      }
-      if (faults.length === 0) return;
-      const named = new Set(faults.map(({ name }) => name));
-      faults.push(...(further?.(request) ?? []).filter(({ name }) => !named.has(name)).slice(0, MAX_FAULTS));
-      throw new Problem(platformProblems.invalidRequest, { detail: summary(faults), invalidParams: faults });
+    schema,
+    compile: ({ httpPart = '' }) => {
+      const faultsOf = parts[httpPart];
+      return (given: unknown) =>
+        faultsOf === undefined || faultsOf(given).length === 0 ? true : { error: new InvalidRequestError() };
     },
+    faults: (request) => [
+      ...params(request.params),
+      ...querystring(request.query),
+      ...headers(request.headers),
+      ...body(request.body),
+    ],
   };
 }
 
-function bodyFaults(verdict: SchemaVerdict<unknown>): InvalidParam[] {
-  return 'faults' in verdict ? invalidParams(verdict.faults) : [];
+/** The faults of a part of a request; it may change the part, from texts to the values that they stand for. */
+type PartCheck = (given: unknown) => InvalidParam[];
+
+function parameterCheck(operation: OpenapiOperation, place: Place, validate: ValidateFunction): PartCheck {
+  const integers = integersIn(operation, place);
+  return (given) => {
+    refuseOddNumbers(integers, given);
+    return validate(given ?? {}) ? [] : parameterFaults(place, operation, invalidParams(validate.errors ?? []));
+  };
 }
 
-function faultsOf(validate: ValidateFunction, value: unknown): InvalidParam[] {
-  return validate(value) ? [] : invalidParams(validate.errors ?? []);
+function bodyCheck({ body }: OpenapiOperation, judge?: (value: unknown) => SchemaVerdict<unknown>): PartCheck {
+  return (given) => {
+    if (body === undefined || judge === undefined) return [];
+    if (given === undefined || given === null)
+      return body.required ? [{ name: '', code: 'required', reason: 'de inhoud ontbreekt' }] : [];
+    const verdict = judge(given);
+    return 'faults' in verdict ? invalidParams(verdict.faults) : [];
+  };
+}
+
+/**
+ * The problem of a request that its route refuses, with all faults.
+ * @param further names the faults that the document cannot tell, one for each place
+ */
+export function invalidRequest(faults: readonly InvalidParam[], further: readonly InvalidParam[] = []): Problem {
+  const named = new Set(faults.map(({ name }) => name));
+  const every = [...faults, ...further.filter(({ name }) => !named.has(name)).slice(0, MAX_FAULTS)];
+  return new Problem(platformProblems.invalidRequest, { detail: summary(every), invalidParams: every });
 }
 
 /** Coercion reads `1e2` and `0x10` as numbers too; a parameter that is a whole number has digits only. */
@@ -129,13 +161,13 @@ function integersIn({ parameters }: OpenapiOperation, place: Place): string[] {
 }
 
 /** One object schema for all parameters in one place. */
-function parametersSchema(operation: OpenapiOperation, place: Place, others: boolean): object {
+function parametersSchema(operation: OpenapiOperation, place: Place): object {
   const parameters = operation.parameters.filter((parameter) => parameter.in === place);
   return {
     type: 'object',
     properties: Object.fromEntries(parameters.map(({ name, schema }) => [keyOf(place, name), absolute(schema)])),
     required: parameters.filter(({ required }) => required).map(({ name }) => keyOf(place, name)),
-    additionalProperties: others,
+    additionalProperties: place === 'header',
   };
 }
 
@@ -148,7 +180,6 @@ function absolute(schema: object): object {
 
 /** A parameter is named as the contract spells it: a header too, and also when it was read as a list. */
 function parameterFaults(place: Place, { parameters }: OpenapiOperation, faults: InvalidParam[]): InvalidParam[] {
-  if (faults.length === 0) return faults;
   const spelled = new Map(parameters.filter((one) => one.in === place).map(({ name }) => [keyOf(place, name), name]));
   return distinct(
     faults.map((fault) => ({ ...fault, name: spelled.get(fault.name.replace(/\..*$/s, '')) ?? fault.name })),

@@ -1,5 +1,6 @@
 /** Verifies the access token of a request: who is calling? @see RFC 6750, RFC 8725, RFC 9068, FSC Core 1.1 */
 import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { FetchJson } from '../../lib/outbound/outbound-client.ts';
 import { type Clock, systemClock } from '../../lib/time.ts';
 import type { ReadinessCheck } from '../../seams/operations.ts';
@@ -56,10 +57,6 @@ export type TokenVerifier = {
    * @throws {TokenError} when there is no token, or a cached one is no longer accepted
    */
   recall(request: TokenRequest, service?: string): Caller | undefined;
-  /** The subject of a token that was accepted before and has not expired, even if it must be verified again: for rate limits. */
-  cachedSubject(token: string): string | undefined;
-  /** When the issuer's keys were fetched; undefined without any, or without an OAuth issuer. */
-  keysFetchedAt(): Date | undefined;
   /** The end of the FSC certificate that is valid longest; undefined without FSC or certificates. */
   fscValidUntil(): Date | undefined;
   /** Readiness checks: the keys of the issuer and the certificates of the Manager. */
@@ -92,10 +89,18 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
   const clock = options.clock ?? systemClock;
   const fetch = options.fetch ?? globalThis.fetch;
   const cacheMs = (options.keysCacheSeconds ?? 300) * 1000;
-  const cache = createTokenCache({
-    maxBytes: options.tokenCacheBytes ?? 16 * 1024 * 1024,
-    cacheMs: (options.tokenCacheSeconds ?? 300) * 1000,
+  const tokenCacheMs = (options.tokenCacheSeconds ?? 300) * 1000;
+  // By their text, because hashing it costs more than all else that a cached token takes.
+  const cache = new LRUCache<string, Entry>({
+    maxSize: options.tokenCacheBytes ?? 16 * 1024 * 1024,
+    sizeCalculation: sizeOf,
   });
+  /** A token whose signature need not be verified again yet. */
+  const cached = (token: string): VerifiedToken | undefined => {
+    const entry = cache.get(token);
+    const now = clock.now().getTime();
+    return entry !== undefined && now < Math.min(entry.until, entry.token.expiry * 1000) ? entry.token : undefined;
+  };
   const fscKeys =
     fsc === undefined ? undefined : createFscKeys({ source: fsc.certificates, cacheMs, clock, log, fetch });
   const keys = oauth === undefined ? undefined : createKeySet({ ...oauth, cacheMs, clock, log, fetch });
@@ -114,18 +119,19 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
 
   /** A token is not verified again while the keys that verified it still count. */
   async function verifyOnce(token: string): Promise<VerifiedToken> {
-    const tokenHash = hash('sha256', token, 'base64url');
-    const known = cache.get(tokenHash, clock.now());
+    const known = cached(token);
     if (known !== undefined) {
       await known.keys.freshen();
       if (known.keys.holds(known.key)) return known;
     }
     try {
-      const verified = await verifyAnew(token, tokenHash, clock.now());
-      cache.set(tokenHash, verified, clock.now());
+      const now = clock.now();
+      const verified = await verifyAnew(token, hash('sha256', token, 'base64url'), now);
+      const until = Math.min(now.getTime() + tokenCacheMs, verified.verifyAgainAt ?? Number.POSITIVE_INFINITY);
+      cache.set(token, { token: verified, until });
       return verified;
     } catch (error) {
-      cache.delete(tokenHash);
+      cache.delete(token);
       throw error;
     }
   }
@@ -157,15 +163,13 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
     },
     recall(request, service) {
       try {
-        const known = cache.get(hash('sha256', tokenOf(request, service), 'base64url'), clock.now());
+        const known = cached(tokenOf(request, service));
         if (known === undefined || !known.keys.isFresh() || !known.keys.holds(known.key)) return undefined;
         return judge(known, request, service);
       } catch (error) {
         return counted(error);
       }
     },
-    cachedSubject: (token) => cache.subject(hash('sha256', token, 'base64url'), clock.now()),
-    keysFetchedAt: () => keys?.fetchedAt(),
     fscValidUntil: () => fscKeys?.validUntil(),
     checks: [
       ...(keys === undefined ? [] : [issuerCheck(keys, cacheMs, clock)]),
@@ -200,98 +204,16 @@ function checkBinding(token: VerifiedToken, passedOn: boolean, certificate: Head
     throw new TokenError('invalid', 'client-certificate-mismatch');
 }
 
-/** Verified tokens by hash, limited in bytes; the least recently used is evicted. */
-type TokenCache = {
-  /** A token whose signature need not be verified again yet. */
-  get(hash: string, now: Date): VerifiedToken | undefined;
-  /** The subject of a token that was verified once and has not expired: for counting, not for access. */
-  subject(hash: string, now: Date): string | undefined;
-  set(hash: string, token: VerifiedToken, now: Date): void;
-  delete(hash: string): void;
-  clear(): void;
-};
+/** Size of an entry without its texts, and of a scope. */
+const ENTRY_BYTES = 700;
+const SCOPE_BYTES = 60;
 
-type TokenCacheOptions = {
-  /** Memory for all tokens together, about. */
-  maxBytes: number;
-  /** How long a verified token is accepted without verifying it again; 0: not at all. */
-  cacheMs: number;
-};
-
-type Entry = { token: VerifiedToken; until: number; bytes: number };
-
-/** Size of an entry without its texts. */
-const entryBytes = 700;
-const scopeBytes = 60;
-
-export function createTokenCache({ maxBytes, cacheMs }: TokenCacheOptions): TokenCache {
-  // A Map keeps insertion order: the first key is the least recently used.
-  const entries = new Map<string, Entry>();
-  let bytes = 0;
-  // Often the next one too: it need not be moved, which in a Map means rehashing every few times.
-  let last: string | undefined;
-
-  const drop = (hash: string): void => {
-    bytes -= entries.get(hash)?.bytes ?? 0;
-    entries.delete(hash);
-  };
-  const find = (hash: string, now: Date): Entry | undefined => {
-    const entry = entries.get(hash);
-    if (entry === undefined) return undefined;
-    if (now.getTime() >= entry.token.expiry * 1000) {
-      drop(hash);
-      return undefined;
-    }
-    if (hash !== last) {
-      entries.delete(hash);
-      entries.set(hash, entry);
-      last = hash;
-    }
-    return entry;
-  };
-  return {
-    get(hash, now) {
-      const entry = find(hash, now);
-      return entry !== undefined && now.getTime() < entry.until ? entry.token : undefined;
-    },
-    subject: (hash, now) => find(hash, now)?.token.caller.subject,
-    set(hash, token, now) {
-      drop(hash);
-      const until = Math.min(now.getTime() + cacheMs, token.verifyAgainAt ?? Number.POSITIVE_INFINITY);
-      const entry = { token, until, bytes: sizeOf(hash, token) };
-      entries.set(hash, entry);
-      bytes += entry.bytes;
-      last = hash;
-      for (const oldest of entries.keys()) {
-        if (bytes <= maxBytes) break;
-        drop(oldest);
-      }
-    },
-    delete: drop,
-    clear() {
-      entries.clear();
-      bytes = 0;
-    },
-  };
-}
+type Entry = { token: VerifiedToken; until: number };
 
 /** Bytes of an entry, about: a character takes up to two. */
-function sizeOf(hash: string, { caller, key, boundTo = '', fsc }: VerifiedToken): number {
-  const texts = [
-    hash,
-    key,
-    boundTo,
-    fsc?.groupId,
-    fsc?.service,
-    caller.subject,
-    caller.clientId,
-    caller.actor,
-    caller.publishedFor,
-  ];
-  const scopes = [...caller.scopes];
-  const characters = [...texts, caller.oin, caller.peerId, caller.tokenHash, ...scopes].reduce(
-    (sum, text) => sum + (text?.length ?? 0),
-    0,
-  );
-  return entryBytes + scopeBytes * scopes.length + 2 * characters;
+function sizeOf({ token: { caller, key, boundTo, fsc } }: Entry, text: string): number {
+  const { subject, clientId, actor, publishedFor, oin, peerId, tokenHash } = caller;
+  const texts = [text, key, boundTo, fsc?.groupId, fsc?.service, subject, clientId, actor, publishedFor, oin, peerId];
+  const characters = [...texts, tokenHash, ...caller.scopes].reduce((sum, one) => sum + (one?.length ?? 0), 0);
+  return ENTRY_BYTES + SCOPE_BYTES * caller.scopes.size + 2 * characters;
 }

@@ -43,7 +43,7 @@ describe('an FSC access token', () => {
       expiresAt: new Date(issuedAt.getTime() + 60_000),
       tokenHash: expect.stringMatching(/^[\w-]{43}$/),
     });
-    expect(verifier.cachedSubject(token)).toBe(requester);
+    expect(verifier.recall({ fscAuthorization: token }, 'shv')?.subject).toBe(requester);
   });
 
   it.each(['https://inway.example', 'https://inway.example/', 'https://inway-a.example', 'https://inway-a.example/'])(
