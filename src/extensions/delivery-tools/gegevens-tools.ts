@@ -1,27 +1,41 @@
 /** What the tools add to `gegevens import` and `gegevens journal`: tables, and the check. */
-
-import { table } from '../../cli/output.ts';
-import { UsageError } from '../../cli/run-command.ts';
-import type { GegevensTools, Report } from '../../gegevens/commands/tools.ts';
-import type { CheckReport } from './check/delivery-check.ts';
-import { checkEntry } from './commands/check.ts';
-import {
-  addTableOptions,
-  dryRun,
-  faultText,
-  inTables,
-  missingMapping,
-  readMapping,
-  readTableFile,
-  type TableOptions,
-} from './commands/import-tables.ts';
+import { stat } from 'node:fs/promises';
+import { extname } from 'node:path';
+import { createProgress } from '../../cli/output.ts';
+import { type CommandContext, CommandError, type ToolContext, UsageError } from '../../cli/run-command.ts';
+import type { GegevensTools } from '../../gegevens/commands/tools.ts';
+import { Faults, type ImportFault } from '../../gegevens/import/faults.ts';
+import type { Model } from '../../gegevens/model/model.ts';
+import type { DeliverySource } from '../../gegevens/store/import-file.ts';
+import { isRecord } from '../../lib/json/json-value.ts';
+import { limitYoungGeneration } from '../../lib/scheduling.ts';
+import { asReport, checkEntry } from './commands/check.ts';
+import { parsePeriod, wholeNumber } from './commands/options.ts';
+import type { Plan } from './tables/plan.ts';
+import type { ReadTables } from './tables/read-tables.ts';
 import type { TableFault } from './tables/table-file.ts';
 
-type Options = TableOptions & { readonly check?: boolean };
+interface Options {
+  readonly mapping?: string;
+  readonly dryRun?: boolean;
+  readonly show: number;
+  readonly showPersons?: boolean;
+  readonly period?: { readonly start: string; readonly end: string };
+  readonly check?: boolean;
+}
+
+const SHOWN = 3;
+const MAX_SHOWN = 1000;
+const TABLE_NAMES: ReadonlySet<string> = new Set(['.csv', '.tsv', '.xls', '.xlsx', '.xlsm', '.ods']);
 
 export const gegevensTools: GegevensTools = {
   addImportOptions(command) {
-    addTableOptions(command)
+    command
+      .option('--mapping <file>', 'the files are tables; this says which column becomes which member')
+      .option('--period <start/end>', 'first and last day of the tables, instead of those in the mapping', parsePeriod)
+      .option('--dry-run', 'show the first records of tables as they would be, and every fault; store nothing')
+      .option('--show <count>', 'how many records of each list a dry run shows', wholeNumber(0, MAX_SHOWN), SHOWN)
+      .option('--show-persons', 'show BSN, names and addresses in a dry run as they are')
       .option(
         '--check',
         'report on what was stored, as `gegevens check` does; exit status 1 when something in it blocks',
@@ -33,21 +47,23 @@ export const gegevensTools: GegevensTools = {
   },
   insteadOfImport(command, files) {
     const options = command.opts<Options>();
-    const missing = missingMapping(options, files);
-    if (missing !== undefined) throw new UsageError(missing);
-    if (options.dryRun !== true) return undefined;
-    return async (context, model) => dryRun(context, await readMapping(options, model), options, files);
+    const { mapping, dryRun: isDry, period } = options;
+    if (mapping !== undefined) {
+      if (isDry !== true) return undefined;
+      return async (context, model) => dryRun(context, await readMapping(mapping, model), options, files);
+    }
+    if (isDry === true || period !== undefined) {
+      throw new UsageError('--dry-run and --period are for tables: --mapping is missing');
+    }
+    const table = files.find((file) => TABLE_NAMES.has(extname(file).toLowerCase()));
+    if (table !== undefined) throw new UsageError(`${table} is a table: --mapping is missing`);
+    return undefined;
   },
   async beginImport(command, model) {
     const options = command.opts<Options>();
-    const plan = await readMapping(options, model);
+    const plan = options.mapping === undefined ? undefined : await readMapping(options.mapping, model);
     const { DeliveryCheck } = await import('./check/delivery-check.ts');
-    const { countFindings, reportJson, reportText } = await import('./check/report-text.ts');
-    const asReport = (report: CheckReport): Report => ({
-      text: reportText(report, table),
-      json: reportJson(report),
-      blocking: countFindings(report, 'blocking'),
-    });
+    const report = await asReport();
     return {
       ...(plan !== undefined && {
         read: async (context, path) => {
@@ -64,7 +80,7 @@ export const gegevensTools: GegevensTools = {
       ...(options.check === true && {
         createJudge: (now) => {
           const judge = new DeliveryCheck({ model, now });
-          return { judge, report: () => asReport(judge.report()) };
+          return { judge, report: () => report(judge.report()) };
         },
       }),
     };
@@ -72,6 +88,113 @@ export const gegevensTools: GegevensTools = {
   describeAnswer: checkEntry,
 };
 
+/** @throws {CommandError} */
+async function readMapping(path: string, model: Model): Promise<Plan> {
+  const { MappingError, readMappingFile } = await import('./tables/mapping-file.ts');
+  const { planTables } = await import('./tables/plan.ts');
+  try {
+    return planTables(readMappingFile(path), model);
+  } catch (error) {
+    if (error instanceof MappingError) throw new CommandError(error.message, { cause: error });
+    throw error;
+  }
+}
+
+/** Reads the tables of a file and judges their records. @returns them, and the message to import when they have no faults */
+async function readTableFile(
+  { terminal, interrupted: signal }: Pick<CommandContext, 'terminal' | 'interrupted'>,
+  plan: Plan,
+  { period, dryRun: isDry, show }: Options,
+  path: string,
+): Promise<{ readonly tables: ReadTables; readonly source: DeliverySource }> {
+  const { envelopOf, messageSource, openTableFile } = await import('./tables/table-source.ts');
+  const { readTables } = await import('./tables/read-tables.ts');
+  // Rows are short-lived: a large young generation would hold a hundred megabytes of them.
+  limitYoungGeneration();
+  const { size } = await stat(path);
+  const progress = createProgress(terminal, 'records read', path.toLowerCase().endsWith('.csv') ? size : undefined);
+  const envelop = envelopOf({ plan, now: new Date(), period });
+  try {
+    const tables = await readTables({
+      ...{ plan, envelop, signal, samples: isDry === true ? show : 0, progress: progress.update },
+      open: () => openTableFile(path, plan, { signal, onBytes: progress.reached }),
+    });
+    return { tables, source: messageSource(tables.message, plan, envelop, path) };
+  } finally {
+    progress.end();
+  }
+}
+
+/** Shows what an import would store, and all faults. @throws {CommandError} when there are any */
+async function dryRun(
+  { output, ...context }: Pick<ToolContext, 'terminal' | 'output' | 'interrupted'>,
+  plan: Plan,
+  options: Options,
+  files: readonly string[],
+): Promise<void> {
+  const { readDelivery } = await import('./delivery-files.ts');
+  const results: { readonly file: string; readonly faults: readonly TableFault[] }[] = [];
+  for (const file of files) {
+    const { tables, source } = await readTableFile(context, plan, options, file);
+    const { records, samples, message, notes } = tables;
+    const ofMessage = new Faults();
+    if (tables.faults.length === 0) {
+      // Down to what only all records together can have wrong: two equal ones, a period that ends before it starts.
+      await readDelivery(source, { model: plan.model, faults: ofMessage, signal: context.interrupted });
+    }
+    const faults = [...tables.faults, ...inTables(ofMessage.list, tables)];
+    message.close();
+    const shown = options.showPersons === true ? samples : maskPersons(samples);
+    const result = { file, leveringen: message.leveringen.length, ...records, shown, faults, notes };
+    results.push(result);
+    if (output.json) continue;
+    output.line(
+      `${file}: ${result.leveringen} levering(en), ${records.records} records, ${records.zaken} zaken; nothing stored`,
+    );
+    output.line(JSON.stringify(shown, undefined, 2));
+    for (const fault of faults) output.line(`  ${faultText(fault)}`);
+    for (const note of notes) output.line(`  note: ${faultText(note)}`);
+  }
+  output.result({ dryRun: true, files: results }, () => undefined);
+  const faulty = results.filter(({ faults }) => faults.length > 0).length;
+  if (faulty > 0) throw new CommandError(`${faulty} of ${files.length} files have faults`);
+}
+
+/** Names of members that identify a person, in the models and in most that someone might write. */
+const PERSONAL =
+  /burgerservicenummer|bsn|naam|voorletters|voorvoegsel|geboorte|postcode|huisnummer|straat|adres|plaats|e-?mail|telefoon/i;
+
+/** A copy of a record in which each letter and digit of what identifies a person is a placeholder: the form stays visible. */
+function maskPersons(value: unknown, isPersonal = false): unknown {
+  if (Array.isArray(value)) return value.map((item) => maskPersons(item, isPersonal));
+  if (isRecord(value)) {
+    return Object.fromEntries(
+      Object.entries(value).map(([name, member]) => [name, maskPersons(member, isPersonal || PERSONAL.test(name))]),
+    );
+  }
+  if (!isPersonal || (typeof value !== 'string' && typeof value !== 'number')) return value;
+  return String(value)
+    .replaceAll(/\d/g, '9')
+    .replaceAll(/\p{Lu}/gu, 'X')
+    .replaceAll(/\p{Ll}/gu, 'x');
+}
+
+/** Faults of the message that tables made, at the rows of its records. */
+function inTables(faults: readonly ImportFault[], tables: ReadTables): TableFault[] {
+  const places = tables.placesOf(faults.map(({ line }) => line));
+  return faults.map(({ line, pointer, message }) => ({ ...places.get(line), pointer, message }));
+}
+
 function asFault(fault: TableFault) {
   return { fault, text: faultText(fault) };
+}
+
+/** A fault with its sheet, row and column. */
+function faultText({ sheet, row, column, cell, pointer, message }: TableFault): string {
+  const place = [
+    ...(sheet === undefined ? [] : [`sheet ${sheet}`]),
+    ...(row === undefined ? [] : [`row ${row}`]),
+    ...(column === undefined ? [] : [`column ${column}${cell === undefined ? '' : ` (${cell})`}`]),
+  ];
+  return [place.join(', '), pointer, message].filter((part) => part !== undefined && part !== '').join('  ');
 }

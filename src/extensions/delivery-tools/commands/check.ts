@@ -113,29 +113,30 @@ function storedNames(leveringen: readonly Levering[], { findings }: CheckReport,
   ];
 }
 
+/** How a report is shown. Loaded only when there is one. */
+export async function asReport(): Promise<(report: CheckReport) => Report> {
+  const { countFindings, reportJson, reportText } = await import('../check/report-text.ts');
+  return (report) => ({
+    text: reportText(report, table),
+    json: reportJson(report),
+    blocking: countFindings(report, 'blocking'),
+  });
+}
+
 /** The counts and findings of what was delivered, of an entry of the journal. */
 export async function checkEntry(
   { database, config, clock, interrupted: signal }: CommandContext,
   entry: Journalled,
 ): Promise<Report> {
   const { checkAnswer } = await import('../check/check-deliveries.ts');
-  const { countFindings, reportJson, reportText } = await import('../check/report-text.ts');
-  const { gegevens } = config;
-  const report = await checkAnswer(database.pool, entry, {
-    configured: await chooseModel(gegevens, entry.variant, undefined),
-    ...{ now: clock.now(), signal },
-  });
-  if (report === undefined)
-    return {
-      text: 'What was in this answer is not known any more: its leveringen have been pruned.',
-      json: null,
-      blocking: 0,
-    };
-  return {
-    text: `In this answer: ${reportText(report, table)}`,
-    json: reportJson(report),
-    blocking: countFindings(report, 'blocking'),
-  };
+  const configured = await chooseModel(config.gegevens, entry.variant, undefined);
+  const checked = await checkAnswer(database.pool, entry, { configured, now: clock.now(), signal });
+  if (checked === undefined) {
+    const text = 'What was in this answer is not known any more: its leveringen have been pruned.';
+    return { text, json: null, blocking: 0 };
+  }
+  const report = (await asReport())(checked);
+  return { ...report, text: `In this answer: ${report.text}` };
 }
 
 interface Checked {
@@ -151,21 +152,18 @@ async function write(
   { html = false, out }: CheckOptions,
   { report, model, now, sources }: Checked,
 ): Promise<void> {
-  const { countFindings, reportJson, reportText } = await import('../check/report-text.ts');
   const { reportHtml } = await import('../check/report-html.ts');
+  const { text, json, blocking } = (await asReport())(report);
   const people = (): string =>
-    html
-      ? reportHtml(report, { sources, model: model.mapping.versie, made: now })
-      : `${sources.join('\n')}\n${reportText(report, table)}`;
-  if (out === undefined) output.result(reportJson(report), () => output.line(people().trimEnd()));
+    html ? reportHtml(report, { sources, model: model.mapping.versie, made: now }) : `${sources.join('\n')}\n${text}`;
+  if (out === undefined) output.result(json, () => output.line(people().trimEnd()));
   else {
-    const text = output.json ? JSON.stringify(reportJson(report)) : people();
-    await writeFile(out, `${text.trimEnd()}\n`).catch((cause: unknown) => {
+    const whole = output.json ? JSON.stringify(json) : people();
+    await writeFile(out, `${whole.trimEnd()}\n`).catch((cause: unknown) => {
       throw new CommandError(`the report cannot be written: ${cause instanceof Error ? cause.message : ''}`, { cause });
     });
     output.progress(`the report is in ${out}`);
   }
-  const blocking = countFindings(report, 'blocking');
   if (blocking > 0) throw new CommandError(`${blocking} blocking ${blocking === 1 ? 'finding' : 'findings'}`);
 }
 

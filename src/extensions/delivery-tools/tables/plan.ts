@@ -61,7 +61,6 @@ export interface TablePlan {
 
 export interface Plan {
   readonly model: Model;
-  readonly file: MappingFile;
   readonly content: MappingContent;
   readonly levering: MemberPlans;
   /** Columns of which each value makes a levering of its own. */
@@ -77,92 +76,91 @@ export interface Plan {
  */
 export function planTables(file: MappingFile, model: Model): Plan {
   const { content } = file;
+  const { variant, mapping } = model;
   const problems: string[] = [];
   const report = (pointer: string, message: string): void => {
     problems.push(`line ${file.lineOf(pointer)}, ${pointer}: ${message}`);
   };
-  const { mapping } = model;
-  if (content.variant !== model.variant) {
-    report('/variant', `the mapping is for ${content.variant}, and the import for ${model.variant}`);
-    throw new MappingError(file.path, problems);
-  }
-  if (content.model !== undefined && content.model !== mapping.versie) {
-    report('/model', `the mapping is for model ${content.model}, and the import by ${mapping.versie}`);
-    throw new MappingError(file.path, problems);
-  }
-  const oneLevering = [...mapping.envelop.leveringen, '*'];
-  const { records, teller, zaken } = mapping.levering;
-  const shape = new Shape(model.schema);
-  const planner = (members: Members, at: string, base: readonly string[]): MemberPlans =>
-    planMembers({ members, base, shape, report: (pointer, message) => report(at + toPointer([pointer]), message) });
-  const own = new Set([teller, records, zaken?.lijst ?? []].map(toPointer));
-  for (const pointer of Object.keys(content.levering)) {
-    if (own.has(pointer)) report(`/levering${toPointer([pointer])}`, 'is filled by the import itself');
-  }
-  const checkForms = (forms: readonly string[] | undefined, at: string): void => {
-    for (const form of forms ?? []) {
-      if (dateForm(form, false) === undefined) report(at, `${JSON.stringify(form)} is not a form of dates`);
-    }
+  const reportWhere = (pointer: string, rules: readonly (readonly [isBroken: boolean, message: string])[]): void => {
+    for (const [isBroken, message] of rules) if (isBroken) report(pointer, message);
   };
-  checkForms(content.dates, '/dates');
+  const { model: version = mapping.versie } = content;
+  reportWhere('/variant', [
+    [content.variant !== variant, `the mapping is for ${content.variant}, and the import for ${variant}`],
+  ]);
+  reportWhere('/model', [
+    [version !== mapping.versie, `the mapping is for model ${version}, and the import by ${mapping.versie}`],
+  ]);
+  // Of another model nothing else can be said.
+  if (problems.length > 0) throw new MappingError(file.path, problems.slice(0, 1));
+  const reportForms = (forms: readonly string[] = [], at: string): void =>
+    reportWhere(
+      at,
+      forms.map((form) => [dateForm(form, false) === undefined, `${JSON.stringify(form)} is not a form of dates`]),
+    );
+  const reportSource = ({ pattern, values, other, dates }: FromColumn, at: string): void => {
+    reportForms(dates, at);
+    reportWhere(at, [
+      [other !== undefined && pattern === undefined && values === undefined, '`other` needs `values` or `pattern`'],
+      [pattern !== undefined && readPattern(pattern) === undefined, 'the pattern is not a regular expression'],
+    ]);
+  };
+  const { records, teller, zaken } = mapping.levering;
+  const oneLevering = [...mapping.envelop.leveringen, '*'];
+  const shape = new Shape(model.schema);
+  const planner = (members: Members, at: string, base: readonly string[]): MemberPlans => {
+    const ofMember = (pointer: string, message: string): void => report(at + toPointer([pointer]), message);
+    const plans = planMembers({ members, base, shape, report: ofMember });
+    for (const { pointer, source } of plans.columns) reportSource(source, at + toPointer([pointer]));
+    return plans;
+  };
+  reportForms(content.dates, '/dates');
   const { delimiter = ';', quote = '"' } = content.csv ?? {};
-  if (delimiter === quote || /[\r\n]/.test(delimiter + quote))
-    report('/csv', 'the delimiter and the quote cannot be these');
+  reportWhere('/csv', [
+    [delimiter === quote || /[\r\n]/.test(delimiter + quote), 'the delimiter and the quote cannot be these'],
+  ]);
+  const ownMembers = new Set([teller, records, zaken?.lijst ?? []].map(toPointer));
+  for (const pointer of Object.keys(content.levering)) {
+    reportWhere(`/levering${toPointer([pointer])}`, [[ownMembers.has(pointer), 'is filled by the import itself']]);
+  }
   const levering = planner(content.levering, '/levering', oneLevering);
   for (const { pointer, list, isMultiple } of levering.columns) {
-    if (isMultiple || list?.item === '-')
-      report(`/levering${toPointer([pointer])}`, 'a levering has one row: number the items');
+    reportWhere(`/levering${toPointer([pointer])}`, [
+      [isMultiple || list?.item === '-', 'a levering has one row: number the items'],
+    ]);
   }
-  const checkPattern = ({ pattern, values, other }: FromColumn, at: string): void => {
-    if (other !== undefined && pattern === undefined && values === undefined)
-      report(at, '`other` needs `values` or `pattern`');
-    if (pattern !== undefined && readPattern(pattern) === undefined)
-      report(at, 'the pattern is not a regular expression');
-  };
-  const checkSources = ({ columns }: MemberPlans, at: string): void => {
-    for (const { pointer, source } of columns) {
-      checkForms(source.dates, at + toPointer([pointer]));
-      checkPattern(source, at + toPointer([pointer]));
-    }
-  };
-  checkSources(levering, '/levering');
   const leveringKey = (content.leveringKey ?? []).map((each) => (typeof each === 'object' ? each : { column: each }));
-  for (const [index, source] of leveringKey.entries()) checkPattern(source, `/leveringKey/${index}`);
+  for (const [index, source] of leveringKey.entries()) reportSource(source, `/leveringKey/${index}`);
   const tables = content.tables.map((table, index): TablePlan => {
     const at = `/tables/${index}`;
-    const list = table.list ?? 'records';
-    const isMain = content.tables.findIndex((each) => (each.list ?? 'records') === list) === index;
-    if (list === 'zaken' && zaken === undefined) report(at, 'the model has no zaken');
+    const { list = 'records', key, scattered = false } = table;
+    const ofList = content.tables.filter((each) => (each.list ?? 'records') === list);
+    const isMain = ofList[0] === table;
     const path = list === 'records' ? records : (zaken?.lijst ?? []);
     const record = planner(table.members, `${at}/members`, [...oneLevering, ...path, '*']);
-    if (!isMain && table.key === undefined) report(at, 'a table that adds to the records of another one needs a key');
-    if (table.scattered === true && table.key === undefined) report(at, 'scattered rows need a key');
-    checkSources(record, `${at}/members`);
-    const itemKeys = new Map(Object.entries(table.items ?? {}).map(([pointer, { key }]) => [pointer, key]));
+    reportWhere(at, [
+      [list === 'zaken' && zaken === undefined, 'the model has no zaken'],
+      [!isMain && key === undefined, 'a table that adds to the records of another one needs a key'],
+      [isMain && ofList.length > 1 && key === undefined, 'a table that others add to needs a key'],
+      [scattered && key === undefined, 'scattered rows need a key'],
+    ]);
+    const itemKeys = new Map(Object.entries(table.items ?? {}).map(([pointer, items]) => [pointer, items.key]));
     for (const pointer of itemKeys.keys()) {
       const filled = record.columns.filter((member) => member.list?.pointer === pointer);
-      if (filled.length === 0) report(`${at}/items${toPointer([pointer])}`, 'no member of the table is in this list');
-      if (filled.some(({ list: of, isMultiple }) => of?.item !== '-' || isMultiple)) {
-        report(`${at}/items${toPointer([pointer])}`, 'a key is only for items that are written with the step -');
-      }
+      const isOther = filled.some(({ list: of, isMultiple }) => of?.item !== '-' || isMultiple);
+      reportWhere(`${at}/items${toPointer([pointer])}`, [
+        [filled.length === 0, 'no member of the table is in this list'],
+        [isOther, 'a key is only for items that are written with the step -'],
+      ]);
     }
     return { index, list, mapping: table, isMain, record, itemKeys };
   });
-  for (const {
-    index,
-    list,
-    isMain,
-    mapping: { key },
-  } of tables) {
-    const isAlone = tables.filter((each) => each.list === list).length === 1;
-    if (isMain && !isAlone && key === undefined) report(`/tables/${index}`, 'a table that others add to needs a key');
-  }
-  if (!tables.some(({ list }) => list === 'records')) report('/tables', 'no table makes records');
+  reportWhere('/tables', [[!tables.some(({ list }) => list === 'records'), 'no table makes records']]);
   if (problems.length > 0) throw new MappingError(file.path, problems);
   const sorted = new Set(
     tables.filter(({ isMain, mapping: each }) => !isMain || each.scattered === true).map(({ list }) => list),
   );
-  return { model, file, content, levering, leveringKey, tables, sorted };
+  return { model, content, levering, leveringKey, tables, sorted };
 }
 
 interface MembersToPlan {
