@@ -12,7 +12,7 @@ import { preflight } from './preflight/preflight.ts';
 const SHOWN = ['certificate-chain', 'certificate-revocation', 'transport-certificate', 'clock', 'request-shv'];
 const TIMEOUT_MS = 10_000;
 
-/** The supplier looks whether it could be connected, and has the data sheet that it would send to the office. */
+/** The supplier checks whether it could be connected, and makes the data sheet that it would send to the office. */
 export async function tourLast({ transcript, demo }: TourNeeds): Promise<void> {
   const { environment, fsc, supplier } = demo.file;
   transcript.section('Before the first request: what a supplier checks, and sends to the office');

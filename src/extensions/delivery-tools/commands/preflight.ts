@@ -16,7 +16,7 @@ const HELP = `
 Reads the settings of the service, and changes nothing. With a token it makes one signed request to the service through
 PUBLIC_BASE_URL, for a day without data; that delivery is in the journal. Without one it sees whether the service answers.
 
-Exit status: 0 no line failed; 1 a line failed; 2 wrong usage. What could not be looked at from here does not fail.
+Exit status: 0 no line failed; 1 a line failed; 2 wrong usage. What could not be checked from here does not fail.
 
 Example:
   $ koppelvlak gegevens preflight --transport-certificate inway.pem --contact 'Beheer, beheer@leverancier.example, 070 0000000'`;
@@ -24,7 +24,7 @@ Example:
 export function preflightCommand(terminal: Terminal): Command {
   const command = new Command('preflight')
     .description('check everything that usually goes wrong before the first request, and print the data sheet')
-    .option('--transport-certificate <file>', 'certificate of the Inway (PEM); absent: its address is asked for it')
+    .option('--transport-certificate <file>', 'certificate of the Inway (PEM); default: what its address shows')
     .option('--contact <text>', 'a contact for the data sheet; may be repeated', collect, []);
   return tokenOptions(command)
     .option('--timeout <seconds>', 'longest time for each call', wholeNumber(1, 999), 10)

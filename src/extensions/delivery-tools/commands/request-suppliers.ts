@@ -111,7 +111,7 @@ async function requestOne(
   }
 }
 
-/** The same in each run, wherever the line stands in the file. */
+/** The same in each run, wherever the line is in the file. */
 function nameOf({ supplier, variant }: SupplierLine): string {
   const hash = createHash('sha256').update(supplier).digest('hex').slice(0, 12);
   const host = URL.parse(supplier)?.hostname;

@@ -42,7 +42,7 @@ Signs with the key of GEGEVENS_SIGNING_KEY and GEGEVENS_SIGNING_CHAIN, trusts th
 GEGEVENS_TRUST_ANCHORS and checks revocation as the service does.
 
 Through an Outway no token is needed: the Outway adds it. Each request gets an Fsc-Transaction-Id of its own. The path is that of --outway;
-when that has none, of <url>, else of this service's own mount. With --keep and --resume a request that was broken off goes on after the
+when that has none, of <url>, else of this service's own mount. With --keep and --resume a request that was broken off continues after the
 last page that was kept.
 
 With --suppliers the exit status is 1 when one of them failed; run it again with --resume for those.
@@ -74,7 +74,7 @@ export function requestCommand(terminal: Terminal): Command {
     .option('--header <header>', 'one more header, `Name: value`; may be repeated', collect, [])
     .option('--out <file>', 'write all pages together, as a file of the exchange model')
     .option('--keep <directory>', 'keep every answer as received, with its headers and the request')
-    .option('--resume', 'go on after the pages that an earlier run kept in --keep')
+    .option('--resume', 'continue after the pages that an earlier run kept in --keep')
     .option(
       '--suppliers <file>',
       'request from each line: address or grant hash, variant, model; --keep and --out are directories',

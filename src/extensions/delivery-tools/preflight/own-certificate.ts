@@ -30,7 +30,7 @@ export interface OwnCertificate {
   readonly anchors: readonly Certificate[];
   /** To the anchor; only when all of it holds. */
   readonly path?: readonly Certificate[];
-  /** Why there is none. */
+  /** Why there is no path. */
   readonly fault?: JadesError;
   /** Why the anchors cannot be read. */
   readonly anchorsFault?: string;

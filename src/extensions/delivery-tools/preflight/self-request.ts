@@ -113,6 +113,6 @@ function todoOf(status: number, oin: string): string {
     case 429:
       return 'wait a minute, or raise GEGEVENS_RATE_LIMIT';
     default:
-      return 'look up the log line of the service for this request: the database, the processing log, or overload';
+      return 'find the log line of the service for this request: the database, the processing log, or overload';
   }
 }

@@ -121,7 +121,7 @@ async function* deliveryText(
   check.envelop(withValueAt(envelop, mapping.envelop.leveringen, []));
 }
 
-/** A levering that goes on on the next page is one levering. @param begin is given the message of the first page */
+/** A levering that continues on the next page is one levering. @param begin receives the message of the first page */
 async function* mergeLeveringen(
   pages: AsyncIterable<DeliveredPage>,
   { envelop, levering: { records, zaken, teller } }: Mapping,

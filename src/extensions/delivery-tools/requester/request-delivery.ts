@@ -28,7 +28,7 @@ export interface Exchange {
   readonly verifier: Verifier;
   /** Pages that an earlier run received: they are checked like any other, and not requested again. */
   readonly kept: KeptPages | undefined;
-  /** Is told what is waited for. */
+  /** Receives what is waited for. */
   readonly waiting: (why: string) => void;
 }
 
@@ -117,7 +117,7 @@ async function findKept(
   }
 }
 
-/** What is the same on every page of one state: the period and the moment of delivery. */
+/** What is the same on every page of one state: the period and the time of delivery. */
 function envelopeOf({ gegevens }: CheckedPage, { mapping: { envelop } }: Model): string {
   const { startdatum, einddatum, aanleverdatumEnTijd } = envelop;
   return JSON.stringify([startdatum, einddatum, aanleverdatumEnTijd].map((path) => valueAt(gegevens, path)));

@@ -36,7 +36,7 @@ const OF_LEVERING = '; the columns of a levering belong in every main table';
 export class BoundTable {
   readonly plan: TablePlan;
   readonly sheet: string | undefined;
-  /** Cells of the row of names; 0 when there is none. */
+  /** Cells of the row of names; 0 without one. */
   readonly width: number;
   readonly key: readonly Column[];
   readonly record: readonly BoundMember[];

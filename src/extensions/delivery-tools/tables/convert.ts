@@ -144,7 +144,7 @@ function booleanReader(yes: readonly string[], no: readonly string[]): Read {
     if (typeof cell === 'boolean') return cell;
     const text = cellText(cell) ?? '';
     const remedy = 'name the words in `true` and `false`';
-    return words.get(fold(text)) ?? new CellFault(`is none of ${[...yes, ...no].join(', ')}`, { text, remedy });
+    return words.get(fold(text)) ?? new CellFault(`is not one of ${[...yes, ...no].join(', ')}`, { text, remedy });
   };
 }
 
@@ -238,7 +238,7 @@ const PATTERNS: Readonly<Record<string, string>> = {
 /** What may follow a date: its time. */
 const TIME = '(?:[T ]+\\d{1,2}:\\d{2}(?::\\d{2}(?:[.,]\\d{1,9})?)?(?:Z|[+-]\\d{2}:?\\d{2})?)?';
 
-/** Reads a text as a day: `YYYY-MM-DD`, or `undefined` when it is none of that form. */
+/** Reads a text as a day: `YYYY-MM-DD`, or `undefined` when it has another form. */
 export type DateForm = (text: string) => string | undefined;
 
 /** @returns `undefined` when the form lacks a day, month or year, or has one twice */
@@ -288,8 +288,8 @@ const LAST_SERIAL = 2_958_465;
 const SHIFT_1904 = 1462;
 
 /**
- * The day that a spreadsheet's number stands for. The 1900 system counts a 29 February 1900 that never was.
- * @returns `undefined` for a number that stands for no day
+ * The day of a spreadsheet's number. The 1900 system counts a 29 February 1900 that never was.
+ * @returns `undefined` for a number without a day
  */
 export function serialDay(serial: number, date1904: boolean): string | undefined {
   if (!Number.isFinite(serial)) return undefined;

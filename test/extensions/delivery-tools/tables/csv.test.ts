@@ -253,7 +253,7 @@ it('names all faults together, with row and column, and repeats no value', async
   expect(faults).toEqual([
     { row: 2, column: 'Start', message: 'is not a date of the form yyyy-MM-dd, d-M-yyyy' },
     { row: 2, column: 'Schuld', message: 'is not a number with a comma before its decimals' },
-    { row: 2, column: 'Crisis', message: expect.stringContaining('is none of ja') },
+    { row: 2, column: 'Crisis', message: expect.stringContaining('is not one of ja') },
     { row: 2, column: 'Reden', message: 'is not among the values that the mapping knows' },
     {
       row: 3,

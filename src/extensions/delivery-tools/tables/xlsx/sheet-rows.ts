@@ -36,7 +36,7 @@ export class RichText {
   }
 }
 
-/** `_x000D_` stands for a character that XML cannot hold. */
+/** `_x000D_` is how a character is written that XML cannot hold. */
 function unescapeText(text: string): string {
   if (!text.includes('_x')) return text;
   return text.replaceAll(/_x([0-9A-Fa-f]{4})_/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
@@ -152,7 +152,7 @@ export class SheetRows implements XmlHandler {
     if (!Number.isFinite(value)) return text === '' ? undefined : broken('is a number that cannot be read');
     if (format === 'date') {
       const day = serialDay(value, this.#context.date1904);
-      return day === undefined ? broken('has the format of a date but is none') : { kind: 'date', day };
+      return day === undefined ? broken('has the format of a date but is not one') : { kind: 'date', day };
     }
     const isPadded = format !== undefined && Number.isInteger(value) && value >= 0;
     return { kind: 'number', value, shown: isPadded ? String(value).padStart(format.digits, '0') : undefined };

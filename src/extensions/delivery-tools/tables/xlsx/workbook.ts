@@ -16,7 +16,7 @@ interface Sheet {
   readonly part: string;
 }
 
-/** Opens a workbook. Its sheets are read as streams. @throws {UnreadableTable} when it is none */
+/** Opens a workbook. Its sheets are read as streams. @throws {UnreadableTable} when it is not one */
 export async function openXlsx(path: string, { signal, onBytes }: OpenOptions): Promise<TableFile> {
   const archive = await ZipArchive.open(path);
   const strings = new TextList();
