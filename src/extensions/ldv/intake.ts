@@ -1,4 +1,4 @@
-/** From spans to stored lines: which are refused, what the register says of the others, and what the answer tells. */
+/** From spans to stored lines: which are refused, what the register says of the others, and the answer. */
 import { Counter, type Registry } from 'prom-client';
 import type { Pool } from '../../database/pool.ts';
 import type { Db } from '../../database/transaction.ts';

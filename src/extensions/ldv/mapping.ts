@@ -215,7 +215,7 @@ export function spanIdOf(actieId: string, nummer?: number): string {
 
 /** The trace of an action: its processing, else one of its own. */
 export function traceIdOf({ actieId, verwerkingId }: Pick<Versie, 'actieId' | 'verwerkingId'>): string {
-  // W3C: a trace of zeros only is none.
+  // W3C: zeros only are not a trace.
   if (verwerkingId === null || verwerkingId === NIL_UUID) return hashDigits(`ldv-trace:${actieId}`, 32);
   return verwerkingId.replaceAll('-', '');
 }

@@ -27,7 +27,7 @@ export const settings = {
       'LDV_KEEP_ATTRIBUTES',
       list(
         /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}(?:\.\*)?$/,
-        'comma list of names; one that ends in `.*` stands for all that begin so',
+        'comma list of names; one that ends in `.*` means all that begin with it',
       ),
       [],
       'Attributes of spans and resources that are kept beside `dpl.*` and `service.*`, encrypted as identifiers are.',
@@ -121,7 +121,7 @@ export function contradictions(config: Config, fault: Fault): void {
         fault([variable, 'LDV_FORWARD_TOKEN_URL'], 'is missing', 'what the token is asked for with');
     }
     if (ldvOut.forwardToken !== undefined)
-      fault(['LDV_FORWARD_TOKEN', 'LDV_FORWARD_TOKEN_URL'], 'stands beside LDV_FORWARD_TOKEN_URL', 'one of the two');
+      fault(['LDV_FORWARD_TOKEN', 'LDV_FORWARD_TOKEN_URL'], 'is set beside LDV_FORWARD_TOKEN_URL', 'one of the two');
   }
   if (server.environment === 'production') {
     const { forwardUrl, forwardTokenUrl } = ldvOut;

@@ -101,7 +101,7 @@ function newOriginCommand(terminal: Terminal): Command {
     .addHelpText(
       'after',
       `
-Everybody who follows the log sees that it broke here, and must be told why. The old log stays readable.
+Everybody who follows the log sees that it broke here: say why. The old log stays readable.
 
 Example:
   $ koppelvlak proof new-origin raadsfeed`,

@@ -1,4 +1,4 @@
-/** Which leaves a tree gets next: entries of the queue or of the feed, padding, and those that stand for no record. */
+/** Which leaves a tree gets next: entries of the queue or of the feed, padding, and leaves without a record. */
 import { createHmac, createSecretKey, hash } from 'node:crypto';
 import type { Pool } from '../../database/pool.ts';
 import { type Db, transaction } from '../../database/transaction.ts';

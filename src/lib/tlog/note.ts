@@ -27,7 +27,7 @@ const MAX_KEY_BYTES = 1024;
 const SEED_BYTES = 32;
 const PUBLIC_KEY_BYTES = 32;
 const SIGNATURE_BYTES = 64;
-/** What stands before the raw key in its DER form (RFC 8410). */
+/** What precedes the raw key in its DER form (RFC 8410). */
 const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
 const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 
@@ -50,7 +50,7 @@ export interface NoteSignature {
   readonly id: string;
   /** What follows the key id. */
   readonly signature: Uint8Array;
-  /** As it stands in the note, with its newline. */
+  /** As the note has it, with its newline. */
   readonly line: string;
 }
 
@@ -177,7 +177,7 @@ function parseSignature(line: string): NoteSignature {
 
 /**
  * Verifies the signatures of known keys and ignores the others (signed-note, Signatures).
- * @throws {NoteError} when it is malformed, when one of a known key does not verify, or when there is none
+ * @throws {NoteError} when it is malformed, when one of a known key does not verify, or when no known key signed it
  */
 export function openNote(note: string, keys: readonly VerifierKey[]): OpenedNote {
   const { text, signatures } = splitNote(note);

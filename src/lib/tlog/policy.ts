@@ -107,7 +107,7 @@ export function parsePolicy(octets: Uint8Array): Policy {
       groups += 1;
       if (members.length === 0) throw new FormatError('group <name> all|any|<k> <name>...');
       if (groups > MOST_OF_EACH) throw new FormatError('too many groups');
-      if (new Set(members).size < members.length) throw new FormatError('a name stands twice in a group');
+      if (new Set(members).size < members.length) throw new FormatError('a group names a member twice');
       for (const member of members)
         if (grouped.has(member)) throw new FormatError(`${shown(member)} is in a group already`);
       const parts = members.map(ruleOf);
@@ -130,7 +130,7 @@ export function parsePolicy(octets: Uint8Array): Policy {
       const [keyword = '', ...words] = line.split(/[ \t]+/).filter((word) => word !== '');
       if (keyword === '' || keyword.startsWith('#')) continue;
       const reader = Object.hasOwn(readers, keyword) ? readers[keyword] : undefined;
-      if (reader === undefined) throw new FormatError(`${shown(keyword)} is none of log, witness, group and quorum`);
+      if (reader === undefined) throw new FormatError(`${shown(keyword)} is not one of log, witness, group and quorum`);
       reader(words);
     } catch (error) {
       if (error instanceof FormatError) throw new PolicyError(`line ${place + 1}: ${error.message}`);
@@ -146,7 +146,7 @@ function expectWords(words: readonly string[], least: number, most: number, form
   if (words.length < least || words.length > most) throw new FormatError(form);
 }
 
-/** The key and address of a log or witness; refuses a public key that stands there already. */
+/** The key and address of a log or witness; refuses a public key that the policy has already. */
 function keyWithUrl(words: readonly string[], type: VerifierKey['type'], others: readonly PolicyLog[]): PolicyLog {
   // Octets over 0x7f are opaque in a policy, but a key's name is UTF-8 wherever it is signed.
   const [vkey = '', url] = words.map((word) => Buffer.from(word, 'latin1').toString('utf8'));
@@ -154,7 +154,7 @@ function keyWithUrl(words: readonly string[], type: VerifierKey['type'], others:
   if (key.type !== type) throw new FormatError(`a ${type === LOG_KEY ? 'log' : 'witness'} has a key of type ${type}`);
   if (others.length >= MOST_OF_EACH) throw new FormatError(`there are more than ${MOST_OF_EACH}`);
   if (others.some((other) => Buffer.compare(other.key.publicKey, key.publicKey) === 0)) {
-    throw new FormatError('the same public key stands twice');
+    throw new FormatError('the same public key is there twice');
   }
   return { key, url };
 }

@@ -202,7 +202,7 @@ describe('proof monitor', () => {
     const impostor = createSigner(logKey.key.name, Buffer.alloc(32, 9));
     expect(await watch(newState(), '--key', impostor.key.text)).toMatchObject({
       status: 1,
-      stdout: expect.stringContaining('none of those given'),
+      stdout: expect.stringContaining('not one of those given'),
     });
     expect((await watch(newState(), '--key', logKey.key.text)).status).toBe(0);
     const text = formatCheckpoint({ origin: logKey.key.name, size: 5, root: tree.roots[5] ?? EMPTY_ROOT });

@@ -156,7 +156,7 @@ describe('policies', () => {
   const [first = ''] = cosigners.map(({ text }) => text);
   it.each([
     ['quorum two', 'line 1: "two" is not defined above'],
-    [`witness a ${first}\nwitness b ${first}\nquorum a`, 'line 2: the same public key stands twice'],
+    [`witness a ${first}\nwitness b ${first}\nquorum a`, 'line 2: the same public key is there twice'],
     [`witness a ${first}\ngroup a any a\nquorum a`, 'line 2: the name "a" is taken'],
     [`witness a ${first}\ngroup g 2 a\nquorum g`, 'line 2: a group of 1 needs all, any, or 1 to 1'],
     [`witness a ${first}\ngroup g any a\ngroup h any a\nquorum h`, 'line 3: "a" is in a group already'],
@@ -164,7 +164,7 @@ describe('policies', () => {
     [`log ${first}\nquorum none`, 'line 1: a log has a key of type 1'],
     ['quorum none\nquorum none', 'line 2: there is a second quorum line'],
     ['quorum none\r\n', 'line 1: a character that no policy may have'],
-    ['constructor a\nquorum none', 'line 1: "constructor" is none of log, witness, group and quorum'],
+    ['constructor a\nquorum none', 'line 1: "constructor" is not one of log, witness, group and quorum'],
     ['# nothing', 'the policy has no quorum line'],
   ])('name the line that is wrong: %s', (text, message) => {
     expect(() => parsePolicy(Buffer.from(text))).toThrow(message);

@@ -87,7 +87,7 @@ async function monitor(urls: readonly string[], options: MonitorOptions, context
       const served = parseLogKey(seen?.key ?? Buffer.from(await below('key')).toString('utf8'));
       // A key that was given is believed; otherwise the one of the first time, for ever.
       const key = keys.length === 0 ? served : keys.find(({ text }) => text === served.text);
-      if (key === undefined) return { fault: 'its key is none of those given' };
+      if (key === undefined) return { fault: 'its key is not one of those given' };
       const observation = await observe(below, key, seen?.checkpoint);
       const { kind, note } = observation;
       if (kind === 'conflict') {

@@ -267,7 +267,7 @@ function lineIn(note: string, key: VerifierKey): string | undefined {
 
 /**
  * The line of an answer that this witness made over this text; lines of others are ignored.
- * @throws {Error} when there is none, it does not verify, or its time is in the future
+ * @throws {Error} when it is missing, does not verify, or its time is in the future
  */
 function verifiedLine(text: string, answer: string, key: VerifierKey, now: number): string {
   const [found] = openNote(formatNote(text, [answer]), [key]).verified;
