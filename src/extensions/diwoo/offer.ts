@@ -2,8 +2,8 @@
 
 import { normaliseOrganisatiecode } from '../../lib/feed-client/organisatiecode.ts';
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
+import { categoryNumber, fileType } from '../../lib/woo-value-lists.ts';
 import { stripControls } from '../../plugins/html/template.ts';
-import { categoryNumber, fileType } from '../../raadsfeed/domain/value-lists.ts';
 
 /** Reasons to leave a current document out that follow from the document itself. */
 export type OwnReason = 'no-file' | 'not-https' | 'bad-address' | 'unknown-category' | 'no-date';

@@ -1,11 +1,11 @@
 /** The page of a document, and the list of an organisation's documents. */
 
 import type { JsonObject } from '../../lib/json/json-value.ts';
+import { categoryNumber, categoryTerm } from '../../lib/woo-value-lists.ts';
 import { day, fileSize } from '../../plugins/html/format.ts';
 import { facts, heading, link, type Page, paragraph } from '../../plugins/html/page.ts';
 import { html, safeUrl, shorten } from '../../plugins/html/template.ts';
 import type { Resource } from '../../raadsfeed/domain/resource.ts';
-import { categoryNumber, categoryTerm } from '../../raadsfeed/domain/value-lists.ts';
 import type { FeedOrganisation } from '../../raadsfeed/store/state.ts';
 import { anchorOf } from './agenda.ts';
 import { HOME, jsonAddress, organisationPath, type PagesContext, pagePath, withQuery } from './context.ts';

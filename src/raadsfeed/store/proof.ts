@@ -5,7 +5,7 @@ import type { NumberedEntry, NumberedRecords, ProofRecord, ProofWriter, StoredPr
 import { joinRecord, type RecordText } from '../domain/record-text.ts';
 import { lockFeedRow, readFeedRow } from './feed-row.ts';
 import { PAGE_OCTETS } from './read-records.ts';
-import { endOfRead } from './verify.ts';
+import { endOfRead, readNumbers, type StoredNumber } from './verify.ts';
 
 /** The one part of a record. */
 export const RECORD_PART = 'record';
@@ -49,9 +49,9 @@ export function numberedRecords(writer: ProofWriter): NumberedRecords {
       const entries: NumberedEntry[] = [];
       for (let after = from - 1; after < upTo; ) {
         const end = await endOfRead(db, after, upTo);
-        const sealed = (await readTexts(db, after, end)).map(({ sequenceNumber: number, text }) => ({
-          number,
-          ...writer.seal(proofRecordOf(text)),
+        const sealed = (await readNumbers(db, after, end)).map((row) => ({
+          number: row.sequenceNumber,
+          ...writer.seal(proofRecordOf(textOf(row))),
         }));
         await db.query({
           name: 'raadsfeed-store-seeds',
@@ -70,37 +70,7 @@ export function numberedRecords(writer: ProofWriter): NumberedRecords {
   };
 }
 
-interface ProofRow {
-  readonly sequenceNumber: number;
-  readonly text: RecordText;
-  readonly op: string | null;
-  readonly seed: string | null;
-}
-
-/** What is stored under the numbers after one, up to and including another, whichever table has it. */
-async function readTexts(db: Db, after: number, upTo: number): Promise<ProofRow[]> {
-  const { rows } = await db.query<{
-    sequenceNumber: number;
-    prefix: string | null;
-    suffix: string | null;
-    op: string | null;
-    seed: string | null;
-  }>({
-    name: 'raadsfeed-proof-texts',
-    text: `select coalesce(t.sequence_number, r.sequence_number) as "sequenceNumber", t.kop as prefix, t.rest as suffix, r.op, r.zaad as seed
-             from (select * from raadsfeed.tekst where sequence_number > $1::bigint and sequence_number <= $2::bigint) t
-             full join (select * from raadsfeed.record where sequence_number > $1::bigint and sequence_number <= $2::bigint) r
-               on r.sequence_number = t.sequence_number
-            order by 1`,
-    values: [after, upTo],
-  });
-  return rows.map(({ sequenceNumber, prefix, suffix, op, seed }) => ({
-    sequenceNumber,
-    text: { prefix: prefix ?? '', suffix },
-    op,
-    seed,
-  }));
-}
+const textOf = ({ prefix, suffix }: StoredNumber): RecordText => ({ prefix: prefix ?? '', suffix });
 
 /** What is asked of a number for its proof. */
 export type RecordProof =
@@ -111,11 +81,11 @@ export type RecordProof =
 export async function readRecordProof(db: Db, writer: ProofWriter, sequenceNumber: number): Promise<RecordProof> {
   const { head } = await readFeedRow(db);
   if (sequenceNumber < 1 || sequenceNumber > head.sequenceNumber) return { found: 'nothing' };
-  const [row] = await readTexts(db, sequenceNumber - 1, sequenceNumber);
+  const [row] = await readNumbers(db, sequenceNumber - 1, sequenceNumber);
   if (row === undefined) return { found: 'removed' };
   if (row.seed === null) return { found: row.op === 'redact' ? 'removed' : 'without-entry' };
   const seed = writer.decryptSeed(nameOf(sequenceNumber), row.seed);
-  return { found: 'record', record: proofRecordOf(row.text), seed };
+  return { found: 'record', record: proofRecordOf(textOf(row)), seed };
 }
 
 /** Every record of the feed for `proof verify`, in the order of its numbers. A `redact` also says which leaves it removed. */
@@ -126,7 +96,7 @@ export async function* storedRecords(db: Db, writer: ProofWriter): AsyncGenerato
   const last = Math.max(head.sequenceNumber, rows[0]?.last ?? 0);
   for (let after = 0; after < last; ) {
     const end = Math.min(await endOfRead(db, after, last), after + PAGE_NUMBERS);
-    for (const row of await readTexts(db, after, end)) yield storedProof(row, writer);
+    for (const row of await readNumbers(db, after, end)) yield storedProof(row, writer);
     after = end;
   }
 }
@@ -134,10 +104,11 @@ export async function* storedRecords(db: Db, writer: ProofWriter): AsyncGenerato
 /** Numbers that are read in one statement at most; they are fewer when their texts are together more than `PAGE_OCTETS`. */
 const PAGE_NUMBERS = Math.min(1000, PAGE_OCTETS);
 
-function storedProof({ sequenceNumber, text, op, seed }: ProofRow, writer: ProofWriter): StoredProof {
+function storedProof(row: StoredNumber, writer: ProofWriter): StoredProof {
+  const { sequenceNumber, op, seed } = row;
   const name = `record ${sequenceNumber}`;
   try {
-    const record = proofRecordOf(text);
+    const record = proofRecordOf(textOf(row));
     if (seed === null) {
       // The record that stands for one that was redacted has no entry; a later `redact` must name its number.
       return op === 'redact' && isRedacted(record, sequenceNumber)

@@ -12,6 +12,8 @@ export interface StoredNumber {
   readonly organisatiecode: string | null;
   readonly bronidentificatie: string | null;
   readonly storedAt: Date | null;
+  /** Of the proof log, encrypted. */
+  readonly seed: string | null;
   /** Of the current state that names this number. */
   readonly stateHash: string | null;
   readonly stateIdentity: string | null;
@@ -32,11 +34,11 @@ export async function endOfRead(db: Db, after: number, upTo: number): Promise<nu
 }
 
 /** Everything stored under the first numbers after one, up to and including `upTo`, whichever table has it. */
-export async function readForVerify(db: Db, after: number, upTo: number): Promise<StoredNumber[]> {
+export async function readNumbers(db: Db, after: number, upTo: number): Promise<StoredNumber[]> {
   const { rows } = await db.query<StoredNumber>({
-    name: 'raadsfeed-verify',
+    name: 'raadsfeed-numbers',
     text: `select coalesce(r.sequence_number, t.sequence_number, s.sequence_number) as "sequenceNumber", t.merk as epoch, t.kop as prefix, t.rest as suffix, r.op,
-                  r.resource_type as "resourceType", r.organisatiecode, r.bronidentificatie, r.opgeslagen as "storedAt",
+                  r.resource_type as "resourceType", r.organisatiecode, r.bronidentificatie, r.opgeslagen as "storedAt", r.zaad as seed,
                   s.content_hash as "stateHash",
                   s.organisatiecode || '/' || s.resource_type || '/' || s.bronidentificatie as "stateIdentity"
              from (select * from raadsfeed.record where sequence_number > $1::bigint and sequence_number <= $2::bigint) r

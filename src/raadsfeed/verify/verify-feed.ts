@@ -7,8 +7,8 @@ import {
   endOfRead,
   hasRedactionSince,
   readChangedSince,
-  readForVerify,
   readLeftovers,
+  readNumbers,
   type StoredNumber,
 } from '../store/verify.ts';
 import { type CheckedRecord, checkRecord, createMeetingTimes } from './check-record.ts';
@@ -59,7 +59,7 @@ export async function verifyFeed(db: Db, { signal, progress, clock }: VerifyOpti
   for (let after = 0; after < head; ) {
     signal.throwIfAborted();
     const end = await endOfRead(db, after, Math.min(after + STEP, head));
-    const rows = await readForVerify(db, after, end);
+    const rows = await readNumbers(db, after, end);
     for (const row of rows) replay.add(row);
     records += rows.length;
     progress(end, head);
