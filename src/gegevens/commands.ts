@@ -208,7 +208,7 @@ async function printProof(
   id: number | undefined,
 ): Promise<void> {
   const { readJournalAfter } = await import('./store/journal.ts');
-  const { proofRecordOf, proveDelivery } = await import('./store/proof.ts');
+  const { proofRecordOf, proveDelivery } = await import('./store/journal.ts');
   if (id === undefined) throw new UsageError('--proof takes the number of an entry');
   const writer = proof('leveringen', 'kept');
   if (writer === undefined) throw new CommandError('the proof log leveringen is not kept: see PROOF_KEY');

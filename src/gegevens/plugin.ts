@@ -9,14 +9,13 @@ import { createClientShare } from '../plugins/limits.ts';
 import { mount } from '../plugins/mount.ts';
 import type { Config } from '../settings/read-config.ts';
 import { createAnswerMemory, createPageCache, createPageFinder, type PageCache } from './exchange/find-page.ts';
-import { fscStyle } from './fsc-style.ts';
 import { createMetrics } from './metrics.ts';
 import type { Variant } from './model/mapping.ts';
 import { loadModel, type Model } from './model/model.ts';
 import { createOwnSigner } from './own-signer.ts';
-import { gegevensProblems } from './problems.ts';
+import { fscStyle, gegevensProblems } from './problems.ts';
 import { postGegevens, rawJsonBody, verifyExchange } from './routes/post-gegevens.ts';
-import { deliveriesSection } from './store/deliveries.ts';
+import { deliveriesSection } from './store/journal.ts';
 import { lastRemoval, REMOVED_CHANNEL } from './store/manage-leveringen.ts';
 import { variantContract } from './variant-contract.ts';
 

@@ -10,12 +10,12 @@ import {
   tileReader,
 } from '../../../src/extensions/proof/store/leaves.ts';
 import { readLog } from '../../../src/extensions/proof/store/logs.ts';
-import { readJournalAfter } from '../../../src/gegevens/store/journal.ts';
 import {
   proofRecordOf as deliveryRecordOf,
   proveDelivery,
+  readJournalAfter,
   storedDeliveries,
-} from '../../../src/gegevens/store/proof.ts';
+} from '../../../src/gegevens/store/journal.ts';
 import { canonicalJson } from '../../../src/lib/json/canonical-json.ts';
 import { isRecord } from '../../../src/lib/json/json-value.ts';
 import { checkpointIn } from '../../../src/lib/tlog/note.ts';

@@ -4,7 +4,7 @@
  */
 import type { Pool } from '../../database/pool.ts';
 import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
-import { lastProven as lastProvenDelivery, storedDeliveries } from '../../gegevens/store/proof.ts';
+import { lastProven as lastProvenDelivery, storedDeliveries } from '../../gegevens/store/journal.ts';
 import { storedRecords } from '../../raadsfeed/store/proof.ts';
 import type { ProofLogName, ProofWriter, ProofWriters, StoredProof } from '../../seams/proof-log.ts';
 import type { Config } from '../../settings/read-config.ts';

@@ -5,9 +5,9 @@ import { type CommandContext, CommandError, reportFailure, runCommand, runTool }
 import type { Terminal } from '../../seams/terminal.ts';
 import type { Config } from '../../settings/read-config.ts';
 import type { ImportFault } from '../import/faults.ts';
-import type { Change, Conflict, Replacement, ReplaceReason } from '../import/replacement.ts';
 import type { Variant } from '../model/mapping.ts';
 import type { Model } from '../model/model.ts';
+import type { Change, Conflict, Replacement, ReplaceReason } from '../store/replace-deliveries.ts';
 import type { FileFault, GegevensTools, ImportAid, ReadFile, Report } from './tools.ts';
 
 interface ImportOptions {

@@ -1,7 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { addStandardFormats } from '../../lib/json/formats.ts';
 import { pointerSteps, valueAt } from '../../lib/json/json-value.ts';
-import { type CheckPlaces, readCheckPlaces } from './check-places.ts';
 
 export type Variant = 'shv' | 'vs';
 
@@ -39,8 +38,8 @@ export interface Mapping {
     };
     readonly zaken: ZakenMapping | undefined;
   };
-  /** What `check` judges. */
-  readonly controle: CheckPlaces;
+  /** Where the rules of `check` find what they judge. */
+  readonly controle: unknown;
 }
 
 /** What is read of each record: when it runs, and what makes two records the same one. */
@@ -135,6 +134,6 @@ export function readMapping(file: unknown, schema: object): Mapping {
               signaalId: required('levering', 'zaken', 'signaalId'),
             },
     },
-    controle: readCheckPlaces(valueAt(file, ['controle']), kenmerken),
+    controle: valueAt(file, ['controle']),
   };
 }

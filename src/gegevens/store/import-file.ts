@@ -6,11 +6,10 @@ import { allowLongStatements, type Db, transaction } from '../../database/transa
 import { type DeliveryJudge, DeliveryReader, type ReadDelivery } from '../import/delivery-reader.ts';
 import { Faults, type ImportFault, ImportStopped } from '../import/faults.ts';
 import { createTraitsReader, type RecordTraits } from '../import/record-traits.ts';
-import type { Replacement } from '../import/replacement.ts';
 import type { Variant } from '../model/mapping.ts';
 import { builtInVersions, loadModel, type Model } from '../model/model.ts';
 import { ImportRows } from './import-rows.ts';
-import { replaceDeliveries } from './replace-deliveries.ts';
+import { type Replacement, replaceDeliveries } from './replace-deliveries.ts';
 
 /** What a delivery is read from: a file, or something that makes its bytes. */
 export interface DeliverySource {

@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import type { Certificate } from './certificate.ts';
 import { isRsa } from './chain.ts';
 import { JadesError, type JadesErrorCode } from './errors.ts';
-import { httpHeaders, type ProtectedHeader, type SignatureStyle } from './protected-header.ts';
+import { httpHeaders, type ProtectedHeader, type SignatureStyle } from './verify.ts';
 
 const sha256Pattern = /^SHA-256=[A-Za-z0-9+/=]{43,44}$/;
 const instanceDigest = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+=[!-~]+$/;

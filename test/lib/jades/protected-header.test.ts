@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseProtectedHeader } from '../../../src/lib/jades/protected-header.ts';
+import { parseProtectedHeader } from '../../../src/lib/jades/verify.ts';
 import { digestForm, type Kit, openKit } from './support/kit.ts';
 
 let kit: Kit;

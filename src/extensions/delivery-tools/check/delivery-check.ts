@@ -7,6 +7,7 @@ import type { ItemList, Mapping } from '../../../gegevens/model/mapping.ts';
 import type { Model } from '../../../gegevens/model/model.ts';
 import { municipalityKey, organisationOf, type Period } from '../../../gegevens/model/selection.ts';
 import { isRecord, toPointer, valueAt } from '../../../lib/json/json-value.ts';
+import { type CheckPlaces, readCheckPlaces } from './check-places.ts';
 import { Persons } from './persons.ts';
 import { isGiven, isNotTakenUp, judgeCase, judgeRecord, personsAt, type Report } from './record-rules.ts';
 import { type Finding, Findings } from './report-text.ts';
@@ -55,6 +56,7 @@ const MAX_KIND_LENGTH = 60;
 export class DeliveryCheck implements DeliveryJudge {
   readonly findings = new Findings();
   readonly #mapping: Mapping;
+  readonly #places: CheckPlaces;
   readonly #period: Period | undefined;
   readonly #today: string;
   readonly #persons = new Persons();
@@ -68,6 +70,8 @@ export class DeliveryCheck implements DeliveryJudge {
 
   constructor({ model, period, now }: CheckOptions) {
     this.#mapping = model.mapping;
+    const { controle, levering } = model.mapping;
+    this.#places = readCheckPlaces(controle, levering.record.personen?.kenmerken ?? []);
     this.#period = period;
     this.#today = now.toISOString().slice(0, 10);
   }
@@ -85,7 +89,8 @@ export class DeliveryCheck implements DeliveryJudge {
     if (!isRecord(value)) return;
     const report: Report = (rule, severity, what, path) =>
       this.findings.add(rule, severity, what, () => this.#pointer(levering, list, nummer, path));
-    const { controle, levering: paths } = this.#mapping;
+    const controle = this.#places;
+    const { levering: paths } = this.#mapping;
     if (list === 'zaken') {
       this.#zaak(value, nummer);
       judgeCase(value, controle, this.#today, report);
@@ -172,7 +177,8 @@ export class DeliveryCheck implements DeliveryJudge {
   }
 
   report(): CheckReport {
-    const { variant, controle } = this.#mapping;
+    const controle = this.#places;
+    const { variant } = this.#mapping;
     const period = this.#period ?? this.#read;
     const steps = controle.steps.map((path) => path.at(-1) ?? '');
     const counts = this.#persons.count(
@@ -194,7 +200,8 @@ export class DeliveryCheck implements DeliveryJudge {
   }
 
   #record(value: Record<string, unknown>, nummer: number, fits: boolean, report: Report): void {
-    const { controle, levering: paths } = this.#mapping;
+    const controle = this.#places;
+    const { levering: paths } = this.#mapping;
     const open = this.#levering;
     const { begin, einde, gemeentecode } = paths.record;
     let municipality: number | undefined;
@@ -244,7 +251,8 @@ export class DeliveryCheck implements DeliveryJudge {
 
   /** Rules 1 and 11. */
   #organisation(head: unknown, report: Report): void {
-    const { controle, levering: paths } = this.#mapping;
+    const controle = this.#places;
+    const { levering: paths } = this.#mapping;
     const { object, gemeentecode, kvkNummer } = paths.organisatie;
     if (gemeentecode !== undefined && kvkNummer !== undefined) {
       const [code, kvk] = [valueAt(head, gemeentecode), valueAt(head, kvkNummer)];

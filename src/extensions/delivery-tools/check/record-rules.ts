@@ -1,7 +1,7 @@
 /** The rules that one record, or one case, can be judged by on its own. */
 
-import type { CheckPlaces, PeriodPlaces } from '../../../gegevens/model/check-places.ts';
 import { isRecord, valueAt } from '../../../lib/json/json-value.ts';
+import type { CheckPlaces, PeriodPlaces } from './check-places.ts';
 import type { Severity } from './report-text.ts';
 
 type Path = readonly string[];

@@ -1,9 +1,8 @@
 import { builtInVersions, checkWhole, loadModel, type Model, type PartCheck } from '../../../gegevens/model/model.ts';
 import type { GegevensRequest } from '../../../gegevens/model/selection.ts';
 import { JadesError } from '../../../lib/jades/errors.ts';
-import type { SignatureStyle } from '../../../lib/jades/protected-header.ts';
 import type { Signer } from '../../../lib/jades/signature.ts';
-import type { Verified, Verifier } from '../../../lib/jades/verify.ts';
+import type { SignatureStyle, Verified, Verifier } from '../../../lib/jades/verify.ts';
 import { isRecord, type JsonObject, valueAt } from '../../../lib/json/json-value.ts';
 import type { KeptExchange, KeptPages } from './collect-delivery.ts';
 import { isTemporaryStatus, parseJson, RequesterError, type SupplierResponse, sendRequest } from './send-request.ts';

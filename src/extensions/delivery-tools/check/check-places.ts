@@ -1,5 +1,5 @@
 /** Where the rules of `gegevens check` find what they judge: the member `controle` of a mapping. */
-import { pointerSteps, valueAt } from '../../lib/json/json-value.ts';
+import { pointerSteps, valueAt } from '../../../lib/json/json-value.ts';
 
 type Path = readonly string[];
 
