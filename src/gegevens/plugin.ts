@@ -13,11 +13,11 @@ import { createMetrics } from './metrics.ts';
 import type { Variant } from './model/mapping.ts';
 import { loadModel, type Model } from './model/model.ts';
 import { createOwnSigner } from './own-signer.ts';
-import { fscStyle, gegevensProblems } from './problems.ts';
+import { gegevensProblems } from './problems.ts';
 import { postGegevens, rawJsonBody, verifyExchange } from './routes/post-gegevens.ts';
 import { deliveriesSection } from './store/journal.ts';
 import { lastRemoval, REMOVED_CHANNEL } from './store/manage-leveringen.ts';
-import { variantContract } from './variant-contract.ts';
+import { fscStyle, variantContract } from './variant-contract.ts';
 
 const MEGABYTE = 1024 * 1024;
 

@@ -1,10 +1,13 @@
 import type { operations } from '../contracts/gegevens.ts';
 import { isRecord, type JsonObject } from '../lib/json/json-value.ts';
+import { type FscCode, Problem } from '../lib/problem.ts';
 import { type Contract, createContract } from '../plugins/contract.ts';
 import { type OpenapiDocument, readOpenapi } from '../plugins/openapi-document.ts';
+import type { ProblemStyle } from '../plugins/problem-reply.ts';
 import type { Config } from '../settings/read-config.ts';
 import { CONTRACT_MEMBER, type Mapping, type Variant } from './model/mapping.ts';
 import type { Model } from './model/model.ts';
+import { gegevensProblems } from './problems.ts';
 
 const TEMPLATE = new URL('../../openapi/gegevens.yaml', import.meta.url);
 
@@ -86,3 +89,39 @@ function embedded(schema: JsonObject): unknown {
 function assertDocument(document: JsonObject): asserts document is JsonObject & OpenapiDocument {
   if (!isRecord(document.info) || !isRecord(document.paths)) throw new TypeError('the contract is no OpenAPI document');
 }
+
+/** Problems of the platform for which this contract has an error of the FSC standard. */
+const CODES: Readonly<Record<string, FscCode>> = {
+  'not-found': 'ERROR_CODE_SERVICE_NOT_FOUND',
+  'method-not-allowed': 'ERROR_CODE_METHOD_UNSUPPORTED',
+  unavailable: 'ERROR_CODE_SERVICE_UNREACHABLE',
+};
+
+/**
+ * The errors of area A: those of the FSC standard in its shape, with their code in a header too; the others as plain problem
+ * documents.
+ * @see FSC Core 1.1, "Error handling"
+ */
+export const fscStyle: ProblemStyle = {
+  translate: (problem) => {
+    const fsc = problem.fsc ?? CODES[problem.kind.slug];
+    if (fsc === undefined) return problem;
+    // The contract has no 503; 502 says that the service cannot be reached.
+    const kind = problem.kind.status === 503 ? gegevensProblems.dienstOnbereikbaar : problem.kind;
+    return new Problem(kind, {
+      detail: problem.detail,
+      headers: { ...problem.headers, 'fsc-error-code': fsc },
+      fsc,
+      cause: problem.cause,
+    });
+  },
+  body: ({ fsc }, plain) => {
+    const { type, title, status, detail, instance } = plain;
+    const common = { title, status, ...(detail === undefined ? {} : { detail }) };
+    if (fsc === undefined) return { type, ...common, instance };
+    // Only a wrong method is a fault on the caller's side.
+    const domain = fsc === 'ERROR_CODE_METHOD_UNSUPPORTED' ? 'ERROR_DOMAIN_OUTWAY' : 'ERROR_DOMAIN_INWAY';
+    // The FSC standard has `message`, the published contract of this interface `title`.
+    return { code: fsc, domain, message: detail ?? title, ...common };
+  },
+};
