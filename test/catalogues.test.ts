@@ -83,6 +83,18 @@ describe('the routes', () => {
     expect(new Set(byServer.map(String))).toEqual(new Set(byContract.map(String)));
   });
 
+  it.each(Object.entries(CONTRACTS))('under %s come with the document of their contract', async (prefix, contracts) => {
+    const reading = '/data-processing-operations';
+    for (const contract of contracts) {
+      const url = `${prefix}${contract === 'ldv-lezen' ? reading : ''}/openapi.json`;
+      const { servers: _ours, ...served } = (await app.inject({ url })).json<Record<string, unknown>>();
+      const { servers: _theirs, ...written } = readOpenapi(new URL(`../openapi/${contract}.yaml`, import.meta.url));
+      // A variant of the exchange has its own words and model in it; which operations there are is in the test above.
+      if (contract === 'gegevens') expect(Object.keys(served)).toEqual(Object.keys(written));
+      else expect(served).toEqual(written);
+    }
+  });
+
   it('that are in no contract are public, and only pages about the service itself', () => {
     const others = routes.filter(({ operationId, method }) => operationId === undefined && method !== 'HEAD');
     expect(others.length).toBeGreaterThan(0);
@@ -205,4 +217,20 @@ describe('the dependencies', () => {
         expect(version, name).toMatch(/^\d+\.\d+\.\d+[\w.-]*$/);
     }
   });
+});
+
+/** The plugins of ours as Fastify registered them, each indented below the one that did; without timings. */
+function pluginTree(): string {
+  return app
+    .printPlugins()
+    .split('\n')
+    .flatMap((line) => {
+      const [, indent = '', name] = /^([│├└─┬ ]*)([\w/-]+) \d+ ms$/.exec(line) ?? [];
+      return name === undefined || indent.length > 6 ? [] : [`    ${' '.repeat(indent.length)}${name}\n`];
+    })
+    .join('');
+}
+
+it('shows the plugins of the process in the architecture', async () => {
+  expect(await readFile(join(ROOT, 'docs/architecture.md'), 'utf8')).toContain(pluginTree());
 });

@@ -153,6 +153,28 @@ describe('the direction of imports', () => {
     expect(imports.filter((line) => !/^import type |await import\(/.test(line))).toEqual([]);
   });
 
+  it('names every plugin, and what it needs', () => {
+    const plugins = source.flatMap(({ path, text }) =>
+      text
+        .split(/= fp(?:<\w+>)?\(/)
+        .slice(1)
+        .map((rest) => ({ path, rest })),
+    );
+    expect(plugins.length).toBeGreaterThan(20);
+    const nameless = plugins.filter(({ rest }) => !/\{\s*name: '[\w-]+'/.test(rest)).map(({ path }) => path);
+    expect(nameless).toEqual([]);
+    const alone = ['service', 'connections', 'operations', 'routes', 'json-body', 'verwerkingsheaders'];
+    const needing = plugins.filter(({ rest }) => !/dependencies: \[/.test(rest));
+    const names = needing.map(({ rest }) => String(/\{\s*name: '([\w-]+)'/.exec(rest)?.[1]));
+    expect(names.filter((name) => !alone.includes(name))).toEqual([]);
+  });
+
+  it('shares plugins and parameters, not one object with everything', () => {
+    const whole = source.filter(({ text }) => /\b(interface|type) (Platform|Area)\b|\b(: |<)Platform\b/.test(text));
+    // A part of a spreadsheet is called so there.
+    expect(whole.map(({ path }) => path).filter((path) => !path.includes('/tables/xlsx/'))).toEqual([]);
+  });
+
   it('keeps test support out of the source', () => {
     expect(strays(/^src\//, /^(src\/|package\.json$)/)).toEqual([]);
   });
@@ -170,6 +192,20 @@ describe('the extensions', () => {
   it.each(folders)('lets %s import no other extension', (folder) => {
     const others = new RegExp(`^src/(?!extensions/)|^src/extensions/${folder}/`);
     expect(strays(new RegExp(`^src/extensions/${folder}/`), others)).toEqual([]);
+  });
+
+  it('reach an interface by its domain, its stores, and what it offers them', () => {
+    const offered = {
+      gegevens: ['(model|store|import|commands)/.*', 'own-signer'],
+      verwerkingenlog: [
+        ...['(domain|store|commands)/.*', 'plugin', 'problems', 'processing-log', 'group-commit'],
+        'routes/(person-page|request-reply)',
+      ],
+      raadsfeed: ['(domain|store|writer|commands)/.*', 'feed/(head|response-cache)', 'problems'],
+    };
+    const entries = Object.entries(offered).flatMap(([area, files]) => files.map((file) => `${area}/${file}\\.ts`));
+    const may = new RegExp(`^src/(?!gegevens/|verwerkingenlog/|raadsfeed/)|^src/(${entries.join('|')})$`);
+    expect(strays(/^src\/extensions\//, may)).toEqual([]);
   });
 
   it('keeps the search index of the pages free of pages', () => {

@@ -44,7 +44,8 @@ export async function mountScope(server: FastifyInstance, options: ScopeOptions)
       limitUnreadAnswers(app, app.settings.server.unreadAnswersBytes);
       await options.routes(app);
     },
-    { prefix },
+    // The name is for `app.printPlugins()`.
+    { prefix, name: prefix },
   );
 }
 
