@@ -52,7 +52,7 @@ export const DELIVERY_TRIES: Readonly<Record<string, Try>> = {
     const { id } = await delivery(db);
     await db.query('create temp table kopie on commit drop as select * from gegevens.journaal where id = $1', [id]);
     await db.query(
-      `update kopie set id = nextval('gegevens.journaal_id_seq')${randomInt(2) === 0 ? '' : ', bewijs_nr = null, zaad = null'}`,
+      `update kopie set first_signature_hash = null, id = nextval('gegevens.journaal_id_seq')${randomInt(2) === 0 ? '' : ', bewijs_nr = null, zaad = null'}`,
     );
     const added = await one<{ id: number }>(
       db,

@@ -29,7 +29,7 @@ export function acceptOtlpBodies(app: FastifyInstance): void {
   );
 }
 
-export interface OtlpBody {
+interface OtlpBody {
   readonly form: OtlpForm;
   readonly bytes: Uint8Array;
   /** To be released when nothing of the body is used any more. */

@@ -38,7 +38,7 @@ export class ForwardError extends Error {
   }
 }
 
-export interface ForwardClient {
+interface ForwardClient {
   /**
    * Resolves when the other logbook has the lines, but for those that it refused.
    * @param headers of the trace

@@ -52,7 +52,7 @@ interface Line {
 /** Sends lines in one request. @throws {ForwardError} */
 type Send = (lines: readonly Line[]) => Promise<ExportResponse>;
 
-export interface Forwarder {
+interface Forwarder {
   readonly check: ReadinessCheck;
   /** For the operator's page. */
   readonly section: OperatorSection;
@@ -60,7 +60,7 @@ export interface Forwarder {
   stop(): Promise<void>;
 }
 
-export interface ForwarderNeeds {
+interface ForwarderNeeds {
   readonly config: Config;
   readonly pool: Pool;
   readonly log: Logger;

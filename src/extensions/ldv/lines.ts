@@ -28,7 +28,7 @@ export interface NewLine extends LdvLine {
 }
 
 /** `conflict`: the client has stored another line under the same ids. */
-export type LineOutcome = 'stored' | 'known' | 'conflict';
+type LineOutcome = 'stored' | 'known' | 'conflict';
 
 export interface LineStore {
   /**
@@ -69,7 +69,7 @@ const MAX_WAITING = 5000;
 const STATEMENT_LINES = 5000;
 
 /** What lines are stored with. */
-export type LineStoreNeeds = Pick<LogNeeds, 'config' | 'pool' | 'clock' | 'log' | 'proof' | 'forward'>;
+type LineStoreNeeds = Pick<LogNeeds, 'config' | 'pool' | 'clock' | 'log' | 'proof' | 'forward'>;
 
 export function createLineStore(
   { config, pool, clock, log: logger, proof, forward }: LineStoreNeeds,

@@ -5,7 +5,7 @@ import { bsnDigits, isBsnKind } from '../../verwerkingenlog/domain/person.ts';
 import { isBsn } from '../../verwerkingenlog/domain/read-actie.ts';
 import { activityOf, MAX_TEXT, MAX_URL, subjectOf, textOf, UNKNOWN_KIND } from './mapping.ts';
 
-export interface LineRules {
+interface LineRules {
   readonly otherSpans: 'refuse' | 'ignore';
   readonly plainBsn: 'accept' | 'refuse';
   /** Whether a plain citizen service number is checked by its eleven test. */

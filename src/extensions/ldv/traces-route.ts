@@ -15,7 +15,7 @@ import { acceptOtlpBodies, formOf, readOtlpBody } from './body.ts';
 import type { Intake, LineSender } from './intake.ts';
 import { decodeRequest, encodeResponse, encodeStatus, MEDIA_TYPES, TooManySpansError } from './otlp.ts';
 
-export interface TracesNeeds {
+interface TracesNeeds {
   readonly contract: Contract<operations>;
   readonly access: NonNullable<ServeOptions['authenticate']>;
   readonly intake: Intake;

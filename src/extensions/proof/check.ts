@@ -48,7 +48,7 @@ function without(record: JsonObject, names: readonly string[]): JsonObject {
 }
 
 /** The verdict, and how much of the record it is about. */
-export type CheckVerdict = ProofVerdict & {
+type CheckVerdict = ProofVerdict & {
   /** Parts that the proof has only commitments of. */
   readonly hiddenParts?: number;
 };

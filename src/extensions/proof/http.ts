@@ -9,14 +9,14 @@ import {
 const CONNECTIONS = 4;
 const CONNECT_TIMEOUT_MS = 2_000;
 
-export interface ProofAnswer {
+interface ProofAnswer {
   readonly status: number;
   /** Media type; empty when the answer names none. */
   readonly type: string;
   readonly text: string;
 }
 
-export interface ProofHttp {
+interface ProofHttp {
   /** @param body sent by `POST`; absent: `GET` */
   call(address: string, signal: AbortSignal, body?: string): Promise<ProofAnswer>;
   close(): Promise<void>;

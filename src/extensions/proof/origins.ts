@@ -58,7 +58,7 @@ async function lastWithoutEntry(db: Db, log: ProofLogName, numbered: NumberedRec
   return first === undefined ? last : first - 1;
 }
 
-export interface NewOrigin {
+interface NewOrigin {
   readonly origin: string;
   readonly verifierKey: string;
   /** Leaves of the last checkpoint of the old origin, and leaves that the database has of it. */

@@ -20,7 +20,7 @@ import { openWitness, openWitnesses, readPolicy } from './witness/open.ts';
 import { logsOf } from './writer.ts';
 
 const CONTRACT = new URL('../../../openapi/proof.yaml', import.meta.url);
-export const PROOF_PREFIX = '/proof/v1';
+const PROOF_PREFIX = '/proof/v1';
 /** Entries that wait for longer than so many intervals are worth a warning. */
 const LATE_INTERVALS = 3;
 

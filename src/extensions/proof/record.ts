@@ -109,7 +109,7 @@ export function entryWith(digest: Octets): Uint8Array {
 }
 
 /** What goes with a proof, so that its reader can compute the entry from what he sees of the record. Values are base64. */
-export interface Disclosure {
+interface Disclosure {
   /** Salts of the parts that he sees. */
   readonly parts: Readonly<Record<string, string>>;
   /** Commitments of the others. */
@@ -132,7 +132,7 @@ export function encodeDisclosure(value: Disclosure): Uint8Array {
 }
 
 /** The entry that a reader computes from what he sees, or why he cannot. */
-export type OpenedDisclosure = { readonly entry: Uint8Array } | { readonly reason: string };
+type OpenedDisclosure = { readonly entry: Uint8Array } | { readonly reason: string };
 
 /**
  * Computes the entry from the parts that a reader has and the `extra` of a proof. He must have exactly the parts that have a salt: with

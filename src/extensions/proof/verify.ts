@@ -23,7 +23,7 @@ const REMOVALS_PER_READ = 200;
 /** What was verified, and every fault. */
 export type VerifiedLog = ProofVerification & { readonly faults: readonly ProofFault[] };
 
-export interface ProofVerification {
+interface ProofVerification {
   readonly log: ProofLogName;
   readonly leaves: number;
   readonly records: number;
@@ -33,7 +33,7 @@ export interface ProofVerification {
   readonly unproven: number;
 }
 
-export interface VerifyProofOptions extends VerifyTreeOptions {
+interface VerifyProofOptions extends VerifyTreeOptions {
   readonly log: ProofLogName;
   /** Every stored record, in the order of its number where that is the order of the leaves. */
   readonly records: AsyncIterable<StoredProof>;
@@ -43,7 +43,7 @@ export interface VerifyProofOptions extends VerifyTreeOptions {
 }
 
 /** What a command and the demo have of the service: see `CommandContext`. */
-export interface VerifyNeeds {
+interface VerifyNeeds {
   readonly config: Config;
   readonly pool: Pool;
   readonly proof: ProofWriters;

@@ -44,7 +44,7 @@ export interface VerifierKey {
 }
 
 /** A signature line of a note. */
-export interface NoteSignature {
+interface NoteSignature {
   readonly name: string;
   /** Key id, eight hexadecimal digits. */
   readonly id: string;
@@ -60,7 +60,7 @@ export interface VerifiedSignature extends NoteSignature {
   readonly time: number | undefined;
 }
 
-export interface OpenedNote {
+interface OpenedNote {
   /** With its final newline. */
   readonly text: string;
   /** At least one. */

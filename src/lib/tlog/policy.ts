@@ -11,7 +11,7 @@ import {
   WITNESS_KEY,
 } from './note.ts';
 
-export interface PolicyLog {
+interface PolicyLog {
   readonly key: VerifierKey;
   readonly url: string | undefined;
 }
@@ -34,7 +34,7 @@ export class PolicyError extends Error {
 }
 
 /** Most bytes of a policy. */
-export const MAX_POLICY_BYTES = 256 * 1024;
+const MAX_POLICY_BYTES = 256 * 1024;
 /** Most logs, witnesses, and groups. tlog-policy asks for 32 of each at least. */
 const MOST_OF_EACH = 256;
 

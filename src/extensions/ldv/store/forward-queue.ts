@@ -4,7 +4,7 @@ import { arrayOf, type Db } from '../../../database/transaction.ts';
 import { fromRow, SELECT_VERSIE, type StoredVersie, type VersieRow } from '../../../verwerkingenlog/store/versions.ts';
 
 /** Consecutive failures, of any process, and the milliseconds to wait before the next attempt. */
-export interface ForwardTurn {
+interface ForwardTurn {
   readonly failures: number;
   readonly waitMs: number;
 }
@@ -106,7 +106,7 @@ export const FORWARD_ISSUES = [
   'onleesbaar',
   'onverzendbaar',
 ] as const;
-export type ForwardIssueKind = (typeof FORWARD_ISSUES)[number];
+type ForwardIssueKind = (typeof FORWARD_ISSUES)[number];
 
 export interface ForwardIssue {
   readonly soort: ForwardIssueKind;
@@ -174,7 +174,7 @@ export async function readForwardState(db: Db): Promise<ForwardState> {
 }
 
 /** A remembered issue. */
-export interface ListedIssue {
+interface ListedIssue {
   readonly id: number;
   readonly op: Date;
   readonly soort: ForwardIssueKind;

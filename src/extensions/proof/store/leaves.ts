@@ -46,7 +46,7 @@ export class MissingTileError extends Error {
 }
 
 /** A bundle of entries as it is stored. */
-export interface StoredBundle {
+interface StoredBundle {
   readonly index: number;
   readonly entries: Buffer;
   readonly numbers: readonly number[];

@@ -20,7 +20,7 @@ const MAX_HASHES = 63;
 /** Most bytes of a request: the proof, its first line and a checkpoint. */
 export const MAX_REQUEST_BYTES = MAX_NOTE_BYTES + 4096;
 
-export interface AddCheckpoint {
+interface AddCheckpoint {
   readonly oldSize: number;
   readonly proof: readonly Uint8Array[];
   /** The signed checkpoint. */
@@ -44,7 +44,7 @@ function parseAddCheckpoint(body: string): AddCheckpoint {
 }
 
 /** An answer: `size` goes with 409, `lines` with 200, otherwise a reason. */
-export type WitnessAnswer =
+type WitnessAnswer =
   | { readonly status: 200; readonly lines: string }
   | { readonly status: 409; readonly size: number }
   | { readonly status: 400 | 403 | 404 | 422; readonly reason: string };

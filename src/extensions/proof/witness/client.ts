@@ -25,7 +25,7 @@ const MAX_ATTEMPTS = 3;
 const MAX_AHEAD_SECONDS = 300;
 const BACKOFF = { firstMs: 1_000, maxMs: 60_000 };
 
-export interface WitnessClientOptions {
+interface WitnessClientOptions {
   /** Of `PROOF_WITNESSES`; witnesses without an address are not asked. */
   readonly policy: Policy;
   /** The proof that the log's tree of the new size continues that of the old one. */
@@ -48,7 +48,7 @@ export interface Contradiction {
   readonly known?: number;
 }
 
-export interface Cosigned {
+interface Cosigned {
   /** The checkpoint with the cosignatures that were verified. */
   readonly note: string;
   readonly isQuorum: boolean;
@@ -57,7 +57,7 @@ export interface Cosigned {
   readonly contradiction: Contradiction | undefined;
 }
 
-export interface Confirmed {
+interface Confirmed {
   /** Witnesses that answered, also those that know nothing of the log and those that contradict. */
   readonly answered: number;
   /** Of these, witnesses that had cosigned something of the log, and confirm that the checkpoint continues it. */
