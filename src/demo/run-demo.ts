@@ -4,7 +4,7 @@ import { openDatabase } from '../database/open-database.ts';
 import { openStoreHooks } from '../seams/store-hooks.ts';
 import type { Terminal } from '../seams/terminal.ts';
 import { stopOnSignals } from '../serve.ts';
-import { createDemoClient, type DemoClient } from './demo-client.ts';
+import { createDemoClient, type DemoAnswer, type DemoClient } from './demo-client.ts';
 import { loadDemoParts } from './demo-parts.ts';
 import type { DemoDatabase } from './load-example-data.ts';
 import { loadExampleData } from './load-example-data.ts';
@@ -150,6 +150,8 @@ export interface Transcript {
   command(text: string): void;
   /** Names a check and how it went. */
   check(name: string, isRight: boolean, found?: string): void;
+  /** Checks the status of an answer; of another one it shows the status and how it begins. */
+  status(name: string, answer: DemoAnswer, expected: number): void;
   /** Runs a part; what it throws becomes a failed check, and the next part goes on. */
   part(name: string, work: () => Promise<void>): Promise<void>;
   readonly passed: number;
@@ -180,6 +182,9 @@ export function createTranscript(write: (text: string) => void): Transcript {
       write(
         `   ${isRight ? 'ok    ' : 'FAILED'} ${name}${isRight || found === undefined ? '' : ` (found: ${found})`}\n`,
       );
+    },
+    status(name, { status, bytes }, expected) {
+      transcript.check(name, status === expected, `${status} ${bytes.toString().slice(0, 300)}`);
     },
     async part(name, work) {
       try {

@@ -81,7 +81,7 @@ export async function tourFeed(needs: TourNeeds): Promise<void> {
       Object.values(raden).every(({ code }) => organisations.some(({ organisatiecode }) => organisatiecode === code)),
     );
     const hint = await client.call('GET', `${demo.file.baseUrl}/.well-known/council-feed`);
-    transcript.check('feed: the well-known address leads to it (307)', hint.status === 307, String(hint.status));
+    transcript.status('feed: the well-known address leads to it (307)', hint, 307);
     const start = await client.call('GET', `${url}/feed?limit=1`);
     const head = Number(start.body.head);
     if (head <= MOST_RECORDS) await readHistory(needs, url);
