@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { Logger } from '../lib/log.ts';
 import { findHost } from './addresses.ts';
@@ -120,7 +121,8 @@ class ReconnectingListener implements Listener {
           log.warn({ err: connectionError(error, this.#options.variable) }, 'the connection for LISTEN cannot be made');
       }
       this.#connection = undefined;
-      await pause(BACKOFF_MS[Math.min(attempt, BACKOFF_MS.length - 1)] ?? 0, signal);
+      const wait = BACKOFF_MS[Math.min(attempt, BACKOFF_MS.length - 1)] ?? 0;
+      await delay(wait * (1 + Math.random() / 4), undefined, { signal }).catch(() => undefined);
       attempt += 1;
     }
   }
@@ -138,19 +140,6 @@ class ReconnectingListener implements Listener {
   #callAll(): void {
     for (const channel of [...this.#subscribers.keys()]) this.#call(channel, undefined);
   }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const done = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms * (1 + Math.random() / 4));
-    signal.addEventListener('abort', done, { once: true });
-  });
 }
 
 /** A connection that listens. */

@@ -1,4 +1,5 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
+import type { Writable } from 'node:stream';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { CommandError, OUTPUT_CLOSED, runTool, type ToolContext, UsageError } from '../../cli/run-command.ts';
 import type { FollowState } from '../../lib/feed-client/follow.ts';
@@ -91,13 +92,19 @@ async function followWith(
   }
   let state = saved ?? (await fresh());
   const counts = { records: 0, faults: 0 };
-  const records = await openRecordOutput(terminal, options.output);
+  const handle = options.output === undefined ? undefined : await open(options.output, 'a');
+  /** Resolves once the text has left this process. */
+  const write = async (text: string): Promise<void> => {
+    if (handle === undefined) return await writeOut(terminal.stdout, text);
+    await handle.appendFile(text);
+    await handle.datasync();
+  };
   const run = (): Promise<FollowState> =>
     followFeed(state, {
       ...calls,
       once: options.once ?? false,
       page: async (page, next) => {
-        await records.write(page.map(({ record }) => `${JSON.stringify(record)}\n`).join(''));
+        if (page.length > 0) await write(page.map(({ record }) => `${JSON.stringify(record)}\n`).join(''));
         counts.records += page.length;
         state = next;
         await writeFollowState(file, next);
@@ -129,7 +136,7 @@ async function followWith(
       }
     }
   } finally {
-    await records.close();
+    await handle?.close();
   }
   output.result({ ...counts, lastNumber: state.lastNumber, cursor: state.cursor }, () => {
     output.progress(`${counts.records} records, ${counts.faults} faults.`);
@@ -160,33 +167,8 @@ function parseWebAddress(text: string): string {
   return url.href;
 }
 
-/** Where records are written. */
-interface RecordOutput {
-  /** Resolves once the text has left this process. */
-  write(text: string): Promise<void>;
-  close(): Promise<void>;
-}
-
-/** @param file appended to; absent: standard output */
-async function openRecordOutput({ stdout }: Pick<Terminal, 'stdout'>, file: string | undefined): Promise<RecordOutput> {
-  if (file === undefined) {
-    return {
-      write: (text) =>
-        new Promise((resolve, reject) => {
-          stdout.write(text, (error) =>
-            error ? reject(new CommandError(OUTPUT_CLOSED, { cause: error })) : resolve(),
-          );
-        }),
-      close: async () => {},
-    };
-  }
-  const handle: FileHandle = await open(file, 'a');
-  return {
-    async write(text) {
-      if (text === '') return;
-      await handle.appendFile(text);
-      await handle.datasync();
-    },
-    close: () => handle.close(),
-  };
+function writeOut(stdout: Writable, text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    stdout.write(text, (error) => (error ? reject(new CommandError(OUTPUT_CLOSED, { cause: error })) : resolve()));
+  });
 }
