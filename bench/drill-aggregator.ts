@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import process from 'node:process';
 import pg from 'pg';
 import { MIGRATIONS, migrate } from '../src/database/migrate.ts';
-import { withDatabase } from '../src/embedded-postgres/data-directory.ts';
 import { startEmbedded } from '../src/embedded-postgres/start.ts';
 import { createLogger } from '../src/lib/log.ts';
+import { withDatabase } from '../test/support/with-database.ts';
 import { runAggregatorDrill } from './support/aggregator-drill.ts';
 
 const log = createLogger('error');

@@ -10,11 +10,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseEnv } from 'node:util';
 import pg from 'pg';
 import { MIGRATIONS, migrate } from '../src/database/migrate.ts';
-import { withDatabase } from '../src/embedded-postgres/data-directory.ts';
 import { startEmbedded } from '../src/embedded-postgres/start.ts';
 import { createLogger } from '../src/lib/log.ts';
 import { freePort } from '../test/support/free-port.ts';
 import { startTokens } from '../test/support/tokens.ts';
+import { withDatabase } from '../test/support/with-database.ts';
 import { type Instance, startInstance } from './support/proxied-pair.ts';
 
 const [processes = 30, quietSeconds = 30] = process.argv.slice(2).map(Number);

@@ -25,7 +25,7 @@ const SOURCES_CONNECTIONS = 6;
 export type PoolShare = 'gegevens' | 'append' | 'verwerkingenlog' | 'raadsfeed';
 
 /** Connections by purpose, and the notifications of the database. */
-export interface DatabasePools {
+export interface Database {
   /**
    * Acts as a role that can append to the processing log but not change it. In an area this is the area's own share of the connections; in
    * a command, and for the process itself, a separate pool.
@@ -42,9 +42,6 @@ export interface DatabasePools {
   /** Acts as the role that removes data past its retention; connects on first use. */
   readonly prunePool: Pool;
   readonly listener: Listener;
-}
-
-export interface Database extends DatabasePools {
   /** Address of the database as its owner, for migrations (secret). */
   readonly ownerUrl: string;
   /** Settles when the embedded Postgres has ended, for whatever reason. */

@@ -17,13 +17,6 @@ export function socketUrl(socketDir: string, database: string = EMBEDDED_NAME): 
   return `postgres:///${encodeURIComponent(database)}?host=${host}&port=5432&user=${EMBEDDED_NAME}`;
 }
 
-/** The same server and login, another database. */
-export function withDatabase(url: string, database: string): string {
-  const parsed = new URL(url);
-  parsed.pathname = `/${encodeURIComponent(database)}`;
-  return parsed.href;
-}
-
 const TEMPORARY = 'postgres-new-';
 const run = promisify(execFile);
 

@@ -5,10 +5,10 @@ import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } fro
 import { MigrationError, migrate, migrationState, pendingMigrations } from '../../src/database/migrate.ts';
 import { checkLogin } from '../../src/database/open-database.ts';
 import type { Pool } from '../../src/database/pool.ts';
-import { withDatabase } from '../../src/embedded-postgres/data-directory.ts';
 import { type EmbeddedPostgres, startEmbedded } from '../../src/embedded-postgres/start.ts';
 import { run } from '../embedded-postgres/support.ts';
 import { createDatabase } from '../support/database.ts';
+import { withDatabase } from '../support/with-database.ts';
 import { keepingLog, openPool, quiet } from './support.ts';
 
 let dir: string;

@@ -6,9 +6,9 @@ import { delimiter, dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { withDatabase } from '../../src/embedded-postgres/data-directory.ts';
 import { type EmbeddedPostgres, startEmbedded } from '../../src/embedded-postgres/start.ts';
 import { createLogger } from '../../src/lib/log.ts';
+import { withDatabase } from '../support/with-database.ts';
 import { KEY } from '../verwerkingenlog/support.ts';
 
 const ROOT = join(import.meta.dirname, '../..');

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { createProgram } from '../../src/cli/program.ts';
-import { withDatabase } from '../../src/embedded-postgres/data-directory.ts';
 import { type EmbeddedPostgres, startEmbedded } from '../../src/embedded-postgres/start.ts';
 import { addSource, readSourceStates, removeSource } from '../../src/extensions/aggregator/store/sources.ts';
 import { createLogger } from '../../src/lib/log.ts';
@@ -21,6 +20,7 @@ import { SOON_PRUNED } from '../raadsfeed/cli.ts';
 import { document, vergadering } from '../raadsfeed/support.ts';
 import { createApi } from '../support/api.ts';
 import { callProgram, type Ended } from '../support/program.ts';
+import { withDatabase } from '../support/with-database.ts';
 import { actie, actieIn, HEADERS, KEY, newPerson, ofPerson } from '../verwerkingenlog/support.ts';
 
 const TABLES = join(import.meta.dirname, '../../examples/tables/gegevens');

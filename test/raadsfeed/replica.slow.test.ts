@@ -3,9 +3,9 @@ import { createServer, type Server, type Socket } from 'node:net';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Pool } from '../../src/database/pool.ts';
-import { withDatabase } from '../../src/embedded-postgres/data-directory.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { startServer, type TestServer } from '../support/server.ts';
+import { withDatabase } from '../support/with-database.ts';
 import { asPage, document, PATIENT, publishLines, removal, servicePool, vergadering } from './support.ts';
 
 const SECRET = 'Persoonsgegeven-Van-Jansen';

@@ -1,7 +1,7 @@
 /** The processing log through a Citus coordinator: a setting names the cluster, and databases are made on each of its nodes. */
 import process from 'node:process';
 import pg from 'pg';
-import { withDatabase } from '../../src/embedded-postgres/data-directory.ts';
+import { withDatabase } from './with-database.ts';
 
 /** The setting with the address of a coordinator, as superuser; its database has the extension and knows the workers. */
 export const CITUS_SETTING = 'TEST_CITUS_URL';

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import process from 'node:process';
 import pg from 'pg';
 import { inject } from 'vitest';
-import { withDatabase } from '../../src/embedded-postgres/data-directory.ts';
 import { CITUS_SETTING, cloneCitusDatabase, createCitusDatabase, dropCitusDatabase } from './citus.ts';
+import { withDatabase } from './with-database.ts';
 
 /** A database of one test file. */
 export interface TestDatabase {

@@ -2,12 +2,12 @@
 import { copyFileSync, readFileSync } from 'node:fs';
 import pg from 'pg';
 import { expect, inject, it } from 'vitest';
-import { withDatabase } from '../../../src/embedded-postgres/data-directory.ts';
 import { isRecord } from '../../../src/lib/json/json-value.ts';
 import { checkpointIn } from '../../../src/lib/tlog/note.ts';
 import { PATIENT, publishLines, servicePool, startFeed, vergadering } from '../../raadsfeed/support.ts';
 import { createDatabase } from '../../support/database.ts';
 import { startServer } from '../../support/server.ts';
+import { withDatabase } from '../../support/with-database.ts';
 import { koppelvlak } from '../../verwerkingenlog/cli.ts';
 import { actie, actieIn, HEADERS, KEY, newPerson, startLog } from '../../verwerkingenlog/support.ts';
 import { getText, hasLeaves, startProofFeed, stateFile } from './support.ts';

@@ -4,7 +4,6 @@ import { createServer } from 'node:http';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { expect, inject } from 'vitest';
-import { withDatabase } from '../../../../src/embedded-postgres/data-directory.ts';
 import { deriveSeed } from '../../../../src/extensions/proof/keys.ts';
 import { addCheckpoint } from '../../../../src/extensions/proof/witness/add-checkpoint.ts';
 import { createProofWriters } from '../../../../src/extensions/proof/writer.ts';
@@ -16,6 +15,7 @@ import { readConfig } from '../../../../src/settings/read-config.ts';
 import { changeOf, PATIENT, servicePool, vergadering } from '../../../raadsfeed/support.ts';
 import { createDatabase } from '../../../support/database.ts';
 import { startServer, type TestServer } from '../../../support/server.ts';
+import { withDatabase } from '../../../support/with-database.ts';
 import { getText, hasLeaves, PROOF_KEY, stateFile } from '../support.ts';
 
 export const ORIGIN = '127.0.0.1/proof/v1/raadsfeed';
