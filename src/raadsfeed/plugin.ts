@@ -48,9 +48,7 @@ async function serveRaadsfeed(app: FastifyInstance): Promise<void> {
   const mountUrl = mountAddress(app, prefix);
   const heads = createHeadCache({ primary: readPool, listener, log });
   const reader = createFeedReader({ primary: readPool, replica: replicaPool, heads, log });
-  const cacheBytes = settings.cacheMb * 1024 * 1024;
-  const responses = createResponseCache((cacheBytes * 3) / 4, heads);
-  const counted = [responses.bytes];
+  const responses = createResponseCache(settings.cacheMb * 1024 * 1024, heads);
   const streams = createStreams({
     heads,
     reader,
@@ -66,7 +64,7 @@ async function serveRaadsfeed(app: FastifyInstance): Promise<void> {
   measureFeed(app.metrics, {
     head: () => heads.knownHead()?.head.sequenceNumber,
     streams: streams.count,
-    cacheBytes: () => counted.reduce((sum, bytes) => sum + bytes(), 0),
+    cacheBytes: responses.bytes,
   });
   const routes = (scope: FastifyInstance): void => {
     responses.register(scope);
@@ -103,12 +101,10 @@ async function serveRaadsfeed(app: FastifyInstance): Promise<void> {
   let completenessOf: Feed['completenessOf'] = async () => undefined;
   app.decorate('feed', {
     ...{ heads, responses, mountUrl },
-    memoryBytes: cacheBytes / 4,
     completenessOf: (organisatiecode) => completenessOf(organisatiecode),
     knowCompleteness: (read) => {
       completenessOf = read;
     },
-    countMemory: (bytes) => counted.push(bytes),
     follow: (name, step) =>
       repeatWork(app, {
         ...{ step, everyMs: FOLLOW_MS, onWork: heads.onChange },

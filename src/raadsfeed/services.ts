@@ -24,10 +24,6 @@ export interface Feed {
   readonly responses: ResponseCache;
   /** Address of the feed's API as clients see it, without a trailing slash. */
   readonly mountUrl: () => string;
-  /** Memory that an extension may take for answers, of what `RAADSFEED_CACHE_MB` says. */
-  readonly memoryBytes: number;
-  /** Counts that memory in the metric of the feed. */
-  countMemory(bytes: () => number): void;
   /** Takes records in from when the server listens until it closes. @param name as a log line says it */
   follow(name: string, step: WorkStep): void;
   /** How complete the data of an organisation is that comes from elsewhere; undefined when nothing is followed here. */

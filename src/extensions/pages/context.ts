@@ -6,9 +6,9 @@ import { link, type Site } from '../../plugins/html/page.ts';
 import { html } from '../../plugins/html/template.ts';
 import { COLLECTIONS, type Resource, type ResourceType, resourcePath } from '../../raadsfeed/domain/resource.ts';
 import type { HeadCache } from '../../raadsfeed/feed/head.ts';
+import type { ResponseCache } from '../../raadsfeed/feed/response-cache.ts';
 import type { FeedOrganisation, SourceCompleteness } from '../../raadsfeed/store/state.ts';
 import type { Config } from '../../settings/read-config.ts';
-import type { PageMemory } from './page-memory.ts';
 
 /** Path of the pages. */
 export const HOME = '/raad';
@@ -17,7 +17,7 @@ export interface PagesContext {
   readonly heads: HeadCache;
   /** Of the primary: a redaction takes effect with its commit. */
   readonly pool: Pool;
-  readonly memory: PageMemory;
+  readonly responses: ResponseCache;
   readonly settings: Config['raadsfeed'];
   readonly clock: Clock;
   readonly site: Site;

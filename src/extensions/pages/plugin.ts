@@ -3,7 +3,6 @@ import fp from 'fastify-plugin';
 import { mountPages } from '../../plugins/html/mount.ts';
 import { buildStylesheet } from '../../plugins/html/style.ts';
 import { createSite, HOME } from './context.ts';
-import { createPageMemory } from './page-memory.ts';
 import { pagesRoutes } from './routes.ts';
 import { followStep } from './search/follow-feed.ts';
 
@@ -17,11 +16,9 @@ async function servePages(app: FastifyInstance): Promise<void> {
   const settings = config.raadsfeed;
   const stylesheet = buildStylesheet(HOME, config.html.themeCss);
   const site = createSite(stylesheet.path, settings.prefix);
-  const memory = createPageMemory(feed.memoryBytes, feed.heads);
-  feed.countMemory(memory.bytes);
   feed.follow('the search index', () => followStep(shares.raadsfeed));
   const context = {
-    ...{ pool: readPool, settings, clock, site, memory, heads: feed.heads },
+    ...{ pool: readPool, settings, clock, site, heads: feed.heads, responses: feed.responses },
     ...{ baseUrl: publicBaseUrl, apiUrl: feed.mountUrl, completenessOf: feed.completenessOf },
   };
   await mountPages(app, {

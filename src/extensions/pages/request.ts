@@ -1,10 +1,29 @@
-/** What routes read from an address. */
-import type { FastifyRequest } from 'fastify';
+/** What routes read from an address, and how they answer. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { normaliseOrganisatiecode } from '../../lib/feed-client/organisatiecode.ts';
 import { Problem } from '../../lib/problem.ts';
 import { platformProblems } from '../../plugins/problems.ts';
+import type { Answer } from '../../raadsfeed/feed/response-cache.ts';
 import { type FeedOrganisation, readOrganisation } from '../../raadsfeed/store/state.ts';
 import type { PagesContext } from './context.ts';
+
+/**
+ * Answers with what is read, and keeps it while the feed stands as it stood before: a redaction is out with the first notification of it.
+ * @param records that take about the same memory
+ * @param read `keptMs` 0: only its encoded body is reused
+ */
+export function answerFrom(
+  { heads, responses }: PagesContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  records: number,
+  read: () => Promise<Answer & { readonly keptMs: number }>,
+): Promise<FastifyReply> {
+  return responses.answer(request, reply, records, async () => {
+    const head = await heads.head();
+    return { ...(await read()), head };
+  });
+}
 
 type Query = Readonly<Record<string, unknown>>;
 

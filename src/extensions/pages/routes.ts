@@ -3,8 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { normaliseOrganisatiecode } from '../../lib/feed-client/organisatiecode.ts';
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
 import { Problem } from '../../lib/problem.ts';
-import { encodePage, sendEncoded } from '../../plugins/html/mount.ts';
-import type { Page } from '../../plugins/html/page.ts';
+import { type Page, renderPage } from '../../plugins/html/page.ts';
 import { type Stylesheet, serveStylesheet } from '../../plugins/html/style.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import { COLLECTIONS, RESOURCE_TYPES, type Resource, type ResourceType } from '../../raadsfeed/domain/resource.ts';
@@ -19,13 +18,17 @@ import { removedPage } from './history.ts';
 import { meetingPage } from './meeting.ts';
 import { isMonth } from './months.ts';
 import { organisationPage } from './organisation.ts';
-import { findOrganisation, type PagesRequest, readText } from './request.ts';
+import { answerFrom, findOrganisation, type PagesRequest, readText } from './request.ts';
 import { readHistory } from './search/history.ts';
 import { findItem } from './search/lists.ts';
 import { readSearchAddress, searchPage } from './search.ts';
 
 /** Seconds that a page may be kept: a redaction reaches those who keep it within this time. */
 const MAX_AGE_SECONDS = 5;
+/** The index follows the feed a moment later, and the front page shows what comes and what was. */
+const KEPT_MS = 1000;
+/** A page takes about the memory of so many records of the feed. */
+const PAGE_RECORDS = 50;
 
 interface Made {
   readonly page: Page;
@@ -33,20 +36,23 @@ interface Made {
 }
 
 export function pagesRoutes(app: FastifyInstance, context: PagesContext, stylesheet: Stylesheet): void {
-  const { site, memory } = context;
-  const send = async (request: FastifyRequest, reply: FastifyReply, make: () => Promise<Made>): Promise<FastifyReply> =>
-    sendEncoded(
-      reply,
-      await memory.page(request, async () =>
-        encodePage(request, { site, maxAgeSeconds: MAX_AGE_SECONDS, ...(await make()) }),
-      ),
-    );
+  const { site, responses } = context;
+  const send = (request: FastifyRequest, reply: FastifyReply, make: () => Promise<Made>): Promise<FastifyReply> =>
+    answerFrom(context, request, reply, PAGE_RECORDS, async () => {
+      const { page, status } = await make();
+      return {
+        body: () => renderPage(site, page),
+        ...{ status, maxAgeSeconds: MAX_AGE_SECONDS, keptMs: KEPT_MS, contentType: 'text/html; charset=utf-8' },
+        link: page.json === undefined ? undefined : `<${page.json}>; rel="alternate"; type="application/json"`,
+      };
+    });
   const page = (path: string, handler: (request: PagesRequest) => Promise<Page>): void => {
     app.get(path, (request: PagesRequest, reply) =>
       send(request, reply, async () => ({ page: await handler(request) })),
     );
   };
 
+  responses.register(app);
   serveStylesheet(app, stylesheet);
   exportRoutes(app, context);
   page('/', () => frontPage(context));

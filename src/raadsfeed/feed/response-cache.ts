@@ -30,14 +30,21 @@ export interface Answer {
   /** Absent: made from the body. */
   readonly etag?: string;
   readonly maxAgeSeconds: number;
+  /** Default 200. */
+  readonly status?: number | undefined;
   readonly link?: string | undefined;
+  /** Default JSON. */
   readonly contentType?: string;
+  /** Name of the file when it is to be saved. */
+  readonly filename?: string | undefined;
   /** Names of request headers beside `Accept-Encoding` that the answer depends on. */
   readonly vary?: string;
   /** The state of the feed when the rows were read. Absent: the route is asked each time. */
   readonly head?: FeedHead;
   /** A full page of history: it is kept for its `max-age`, whatever is published. */
   readonly isHistory?: boolean;
+  /** Milliseconds that it is kept at most, when it also follows from something that the head does not tell. */
+  readonly keptMs?: number;
 }
 
 export interface ResponseCache {
@@ -64,6 +71,7 @@ interface EncodedBody {
 }
 
 interface Response extends EncodedBody {
+  readonly status: number;
   readonly etag: string;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -71,9 +79,12 @@ interface Response extends EncodedBody {
 interface CachedResponse extends Response {
   /** The very object that `HeadCache` had. Absent: only the body is reused, under the same tag. */
   readonly head?: FeedHead | undefined;
-  /** Of a page of history, by the clock of `HeadCache`. */
-  readonly until?: number | undefined;
+  readonly isHistory?: boolean;
+  /** By the clock of `HeadCache`. */
+  readonly until?: number;
 }
+
+const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** What an entry takes beside its key and its bytes, at most about. */
 const ENTRY_BYTES = 1000;
@@ -118,18 +129,18 @@ export function createResponseCache(
     known = head;
   });
 
-  const isFresh = ({ head, until }: CachedResponse): boolean => {
+  const isFresh = ({ head, isHistory, until = Number.POSITIVE_INFINITY }: CachedResponse): boolean => {
     const current = heads.cachedHead();
-    if (current === undefined) return false;
-    return until === undefined ? head === current : heads.now() < until;
+    return current !== undefined && (isHistory === true || head === current) && heads.now() < until;
   };
 
-  const keep = (key: string, { head, isHistory = false, maxAgeSeconds }: Answer, response: Response): void => {
+  const keep = (key: string, answer: Answer, response: Response): void => {
+    const { head, isHistory = false, maxAgeSeconds, keptMs = isHistory ? maxAgeSeconds * 1000 : undefined } = answer;
     const current = heads.cachedHead();
-    const until = isHistory ? heads.now() + maxAgeSeconds * 1000 : undefined;
+    const until = heads.now() + (keptMs ?? Number.POSITIVE_INFINITY);
     if (head === undefined) responses.set(key, response);
     else if (current !== undefined && (isHistory ? isSameHistory(head, current) : isSameHead(head, current)))
-      responses.set(key, { ...response, head: current, until });
+      responses.set(key, { ...response, head: current, isHistory, until });
   };
 
   const encodeOnce = (key: string, encode: () => Promise<EncodedBody>): Promise<EncodedBody> => {
@@ -144,7 +155,7 @@ export function createResponseCache(
     answer: Answer,
     permit: MemoryPermit,
   ): Promise<FastifyReply> => {
-    const { link, vary, contentType = 'application/json; charset=utf-8' } = answer;
+    const { link, vary, status = 200, contentType = JSON_TYPE, filename } = answer;
     const encoding = encodingOf(request);
     const key = request.responseKey ?? keyOf(request, encoding);
     let made: Buffer | undefined;
@@ -159,14 +170,15 @@ export function createResponseCache(
       etag,
       vary: vary === undefined ? 'Accept-Encoding' : `Accept-Encoding, ${vary}`,
       ...(link === undefined ? {} : { link }),
+      ...(filename === undefined ? {} : { 'content-disposition': `attachment; filename="${filename}"` }),
     };
     const found = responses.get(key);
     const isUnchanged = found?.etag === etag;
-    if (!isUnchanged && matches(request.headers['if-none-match'], etag)) return reply.headers(headers).code(304).send();
+    if (!isUnchanged && isKnown(request, status, etag)) return reply.headers(headers).code(304).send();
     const { body, bodyHeaders } = isUnchanged
       ? found
       : await encodeOnce(`${key} ${etag}`, async () => encodeBody(await plain(), encoding, contentType));
-    const response = { etag, headers, bodyHeaders, body };
+    const response = { status, etag, headers, bodyHeaders, body };
     if (key.length <= MAX_KEY_LENGTH) keep(key, answer, response);
     return reply.sent ? reply : sendResponse(request, reply, response);
   };
@@ -178,7 +190,7 @@ export function createResponseCache(
         // Now: the contract converts the parameters.
         request.responseKey = keyOf(request, encodingOf(request));
         const found = request.method === 'GET' ? responses.get(request.responseKey) : undefined;
-        if (found !== undefined && isFresh(found) && acceptsJson(request.headers.accept))
+        if (found !== undefined && isFresh(found) && isAcceptable(found, request.headers.accept))
           sendResponse(request, reply, found);
         else done();
       });
@@ -243,22 +255,24 @@ async function encodeBody(plain: Buffer, encoding: Encoding, contentType: string
 function sendResponse(
   request: FastifyRequest,
   reply: FastifyReply,
-  { etag, headers, bodyHeaders, body }: Response,
+  { status, etag, headers, bodyHeaders, body }: Response,
 ): FastifyReply {
   reply.headers(headers);
-  if (matches(request.headers['if-none-match'], etag)) return reply.code(304).send();
-  return reply.headers(bodyHeaders).send(body);
+  if (isKnown(request, status, etag)) return reply.code(304).send();
+  return reply.code(status).headers(bodyHeaders).send(body);
 }
 
 /** Whether the client takes JSON, as browsers do behind a dozen other types; who does not is left to the contract. */
-function acceptsJson(accept: string | undefined): boolean {
+function isAcceptable({ bodyHeaders }: CachedResponse, accept: string | undefined): boolean {
+  if (bodyHeaders['content-type'] !== JSON_TYPE) return true;
   if (accept === undefined || accept === '*/*' || accept === 'application/json') return true;
   return acceptedTypes(accept, ['application/json']).length > 0;
 }
 
 /** Whether `If-None-Match` names this tag; the comparison is the weak one (RFC 9110 13.1.2). */
-function matches(ifNoneMatch: string | undefined, etag: string): boolean {
-  if (ifNoneMatch === undefined) return false;
+function isKnown({ headers }: FastifyRequest, status: number, etag: string): boolean {
+  const ifNoneMatch = headers['if-none-match'];
+  if (ifNoneMatch === undefined || status !== 200) return false;
   if (ifNoneMatch === etag || ifNoneMatch.trim() === '*') return true;
   const opaque = etag.replace(/^W\//, '');
   return ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === opaque);

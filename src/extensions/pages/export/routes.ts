@@ -1,11 +1,10 @@
 /** The same lists to take along: calendars, Atom, CSV; and the sitemaps. */
 import type { FastifyInstance } from 'fastify';
 import { Problem } from '../../../lib/problem.ts';
-import { sendText } from '../../../plugins/html/mount.ts';
 import { platformProblems } from '../../../plugins/problems.ts';
 import { readOrganisations } from '../../../raadsfeed/store/state.ts';
 import { organisationPath, type PagesContext, pagePath, withQuery } from '../context.ts';
-import { findOrganisation, type PagesRequest, readText } from '../request.ts';
+import { answerFrom, findOrganisation, type PagesRequest, readText } from '../request.ts';
 import type { Item } from '../search/find.ts';
 import { listBodies, listDocuments, listItems, listMeetings, listSitemap, listSitemaps } from '../search/lists.ts';
 import { readSearchAddress, resultPath, runSearch, searchPath } from '../search.ts';
@@ -22,6 +21,8 @@ const CALENDAR_MEETINGS = 2000;
 const CSV_ROWS = 5000;
 const SEARCH_ROWS = 1000;
 const ATOM_ENTRIES = 50;
+/** An export takes at most about the memory of so many records of the feed. */
+const EXPORT_RECORDS = 500;
 
 interface Export {
   readonly type: 'text/csv' | 'text/calendar' | 'application/atom+xml' | 'application/xml';
@@ -32,8 +33,14 @@ interface Export {
 export function exportRoutes(app: FastifyInstance, context: PagesContext): void {
   const { pool, baseUrl, clock } = context;
   const get = (path: string, handler: (request: PagesRequest) => Promise<Export>): void => {
-    app.get(path, async (request: PagesRequest, reply) =>
-      sendText(request, reply, { maxAgeSeconds: MAX_AGE_SECONDS, ...(await handler(request)) }),
+    app.get(path, (request: PagesRequest, reply) =>
+      answerFrom(context, request, reply, EXPORT_RECORDS, async () => {
+        const { type, body, filename } = await handler(request);
+        return {
+          body: () => body,
+          ...{ filename, contentType: `${type}; charset=utf-8`, maxAgeSeconds: MAX_AGE_SECONDS, keptMs: 0 },
+        };
+      }),
     );
   };
   const addressOf = (item: Item): string => `${baseUrl()}${pagePath(item.resourceType, item)}`;
