@@ -1,44 +1,5 @@
-/** Files of the exchange model: read whole without storing them, and written whole or not at all. */
+/** Files of the exchange model that are written whole or not at all. */
 import { open, rename, rm, stat } from 'node:fs/promises';
-import { type DeliveryJudge, DeliveryReader, type ReadDelivery } from '../../gegevens/import/delivery-reader.ts';
-import { type Faults, ImportStopped } from '../../gegevens/import/faults.ts';
-import type { ItemList } from '../../gegevens/model/mapping.ts';
-import type { Model } from '../../gegevens/model/model.ts';
-import { type DeliverySource, feedFile, NO_TRAITS } from '../../gegevens/store/import-file.ts';
-
-interface ReadOptions {
-  readonly model: Model;
-  readonly faults: Faults;
-  readonly judge?: DeliveryJudge | undefined;
-  /** Takes each record and case that fits the model; the bytes are valid only during the call. */
-  readonly item?: (levering: number, list: ItemList, nummer: number, bytes: Buffer) => void;
-  readonly signal: AbortSignal;
-  /** Awaited between pieces of the file. */
-  readonly progress?: ((bytesRead: number, records: number) => Promise<void> | void) | undefined;
-}
-
-/**
- * Reads a file, or what makes its bytes.
- * @returns what it holds; `undefined` when it has faults
- * @throws the signal's reason; what the file system says
- */
-export async function readDelivery(
-  from: string | DeliverySource,
-  { model, faults, judge, item = () => undefined, signal, progress }: ReadOptions,
-): Promise<ReadDelivery | undefined> {
-  const sink = { text: item, traits: () => undefined };
-  const reader = new DeliveryReader({ model, faults, judge, sink, traitsOf: () => NO_TRAITS });
-  const source = typeof from === 'string' ? await open(from) : from;
-  try {
-    await feedFile(source, reader, { signal, after: async (bytesRead) => progress?.(bytesRead, reader.records) });
-    return reader.finish();
-  } catch (error) {
-    if (error instanceof ImportStopped) return undefined;
-    throw error;
-  } finally {
-    await source.close();
-  }
-}
 
 /** A file cannot be written. */
 export class UnwritableFile extends Error {

@@ -132,7 +132,7 @@ async function dryRun(
   options: Options,
   files: readonly string[],
 ): Promise<void> {
-  const { readDelivery } = await import('./delivery-files.ts');
+  const { readDelivery } = await import('../../gegevens/store/import-file.ts');
   const results: { readonly file: string; readonly faults: readonly TableFault[] }[] = [];
   for (const file of files) {
     const { tables, source } = await readTableFile(context, plan, options, file);

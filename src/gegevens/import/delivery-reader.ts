@@ -39,7 +39,7 @@ export interface ReadDelivery {
 interface DeliverySink {
   /** The bytes are valid only during the call. */
   readonly text: (levering: number, list: ItemList, nummer: number, bytes: Buffer) => void;
-  readonly traits: (levering: number, nummer: number, traits: RecordTraits) => void;
+  readonly traits?: (levering: number, nummer: number, traits: RecordTraits) => void;
 }
 
 /** Sees all that can be read of a file, also where it does not fit the model. */
@@ -59,7 +59,8 @@ interface DeliveryReaderOptions {
   readonly model: Model;
   readonly sink: DeliverySink;
   readonly faults: Faults;
-  readonly traitsOf: ReadTraits;
+  /** Absent: no traits are read, nor the municipalities that records name. */
+  readonly traitsOf?: ReadTraits | undefined;
   readonly judge?: DeliveryJudge | undefined;
 }
 
@@ -67,7 +68,7 @@ interface DeliveryReaderOptions {
 export class DeliveryReader {
   readonly #model: Model;
   readonly #sink: DeliverySink;
-  readonly #traitsOf: ReadTraits;
+  readonly #traitsOf: ReadTraits | undefined;
   readonly #faults: Faults;
   readonly #judge: DeliveryJudge | undefined;
   readonly #cutter: JsonCutter<ItemList>;
@@ -193,11 +194,11 @@ export class DeliveryReader {
     // After a fault nothing is stored, but the rest is still checked.
     if (this.#faults.list.length > 0) return;
     this.#sink.text(levering, list, nummer, bytes);
-    if (list !== 'records') return;
+    if (list !== 'records' || this.#traitsOf === undefined) return;
     const traits = this.#traitsOf(value);
     if (traits.gemeente !== undefined && current.municipalities.size < MAX_MUNICIPALITIES)
       current.municipalities.add(traits.gemeente);
-    this.#sink.traits(levering, nummer, traits);
+    this.#sink.traits?.(levering, nummer, traits);
   }
 
   #levering(nummer: number, skeleton: Skeleton): void {

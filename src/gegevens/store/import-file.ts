@@ -5,8 +5,8 @@ import type { Pool } from '../../database/pool.ts';
 import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
 import { type DeliveryJudge, DeliveryReader, type ReadDelivery } from '../import/delivery-reader.ts';
 import { Faults, type ImportFault, ImportStopped } from '../import/faults.ts';
-import { createTraitsReader, type RecordTraits } from '../import/record-traits.ts';
-import type { Variant } from '../model/mapping.ts';
+import { createTraitsReader } from '../import/record-traits.ts';
+import type { ItemList, Variant } from '../model/mapping.ts';
 import { builtInVersions, loadModel, type Model } from '../model/model.ts';
 import { ImportRows } from './import-rows.ts';
 import { type Replacement, replaceDeliveries } from './replace-deliveries.ts';
@@ -144,7 +144,7 @@ interface FeedOptions {
 }
 
 /** Reads a file piece by piece. @throws the signal's reason; {ImportStopped}; what the file system says */
-export async function feedFile(
+async function feedFile(
   file: Pick<DeliverySource, 'read'>,
   reader: DeliveryReader,
   { signal, after }: FeedOptions,
@@ -161,8 +161,6 @@ export async function feedFile(
   }
 }
 
-export const NO_TRAITS: RecordTraits = { begin: undefined, einde: undefined, sleutel: undefined, gemeente: undefined };
-
 /**
  * Finds the built-in model of a file; the newest, when it fits several.
  * @param except a version that the file is known not to fit
@@ -174,27 +172,43 @@ export async function recogniseModel(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   for (const version of builtInVersions(variant).toReversed()) {
-    if (version !== except && (await fits(path, loadModel(variant, version), signal))) return version;
+    if (version === except) continue;
+    // One fault is enough to know that it does not fit.
+    const options = { model: loadModel(variant, version), faults: new Faults(1), signal };
+    if ((await readDelivery(path, options)) !== undefined) return version;
   }
   return undefined;
 }
 
-/** Reads until the first fault. */
-async function fits(path: string, model: Model, signal: AbortSignal): Promise<boolean> {
-  const reader = new DeliveryReader({
-    model,
-    faults: new Faults(1),
-    traitsOf: () => NO_TRAITS,
-    sink: { text: () => undefined, traits: () => undefined },
-  });
-  const file = await open(path);
+interface ReadOptions {
+  readonly model: Model;
+  readonly faults: Faults;
+  readonly judge?: DeliveryJudge | undefined;
+  /** Takes each record and case that fits the model; the bytes are valid only during the call. */
+  readonly item?: (levering: number, list: ItemList, nummer: number, bytes: Buffer) => void;
+  readonly signal: AbortSignal;
+  /** Awaited between pieces of the file. */
+  readonly progress?: ((bytesRead: number, records: number) => Promise<void> | void) | undefined;
+}
+
+/**
+ * Reads a file, or what makes its bytes, without storing it.
+ * @returns what it holds; `undefined` when it has faults
+ * @throws the signal's reason; what the file system says
+ */
+export async function readDelivery(
+  from: string | DeliverySource,
+  { model, faults, judge, item = () => undefined, signal, progress }: ReadOptions,
+): Promise<ReadDelivery | undefined> {
+  const reader = new DeliveryReader({ model, faults, judge, sink: { text: item } });
+  const source = typeof from === 'string' ? await open(from) : from;
   try {
-    await feedFile(file, reader, { signal, after: async () => {} });
-    return reader.finish() !== undefined;
+    await feedFile(source, reader, { signal, after: async (bytesRead) => progress?.(bytesRead, reader.records) });
+    return reader.finish();
   } catch (error) {
-    if (error instanceof ImportStopped) return false;
+    if (error instanceof ImportStopped) return undefined;
     throw error;
   } finally {
-    await file.close();
+    await source.close();
   }
 }

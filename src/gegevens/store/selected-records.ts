@@ -18,28 +18,16 @@ declare module 'pg' {
 /** Receives a stored text when it arrives. @param index of its list among those requested */
 type TakeText = (text: string, index: number) => void;
 
-/** Streams the texts of one list, in order. */
-export function streamList(client: pg.ClientBase, { slice, list }: TextsPart, take: TakeText): Promise<void> {
-  const { levering, from, to } = slice;
-  const key = [levering.invoerId, levering.nummer];
-  const range = `select tekst from gegevens.records
+/** Streams the texts of one list, in order: a long one is read along its key, where `streamLists` would sort it. */
+export function streamList(client: pg.ClientBase, part: TextsPart, take: TakeText): Promise<void> {
+  const { levering, from, to } = part.slice;
+  const isAll = from === 0 && to === levering.records;
+  if (part.list === 'zaken' && !isAll) return streamLists(client, [part], take);
+  const text = `select tekst from gegevens.records
       where invoer_id = $1::bigint and levering = $2::int and soort = $3::smallint and nummer >= $4::int and nummer < $5::int
       order by nummer`;
-  if (list === 'records') return streamTexts(client, take, range, [...key, 0, from, to]);
-  // All records, so all cases.
-  if (from === 0 && to === levering.records) return streamTexts(client, take, range, [...key, 1, 0, levering.zaken]);
-  const text = `select r.tekst
-    from (
-      select zaak from gegevens.zaken_bij
-      where invoer_id = $1::bigint and levering = $2::int and bij >= $3::int and bij < $4::int
-      order by zaak
-    ) z
-    cross join lateral (
-      select tekst from gegevens.records
-      where invoer_id = $1::bigint and levering = $2::int and soort = 1 and nummer = z.zaak
-      offset 0) r
-    order by z.zaak`;
-  return streamTexts(client, take, text, [...key, from, zakenEnd(from, to)]);
+  const range = part.list === 'records' ? [0, from, to] : [1, 0, levering.zaken];
+  return streamTexts(client, take, text, [levering.invoerId, levering.nummer, ...range]);
 }
 
 /**

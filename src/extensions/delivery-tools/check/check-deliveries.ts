@@ -16,7 +16,7 @@ import {
   type Slice,
 } from '../../../gegevens/model/selection.ts';
 import { findDeliverers, findLeveringen, findLeveringenById } from '../../../gegevens/store/find-leveringen.ts';
-import { recogniseModel } from '../../../gegevens/store/import-file.ts';
+import { readDelivery, recogniseModel } from '../../../gegevens/store/import-file.ts';
 import type { Journalled } from '../../../gegevens/store/journal.ts';
 import {
   countSelected,
@@ -25,7 +25,6 @@ import {
   streamSelected,
 } from '../../../gegevens/store/selected-records.ts';
 import { pointerSteps, toPointer, withValueAt } from '../../../lib/json/json-value.ts';
-import { readDelivery } from '../delivery-files.ts';
 import { memberNames } from '../model-shape.ts';
 import { type CheckReport, DeliveryCheck } from './delivery-check.ts';
 
