@@ -10,7 +10,7 @@ import { requireAllKeys } from './key-watch.ts';
 import { recordOwn } from './processing-log.ts';
 import { actieAnswer } from './routes/request-reply.ts';
 import { isDistributed } from './store/append.ts';
-import { exportedVersions, hasConfidential, type Selection } from './store/export.ts';
+import { exportedVersions, hasConfidential, type Selection } from './store/exported-versions.ts';
 import { openIdentityKeys } from './store/keys.ts';
 import { revealWithinBudget } from './store/versions.ts';
 

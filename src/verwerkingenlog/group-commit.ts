@@ -1,5 +1,6 @@
 /** Work that shares a transaction with what arrives at the same time. */
 import { setTimeout as delay } from 'node:timers/promises';
+import { createOneAtATime } from '../lib/scheduling.ts';
 
 interface GroupCommitOptions<T, R> {
   /** Does the work of a group: all of it or none. Its results are in the order of the group. */
@@ -44,25 +45,23 @@ interface Waiting<T, R> {
   readonly reject: (error: unknown) => void;
   /** When it was added. */
   readonly since: number;
-  /** Beside the groups: when it is tried next. */
-  nextAt: number;
 }
 
-/** How often what waits beside the groups looks whether something has come that can be tried at once. */
-const LOOK_MS = 50;
+/** How much later than `maxWaitMs` what waits beside the groups may be tried for the last time. */
+const LATE_MS = 50;
 
 /**
- * Work that arrives at the same time shares one transaction. The end of a group starts the next one, before its items are answered: nothing waits for a timer, a single item starts in the turn of
- * the event loop in which it arrived, and the next group is committed while the answers of this one are made.
+ * Work that arrives at the same time shares one transaction. The end of a group starts the next one, before its items are answered: nothing
+ * waits for a timer, a single item starts in the turn of the event loop in which it arrived, and the next group is committed while the
+ * answers of this one are made.
  */
 export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): GroupCommit<T, R> {
   const maxWeight = options.maxWeight ?? Number.POSITIVE_INFINITY;
   let waiting: Waiting<T, R>[] = [];
   let running = 0;
-  const aside: Waiting<T, R>[] = [];
-  /** Keys of what is tried beside the groups: the next item with such a key would make its group wait as well. */
-  const asideKeys = new Map<string, number>();
-  let isTryingAside = false;
+  /** What is tried beside the groups: the next item with such a key would make its group wait as well. */
+  const aside = new Set<Waiting<T, R>>();
+  const alone = createOneAtATime();
   const onIdle: (() => void)[] = [];
 
   function start(): void {
@@ -79,7 +78,7 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
     }
   }
 
-  const isIdle = (): boolean => running === 0 && waiting.length === 0 && !isTryingAside;
+  const isIdle = (): boolean => running === 0 && waiting.length === 0 && aside.size === 0;
   function tellIdle(): void {
     if (isIdle()) for (const resolve of onIdle.splice(0)) resolve();
   }
@@ -88,6 +87,7 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
     const group: Waiting<T, R>[] = [];
     const passedOver: Waiting<T, R>[] = [];
     const keys = new Set<string>();
+    const asideKeys = new Set([...aside].map(({ key }) => key));
     const latest = performance.now() - options.maxWaitMs;
     let seen = 0;
     let weight = 0;
@@ -142,63 +142,49 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
 
   function putAside(entries: readonly Waiting<T, R>[]): void {
     for (const entry of entries) {
-      aside.push(entry);
-      if (entry.key !== undefined) asideKeys.set(entry.key, (asideKeys.get(entry.key) ?? 0) + 1);
+      aside.add(entry);
+      void tryAside(entry).finally(() => {
+        aside.delete(entry);
+        tellIdle();
+      });
     }
-    if (isTryingAside) return;
-    isTryingAside = true;
-    void tryAside();
   }
 
-  /** One at a time; one that still waits is tried again after as long as it has waited, so that it hardly delays the others. */
-  async function tryAside(): Promise<void> {
-    for (;;) {
-      const [any] = aside;
-      if (any === undefined) break;
-      const first = aside.reduce((next, entry) => (entry.nextAt < next.nextAt ? entry : next), any);
-      const ms = first.nextAt - performance.now();
-      if (ms > 0) {
-        await delay(Math.min(ms, LOOK_MS));
-        continue;
-      }
-      aside.splice(aside.indexOf(first), 1);
-      await tryAlone(first);
-    }
-    isTryingAside = false;
-    tellIdle();
-  }
-
-  async function tryAlone(entry: Waiting<T, R>): Promise<void> {
-    const until = entry.since + options.maxWaitMs;
-    try {
+  /**
+   * Never rejects. One item is tried at a time, and one that still waits is tried again after as long as it has waited, so that it hardly
+   * delays the others.
+   */
+  async function tryAside({ item, key, since, resolve, reject }: Waiting<T, R>): Promise<void> {
+    const until = since + options.maxWaitMs;
+    const commit = async (): Promise<R> => {
       // Its last try would come too late, behind those of others.
-      if (performance.now() > until + LOOK_MS) throw options.full();
-      const [result] = await options.commit([entry.item]);
+      if (performance.now() > until + LATE_MS) throw options.full();
+      const [result] = await options.commit([item]);
       if (result === undefined) throw new TypeError('a group has fewer results than items');
-      entry.resolve(result);
-    } catch (error) {
-      const now = performance.now();
-      if (options.isOwnWait?.(error) && now < until) {
-        entry.nextAt = Math.min(now + (now - entry.since), until);
-        aside.push(entry);
+      return result;
+    };
+    for (;;) {
+      try {
+        resolve(await alone.run(key ?? '', commit));
         return;
+      } catch (error) {
+        const now = performance.now();
+        if (!options.isOwnWait?.(error) || now >= until) {
+          reject(error);
+          return;
+        }
+        await delay(Math.min(now - since, until - now));
       }
-      entry.reject(error);
     }
-    if (entry.key === undefined) return;
-    const left = (asideKeys.get(entry.key) ?? 1) - 1;
-    if (left === 0) asideKeys.delete(entry.key);
-    else asideKeys.set(entry.key, left);
   }
 
   return {
     add(item) {
-      if (waiting.length + aside.length >= options.maxWaiting) return Promise.reject(options.full());
+      if (waiting.length + aside.size >= options.maxWaiting) return Promise.reject(options.full());
       // In a microtask, so that all items of this turn are in the group: the others would wait for the commit of the first.
       if (waiting.length === 0) queueMicrotask(start);
       return new Promise((resolve, reject) => {
-        const now = performance.now();
-        waiting.push({ item, key: options.key?.(item), resolve, reject, since: now, nextAt: now });
+        waiting.push({ item, key: options.key?.(item), resolve, reject, since: performance.now() });
       });
     },
     idle: () => (isIdle() ? Promise.resolve() : new Promise((resolve) => onIdle.push(resolve))),

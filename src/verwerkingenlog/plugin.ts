@@ -9,7 +9,7 @@ import { readOpenapi } from '../plugins/openapi-document.ts';
 import type { ProblemStyle } from '../plugins/problem-reply.ts';
 import { verwerkingenlogProblems } from './problems.ts';
 import { createLoggedRead } from './processing-log.ts';
-import { proofRoutes } from './routes/proof.ts';
+import { proofRoutes } from './routes/proofs-of-actions.ts';
 import { getVerwerkingsactie, getVerwerkingsacties, getVerwerkteObjecten } from './routes/read-verwerkingsacties.ts';
 import type { RouteNeeds } from './routes/request-reply.ts';
 import { verwerkingsactiviteiten } from './routes/verwerkingsactiviteiten.ts';

@@ -9,7 +9,7 @@ import { EncryptJWT, errors, type JWTPayload, jwtDecrypt } from 'jose';
 import type { Pool } from '../../database/pool.ts';
 import type { Clock } from '../../lib/time.ts';
 import { isBsn } from '../../verwerkingenlog/domain/read-actie.ts';
-import { endSession, isEnded } from '../../verwerkingenlog/store/ended-sessions.ts';
+import { endSession, isEnded } from './store/ended-sessions.ts';
 
 /** A citizen who is logged in. */
 export interface Session {

@@ -4,7 +4,7 @@ import { callerOf } from '../../plugins/auth.ts';
 import { requestClosedSignal } from '../../plugins/connections.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import type { Change } from '../changes.ts';
-import { pageOf, readCursor, writeCursor } from '../domain/page.ts';
+import { pageOf, readCursor, writeCursor } from '../domain/cursor.ts';
 import { illFormedTexts, termFaults } from '../domain/read-actie.ts';
 import { type Activiteit, readActiviteitBody } from '../domain/verwerkingsactiviteit.ts';
 import {

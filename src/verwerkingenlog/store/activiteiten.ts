@@ -1,6 +1,6 @@
 /** The register of processing activities. */
 import type { Db } from '../../database/transaction.ts';
-import type { Cursor } from '../domain/page.ts';
+import type { Cursor } from '../domain/cursor.ts';
 import { type Auteur, moment } from '../domain/verwerkingsactie.ts';
 import type { Activiteit, ActiviteitVelden } from '../domain/verwerkingsactiviteit.ts';
 

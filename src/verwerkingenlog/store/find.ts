@@ -1,7 +1,7 @@
 /** Finding the actions of a person, by the keyed hashes of the person's identity. */
 import type { Db } from '../../database/transaction.ts';
 import { type Categorie, categorieNummer, categorieVan } from '../domain/access.ts';
-import type { Cursor } from '../domain/page.ts';
+import type { Cursor } from '../domain/cursor.ts';
 import { moment } from '../domain/verwerkingsactie.ts';
 import { fromRow, SELECT_VERSIE, type StoredVersie, type VersieRow } from './versions.ts';
 

@@ -1,5 +1,5 @@
 /** Sessions of citizens that were ended by logging out. */
-import type { Db } from '../../database/transaction.ts';
+import type { Db } from '../../../database/transaction.ts';
 
 /** Whether a session was ended. */
 export async function isEnded(db: Db, session: string): Promise<boolean> {
