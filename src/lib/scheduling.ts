@@ -127,8 +127,8 @@ export function createOneAtATime(): OneAtATime {
   };
 }
 
-/** Memory that an answer holds from `acquire` until `release`. */
-export interface MemoryPermit {
+/** What is held from `acquire` until `release`. */
+export interface Permit {
   /** Corrects the estimate to the real number of bytes. */
   resize(bytes: number): void;
   /** Moves it to the share of another client that still wants the answer, when its own client does not any more. */
@@ -136,7 +136,7 @@ export interface MemoryPermit {
   release(): void;
 }
 
-interface MemoryRequest {
+interface Wanted {
   /** Estimated. */
   readonly bytes: number;
   /** Who wants the answer, kept up to date by the caller; it counts towards the share of one of them. */
@@ -146,37 +146,44 @@ interface MemoryRequest {
 }
 
 /**
- * A weighted semaphore over the memory for answers that are being made or sent. Waiting is in order of arrival. A client that has its share
- * waits, so that it cannot starve the others, but always gets one answer, however large; an answer larger than the whole budget is let
- * through when nothing else is held.
+ * A weighted semaphore with a share for each client and a deadline: over the memory for answers that are being made or sent, or over requests
+ * that are under way, which weigh 1. Waiting is in order of arrival. A client that has its share waits, so that it cannot starve the others, but
+ * always gets one item, however large; an item larger than the whole is let through when nothing else is held.
  */
-export interface MemorySemaphore {
+export interface Semaphore {
   /** @throws `full()` after `waitMs`; the signal's reason */
-  acquire(wanted: MemoryRequest, signal: AbortSignal): Promise<MemoryPermit>;
+  acquire(wanted: Wanted, signal: AbortSignal): Promise<Permit>;
   /** To be called when a client was added to a request that may be waiting. */
   retryWaiting(): void;
   readonly used: () => number;
 }
 
-interface MemorySemaphoreOptions {
-  readonly maxBytes: number;
+interface SemaphoreOptions {
+  /** Default: no limit. */
+  readonly maxBytes?: number;
   /** Longest time in milliseconds that an answer waits. */
   readonly waitMs: number;
   /** Answers up to this size are not counted and never wait. Default 0. */
   readonly smallBytes?: number;
   /** The part of the memory that one client may hold, unless it is one answer. Absent: clients are all the same. */
   readonly clientShare?: number;
+  /** The same as a weight, for a semaphore without a maximum of its own. */
+  readonly maxPerClient?: number;
+  /** How many items of one client may wait; more are refused at once. Default: no limit. */
+  readonly maxWaitingPerClient?: number;
   /** The error of who waited in vain. */
   readonly full: () => Error;
   readonly changed?: (state: { readonly bytes: number; readonly waiting: number }) => void;
 }
 
-interface Waiter extends MemoryRequest {
+interface Waiter extends Wanted {
   readonly admit: (client: string) => void;
 }
 
-export function createMemorySemaphore(options: MemorySemaphoreOptions): MemorySemaphore {
-  const { maxBytes, waitMs, smallBytes = 0, clientShare, full, changed } = options;
+export function createSemaphore(options: SemaphoreOptions): Semaphore {
+  const { maxBytes = Number.POSITIVE_INFINITY, waitMs, smallBytes = 0, full, changed } = options;
+  const share = options.clientShare === undefined ? Number.POSITIVE_INFINITY : maxBytes * options.clientShare;
+  const { maxPerClient = share, maxWaitingPerClient = Number.POSITIVE_INFINITY } = options;
   const queue = new Set<Waiter>();
   const usedBy = new Map<string, number>();
   let used = 0;
@@ -189,13 +196,12 @@ export function createMemorySemaphore(options: MemorySemaphoreOptions): MemorySe
     if (total > 0) usedBy.set(client, total);
     else usedBy.delete(client);
   };
-  const fits = ({ bytes, inMemory }: MemoryRequest): boolean =>
-    inMemory === true || used === 0 || used + bytes <= maxBytes;
+  const fits = ({ bytes, inMemory }: Wanted): boolean => inMemory === true || used === 0 || used + bytes <= maxBytes;
   const hasShare = (client: string, bytes: number): boolean => {
     const own = usedBy.get(client) ?? 0;
-    return clientShare === undefined || own === 0 || own + bytes <= maxBytes * clientShare;
+    return own === 0 || own + bytes <= maxPerClient;
   };
-  const clientWithShare = ({ bytes, clients }: MemoryRequest): string | undefined =>
+  const clientWithShare = ({ bytes, clients }: Wanted): string | undefined =>
     clients.find((client) => hasShare(client, bytes));
   const admitWaiting = (): void => {
     for (const waiter of queue) {
@@ -209,7 +215,7 @@ export function createMemorySemaphore(options: MemorySemaphoreOptions): MemorySe
     report();
   };
 
-  const grant = ({ bytes, clients }: MemoryRequest, client: string): MemoryPermit => {
+  const grant = ({ bytes, clients }: Wanted, client: string): Permit => {
     let held = counted(bytes);
     let owner = client;
     let isReleased = false;
@@ -246,7 +252,9 @@ export function createMemorySemaphore(options: MemorySemaphoreOptions): MemorySe
       if (counted(wanted.bytes) === 0) return grant(wanted, wanted.clients[0] ?? '');
       const client = queue.size === 0 && fits(wanted) ? clientWithShare(wanted) : undefined;
       if (client !== undefined) return grant(wanted, client);
-      return await new Promise<MemoryPermit>((resolve, reject) => {
+      const [first = ''] = wanted.clients;
+      if ([...queue].filter(({ clients }) => clients[0] === first).length >= maxWaitingPerClient) throw full();
+      return await new Promise<Permit>((resolve, reject) => {
         const cleanUp = (): void => {
           clearTimeout(timer);
           signal.removeEventListener('abort', onAbort);

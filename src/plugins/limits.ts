@@ -6,6 +6,8 @@ import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 import type { Pool } from '../database/pool.ts';
 import { Problem } from '../lib/problem.ts';
+import { createSemaphore, type Semaphore } from '../lib/scheduling.ts';
+import { requestClosedSignal } from './connections.ts';
 import { platformProblems } from './problems.ts';
 
 declare module 'fastify' {
@@ -165,11 +167,6 @@ interface ClientShareOptions {
 /** How many requests of a client may wait for each that may run. They wait before their bodies are read. */
 const WAITING_PER_REQUEST = 100;
 
-interface Client {
-  running: number;
-  readonly waiting: Set<() => void>;
-}
-
 /**
  * Runs at most as many requests of one client at once as three quarters of the connections of their pool. More wait, and get 503 when they
  * wait too long or too many do. So one client cannot keep the others of an area from the database. A request counts until its exchange
@@ -177,7 +174,15 @@ interface Client {
  * @returns limits a mount; call it before the routes are registered. Mounts limited by the same function share the count
  */
 export function createClientShare({ poolOf, waitMs }: ClientShareOptions): ClientShare {
-  const clientsOf = new Map<Pool, Map<string, Client>>();
+  const semaphores = new Map<Pool, Semaphore>();
+  const semaphoreOf = (pool: Pool): Semaphore => {
+    const maxPerClient = maxRunning(pool);
+    const maxWaitingPerClient = maxPerClient * WAITING_PER_REQUEST;
+    const semaphore =
+      semaphores.get(pool) ?? createSemaphore({ maxPerClient, maxWaitingPerClient, waitMs, full: busy });
+    semaphores.set(pool, semaphore);
+    return semaphore;
+  };
   return (app) => {
     app.addHook('onRoute', (route) => {
       const { handler } = route;
@@ -191,65 +196,31 @@ export function createClientShare({ poolOf, waitMs }: ClientShareOptions): Clien
       };
     });
     // After `onRequest`, where the token is verified, and before the body is read.
-    app.addHook('preParsing', async (request) => {
-      const pool = request.caller === undefined ? undefined : poolOf(request);
-      if (pool === undefined || request.caller === undefined) return;
-      const clients = clientsOf.get(pool) ?? new Map<string, Client>();
-      clientsOf.set(pool, clients);
-      await acquireShare(clients, request.caller.subject, maxRunning(pool), request);
+    app.addHook('preParsing', async (request, reply) => {
+      const { caller } = request;
+      const pool = caller === undefined ? undefined : poolOf(request);
+      if (pool === undefined || caller === undefined) return;
+      const wanted = { bytes: 1, clients: [caller.subject] };
+      const closed = requestClosedSignal(reply);
+      const permit = await semaphoreOf(pool)
+        .acquire(wanted, closed)
+        .catch(() => {
+          throw busy();
+        });
+      let holders = 0;
+      const hold = (): (() => void) => {
+        holders += 1;
+        return () => {
+          holders -= 1;
+          if (holders === 0) permit.release();
+        };
+      };
+      request.onClosed(hold());
+      // The client went away while this request waited.
+      if (holders === 0) throw busy();
+      request.holdShare = hold;
     });
   };
-
-  async function acquireShare(
-    clients: Map<string, Client>,
-    subject: string,
-    most: number,
-    request: FastifyRequest,
-  ): Promise<void> {
-    const client = clients.get(subject) ?? { running: 0, waiting: new Set() };
-    clients.set(subject, client);
-    if (client.running >= most) await waitForShare(client, most, request);
-    client.running += 1;
-    const release = (): void => {
-      client.running -= 1;
-      const [next] = client.waiting;
-      if (next !== undefined) next();
-      else if (client.running === 0) clients.delete(subject);
-    };
-    let holders = 0;
-    const hold = (): (() => void) => {
-      holders += 1;
-      return () => {
-        holders -= 1;
-        if (holders === 0) release();
-      };
-    };
-    request.onClosed(hold());
-    // The client went away while this request waited.
-    if (holders === 0) throw busy();
-    request.holdShare = hold;
-  }
-
-  function waitForShare({ waiting }: Client, most: number, request: FastifyRequest): Promise<void> {
-    if (waiting.size >= most * WAITING_PER_REQUEST) throw busy();
-    return new Promise((resolve, reject) => {
-      const leave = (): void => {
-        waiting.delete(turn);
-        clearTimeout(timer);
-      };
-      const turn = (): void => {
-        leave();
-        resolve();
-      };
-      const gone = (): void => {
-        leave();
-        reject(busy());
-      };
-      const timer = setTimeout(gone, waitMs);
-      waiting.add(turn);
-      request.onClosed(gone);
-    });
-  }
 }
 
 function maxRunning({ options: { max } }: Pool): number {

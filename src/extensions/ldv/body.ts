@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Problem } from '../../lib/problem.ts';
-import type { MemoryPermit, MemorySemaphore } from '../../lib/scheduling.ts';
+import type { Permit, Semaphore } from '../../lib/scheduling.ts';
 import { hasOtherCharset, isCrowded } from '../../plugins/bodies.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import { MEDIA_TYPES, type OtlpForm } from './otlp.ts';
@@ -33,14 +33,14 @@ interface OtlpBody {
   readonly form: OtlpForm;
   readonly bytes: Uint8Array;
   /** To be released when nothing of the body is used any more. */
-  readonly permit: MemoryPermit;
+  readonly permit: Permit;
 }
 
 interface BodyLimits {
   /** After decompression. */
   readonly maxBytes: number;
   /** Bytes of bodies, decompressed, that are worked on at a time. */
-  readonly memory: MemorySemaphore;
+  readonly memory: Semaphore;
   readonly client: string;
   readonly signal: AbortSignal;
 }

@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { operations } from '../../contracts/ldv.ts';
 import { Problem } from '../../lib/problem.ts';
-import { createMemorySemaphore } from '../../lib/scheduling.ts';
+import { createSemaphore } from '../../lib/scheduling.ts';
 import { callerOf, callerOin } from '../../plugins/auth.ts';
 import { requestClosedSignal } from '../../plugins/connections.ts';
 import type { Contract, ServeOptions } from '../../plugins/contract.ts';
@@ -27,7 +27,7 @@ const CLIENT_SHARE = 1 / 2;
 
 export function postTraces(app: FastifyInstance, { contract, access, intake }: TracesNeeds): void {
   const { ldv, ldvOut, server } = app.settings;
-  const memory = createMemorySemaphore({
+  const memory = createSemaphore({
     maxBytes: Math.max(ldv.bodyLimitBytes, server.bodiesInProgressBytes),
     waitMs: server.requestTimeoutMs / 2,
     clientShare: CLIENT_SHARE,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { type Pool, withAbort } from '../../database/pool.ts';
 import { Problem } from '../../lib/problem.ts';
-import { createMemorySemaphore, type MemoryPermit, type MemorySemaphore } from '../../lib/scheduling.ts';
+import { createSemaphore, type Permit, type Semaphore } from '../../lib/scheduling.ts';
 import type { Clock } from '../../lib/time.ts';
 import type { Model } from '../model/model.ts';
 import {
@@ -188,14 +188,14 @@ interface AnswerMemoryOptions {
 }
 
 /** The memory for large answers that are being made or sent; who waits in vain is answered with `service-unreachable`. */
-export function createAnswerMemory({ maxBytes, waitMs, changed }: AnswerMemoryOptions): MemorySemaphore {
+export function createAnswerMemory({ maxBytes, waitMs, changed }: AnswerMemoryOptions): Semaphore {
   const full = (): Problem =>
     new Problem(gegevensProblems.dienstOnbereikbaar, {
       detail: 'Er zijn nu te veel grote leveringen tegelijk onderweg; er is niets geleverd.',
       headers: { 'retry-after': String(Math.max(1, Math.ceil(waitMs / 1000))) },
       fsc: 'ERROR_CODE_SERVICE_UNREACHABLE',
     });
-  return createMemorySemaphore({ maxBytes, waitMs, smallBytes: SMALL_BYTES, clientShare: CLIENT_SHARE, full, changed });
+  return createSemaphore({ maxBytes, waitMs, smallBytes: SMALL_BYTES, clientShare: CLIENT_SHARE, full, changed });
 }
 
 /** Keeps pages that were written. Requests for a page that is being written or sent share that one. */
@@ -229,13 +229,13 @@ interface ActivePage {
   readonly page: Promise<PageBytes>;
   readonly abandon: AbortController;
   /** Absent until there is memory for it and its bytes are known. */
-  permit: MemoryPermit | undefined;
+  permit: Permit | undefined;
   /** One for each request. */
   readonly clients: string[];
 }
 
 /** @param maxBytes for cached pages beside those that are being written or sent; 0 caches none */
-export function createPageCache(maxBytes: number, semaphore: MemorySemaphore): PageCache {
+export function createPageCache(maxBytes: number, semaphore: Semaphore): PageCache {
   const recent = new LRUCache<string, PageBytes>({
     maxSize: Math.max(1, maxBytes),
     sizeCalculation: ({ bytes }, key) => bytes + 2 * key.length,

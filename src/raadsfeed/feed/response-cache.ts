@@ -9,7 +9,7 @@ import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { Problem } from '../../lib/problem.ts';
-import { createMemorySemaphore, type MemoryPermit } from '../../lib/scheduling.ts';
+import { createSemaphore, type Permit } from '../../lib/scheduling.ts';
 import { requestClosedSignal } from '../../plugins/connections.ts';
 import { acceptedEncoding, acceptedTypes } from '../../plugins/headers.ts';
 import { platformProblems } from '../../plugins/problems.ts';
@@ -101,11 +101,11 @@ const READING_BYTES = 64 * 1024 * 1024;
 /** Bounds the memory of answers that are being made: rows that were read, their body, and what it is compressed to. */
 export function createAnswerMemory(maxBytes: number, waitMs: number) {
   const full = (): Problem => new Problem(platformProblems.unavailable, { headers: { 'retry-after': '1' } });
-  const memory = createMemorySemaphore({ maxBytes, waitMs, full });
+  const memory = createSemaphore({ maxBytes, waitMs, full });
   // No client has a share: pages are small, and the same for all.
   const clients = ['everyone'];
   return {
-    acquire: (bytes: number, signal: AbortSignal): Promise<MemoryPermit> => memory.acquire({ bytes, clients }, signal),
+    acquire: (bytes: number, signal: AbortSignal): Promise<Permit> => memory.acquire({ bytes, clients }, signal),
     used: memory.used,
   };
 }
@@ -153,7 +153,7 @@ export function createResponseCache(
     request: FastifyRequest,
     reply: FastifyReply,
     answer: Answer,
-    permit: MemoryPermit,
+    permit: Permit,
   ): Promise<FastifyReply> => {
     const { link, vary, status = 200, contentType = JSON_TYPE, filename } = answer;
     const encoding = encodingOf(request);

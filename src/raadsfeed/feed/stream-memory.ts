@@ -2,7 +2,7 @@
  * What all streams hold for clients that have not read it yet, bounded in bytes. What is read for one stream alone counts for its client,
  * who has a share; what is new is in memory once, however many streams it is written to.
  */
-import { createMemorySemaphore, type MemoryPermit } from '../../lib/scheduling.ts';
+import { createSemaphore, type Permit } from '../../lib/scheduling.ts';
 import type { OpenStream } from './stream-connection.ts';
 
 /** The part of the memory that one client may hold. */
@@ -21,7 +21,7 @@ export interface StreamMemory {
    * Waits for memory to read something for one stream. Meanwhile streams that are not read are cut, those of the same client first.
    * @throws when there was none in time, or the stream has ended
    */
-  acquire(stream: OpenStream, bytes: number): Promise<MemoryPermit>;
+  acquire(stream: OpenStream, bytes: number): Promise<Permit>;
   /** Reads when it is this stream's turn. @throws as `acquire` */
   read<T>(stream: OpenStream, read: () => Promise<T>): Promise<T>;
   /** Counts bytes until every stream that they are sent to has taken them. @returns sends them to a stream */
@@ -37,13 +37,13 @@ interface Shared {
 }
 
 export function createStreamMemory(maxBytes: number): StreamMemory {
-  const own = createMemorySemaphore({
+  const own = createSemaphore({
     maxBytes: maxBytes * (1 - LIVE_SHARE),
     clientShare: CLIENT_SHARE,
     waitMs: WAIT_MS,
     full: () => new Error('there was no memory for it: too many clients do not read'),
   });
-  const turns = createMemorySemaphore({
+  const turns = createSemaphore({
     ...{ maxBytes: READS, clientShare: 1 / 2, waitMs: WAIT_MS },
     full: () => new Error('it could not read in time: too many streams catch up'),
   });

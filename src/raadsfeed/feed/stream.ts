@@ -6,7 +6,7 @@ import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from '../../lib/log.ts';
-import type { MemoryPermit } from '../../lib/scheduling.ts';
+import type { Permit } from '../../lib/scheduling.ts';
 import { joinRecord } from '../domain/record-text.ts';
 import type { FeedHead } from '../store/feed-row.ts';
 import {
@@ -233,7 +233,7 @@ export function createStreams(options: StreamsOptions): Streams {
   };
 
   /** @returns the number that is next, when its record is too large to be sent at once */
-  const sendNext = async (stream: OpenStream, permit: MemoryPermit): Promise<number | undefined> => {
+  const sendNext = async (stream: OpenStream, permit: Permit): Promise<number | undefined> => {
     const read = await memory.read(stream, () => readAfter(stream));
     if (stream.position < read.head.historyAfter.sequenceNumber)
       throw new Error('its history was pruned away meanwhile');
@@ -253,7 +253,7 @@ export function createStreams(options: StreamsOptions): Streams {
   };
 
   /** Sends one record as its client reads: the next part once the one before was taken. A part is a copy: it does not hold the whole record. */
-  const sendInParts = async (stream: OpenStream, number: number, permit: MemoryPermit): Promise<void> => {
+  const sendInParts = async (stream: OpenStream, number: number, permit: Permit): Promise<void> => {
     const octets = CATCH_UP.record;
     for (let from = 0, isEnd = false; !isEnd; from += octets) {
       permit.resize(octets);
