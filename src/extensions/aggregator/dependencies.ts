@@ -11,7 +11,9 @@ import { openNotubiz } from './notubiz/adapter.ts';
 import { createCallSlots } from './store/call-slots.ts';
 import type { SourceAdapter } from './supplier/source-adapter.ts';
 
-export interface AggregatorDependencies {
+type Limits = Pick<Config['aggregator'], 'ids' | 'maxAnswerBytes' | 'maxSnapshotRecords' | 'pollMs' | 'backoffMaxMs'>;
+
+export interface AggregatorDependencies extends Limits {
   readonly pool: Pool;
   readonly clock: Clock;
   readonly log: Logger;
@@ -23,16 +25,6 @@ export interface AggregatorDependencies {
   readonly validateDraft: LineValidator;
   /** Address of this feed: records that came from it are not taken back. */
   readonly ownFeedUrl: () => string;
-  /** Whether records get an `aggregatorId`. */
-  readonly ids: boolean;
-  /** Bytes of a response at most: pages do not grow beyond what fits. */
-  readonly maxAnswerBytes: number;
-  /** Records of one snapshot at most: one without an end is a fault of its source. */
-  readonly maxSnapshotRecords: number;
-  /** Milliseconds between reads of a source that was read to its end. */
-  readonly pollMs: number;
-  /** Milliseconds at least between two snapshots that are started without an operator's consent. */
-  readonly restartMs: number;
 }
 
 export interface SupplierDependencies extends AggregatorDependencies {
@@ -53,16 +45,11 @@ export interface DependencyNeeds {
   readonly proof: ProofWriters;
 }
 
-export function openDependencies({
-  config,
-  pool,
-  clock,
-  log,
-  publicBaseUrl,
-  proof,
-}: DependencyNeeds): SupplierDependencies {
+export function openDependencies(needs: DependencyNeeds): SupplierDependencies {
+  const { config, pool, clock, log, publicBaseUrl, proof } = needs;
   const { aggregator, raadsfeed } = config;
   return {
+    ...aggregator,
     pool,
     clock,
     log,
@@ -79,14 +66,9 @@ export function openDependencies({
     validate: createLineValidator(),
     validateDraft: createLineValidator('draft'),
     ownFeedUrl: () => `${publicBaseUrl()}${raadsfeed.prefix}/feed`,
-    ids: aggregator.ids,
     adapters: [openNotubiz(config, clock, createCallSlots(pool, 'notubiz', log))],
     quickAgainMs: aggregator.notubizQuickMinutes * 60_000,
     fullAgainMs: aggregator.notubizFullHours * 3_600_000,
-    maxAnswerBytes: aggregator.maxAnswerBytes,
-    maxSnapshotRecords: aggregator.maxSnapshotRecords,
-    pollMs: aggregator.pollMs,
-    restartMs: aggregator.backoffMaxMs,
   };
 }
 

@@ -11,12 +11,12 @@ import {
 import { followSource } from './feed/follow-source.ts';
 import type { Lease } from './source.ts';
 import { addIssues, resolveIssues } from './store/issues.ts';
-import { releaseFailed, releaseSource, renewLeases, rereadLease, takeLease } from './store/leases.ts';
+import { releaseSource, rereadLease, takeLease } from './store/leased-source.ts';
 import { requestComparison } from './store/sources.ts';
 import { ensureWindows } from './store/windows.ts';
 import { readOneWindow, supplierSource } from './supplier/read-supplier.ts';
 import { quarters, roundWindows } from './supplier/windows.ts';
-import { describeFailure, type Failure } from './worker.ts';
+import { describeFailure, type Failure, keepLeases } from './worker.ts';
 
 export interface SyncOptions {
   /** Of a supplier's API: days (`YYYY-MM-DD`); absent: all of them. */
@@ -54,14 +54,7 @@ export async function syncSource(needs: DependencyNeeds, sourceId: number, optio
   if (options.allowMassDelete) await requestComparison(pool, sourceId, true);
   const lease = await takeLease(pool, sourceId, holder, LEASE_SECONDS);
   if (lease === undefined) throw new Error('the source was removed');
-  const renewal = setInterval(
-    () => {
-      renewLeases(pool, holder, LEASE_SECONDS).catch((error: unknown) =>
-        needs.log.warn({ err: error }, 'the lease cannot be renewed'),
-      );
-    },
-    (LEASE_SECONDS * 1000) / 3,
-  );
+  const renewal = keepLeases(pool, holder, LEASE_SECONDS, needs.log);
   try {
     if (lease.source.soort === 'leveranciers-api') {
       const outcome = await syncSupplier(lease, deps, options);
@@ -94,7 +87,7 @@ async function saveFailure(
 ): Promise<void> {
   const { id, adres, pageSize } = lease.source;
   await addIssues(pool, id, [{ what: kind, where: adres, detail: message, times: 1, blocking: true }], clock.now());
-  await releaseFailed(pool, lease, { inMs: 0, kind, message, pageSize });
+  await releaseSource(pool, lease, { inMs: 0, failure: { kind, message, pageSize } });
 }
 
 function emptySum(): Sum {

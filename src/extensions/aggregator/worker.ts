@@ -9,7 +9,7 @@ import type { AggregatorDependencies } from './dependencies.ts';
 import type { AggregatorMetrics } from './metrics.ts';
 import { type Lease, LeaseLostError, type Source } from './source.ts';
 import { addIssues, resolveIssues } from './store/issues.ts';
-import { claimDueSources, releaseFailed, releaseSource, renewLeases } from './store/leases.ts';
+import { claimDueSources, releaseSource, renewLeases } from './store/leased-source.ts';
 
 export interface SchedulerOptions {
   readonly pool: Pool;
@@ -33,69 +33,56 @@ export interface Scheduler {
   close(): Promise<void>;
 }
 
-/** Milliseconds between queries for sources that are due, when no run ends in between. */
+/** Milliseconds between queries for sources that are due, of all readers of a scheduler together. */
 const POLL_MS = 200;
 /** Milliseconds until the next query after one that failed. */
 const RETRY_MS = 1000;
 
-/** Runs a few sources at a time, and renews their leases for as long as that takes. */
+/** Reads a few sources at a time: each reader takes one that is due, and the next as soon as that one was released. */
 export function createScheduler(options: SchedulerOptions): Scheduler {
   const { pool, log, holder, soort, concurrency, leaseSeconds, run } = options;
-  const stopping = new AbortController();
-  const signal = AbortSignal.any([stopping.signal, options.stopping]);
-  const running = new Set<Promise<void>>();
-  let ended = Promise.withResolvers<void>();
-  let loop: Promise<void> | undefined;
+  const closing = new AbortController();
+  const signal = AbortSignal.any([closing.signal, options.stopping]);
+  const readers: Promise<void>[] = [];
   let renewal: NodeJS.Timeout | undefined;
 
-  const claim = async (): Promise<boolean> => {
-    const limit = concurrency - running.size;
-    const leases = await claimDueSources(pool, holder, { soort, limit, leaseSeconds });
-    for (const lease of leases) {
-      const work = run(lease, signal).finally(() => {
-        running.delete(work);
-        ended.resolve();
-      });
-      running.add(work);
-    }
-    return leases.length > 0;
-  };
-  const work = async (): Promise<void> => {
+  const read = async (): Promise<void> => {
     while (!signal.aborted) {
-      // A source that was released may be due at once: the end of a run need not wait for the poll.
-      ended = Promise.withResolvers<void>();
+      let wait = POLL_MS * concurrency * (0.5 + Math.random());
       try {
-        const isFull = running.size >= concurrency;
-        if (!isFull && (await claim())) continue;
-        const poll = isFull ? [] : [sleep(POLL_MS, undefined, { signal })];
-        await Promise.race([ended.promise, ...poll]);
+        const [lease] = await claimDueSources(pool, holder, { soort, limit: 1, leaseSeconds });
+        if (lease !== undefined) {
+          await run(lease, signal);
+          continue;
+        }
       } catch (error) {
-        if (signal.aborted) return;
-        log.warn({ err: error }, 'sources cannot be claimed');
-        await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
+        if (!signal.aborted) log.warn({ err: error }, 'sources cannot be claimed');
+        wait = RETRY_MS;
       }
+      await sleep(wait, undefined, { signal }).catch(() => undefined);
     }
   };
   return {
     start() {
-      loop ??= work();
-      renewal ??= setInterval(
-        () => {
-          if (running.size === 0) return;
-          renewLeases(pool, holder, leaseSeconds).catch((error: unknown) =>
-            log.warn({ err: error }, 'leases cannot be renewed'),
-          );
-        },
-        (leaseSeconds * 1000) / 3,
-      ).unref();
+      renewal = keepLeases(pool, holder, leaseSeconds, log);
+      while (readers.length < concurrency) readers.push(read());
     },
     async close() {
-      stopping.abort();
+      closing.abort();
+      await Promise.all(readers);
       clearInterval(renewal);
-      await loop;
-      await Promise.all(running);
     },
   };
+}
+
+/** Renews the leases of a holder until the timer is cleared. */
+export function keepLeases(pool: Pool, holder: string, leaseSeconds: number, log: Logger): NodeJS.Timeout {
+  const renew = (): void => {
+    renewLeases(pool, holder, leaseSeconds).catch((error: unknown) =>
+      log.warn({ err: error }, 'leases cannot be renewed'),
+    );
+  };
+  return setInterval(renew, (leaseSeconds * 1000) / 3).unref();
 }
 
 export interface WorkerDependencies extends AggregatorDependencies {
@@ -151,13 +138,13 @@ async function releaseAfterError(
   if (failure === undefined) {
     log.error({ err: error, source: source.adres }, 'a source cannot be read, by a fault of this service');
     const message = 'a fault of this service; see its log';
-    await releaseFailed(pool, lease, { inMs: OWN_FAULT_MS, kind: 'unexpected', message, pageSize });
+    await releaseSource(pool, lease, { inMs: OWN_FAULT_MS, failure: { kind: 'unexpected', message, pageSize } });
     return;
   }
   const { kind, message } = failure;
   const inMs = backoffMs(deps.backoff, failures, failure.retryAfterMs);
   log.warn({ source: source.adres, fault: kind, failures, inMs }, `the source cannot be read: ${message}`);
-  await releaseFailed(pool, lease, { inMs, kind, message, pageSize });
+  await releaseSource(pool, lease, { inMs, failure: { kind, message, pageSize } });
   const issue = { what: kind, where: source.adres, detail: message, times: 1, blocking: true };
   await addIssues(pool, source.id, [issue], clock.now());
 }

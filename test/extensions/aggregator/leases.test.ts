@@ -5,13 +5,12 @@ import { publishPage } from '../../../src/extensions/aggregator/feed/read-page.t
 import { type Lease, LeaseLostError } from '../../../src/extensions/aggregator/source.ts';
 import {
   claimDueSources,
-  releaseFailed,
   releaseSource,
   renewLeases,
   rereadLease,
   takeLease,
-} from '../../../src/extensions/aggregator/store/leases.ts';
-import { saveProgress } from '../../../src/extensions/aggregator/store/progress.ts';
+  updateSource,
+} from '../../../src/extensions/aggregator/store/leased-source.ts';
 import { addSource, findSource, removeSource, setPaused } from '../../../src/extensions/aggregator/store/sources.ts';
 import { prepareChange } from '../../../src/raadsfeed/domain/change.ts';
 import { pool, serviceDatabase } from '../../raadsfeed/service-database.ts';
@@ -48,7 +47,7 @@ async function publish(lease: Lease): Promise<number> {
   return await publishPage(
     lease,
     { changes, issues: [], refused: 0, present: [], refusedKeys: [], hashMatches: true, read: 1 },
-    { position },
+    position,
     needs,
   );
 }
@@ -81,7 +80,7 @@ describe('a lease', () => {
     expect(await head()).toBe(before);
     // Releasing it does not take it from its new holder.
     await releaseSource(pool, lease, { inMs: 0 });
-    await releaseFailed(pool, lease, { inMs: 0, kind: 'x', message: 'x', pageSize: 1 });
+    await releaseSource(pool, lease, { inMs: 0, failure: { kind: 'x', message: 'x', pageSize: 1 } });
     expect(await claimDueSources(pool, 'third', FEEDS)).toEqual([]);
   });
 
@@ -105,7 +104,7 @@ describe('a lease', () => {
     await change(lease.source.id);
     const before = await head();
     await expect(publish(lease)).rejects.toThrow(LeaseLostError);
-    await expect(transaction(pool, (db) => saveProgress(db, lease, { ...lease.source }))).rejects.toThrow(
+    await expect(transaction(pool, (db) => updateSource(db, lease, { ...lease.source }))).rejects.toThrow(
       LeaseLostError,
     );
     expect(await head()).toBe(before);

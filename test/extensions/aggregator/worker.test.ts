@@ -1,7 +1,7 @@
 /** The scheduler takes sources that are due, without waiting for its poll when it knows better. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { releaseSource } from '../../../src/extensions/aggregator/store/leases.ts';
+import { releaseSource } from '../../../src/extensions/aggregator/store/leased-source.ts';
 import { addSource } from '../../../src/extensions/aggregator/store/sources.ts';
 import { createScheduler } from '../../../src/extensions/aggregator/worker.ts';
 import { quiet, servicePool } from '../../raadsfeed/support.ts';

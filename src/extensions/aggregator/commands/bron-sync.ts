@@ -17,8 +17,14 @@ interface SyncOptions extends Period {
   readonly json?: boolean;
 }
 
-/** What `<source>` is for a command on a source that was added before. */
-export const ADDED_SOURCE = 'address under which the source was added';
+/** A command on a source that was added before. @param example of its arguments */
+export function sourceCommand(name: string, description: string, example: string): Command {
+  return new Command(name)
+    .description(description)
+    .argument('<source>', 'address under which the source was added')
+    .option('--json', 'one machine-readable result')
+    .addHelpText('after', `\nExample:\n  $ koppelvlak bron ${name} ${example}`);
+}
 
 /** A day, as an option of a command. */
 function parseDay(text: string): string {
@@ -28,18 +34,16 @@ function parseDay(text: string): string {
   return text;
 }
 
+const YEAR_EXAMPLE = 'notubiz:281 --from 2024-01-01 --to 2024-12-31';
 const FROM = new Option('--from <date>', "first day to read from a supplier's API").argParser(parseDay);
 const TO = new Option('--to <date>', "last day to read from a supplier's API").argParser(parseDay);
 
 export function bronSyncCommand(terminal: Terminal): Command {
-  return new Command('sync')
-    .description('read a source now, publish what changed and report what was done')
-    .argument('<source>', ADDED_SOURCE)
+  const what = 'read a source now, publish what changed and report what was done';
+  return sourceCommand('sync', what, YEAR_EXAMPLE)
     .addOption(FROM)
     .addOption(TO)
     .option('--allow-mass-delete', 'delete even when more than a tenth of an organisation is gone')
-    .option('--json', 'one machine-readable result')
-    .addHelpText('after', '\nExample:\n  $ koppelvlak bron sync notubiz:281 --from 2024-01-01 --to 2024-12-31')
     .action((text: string, options: SyncOptions) =>
       runCommand(terminal, options, async (context) => {
         const { database, output, interrupted } = context;
@@ -71,14 +75,11 @@ interface CheckOptions extends Period {
 }
 
 export function bronCheckCommand(terminal: Terminal): Command {
-  return new Command('check')
-    .description('count per month what the supplier shows and what the feed holds, and name what is missing')
-    .argument('<source>', "a supplier's API: notubiz:<organisation id>")
+  const what = 'count per month what the supplier shows and what the feed holds, and name what is missing';
+  return sourceCommand('check', what, YEAR_EXAMPLE)
     .addOption(FROM)
     .addOption(TO)
     .option('--last', 'show the last measurement of each month, without asking the supplier')
-    .option('--json', 'one machine-readable result')
-    .addHelpText('after', '\nExample:\n  $ koppelvlak bron check notubiz:281 --from 2024-01-01 --to 2024-12-31')
     .action((text: string, options: CheckOptions) =>
       runCommand(terminal, options, async (context) => {
         const { database, output, interrupted } = context;
@@ -133,12 +134,8 @@ function show({ months, percentage, shown }: Coverage, output: Output, remark: s
 }
 
 export function bronIssuesCommand(terminal: Terminal): Command {
-  return new Command('issues')
-    .description('what is wrong with a source: what, where, since when and how often')
-    .argument('<source>', ADDED_SOURCE)
+  return sourceCommand('issues', 'what is wrong with a source: what, where, since when and how often', 'notubiz:281')
     .option('--all', 'resolved issues too')
-    .option('--json', 'one machine-readable result')
-    .addHelpText('after', '\nExample:\n  $ koppelvlak bron issues notubiz:281')
     .action((text: string, options: { all?: boolean; json?: boolean }) =>
       runCommand(terminal, options, async ({ database, output }) => {
         const { MAX_ISSUES, readIssues } = await import('../store/issues.ts');
@@ -161,8 +158,8 @@ export function bronIssuesCommand(terminal: Terminal): Command {
             output.line(table(['what', 'where', 'times', 'since', 'last', 'resolved', 'detail'], rows));
           }
         });
-        const dropped =
-          (await readSourceStates(database.pool)).find((state) => state.id === id)?.meldingenWeggelaten ?? 0;
+        const states = await readSourceStates(database.pool);
+        const dropped = states.find((state) => state.id === id)?.meldingenWeggelaten ?? 0;
         if (dropped > 0)
           output.progress(`${dropped} more were dropped: at most ${MAX_ISSUES} are kept, open and newest ones first.`);
       }),

@@ -8,13 +8,13 @@ import { parseOrganisatie } from '../../../raadsfeed/commands/publish.ts';
 import type { Terminal } from '../../../seams/terminal.ts';
 import type { NewSource, SourceState } from '../store/sources.ts';
 import {
-  ADDED_SOURCE,
   bronCheckCommand,
   bronIssuesCommand,
   bronSwitchCommand,
   bronSyncCommand,
   readSourceAddress,
   requireSource,
+  sourceCommand,
 } from './bron-sync.ts';
 
 /** `koppelvlak bron …`: the sources that an aggregator follows. */
@@ -146,7 +146,7 @@ async function checkFeed(context: CommandContext, source: NewSource, signal: Abo
   if (source.soort !== 'feed') return;
   const { closeDependencies, openDependencies } = await import('../dependencies.ts');
   const { readServiceDocument } = await import('../../../lib/feed-client/client.ts');
-  const { findFeedHolder } = await import('../store/progress.ts');
+  const { findFeedHolder } = await import('../store/leased-source.ts');
   const { pool } = context.database;
   const needs = openDependencies({ ...context, pool });
   let feedUrl: string;
@@ -236,42 +236,36 @@ function duration(seconds: number): string {
 }
 
 function bronPauseCommand(terminal: Terminal): Command {
-  return pauseCommand(terminal, 'pause', true).description('stop reading a source; what was published stays');
+  const command = sourceCommand('pause', 'stop reading a source; what was published stays', FEED_EXAMPLE);
+  return pauses(terminal, command, true);
 }
 
 function bronResumeCommand(terminal: Terminal): Command {
-  return pauseCommand(terminal, 'resume', false).description(
-    'read a paused source again; one that waits after a failure is read at once',
+  const what = 'read a paused source again; one that waits after a failure is read at once';
+  return pauses(terminal, sourceCommand('resume', what, FEED_EXAMPLE), false);
+}
+
+const FEED_EXAMPLE = 'https://raad.voorbeeldstad.example/ori/v1';
+
+function pauses(terminal: Terminal, command: Command, paused: boolean): Command {
+  return command.action((text: string, options: { json?: boolean }) =>
+    runCommand(terminal, options, async ({ database, output }) => {
+      const { setPaused } = await import('../store/sources.ts');
+      const { id, adres } = await requireSource(database.pool, text);
+      await setPaused(database.pool, id, paused);
+      output.result({ adres, paused }, () => output.line(`${paused ? 'Paused' : 'Resumed'}: ${adres}`));
+    }),
   );
 }
 
-function pauseCommand(terminal: Terminal, name: string, paused: boolean): Command {
-  return new Command(name)
-    .argument('<source>', ADDED_SOURCE)
-    .option('--json', 'one machine-readable result')
-    .addHelpText('after', `\nExample:\n  $ koppelvlak bron ${name} https://raad.voorbeeldstad.example/ori/v1`)
-    .action((text: string, options: { json?: boolean }) =>
-      runCommand(terminal, options, async ({ database, output }) => {
-        const { setPaused } = await import('../store/sources.ts');
-        const { id, adres } = await requireSource(database.pool, text);
-        await setPaused(database.pool, id, paused);
-        output.result({ adres, paused }, () => output.line(`${paused ? 'Paused' : 'Resumed'}: ${adres}`));
-      }),
-    );
-}
-
 function bronRemoveCommand(terminal: Terminal): Command {
-  return new Command('remove')
-    .description('forget a source; what was published from it stays in the feed')
-    .argument('<source>', ADDED_SOURCE)
-    .option('--json', 'one machine-readable result')
-    .addHelpText('after', '\nExample:\n  $ koppelvlak bron remove https://raad.voorbeeldstad.example/ori/v1')
-    .action((text: string, options: { json?: boolean }) =>
-      runCommand(terminal, options, async ({ database, output }) => {
-        const { removeSource } = await import('../store/sources.ts');
-        const { id, adres } = await requireSource(database.pool, text);
-        await removeSource(database.pool, id);
-        output.result({ adres, removed: true }, () => output.line(`Removed: ${adres}`));
-      }),
-    );
+  const what = 'forget a source; what was published from it stays in the feed';
+  return sourceCommand('remove', what, FEED_EXAMPLE).action((text: string, options: { json?: boolean }) =>
+    runCommand(terminal, options, async ({ database, output }) => {
+      const { removeSource } = await import('../store/sources.ts');
+      const { id, adres } = await requireSource(database.pool, text);
+      await removeSource(database.pool, id);
+      output.result({ adres, removed: true }, () => output.line(`Removed: ${adres}`));
+    }),
+  );
 }

@@ -12,18 +12,12 @@ import { BATCH_CHANGES } from '../../../raadsfeed/writer/publisher.ts';
 import type { AggregatorDependencies } from '../dependencies.ts';
 import type { Lease, Source } from '../source.ts';
 import { countMissing, endComparison, findMissing } from '../store/comparison.ts';
-import { addIssues, hasRefusals, resolveRefusals } from '../store/issues.ts';
-import { rereadLease } from '../store/leases.ts';
-import {
-  markCaughtUp,
-  type OwnedOrganisation,
-  readOwnedOrganisations,
-  setNothingToRead,
-  updateLastModified,
-} from '../store/organisations.ts';
-import { countPublished, giveUpHistory, restartHistory, restartSnapshot } from '../store/progress.ts';
+import { addIssues, hasRefusals, resolveIssues } from '../store/issues.ts';
+import { rereadLease, restartSnapshot, updateSource } from '../store/leased-source.ts';
+import { type OwnedOrganisation, readOwnedOrganisations, updateLastModified } from '../store/organisations.ts';
 import { describeFailure } from '../worker.ts';
 import { readDocument } from './read-document.ts';
+import { afterHistory } from './read-history.ts';
 import { type PageDependencies, type PageOutcome, readPage } from './read-page.ts';
 import { rewriteRedactedFiles } from './redactions.ts';
 
@@ -63,11 +57,10 @@ export async function followSource(
   const sum = { read: 0, published: 0, refused: 0, deleted: 0, withheld: 0 };
   const organisations = await readOwnedOrganisations(deps.pool, lease.source.id);
   if (hasNothingToRead(lease, organisations)) {
-    await setNothingToRead(deps.pool, lease.source.id, true);
-    await markCaughtUp(deps.pool, lease.source.id, deps.clock.now());
+    await updateSource(deps.pool, lease, { hasNothingToRead: true, caughtUpAt: deps.clock.now() });
     return { ...sum, caughtUp: true, inMs: deps.pollMs };
   }
-  if (lease.source.hasNothingToRead) await setNothingToRead(deps.pool, lease.source.id, false);
+  if (lease.source.hasNothingToRead) await updateSource(deps.pool, lease, { hasNothingToRead: false });
   if (organisations.every(({ aanwezig }) => !aanwezig)) {
     throw new FeedFault('organisation-missing', 'the service document names no organisation that is taken from it');
   }
@@ -128,12 +121,12 @@ async function readOrRestart(
 
 /**
  * A cursor that is refused (twice, when the response does not say that it is the cursor), and pages that stay invalid, need a new
- * snapshot. At most once per `restartMs`, in case that does not help.
+ * snapshot. At most once per `backoffMaxMs`, in case that does not help.
  */
-function mayRestart({ source }: Lease, fault: FeedFault, { clock, restartMs }: AggregatorDependencies): boolean {
+function mayRestart({ source }: Lease, fault: FeedFault, { clock, backoffMaxMs }: AggregatorDependencies): boolean {
   const begun = source.snapshotStartedAt?.getTime() ?? 0;
   const wanted = isRefusedForGood(source, fault) || (RESTARTING.has(fault.code) && persists(source, fault.code));
-  return wanted && clock.now().getTime() - begun >= restartMs;
+  return wanted && clock.now().getTime() - begun >= backoffMaxMs;
 }
 
 const RESTARTING: ReadonlySet<FeedFaultCode> = new Set([
@@ -155,14 +148,14 @@ function persists({ failureKind, failures }: Source, code: string): boolean {
 async function leaveHistory(lease: Lease, error: unknown, { pool, log }: AggregatorDependencies): Promise<boolean> {
   const { source } = lease;
   if (error instanceof FeedFault && source.historyCursor !== null && isRefusedForGood(source, error)) {
-    await restartHistory(pool, lease);
+    await updateSource(pool, lease, { historyCursor: null, historyJoins: null, progress: null });
     return true;
   }
   const failure = describeFailure(error);
   const isRefusal = error instanceof FeedFault || /^status-4(?!29)/.test(failure?.kind ?? '');
   if (failure === undefined || !isRefusal || !persists(source, failure.kind)) return false;
   log.warn({ source: source.adres, fault: failure.kind }, `its history is not read for redactions: ${failure.message}`);
-  await giveUpHistory(pool, lease);
+  await updateSource(pool, lease, afterHistory(source, true));
   return true;
 }
 
@@ -181,9 +174,9 @@ async function restart(
 async function updateServiceDocument(lease: Lease, { pool }: AggregatorDependencies, at: Date): Promise<void> {
   const { id, rol } = lease.source;
   await transaction(pool, async (client) => {
-    await markCaughtUp(client, id, at);
+    await updateSource(client, lease, { caughtUpAt: at });
     if (await hasRefusals(client, id)) return;
-    await resolveRefusals(client, id, at);
+    await resolveIssues(client, id, at, 'record-refused');
     // The data of an aggregator is no newer than its own service document says.
     const organisations = (await readOwnedOrganisations(client, id))
       .filter(({ aanwezig, achtergehouden }) => aanwezig && achtergehouden === 0)
@@ -256,7 +249,7 @@ async function deleteMissing(lease: Lease, organisatiecode: string, deps: Aggreg
           )
         : [];
       if (removals.length > 0) await publishBatch(client, [...removals, ...redactions], clock.now(), deps.proof);
-      await countPublished(client, lease, removals.length + redactions.length);
+      await updateSource(client, lease, {}, { published: removals.length + redactions.length });
       return removals.length;
     });
     if (count === 0) break;

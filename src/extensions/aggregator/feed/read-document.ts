@@ -4,9 +4,8 @@ import type { AggregatorDependencies } from '../dependencies.ts';
 import type { Lease } from '../source.ts';
 import { hasRecords, hasState } from '../store/comparison.ts';
 import { addIssues } from '../store/issues.ts';
-import { rereadLease } from '../store/leases.ts';
+import { findFeedHolder, rereadLease, restartSnapshot, updateSource } from '../store/leased-source.ts';
 import { readOwnedOrganisations, saveOfferedOrganisations, saveOrigin } from '../store/organisations.ts';
-import { findFeedHolder, restartSnapshot, saveDocument } from '../store/progress.ts';
 import type { SourceIssue } from '../supplier/source-adapter.ts';
 
 /** Milliseconds for which a service document is not read again. */
@@ -33,7 +32,7 @@ export async function readDocument(lease: Lease, deps: AggregatorDependencies, s
     redirects: 'same-host',
   });
   if (!answer.changed) {
-    await saveDocument(deps.pool, lease, undefined);
+    await updateSource(deps.pool, lease, { documentReadAt: deps.clock.now() });
     return await rereadLease(deps.pool, lease);
   }
   const document = readServiceDocument(answer.json, answer.url);
@@ -57,7 +56,14 @@ async function keepDocument(
     if (holder !== undefined) {
       throw new FeedFault('feed-elsewhere', `its feed, ${document.feedUrl}, is that of another source, ${holder}`);
     }
-    await saveDocument(client, lease, { document, etag });
+    await updateSource(client, lease, {
+      documentReadAt: clock.now(),
+      documentEtag: etag ?? null,
+      feedUrl: document.feedUrl,
+      snapshotUrl: document.snapshotUrl,
+      rol: document.rol,
+      named: document.organisaties.map(({ organisatiecode }) => organisatiecode),
+    });
     const { added, elsewhere } = await saveOfferedOrganisations(client, source.id, offered);
     const issues = elsewhere.map(
       ({ organisatiecode, adres }): SourceIssue => ({

@@ -3,8 +3,8 @@ import { askPage, FeedFault } from '../../../lib/feed-client/client.ts';
 import { type FeedRecord, notePage, readFeedPage, toProgress } from '../../../lib/feed-client/page.ts';
 import type { Lease, Source } from '../source.ts';
 import { readTaken, type TakenRecord } from '../store/comparison.ts';
-import { type Position, saveProgress } from '../store/progress.ts';
-import { nextPageSize, type PageDependencies, type PageOutcome, positionOf, redactingOnError } from './read-page.ts';
+import { type SourceChanges, updateSource } from '../store/leased-source.ts';
+import { nextPageSize, type PageDependencies, type PageOutcome, redactingOnError } from './read-page.ts';
 import { isTaken, numbersIn, redactFromHistory, rewriteRedactedFiles } from './redactions.ts';
 
 /**
@@ -29,19 +29,9 @@ export async function readHistoryPage(lease: Lease, deps: PageDependencies): Pro
   const isOver = !hasMore || (records.length === 0 && cursor === at);
   // Numbers that were taken before may be past the end of what the source has now.
   const reached = joins === true && (source.historyAfter ?? 0) <= head;
-  const position: Position = {
-    ...positionOf(source),
+  const changes: SourceChanges = {
     ...(isOver
-      ? {
-          phase: 'feed',
-          cursor: source.snapshotFeedCursor,
-          snapshotFeedCursor: null,
-          mustReadHistory: false,
-          historyCursor: null,
-          historyJoins: null,
-          historyMissed: source.historyMissed || !reached,
-          progress: null,
-        }
+      ? afterHistory(source, source.historyMissed || !reached)
       : {
           historyCursor: cursor,
           historyJoins: joins,
@@ -57,11 +47,25 @@ export async function readHistoryPage(lease: Lease, deps: PageDependencies): Pro
   const missed = redactions.filter(({ record }) => !isTaken(record, taken));
   const published = await transaction(deps.pool, async (client) => {
     const recorded = await redactFromHistory(client, lease, missed, taken, deps);
-    await saveProgress(client, lease, position, { counts: { read: records.length, published: recorded, refused: 0 } });
+    await updateSource(client, lease, changes, { read: records.length, published: recorded });
     return recorded;
   });
   if (published > 0) await rewriteRedactedFiles(deps);
   return { state: 'more', moved: true, read: records.length, published, refused: 0, freshForMs: 0, pages: 1 };
+}
+
+/** The feed is read after the history. `missed`: redactions in it may have been missed. */
+export function afterHistory({ snapshotFeedCursor }: Source, missed: boolean): SourceChanges {
+  return {
+    phase: 'feed',
+    cursor: snapshotFeedCursor,
+    snapshotFeedCursor: null,
+    mustReadHistory: false,
+    historyCursor: null,
+    historyJoins: null,
+    historyMissed: missed,
+    progress: null,
+  };
 }
 
 /**

@@ -18,8 +18,8 @@ import type { AggregatorDependencies } from '../dependencies.ts';
 import { type Lease, LeaseLostError, type Source } from '../source.ts';
 import { markSeen, readTaken } from '../store/comparison.ts';
 import { addIssues, saveRefusals } from '../store/issues.ts';
+import { type SourceChanges, updateSource } from '../store/leased-source.ts';
 import type { OwnedOrganisation } from '../store/organisations.ts';
-import { type Position, saveProgress } from '../store/progress.ts';
 import { type CheckedPage, checkPage } from './check-page.ts';
 import { type Ownership, resourceOf } from './check-record.ts';
 import { explainGaps } from './explain-gaps.ts';
@@ -65,16 +65,6 @@ export async function readPage(lease: Lease, deps: PageDependencies, pagesLeft: 
   return phase === 'historie' ? await readHistoryPage(lease, deps) : await readFeed(lease, deps, pagesLeft);
 }
 
-/** The position of a source, for what a page changes of it. */
-export function positionOf(source: Source): Position {
-  const { phase, isComparing, snapshotCursor, snapshotFeedCursor, cursor, etag, lastNumber, pageSize } = source;
-  const { mustReadHistory, historyCursor, historyJoins, historyMissed, progress, lookAhead, hashMatches } = source;
-  return {
-    ...{ phase, isComparing, snapshotCursor, snapshotFeedCursor, cursor, etag, lastNumber, pageSize },
-    ...{ mustReadHistory, historyCursor, historyJoins, historyMissed, progress, lookAhead, hashMatches },
-  };
-}
-
 async function readSnapshot(lease: Lease, deps: PageDependencies): Promise<PageOutcome> {
   const { source } = lease;
   const { snapshotUrl, snapshotCursor, pageSize: limit } = source;
@@ -102,8 +92,7 @@ async function takeSnapshot(lease: Lease, answer: ChangedAnswer, deps: PageDepen
           maxRecords: deps.maxSnapshotRecords,
         });
   const isLast = cursor === null;
-  const position: Position = {
-    ...positionOf(source),
+  const position: SourceChanges = {
     phase: isLast ? (source.mustReadHistory ? 'historie' : 'feed') : 'stand',
     snapshotCursor: cursor,
     // The history is read in between: until then the cursor of the feed is kept.
@@ -115,7 +104,7 @@ async function takeSnapshot(lease: Lease, answer: ChangedAnswer, deps: PageDepen
     progress,
     hashMatches: page.hashMatches,
   };
-  const published = await publishPage(lease, { ...page, read: records.length }, { position }, deps);
+  const published = await publishPage(lease, { ...page, read: records.length }, position, deps);
   return {
     state: 'more',
     moved: true,
@@ -156,13 +145,12 @@ async function takeFeed(
     return { ...read, ...explained, page: isEmpty ? undefined : await checkRecords(lease, read.records, deps) };
   });
   if (ahead !== null) {
-    await saveProgress(deps.pool, lease, { ...positionOf(source), lookAhead: ahead }, { head });
+    await updateSource(deps.pool, lease, { lookAhead: ahead, head });
     return { ...UNCHANGED, moved: true, state: 'more', freshForMs, pages: 1 + pages };
   }
   const atEnd = !hasMore && cursor === at;
   const pageSize = nextPageSize(limit, answer.bytes, deps);
-  const position: Position = {
-    ...positionOf(source),
+  const position: SourceChanges = {
     cursor,
     // An ETag belongs to one address: that of the end of the feed, which is requested again unchanged.
     etag: atEnd && pageSize === limit ? (answer.etag ?? null) : null,
@@ -171,6 +159,7 @@ async function takeFeed(
     progress: hasMore && cursor !== at ? progressAfter(source, cursor, records, deps) : null,
     lookAhead: null,
     hashMatches: page?.hashMatches ?? source.hashMatches,
+    head,
   };
   if (page === undefined) {
     const isSame =
@@ -180,10 +169,10 @@ async function takeFeed(
       position.pageSize === limit;
     const stuck = hasMore && cursor === at;
     // How far behind we are is stored, also when nothing moves.
-    if (!isSame || stuck) await saveProgress(deps.pool, lease, position, { head });
+    if (!isSame || stuck) await updateSource(deps.pool, lease, position);
     return { ...UNCHANGED, moved: !isSame, state: stuck ? 'stuck' : hasMore ? 'more' : 'head', freshForMs };
   }
-  const published = await publishPage(lease, { ...page, read: records.length }, { position, head }, deps);
+  const published = await publishPage(lease, { ...page, read: records.length }, position, deps);
   const outcome = { moved: true, read: records.length, published, refused: page.refused, freshForMs, pages: 1 + pages };
   return { ...outcome, state: hasMore ? 'more' : 'head' };
 }
@@ -272,7 +261,7 @@ export function nextPageSize(limit: number, bytes: number, { maxAnswerBytes }: A
 export async function publishPage(
   lease: Lease,
   page: CheckedPage & { readonly read: number },
-  to: { readonly position: Position; readonly head?: number | undefined },
+  position: SourceChanges,
   { pool, clock, log, proof }: Pick<AggregatorDependencies, 'pool' | 'clock' | 'log' | 'proof'>,
 ): Promise<number> {
   const { changes, issues, refused, refusedKeys, read, present } = page;
@@ -286,7 +275,7 @@ export async function publishPage(
     await addIssues(client, id, issues, now);
     const published = found.filter((outcome) => outcome !== 'no-op').length;
     // Last, in the order in which every writer takes its locks. It also checks the lease.
-    await saveProgress(client, lease, to.position, { head: to.head, counts: { read, published, refused } });
+    await updateSource(client, lease, position, { read, published, refused });
     return found;
   });
   // A failure is retried at an interval; the page stays published.

@@ -20,8 +20,8 @@ import type { AggregatorDependencies } from '../dependencies.ts';
 import { aggregatorId } from '../resource-key.ts';
 import type { Lease } from '../source.ts';
 import { readCurrentSeen, readTaken, type TakenRecord } from '../store/comparison.ts';
+import { updateSource } from '../store/leased-source.ts';
 import { readOwnedOrganisations } from '../store/organisations.ts';
-import { countPublished } from '../store/progress.ts';
 import { cameFrom, otherMembers, reasonOf, resourceOf } from './check-record.ts';
 
 type SourceRecord = Readonly<Record<string, unknown>>;
@@ -100,7 +100,7 @@ export async function carryOutRedactions(lease: Lease, json: unknown, deps: Aggr
       .flatMap((record) => redactionChanges(record, taken, context));
     const outcomes = changes.length === 0 ? [] : await publishBatch(client, changes, deps.clock.now(), deps.proof);
     const recorded = outcomes.filter((outcome) => outcome !== 'no-op').length;
-    await countPublished(client, lease, recorded);
+    await updateSource(client, lease, {}, { published: recorded });
     return recorded;
   });
   if (count > 0) await rewriteRedactedFiles(deps);

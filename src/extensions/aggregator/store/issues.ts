@@ -15,47 +15,52 @@ interface StoredIssue extends SourceIssue {
 /** Characters that are stored of a text at most. */
 const MAX_TEXT = 1000;
 
-/** Stores issues of a source that is a feed: known ones are counted, and the oldest make room. */
-export async function addIssues(db: Db, sourceId: number, issues: readonly SourceIssue[], at: Date): Promise<void> {
+/** Stores issues: known ones are counted, and the oldest make room. `window`: where a supplier was read. */
+export async function addIssues(
+  db: Db,
+  sourceId: number,
+  issues: readonly SourceIssue[],
+  at: Date,
+  window?: DateWindow,
+): Promise<void> {
   if (issues.length === 0) return;
   const rows = storable(issues);
   await db.query({
     name: 'aggregator-add-issues',
-    text: `insert into aggregator.melding as m (bron_id, wat, waar, detail, aantal, blokkeert, sinds, laatst)
-           select $1::integer, wat, waar, detail, aantal, blokkeert, $7::timestamptz, $7::timestamptz
-             from unnest($2::text[], $3::text[], $4::text[], $5::bigint[], $6::boolean[]) as n (wat, waar, detail, aantal, blokkeert)
+    text: `insert into aggregator.melding as m
+                  (bron_id, venster_van, venster_tot, wat, waar, detail, aantal, blokkeert, sinds, laatst)
+           select $1::integer, $2::date, $3::date, wat, waar, detail, aantal, blokkeert, $4::timestamptz, $4::timestamptz
+             from unnest($5::text[], $6::text[], $7::text[], $8::bigint[], $9::boolean[]) as n (wat, waar, detail, aantal, blokkeert)
                on conflict (bron_id, wat, waar, detail, venster_van, venster_tot) do update
-              set aantal = m.aantal + excluded.aantal, laatst = excluded.laatst, opgelost = null`,
+              set aantal = m.aantal + excluded.aantal, laatst = excluded.laatst, blokkeert = excluded.blokkeert, opgelost = null`,
     values: [
       sourceId,
+      window?.from ?? null,
+      window?.to ?? null,
+      at.toISOString(),
       rows.map(({ what }) => what),
       rows.map(({ where }) => where),
       rows.map(({ detail }) => detail),
       rows.map(({ times }) => times),
       rows.map(({ blocking }) => blocking),
-      at.toISOString(),
     ],
   });
   await trimIssues(db, sourceId, at);
 }
 
-/** Resolves the issues that kept a source from being read. */
-export async function resolveIssues(db: Db, sourceId: number, at: Date): Promise<void> {
+/** Resolves the issues that kept a feed from being read, or its refused records: every resource has one that was accepted since. */
+export async function resolveIssues(
+  db: Db,
+  sourceId: number,
+  at: Date,
+  which: 'blocking' | 'record-refused' = 'blocking',
+): Promise<void> {
   await db.query({
     name: 'aggregator-resolve-issues',
     text: `update aggregator.melding set opgelost = $2::timestamptz
-            where bron_id = $1::integer and blokkeert and opgelost is null and venster_van is null`,
-    values: [sourceId, at.toISOString()],
-  });
-}
-
-/** Resolves refused records: every resource has a record that was accepted since. */
-export async function resolveRefusals(db: Db, sourceId: number, at: Date): Promise<void> {
-  await db.query({
-    name: 'aggregator-resolve-refusals',
-    text: `update aggregator.melding set opgelost = $2::timestamptz
-            where bron_id = $1::integer and wat = 'record-refused' and opgelost is null and venster_van is null`,
-    values: [sourceId, at.toISOString()],
+            where bron_id = $1::integer and opgelost is null and venster_van is null
+              and case when $3::text = 'blocking' then blokkeert else wat = $3::text end`,
+    values: [sourceId, at.toISOString(), which],
   });
 }
 
@@ -110,37 +115,15 @@ export async function saveWindowIssues(
   { window, depth, issues }: Pick<WindowReading, 'window' | 'depth' | 'issues'>,
   at: Date,
 ): Promise<void> {
-  const [from, to, moment] = [window.from, window.to, at.toISOString()];
   if (depth === 'full') {
     await db.query({
       name: 'aggregator-end-window-issues',
       text: `update aggregator.melding set opgelost = $4::timestamptz
               where bron_id = $1::integer and opgelost is null and venster_van >= $2::date and venster_tot <= $3::date`,
-      values: [sourceId, from, to, moment],
+      values: [sourceId, window.from, window.to, at.toISOString()],
     });
   }
-  const rows = storable(issues);
-  await db.query({
-    name: 'aggregator-keep-window-issues',
-    text: `insert into aggregator.melding as m
-                  (bron_id, venster_van, venster_tot, wat, waar, detail, aantal, blokkeert, sinds, laatst)
-           select $1::integer, $2::date, $3::date, wat, waar, detail, aantal, blokkeert, $4::timestamptz, $4::timestamptz
-             from unnest($5::text[], $6::text[], $7::text[], $8::bigint[], $9::boolean[]) as n (wat, waar, detail, aantal, blokkeert)
-               on conflict (bron_id, wat, waar, detail, venster_van, venster_tot) do update
-              set aantal = m.aantal + excluded.aantal, laatst = excluded.laatst, blokkeert = excluded.blokkeert, opgelost = null`,
-    values: [
-      sourceId,
-      from,
-      to,
-      moment,
-      rows.map(({ what }) => what),
-      rows.map(({ where }) => where),
-      rows.map(({ detail }) => detail),
-      rows.map(({ times }) => times),
-      rows.map(({ blocking }) => blocking),
-    ],
-  });
-  await trimIssues(db, sourceId, at);
+  await addIssues(db, sourceId, issues, at, window);
 }
 
 /** Issues that are stored of one source: open ones before resolved ones, the newest first. */
@@ -167,9 +150,7 @@ async function trimIssues(db: Db, sourceId: number, at: Date): Promise<void> {
   });
 }
 
-/** Resources whose last record was refused: while there are any, the source is not up to date. */
-
-/** Of one source at most; beyond it one entry represents the others, until the next snapshot. */
+/** Refused resources of one source at most; beyond it one entry represents the others, until the next snapshot. */
 const MAX_REFUSED = 10_000;
 const OTHERS = '';
 

@@ -12,15 +12,6 @@ export interface OwnedOrganisation {
   readonly achtergehouden: number;
 }
 
-/** Stores whether everything that a source has is taken from other sources. */
-export async function setNothingToRead(db: Db, sourceId: number, nothing: boolean): Promise<void> {
-  await db.query({
-    name: 'aggregator-nothing-to-read',
-    text: 'update aggregator.bron set niets_te_lezen = $2::boolean where id = $1::integer and niets_te_lezen <> $2::boolean',
-    values: [sourceId, nothing],
-  });
-}
-
 /** The organisations that are taken from a source. */
 export async function readOwnedOrganisations(db: Db, sourceId: number): Promise<OwnedOrganisation[]> {
   const { rows } = await db.query<OwnedOrganisation>({
@@ -130,14 +121,5 @@ export async function updateLastModified(
       organisations.map(({ organisatiecode }) => organisatiecode),
       organisations.map(({ at }) => at.toISOString()),
     ],
-  });
-}
-
-/** Stores when a source was last read to its end. */
-export async function markCaughtUp(db: Db, sourceId: number, at: Date): Promise<void> {
-  await db.query({
-    name: 'aggregator-caught-up',
-    text: 'update aggregator.bron set bijgewerkt = greatest(bijgewerkt, $2::timestamptz) where id = $1::integer',
-    values: [sourceId, at.toISOString()],
   });
 }

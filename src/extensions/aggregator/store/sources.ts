@@ -4,7 +4,7 @@ import type { Pool } from '../../../database/pool.ts';
 import { type Db, transaction } from '../../../database/transaction.ts';
 import type { SourceCompleteness } from '../../../raadsfeed/store/state.ts';
 import type { Source } from '../source.ts';
-import { SOURCE_COLUMNS } from './leases.ts';
+import { SOURCE_COLUMNS } from './leased-source.ts';
 
 export interface NewSource {
   readonly adres: string;

@@ -3,7 +3,6 @@ import type { Db } from '../../../database/transaction.ts';
 import { type Lease, LeaseLostError } from '../source.ts';
 import type { Coverage, MonthCoverage } from '../supplier/coverage.ts';
 import type { DateWindow } from '../supplier/source-adapter.ts';
-import type { Counts } from './progress.ts';
 
 export interface DueWindow extends DateWindow {
   readonly depth: 'quick' | 'full';
@@ -122,23 +121,6 @@ export async function readRound(db: Db, { source, number }: Lease, roundMs: numb
   const [row] = rows;
   if (row === undefined) throw new LeaseLostError();
   return row.deleted;
-}
-
-/** Adds to the counters of a source, under the lease. @throws {LeaseLostError} and then nothing may be published */
-export async function countSupplierRead(
-  db: Db,
-  { source, number }: Lease,
-  { read, published, refused, deleted }: Counts & { readonly deleted: number },
-): Promise<void> {
-  const { rowCount } = await db.query({
-    name: 'aggregator-count-supplier',
-    text: `update aggregator.bron
-              set gelezen = gelezen + $3::bigint, gepubliceerd = gepubliceerd + $4::bigint, geweigerd = geweigerd + $5::bigint,
-                  ronde_verwijderd = ronde_verwijderd + $6::integer
-            where id = $1::integer and huur_nummer = $2::bigint`,
-    values: [source.id, number, read, published, refused, deleted],
-  });
-  if (rowCount !== 1) throw new LeaseLostError();
 }
 
 /** Names of missing resources that are stored of a month; the counts are always complete. */

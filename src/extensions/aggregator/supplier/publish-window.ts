@@ -6,7 +6,7 @@ import { BATCH_CHANGES } from '../../../raadsfeed/writer/publisher.ts';
 import type { AggregatorDependencies } from '../dependencies.ts';
 import { aggregatorId, partKey } from '../resource-key.ts';
 import type { Lease } from '../source.ts';
-import { countPublished } from '../store/progress.ts';
+import { updateSource } from '../store/leased-source.ts';
 import {
   countResources,
   deleteItems,
@@ -64,7 +64,7 @@ export async function publishReading(
       await saveItems(client, sourceId, part.items);
       await deleteItems(client, sourceId, part.obsolete);
       // Last: it also finds out whether the lease still holds.
-      await countPublished(client, lease, recorded);
+      await updateSource(client, lease, {}, { published: recorded });
       return recorded;
     });
   }

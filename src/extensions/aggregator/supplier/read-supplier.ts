@@ -2,12 +2,11 @@ import { transaction } from '../../../database/transaction.ts';
 import type { SupplierDependencies } from '../dependencies.ts';
 import { type Lease, parseSourceAddress, type Source } from '../source.ts';
 import { saveWindowIssues } from '../store/issues.ts';
-import { rereadLease } from '../store/leases.ts';
-import { markCaughtUp, saveOrigin, updateLastModified } from '../store/organisations.ts';
+import { rereadLease, updateSource } from '../store/leased-source.ts';
+import { saveOrigin, updateLastModified } from '../store/organisations.ts';
 import { readItemsIn } from '../store/source-items.ts';
 import {
   completeSince,
-  countSupplierRead,
   type DueWindow,
   ensureWindows,
   nextWindow,
@@ -78,10 +77,11 @@ export async function readOneWindow(
     await saveWindow(client, id, { ...window, complete, withheld: done.withheld, ...deps }, begun);
     const since = await completeSince(client, id, current);
     if (since !== undefined) {
-      await markCaughtUp(client, id, since);
       await updateLastModified(client, [{ organisatiecode, at: since }]);
     }
-    await countSupplierRead(client, lease, { read, published: 0, refused: done.issues.length, deleted: done.deleted });
+    const caughtUp = since === undefined ? {} : { caughtUpAt: since };
+    const counts = { read, refused: done.issues.length, deletedInRound: done.deleted };
+    await updateSource(client, lease, caughtUp, counts);
   });
   if (!complete || coverage.percentage < 100) {
     const fields = { source: lease.source.adres, from: window.from, to: window.to, coverage: coverage.percentage };

@@ -4,7 +4,7 @@ import type { Pool } from '../../../../src/database/pool.ts';
 import { createNotubizAdapter } from '../../../../src/extensions/aggregator/notubiz/adapter.ts';
 import { wooCategories } from '../../../../src/extensions/aggregator/notubiz/categories.ts';
 import { type Lease, LeaseLostError } from '../../../../src/extensions/aggregator/source.ts';
-import { takeLease } from '../../../../src/extensions/aggregator/store/leases.ts';
+import { takeLease } from '../../../../src/extensions/aggregator/store/leased-source.ts';
 import { readItemsIn } from '../../../../src/extensions/aggregator/store/source-items.ts';
 import { addSource, findSource } from '../../../../src/extensions/aggregator/store/sources.ts';
 import {
