@@ -8,6 +8,7 @@ import { createLineValidator, type LineValidator } from '../../raadsfeed/writer/
 import type { ProofWriter, ProofWriters } from '../../seams/proof-log.ts';
 import type { Config } from '../../settings/read-config.ts';
 import { openNotubiz } from './notubiz/adapter.ts';
+import type { Supplier } from './source.ts';
 import { createCallSlots } from './store/call-slots.ts';
 import type { SourceAdapter } from './supplier/source-adapter.ts';
 
@@ -28,7 +29,7 @@ export interface AggregatorDependencies extends Limits {
 }
 
 export interface SupplierDependencies extends AggregatorDependencies {
-  readonly adapters: readonly SourceAdapter[];
+  readonly adapters: Readonly<Record<Supplier, SourceAdapter>>;
   /** Milliseconds between quick readings of the current windows. */
   readonly quickAgainMs: number;
   /** Milliseconds in which all of history is read again. */
@@ -66,13 +67,18 @@ export function openDependencies(needs: DependencyNeeds): SupplierDependencies {
     validate: createLineValidator(),
     validateDraft: createLineValidator('draft'),
     ownFeedUrl: () => `${publicBaseUrl()}${raadsfeed.prefix}/feed`,
-    adapters: [openNotubiz(config, clock, createCallSlots(pool, 'notubiz', log))],
+    adapters: openAdapters(needs),
     quickAgainMs: aggregator.notubizQuickMinutes * 60_000,
     fullAgainMs: aggregator.notubizFullHours * 3_600_000,
   };
 }
 
+/** The calls to a supplier share their limit through the database: four at a time. */
+function openAdapters({ config, pool, clock, log }: DependencyNeeds): SupplierDependencies['adapters'] {
+  return { notubiz: openNotubiz(config, clock, createCallSlots(pool, 'notubiz', 4, log)) };
+}
+
 /** Closes the connections to sources. */
 export async function closeDependencies({ client, adapters }: SupplierDependencies): Promise<void> {
-  await Promise.all([client.close(), ...adapters.map((adapter) => adapter.close())]);
+  await Promise.all([client.close(), ...Object.values(adapters).map((adapter) => adapter.close())]);
 }

@@ -77,14 +77,18 @@ export type SourceAddress =
   | {
       readonly kind: 'leveranciers-api';
       readonly adres: string;
-      readonly scheme: string;
+      readonly scheme: Supplier;
       readonly organisationId: string;
     };
 
-/** Reads the address of a service document, or `notubiz:<id>`; `undefined` when it is neither. */
+/** The schemes of suppliers: `notubiz:281`. */
+export const SUPPLIERS = ['notubiz'] as const;
+export type Supplier = (typeof SUPPLIERS)[number];
+
+/** Reads the address of a service document, or `<supplier>:<id>`; `undefined` when it is neither. */
 export function parseSourceAddress(text: string): SourceAddress | undefined {
-  const supplier = /^(notubiz):([A-Za-z0-9_-]{1,40})$/.exec(text);
-  const [, scheme, organisationId] = supplier ?? [];
+  const [, before, organisationId] = /^([a-z]+):([A-Za-z0-9_-]{1,40})$/.exec(text) ?? [];
+  const scheme = SUPPLIERS.find((supplier) => supplier === before);
   if (scheme !== undefined && organisationId !== undefined) {
     return { kind: 'leveranciers-api', adres: text, scheme, organisationId };
   }

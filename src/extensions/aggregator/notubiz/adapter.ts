@@ -44,7 +44,6 @@ export function createNotubizAdapter(options: NotubizAdapterOptions): SourceAdap
   const { clock = systemClock, categories } = options;
   const cache = new Map<string, { readonly data: ReferenceData; readonly until: number }>();
   return {
-    scheme: 'notubiz',
     close: () => client.close(),
     async readWindow(request) {
       const { organisationId } = request.source;

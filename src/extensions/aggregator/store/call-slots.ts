@@ -6,10 +6,15 @@ import type { CallSlot, CallSlots } from '../supplier/supplier-client.ts';
 /** Seconds after which the slot of a process that died is free again. */
 const SLOT_SECONDS = 30;
 
-/** The call slots of a supplier, kept in the database. Times are the database's own. @see docs/decisions/0025-one-reader-for-each-source.md */
-export function createCallSlots(db: Db, leverancier: string, log: Logger): CallSlots {
+/**
+ * The call slots of a supplier or of one of its hosts, kept in the database: `limit` calls at a time. Times are the database's own.
+ *
+ * @see docs/decisions/0025-one-reader-for-each-source.md
+ */
+export function createCallSlots(db: Db, leverancier: string, limit: number, log: Logger): CallSlots {
   const holder = randomUUID();
   let held = 0;
+  let ready: Promise<void> | undefined;
   const warn = (message: string) => (error: unknown) => log.warn({ err: error, supplier: leverancier }, message);
   const renewal = setInterval(
     () => {
@@ -19,6 +24,11 @@ export function createCallSlots(db: Db, leverancier: string, log: Logger): CallS
   ).unref();
   return {
     async acquire(): Promise<CallSlot> {
+      ready ??= ensureSlots(db, leverancier, limit);
+      await ready.catch((error: unknown) => {
+        ready = undefined;
+        throw error;
+      });
       const { slot, pausedMs } = await acquireSlot(db, leverancier, holder);
       if (slot === null) return pausedMs > 0 ? { kind: 'paused', waitMs: pausedMs } : { kind: 'busy' };
       held += 1;
@@ -31,6 +41,14 @@ export function createCallSlots(db: Db, leverancier: string, log: Logger): CallS
     pauseFor: (ms) => pauseSupplier(db, leverancier, ms).catch(warn('a pause of a supplier cannot be shared')),
     close: () => clearInterval(renewal),
   };
+}
+
+async function ensureSlots(db: Db, leverancier: string, limit: number): Promise<void> {
+  await db.query(
+    `insert into aggregator.leverancier_beurt (leverancier, beurt)
+     select $1::text, n from generate_series(1, $2::integer) n on conflict do nothing`,
+    [leverancier, limit],
+  );
 }
 
 /** @returns the slot, if one was free, and for how many milliseconds the supplier may not be called */

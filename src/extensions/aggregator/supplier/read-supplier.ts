@@ -123,16 +123,14 @@ interface SupplierSource {
 const DEFAULT_FROM = '2010-01-01';
 
 /** @throws {Error} when no adapter of this service reads it */
-export function supplierSource(source: Source, adapters: readonly SourceAdapter[]): SupplierSource {
+export function supplierSource(source: Source, adapters: SupplierDependencies['adapters']): SupplierSource {
   const address = parseSourceAddress(source.adres);
   const [organisatiecode] = source.organisatiecodes;
-  const scheme = address?.kind === 'leveranciers-api' ? address.scheme : undefined;
-  const adapter = adapters.find((one) => one.scheme === scheme);
-  if (address?.kind !== 'leveranciers-api' || adapter === undefined || organisatiecode === undefined) {
+  if (address?.kind !== 'leveranciers-api' || organisatiecode === undefined) {
     throw new Error(`no adapter reads ${source.adres}`);
   }
   return {
-    adapter,
+    adapter: adapters[address.scheme],
     from: source.vanaf ?? DEFAULT_FROM,
     source: {
       organisationId: address.organisationId,

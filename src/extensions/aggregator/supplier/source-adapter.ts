@@ -138,8 +138,6 @@ export interface WindowRequest {
 }
 
 export interface SourceAdapter {
-  /** As in the address of a source: `notubiz:281`. */
-  readonly scheme: string;
   /**
    * Reads one window. Faults of the supplier are in the result, as issues.
    * @throws the signal's reason, when it is aborted
