@@ -105,7 +105,7 @@ async function readSourceFile(path: string): Promise<NewSource[]> {
   }
   if (!Array.isArray(json)) throw new CommandError(`${path} is no list of sources`);
   return json.map((value: unknown, i) => {
-    if (!isRecord(value)) throw new CommandError(`${path}: source ${i + 1} is no object`);
+    if (!isRecord(value)) throw new CommandError(`${path}: source ${i + 1} is not an object`);
     const unknown = Object.keys(value).find(
       (name) => !['adres', 'organisaties', 'naam', 'portaal', 'vanaf'].includes(name),
     );
@@ -118,12 +118,12 @@ function toSource(value: Record<string, unknown>, where: string): NewSource {
   const text = (name: string): string | undefined => {
     const found = value[name];
     if (found === undefined) return undefined;
-    if (typeof found !== 'string' || found.trim() === '') throw new UsageError(`${where}: ${name} is no text`);
+    if (typeof found !== 'string' || found.trim() === '') throw new UsageError(`${where}: ${name} is not text`);
     return found;
   };
   const address = readSourceAddress(text('adres') ?? '');
   const { organisaties = [] } = value;
-  if (!Array.isArray(organisaties)) throw new UsageError(`${where}: organisaties is no list`);
+  if (!Array.isArray(organisaties)) throw new UsageError(`${where}: organisaties is not a list`);
   const organisatiecodes = organisaties.map((code) => {
     const known = typeof code === 'string' ? normaliseOrganisatiecode(code) : undefined;
     if (known === undefined) throw new UsageError(`${where}: a code is gm and 4 digits, pv and 2, or ws and 4`);

@@ -1,10 +1,9 @@
 import { transaction } from '../../../database/transaction.ts';
-import { askPage, FeedFault } from '../../../lib/feed-client/client.ts';
 import { type FeedRecord, notePage, readFeedPage, toProgress } from '../../../lib/feed-client/page.ts';
 import type { Lease, Source } from '../source.ts';
 import { readTaken, type TakenRecord } from '../store/comparison.ts';
 import { type SourceChanges, updateSource } from '../store/leased-source.ts';
-import { nextPageSize, type PageDependencies, type PageOutcome, redactingOnError } from './read-page.ts';
+import { askWhole, nextPageSize, type PageDependencies, type PageOutcome, redactingOnError } from './read-page.ts';
 import { isTaken, numbersIn, redactFromHistory, rewriteRedactedFiles } from './redactions.ts';
 
 /**
@@ -14,9 +13,7 @@ import { isTaken, numbersIn, redactFromHistory, rewriteRedactedFiles } from './r
 export async function readHistoryPage(lease: Lease, deps: PageDependencies): Promise<PageOutcome> {
   const { source } = lease;
   const { feedUrl, historyCursor: at, pageSize: limit } = source;
-  const { signal } = deps.options;
-  const answer = await askPage(deps.client, { url: feedUrl ?? '', cursor: at, limit, redirects: 'same-host', signal });
-  if (!answer.changed) throw new FeedFault('page', 'not modified, and nothing was asked that could be');
+  const answer = await askWhole(feedUrl, at, source, deps);
   // Gaps in the numbers are checked when the feed is read for its content.
   const { records, cursor, hasMore, head } = await redactingOnError(lease, answer.json, deps, async () =>
     readFeedPage(answer.json, { cursor: at, after: undefined }, () => undefined),

@@ -20,10 +20,10 @@ import { markSeen, readTaken } from '../store/comparison.ts';
 import { addIssues, saveRefusals } from '../store/issues.ts';
 import { type SourceChanges, updateSource } from '../store/leased-source.ts';
 import type { OwnedOrganisation } from '../store/organisations.ts';
-import { type CheckedPage, checkPage } from './check-page.ts';
-import { type Ownership, resourceOf } from './check-record.ts';
 import { explainGaps } from './explain-gaps.ts';
 import type { FollowOptions } from './follow-source.ts';
+import { type CheckedPage, checkPage } from './judge-page.ts';
+import { type Ownership, resourceOf } from './judge-record.ts';
 import { readHistoryPage } from './read-history.ts';
 import { carryOutRedactions, numbersIn, rewriteRedactedFiles } from './redactions.ts';
 
@@ -67,12 +67,20 @@ export async function readPage(lease: Lease, deps: PageDependencies, pagesLeft: 
 
 async function readSnapshot(lease: Lease, deps: PageDependencies): Promise<PageOutcome> {
   const { source } = lease;
-  const { snapshotUrl, snapshotCursor, pageSize: limit } = source;
-  const { signal } = deps.options;
-  const request = { url: snapshotUrl ?? '', cursor: snapshotCursor, limit, redirects: 'same-host', signal } as const;
-  const answer = await askPage(deps.client, request);
-  if (!answer.changed) throw new FeedFault('page', 'not modified, and nothing was asked that could be');
+  const answer = await askWhole(source.snapshotUrl, source.snapshotCursor, source, deps);
   return await redactingOnError(lease, answer.json, deps, () => takeSnapshot(lease, answer, deps));
+}
+
+/** Asks for a page that is not known yet. */
+export async function askWhole(
+  url: string | null,
+  cursor: string | null,
+  { pageSize: limit }: Source,
+  { client, options: { signal } }: PageDependencies,
+): Promise<ChangedAnswer> {
+  const answer = await askPage(client, { url: url ?? '', cursor, limit, redirects: 'same-host', signal });
+  if (!answer.changed) throw new FeedFault('page', 'the source answers 304 to a request without If-None-Match');
+  return answer;
 }
 
 async function takeSnapshot(lease: Lease, answer: ChangedAnswer, deps: PageDependencies): Promise<PageOutcome> {
@@ -82,16 +90,9 @@ async function takeSnapshot(lease: Lease, answer: ChangedAnswer, deps: PageDepen
     const read = readSnapshotPage(answer.json, { cursor: snapshotCursor, feedCursor: snapshotFeedCursor }, report);
     return { ...read, page: await checkRecords(lease, read.records, deps) };
   });
-  const progress =
-    cursor === null
-      ? null
-      : notePage(toProgress(source.progress), {
-          cursor,
-          numbers: records.map(({ sequenceNumber }) => sequenceNumber),
-          isSnapshot: true,
-          maxRecords: deps.maxSnapshotRecords,
-        });
+  const numbers = records.map(({ sequenceNumber }) => sequenceNumber);
   const isLast = cursor === null;
+  const maxRecords = deps.maxSnapshotRecords;
   const position: SourceChanges = {
     phase: isLast ? (source.mustReadHistory ? 'historie' : 'feed') : 'stand',
     snapshotCursor: cursor,
@@ -101,7 +102,7 @@ async function takeSnapshot(lease: Lease, answer: ChangedAnswer, deps: PageDepen
     etag: null,
     lastNumber: null,
     pageSize: nextPageSize(limit, answer.bytes, deps),
-    progress,
+    progress: isLast ? null : notePage(toProgress(source.progress), { cursor, numbers, isSnapshot: true, maxRecords }),
     hashMatches: page.hashMatches,
   };
   const published = await publishPage(lease, { ...page, read: records.length }, position, deps);

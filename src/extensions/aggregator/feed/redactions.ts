@@ -22,7 +22,7 @@ import type { Lease } from '../source.ts';
 import { readCurrentSeen, readTaken, type TakenRecord } from '../store/comparison.ts';
 import { updateSource } from '../store/leased-source.ts';
 import { readOwnedOrganisations } from '../store/organisations.ts';
-import { cameFrom, otherMembers, reasonOf, resourceOf } from './check-record.ts';
+import { cameFrom, otherMembers, reasonOf, resourceOf } from './judge-record.ts';
 
 type SourceRecord = Readonly<Record<string, unknown>>;
 
@@ -54,23 +54,14 @@ export function redactionChanges(
     other: otherMembers(record).members,
   });
   const resource = resourceOf(record);
-  if (resource !== undefined) {
-    if (!context.owns(resource.organisatiecode)) return [];
-    const { resourceType } = record;
-    // An unknown type may be any of ours; where there is no such resource nothing happens.
-    const kinds = isResourceType(resourceType) ? [resourceType] : RESOURCE_TYPES;
-    const named = kinds.map((kind) => removal(kind, resource));
-    if (number !== undefined) return named;
-    return [
-      ...named,
-      ...resourcesByNumber(sourceNumbers, taken, context).map(({ resourceType: kind, resource: of }) =>
-        removal(kind, of),
-      ),
-    ];
-  }
-  return resourcesByNumber(sourceNumbers, taken, context).map(({ resourceType: kind, resource: of }) =>
-    removal(kind, of),
-  );
+  if (resource !== undefined && !context.owns(resource.organisatiecode)) return [];
+  const { resourceType } = record;
+  // An unknown type may be any of ours; where there is no such resource nothing happens.
+  const kinds = isResourceType(resourceType) ? [resourceType] : RESOURCE_TYPES;
+  const named = resource === undefined ? [] : kinds.map((kind) => removal(kind, resource));
+  if (resource !== undefined && number !== undefined) return named;
+  const byNumber = resourcesByNumber(sourceNumbers, taken, context);
+  return [...named, ...byNumber.map((found) => removal(found.resourceType, found.resource))];
 }
 
 /** The resources that a redaction reaches by its numbers alone. */

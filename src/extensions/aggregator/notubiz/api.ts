@@ -165,7 +165,7 @@ async function listPages(
     const before = found.size;
     for (const raw of answer[member]) {
       const id = isRecord(raw) && /^[1-9]\d{0,17}$/.test(String(raw.id)) ? String(raw.id) : undefined;
-      if (id === undefined) issue('unexpected-answer', `one of ${member} is no object with an id`);
+      if (id === undefined) issue('unexpected-answer', `one of ${member} is not an object with an id`);
       else if (!found.has(id)) found.set(id, raw);
     }
     const { total, more, next } = paginationOf(answer, isRegister, issue);

@@ -205,7 +205,7 @@ function toUpsert(
   // The stored prefix ends where the address of this service is inserted.
   const record: unknown = JSON.parse(`${prefix}"}`);
   const data: unknown = JSON.parse(dataText);
-  if (!isRecord(record)) throw new TypeError('a stored record is no object');
+  if (!isRecord(record)) throw new TypeError('a stored record is not an object');
   const {
     sequenceNumber: _n,
     op: _o,

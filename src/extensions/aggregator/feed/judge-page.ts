@@ -5,7 +5,7 @@ import type { Change } from '../../../raadsfeed/domain/change.ts';
 import { isResourceType, resourceKey } from '../../../raadsfeed/domain/resource.ts';
 import type { SeenResource, TakenRecord } from '../store/comparison.ts';
 import type { SourceIssue } from '../supplier/source-adapter.ts';
-import { type CheckedRecord, cameFrom, checkRecord, keyOf, type RecordContext, resourceOf } from './check-record.ts';
+import { type CheckedRecord, cameFrom, checkRecord, keyOf, type RecordContext, resourceOf } from './judge-record.ts';
 import { type RedactionContext, redactionChanges } from './redactions.ts';
 
 /** The changes that follow from the records of a page. */

@@ -44,16 +44,16 @@ export function checkRecord(record: SourceRecord, sequenceNumber: number, contex
   const { op, resourceType, gewijzigdOp } = record;
   if (cameFrom(record, context.ownFeedUrl)) return { kind: 'passed-over', why: 'loop' };
   const resource = resourceOf(record);
-  if (resource === undefined) return refused('resource is no identity of an organisation and a resource');
+  if (resource === undefined) return refused('resource does not identify an organisation and a resource');
   const taken = context.takes(resource.organisatiecode);
   if (taken === 'elsewhere') return { kind: 'passed-over', why: 'organisation' };
   if (taken === 'unnamed') return refused(`${resource.organisatiecode} is not named in the service document`);
-  if (!isResourceType(resourceType)) return refused('resourceType is none that is known');
-  if (op !== 'upsert' && op !== 'delete') return refused('op is none that is known');
+  if (!isResourceType(resourceType)) return refused('resourceType is not known');
+  if (op !== 'upsert' && op !== 'delete') return refused('op is not known');
   if (gewijzigdOp !== undefined && gewijzigdOp !== null && !isMoment(gewijzigdOp)) {
-    return refused('gewijzigdOp is no date and time');
+    return refused('gewijzigdOp is not a date and time');
   }
-  if (!isMoment(record.storedAt)) return refused('storedAt is no date and time');
+  if (!isMoment(record.storedAt)) return refused('storedAt is not a date and time');
   const other = otherMembers(record);
   const origin: Origin = {
     herkomst: { feedUrl: context.feedUrl, sequenceNumber },
@@ -79,13 +79,13 @@ function checkUpsert(
   if (fault !== undefined) return refused(`data ${fault}`);
   const data = withLowerCodes(record.data);
   const address = invalidAddress(data);
-  if (address !== undefined) return refused(`${address} is no address of the web (http or https)`);
+  if (address !== undefined) return refused(`${address} is not a web address (http or https)`);
   const checked = validate({ op: 'upsert', resourceType: record.resourceType, data });
   if ('faults' in checked) return { kind: 'refused', faults: checked.faults };
   // Of the data as the source wrote it, before its codes were changed.
   const hash = judgeHash(record);
   const foreign = hash === 'differs' && typeof record.contentHash === 'string' ? record.contentHash : undefined;
-  if (foreign !== undefined && !isPrintable(foreign)) return refused('contentHash is no hash');
+  if (foreign !== undefined && !isPrintable(foreign)) return refused('contentHash is not a hash');
   const change = prepareChange(checked.line, { ...origin, ...(foreign === undefined ? {} : { sourceHash: foreign }) });
   const { organisatiecode, bronidentificatie } = change.resource;
   if (organisatiecode !== resource.organisatiecode || bronidentificatie !== resource.bronidentificatie) {
