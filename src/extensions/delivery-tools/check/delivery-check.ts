@@ -40,6 +40,8 @@ interface CheckOptions {
 }
 
 interface Municipality {
+  /** Among all, in the order of their first records. */
+  readonly index: number;
   readonly code: string | null;
   records: number;
   cases: number;
@@ -60,8 +62,8 @@ export class DeliveryCheck implements DeliveryJudge {
   readonly #period: Period | undefined;
   readonly #today: string;
   readonly #persons = new Persons();
-  readonly #municipalities: Municipality[] = [];
-  readonly #byKey = new Map<string, number>();
+  /** By key; the empty one for those without a code. */
+  readonly #municipalities = new Map<string, Municipality>();
   #read: Period | undefined;
   #prefix = '';
   #first: { pointer: string; organisation: string; municipality: string }[] = [];
@@ -122,15 +124,11 @@ export class DeliveryCheck implements DeliveryJudge {
       this.#first.push({ pointer, organisation: sleutel, municipality: gemeenteSleutel });
     }
     if (paths.gemeentecode !== undefined) {
-      const own = this.#municipality(valueAt(head, paths.gemeentecode));
-      if (own.isMissing) report(2, 'blocking', 'no gemeentecode', own.isGiven ? paths.gemeentecode : []);
-      const counts = this.#municipalities[own.index];
-      if (counts !== undefined) {
-        counts.records += open.records;
-        counts.cases += open.cases;
-        for (const [kind, count] of open.kinds) counts.kinds.set(kind, (counts.kinds.get(kind) ?? 0) + count);
-      }
-      this.#persons.endLevering(own.index);
+      const { municipality: counts } = this.#municipality(head, paths.gemeentecode, report);
+      counts.records += open.records;
+      counts.cases += open.cases;
+      for (const [kind, count] of open.kinds) counts.kinds.set(kind, (counts.kinds.get(kind) ?? 0) + count);
+      this.#persons.endLevering(counts.index);
     } else {
       for (const record of this.#persons.endLevering()) {
         if (variant !== 'shv') break;
@@ -184,7 +182,8 @@ export class DeliveryCheck implements DeliveryJudge {
     const counts = this.#persons.count(
       period && { start: dayNumber(period.start) ?? 0, end: dayNumber(period.end) ?? 0 },
     );
-    const municipalities = this.#municipalities.map(({ code, records, cases, kinds }, index): MunicipalityCounts => {
+    const municipalities = [...this.#municipalities.values()].map((each): MunicipalityCounts => {
+      const { index, code, records, cases, kinds } = each;
       const own = counts.get(index);
       const byStep = [...steps.entries(), [-1, UNKNOWN] as const].map(([step, name]): [string, number] => [
         name,
@@ -206,12 +205,10 @@ export class DeliveryCheck implements DeliveryJudge {
     const { begin, einde, gemeentecode } = paths.record;
     let municipality: number | undefined;
     if (paths.gemeentecode === undefined && gemeentecode !== undefined) {
-      const own = this.#municipality(valueAt(value, gemeentecode));
-      municipality = own.index;
-      if (own.isMissing) report(2, 'blocking', 'no gemeentecode', own.isGiven ? gemeentecode : []);
-      else if (own.key !== undefined) open.municipalities.add(own.key);
-      const counts = this.#municipalities[own.index];
-      if (counts !== undefined) counts.records += 1;
+      const { municipality: counts, key } = this.#municipality(value, gemeentecode, report);
+      municipality = counts.index;
+      if (key !== undefined) open.municipalities.add(key);
+      counts.records += 1;
     }
     open.records += 1;
     if (controle.kind !== undefined) {
@@ -276,18 +273,24 @@ export class DeliveryCheck implements DeliveryJudge {
     }
   }
 
-  #municipality(code: unknown): { index: number; key: string | undefined; isMissing: boolean; isGiven: boolean } {
+  /** Rule 2. @returns the municipality that a record or levering names, and its key where it is known */
+  #municipality(
+    value: unknown,
+    path: readonly string[],
+    report: Report,
+  ): { readonly municipality: Municipality; readonly key: string | undefined } {
+    const code = valueAt(value, path);
     const text = typeof code === 'string' ? code.trim() : '';
     const isUnknown = /^onbekend$/i.test(text);
     const isMissing = !isUnknown && !isCode(text);
+    if (isMissing) report(2, 'blocking', 'no gemeentecode', code === undefined ? [] : path);
     const key = isMissing ? '' : (municipalityKey(text) ?? 'onbekend');
-    let index = this.#byKey.get(key);
-    if (index === undefined) {
-      index = this.#municipalities.length;
-      this.#byKey.set(key, index);
-      this.#municipalities.push({ code: isMissing ? null : text, records: 0, cases: 0, kinds: new Map() });
-    }
-    return { index, key: isMissing || isUnknown ? undefined : key, isMissing, isGiven: code !== undefined };
+    const index = this.#municipalities.size;
+    const municipality = this.#municipalities.get(key) ?? {
+      ...{ index, code: isMissing ? null : text, records: 0, cases: 0, kinds: new Map<string, number>() },
+    };
+    this.#municipalities.set(key, municipality);
+    return { municipality, key: isMissing || isUnknown ? undefined : key };
   }
 
   #pointer(
@@ -312,6 +315,7 @@ interface Reference {
 
 /** A levering that is being read. */
 function startLevering() {
+  const references: Reference[] = [];
   return {
     records: 0,
     cases: 0,
@@ -319,7 +323,7 @@ function startLevering() {
     /** Keys of those that its records name. */
     municipalities: new Set<string>(),
     notTakenUp: new IdIndex(),
-    references: [] as Reference[],
+    references,
   };
 }
 
@@ -338,11 +342,21 @@ function judgeItems(value: unknown, path: readonly (string | number)[], report: 
   }
 }
 
-/** One text for equal values, whatever the order of members. */
+/** One text for equal values, whatever the order of members. Texts go by their length: escaping them would take most of the time. */
 function canonicalText(value: unknown): string {
-  return JSON.stringify(value, (_name, member: unknown) =>
-    isRecord(member) ? Object.fromEntries(Object.entries(member).toSorted(([a], [b]) => (a < b ? -1 : 1))) : member,
-  );
+  if (typeof value === 'string') return `${value.length}:${value}`;
+  if (typeof value !== 'object' || value === null) return `${value},`;
+  let text = '';
+  if (Array.isArray(value)) {
+    for (const item of value) text += canonicalText(item);
+    return `[${text}]`;
+  }
+  for (const [name, member] of Object.entries(value).sort(byName)) text += canonicalText(name) + canonicalText(member);
+  return `{${text}}`;
+}
+
+function byName([a]: [string, unknown], [b]: [string, unknown]): number {
+  return a < b ? -1 : 1;
 }
 
 function isCode(code: unknown): boolean {

@@ -41,7 +41,7 @@ export class Persons {
     // `first` is the first row of the record: its persons are not compared with each other.
     this.#database.exec(`create table occurrences (
         person text, municipality integer, record integer, scope integer, first integer, begins integer, ends integer, step integer);
-      create index by_person on occurrences (person, municipality);
+      create index by_person on occurrences (municipality, person);
       begin`);
     this.#insert = this.#database.prepare('insert into occurrences values (?, ?, ?, ?, ?, ?, ?, ?)');
   }
