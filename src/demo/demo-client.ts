@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { isRecord } from '../lib/json/json-value.ts';
+import { clientCredentialsToken } from '../lib/outbound/client-credentials.ts';
 import { readSavedJson, saveJson } from './saved-secrets.ts';
 
 interface DemoClientEntry {
@@ -107,24 +108,17 @@ export interface DemoClient {
 }
 
 export function createDemoClient(file: Pick<DemoFile, 'clients' | 'tokenUrl'>): DemoClient {
-  const tokens = new Map<string, { value: string; until: number }>();
+  const tokens = new Map(
+    Object.entries(file.clients).map(([name, { id: clientId, secret: clientSecret, scopes }]) => [
+      name,
+      clientCredentialsToken({ tokenUrl: file.tokenUrl, clientId, clientSecret, scopes }),
+    ]),
+  );
   const client: DemoClient = {
     async token(name) {
-      const kept = tokens.get(name);
-      if (kept !== undefined && kept.until > Date.now()) return kept.value;
-      const entry = file.clients[name];
-      if (entry === undefined) throw new Error(`the demo has no client ${name}`);
-      const { status, body } = await client.call('POST', file.tokenUrl, {
-        headers: {
-          authorization: `Basic ${Buffer.from(`${entry.id}:${entry.secret}`).toString('base64')}`,
-          'content-type': 'application/x-www-form-urlencoded',
-        },
-        body: Buffer.from('grant_type=client_credentials'),
-      });
-      const { access_token: value, expires_in: seconds } = body;
-      if (typeof value !== 'string' || typeof seconds !== 'number') throw new Error(`no token for ${name}: ${status}`);
-      tokens.set(name, { value, until: Date.now() + (seconds - 60) * 1000 });
-      return value;
+      const token = tokens.get(name);
+      if (token === undefined) throw new Error(`the demo has no client ${name}`);
+      return await token();
     },
     async call(method, url, { as, headers = {}, body } = {}) {
       const isBytes = Buffer.isBuffer(body);
