@@ -58,19 +58,11 @@ export function headerLeaves({ number }: Pick<StoredLog, 'number'>): number {
   return number === 1 ? 0 : 1;
 }
 
+type NewLog = Pick<StoredLog, 'log' | 'number' | 'origin' | 'verifierKey' | 'firstNumber' | 'takenOverTo' | 'root'>;
+
 /** Begins an origin, unless another instance did meanwhile. */
-export async function insertLog(
-  db: Db,
-  {
-    log,
-    number,
-    origin,
-    verifierKey,
-    firstNumber,
-    takenOverTo,
-    root,
-  }: Pick<StoredLog, 'log' | 'number' | 'origin' | 'verifierKey' | 'firstNumber' | 'takenOverTo' | 'root'>,
-): Promise<void> {
+export async function insertLog(db: Db, begun: NewLog): Promise<void> {
+  const { log, number, origin, verifierKey, firstNumber, takenOverTo, root } = begun;
   await db.query(
     `insert into proof.logs (log, nummer, origin, sleutel, eerste_nummer, overgenomen_tot, wortel)
      values ($1::text, $2::integer, $3::text, $4::text, $5::bigint, $6::bigint, $7::bytea) on conflict do nothing`,
