@@ -6,15 +6,7 @@ import { proofRecordOf } from '../domain/proof-parts.ts';
 import type { Versie } from '../domain/verwerkingsactie.ts';
 import type { Append } from './append.ts';
 import { listMonths } from './months.ts';
-import {
-  fromRow,
-  protect,
-  protectWithinBudget,
-  reveal,
-  SELECT_VERSIE,
-  type StoredVersie,
-  type VersieRow,
-} from './versions.ts';
+import { protect, protectWithinBudget, reveal, type StoredVersie, versionsOfMonth } from './versions.ts';
 
 /** What goes to the database of a version, with its entry in the proof log when there is one. */
 export type SealedVersie = Pick<Append, 'versie' | 'entry'>;
@@ -136,18 +128,8 @@ const BATCH = 500;
 /** Every version of the log for `proof verify`, a month at a time. */
 export async function* storedVersions(db: Db, writer: ProofWriter, keys: IdentityKeys): AsyncGenerator<StoredProof> {
   for (const month of await listMonths(db)) {
-    for (let after: readonly [string, number] = [month.from, 0]; ; ) {
-      const { rows } = await db.query<VersieRow>(
-        `select ${SELECT_VERSIE}, v.objecten from verwerkingenlog.versies v
-         where (v.actie_id, v.versie) > ($1::uuid, $2::integer) and v.actie_id < $3::uuid
-         order by v.actie_id, v.versie limit $4::integer`,
-        [...after, month.to, BATCH],
-      );
-      for (const row of rows) yield storedProof(fromRow(row), writer, keys);
-      const last = rows.at(-1);
-      if (last === undefined) break;
-      after = [last.actieId, last.versie];
-    }
+    for await (const versions of versionsOfMonth(db, month, BATCH))
+      for (const stored of versions) yield storedProof(stored, writer, keys);
   }
 }
 

@@ -7,16 +7,7 @@ import type { IdentityKeys } from '../domain/identity-keys.ts';
 import { readLdvOf } from '../domain/ldv-line.ts';
 import { moment, type Versie } from '../domain/verwerkingsactie.ts';
 import { listMonths, type Month } from './months.ts';
-import {
-  fromRow,
-  positionsByPerson,
-  protect,
-  readLast,
-  reveal,
-  SELECT_VERSIE,
-  type StoredVersie,
-  type VersieRow,
-} from './versions.ts';
+import { positionsByPerson, protect, readLast, reveal, type StoredVersie, versionsOfMonth } from './versions.ts';
 
 /** One thing in the stored data that should not be. */
 export interface LogFault {
@@ -67,14 +58,11 @@ export async function* verifyLog(pool: Pool, options: VerifyOptions): AsyncGener
 /** The versions of a month in the order of their identity; all those of an action are in one batch. */
 async function* versionsOf(db: Db, month: Month): AsyncGenerator<StoredVersie[]> {
   let held: StoredVersie[] = [];
-  for (let after: readonly [string, number] = [month.from, 0]; ; ) {
-    const versions = await readBatch(db, month, after);
-    const last = versions.at(-1);
-    if (last === undefined) break;
-    after = [last.actieId, last.versie];
+  for await (const versions of versionsOfMonth(db, month, BATCH)) {
+    const last = versions.at(-1)?.actieId;
     const all = [...held, ...versions];
     // The action that the limit may have cut waits for the rest of its versions.
-    held = all.filter(({ actieId }) => actieId === last.actieId);
+    held = all.filter(({ actieId }) => actieId === last);
     const whole = all.slice(0, all.length - held.length);
     if (whole.length > 0) yield whole;
   }
@@ -283,15 +271,6 @@ async function* versionFaults(db: Db, { from, to }: Month): AsyncGenerator<LogFa
     [from, to],
   );
   yield* rows;
-}
-
-async function readBatch(db: Db, { to }: Month, [actieId, versie]: readonly [string, number]): Promise<StoredVersie[]> {
-  const { rows } = await db.query<VersieRow>(
-    `select ${SELECT_VERSIE}, v.objecten from verwerkingenlog.versies v
-     where (v.actie_id, v.versie) > ($1::uuid, $2::integer) and v.actie_id < $3::uuid order by v.actie_id, v.versie limit $4::integer`,
-    [actieId, versie, to, BATCH],
-  );
-  return rows.map(fromRow);
 }
 
 function identityFault(versie: StoredVersie, keys: IdentityKeys): string | undefined {

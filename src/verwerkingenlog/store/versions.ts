@@ -220,15 +220,8 @@ export async function readVersie(db: Db, actieId: string, versie: number): Promi
 
 /** The newest version of an action, unless the action is unknown or deleted. */
 export async function readCurrent(db: Db, actieId: string): Promise<StoredVersie | undefined> {
-  const { rows } = await db.query<VersieRow>({
-    name: 'verwerkingenlog-read-current',
-    text: `
-      select ${SELECT_VERSIE}, v.objecten
-      from verwerkingenlog.versies v where v.actie_id = $1::uuid order by v.versie desc limit 1`,
-    values: [actieId],
-  });
-  const row = rows[0];
-  return row === undefined || row.vervallen ? undefined : fromRow(row);
+  const last = await readLast(db, actieId);
+  return last?.vervallen === true ? undefined : last;
 }
 
 /** The newest version of an action, also when that ends it. */
@@ -239,6 +232,26 @@ export async function readLast(db: Db, actieId: string): Promise<StoredVersie | 
     values: [actieId],
   });
   return rows[0] === undefined ? undefined : fromRow(rows[0]);
+}
+
+/** The versions of a month in batches, in the order of their identity. */
+export async function* versionsOfMonth(
+  db: Db,
+  { from, to }: { readonly from: string; readonly to: string },
+  batch: number,
+): AsyncGenerator<StoredVersie[]> {
+  for (let after: readonly [string, number] = [from, 0]; ; ) {
+    const { rows } = await db.query<VersieRow>(
+      `select ${SELECT_VERSIE}, v.objecten from verwerkingenlog.versies v
+       where (v.actie_id, v.versie) > ($1::uuid, $2::integer) and v.actie_id < $3::uuid
+       order by v.actie_id, v.versie limit $4::integer`,
+      [...after, to, batch],
+    );
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    after = [last.actieId, last.versie];
+    yield rows.map(fromRow);
+  }
 }
 
 /** Which objects to read: those of a person, by the hashes of each key; one by its number; or all, when there are at most so many. */
