@@ -258,7 +258,7 @@ describe('an import that is interrupted', () => {
       progress: () => {
         ended ??= supplier.asOwner(
           `select pg_terminate_backend(pid) from pg_stat_activity
-            where query like 'copy gegevens.records%' and datname = current_database()`,
+            where xact_start is not null and pid <> pg_backend_pid() and datname = current_database()`,
         );
       },
     });

@@ -1,5 +1,5 @@
-import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { setImmediate } from 'node:timers/promises';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { ZaakLinks } from '../import/identifiers.ts';
@@ -149,7 +149,15 @@ export class ImportRows {
   async #copy(batch: readonly { readonly statement: string; readonly blocks: readonly Buffer[] }[]): Promise<void> {
     for (const { statement, blocks } of batch) {
       const copy = this.#client.query(Object.assign(copyFrom(statement), { query_timeout: NO_TIMEOUT_MS }));
-      await pipeline(Readable.from([HEADER, ...blocks, TRAILER]), copy);
+      await pipeline(inTurns([HEADER, ...blocks, TRAILER]), copy);
     }
+  }
+}
+
+/** Between blocks the event loop reads what the server says: when it ends the connection, its reason comes before our failure to write. */
+async function* inTurns(blocks: readonly Buffer[]): AsyncGenerator<Buffer> {
+  for (const block of blocks) {
+    yield block;
+    await setImmediate();
   }
 }
