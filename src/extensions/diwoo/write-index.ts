@@ -1,7 +1,7 @@
 /** Writes what changed in the feed into the index, a batch in a fixed number of statements. Runs in the transaction of the position. */
 
 import { arrayOf, type Db } from '../../database/transaction.ts';
-import { type Resource, resourceKey } from '../../raadsfeed/domain/resource.ts';
+import type { Resource } from '../../raadsfeed/domain/resource.ts';
 import { MOST_REMOVED } from '../../raadsfeed/store/follow-index.ts';
 import type { ItemState, Offer } from './offer.ts';
 import {
@@ -30,11 +30,8 @@ export type IndexChange = Changed &
 type DocumentChange = Extract<IndexChange, { resourceType: 'Informatieobject' }>;
 type ItemChange = Extract<IndexChange, { resourceType: 'Agendapunt' }>;
 
-/** Applies changes in the order of their numbers; of each resource only the last one counts. */
-export async function writeIndex(db: Db, changes: readonly IndexChange[]): Promise<void> {
-  const latest = [
-    ...new Map(changes.map((change) => [resourceKey(change.resourceType, change.resource), change])).values(),
-  ];
+/** Applies changes, at most one of each resource. */
+export async function writeIndex(db: Db, latest: readonly IndexChange[]): Promise<void> {
   if (latest.length === 0) return;
   const documents = latest.filter((change): change is DocumentChange => change.resourceType === 'Informatieobject');
   const items = latest.filter((change): change is ItemChange => change.resourceType === 'Agendapunt');

@@ -5,20 +5,32 @@
  */
 import type { Pool } from '../../database/pool.ts';
 import { type Db, transaction } from '../../database/transaction.ts';
+import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
 import { joinRecord } from '../domain/record-text.ts';
+import { isResourceType, type Resource, type ResourceType, resourceKey } from '../domain/resource.ts';
 import { readFeedHead } from './feed-row.ts';
 import { readFiltered, readSnapshot, type StoredRecord } from './read-records.ts';
 
 /** Rows that one step of `begin` removes from a table: well within the time of a statement. */
 export const MOST_REMOVED = 5_000;
 
+/** What became of a resource. */
+export interface FeedChange {
+  readonly sequenceNumber: number;
+  readonly resourceType: ResourceType;
+  readonly resource: Resource;
+  readonly storedAt: Date;
+  /** Absent: the resource is gone. */
+  readonly data: JsonObject | undefined;
+}
+
 /** An index in a schema of its own, which has a table `positie` with one row. */
 export interface FeedIndex {
   readonly schema: 'raadsfeed_zoek' | 'raadsfeed_diwoo';
   /** Records of one step: few, so that no step holds its rows for long. */
   readonly stepRecords: number;
-  /** Takes records in, given as the feed has them. */
-  readonly write: (db: Db, texts: readonly string[]) => Promise<void>;
+  /** Takes changes in, at most one of each resource. */
+  readonly write: (db: Db, changes: readonly FeedChange[]) => Promise<void>;
   /** Removes what must be gone before the current state is taken in from the beginning, a bounded part in each step; true when all of it is gone. */
   readonly begin: (db: Db) => Promise<boolean>;
   /** Called when all of the current state was taken in. */
@@ -69,14 +81,14 @@ export async function followFeed(pool: Pool, index: FeedIndex): Promise<'changed
     }
     if (found.nummer < top) {
       const { records } = await readFiltered(db, found.nummer, stepRecords, {});
-      await write(db, records.map(whole));
+      await write(db, lastChanges(records));
       await move(db, schema, { ...found, nummer: found.nummer + records.length });
       return 'changed';
     }
     if (found.scanNa < found.scanTot) {
       const { records, isAll } = await readSnapshot(db, found.scanNa, found.scanTot, stepRecords, {});
       const last = records.at(-1)?.sequenceNumber ?? found.scanTot;
-      await write(db, records.map(whole));
+      await write(db, lastChanges(records));
       await move(db, schema, { ...found, scanNa: isAll ? found.scanTot : last });
       if (isAll) await index.scanned?.(db);
       return 'changed';
@@ -85,7 +97,25 @@ export async function followFeed(pool: Pool, index: FeedIndex): Promise<'changed
   });
 }
 
-const whole = (record: StoredRecord): string => joinRecord(record, '');
+/** Of each resource only the last record counts. */
+function lastChanges(records: readonly StoredRecord[]): FeedChange[] {
+  const changes = records.map(toChange);
+  return [...new Map(changes.map((change) => [resourceKey(change.resourceType, change.resource), change])).values()];
+}
+
+function toChange(stored: StoredRecord): FeedChange {
+  const record: unknown = JSON.parse(joinRecord(stored, ''));
+  if (!isRecord(record) || !isRecord(record.resource) || !isResourceType(record.resourceType)) {
+    throw new Error(`record ${stored.sequenceNumber} of the feed cannot be read`);
+  }
+  const { resourceType, storedAt, data } = record;
+  const { organisatiecode, bronidentificatie } = record.resource;
+  return {
+    ...{ sequenceNumber: stored.sequenceNumber, resourceType, storedAt: new Date(String(storedAt)) },
+    resource: { organisatiecode: String(organisatiecode), bronidentificatie: String(bronidentificatie) },
+    data: record.op === 'upsert' && isRecord(data) ? data : undefined,
+  };
+}
 
 async function move(
   db: Db,

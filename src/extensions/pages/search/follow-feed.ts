@@ -1,16 +1,21 @@
 /** How the search index follows the feed. */
 import type { Pool } from '../../../database/pool.ts';
 import type { Db } from '../../../database/transaction.ts';
-import { isRecord } from '../../../lib/json/json-value.ts';
-import { isResourceType } from '../../../raadsfeed/domain/resource.ts';
 import { type FeedIndex, followFeed, MOST_REMOVED, readIndexPosition } from '../../../raadsfeed/store/follow-index.ts';
 import { toEntry } from './entry.ts';
-import { type IndexChange, writeIndex } from './write-index.ts';
+import { writeIndex } from './write-index.ts';
 
 const INDEX: FeedIndex = {
   schema: 'raadsfeed_zoek',
   stepRecords: 500,
-  write: (db, texts) => writeIndex(db, texts.map(toChange)),
+  write: (db, changes) =>
+    writeIndex(
+      db,
+      changes.map(({ data, ...change }) => ({
+        ...change,
+        entry: data && toEntry(change.resourceType, change.resource, data),
+      })),
+    ),
   async begin(db) {
     let isDone = true;
     for (const table of ['stuk', 'verwijzing']) {
@@ -52,21 +57,4 @@ export async function startReindex(db: Db): Promise<void> {
   await db.query(
     `update raadsfeed_zoek.positie set scan_na = 0, scan_tot = greatest(nummer, 1), feed_id = case when nummer = 0 then '' else feed_id end`,
   );
-}
-
-/** @param text a record as the feed has it */
-function toChange(text: string): IndexChange {
-  const record: unknown = JSON.parse(text);
-  if (!isRecord(record) || !isRecord(record.resource) || !isResourceType(record.resourceType)) {
-    throw new Error('a record of the feed cannot be read');
-  }
-  const { sequenceNumber, resourceType, storedAt, data } = record;
-  const { organisatiecode, bronidentificatie } = record.resource;
-  const resource = { organisatiecode: String(organisatiecode), bronidentificatie: String(bronidentificatie) };
-  return {
-    sequenceNumber: Number(sequenceNumber),
-    storedAt: String(storedAt),
-    ...{ resourceType, resource },
-    entry: record.op === 'upsert' && isRecord(data) ? toEntry(resourceType, resource, data) : undefined,
-  };
 }

@@ -1,23 +1,16 @@
 /** Writes entries into the index, a batch in a fixed number of statements. */
 import { arrayOf, type Db } from '../../../database/transaction.ts';
-import { type Resource, type ResourceType, resourceKey } from '../../../raadsfeed/domain/resource.ts';
+import type { FeedChange } from '../../../raadsfeed/store/follow-index.ts';
 import type { Entry } from './entry.ts';
 
 /** A change of the index: what a resource has become, or that it is gone. */
-export interface IndexChange {
-  readonly sequenceNumber: number;
-  readonly resourceType: ResourceType;
-  readonly resource: Resource;
-  readonly storedAt: string;
+interface IndexChange extends Omit<FeedChange, 'data'> {
   /** Absent: the resource is gone. */
   readonly entry: Entry | undefined;
 }
 
-/** Applies changes in the order of their numbers; of each resource only the last one counts. */
-export async function writeIndex(db: Db, changes: readonly IndexChange[]): Promise<void> {
-  const latest = [
-    ...new Map(changes.map((change) => [resourceKey(change.resourceType, change.resource), change])).values(),
-  ];
+/** Applies changes, at most one of each resource. */
+export async function writeIndex(db: Db, latest: readonly IndexChange[]): Promise<void> {
   if (latest.length === 0) return;
   const keys = keysOf(latest);
   await db.query({
@@ -68,7 +61,7 @@ async function writeEntries(db: Db, present: readonly Present[]): Promise<void> 
     values: [
       ...keysOf(present),
       present.map(({ sequenceNumber }) => sequenceNumber),
-      arrayOf.timestamptz(present.map(({ storedAt }) => storedAt)),
+      arrayOf.timestamptz(present.map(({ storedAt }) => storedAt.toISOString())),
       column(({ titel }) => titel),
       arrayOf.timestamptz(present.map(({ entry }) => entry.datum ?? null)),
       column(({ soort }) => soort),
