@@ -37,6 +37,10 @@ const environment = {
   MANAGEMENT_PORT: '0',
   DEMO_AUTH_PORT: '0',
   DEMO_PKI_PORT: '0',
+  // The core alone: nothing else follows the feed, and only the feed is sealed.
+  RAADSFEED_PAGES: 'false',
+  RAADSFEED_DIWOO: 'false',
+  PROOF_LOGS: 'raadsfeed',
 };
 const demo = spawn(process.execPath, ['--inspect=127.0.0.1:0', MAIN, 'demo', '--empty'], {
   env: environment,

@@ -55,7 +55,7 @@ export async function buildApp({ config, log, clock = systemClock, register }: A
 }
 
 /** The interfaces and extensions that the configuration names. Each is loaded only where it is served: that is half the memory of an idle process. */
-export async function registerServed(app: FastifyInstance): Promise<void> {
+async function registerServed(app: FastifyInstance): Promise<void> {
   const { areas } = app.settings.server;
   const servesGegevens = areas.includes('shv') || areas.includes('vs');
   // The feed alone needs no tokens, logs no processing, and need not have the keys of the log.

@@ -30,7 +30,7 @@ tr{padding:.5rem 0;border-bottom:1px solid #d5d9de}tbody th,td{border:0;padding:
 @media print{body{max-width:none;font-size:11pt}tr{break-inside:avoid}}`;
 const POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
-export interface OperatorPageOptions {
+interface OperatorPageOptions {
   readonly conditions: Conditions;
   readonly samples: Samples;
   readonly sections: readonly OperatorSection[];
