@@ -73,7 +73,9 @@ export function createReader<T>(
     if (validate(root.answer)) return root.answer;
     for (const error of validate.errors ?? []) repair(root, error, about);
     const answer = withoutGaps(root.answer);
-    return validate(answer) ? answer : undefined;
+    if (validate(answer)) return answer;
+    if (answer !== undefined) about('unexpected-answer', 'cannot be read');
+    return undefined;
   };
 }
 
@@ -98,11 +100,9 @@ function clean(value: unknown, cleaning: Cleaning, name: string, depth: number):
   }
   if (Array.isArray(value)) return value.map((item: unknown) => clean(item, cleaning, name, depth + 1) ?? null);
   if (depth > 0 && Object.keys(value).length === 0) return [];
-  const copy: Record<string, unknown> = {};
-  for (const [key, member] of Object.entries(value)) {
-    const found = clean(member, cleaning, key, depth + 1);
-    if (found !== undefined) copy[key] = found;
-  }
+  const members = Object.entries(value).map(([key, member]) => [key, clean(member, cleaning, key, depth + 1)] as const);
+  // By `fromEntries`, so that a member named `__proto__` is one like any other.
+  const copy: Record<string, unknown> = Object.fromEntries(members.filter(([, member]) => member !== undefined));
   cleaning.complete?.(copy);
   return copy;
 }

@@ -1,0 +1,63 @@
+import { expect, it } from 'vitest';
+import {
+  COUNT,
+  createReader,
+  IDENTITY,
+  listOf,
+  objectOf,
+  TEXT,
+} from '../../../src/extensions/aggregator/supplier/read-answer.ts';
+
+interface Answer {
+  readonly id: string;
+  readonly title?: string;
+  readonly files: readonly { readonly id: string; readonly size?: number }[];
+}
+
+const FILE = objectOf({ id: IDENTITY }, { size: COUNT });
+const read = createReader<Answer>(objectOf({ id: IDENTITY, files: listOf(FILE) }, { title: TEXT }));
+
+function outcome(raw: unknown): { answer: Answer | undefined; issues: string[] } {
+  const issues: string[] = [];
+  const answer = read(raw, (what, detail) => issues.push(`${what} ${detail}`), 'item');
+  return { answer, issues };
+}
+
+it('reads numbers and texts alike, and takes empty texts and null for absent', () => {
+  const raw = { id: 12, title: ' ', files: [{ id: '7', size: '30', other: null }], unknown: {} };
+  expect(outcome(raw)).toEqual({
+    answer: expect.objectContaining({ id: '12', files: [{ id: '7', size: 30 }] }),
+    issues: [],
+  });
+});
+
+it('reports what deviates, with what it is part of, and leaves that out', () => {
+  const { answer, issues } = outcome({ id: 1, title: { nl: 'x' }, files: [{ id: 2, size: 'large' }, { size: 1 }, null] });
+  expect(answer).toMatchObject({ id: '1', files: [{ id: '2' }] });
+  expect(answer?.files).toHaveLength(1);
+  expect(issues).toEqual([
+    'unusable-value item 1: file 2: size must be integer',
+    'unexpected-answer item 1: one of files: has no id',
+    expect.stringMatching(/^unexpected-answer item 1: one of files must be/),
+    'unusable-value item 1: title must be string',
+  ]);
+});
+
+it('takes an empty object for an empty list, and reports a list that is absent', () => {
+  expect(outcome({ id: 1, files: {} })).toEqual({ answer: { id: '1', files: [] }, issues: [] });
+  expect(outcome({ id: 1 })).toEqual({
+    answer: { id: '1', files: [] },
+    issues: ['unusable-value item 1: has no files'],
+  });
+});
+
+it.each([[{}], ['text'], [null], [[1]]])('reports %j, which cannot be used at all', (raw) => {
+  const { answer, issues } = outcome(raw);
+  expect(answer).toBeUndefined();
+  expect(issues.length).toBeGreaterThan(0);
+});
+
+it('is not misled by a member named __proto__', () => {
+  const { answer } = outcome(JSON.parse('{"id":1,"files":[],"__proto__":{"title":"x"}}'));
+  expect(answer?.title).toBeUndefined();
+});
