@@ -32,7 +32,11 @@ it('reads numbers and texts alike, and takes empty texts and null for absent', (
 });
 
 it('reports what deviates, with what it is part of, and leaves that out', () => {
-  const { answer, issues } = outcome({ id: 1, title: { nl: 'x' }, files: [{ id: 2, size: 'large' }, { size: 1 }, null] });
+  const { answer, issues } = outcome({
+    id: 1,
+    title: { nl: 'x' },
+    files: [{ id: 2, size: 'large' }, { size: 1 }, null],
+  });
   expect(answer).toMatchObject({ id: '1', files: [{ id: '2' }] });
   expect(answer?.files).toHaveLength(1);
   expect(issues).toEqual([
