@@ -138,8 +138,7 @@ create unique index journaal_first_signature on gegevens.journaal (first_signatu
 grant select, insert, update (verzonden_op) on gegevens.journaal to koppelvlak_dienst;
 grant usage on sequence gegevens.journaal_id_seq to koppelvlak_dienst;
 
--- One narrow row per record beside its text, so that choosing records does not read their texts. Filled by the import; for what was
--- imported before, by the service when it starts (`leveringen.looptijden`), which knows where a model has these members.
+-- One narrow row per record beside its text, so that choosing records does not read their texts. Filled by the import.
 create table gegevens.looptijden (
   invoer_id bigint not null,
   levering integer not null,
