@@ -46,7 +46,7 @@ const ATTRIBUTES = new Set([
   'server.port',
 ]);
 /** Longest attribute in characters: a statement may be longer. */
-const MAX_ATTRIBUTE_LENGTH = 2048;
+const MAX_ATTRIBUTE_LENGTH = 4096;
 /** Spans that wait to be sent; others are dropped. Each holds some kilobytes at most. */
 const MAX_WAITING = 2048;
 const EXPORT_TIMEOUT_MS = 5000;
