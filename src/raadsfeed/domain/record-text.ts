@@ -59,13 +59,6 @@ export function joinRecord(text: RecordText, mountUrl: string): string {
   return text.suffix === null ? text.prefix : text.prefix + mountUrl + text.suffix;
 }
 
-/** Joins stored records to the inside of a JSON array. Appending to one text copies less than joining many. */
-export function joinRecords(texts: readonly RecordText[], mountUrl: string): string {
-  let joined = '';
-  for (const text of texts) joined += (joined === '' ? '' : ',') + joinRecord(text, mountUrl);
-  return joined;
-}
-
 /** `data` alone, out of the stored suffix of the record. */
 export function dataOf(suffix: string, of: Pick<Change, 'resourceType' | 'resource'>): string {
   return suffix.slice(dataPrefix(of).length, -1);

@@ -8,7 +8,7 @@ import { COLLECTIONS, type ResourceType } from '../domain/resource.ts';
 import { encodeListCursor, resolveListCursor } from '../feed/cursor.ts';
 import type { RaadsfeedServices } from '../services.ts';
 import { readCollection, readResource } from '../store/read-current.ts';
-import { nextLink, pageEnd, pageUrl, readPageQuery } from './page-query.ts';
+import { nextLink, pageEnd, pageUrl, readPageQuery, withCommas } from './page-query.ts';
 
 type ListOperation = 'getVergaderingen' | 'getAgendapunten' | 'getInformatieobjecten';
 type OneOperation = 'getVergadering' | 'getAgendapunt' | 'getInformatieobject';
@@ -38,7 +38,11 @@ export function collectionRoutes(
       const listUrl = `${mountUrl()}/organisaties/${organisatiecode}/${COLLECTIONS[resourceType]}`;
       const next = nextCursor === null ? null : pageUrl(listUrl, { limit, cursor: nextCursor });
       return {
-        body: () => `{"results":[${results.map(({ dataText }) => dataText).join(',')}],${pageEnd(nextCursor, next)}`,
+        body: () => [
+          '{"results":[',
+          ...withCommas(results.map(({ dataText }) => dataText)),
+          `],${pageEnd(nextCursor, next)}`,
+        ],
         maxAgeSeconds: settings.headMaxAgeSeconds,
         link: nextLink(next),
         head,

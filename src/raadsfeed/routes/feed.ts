@@ -8,7 +8,7 @@ import { assertInRange, assertSameEpoch, encodeFeedCursor, invalidCursor, resolv
 import type { RaadsfeedServices } from '../services.ts';
 import type { FeedHead, FeedPosition } from '../store/feed-row.ts';
 import { MissingNumberError, readFiltered, readRange } from '../store/read-records.ts';
-import { type PageQuery, pageUrl, readPageQuery } from './page-query.ts';
+import { type PageQuery, pageUrl, readPageQuery, withCommas } from './page-query.ts';
 
 export function feedRoute(app: FastifyInstance, contract: Contract<operations>, services: RaadsfeedServices): void {
   const { settings, responses, mountUrl } = services;
@@ -23,7 +23,7 @@ export function feedRoute(app: FastifyInstance, contract: Contract<operations>, 
       const end = `"cursor":"${cursor}","head":${head.head.sequenceNumber},"hasMore":${hasMore},"next":${hasMore ? JSON.stringify(next) : 'null'}`;
       const self = pageUrl(`${mount}/feed`, query);
       return {
-        body: () => `{"records":[${records.join(',')}],${end}}`,
+        body: () => ['{"records":[', ...withCommas(records), `],${end}}`],
         etag: etagOf(from, last, head, mount),
         maxAgeSeconds: hasMore ? settings.historyMaxAgeSeconds : settings.headMaxAgeSeconds,
         link: `<${next}>; rel="next", <${self}>; rel="self", <${mount}/openapi.json>; rel="service-desc"`,

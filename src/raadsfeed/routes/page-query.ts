@@ -37,6 +37,11 @@ export function pageUrl(listUrl: string, { cursor, limit, organisatiecode, resou
   return query === '' ? listUrl : `${listUrl}?${query}`;
 }
 
+/** Texts with commas between, as pieces of a body. */
+export function withCommas(texts: readonly string[]): string[] {
+  return texts.flatMap((text, i) => (i === 0 ? [text] : [',', text]));
+}
+
 /** The last members of a page of a list, its closing brace included. */
 export function pageEnd(cursor: string | null, next: string | null): string {
   return `"cursor":${JSON.stringify(cursor)},"hasMore":${cursor !== null},"next":${JSON.stringify(next)}}`;

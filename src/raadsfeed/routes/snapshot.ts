@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { operations } from '../../contracts/raadsfeed.ts';
 import type { Contract } from '../../plugins/contract.ts';
-import { joinRecords } from '../domain/record-text.ts';
+import { joinRecord } from '../domain/record-text.ts';
 import {
   assertInRange,
   assertSameEpoch,
@@ -16,7 +16,7 @@ import {
 import type { HeadCache } from '../feed/head.ts';
 import type { RaadsfeedServices } from '../services.ts';
 import { readSnapshot } from '../store/read-records.ts';
-import { nextLink, pageEnd, pageUrl, readPageQuery } from './page-query.ts';
+import { nextLink, pageEnd, pageUrl, readPageQuery, withCommas } from './page-query.ts';
 
 export function snapshotRoute(app: FastifyInstance, contract: Contract<operations>, services: RaadsfeedServices): void {
   const { heads, reader, settings, responses, mountUrl } = services;
@@ -39,8 +39,11 @@ export function snapshotRoute(app: FastifyInstance, contract: Contract<operation
       const cursor = isLast ? null : encodeSnapshotCursor(feedId, { feed, after: last.sequenceNumber });
       const next = cursor === null ? null : pageUrl(`${mountUrl()}/snapshot`, { ...query, cursor });
       return {
-        body: () =>
-          `{"records":[${joinRecords(records, mountUrl())}],"feedCursor":"${encodeFeedCursor(feedId, feed)}",${pageEnd(cursor, next)}`,
+        body: () => [
+          '{"records":[',
+          ...withCommas(records.map((record) => joinRecord(record, mountUrl()))),
+          `],"feedCursor":"${encodeFeedCursor(feedId, feed)}",${pageEnd(cursor, next)}`,
+        ],
         maxAgeSeconds: settings.headMaxAgeSeconds,
         link: nextLink(next),
         // The position of a first page was fixed before its rows were read: once the head has moved on, the page is that of an earlier head.
