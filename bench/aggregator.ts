@@ -92,7 +92,7 @@ async function stayCurrent(db: Pool, from: Child, to: Child): Promise<void> {
   const findPublished = async (): Promise<void> => {
     const keys = [...waiting.keys()];
     const { rows } = await db.query<{ key: string }>(
-      `select organisatiecode || '/' || bronidentificatie as key from raadsfeed.stand
+      `select organisatiecode || '/' || bronidentificatie as key from raadsfeed.current_records
         where organisatiecode || '/' || bronidentificatie = any ($1::text[]) and sequence_number > $2::bigint`,
       [keys, sources * records],
     );

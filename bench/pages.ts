@@ -126,7 +126,7 @@ async function measureRates(): Promise<void> {
   const first = FIRST_PUBLISHED;
   const pool = servicePool(postgres.url);
   const { rows } = await pool.query<{ code: string }>(
-    `select organisatiecode as code from raadsfeed_zoek.stuk where bronidentificatie = $1::text and resource_type = 'Informatieobject'`,
+    `select organisatiecode as code from pages.items where bronidentificatie = $1::text and resource_type = 'Informatieobject'`,
     [`d-${first}`],
   );
   await pool.end();

@@ -215,7 +215,7 @@ async function grow(pool: Pool, from: number, count: number): Promise<void> {
 
 async function queue(pool: Pool, from: number, count: number): Promise<void> {
   await pool.query(
-    `insert into proof.queue (log, nr, vermelding)
+    `insert into proof.queue (log, number, entry)
      select 'leveringen', $1::bigint + i, '\\x01'::bytea || sha256(int8send($1::bigint + i) || $3::bytea) from generate_series(1, $2::integer) i`,
     [from, count, randomBytes(8)],
   );
@@ -229,7 +229,7 @@ async function timed(times: number, once: () => Promise<number>): Promise<string
 
 async function bytesOf(pool: Pool): Promise<number> {
   const { rows } = await pool.query<{ bytes: number }>(
-    `select sum(pg_total_relation_size(t))::float8 as bytes from unnest(array['proof.tegels', 'proof.bladen']::regclass[]) t`,
+    `select sum(pg_total_relation_size(t))::float8 as bytes from unnest(array['proof.tiles', 'proof.bundles']::regclass[]) t`,
   );
   return rows[0]?.bytes ?? 0;
 }

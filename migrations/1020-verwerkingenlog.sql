@@ -1,4 +1,4 @@
--- Area B, the processing log. `versies` is the log itself: rows are added, never changed by the service. `vindplaatsen` is an index on
+-- Area B, the processing log. `versies` is the log itself: rows are added, never changed by the service. `locations` is an index on
 -- it that is derived from the current versions: by it a person's actions are found, and whoever changes an action keeps it in step.
 
 create schema verwerkingenlog;
@@ -35,8 +35,8 @@ create table verwerkingenlog.versies (
   verwerking_id_afnemer uuid,
   tijdstip timestamptz not null,
   -- The key that encrypts the identifiers in this row (objecten[].id, and afnemer_id unless it is an OIN); null: stored as they came.
-  sleutelnaam text,
-  -- List of {nr, soort, id, sleutel, betrokkenheid, gegevens}; sleutel is the keyed hash of the identity, as in vindplaatsen.
+  key_name text,
+  -- List of {nr, soort, id, sleutel, betrokkenheid, gegevens}; sleutel is the keyed hash of the identity, as in locations.
   objecten json not null,
   -- Offset from UTC as it was given, such as +01:00; null: UTC.
   tijdstip_offset text,
@@ -45,21 +45,21 @@ create table verwerkingenlog.versies (
   -- Of the call that the service made this own entry for; null in what others logged.
   trace_id uuid,
   span_id text,
-  ouder_span_id text,
-  fsc_transactie_id text,
+  parent_span_id text,
+  fsc_transaction_id text,
   -- The seed of a record's entry, encrypted, and the number that leads to its leaf. Null: from before the log was switched on.
-  zaad text,
-  bewijs_nr bigint,
+  seed text,
+  proof_number bigint,
   check (ooit_vertrouwelijk or (vertrouwelijkheid = 'normaal')),
   primary key (actie_id, versie)
 ) partition by range (actie_id);
 create index versies_verwerking on verwerkingenlog.versies (verwerking_id, actie_id) where (verwerking_id is not null);
 create index versies_trace_id on verwerkingenlog.versies (trace_id) where (trace_id is not null);
 grant select, insert on verwerkingenlog.versies to koppelvlak_dienst;
-grant select, delete, update (afnemer_id, sleutelnaam, objecten, ldv, zaad) on verwerkingenlog.versies to koppelvlak_opschoner;
+grant select, delete, update (afnemer_id, key_name, objecten, ldv, seed) on verwerkingenlog.versies to koppelvlak_opschoner;
 
 -- Divided by person and not by month: reading one person touches one partition, however many years the log has.
-create table verwerkingenlog.vindplaatsen (
+create table verwerkingenlog.locations (
   -- First 128 bits of the HMAC-SHA-256 of object type, kind and identity; the kind uuid only because it is 16 bytes of fixed length.
   sleutel uuid not null,
   tijdstip timestamptz not null,
@@ -69,36 +69,36 @@ create table verwerkingenlog.vindplaatsen (
   verwerkingsactiviteit_id uuid,
   -- Not used any more; to be dropped.
   vervalt_op timestamptz not null default 'infinity',
-  posities integer[] not null
+  positions integer[] not null
 ) partition by hash (sleutel);
-create unique index vindplaatsen_persoon on verwerkingenlog.vindplaatsen (sleutel, tijdstip desc, actie_id);
+create unique index locations_persoon on verwerkingenlog.locations (sleutel, tijdstip desc, actie_id);
 -- Logical replication must be able to name the row of an update or delete; a primary key would be a second index with these columns.
-alter table verwerkingenlog.vindplaatsen replica identity using index vindplaatsen_persoon;
+alter table verwerkingenlog.locations replica identity using index locations_persoon;
 do $$
 declare
   name text;
 begin
   for remainder in 0..15 loop
-    name := 'vindplaatsen_' || to_char(remainder, 'FM00');
-    execute format('create table verwerkingenlog.%I partition of verwerkingenlog.vindplaatsen for values with (modulus 16, remainder %s)',
+    name := 'locations_' || to_char(remainder, 'FM00');
+    execute format('create table verwerkingenlog.%I partition of verwerkingenlog.locations for values with (modulus 16, remainder %s)',
       name, remainder);
     -- Partitions do not inherit the setting.
     execute format('alter table verwerkingenlog.%I replica identity using index %I', name, name || '_sleutel_tijdstip_actie_id_idx');
   end loop;
 end
 $$;
-grant select, insert, delete, update (versie, categorie, vervalt_op) on verwerkingenlog.vindplaatsen to koppelvlak_dienst;
-grant select, insert, delete on verwerkingenlog.vindplaatsen to koppelvlak_opschoner;
+grant select, insert, delete, update (versie, categorie, vervalt_op) on verwerkingenlog.locations to koppelvlak_dienst;
+grant select, insert, delete on verwerkingenlog.locations to koppelvlak_opschoner;
 
 -- Idempotency keys of the last 24 hours: keyed hashes of caller and key, and the action that came of it.
-create table verwerkingenlog.idempotentie (
+create table verwerkingenlog.idempotency_keys (
   sleutel uuid primary key,
   actie_id uuid not null,
   tijdstip timestamptz not null
 );
-create index idempotentie_tijdstip on verwerkingenlog.idempotentie using brin (tijdstip) with (pages_per_range = 16);
-grant select, insert, update, delete on verwerkingenlog.idempotentie to koppelvlak_dienst;
-grant select, delete on verwerkingenlog.idempotentie to koppelvlak_opschoner;
+create index idempotency_keys_tijdstip on verwerkingenlog.idempotency_keys using brin (tijdstip) with (pages_per_range = 16);
+grant select, insert, update, delete on verwerkingenlog.idempotency_keys to koppelvlak_dienst;
+grant select, delete on verwerkingenlog.idempotency_keys to koppelvlak_opschoner;
 
 create table verwerkingenlog.verwerkingsactiviteiten (
   verwerkingsactiviteit_id uuid primary key,
@@ -140,10 +140,10 @@ grant select, insert on verwerkingenlog.activiteit_termijnen to koppelvlak_diens
 grant select on verwerkingenlog.activiteit_termijnen to koppelvlak_opschoner;
 
 -- One line for each run that removes. It grows with each batch, in the transaction of that batch, and stays for ever.
-create table verwerkingenlog.opschoningen (
+create table verwerkingenlog.prune_runs (
   nummer bigint generated always as identity primary key,
-  begonnen_op timestamptz not null,
-  geeindigd_op timestamptz,
+  started_at timestamptz not null,
+  ended_at timestamptz,
   -- The database login that it ran as.
   door text not null,
   verwijderd bigint not null default 0 check (verwijderd >= 0),
@@ -152,25 +152,25 @@ create table verwerkingenlog.opschoningen (
   -- Earliest first registration of what was removed; nieuwste: the latest.
   oudste timestamptz,
   nieuwste timestamptz,
-  verwijderde_maanden text[] not null default '{}',
+  removed_months text[] not null default '{}',
   -- Actions that were found to have no term at all, and are kept.
-  zonder_termijn bigint,
+  without_term bigint,
   fout text
 );
-grant select on verwerkingenlog.opschoningen to koppelvlak_dienst;
-grant select, insert (begonnen_op, door), update (geeindigd_op, verwijderd, maanden, oudste, nieuwste, verwijderde_maanden, zonder_termijn, fout) on verwerkingenlog.opschoningen to koppelvlak_opschoner;
+grant select on verwerkingenlog.prune_runs to koppelvlak_dienst;
+grant select, insert (started_at, door), update (ended_at, verwijderd, maanden, oudste, nieuwste, removed_months, without_term, fout) on verwerkingenlog.prune_runs to koppelvlak_opschoner;
 
 -- The keys of VERWERKINGENLOG_KEY by name. A start with another key under a name, or without one that is in use, is refused. A
 -- row without a name: versions may have been kept without a key.
-create table verwerkingenlog.sleutels (
+create table verwerkingenlog.keys (
   naam text primary key,
   -- Check value: HMAC-SHA-256 under a key that is derived from the key. Null: the log was written with it before check values were kept.
   controle text,
   -- Whether versions may have been written with it. `koppelvlak log rotate-key` removes a key that no version needs any more.
   gebruikt boolean not null
 );
-grant select, insert, update (controle, gebruikt) on verwerkingenlog.sleutels to koppelvlak_dienst;
-grant select, insert, delete, update (controle, gebruikt) on verwerkingenlog.sleutels to koppelvlak_opschoner;
+grant select, insert, update (controle, gebruikt) on verwerkingenlog.keys to koppelvlak_dienst;
+grant select, insert, delete, update (controle, gebruikt) on verwerkingenlog.keys to koppelvlak_opschoner;
 
 -- What the register said of an activity from a moment on; rows are only added, so that later changes alter nothing that was
 -- logged.
@@ -188,21 +188,21 @@ grant select, insert on verwerkingenlog.activiteit_versies to koppelvlak_dienst;
 
 -- Running instances of the service, by the names of their keys. `koppelvlak log rotate-key` forgets no key that one of the last
 -- minute needs.
-create table verwerkingenlog.instanties (
+create table verwerkingenlog.instances (
   instantie uuid primary key,
-  schrijft_met text,
+  writes_with text,
   sleutels text[] not null,
-  gezien timestamptz not null
+  seen timestamptz not null
 );
-grant select, insert, update, delete on verwerkingenlog.instanties to koppelvlak_dienst;
-grant select on verwerkingenlog.instanties to koppelvlak_opschoner;
+grant select, insert, update, delete on verwerkingenlog.instances to koppelvlak_dienst;
+grant select on verwerkingenlog.instances to koppelvlak_opschoner;
 
 -- Keys by name (empty: none) under which persons may be stored by the spelling that they were logged with.
-create table verwerkingenlog.schrijfwijzen (
+create table verwerkingenlog.spellings (
   sleutel text primary key
 );
-grant select on verwerkingenlog.schrijfwijzen to koppelvlak_dienst;
-grant select, delete on verwerkingenlog.schrijfwijzen to koppelvlak_opschoner;
+grant select on verwerkingenlog.spellings to koppelvlak_dienst;
+grant select, delete on verwerkingenlog.spellings to koppelvlak_opschoner;
 
 -- 0: not confidential and never was. 1: confidential, or was and was not lifted. 2: lifted.
 create function verwerkingenlog.categorie(vertrouwelijkheid text, ooit_vertrouwelijk boolean) returns smallint
@@ -210,7 +210,7 @@ language sql immutable parallel safe
 return (case when vertrouwelijkheid = 'opgeheven' then 2 when ooit_vertrouwelijk then 1 else 0 end)::smallint;
 
 -- When an action may no longer be kept. Months are counted in UTC, so that every server comes to the same moment.
-create function verwerkingenlog.vervalt_op(tijdstip timestamptz, bewaartermijn text) returns timestamptz
+create function verwerkingenlog.expires_at(tijdstip timestamptz, bewaartermijn text) returns timestamptz
 language sql stable parallel safe
 return case
   when bewaartermijn is null then 'infinity'::timestamptz
@@ -218,13 +218,13 @@ return case
 end;
 
 -- The smallest time-ordered UUID (RFC 9562, version 7) of a moment.
-create function verwerkingenlog.eerste_id(moment timestamptz) returns uuid
+create function verwerkingenlog.first_id(moment timestamptz) returns uuid
 language sql immutable strict parallel safe
 return (lpad(to_hex((extract(epoch from moment) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid;
 
 -- Makes the partitions of `aantal` months from the month of `van` on; returns how many were new. The service may call this and
 -- nothing else that changes a table. A partition is made apart and then attached: attaching does not wait for readers and writers.
-create function verwerkingenlog.maak_maanden(van timestamptz, aantal integer) returns integer
+create function verwerkingenlog.create_months(van timestamptz, aantal integer) returns integer
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   begin_maand timestamp;
@@ -234,23 +234,23 @@ begin
   if aantal is null or aantal not between 1 and 60 or van is null or van not between '2000-01-01Z' and '9000-01-01Z' then
     raise exception 'months out of bounds' using errcode = 'invalid_parameter_value';
   end if;
-  perform pg_advisory_xact_lock(hashtextextended('verwerkingenlog.maak_maanden', 0));
+  perform pg_advisory_xact_lock(hashtextextended('verwerkingenlog.create_months', 0));
   for i in 0..aantal - 1 loop
     begin_maand := date_trunc('month', van at time zone 'UTC') + make_interval(months => i);
     naam := 'versies_' || to_char(begin_maand, 'YYYYMM');
     continue when to_regclass('verwerkingenlog.' || naam) is not null;
     execute format('create table verwerkingenlog.%I (like verwerkingenlog.versies including defaults including constraints)', naam);
     execute format('alter table verwerkingenlog.versies attach partition verwerkingenlog.%I for values from (%L) to (%L)', naam,
-      verwerkingenlog.eerste_id(begin_maand at time zone 'UTC'),
-      verwerkingenlog.eerste_id((begin_maand + interval '1 month') at time zone 'UTC'));
+      verwerkingenlog.first_id(begin_maand at time zone 'UTC'),
+      verwerkingenlog.first_id((begin_maand + interval '1 month') at time zone 'UTC'));
     gemaakt := gemaakt + 1;
   end loop;
   return gemaakt;
 end
 $$;
 
--- As in migration 0003, but that Citus has no select without columns.
-create function verwerkingenlog.verwijder_lege_maand(maand text, nu timestamptz) returns boolean
+-- Drops a month that is over and empty; false when it is not. Pruning has emptied it. Citus has no select without columns.
+create function verwerkingenlog.drop_empty_month(maand text, nu timestamptz) returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   leeg boolean;
@@ -273,25 +273,25 @@ $$;
 
 -- The term of an activity when its text is a duration; the standard leaves it free, so it may also be words: then null. Digits are named,
 -- for `\d` has those of other scripts too.
-create function verwerkingenlog.termijn_in(tekst text) returns text
+create function verwerkingenlog.term_in(tekst text) returns text
 language sql immutable parallel safe
 return case when tekst ~ '[1-9]' and tekst ~
   '^P(?!$)([0-9]{1,5}W|([0-9]{1,5}Y)?([0-9]{1,5}M)?([0-9]{1,5}D)?(T(?=[0-9])([0-9]{1,5}H)?([0-9]{1,5}M)?([0-9]{1,5}S)?)?)$' then tekst end;
 
 -- When an action has been kept long enough by its term: its own, else that of its activity, else that of the configuration.
-create function verwerkingenlog.einde(tijdstip timestamptz, eigen text, activiteit text, anders text) returns timestamptz
+create function verwerkingenlog.kept_until(tijdstip timestamptz, eigen text, activiteit text, anders text) returns timestamptz
 language sql stable parallel safe
-return verwerkingenlog.vervalt_op(tijdstip, coalesce(eigen, verwerkingenlog.termijn_in(activiteit), anders));
+return verwerkingenlog.expires_at(tijdstip, coalesce(eigen, verwerkingenlog.term_in(activiteit), anders));
 
-create function verwerkingenlog.activiteit_termijn(activiteit uuid, moment timestamptz) returns text
+create function verwerkingenlog.activity_term(activiteit uuid, moment timestamptz) returns text
 language sql stable parallel safe
 return (select t.bewaartermijn from verwerkingenlog.activiteit_termijnen t
   where t.verwerkingsactiviteit_id = activiteit and t.vanaf <= moment order by t.vanaf desc, t.nummer desc limit 1);
 
-create function verwerkingenlog.bewaak_opschoning() returns trigger
+create function verwerkingenlog.guard_prune_run() returns trigger
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
-  if old.geeindigd_op is not null or new.verwijderd < old.verwijderd then
+  if old.ended_at is not null or new.verwijderd < old.verwijderd then
     raise exception 'a line of what was removed cannot be taken back' using errcode = 'insufficient_privilege';
   end if;
   return new;
@@ -301,78 +301,78 @@ $$;
 -- Whoever keeps a version without a key, of whatever version of the service, says so first; and once keys are in use and all was
 -- encrypted, nobody can. The lock orders this with a start that takes the first key into use (`open-keys.ts`), and the lock of the row
 -- with the end of a rotation that takes the row away.
-create function verwerkingenlog.meld_zonder_sleutel() returns trigger language plpgsql as $$
+create function verwerkingenlog.note_without_key() returns trigger language plpgsql as $$
 begin
-  perform verwerkingenlog.sta_zonder_sleutel_toe();
+  perform verwerkingenlog.allow_without_key();
   return new;
 end $$;
 
 -- A day of 24 hours before. `timestamptz - interval` is stable, because days and months depend on the time zone; hours do not. An
 -- ON CONFLICT clause on a distributed table takes only what is immutable.
-create function verwerkingenlog.etmaal_eerder(moment timestamptz) returns timestamptz
+create function verwerkingenlog.day_before(moment timestamptz) returns timestamptz
 language sql immutable strict parallel safe
 return to_timestamp(extract(epoch from moment) - 86400);
 
 -- The objects of an action at these positions, counted from 0.
-create function verwerkingenlog.objecten_op(objecten json, posities integer[]) returns json
+create function verwerkingenlog.objects_at(objecten json, posities integer[]) returns json
 language sql immutable strict parallel safe
 return (select json_agg(o.object order by o.nummer) from json_array_elements(objecten) with ordinality as o(object, nummer)
   where (o.nummer - 1)::integer in (select unnest(posities)));
 
--- As in migration 0103, with the code that is answered 503.
-create function verwerkingenlog.sta_zonder_sleutel_toe() returns void language plpgsql as $$
+-- For a row without a key: allowed while no key is in use. KV001 is answered 503 with Retry-After.
+create function verwerkingenlog.allow_without_key() returns void language plpgsql as $$
 begin
-  perform from verwerkingenlog.sleutels where naam = '' for key share;
+  perform from verwerkingenlog.keys where naam = '' for key share;
   if found then
     return;
   end if;
   perform pg_advisory_xact_lock(hashtextextended('verwerkingenlog sleutels', 0));
-  if exists (select from verwerkingenlog.sleutels where gebruikt) then
+  if exists (select from verwerkingenlog.keys where gebruikt) then
     raise exception 'the log is kept with keys: nothing is added to it without one'
       using errcode = 'KV001', hint = 'Give every instance VERWERKINGENLOG_KEY.';
   end if;
-  insert into verwerkingenlog.sleutels (naam, gebruikt) values ('', false) on conflict do nothing;
+  insert into verwerkingenlog.keys (naam, gebruikt) values ('', false) on conflict do nothing;
 end $$;
 
 -- Whoever adds versions locks the rows of their keys until the commit. Whoever forgets a key locks its row first, and then looks whether
 -- versions have it: either that sees the versions, or they are refused. KV001 is answered 503 with Retry-After.
-create function verwerkingenlog.schrijf_met_sleutels(namen text[]) returns void language plpgsql as $$
+create function verwerkingenlog.write_with_keys(namen text[]) returns void language plpgsql as $$
 declare
   sleutel text;
   al_gebruikt boolean;
 begin
   foreach sleutel in array namen loop
-    select gebruikt into al_gebruikt from verwerkingenlog.sleutels where naam = sleutel for key share;
+    select gebruikt into al_gebruikt from verwerkingenlog.keys where naam = sleutel for key share;
     if not found then
       raise exception 'the log has forgotten the key %: nothing is added with it', sleutel
         using errcode = 'KV001', hint = 'Give every instance the keys that the log is written with now, and start it again.';
     end if;
     if not al_gebruikt then
-      -- In one order with a start without a key (sta_zonder_sleutel_toe).
+      -- In one order with a start without a key (allow_without_key).
       perform pg_advisory_xact_lock(hashtextextended('verwerkingenlog sleutels', 0));
-      update verwerkingenlog.sleutels set gebruikt = true where naam = sleutel and not gebruikt;
+      update verwerkingenlog.keys set gebruikt = true where naam = sleutel and not gebruikt;
     end if;
   end loop;
 end $$;
 
-create function verwerkingenlog.meld_sleutels() returns trigger language plpgsql as $$
+create function verwerkingenlog.note_keys() returns trigger language plpgsql as $$
 begin
-  perform verwerkingenlog.schrijf_met_sleutels(coalesce(
-    (select array_agg(distinct sleutelnaam order by sleutelnaam) from nieuw where sleutelnaam is not null), '{}'));
+  perform verwerkingenlog.write_with_keys(coalesce(
+    (select array_agg(distinct key_name order by key_name) from nieuw where key_name is not null), '{}'));
   return null;
 end $$;
 
-revoke execute on function verwerkingenlog.maak_maanden(timestamptz, integer), verwerkingenlog.verwijder_lege_maand(text, timestamptz) from public;
-grant execute on function verwerkingenlog.maak_maanden(timestamptz, integer) to koppelvlak_dienst;
-grant execute on function verwerkingenlog.verwijder_lege_maand(text, timestamptz) to koppelvlak_opschoner;
+revoke execute on function verwerkingenlog.create_months(timestamptz, integer), verwerkingenlog.drop_empty_month(text, timestamptz) from public;
+grant execute on function verwerkingenlog.create_months(timestamptz, integer) to koppelvlak_dienst;
+grant execute on function verwerkingenlog.drop_empty_month(text, timestamptz) to koppelvlak_opschoner;
 
-create trigger zonder_sleutel before insert on verwerkingenlog.versies
-  for each row when ((new.sleutelnaam is null)) execute function verwerkingenlog.meld_zonder_sleutel();
-create trigger met_sleutel after insert on verwerkingenlog.versies
+create trigger without_key before insert on verwerkingenlog.versies
+  for each row when ((new.key_name is null)) execute function verwerkingenlog.note_without_key();
+create trigger with_keys after insert on verwerkingenlog.versies
   referencing new table as nieuw
-  for each statement execute function verwerkingenlog.meld_sleutels();
-create trigger opschoningen_blijven before update on verwerkingenlog.opschoningen
-  for each row execute function verwerkingenlog.bewaak_opschoning();
+  for each statement execute function verwerkingenlog.note_keys();
+create trigger prune_runs_stay before update on verwerkingenlog.prune_runs
+  for each row execute function verwerkingenlog.guard_prune_run();
 
 -- The activity of the service's own entries (deliveries, readings of the log) where the configuration names no other. The organisation
 -- is not known here: who runs the service writes its own over it, under the same identity.

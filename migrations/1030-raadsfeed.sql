@@ -5,23 +5,23 @@ grant usage on schema raadsfeed to koppelvlak_dienst;
 
 -- One row. Who gives numbers locks it until his commit, so the order of the numbers is the order of the commits.
 create table raadsfeed.feed (
-  enig boolean default true check (enig) primary key,
+  only_row boolean default true check (only_row) primary key,
   -- Random; a cursor names it, so a cursor of another feed is known as such.
   feed_id bytea not null check (octet_length(feed_id) = 8),
   head bigint not null default 0 check (head >= 0),
-  -- The mark of the record at `head`, see `tekst.merk`.
-  head_merk integer not null default 0,
+  -- The epoch of the record at `head`, see `texts.epoch`.
+  head_epoch integer not null default 0,
   -- `storedAt` of the record at `head`: the next one is never earlier, whatever the clock says.
-  laatst_opgeslagen timestamptz,
-  -- History up to and including this number has been pruned; a cursor may stand exactly here.
-  historie_na bigint not null default 0,
-  historie_na_merk integer not null default 0,
-  historie_vanaf timestamptz not null default now(),
+  last_stored_at timestamptz,
+  -- History up to and including this number has been pruned; a cursor may point exactly here.
+  history_after bigint not null default 0,
+  history_after_epoch integer not null default 0,
+  history_from timestamptz not null default now(),
   -- Grows with every change of what was readable: what is kept in memory belongs to one value of it.
-  redacties bigint not null default 0,
+  redactions bigint not null default 0,
   -- Every number below this one has a partition.
   partitioned_to bigint not null default 0,
-  check ((historie_na >= 0) and (historie_na <= head))
+  check ((history_after >= 0) and (history_after <= head))
 );
 insert into raadsfeed.feed (feed_id) values (decode(right(replace(gen_random_uuid()::text, '-', ''), 16), 'hex'));
 grant select, insert, update, delete on raadsfeed.feed to koppelvlak_dienst;
@@ -32,12 +32,12 @@ create table raadsfeed.record (
   resource_type text not null check (resource_type in ('Vergadering', 'Agendapunt', 'Informatieobject')),
   organisatiecode text collate "C" not null,
   bronidentificatie text collate "C" not null,
-  opgeslagen timestamptz not null,
+  stored_at timestamptz not null,
   -- Where an aggregator has it from.
   herkomst_feed text collate "C",
   herkomst_nummer bigint,
   -- In the feed the leaf follows from the number.
-  zaad text,
+  seed text,
   check ((herkomst_feed is null) = (herkomst_nummer is null))
 );
 create index record_inhoud on raadsfeed.record (organisatiecode, resource_type, bronidentificatie, sequence_number) where (op = 'upsert');
@@ -48,7 +48,7 @@ create index record_verwijderd on raadsfeed.record (organisatiecode, resource_ty
 grant select, insert, update, delete on raadsfeed.record to koppelvlak_dienst;
 
 -- The current state: which record of each resource that is there.
-create table raadsfeed.stand (
+create table raadsfeed.current_records (
   organisatiecode text collate "C" not null,
   resource_type text not null,
   bronidentificatie text collate "C" not null,
@@ -56,8 +56,8 @@ create table raadsfeed.stand (
   content_hash text not null,
   primary key (organisatiecode, resource_type, bronidentificatie)
 );
-create index stand_organisatie on raadsfeed.stand (organisatiecode, sequence_number);
-grant select, insert, update, delete on raadsfeed.stand to koppelvlak_dienst;
+create index current_records_organisatie on raadsfeed.current_records (organisatiecode, sequence_number);
+grant select, insert, update, delete on raadsfeed.current_records to koppelvlak_dienst;
 
 create table raadsfeed.organisatie (
   organisatiecode text collate "C" primary key,
@@ -69,18 +69,18 @@ create table raadsfeed.organisatie (
 );
 grant select, insert, update, delete on raadsfeed.organisatie to koppelvlak_dienst;
 
-create table raadsfeed.tekst (
+create table raadsfeed.texts (
   sequence_number bigint primary key,
   -- Follows from a random number of the publishing transaction: a cursor names it, so that a number that is given twice (a restored backup)
   -- is not taken for the same position.
-  merk integer not null,
-  -- All of the record, or for an upsert all up to the address of this service in `resourceUrl`; then `rest` is what follows that address.
-  kop text not null,
-  rest text
+  epoch integer not null,
+  -- All of the record, or for an upsert all up to the address of this service in `resourceUrl`; then `record_suffix` is what follows that address.
+  record_prefix text not null,
+  record_suffix text
 ) partition by range (sequence_number);
-alter table raadsfeed.tekst alter column kop set statistics 0;
-alter table raadsfeed.tekst alter column rest set statistics 0;
-grant select, insert, update, delete on raadsfeed.tekst to koppelvlak_dienst;
+alter table raadsfeed.texts alter column record_prefix set statistics 0;
+alter table raadsfeed.texts alter column record_suffix set statistics 0;
+grant select, insert, update, delete on raadsfeed.texts to koppelvlak_dienst;
 
 -- Partitions whose file may still hold what was removed, by their first number. `changes` grows with every removal.
 create table raadsfeed.pending_rewrites (
@@ -91,7 +91,7 @@ create table raadsfeed.pending_rewrites (
 grant select, insert, update, delete on raadsfeed.pending_rewrites to koppelvlak_dienst;
 
 create table raadsfeed.content_tables (
-  -- The schema has a table `positie` with one row, whose `nummer` says how far it has followed the feed. Only who has locked that row writes
+  -- The schema has a table `position` with one row, whose `nummer` says how far it has followed the feed. Only who has locked that row writes
   -- to the table. It has a primary key, and no foreign key leads to it or from it.
   schema_name text not null,
   table_name text not null,
@@ -107,16 +107,16 @@ create function raadsfeed.create_text_table(name text, first_number bigint) retu
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
   execute format(
-    'create table raadsfeed.%I (like raadsfeed.tekst including all, constraint in_range check (sequence_number >= %s and sequence_number < %s))',
+    'create table raadsfeed.%I (like raadsfeed.texts including all, constraint in_range check (sequence_number >= %s and sequence_number < %s))',
     name, first_number, first_number + 100000);
-  execute format('alter table raadsfeed.%I alter column kop set statistics 0, alter column rest set statistics 0', name);
+  execute format('alter table raadsfeed.%I alter column record_prefix set statistics 0, alter column record_suffix set statistics 0', name);
 end
 $$;
 
 create function raadsfeed.attach_text_table(name text, first_number bigint) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
-  execute format('alter table raadsfeed.tekst attach partition raadsfeed.%I for values from (%s) to (%s)',
+  execute format('alter table raadsfeed.texts attach partition raadsfeed.%I for values from (%s) to (%s)',
     name, first_number, first_number + 100000);
   execute format('alter table raadsfeed.%I drop constraint in_range', name);
 end
@@ -132,8 +132,8 @@ declare
 begin
   select partitioned_to, least(up_to, head + 1000000) into next_number, highest from raadsfeed.feed for update;
   while next_number <= highest loop
-    perform raadsfeed.create_text_table('tekst_from_' || next_number, next_number);
-    perform raadsfeed.attach_text_table('tekst_from_' || next_number, next_number);
+    perform raadsfeed.create_text_table('texts_from_' || next_number, next_number);
+    perform raadsfeed.attach_text_table('texts_from_' || next_number, next_number);
     next_number := next_number + 100000;
   end loop;
   update raadsfeed.feed set partitioned_to = next_number where partitioned_to < next_number;
@@ -148,8 +148,8 @@ $$;
 create function raadsfeed.rewrite_text_partition(wanted bigint) returns text
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  present text := 'tekst_from_' || wanted;
-  copy text := 'tekst_from_' || wanted || '_copy';
+  present text := 'texts_from_' || wanted;
+  copy text := 'texts_from_' || wanted || '_copy';
   changes_before bigint;
   changes_now bigint;
   copied_to bigint;
@@ -172,7 +172,7 @@ begin
   perform set_config('lock_timeout', '100ms', true);
   loop
     begin
-      lock table only raadsfeed.tekst in access exclusive mode;
+      lock table only raadsfeed.texts in access exclusive mode;
       exit;
     exception when lock_not_available then
       attempts := attempts + 1;
@@ -190,10 +190,10 @@ begin
   end if;
   -- What was published while the rest was copied. Numbers are given in the order of the commits.
   execute format('insert into raadsfeed.%I select * from raadsfeed.%I where sequence_number > $1', copy, present) using copied_to;
-  execute format('alter table raadsfeed.tekst detach partition raadsfeed.%I', present);
+  execute format('alter table raadsfeed.texts detach partition raadsfeed.%I', present);
   execute format('drop table raadsfeed.%I', present);
   execute format('select not exists (select from raadsfeed.%I)', copy) into is_empty;
-  if is_empty and (select wanted + 100000 <= historie_na from raadsfeed.feed) then
+  if is_empty and (select wanted + 100000 <= history_after from raadsfeed.feed) then
     execute format('drop table raadsfeed.%I', copy);
   else
     execute format('alter table raadsfeed.%I rename to %I', copy, present);
@@ -230,7 +230,7 @@ begin
   if not found then
     return 'nothing';
   end if;
-  execute format('select nummer from %I.positie', wanted_schema) into followed_to;
+  execute format('select nummer from %I.position', wanted_schema) into followed_to;
   if pg_relation_size(present::regclass) > 0 then
     if followed_to < wanted then
       return 'behind';
@@ -267,7 +267,7 @@ begin
     end loop;
     execute format('analyze %s', copy);
     -- From here nobody writes to the table.
-    execute format('select nummer from %I.positie for update', wanted_schema);
+    execute format('select nummer from %I.position for update', wanted_schema);
     is_new := format('not pg_visible_in_snapshot((%s + p.xmin::text::bigint)::text::xid8, %L)',
       (pg_current_xact_id()::text::bigint >> 32) << 32, before);
     execute format('delete from %s c where not exists (select from %s p where %s and not (%s))', copy, present, key_matches, is_new);

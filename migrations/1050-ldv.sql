@@ -3,17 +3,17 @@
 -- A line that comes again is the same line. A table of its own, because the log is partitioned by time and this must be unique over all
 -- of it; a key lives as long as its line.
 -- Lines of LDV by client, trace and span: a keyed hash of those three, a keyed hash of the line, and the action that came of it.
-create table verwerkingenlog.ldv_sleutels (
+create table verwerkingenlog.ldv_keys (
   sleutel uuid primary key,
   inhoud uuid not null,
   actie_id uuid not null
 );
-create index ldv_sleutels_actie on verwerkingenlog.ldv_sleutels (actie_id);
-grant select, insert on verwerkingenlog.ldv_sleutels to koppelvlak_dienst;
-grant select, insert, delete on verwerkingenlog.ldv_sleutels to koppelvlak_opschoner;
+create index ldv_keys_actie on verwerkingenlog.ldv_keys (actie_id);
+grant select, insert on verwerkingenlog.ldv_keys to koppelvlak_dienst;
+grant select, insert, delete on verwerkingenlog.ldv_keys to koppelvlak_opschoner;
 
 -- Actions that wait to be given on to another logbook, in order.
-create table verwerkingenlog.ldv_doorgifte (
+create table verwerkingenlog.ldv_forward_queue (
   volgnummer bigint generated always as identity primary key,
   actie_id uuid not null,
   -- Of the request that logged it.
@@ -21,26 +21,23 @@ create table verwerkingenlog.ldv_doorgifte (
   tracestate text,
   op timestamptz not null default now()
 );
-grant select, insert, delete on verwerkingenlog.ldv_doorgifte to koppelvlak_dienst;
+grant select, insert, delete on verwerkingenlog.ldv_forward_queue to koppelvlak_dienst;
 
 -- Which process gives actions on (a lease), how many it has, and since when that fails.
-create table verwerkingenlog.ldv_doorgifte_stand (
-  enig boolean default true check (enig) primary key,
-  huurder text,
-  huur_nummer bigint not null default 0,
-  huur_tot timestamptz,
+create table verwerkingenlog.ldv_forward_state (
+  only_row boolean default true check (only_row) primary key,
   mislukt integer not null default 0,
-  niet_voor timestamptz,
+  not_before timestamptz,
   fout text,
-  fout_sinds timestamptz,
+  error_since timestamptz,
   verzonden bigint not null default 0
 );
-insert into verwerkingenlog.ldv_doorgifte_stand default values;
-grant select, update on verwerkingenlog.ldv_doorgifte_stand to koppelvlak_dienst;
+insert into verwerkingenlog.ldv_forward_state default values;
+grant select, update on verwerkingenlog.ldv_forward_state to koppelvlak_dienst;
 
 -- What the other logbook does not have as it is here: refused lines, later versions and deletions, and actions that were not
 -- sent.
-create table verwerkingenlog.ldv_doorgifte_meldingen (
+create table verwerkingenlog.ldv_forward_issues (
   id bigint generated always as identity primary key,
   op timestamptz not null default now(),
   soort text not null check (soort in ('geweigerd', 'wijziging', 'verwijdering', 'ingehouden', 'verdwenen', 'onleesbaar', 'onverzendbaar')),
@@ -52,4 +49,4 @@ create table verwerkingenlog.ldv_doorgifte_meldingen (
   aantal integer not null default 1,
   reden text
 );
-grant select, insert on verwerkingenlog.ldv_doorgifte_meldingen to koppelvlak_dienst;
+grant select, insert on verwerkingenlog.ldv_forward_issues to koppelvlak_dienst;

@@ -20,58 +20,58 @@ create table aggregator.bron (
   snapshot_url text,
   rol text,
   document_etag text,
-  document_op timestamptz,
+  document_at timestamptz,
   fase text not null default 'stand' check (fase in ('stand', 'historie', 'feed')),
   -- The state is compared with ours: what is not seen in snapshot and feed is gone.
   vergelijken boolean not null default false,
-  stand_cursor text,
-  stand_feed_cursor text,
+  snapshot_cursor text,
+  snapshot_feed_cursor text,
   cursor text,
   etag text,
   -- Number of the last record that was looked at; null when the place is known by its cursor alone.
-  laatste_nummer bigint,
+  last_number bigint,
   head bigint,
   paginagrootte integer not null default 1000 check ((paginagrootte >= 1) and (paginagrootte <= 1000)),
   -- An operator's word that more than a tenth of an organisation may go in the next comparison.
-  mag_massaal boolean not null default false,
-  hervergelijken timestamptz,
+  allow_mass_delete boolean not null default false,
+  compare_again_at timestamptz,
   -- When the snapshot was last begun, so that a source that refuses its own cursor is not read over and over.
-  stand_begonnen timestamptz,
+  snapshot_started_at timestamptz,
   -- Of a supplier's API: deletes in the slow round that runs; the limit holds for all its windows together.
-  ronde_begonnen timestamptz not null default now(),
-  ronde_verwijderd integer not null default 0,
+  round_started_at timestamptz not null default now(),
+  round_deleted integer not null default 0,
   -- How it goes.
   volgende timestamptz not null default now(),
   bijgewerkt timestamptz,
   mislukt integer not null default 0,
   fout text,
-  fout_soort text,
-  fout_sinds timestamptz,
+  error_kind text,
+  error_since timestamptz,
   gelezen bigint not null default 0,
   gepubliceerd bigint not null default 0,
   geweigerd bigint not null default 0,
   -- Who is at work on it.
-  huur_nummer bigint not null default 0,
-  huurder text,
-  huur_tot timestamptz,
+  lease_number bigint not null default 0,
+  lease_holder text,
+  lease_until timestamptz,
   -- How many issues of a source were dropped to keep room for newer ones.
-  meldingen_weggelaten bigint not null default 0,
+  issues_dropped bigint not null default 0,
   -- The place in the feed was given up, so redactions may have been missed. Where its history is read: null is its beginning.
-  historie_lezen boolean not null default false,
-  historie_cursor text,
+  read_history boolean not null default false,
+  history_cursor text,
   -- Number of the last record that was read before; null when nothing says which.
-  historie_na bigint,
+  history_after bigint,
   -- Whether that history is the one that was read before and reaches back to that number; null while nothing says so.
-  historie_sluit_aan boolean,
+  history_connects boolean,
   -- It does not: what disappears in the comparison that runs is taken out of our own history too.
-  historie_gemist boolean not null default false,
+  history_missed boolean not null default false,
   -- See `ReadingProgress` in src/lib/feed-client/progress.ts.
   voortgang jsonb,
   -- A hash of this source was the one that we would make; then one that is not is wrong.
-  hash_klopt boolean not null default false,
+  hash_matches boolean not null default false,
   -- Organisations that its service document names; when all of them are taken from elsewhere there is nothing to read.
   genoemd text[] not null default '{}',
-  niets_te_lezen boolean not null default false,
+  nothing_to_read boolean not null default false,
   -- Numbers of a source that are missing are looked for in the pages after them; how far, when a turn ended over it. As JSON:
   -- see `LookAhead` in src/extensions/aggregator/feed/explain-gaps.ts.
   vooruit jsonb
@@ -88,7 +88,7 @@ create table aggregator.bron_organisatie (
   -- False when the source's own document does not name it (any more): then nothing of it is published.
   aanwezig boolean not null default true,
   -- As the source says, when the source is itself an aggregator.
-  bron_bijgewerkt timestamptz,
+  source_updated_at timestamptz,
   -- Deletes that wait for an operator's word.
   achtergehouden integer not null default 0
 );
@@ -96,7 +96,7 @@ create index bron_organisatie_bron on aggregator.bron_organisatie (bron_id);
 grant select, insert, update, delete on aggregator.bron_organisatie to koppelvlak_dienst;
 
 -- What was seen in a snapshot, and in the feed after it, while the state is compared.
-create table aggregator.gezien (
+create table aggregator.seen (
   bron_id integer not null references aggregator.bron on delete cascade,
   organisatiecode text collate "C" not null,
   resource_type text not null,
@@ -105,17 +105,17 @@ create table aggregator.gezien (
   nummer bigint,
   primary key (bron_id, organisatiecode, resource_type, bronidentificatie)
 );
-grant select, insert, update, delete on aggregator.gezien to koppelvlak_dienst;
+grant select, insert, update, delete on aggregator.seen to koppelvlak_dienst;
 
 -- What was not as it should be.
-create table aggregator.melding (
+create table aggregator.issues (
   bron_id integer not null references aggregator.bron on delete cascade,
   wat text not null,
   waar text not null,
   detail text not null,
   -- Of a supplier's API: the window in which it was met.
-  venster_van date,
-  venster_tot date,
+  window_from date,
+  window_to date,
   aantal bigint not null,
   blokkeert boolean not null,
   sinds timestamptz not null,
@@ -123,53 +123,53 @@ create table aggregator.melding (
   opgelost timestamptz,
   -- Its natural key has columns that may be null, so it cannot be the primary key.
   id bigint generated always as identity primary key,
-  unique nulls not distinct (bron_id, wat, waar, detail, venster_van, venster_tot)
+  unique nulls not distinct (bron_id, wat, waar, detail, window_from, window_to)
 );
-grant select, insert, update, delete on aggregator.melding to koppelvlak_dienst;
+grant select, insert, update, delete on aggregator.issues to koppelvlak_dienst;
 
 -- Of a supplier's API: a stretch of days that is read as a whole.
-create table aggregator.venster (
+create table aggregator.windows (
   bron_id integer not null references aggregator.bron on delete cascade,
   van date not null,
   tot date not null,
   gelezen timestamptz,
   volledig boolean,
-  volledig_gelezen timestamptz,
-  volgende_snel timestamptz not null default now(),
-  volgende_volledig timestamptz not null default now(),
+  fully_read_at timestamptz,
+  next_quick_at timestamptz not null default now(),
+  next_full_at timestamptz not null default now(),
   achtergehouden integer not null default 0,
   primary key (bron_id, van)
 );
-grant select, insert, update, delete on aggregator.venster to koppelvlak_dienst;
+grant select, insert, update, delete on aggregator.windows to koppelvlak_dienst;
 
 -- Where resources hang at a supplier: meetings and entries of registers.
-create table aggregator.plaats (
+create table aggregator.places (
   bron_id integer not null references aggregator.bron on delete cascade,
   plaats text collate "C" not null,
   dag date not null,
   ouder text,
-  laatst_gewijzigd text,
-  opnieuw_na text,
+  last_modified text,
+  retry_after text,
   primary key (bron_id, plaats)
 );
-create index plaats_dag on aggregator.plaats (bron_id, dag);
-grant select, insert, update, delete on aggregator.plaats to koppelvlak_dienst;
+create index places_dag on aggregator.places (bron_id, dag);
+grant select, insert, update, delete on aggregator.places to koppelvlak_dienst;
 
-create table aggregator.deel (
+create table aggregator.parts (
   bron_id integer not null,
   plaats text collate "C" not null,
   volgorde integer not null,
   resource_type text not null,
   bronidentificatie text collate "C" not null,
   deel jsonb not null,
-  constraint deel_bron_id_plaats_fkey foreign key (bron_id, plaats) references aggregator.plaats(bron_id, plaats) on delete cascade,
+  constraint parts_bron_id_plaats_fkey foreign key (bron_id, plaats) references aggregator.places(bron_id, plaats) on delete cascade,
   primary key (bron_id, plaats, volgorde)
 );
-create index deel_resource on aggregator.deel (bron_id, resource_type, bronidentificatie);
-grant select, insert, update, delete on aggregator.deel to koppelvlak_dienst;
+create index parts_resource on aggregator.parts (bron_id, resource_type, bronidentificatie);
+grant select, insert, update, delete on aggregator.parts to koppelvlak_dienst;
 
 -- The last measurement of what a supplier shows and the feed holds, by month.
-create table aggregator.dekking (
+create table aggregator.coverage (
   bron_id integer not null references aggregator.bron on delete cascade,
   maand text not null,
   getoond integer not null,
@@ -179,7 +179,7 @@ create table aggregator.dekking (
   gemeten timestamptz not null,
   primary key (bron_id, maand)
 );
-grant select, insert, update, delete on aggregator.dekking to koppelvlak_dienst;
+grant select, insert, update, delete on aggregator.coverage to koppelvlak_dienst;
 
 -- Where feeds are; nothing of their content.
 create table aggregator.register (
@@ -192,7 +192,7 @@ create table aggregator.register (
   rol text check (rol in ('bronhouder', 'aggregator')),
   organisaties jsonb not null default '[]',
   codes text[] not null default '{}',
-  laatst_gezien timestamptz,
+  last_seen_at timestamptz,
   bereikbaar boolean not null default false,
   fout text,
   volgende timestamptz not null default now()
@@ -201,29 +201,29 @@ create index register_codes on aggregator.register using gin (codes);
 grant select, insert, update, delete on aggregator.register to koppelvlak_dienst;
 
 -- A call to a supplier takes one of its turns, whichever instance or command makes it. Who dies leaves his turn to run out.
-create table aggregator.leverancier_beurt (
+create table aggregator.supplier_slots (
   leverancier text not null,
   beurt smallint not null,
   houder text,
   tot timestamptz,
   primary key (leverancier, beurt)
 );
-insert into aggregator.leverancier_beurt (leverancier, beurt) select 'notubiz', n from generate_series(1, 4) n;
-grant select, insert, update, delete on aggregator.leverancier_beurt to koppelvlak_dienst;
+insert into aggregator.supplier_slots (leverancier, beurt) select 'notubiz', n from generate_series(1, 4) n;
+grant select, insert, update, delete on aggregator.supplier_slots to koppelvlak_dienst;
 
 -- Until when a supplier asks to be left alone.
-create table aggregator.leverancier_rust (
+create table aggregator.supplier_pauses (
   leverancier text primary key,
   tot timestamptz not null
 );
-grant select, insert, update, delete on aggregator.leverancier_rust to koppelvlak_dienst;
+grant select, insert, update, delete on aggregator.supplier_pauses to koppelvlak_dienst;
 
 -- Resources whose last record was refused: until there is a better one, the source is not up to date.
-create table aggregator.geweigerd (
+create table aggregator.refused (
   bron_id integer not null references aggregator.bron on delete cascade,
   -- `organisatiecode/resourceType/bronidentificatie`; empty when the record does not say.
   sleutel text collate "C" not null,
   sinds timestamptz not null default now(),
   primary key (bron_id, sleutel)
 );
-grant select, insert, update, delete on aggregator.geweigerd to koppelvlak_dienst;
+grant select, insert, update, delete on aggregator.refused to koppelvlak_dienst;

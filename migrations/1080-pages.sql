@@ -1,28 +1,28 @@
 -- The index of what pages show and search finds.
 
-create schema raadsfeed_zoek;
-grant usage on schema raadsfeed_zoek to koppelvlak_dienst;
+create schema pages;
+grant usage on schema pages to koppelvlak_dienst;
 
-create table raadsfeed_zoek.positie (
-  enkel boolean default true check (enkel) primary key,
+create table pages.position (
+  only_row boolean default true check (only_row) primary key,
   -- Of the feed that was read.
   feed_id text not null default '',
   -- The records up to and including this number have been taken in.
   nummer bigint not null default 0,
-  -- The current state after `scan_na` and up to `scan_tot` is still to be taken in; equal: all of it was.
-  scan_na bigint not null default 0,
-  scan_tot bigint not null default 0
+  -- The current state after `scan_after` and up to `scan_to` is still to be taken in; equal: all of it was.
+  scan_after bigint not null default 0,
+  scan_to bigint not null default 0
 );
-insert into raadsfeed_zoek.positie default values;
-grant select, update on raadsfeed_zoek.positie to koppelvlak_dienst;
+insert into pages.position default values;
+grant select, update on pages.position to koppelvlak_dienst;
 
-create table raadsfeed_zoek.stuk (
+create table pages.items (
   -- Number of the record that is the current one of the resource.
   nummer bigint primary key,
   organisatiecode text collate "C" not null,
   resource_type text collate "C" not null,
   bronidentificatie text collate "C" not null,
-  opgeslagen timestamptz not null,
+  stored_at timestamptz not null,
   titel text not null,
   -- When the meeting or item is, or when the document was submitted.
   datum timestamptz,
@@ -37,20 +37,20 @@ create table raadsfeed_zoek.stuk (
   woorden tsvector not null,
   unique (organisatiecode, resource_type, bronidentificatie)
 );
-alter table raadsfeed_zoek.stuk alter column titel set statistics 0;
-alter table raadsfeed_zoek.stuk alter column gremiumnaam set statistics 0;
-alter table raadsfeed_zoek.stuk alter column kort set statistics 0;
-alter table raadsfeed_zoek.stuk alter column woorden set statistics 0;
-create index stuk_woorden on raadsfeed_zoek.stuk using gin (woorden);
-create index stuk_alles on raadsfeed_zoek.stuk (datum desc nulls last, nummer desc);
-create index stuk_datum on raadsfeed_zoek.stuk (resource_type, datum desc nulls last, nummer desc);
-create index stuk_organisatie on raadsfeed_zoek.stuk (organisatiecode, resource_type, datum desc nulls last, nummer desc);
-create index stuk_vergadering on raadsfeed_zoek.stuk (organisatiecode, vergadering, resource_type) where (vergadering is not null);
-create index stuk_organisatie_dag on raadsfeed_zoek.stuk (organisatiecode, datum desc nulls last, nummer desc);
-grant select, insert, update, delete on raadsfeed_zoek.stuk to koppelvlak_dienst;
+alter table pages.items alter column titel set statistics 0;
+alter table pages.items alter column gremiumnaam set statistics 0;
+alter table pages.items alter column kort set statistics 0;
+alter table pages.items alter column woorden set statistics 0;
+create index items_woorden on pages.items using gin (woorden);
+create index items_alles on pages.items (datum desc nulls last, nummer desc);
+create index items_datum on pages.items (resource_type, datum desc nulls last, nummer desc);
+create index items_organisatie on pages.items (organisatiecode, resource_type, datum desc nulls last, nummer desc);
+create index items_vergadering on pages.items (organisatiecode, vergadering, resource_type) where (vergadering is not null);
+create index items_organisatie_dag on pages.items (organisatiecode, datum desc nulls last, nummer desc);
+grant select, insert, update, delete on pages.items to koppelvlak_dienst;
 
 -- What a document or a meeting refers to.
-create table raadsfeed_zoek.verwijzing (
+create table pages.links (
   organisatiecode text collate "C" not null,
   van_type text collate "C" not null,
   van text collate "C" not null,
@@ -60,7 +60,7 @@ create table raadsfeed_zoek.verwijzing (
   rol text not null default '',
   primary key (organisatiecode, van_type, van, naar_organisatie, naar_type, naar)
 );
-create index verwijzing_naar on raadsfeed_zoek.verwijzing (naar_organisatie, naar_type, naar);
-grant select, insert, update, delete on raadsfeed_zoek.verwijzing to koppelvlak_dienst;
+create index links_naar on pages.links (naar_organisatie, naar_type, naar);
+grant select, insert, update, delete on pages.links to koppelvlak_dienst;
 
-insert into raadsfeed.content_tables (schema_name, table_name) values ('raadsfeed_zoek', 'stuk'), ('raadsfeed_zoek', 'verwijzing');
+insert into raadsfeed.content_tables (schema_name, table_name) values ('pages', 'items'), ('pages', 'links');

@@ -115,20 +115,20 @@ async function publishOddities(database: Parameters<typeof publish>[0]): Promise
 
 const BEHIND = `
   with bron as (
-    insert into aggregator.bron (adres, soort, toestand, organisatiecodes, bijgewerkt, mislukt, fout, fout_sinds)
+    insert into aggregator.bron (adres, soort, toestand, organisatiecodes, bijgewerkt, mislukt, fout, error_since)
     values ('notubiz:9902', 'leveranciers-api', 'gepauzeerd', '{gm9902}', now() - interval '3 days', 4,
       'the supplier answers 503', now() - interval '2 days') returning id),
   gebonden as (
     insert into aggregator.bron_organisatie (organisatiecode, bron_id, naam) select 'gm9902', id, 'Gemeente Waterrijk' from bron),
   gemeten as (
-    insert into aggregator.dekking (bron_id, maand, getoond, aanwezig, naamloos, ontbreekt, gemeten)
+    insert into aggregator.coverage (bron_id, maand, getoond, aanwezig, naamloos, ontbreekt, gemeten)
     select id, '2026-03', 412, 405, 0, '{}', now() - interval '3 days' from bron)
   update raadsfeed.organisatie set herkomst_soort = 'leveranciers-api', laatst_bijgewerkt = now() - interval '3 days'
    where organisatiecode = 'gm9902'`;
 
 /** A run of retention that failed, and a database that a newer program has migrated. */
 const TROUBLE = [
-  `insert into verwerkingenlog.opschoningen (begonnen_op, door, geeindigd_op, fout) values (now(), session_user, now(), 'the disk is full')`,
+  `insert into verwerkingenlog.prune_runs (started_at, door, ended_at, fout) values (now(), session_user, now(), 'the disk is full')`,
   `insert into koppelvlak.migraties (name, run_on) values ('9999-later', now())`,
 ];
 

@@ -10,7 +10,7 @@ const server = createServer(async (request, response) => {
   const after = Number(request.url?.slice(1));
   const { rows } = await pool.query({
     name: 'rows',
-    text: 'select kop as prefix, rest as suffix from raadsfeed.tekst where sequence_number > $1 and sequence_number <= $2 order by sequence_number',
+    text: 'select record_prefix as prefix, record_suffix as suffix from raadsfeed.texts where sequence_number > $1 and sequence_number <= $2 order by sequence_number',
     values: [after, after + 500],
   });
   const records = rows.map(({ prefix, suffix }) => `${prefix}http://127.0.0.1:8080/ori/v1${suffix}`);

@@ -14,8 +14,8 @@ export function floorAnswers(url: string, variant: string, key: KeyObject) {
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     if (request.url === '/cold') {
       const { rows } = await pool.query({
-        text: `select tekst from gegevens.records join gegevens.leveringen l using (invoer_id)
-          where l.variant = $1 and levering = l.nummer order by invoer_id, levering, soort, records.nummer`,
+        text: `select tekst from gegevens.records join gegevens.leveringen l using (import_id)
+          where l.variant = $1 and levering = l.nummer order by import_id, levering, soort, records.nummer`,
         values: [variant],
         rowMode: 'array',
       });

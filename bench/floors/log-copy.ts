@@ -6,7 +6,7 @@ import { from as copyFrom } from 'pg-copy-streams';
 
 const TABLES = [
   ['versies', 'bron_versies'],
-  ['vindplaatsen', 'bron_plaatsen'],
+  ['locations', 'bron_plaatsen'],
 ] as const;
 
 /** @returns actions per second */
@@ -15,7 +15,7 @@ export async function copyRows(url: string, most: number): Promise<number> {
   client.on('error', () => undefined);
   await client.connect();
   await client.query(`create temp table bron_versies as select * from verwerkingenlog.versies limit ${most};
-    create temp table bron_plaatsen as select p.* from verwerkingenlog.vindplaatsen p join bron_versies using (actie_id);
+    create temp table bron_plaatsen as select p.* from verwerkingenlog.locations p join bron_versies using (actie_id);
     update bron_versies set actie_id = overlay(actie_id::text placing 'ffff' from 20)::uuid;
     update bron_plaatsen set actie_id = overlay(actie_id::text placing 'ffff' from 20)::uuid;`);
   const texts: { table: string; lines: string[] }[] = [];

@@ -5,7 +5,7 @@ import { createIdentityKeys } from '../../src/verwerkingenlog/domain/identity-ke
 const PAGE = `
   select v.actie_id, v.actie_naam, v.handeling_naam, v.verwerking_naam, v.verwerking_id, v.vertrouwelijkheid, v.bewaartermijn, v.uitvoerder,
     v.tijdstip, v.tijdstip_registratie, v.objecten
-  from (select actie_id, versie from verwerkingenlog.vindplaatsen where sleutel = $1::uuid order by tijdstip desc, actie_id limit 100) p
+  from (select actie_id, versie from verwerkingenlog.locations where sleutel = $1::uuid order by tijdstip desc, actie_id limit 100) p
     cross join lateral (select * from verwerkingenlog.versies w where w.actie_id = p.actie_id and w.versie = p.versie limit 1) v`;
 
 /** @returns milliseconds of one page, the median */

@@ -8,7 +8,7 @@ import pg from 'pg';
 import { insertSql } from '../support/log-insert-sql.ts';
 import type { LoadResult } from '../support/raw-client.ts';
 
-const ID = `(left(verwerkingenlog.eerste_id(clock_timestamp())::text, 14) || '7' || substr(gen_random_uuid()::text, 16))::uuid`;
+const ID = `(left(verwerkingenlog.first_id(clock_timestamp())::text, 14) || '7' || substr(gen_random_uuid()::text, 16))::uuid`;
 
 export async function pgbenchRate(url: string, connections: number, ms: number): Promise<LoadResult | undefined> {
   const { host, user = '', database = '' } = new pg.Client(url);

@@ -144,7 +144,7 @@ async function compare(own: Pool, pools: readonly Pool[]): Promise<string[]> {
 
 async function readState(pool: Pool): Promise<string[]> {
   const { rows } = await pool.query<{ one: string }>(
-    `select organisatiecode || '/' || resource_type || '/' || bronidentificatie || ' ' || content_hash as one from raadsfeed.stand`,
+    `select organisatiecode || '/' || resource_type || '/' || bronidentificatie || ' ' || content_hash as one from raadsfeed.current_records`,
   );
   return rows.map(({ one }) => one);
 }

@@ -308,7 +308,7 @@ async function inspect(
 
   const records = await query(
     url,
-    `select r.sequence_number::int as number, r.opgeslagen as stored, r.bronidentificatie as id
+    `select r.sequence_number::int as number, r.stored_at as stored, r.bronidentificatie as id
        from raadsfeed.record r order by r.sequence_number`,
   );
   const [feed] = await query(url, 'select head::int as head from raadsfeed.feed');

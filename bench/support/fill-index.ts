@@ -38,7 +38,7 @@ export async function fillIndex(
     // A table is filled faster without its indexes; they are made again when it is full.
     const { rows: indexes } = await pool.query<{ name: string; definition: string }>(`
       select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as definition from pg_index
-       where indrelid in ('raadsfeed_zoek.stuk'::regclass, 'raadsfeed_zoek.verwijzing'::regclass) and not indisunique`);
+       where indrelid in ('pages.items'::regclass, 'pages.links'::regclass) and not indisunique`);
     for (const { name } of indexes) await pool.query(`drop index ${name}`);
     await inBatches(pool, first, Math.min(last, TEXTS), fillBatch);
     await inBatches(pool, Math.max(first, TEXTS), last, copyBatch);
@@ -74,7 +74,7 @@ async function inBatches(
 
 /** Documents that are filled in already. */
 export async function countFilled(url: string): Promise<number> {
-  const last = await ask(url, 'select max(nummer) as n from raadsfeed_zoek.stuk');
+  const last = await ask(url, 'select max(nummer) as n from pages.items');
   return last < FIRST_NUMBER ? 0 : (last - FIRST_NUMBER + 1) / 2;
 }
 
@@ -82,7 +82,7 @@ export async function countFilled(url: string): Promise<number> {
 export async function countPublished(url: string): Promise<number> {
   return await ask(
     url,
-    `select count(*) as n from raadsfeed_zoek.stuk where nummer < ${FIRST_NUMBER} and resource_type = 'Informatieobject'`,
+    `select count(*) as n from pages.items where nummer < ${FIRST_NUMBER} and resource_type = 'Informatieobject'`,
   );
 }
 
@@ -98,7 +98,7 @@ async function ask(url: string, question: string): Promise<number> {
 }
 
 async function fillBatch(client: pg.PoolClient, first: number, last: number): Promise<void> {
-  await client.query(`create temporary table if not exists vul (o text, t text, b text, n bigint, opgeslagen timestamptz, titel text, datum timestamptz,
+  await client.query(`create temporary table if not exists vul (o text, t text, b text, n bigint, stored_at timestamptz, titel text, datum timestamptz,
     soort text, vergadering text, gremium text, gremiumnaam text, kort jsonb, a text, w text, x text)`);
   const copy = client.query(copyFrom(`copy vul (${COLUMNS}) from stdin`));
   for (let i = first; i < last; i += 1) {
@@ -115,26 +115,26 @@ async function fillBatch(client: pg.PoolClient, first: number, last: number): Pr
   await client.query(`
     insert into raadsfeed.organisatie (organisatiecode, naam, laatst_bijgewerkt)
       select distinct o, 'Gemeente ' || right(o, 2)::integer, now() from vul on conflict do nothing;
-    insert into raadsfeed.stand (organisatiecode, resource_type, bronidentificatie, sequence_number, content_hash) select o, t, b, n, '' from vul;
-    insert into raadsfeed_zoek.verwijzing (organisatiecode, van_type, van, naar_organisatie, naar_type, naar)
+    insert into raadsfeed.current_records (organisatiecode, resource_type, bronidentificatie, sequence_number, content_hash) select o, t, b, n, '' from vul;
+    insert into pages.links (organisatiecode, van_type, van, naar_organisatie, naar_type, naar)
       select o, t, b, o, 'Vergadering', vergadering from vul where vergadering is not null;
-    insert into raadsfeed_zoek.stuk
-        (nummer, organisatiecode, resource_type, bronidentificatie, opgeslagen, titel, datum, soort, vergadering, gremium, gremiumnaam, kort, woorden)
-      select n, o, t, b, opgeslagen, titel, datum, soort, vergadering, gremium, gremiumnaam, kort, ${WORDS} from vul;
+    insert into pages.items
+        (nummer, organisatiecode, resource_type, bronidentificatie, stored_at, titel, datum, soort, vergadering, gremium, gremiumnaam, kort, woorden)
+      select n, o, t, b, stored_at, titel, datum, soort, vergadering, gremium, gremiumnaam, kort, ${WORDS} from vul;
     truncate vul`);
 }
 
 /** The texts of the documents with numbers below `TEXTS`. */
 async function copyBatch(client: pg.PoolClient, first: number, last: number): Promise<void> {
   const from = FIRST_NUMBER + 2 * (first % TEXTS);
-  await client.query(`create temporary table if not exists kopie (like raadsfeed_zoek.stuk)`);
+  await client.query(`create temporary table if not exists kopie (like pages.items)`);
   const shift = first - (first % TEXTS);
   await client.query(
     `insert into kopie
-     select n.nummer, n.o, s.resource_type, n.b, s.opgeslagen, s.titel, n.datum, s.soort, n.v, s.gremium, s.gremiumnaam, s.kort,
+     select n.nummer, n.o, s.resource_type, n.b, s.stored_at, s.titel, n.datum, s.soort, n.v, s.gremium, s.gremiumnaam, s.kort,
             s.woorden
        from (select s.*, $3::bigint / ${PER_MEETING} + case when s.resource_type = 'Vergadering' then substr(s.bronidentificatie, 3) else substr(s.vergadering, 3) end::bigint as m
-               from raadsfeed_zoek.stuk s where s.nummer >= $1::bigint and s.nummer < $2::bigint) s
+               from pages.items s where s.nummer >= $1::bigint and s.nummer < $2::bigint) s
       cross join lateral (
             select s.nummer + 2 * $3::bigint as nummer,
                    case when s.resource_type = 'Vergadering' then 'v-' || s.m else 'd-' || substr(s.bronidentificatie, 3)::bigint + $3::bigint end as b,
@@ -144,11 +144,11 @@ async function copyBatch(client: pg.PoolClient, first: number, last: number): Pr
     [from, FIRST_NUMBER + 2 * ((first % TEXTS) + last - first), shift],
   );
   await client.query(`
-    insert into raadsfeed.stand (organisatiecode, resource_type, bronidentificatie, sequence_number, content_hash)
+    insert into raadsfeed.current_records (organisatiecode, resource_type, bronidentificatie, sequence_number, content_hash)
       select organisatiecode, resource_type, bronidentificatie, nummer, '' from kopie;
-    insert into raadsfeed_zoek.verwijzing (organisatiecode, van_type, van, naar_organisatie, naar_type, naar)
+    insert into pages.links (organisatiecode, van_type, van, naar_organisatie, naar_type, naar)
       select organisatiecode, resource_type, bronidentificatie, organisatiecode, 'Vergadering', vergadering from kopie where vergadering is not null;
-    insert into raadsfeed_zoek.stuk select * from kopie;
+    insert into pages.items select * from kopie;
     truncate kopie`);
 }
 

@@ -15,7 +15,7 @@ export function personOf(n: number): string {
 export async function generateLog(db: pg.Client, objects: number): Promise<number> {
   const persons = Math.max(1, Math.floor(objects / PER_PERSON));
   const start = new Date(Date.now() - 360 * 86_400_000);
-  await db.query('select verwerkingenlog.maak_maanden($1::timestamptz, 16)', [start]);
+  await db.query('select verwerkingenlog.create_months($1::timestamptz, 16)', [start]);
   const hashed = 'create temp table personen (nr integer primary key, bsn text, sleutel uuid)';
   await db.query(hashed);
   for (let from = 1; from <= persons; from += BATCH) {
@@ -29,7 +29,7 @@ export async function generateLog(db: pg.Client, objects: number): Promise<numbe
   for (let from = 0; from < objects; from += BATCH) {
     await db.query(
       `with nieuw as materialized (
-         select (left(verwerkingenlog.eerste_id(m)::text, 14) || '7' || substr(gen_random_uuid()::text, 16, 17) || '0000')::uuid as id, m, p.bsn, p.sleutel
+         select (left(verwerkingenlog.first_id(m)::text, 14) || '7' || substr(gen_random_uuid()::text, 16, 17) || '0000')::uuid as id, m, p.bsn, p.sleutel
          from generate_series($1::bigint, $2::bigint) i
            join personen p on p.nr = (i * 7919) % $3::bigint + 1,
            lateral (select $4::timestamptz + i * (interval '360 days' / $5::bigint) as m) t
@@ -41,11 +41,11 @@ export async function generateLog(db: pg.Client, objects: number): Promise<numbe
            json_build_array(json_build_object('nr', 1, 'soort', 'BSN', 'id', bsn, 'sleutel', sleutel, 'gegevens', array['BSN', 'Naam']))
          from nieuw
        )
-       insert into verwerkingenlog.vindplaatsen select sleutel, m, id, 1, 0, null, m + interval '10 years', '{0}' from nieuw`,
+       insert into verwerkingenlog.locations select sleutel, m, id, 1, 0, null, m + interval '10 years', '{0}' from nieuw`,
       [from, Math.min(from + BATCH, objects) - 1, persons, start, objects],
     );
   }
   await db.query('vacuum analyze verwerkingenlog.versies');
-  await db.query('vacuum analyze verwerkingenlog.vindplaatsen');
+  await db.query('vacuum analyze verwerkingenlog.locations');
   return persons;
 }

@@ -177,7 +177,7 @@ async function findFaults(url: string, written: readonly Written[]): Promise<str
     `select actie_id as actie, array_agg(versie order by versie) as versions from verwerkingenlog.versies group by actie_id`,
   );
   const { rows: places } = await client.query<{ count: number }>(
-    'select count(*)::int as count from verwerkingenlog.vindplaatsen',
+    'select count(*)::int as count from verwerkingenlog.locations',
   );
   await client.end();
   const kept = new Map(rows.map(({ actie, versions }) => [actie, versions]));

@@ -14,7 +14,7 @@ const CONTENT: readonly (readonly [column: string, type: string, value: string])
   ['gebruiker', 'text', '1234'],
   ['gegevensbron', 'text', 'Personenregister'],
   ['tijdstip', 'timestamptz', '2026-01-15T14:35:42+01:00'],
-  ['sleutelnaam', 'text', 'bench'],
+  ['key_name', 'text', 'bench'],
   [
     'objecten',
     'json',
@@ -44,8 +44,8 @@ export function insertSql(id: string, content: 'sent' | 'in the statement'): str
       ${given.map(({ column }) => column).join(', ')})
     select id, 1, now(), false, false, proces, ${given.map(({ value }) => value).join(', ')} from nieuw
   ), plaats as (
-    insert into verwerkingenlog.vindplaatsen
+    insert into verwerkingenlog.locations
     select persoon, ${givenFor('tijdstip')}, id, 1, 0, ${givenFor('verwerkingsactiviteit_id')}, ${givenFor('vervalt_op')}, '{0}'::integer[] from nieuw
   )
-  insert into verwerkingenlog.idempotentie select sleutel, proces, id, now() from nieuw`;
+  insert into verwerkingenlog.idempotency_keys select sleutel, proces, id, now() from nieuw`;
 }

@@ -53,7 +53,7 @@ export async function indexAll(url: string): Promise<{ records: number; ms: numb
   const own = servicePool(url);
   try {
     const positionOf = async (): Promise<number> =>
-      Number((await own.query('select nummer from raadsfeed_zoek.positie')).rows[0]?.nummer);
+      Number((await own.query('select nummer from pages.position')).rows[0]?.nummer);
     const before = await positionOf();
     const since = performance.now();
     while ((await followStep(own)) !== 'done');
@@ -69,16 +69,16 @@ export async function indexSize(url: string): Promise<string> {
   const client = new pg.Client(url);
   await client.connect();
   try {
-    for (const table of ['raadsfeed_zoek.stuk', 'raadsfeed_zoek.verwijzing', 'raadsfeed.stand'])
+    for (const table of ['pages.items', 'pages.links', 'raadsfeed.current_records'])
       await client.query(`vacuum analyze ${table}`);
     const { rows } = await client.query(`
-      select pg_size_pretty(pg_table_size('raadsfeed_zoek.stuk')) as rows, pg_size_pretty(pg_relation_size('raadsfeed_zoek.stuk_woorden')) as words,
-             pg_size_pretty(pg_indexes_size('raadsfeed_zoek.stuk') - pg_relation_size('raadsfeed_zoek.stuk_woorden')) as others,
-             pg_size_pretty(pg_total_relation_size('raadsfeed_zoek.verwijzing')) as refs,
-             (select count(*) from raadsfeed_zoek.stuk where nummer < ${FIRST_NUMBER}) as published,
+      select pg_size_pretty(pg_table_size('pages.items')) as rows, pg_size_pretty(pg_relation_size('pages.stuk_woorden')) as words,
+             pg_size_pretty(pg_indexes_size('pages.items') - pg_relation_size('pages.stuk_woorden')) as others,
+             pg_size_pretty(pg_total_relation_size('pages.links')) as refs,
+             (select count(*) from pages.items where nummer < ${FIRST_NUMBER}) as published,
              (select sum(pg_total_relation_size(c.oid)) from pg_class c join pg_namespace n on n.oid = c.relnamespace
-               where n.nspname = 'raadsfeed' and c.relkind = 'r' and c.relname <> 'stand') as feed,
-             pg_total_relation_size('raadsfeed_zoek.stuk') / greatest(1, (select count(*) from raadsfeed_zoek.stuk)) as each`);
+               where n.nspname = 'raadsfeed' and c.relkind = 'r' and c.relname <> 'current_records') as feed,
+             pg_total_relation_size('pages.items') / greatest(1, (select count(*) from pages.items)) as each`);
     const { rows: content, words, others, refs, feed, published, each } = rows[0];
     return `rows ${content}, words ${words}, other indexes ${others}, references ${refs}: ${each} bytes a record, beside ${Math.round(feed / published)} bytes of the feed`;
   } finally {

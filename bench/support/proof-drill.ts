@@ -117,7 +117,7 @@ export async function addDeliveriesAndRemovals(
     await round('leveringen');
     await transaction(pool, async (db) => {
       const { rows } = await db.query<{ id: string; nr: number }>(
-        'select actie_id as id, bewijs_nr as nr from verwerkingenlog.versies order by random() limit $1',
+        'select actie_id as id, proof_number as nr from verwerkingenlog.versies order by random() limit $1',
         [removals],
       );
       const at = systemClock.now();

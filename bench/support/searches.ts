@@ -50,7 +50,7 @@ export async function bareSearch(db: Db, { q, parameters = {} }: Search): Promis
     tot === undefined ? [] : `datum < $${values.push(tot)}::date + 1`,
   ].flat();
   await db.query(
-    `select titel, kort from raadsfeed_zoek.stuk where ${conditions.join(' and ')} order by datum desc nulls last, nummer desc limit 20`,
+    `select titel, kort from pages.items where ${conditions.join(' and ')} order by datum desc nulls last, nummer desc limit 20`,
     values,
   );
 }

@@ -20,7 +20,7 @@ begin
   end loop;
 
   -- Reads one of these tables, so Citus did not give it to the workers when it was made.
-  execute pg_get_functiondef('verwerkingenlog.activiteit_termijn(uuid, timestamptz)'::regprocedure);
+  execute pg_get_functiondef('verwerkingenlog.activity_term(uuid, timestamptz)'::regprocedure);
   -- Numbers of copies are given by whoever inserts.
   grant usage on sequence verwerkingenlog.activiteit_versies_nummer_seq, verwerkingenlog.activiteit_termijnen_nummer_seq
     to koppelvlak_dienst;
@@ -28,16 +28,16 @@ begin
   if exists (select from pg_dist_partition where logicalrelid = 'verwerkingenlog.versies'::regclass) then
     return;
   end if;
-  -- The program does what they do (`sta_zonder_sleutel_toe`, `schrijf_met_sleutels`).
-  drop trigger zonder_sleutel on verwerkingenlog.versies;
-  drop trigger met_sleutel on verwerkingenlog.versies;
+  -- The program does what they do (`allow_without_key`, `write_with_keys`).
+  drop trigger without_key on verwerkingenlog.versies;
+  drop trigger with_keys on verwerkingenlog.versies;
   -- All versions of an action are in one shard, all places of a person in one, and each key in one.
   perform create_distributed_table('verwerkingenlog.versies', 'actie_id', colocate_with => 'none');
-  foreach tabel in array array['vindplaatsen', 'idempotentie', 'ldv_sleutels'] loop
+  foreach tabel in array array['locations', 'idempotency_keys', 'ldv_keys'] loop
     perform create_distributed_table(('verwerkingenlog.' || tabel)::regclass, 'sleutel', colocate_with => 'none');
   end loop;
   -- What was copied to the workers is not left behind here.
-  foreach tabel in array array['versies', 'vindplaatsen', 'idempotentie', 'ldv_sleutels'] loop
+  foreach tabel in array array['versies', 'locations', 'idempotency_keys', 'ldv_keys'] loop
     perform truncate_local_data_after_distributing_table(('verwerkingenlog.' || tabel)::regclass);
   end loop;
 end

@@ -32,7 +32,7 @@ export interface Removal {
   readonly at: Date;
   /** Who removes: a role or a subject, never the person concerned. */
   readonly by: string;
-  /** `bewijs_nr` of the records; in the feed their `sequenceNumber`. */
+  /** `proof_number` of the records; in the feed their `sequenceNumber`. */
   readonly numbers: readonly number[];
 }
 
@@ -40,7 +40,7 @@ export interface Removal {
 export interface Shown {
   readonly record: ProofRecord;
   readonly seed: Uint8Array;
-  /** `bewijs_nr`; in the feed the `sequenceNumber`. */
+  /** `proof_number`; in the feed the `sequenceNumber`. */
   readonly number: number;
   /** Names of the parts whose content the reader has; of the others he gets the commitment. */
   readonly shown: ReadonlySet<string>;
@@ -64,7 +64,7 @@ export interface NumberedRecords {
 export interface StoredProof {
   /** For operators; never a person. */
   readonly name: string;
-  /** `bewijs_nr`, in the feed the `sequenceNumber`; absent: it has none. */
+  /** `proof_number`, in the feed the `sequenceNumber`; absent: it has none. */
   readonly number?: number;
   /** Recomputed from the record and its seed. */
   readonly entry?: Uint8Array;
@@ -106,7 +106,7 @@ export interface ProofWriter {
 export type ProofWriters = (log: ProofLogName, use?: 'seal' | 'kept') => ProofWriter | undefined;
 
 /** A number for an entry, from the sequence that all logs but the feed share; in SQL. */
-export const NEXT_PROOF_NUMBER = `nextval('proof.nummers')`;
+export const NEXT_PROOF_NUMBER = `nextval('proof.record_numbers')`;
 
 /** Whether a log was begun in this database. */
 export async function isProofLogOn(db: Db, log: ProofLogName): Promise<boolean> {

@@ -49,7 +49,7 @@ describe('the service', { timeout: 120_000 }, () => {
     await database.connect();
     await database.query('begin');
     // Nothing but the request looks at this table: who waits for it is the request.
-    await database.query('lock table raadsfeed.stand in access exclusive mode');
+    await database.query('lock table raadsfeed.current_records in access exclusive mode');
     const answer = fetch(`${url}/ori/v1/snapshot`);
     // Told below, or by what fails before that.
     answer.catch(() => undefined);

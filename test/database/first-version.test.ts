@@ -85,7 +85,7 @@ describe('a database of 1.0.0', () => {
         `select to_date(right(relname, 6), 'YYYYMM') as month from pg_class where relname ~ '^versies_\\d{6}$'`,
       );
       for (const { month } of rows)
-        await made.query('select verwerkingenlog.maak_maanden(($1::date)::timestamp at time zone $2, 1)', [
+        await made.query('select verwerkingenlog.create_months(($1::date)::timestamp at time zone $2, 1)', [
           month,
           'UTC',
         ]);

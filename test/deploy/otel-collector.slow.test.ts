@@ -107,7 +107,7 @@ describe.runIf(isThere)('the Collector of deploy/otel-collector', { timeout: 120
   }
 
   const stored = async (): Promise<number> => {
-    const { rows } = await database.query('select count(*)::int as count from verwerkingenlog.ldv_sleutels');
+    const { rows } = await database.query('select count(*)::int as count from verwerkingenlog.ldv_keys');
     return rows[0].count;
   };
 

@@ -14,18 +14,18 @@ async function count(table: string): Promise<number> {
 
 it.each([
   {
-    table: 'raadsfeed_zoek.stuk',
-    fill: `insert into raadsfeed_zoek.stuk select i, 'gm9901', 'Vergadering', 'v-' || i, now(), 'Oud', null, null, null, null, null, '{}', '' from generate_series(1, ${ROWS}) i`,
+    table: 'pages.items',
+    fill: `insert into pages.items select i, 'gm9901', 'Vergadering', 'v-' || i, now(), 'Oud', null, null, null, null, null, '{}', '' from generate_series(1, ${ROWS}) i`,
     step: followStep,
   },
   {
-    table: 'raadsfeed_diwoo.stuk',
-    fill: `insert into raadsfeed_diwoo.stuk (organisatiecode, bronidentificatie, nummer, gewijzigd, titel, reden) select 'gm9901', 'd-' || i, i, now(), 'Oud', 'no-file' from generate_series(1, ${ROWS}) i`,
+    table: 'diwoo.documents',
+    fill: `insert into diwoo.documents (organisatiecode, bronidentificatie, nummer, gewijzigd, titel, reden) select 'gm9901', 'd-' || i, i, now(), 'Oud', 'no-file' from generate_series(1, ${ROWS}) i`,
     step: followDiwoo,
   },
 ])('removes what $table has of another feed in steps, each of which stays done', async ({ table, fill, step }) => {
   await pool.query(fill);
-  await pool.query(`update ${table.replace('stuk', 'positie')} set feed_id = 'anders'`);
+  await pool.query(`update ${`${table.split('.', 1)[0]}.position`} set feed_id = 'anders'`);
   const left: number[] = [];
   for (let i = 0; i < 3; i += 1) {
     expect(await step(pool)).toBe('changed');

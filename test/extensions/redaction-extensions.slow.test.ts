@@ -73,8 +73,8 @@ it('keeps what is written to a table while it is copied, and the names, keys and
   await rewriting;
   expect((await pages.pool.query(shape)).rows).toEqual(before);
   const { rows } = await pages.pool.query(
-    `select (select count(*) from raadsfeed_zoek.stuk s join raadsfeed.stand t on t.sequence_number = s.nummer)::integer as right,
-            (select count(*) from raadsfeed_zoek.stuk)::integer as indexed, (select count(*) from raadsfeed.stand)::integer as present`,
+    `select (select count(*) from pages.items s join raadsfeed.current_records t on t.sequence_number = s.nummer)::integer as right,
+            (select count(*) from pages.items)::integer as indexed, (select count(*) from raadsfeed.current_records)::integer as present`,
   );
   expect(rows[0]?.right).toBe(rows[0]?.present);
   expect(rows[0]?.indexed).toBe(rows[0]?.present);

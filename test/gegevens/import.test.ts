@@ -15,8 +15,8 @@ afterAll(() => supplier.close());
 
 async function stored(): Promise<Record<string, number>> {
   const { rows } = await supplier.pool.query(
-    `select (select count(*) from gegevens.records) as records, (select count(*) from gegevens.invoeren) as invoeren,
-       (select count(*) from gegevens.leveringen) as leveringen, (select count(*) from gegevens.zaken_bij) as zaken`,
+    `select (select count(*) from gegevens.records) as records, (select count(*) from gegevens.imports) as invoeren,
+       (select count(*) from gegevens.leveringen) as leveringen, (select count(*) from gegevens.case_records) as zaken`,
   );
   return rows[0];
 }

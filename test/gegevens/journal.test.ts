@@ -104,10 +104,10 @@ it('cannot be changed by the retention role either; the owner of the database ma
   await expect(forbidden).rejects.toThrow(/permission denied/);
   const before = await readJournal(supplier.pool, { limit: 1000 });
   const [line] = await supplier.asOwner(
-    `select to_jsonb(j) as regel from gegevens.journaal j where klaargezet_op < 'tomorrow' order by id desc`,
+    `select to_jsonb(j) as regel from gegevens.journaal j where prepared_at < 'tomorrow' order by id desc`,
   );
-  expect(line?.regel).toMatchObject({ id: before[0]?.id, antwoord_handtekening: before[0]?.antwoordHandtekening });
-  await supplier.asOwner(`delete from gegevens.journaal where klaargezet_op < now()`);
+  expect(line?.regel).toMatchObject({ id: before[0]?.id, answer_signature: before[0]?.antwoordHandtekening });
+  await supplier.asOwner(`delete from gegevens.journaal where prepared_at < now()`);
   expect(await readJournal(supplier.pool, { limit: 1 })).toEqual([]);
 });
 

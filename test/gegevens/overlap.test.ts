@@ -296,13 +296,13 @@ it('delivers tens of thousands of records of two deliveries once each, over page
 it('stores nothing from which a person can be guessed without the key', async () => {
   await shv(Q1, { naam: 'Sleutel', records: [{ mark: 's', bsn: ['900000013'] }] });
   const hashes = await supplier.asOwner(
-    `select encode(sleutel, 'hex') as hex, sha256('900000013') as bare from gegevens.looptijden where sleutel is not null`,
+    `select encode(sleutel, 'hex') as hex, sha256('900000013') as bare from gegevens.record_periods where sleutel is not null`,
   );
   expect(hashes.length).toBeGreaterThan(0);
   for (const { hex, bare } of hashes) {
     expect(hex).toHaveLength(32);
     expect(Buffer.isBuffer(bare) && bare.toString('hex').startsWith(String(hex))).toBe(false);
   }
-  const [key] = await supplier.asOwner('select length(sleutel) as bytes from gegevens.herkenning');
+  const [key] = await supplier.asOwner('select length(sleutel) as bytes from gegevens.recognition_key');
   expect(key).toEqual({ bytes: 32 });
 });

@@ -25,7 +25,7 @@ async function delivered(headers: Record<string, string>) {
   await expect.poll(find).toBeDefined();
   const [journal] = await readJournal(supplier.pool, { limit: 1 });
   const [entry] = await supplier.asOwner(
-    `select trace_id, span_id, ouder_span_id, fsc_transactie_id, verwerking_id, verwerking_id_afnemer
+    `select trace_id, span_id, parent_span_id, fsc_transaction_id, verwerking_id, verwerking_id_afnemer
      from verwerkingenlog.versies order by tijdstip_registratie desc, actie_id desc limit 1`,
   );
   return { line: find() ?? {}, journal, entry: entry ?? {} };
@@ -44,8 +44,8 @@ describe('a delivery', () => {
     expect(entry).toMatchObject({
       trace_id: TRACE_UUID,
       span_id: spanId,
-      ouder_span_id: SPAN,
-      fsc_transactie_id: FSC,
+      parent_span_id: SPAN,
+      fsc_transaction_id: FSC,
       verwerking_id_afnemer: VERWERKING,
     });
     expect([TRACE_UUID, VERWERKING]).not.toContain(entry.verwerking_id);
@@ -60,7 +60,7 @@ describe('a delivery', () => {
     expect(line.traceId).toMatch(/^(?!0+$)[0-9a-f]{32}$/);
     expect(line.traceId).not.toBe(TRACE);
     expect(journal).toMatchObject({ traceId: line.traceId, spanId: line.spanId, parentSpanId: null });
-    expect(entry).toMatchObject({ span_id: line.spanId, ouder_span_id: null, fsc_transactie_id: null });
+    expect(entry).toMatchObject({ span_id: line.spanId, parent_span_id: null, fsc_transaction_id: null });
     expect(String(entry.trace_id).replaceAll('-', '')).toBe(line.traceId);
   });
 });

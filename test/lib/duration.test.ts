@@ -43,7 +43,7 @@ const DURATIONS = [
 it('is added as the database adds it, whatever the month and the year', async () => {
   const pairs = MOMENTS.flatMap((moment) => DURATIONS.map((duration) => ({ moment, duration })));
   const { rows } = await client.query(
-    `select extract(epoch from verwerkingenlog.vervalt_op(m, d)) * 1000 as at
+    `select extract(epoch from verwerkingenlog.expires_at(m, d)) * 1000 as at
      from unnest($1::timestamptz[], $2::text[]) with ordinality as p(m, d, nr) order by nr`,
     [pairs.map(({ moment }) => moment), pairs.map(({ duration }) => duration)],
   );
@@ -73,7 +73,7 @@ it('is in the register what it is everywhere else', async () => {
     '-P1D',
   ];
   const { rows } = await client.query(
-    `select verwerkingenlog.termijn_in(t) is not null as is from unnest($1::text[]) with ordinality as p(t, nr) order by nr`,
+    `select verwerkingenlog.term_in(t) is not null as is from unnest($1::text[]) with ordinality as p(t, nr) order by nr`,
     [texts],
   );
   expect(texts.filter((_, i) => rows[i].is)).toEqual(texts.filter((text) => isDuration(text) && /[1-9]/.test(text)));

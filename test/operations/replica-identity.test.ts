@@ -53,7 +53,7 @@ afterAll(async () => {
 });
 
 it('every table and partition has a primary key or a replica identity, those that are made later too', async () => {
-  await run(database.url, `select verwerkingenlog.maak_maanden('2041-01-01Z', 3)`);
+  await run(database.url, `select verwerkingenlog.create_months('2041-01-01Z', 3)`);
   expect(await run(database.url, WITHOUT_IDENTITY)).toEqual([]);
 });
 
@@ -93,7 +93,7 @@ it('the feed publishes, deletes, redacts and prunes, and an aggregator follows i
     await expectMerged(aggregator, [source]);
     const followed = aggregator;
     await eventually(async () => expect((await sourceState(followed.pool, nobody)).meldingen).toBeGreaterThan(0));
-    await run(aggregator.databaseUrl, 'update aggregator.melding set opgelost = now(); delete from aggregator.melding');
+    await run(aggregator.databaseUrl, 'update aggregator.issues set opgelost = now(); delete from aggregator.issues');
     const prune = ['feed', 'prune', '--before', new Date().toISOString()];
     const pruned = await koppelvlak(source.databaseUrl, prune, SOON_PRUNED);
     expect(pruned.code, pruned.error).toBe(0);

@@ -197,25 +197,25 @@ const CASES: readonly Case[] = [
   {
     name: 'proof log leveringen',
     what: 'a tree that was changed',
-    breaks: () => supplier.asOwner(`update proof.logs set wortel = '\\x00' where log = 'leveringen'`),
+    breaks: () => supplier.asOwner(`update proof.logs set root_hash = '\\x00' where log = 'leveringen'`),
     words: /^nothing is signed: the tiles of the database do not have the root/,
   },
   {
     name: 'log keys',
     what: 'a key that is missing',
-    breaks: () => supplier.asOwner(`insert into verwerkingenlog.sleutels (naam, gebruikt) values ('tweede', true)`),
+    breaks: () => supplier.asOwner(`insert into verwerkingenlog.keys (naam, gebruikt) values ('tweede', true)`),
     words: /^VERWERKINGENLOG_KEY .*tweede/,
     state: 'failed',
-    mends: () => supplier.asOwner(`delete from verwerkingenlog.sleutels where naam = 'tweede'`),
+    mends: () => supplier.asOwner(`delete from verwerkingenlog.keys where naam = 'tweede'`),
   },
   {
     name: 'retention',
     what: 'a run that failed',
     breaks: () =>
-      supplier.asOwner(`insert into verwerkingenlog.opschoningen (begonnen_op, door, geeindigd_op, fout)
+      supplier.asOwner(`insert into verwerkingenlog.prune_runs (started_at, door, ended_at, fout)
         values (now(), session_user, now(), 'the disk is full')`),
     words: /^the last run failed: the disk is full$/,
-    mends: () => supplier.asOwner(`delete from verwerkingenlog.opschoningen where fout is not null`),
+    mends: () => supplier.asOwner(`delete from verwerkingenlog.prune_runs where fout is not null`),
   },
   {
     name: 'own activities',

@@ -188,7 +188,7 @@ describe('feed verify', () => {
     expect([fine.status, JSON.parse(fine.stdout).faults]).toEqual([0, []]);
     const end = await head();
     await operator.feed.pool.query(
-      `update raadsfeed.tekst set rest = replace(rest, 'Vergadering v-', 'Vergadering x-') where sequence_number > $1`,
+      `update raadsfeed.texts set record_suffix = replace(record_suffix, 'Vergadering v-', 'Vergadering x-') where sequence_number > $1`,
       [end - 5],
     );
     const changed = await run(['verify', '--json']);
@@ -196,7 +196,7 @@ describe('feed verify', () => {
     expect(changed.stdout).toContain('contentHash is not that of its data');
     await operator.feed.pool.query('delete from raadsfeed.record where sequence_number = $1', [end - 1]);
     expect((await run(['verify'])).stdout).toContain('is not in the index of records');
-    await operator.feed.pool.query('delete from raadsfeed.tekst where sequence_number = $1', [end - 1]);
+    await operator.feed.pool.query('delete from raadsfeed.texts where sequence_number = $1', [end - 1]);
     expect((await run(['verify'])).stdout).toContain(`the numbers ${end - 1} to ${end - 1} are missing`);
   });
 });

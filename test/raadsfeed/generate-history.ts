@@ -12,10 +12,10 @@ const GENERATE = `
   with nieuw as (
     select n, 'gm' || (9000 + n % 20) as code, 'document-' || n as id from generate_series($1::bigint, $2::bigint) n
   ), records as (
-    insert into raadsfeed.record (sequence_number, op, resource_type, organisatiecode, bronidentificatie, opgeslagen)
+    insert into raadsfeed.record (sequence_number, op, resource_type, organisatiecode, bronidentificatie, stored_at)
     select n, 'upsert', 'Informatieobject', code, id, now() from nieuw
   ), teksten as (
-    insert into raadsfeed.tekst (sequence_number, merk, kop, rest)
+    insert into raadsfeed.texts (sequence_number, epoch, record_prefix, record_suffix)
     select n, 0,
            '{"sequenceNumber":' || n || ',"op":"upsert","resourceType":"Informatieobject","resource":{"organisatiecode":"' || code ||
              '","bronidentificatie":"' || id || '"},"storedAt":"2026-01-15T14:35:42.000Z","contentHash":"sha256:' || repeat('0', 64) ||
@@ -23,7 +23,7 @@ const GENERATE = `
            '/organisaties/' || code || '/informatieobjecten/' || id || '","data":{"omschrijving":"' || repeat(md5(n::text), 20) || '"}}'
       from nieuw
   ), standen as (
-    insert into raadsfeed.stand (organisatiecode, resource_type, bronidentificatie, sequence_number, content_hash)
+    insert into raadsfeed.current_records (organisatiecode, resource_type, bronidentificatie, sequence_number, content_hash)
     select code, 'Informatieobject', id, n, 'sha256:' || repeat('0', 64) from nieuw
   )
-  update raadsfeed.feed set head = $2::bigint, head_merk = 0, laatst_opgeslagen = now()`;
+  update raadsfeed.feed set head = $2::bigint, head_epoch = 0, last_stored_at = now()`;

@@ -43,7 +43,7 @@ it('refuses a page of which a record is missing, on either side of the border', 
   const last = `/feed?limit=400&cursor=${cursor}`;
   expect(asPage((await feed.api.call('GET', last)).json).records).toHaveLength(400);
   for (const number of [4100, 4090]) {
-    await feed.pool.query('delete from raadsfeed.tekst where sequence_number = $1', [number]);
+    await feed.pool.query('delete from raadsfeed.texts where sequence_number = $1', [number]);
     expect((await feed.api.call('GET', last)).status).toBe(400);
   }
 });

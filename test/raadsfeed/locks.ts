@@ -35,11 +35,11 @@ export async function withLock<T>(
 /** What pruning up to and including a number does, all of it at once. */
 export function pruneTo(number: number): string {
   return `update raadsfeed.feed
-             set historie_na = ${number}, redacties = redacties + 1,
-                 historie_na_merk = (select merk from raadsfeed.tekst where sequence_number = ${number});
-          delete from raadsfeed.tekst t where sequence_number <= ${number}
-             and not exists (select from raadsfeed.stand s where s.sequence_number = t.sequence_number);
+             set history_after = ${number}, redactions = redactions + 1,
+                 history_after_epoch = (select epoch from raadsfeed.texts where sequence_number = ${number});
+          delete from raadsfeed.texts t where sequence_number <= ${number}
+             and not exists (select from raadsfeed.current_records s where s.sequence_number = t.sequence_number);
           delete from raadsfeed.record r where sequence_number <= ${number}
-             and not exists (select from raadsfeed.stand s where s.sequence_number = r.sequence_number);
+             and not exists (select from raadsfeed.current_records s where s.sequence_number = r.sequence_number);
           notify raadsfeed`;
 }

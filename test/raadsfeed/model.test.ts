@@ -107,8 +107,8 @@ afterAll(() => feed.stop());
 async function empty(): Promise<void> {
   const client = new pg.Client({ connectionString: feed.databaseUrl });
   await client.connect();
-  await client.query(`truncate raadsfeed.record, raadsfeed.tekst, raadsfeed.stand, raadsfeed.organisatie, raadsfeed.pending_rewrites;
-    update raadsfeed.feed set head = 0, head_merk = 0, historie_na = 0, historie_na_merk = 0, redacties = redacties + 1; notify raadsfeed`);
+  await client.query(`truncate raadsfeed.record, raadsfeed.texts, raadsfeed.current_records, raadsfeed.organisatie, raadsfeed.pending_rewrites;
+    update raadsfeed.feed set head = 0, head_epoch = 0, history_after = 0, history_after_epoch = 0, redactions = redactions + 1; notify raadsfeed`);
   await client.end();
 }
 

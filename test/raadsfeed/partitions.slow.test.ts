@@ -34,22 +34,22 @@ afterAll(async () => {
 
 async function partitions(): Promise<string[]> {
   const { rows } = await owner.query(
-    `select inhrelid::regclass::text as name from pg_inherits where inhparent = 'raadsfeed.tekst'::regclass order by 1`,
+    `select inhrelid::regclass::text as name from pg_inherits where inhparent = 'raadsfeed.texts'::regclass order by 1`,
   );
   return rows.map(({ name }) => String(name));
 }
 
 it('is made ahead by the service, which may make no other table', async () => {
-  expect(await partitions()).toEqual(['raadsfeed.tekst_from_0', 'raadsfeed.tekst_from_100000']);
+  expect(await partitions()).toEqual(['raadsfeed.texts_from_0', 'raadsfeed.texts_from_100000']);
   await feed.publish([document('d-1', { omschrijving: SECRET }), vergadering('v-1')]);
   await generateHistory(owner, 3, BORDER - 5);
   await owner.query('notify raadsfeed');
-  const { rows } = await owner.query('select head_merk from raadsfeed.feed');
-  expect(rows).toEqual([{ head_merk: 0 }]);
+  const { rows } = await owner.query('select head_epoch from raadsfeed.feed');
+  expect(rows).toEqual([{ head_epoch: 0 }]);
   await feed.publish(Array.from({ length: 10 }, (_, i) => document(`grens-${i}`, { omschrijving: SECRET })));
   // In the second half of the last partition the next one is made.
   await transaction(feed.pool, async (client) => ensureTextPartitions(client, await lockFeedRow(client), 160_000));
-  expect(await partitions()).toEqual(['0', '100000', '200000'].map((first) => `raadsfeed.tekst_from_${first}`));
+  expect(await partitions()).toEqual(['0', '100000', '200000'].map((first) => `raadsfeed.texts_from_${first}`));
   await expect(feed.pool.query('create table raadsfeed.iets (n int)')).rejects.toThrow(/permission denied/);
 });
 
@@ -92,7 +92,7 @@ it('is rewritten while others read and publish, at the head too, and has what th
   await Promise.all([...readers, writer]);
   expect(await filesWith(feed.databaseUrl, SECRET)).toEqual([]);
   const { rows } = await owner.query(
-    `select (select count(*) from raadsfeed.tekst)::int as texts, (select head from raadsfeed.feed)::int as head`,
+    `select (select count(*) from raadsfeed.texts)::int as texts, (select head from raadsfeed.feed)::int as head`,
   );
   expect(rows[0].texts).toBe(rows[0].head);
   expect(published).toBeGreaterThan(0);
@@ -103,7 +103,7 @@ it('is rewritten while others read and publish, at the head too, and has what th
 it('is retried when a reader keeps it open, and no other reader queues behind it', async () => {
   await feed.publish([document('open', { omschrijving: SECRET })]);
   await redactAndDie(feed.pool, 'open');
-  await owner.query('begin; select count(*) from raadsfeed.tekst where sequence_number > 100000');
+  await owner.query('begin; select count(*) from raadsfeed.texts where sequence_number > 100000');
   const rewriting = rewritePartitions(feed.pool);
   const waits: number[] = [];
   for (let i = 0; i < 10; i += 1) {
@@ -118,12 +118,12 @@ it('is retried when a reader keeps it open, and no other reader queues behind it
 });
 
 it('is thrown away when all of it was pruned', async () => {
-  await owner.query('delete from raadsfeed.stand where sequence_number < 100000');
+  await owner.query('delete from raadsfeed.current_records where sequence_number < 100000');
   // Most of it goes at once: to prune a hundred thousand records takes seconds, and the last ten thousand show the same.
-  for (const table of ['tekst', 'record']) {
+  for (const table of ['texts', 'record']) {
     await owner.query(`delete from raadsfeed.${table} where sequence_number between 10 and 90000`);
   }
-  await owner.query(`update raadsfeed.record set opgeslagen = '2020-01-01' where sequence_number <= ${BORDER}`);
+  await owner.query(`update raadsfeed.record set stored_at = '2020-01-01' where sequence_number <= ${BORDER}`);
   const { pruneHistory } = await import('../../src/raadsfeed/store/prune.ts');
   await pruneHistory(feed.pool, {
     before: new Date('2021-01-01'),
@@ -132,7 +132,7 @@ it('is thrown away when all of it was pruned', async () => {
     progress: () => undefined,
   });
   await rewritePartitions(feed.pool);
-  expect(await partitions()).not.toContain('raadsfeed.tekst_from_0');
+  expect(await partitions()).not.toContain('raadsfeed.texts_from_0');
   await expect
     .poll(async () => asPage((await feed.api.call('GET', '/feed?limit=1')).json).records[0]?.sequenceNumber, PATIENT)
     .toBe(BORDER + 1);

@@ -66,7 +66,7 @@ describe('writers that are killed inside their transaction', () => {
       while (!stop) {
         const { rowCount } = await killer.query(
           `select pg_terminate_backend(pid) from pg_locks
-            where relation = 'raadsfeed.tekst'::regclass and mode = 'RowExclusiveLock'
+            where relation = 'raadsfeed.texts'::regclass and mode = 'RowExclusiveLock'
               and database = (select oid from pg_database where datname = current_database()) limit 1`,
         );
         shot += rowCount ?? 0;

@@ -91,11 +91,11 @@ describe('a feed restored from a backup', () => {
 async function restoreTo({ databaseUrl }: FeedServer, number: number): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
-  for (const table of ['stand', 'record', 'tekst']) {
+  for (const table of ['current_records', 'record', 'texts']) {
     await client.query(`delete from raadsfeed.${table} where sequence_number > ${number}`);
   }
   await client.query(
-    `update raadsfeed.feed set head = ${number}, head_merk = (select merk from raadsfeed.tekst where sequence_number = ${number})`,
+    `update raadsfeed.feed set head = ${number}, head_epoch = (select epoch from raadsfeed.texts where sequence_number = ${number})`,
   );
   await client.query(`notify raadsfeed, '2 0'`);
   await client.end();

@@ -102,11 +102,14 @@ describe('a cached response', () => {
   it('is never a snapshot of the feed as it was before its rows were read', async () => {
     const snapshot = async () => asPage((await feed.api.call('GET', '/snapshot?limit=77')).json);
     const before = await transaction(feed.pool, async (client) => {
-      await client.query('lock table raadsfeed.stand in access exclusive mode');
+      await client.query('lock table raadsfeed.current_records in access exclusive mode');
       const asked = snapshot();
       const waiting = async () =>
-        (await client.query(`select from pg_locks where not granted and relation = 'raadsfeed.stand'::regclass`))
-          .rowCount;
+        (
+          await client.query(
+            `select from pg_locks where not granted and relation = 'raadsfeed.current_records'::regclass`,
+          )
+        ).rowCount;
       await expect.poll(waiting, PATIENT).toBe(1);
       await publishBatch(client, [changeOf(document('tussendoor'))], new Date());
       // Not waited for: it is answered when the lock is released.

@@ -38,7 +38,7 @@ it('finds nothing wrong with it as it was published', async () => {
 });
 
 const texts = (number: number, change: string): string =>
-  `update raadsfeed.tekst set ${change} where sequence_number = ${number}`;
+  `update raadsfeed.texts set ${change} where sequence_number = ${number}`;
 const removed = (resourceType: string, id: string, number: number, rest: string): string =>
   `jsonb_build_object('sequenceNumber', ${number}, 'resourceType', '${resourceType}', 'resource',
     jsonb_build_object('organisatiecode', 'gm9901', 'bronidentificatie', '${id}'),
@@ -47,12 +47,12 @@ const removed = (resourceType: string, id: string, number: number, rest: string)
 it.each<[string, string[], { sequenceNumber?: number; fault: string }]>([
   [
     'a number is missing',
-    ['tekst', 'record', 'stand'].map((table) => `delete from raadsfeed.${table} where sequence_number = 6`),
+    ['texts', 'record', 'current_records'].map((table) => `delete from raadsfeed.${table} where sequence_number = 6`),
     { fault: 'the numbers 6 to 6 are missing' },
   ],
   [
     'the text is gone',
-    ['delete from raadsfeed.tekst where sequence_number = 6'],
+    ['delete from raadsfeed.texts where sequence_number = 6'],
     { sequenceNumber: 6, fault: 'has no text' },
   ],
   ['the text is no JSON', [texts(6, `rest = 'x'`)], { sequenceNumber: 6, fault: 'its text is not JSON' }],
@@ -61,7 +61,7 @@ it.each<[string, string[], { sequenceNumber?: number; fault: string }]>([
     [
       texts(
         8,
-        `(kop, rest) = (select replace(kop, '"sequenceNumber":1,', '"sequenceNumber":8,'), rest from raadsfeed.tekst where sequence_number = 1)`,
+        `(record_prefix, record_suffix) = (select replace(record_prefix, '"sequenceNumber":1,', '"sequenceNumber":8,'), record_suffix from raadsfeed.texts where sequence_number = 1)`,
       ),
     ],
     { sequenceNumber: 8, fault: 'changes nothing, and yet is recorded' },
@@ -71,7 +71,7 @@ it.each<[string, string[], { sequenceNumber?: number; fault: string }]>([
     [
       texts(6, `kop = ${removed('Vergadering', 'v-2', 6, `'op', 'delete', 'verwijderreden', 'correctie'`)}`),
       `update raadsfeed.record set op = 'delete' where sequence_number = 6`,
-      'delete from raadsfeed.stand where sequence_number = 6',
+      'delete from raadsfeed.current_records where sequence_number = 6',
     ],
     { sequenceNumber: 6, fault: 'deletes what was not there' },
   ],
@@ -124,34 +124,34 @@ it.each<[string, string[], { sequenceNumber?: number; fault: string }]>([
   ],
   [
     'the time goes back',
-    [`update raadsfeed.record set opgeslagen = opgeslagen - interval '1 day' where sequence_number = 8`],
+    [`update raadsfeed.record set stored_at = stored_at - interval '1 day' where sequence_number = 8`],
     { sequenceNumber: 8, fault: 'was stored before the one in front of it' },
   ],
   [
     'the epoch of the head is another',
-    ['update raadsfeed.feed set head_merk = head_merk # 1'],
+    ['update raadsfeed.feed set head_epoch = head_epoch # 1'],
     { sequenceNumber: 9, fault: 'the epoch of the head is another' },
   ],
   ['the head stands too low', ['update raadsfeed.feed set head = 8'], { fault: '3 rows are beyond the head' }],
   ['the head stands too high', ['update raadsfeed.feed set head = 10'], { fault: 'the numbers 10 to 10 are missing' }],
   [
     'current state is missing',
-    ['delete from raadsfeed.stand where sequence_number = 6'],
+    ['delete from raadsfeed.current_records where sequence_number = 6'],
     { sequenceNumber: 6, fault: 'is the last of its resource, but not in the current state' },
   ],
   [
     'current state is of another resource',
-    [`update raadsfeed.stand set bronidentificatie = 'x' where sequence_number = 6`],
+    [`update raadsfeed.current_records set bronidentificatie = 'x' where sequence_number = 6`],
     { sequenceNumber: 6, fault: 'the state names another resource here' },
   ],
   [
     'current state has another hash',
-    [`update raadsfeed.stand set content_hash = 'sha256:0' where sequence_number = 6`],
+    [`update raadsfeed.current_records set content_hash = 'sha256:0' where sequence_number = 6`],
     { sequenceNumber: 6, fault: 'the state has another hash' },
   ],
   [
     'what was removed is current state',
-    [`insert into raadsfeed.stand values ('gm9901', 'Agendapunt', 'a-1', 5, 'sha256:0')`],
+    [`insert into raadsfeed.current_records values ('gm9901', 'Agendapunt', 'a-1', 5, 'sha256:0')`],
     { sequenceNumber: 5, fault: 'the state names a record that is no upsert' },
   ],
   [

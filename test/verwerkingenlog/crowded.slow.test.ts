@@ -174,7 +174,7 @@ async function waitingConnections(): Promise<number> {
 }
 
 it('ends the reading of a client that hangs up: it uses no connection any more, and leaves no entry', async () => {
-  await holder.query('lock table verwerkingenlog.vindplaatsen in access exclusive mode');
+  await holder.query('lock table verwerkingenlog.locations in access exclusive mode');
   const person = newPerson();
   const headers = await log.tokens.bearer(ALL);
   const leaving = new AbortController();

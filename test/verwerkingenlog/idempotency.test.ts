@@ -124,11 +124,14 @@ it('frees no key sooner for an instance whose clock is ahead of the database’s
 async function age(interval: string): Promise<void> {
   // Row by row: Citus refuses to compute with a column and an interval.
   const { rows } = await client.query(
-    'select sleutel, (tijdstip - $1::interval)::text as ouder from verwerkingenlog.idempotentie',
+    'select sleutel, (tijdstip - $1::interval)::text as ouder from verwerkingenlog.idempotency_keys',
     [interval],
   );
   for (const { sleutel, ouder } of rows) {
-    await client.query('update verwerkingenlog.idempotentie set tijdstip = $2 where sleutel = $1', [sleutel, ouder]);
+    await client.query('update verwerkingenlog.idempotency_keys set tijdstip = $2 where sleutel = $1', [
+      sleutel,
+      ouder,
+    ]);
   }
 }
 

@@ -235,7 +235,7 @@ describe('keys', () => {
     const owner = new pg.Client(unmigrated.url);
     await owner.connect();
     try {
-      await owner.query('drop table verwerkingenlog.sleutels');
+      await owner.query('drop table verwerkingenlog.keys');
       await expect(startLog({ databaseUrl: unmigrated.url })).rejects.toThrow('run `koppelvlak migrate`');
     } finally {
       await owner.end();
@@ -268,13 +268,13 @@ describe('keys', () => {
   });
 
   it('from before check values are tried on entries of theirs', async () => {
-    await client.query('update verwerkingenlog.sleutels set controle = null');
+    await client.query('update verwerkingenlog.keys set controle = null');
     const wrong = `tweede:${Buffer.alloc(32, 1).toString('base64')}`;
     await expect(startLog({ databaseUrl: database.url, env: { VERWERKINGENLOG_KEY: wrong } })).rejects.toThrow(
       'has another key under the name tweede',
     );
     expect((await start(NEW_KEY)).server.url).toBeDefined();
-    const { rows } = await client.query('select count(controle)::int as known from verwerkingenlog.sleutels');
+    const { rows } = await client.query('select count(controle)::int as known from verwerkingenlog.keys');
     expect(rows).toEqual([{ known: 1 }]);
   });
 });
@@ -300,11 +300,11 @@ describe('a rotation', () => {
       json: { rewritten: 4, unreadable: [{ actieId: damaged, versie: 1, key: 'eerste' }], forgotten: [] },
     });
     const { rows } = await client.query(
-      'select sleutelnaam, count(*)::int as n from verwerkingenlog.versies group by 1 order by 1',
+      'select key_name, count(*)::int as n from verwerkingenlog.versies group by 1 order by 1',
     );
     expect(rows).toEqual([
-      { sleutelnaam: 'eerste', n: 1 },
-      { sleutelnaam: 'tweede', n: 4 },
+      { key_name: 'eerste', n: 1 },
+      { key_name: 'tweede', n: 4 },
     ]);
     expect((await koppelvlak(database.url, ['log', 'rotate-key'], both)).out).toContain(damaged ?? 'none');
     const after = await start(`${NEW_KEY},${KEY}`);
@@ -319,9 +319,9 @@ describe('a rotation', () => {
     await mistaken.call(ALL, 'POST', '/verwerkingsacties', actie(person));
     await mistaken.stop();
     running.splice(0);
-    await client.query('delete from verwerkingenlog.sleutels');
+    await client.query('delete from verwerkingenlog.keys');
     const key = `${NEW_KEY},${KEY},verkeerd:${wrong}`;
-    await client.query(`insert into verwerkingenlog.sleutels values ('eerste', $1, true)`, [
+    await client.query(`insert into verwerkingenlog.keys values ('eerste', $1, true)`, [
       createIdentityKeys(KEY).checkValue('eerste'),
     ]);
     const rotated = await koppelvlak(database.url, ['log', 'rotate-key', '--json'], { VERWERKINGENLOG_KEY: key });

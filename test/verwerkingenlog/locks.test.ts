@@ -69,7 +69,7 @@ async function hold(sql: string, values: unknown[] = []): Promise<void> {
 /** Another transaction stores the idempotency key of a caller, and does not end. */
 async function holdKey(key: string): Promise<void> {
   await hold(
-    `insert into verwerkingenlog.idempotentie (sleutel, actie_id, tijdstip) values ($1, gen_random_uuid(), now())`,
+    `insert into verwerkingenlog.idempotency_keys (sleutel, actie_id, tijdstip) values ($1, gen_random_uuid(), now())`,
     [keys.hashIdempotency(keys.current, `sleutel\ntest\n${key}`)],
   );
 }
@@ -78,7 +78,7 @@ async function holdKey(key: string): Promise<void> {
 async function holdLines(spans: readonly Span[]): Promise<void> {
   const held = spans.map((span) => lineKeyOf({ span, client: 'oauth test' }, keys, keys.current).key);
   await hold(
-    `insert into verwerkingenlog.ldv_sleutels (sleutel, inhoud, actie_id)
+    `insert into verwerkingenlog.ldv_keys (sleutel, inhoud, actie_id)
      select k, k, gen_random_uuid() from unnest($1::uuid[]) as k`,
     [held],
   );
@@ -93,7 +93,7 @@ function expectUnavailable({ answer, ms }: Timed<Answer | Sent>): void {
 }
 
 describe('a locked table', () => {
-  it.each(['versies', 'idempotentie'])(
+  it.each(['versies', 'idempotency_keys'])(
     'fails each group once, within two statement time-outs, and nothing of it is stored: %s',
     async (table) => {
       const before = await count();
@@ -123,7 +123,7 @@ describe('a locked table', () => {
 
   it('makes a change 503, and nothing of it is done', async () => {
     const { actieId } = actieIn(await post());
-    await hold('lock table verwerkingenlog.vindplaatsen in access exclusive mode');
+    await hold('lock table verwerkingenlog.locations in access exclusive mode');
     const path = `/verwerkingsacties/${actieId}`;
     expectUnavailable(await timed(log.call(['delete:normal'], 'DELETE', path)));
     await holder.query('rollback');
@@ -131,7 +131,7 @@ describe('a locked table', () => {
   });
 
   it('makes a read 503', async () => {
-    await hold('lock table verwerkingenlog.vindplaatsen in access exclusive mode');
+    await hold('lock table verwerkingenlog.locations in access exclusive mode');
     const path = `/verwerkingsacties?${ofPerson(newPerson())}`;
     expectUnavailable(await timed(log.call(['read:confidential'], 'GET', path)));
   });
@@ -235,7 +235,7 @@ describe('an answer that does not come in time', () => {
   });
 
   it('says nothing of the kind when something was read', async () => {
-    await hold('lock table verwerkingenlog.vindplaatsen in access exclusive mode');
+    await hold('lock table verwerkingenlog.locations in access exclusive mode');
     const path = `/verwerkingsacties?${ofPerson(newPerson())}`;
     const answer = await late.call(['read:confidential'], 'GET', path);
     expect(answer.status).toBe(503);

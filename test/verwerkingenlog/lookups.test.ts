@@ -52,7 +52,7 @@ describe('a lookup', () => {
     expect((await log.call(ALL, 'POST', '/verwerkingsacties', actie(person))).status).toBe(201);
     expect(await names(KEY)).toEqual(['eerste']);
     expect(await found(log, person)).toBe(1);
-    await expect(client.query('select verwerkingenlog.sta_zonder_sleutel_toe()')).rejects.toMatchObject({
+    await expect(client.query('select verwerkingenlog.allow_without_key()')).rejects.toMatchObject({
       code: 'KV001',
     });
   });
@@ -60,7 +60,7 @@ describe('a lookup', () => {
   it('has the database refuse a version without a key, whoever adds it', async () => {
     const log = await start(KEY);
     const { actieId } = actieIn(await log.call(ALL, 'POST', '/verwerkingsacties', actie(newPerson())));
-    const copy = `insert into verwerkingenlog.versies select (json_populate_record(v, '{"versie": 2, "sleutelnaam": null}')).*
+    const copy = `insert into verwerkingenlog.versies select (json_populate_record(v, '{"versie": 2, "key_name": null}')).*
       from verwerkingenlog.versies v where actie_id = '${actieId}'`;
     await expect(client.query(copy)).rejects.toMatchObject({ code: 'KV001' });
   });

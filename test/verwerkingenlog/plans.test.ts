@@ -41,16 +41,16 @@ beforeAll(async () => {
   client = new pg.Client(database.url);
   await client.connect();
   await client.query(`
-    select verwerkingenlog.maak_maanden('2026-01-01Z', 12);
+    select verwerkingenlog.create_months('2026-01-01Z', 12);
     insert into verwerkingenlog.versies (actie_id, versie, tijdstip_registratie, door, verzoek_id, vervallen, verwerking_id, vertrouwelijkheid,
       ooit_vertrouwelijk, vervalt_op, tijdstip, objecten)
-    select overlay(verwerkingenlog.eerste_id(m)::text placing lpad(to_hex(i), 6, '0') from 27)::uuid, 1, m, 't', 't', false, gen_random_uuid(),
+    select overlay(verwerkingenlog.first_id(m)::text placing lpad(to_hex(i), 6, '0') from 27)::uuid, 1, m, 't', 't', false, gen_random_uuid(),
       'normaal', false, 'infinity', m, '[]'
     from generate_series(1, 20000) i, lateral (select '2026-01-01Z'::timestamptz + i * interval '26 minutes') as t(m);
-    insert into verwerkingenlog.vindplaatsen
+    insert into verwerkingenlog.locations
     select gen_random_uuid(), tijdstip, actie_id, 1, 0, null, 'infinity', '{0}' from verwerkingenlog.versies;
-    insert into verwerkingenlog.idempotentie select gen_random_uuid(), actie_id, tijdstip from verwerkingenlog.versies;
-    analyze verwerkingenlog.versies; analyze verwerkingenlog.vindplaatsen; analyze verwerkingenlog.idempotentie;`);
+    insert into verwerkingenlog.idempotency_keys select gen_random_uuid(), actie_id, tijdstip from verwerkingenlog.versies;
+    analyze verwerkingenlog.versies; analyze verwerkingenlog.locations; analyze verwerkingenlog.idempotency_keys;`);
 });
 afterAll(async () => {
   await client?.end();
@@ -88,7 +88,7 @@ async function plansOf(ask: (db: Db) => Promise<unknown>): Promise<Plan[][]> {
   return [custom, generic].map(({ rows }) => scansIn(rows[0]['QUERY PLAN'][0].Plan));
 }
 
-const PERSON = [/^vindplaatsen_\d\d_sleutel_tijdstip_actie_id_idx$/];
+const PERSON = [/^locations_\d\d_sleutel_tijdstip_actie_id_idx$/];
 const VERSION = [/^versies_\d{6}_pkey$/];
 const PROCESSING = [...VERSION, /^versies_\d{6}_verwerking_id_actie_id_idx$/];
 
@@ -112,14 +112,14 @@ it.each<[string, (db: Db) => Promise<unknown>, RegExp[]]>([
   ],
   ['the count of objects', (db) => countLocations(db, OBJECTS), PERSON],
   ['the count of a person', (db) => countLocations(db, QUESTION), PERSON],
-  ['the versions of a page', (db) => readVersionsAt(db, [{ actieId: ACTIE, versie: 1, posities: '{0}' }]), VERSION],
+  ['the versions of a page', (db) => readVersionsAt(db, [{ actieId: ACTIE, versie: 1, positions: '{0}' }]), VERSION],
   ['the current version', (db) => readCurrent(db, ACTIE), VERSION],
   ['a part of the current version', (db) => readCurrentPart(db, ACTIE, { hashes: [ID] }), VERSION],
   ['what decides how it can be changed', (db) => readStanding(db, ACTIE), VERSION],
   ['one version', (db) => readVersie(db, ACTIE, 1), VERSION],
   ['the history', (db) => readHistory(db, ACTIE), VERSION],
   ['the highest number of an object', (db) => lastObjectNumber(db, ACTIE), VERSION],
-  ['an idempotency key', (db) => readIdempotency(db, ID), [/^idempotentie_pkey$/]],
+  ['an idempotency key', (db) => readIdempotency(db, ID), [/^idempotency_keys_pkey$/]],
   ['the actions of a processing', (db) => readCategorieen(db, ID, { withLdv: false }), PROCESSING],
 ])('%s is read by its index', async (_title, ask, indexes) => {
   for (const scans of await plansOf(ask)) {
@@ -139,7 +139,7 @@ it.each<[string, (db: Db) => Promise<unknown>, RegExp[]]>([
 it('reads a person from one partition, and a version from its month', async () => {
   const [places] = await plansOf((db) => findLocations(db, { ...QUESTION, hashes: [ID] }, undefined, 101));
   expect(places).toHaveLength(1);
-  const [versions] = await plansOf((db) => readVersionsAt(db, [{ actieId: ACTIE, versie: 1, posities: '{0}' }]));
+  const [versions] = await plansOf((db) => readVersionsAt(db, [{ actieId: ACTIE, versie: 1, positions: '{0}' }]));
   expect(versions).toHaveLength(1);
 });
 
@@ -147,7 +147,7 @@ it('looks up each version of a page by its key, also with nearly empty months in
   const places = [ACTIE, '019c77d8-0000-7000-8000-000000010000'].map((actieId) => ({
     actieId,
     versie: 1,
-    posities: '{0}',
+    positions: '{0}',
   }));
   for (const scans of await plansOf((db) => readVersionsAt(db, places))) {
     for (const scan of scans) expect(scan['Index Cond']).toMatch(/actie_id = (k\.actie_id|ANY )/);
@@ -188,8 +188,8 @@ function stored(): StoredVersie {
     verwerkingsactiviteitIdAfnemer: null,
     verwerkingsactiviteitUrlAfnemer: null,
     verwerkingIdAfnemer: null,
-    sleutelnaam: null,
-    zaad: null,
+    key_name: null,
+    seed: null,
     bewijsNr: null,
     ldv: null,
     tijdstipOffset: null,

@@ -110,7 +110,7 @@ it('a login that may not act as the role is refused with the missing grant, and 
 describe('the schedule', () => {
   it('removes, leaves a record with the login, and shows in metrics and readiness', async () => {
     const env = { VERWERKINGENLOG_PRUNE_INTERVAL_MINUTES: '60', DATABASE_PRUNE_URL: urls.retention };
-    await owner.query('truncate verwerkingenlog.opschoningen, verwerkingenlog.versies, verwerkingenlog.vindplaatsen');
+    await owner.query('truncate verwerkingenlog.prune_runs, verwerkingenlog.versies, verwerkingenlog.locations');
     const past = await keepPast();
     await serving(env, async (log) => {
       await expect.poll(() => isThere(past), { timeout: 10_000 }).toBe(false);
@@ -121,7 +121,7 @@ describe('the schedule', () => {
       expect(await metric(log, 'koppelvlak_verwerkingenlog_kept_without_term')).toBe(0);
       expect(await ready(log)).toEqual({ status: 200, retention: { name: 'retention', ok: true } });
     });
-    const lines = async () => (await owner.query('select * from verwerkingenlog.opschoningen')).rows;
+    const lines = async () => (await owner.query('select * from verwerkingenlog.prune_runs')).rows;
     expect(await lines()).toMatchObject([{ door: logins.retention, verwijderd: '1', fout: null }]);
     // Another instance, and one that starts anew, share the schedule: nothing is due yet.
     await serving(env, async (log) => {
@@ -131,7 +131,7 @@ describe('the schedule', () => {
   });
 
   it('that may not remove is reported in the log, in metrics and in readiness, while the service goes on', async () => {
-    await owner.query('truncate verwerkingenlog.opschoningen');
+    await owner.query('truncate verwerkingenlog.prune_runs');
     await serving({ VERWERKINGENLOG_PRUNE_INTERVAL_MINUTES: '60' }, async (log) => {
       await expect.poll(async () => (await ready(log)).retention.warning).toContain('grant koppelvlak_opschoner');
       expect((await ready(log)).status).toBe(200);
@@ -143,7 +143,7 @@ describe('the schedule', () => {
   });
 
   it('that is refused for its clock is reported in the log, in metrics and in readiness', async () => {
-    await owner.query('truncate verwerkingenlog.opschoningen');
+    await owner.query('truncate verwerkingenlog.prune_runs');
     const env = { VERWERKINGENLOG_PRUNE_INTERVAL_MINUTES: '60', DATABASE_PRUNE_URL: urls.retention };
     const clock = { now: () => new Date(Date.now() + 3_600_000) };
     const log = await startLog({ databaseUrl: urls.service, env, clock });
@@ -153,21 +153,21 @@ describe('the schedule', () => {
       expect(log.server.logged).toContainEqual(
         expect.objectContaining({ level: 50, msg: 'removing actions past their term failed' }),
       );
-      expect((await owner.query('select from verwerkingenlog.opschoningen')).rowCount).toBe(0);
+      expect((await owner.query('select from verwerkingenlog.prune_runs')).rowCount).toBe(0);
     } finally {
       await log.stop();
     }
   });
 
   it('warns of a failed run of another process, and of missed runs', async () => {
-    await owner.query('truncate verwerkingenlog.opschoningen');
+    await owner.query('truncate verwerkingenlog.prune_runs');
     await owner.query(
-      `insert into verwerkingenlog.opschoningen (begonnen_op, geeindigd_op, door, fout) values (now(), now(), 'x', 'disk full')`,
+      `insert into verwerkingenlog.prune_runs (started_at, ended_at, door, fout) values (now(), now(), 'x', 'disk full')`,
     );
     await serving({}, async (log) => {
       expect((await ready(log)).retention).toMatchObject({ ok: true, warning: 'the last run failed: disk full' });
     });
-    await owner.query('truncate verwerkingenlog.opschoningen');
+    await owner.query('truncate verwerkingenlog.prune_runs');
     let now = Date.now();
     const env = { VERWERKINGENLOG_PRUNE_INTERVAL_MINUTES: '60', DATABASE_PRUNE_URL: urls.retention };
     const log = await startLog({ databaseUrl: urls.service, clock: { now: () => new Date(now) }, env });
@@ -178,9 +178,7 @@ describe('the schedule', () => {
       const started = new Date(now).toISOString();
       // A run of somebody else began and never ended, and the last good one is long ago.
       now += 3 * 3_600_000;
-      await owner.query(`insert into verwerkingenlog.opschoningen (begonnen_op, door) values ($1, 'x')`, [
-        new Date(now),
-      ]);
+      await owner.query(`insert into verwerkingenlog.prune_runs (started_at, door) values ($1, 'x')`, [new Date(now)]);
       expect((await ready(log)).retention).toMatchObject({ warning: `no run has succeeded since ${started}` });
     } finally {
       await log.stop();

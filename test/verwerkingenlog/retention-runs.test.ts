@@ -63,8 +63,8 @@ describe('a run', () => {
     expect(await log.lastLine()).toEqual(before);
     await log.prune();
     expect(await log.lastLine()).toMatchObject({
-      begonnen_op: log.now(),
-      geeindigd_op: log.now(),
+      started_at: log.now(),
+      ended_at: log.now(),
       verwijderd: '2',
       maanden: { 207001: 1, 207002: 1 },
       oudste: new Date('2070-01-10T12:00:00Z'),
@@ -76,10 +76,10 @@ describe('a run', () => {
 
   it('walks a month in batches, and its record counts them all', async () => {
     await log.client.query(`
-      select verwerkingenlog.maak_maanden('2085-01-01Z', 1);
+      select verwerkingenlog.create_months('2085-01-01Z', 1);
       insert into verwerkingenlog.versies (actie_id, versie, tijdstip_registratie, door, verzoek_id, vervallen, vertrouwelijkheid,
-        ooit_vertrouwelijk, bewaartermijn, vervalt_op, tijdstip, objecten, sleutelnaam)
-      select overlay(verwerkingenlog.eerste_id(m)::text placing lpad(to_hex(i), 6, '0') from 27)::uuid, v, m, 't', 't', false, 'normaal',
+        ooit_vertrouwelijk, bewaartermijn, vervalt_op, tijdstip, objecten, key_name)
+      select overlay(verwerkingenlog.first_id(m)::text placing lpad(to_hex(i), 6, '0') from 27)::uuid, v, m, 't', 't', false, 'normaal',
         false, case when i % 25 = 0 then 'P1Y' else 'P50Y' end, 'infinity', m, '[]', 'eerste'
       from generate_series(1, 12000) i, generate_series(1, 2) v,
         lateral (select '2085-01-01Z'::timestamptz + i * interval '1 minute') as t(m);`);
@@ -114,11 +114,11 @@ describe('a run', () => {
 
   it('cannot remove its record, nor lower its count', async () => {
     for (const statement of [
-      'delete from verwerkingenlog.opschoningen',
-      'truncate verwerkingenlog.opschoningen',
-      `update verwerkingenlog.opschoningen set verwijderd = 0`,
-      `update verwerkingenlog.opschoningen set begonnen_op = now()`,
-      'alter table verwerkingenlog.opschoningen disable trigger all',
+      'delete from verwerkingenlog.prune_runs',
+      'truncate verwerkingenlog.prune_runs',
+      `update verwerkingenlog.prune_runs set verwijderd = 0`,
+      `update verwerkingenlog.prune_runs set started_at = now()`,
+      'alter table verwerkingenlog.prune_runs disable trigger all',
       'delete from verwerkingenlog.activiteit_termijnen',
       `update verwerkingenlog.activiteit_termijnen set vanaf = now()`,
       `insert into verwerkingenlog.activiteit_termijnen (verwerkingsactiviteit_id, vanaf, door, verzoek_id) select gen_random_uuid(), now(), '', ''`,
@@ -147,11 +147,11 @@ describe('a run', () => {
 
   it('drops a past month that is empty, and no other', async () => {
     log.at('2080-06-01');
-    await log.client.query(`select verwerkingenlog.maak_maanden('2080-03-01Z', 5)`);
+    await log.client.query(`select verwerkingenlog.create_months('2080-03-01Z', 5)`);
     const { droppedMonths } = await log.prune();
     const after = await log.months();
     expect(droppedMonths).toEqual(expect.arrayContaining(['208003', '208004']));
-    expect(Object(await log.lastLine()).verwijderde_maanden).toEqual(droppedMonths);
+    expect(Object(await log.lastLine()).removed_months).toEqual(droppedMonths);
     expect(after).toEqual(expect.arrayContaining(['208005', '208006', '208007']));
     expect(after).not.toContain('208003');
   });

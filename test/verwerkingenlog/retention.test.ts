@@ -143,7 +143,7 @@ describe('retention', () => {
     for (const { actieId } of [prolonged, forEver, deleted]) left.push(await log.versionsOf(actieId));
     expect(left).toEqual([2, 1, 0]);
     const { rows } = await log.client.query(
-      'select count(*)::int as count from verwerkingenlog.vindplaatsen where actie_id = $1',
+      'select count(*)::int as count from verwerkingenlog.locations where actie_id = $1',
       [deleted.actieId],
     );
     expect(rows[0].count).toBe(0);

@@ -124,9 +124,9 @@ describe('what a log has by the spelling of then', () => {
       [id, fresh, old],
     );
     await client.query(
-      `with moved as (delete from verwerkingenlog.vindplaatsen where actie_id = $1::uuid returning *)
-       insert into verwerkingenlog.vindplaatsen (sleutel, tijdstip, actie_id, versie, categorie, verwerkingsactiviteit_id, posities)
-       select $2::uuid, tijdstip, actie_id, versie, categorie, verwerkingsactiviteit_id, posities from moved`,
+      `with moved as (delete from verwerkingenlog.locations where actie_id = $1::uuid returning *)
+       insert into verwerkingenlog.locations (sleutel, tijdstip, actie_id, versie, categorie, verwerkingsactiviteit_id, positions)
+       select $2::uuid, tijdstip, actie_id, versie, categorie, verwerkingsactiviteit_id, positions from moved`,
       [id, old],
     );
     return id;
@@ -135,7 +135,7 @@ describe('what a log has by the spelling of then', () => {
   it('is found as it was written, and after `log rotate-key` in every spelling', async () => {
     const bsn = newBsn();
     const id = await storeBySpelling('b.s.n.', bsn);
-    await client.query(`insert into verwerkingenlog.schrijfwijzen values ('eerste') on conflict do nothing`);
+    await client.query(`insert into verwerkingenlog.spellings values ('eerste') on conflict do nothing`);
     const names = async (kind: string) => (await foundAs(kind, bsn)).map(({ actieId }) => actieId);
     await expect.poll(() => names('b.s.n.'), { timeout: 15_000, interval: 500 }).toContain(id);
     const ready = async () => await (await fetch(`${log.server.managementUrl}/health/ready`)).text();

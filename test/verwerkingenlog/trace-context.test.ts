@@ -21,7 +21,7 @@ afterAll(async () => {
 
 async function rows(where = 'true'): Promise<Record<string, unknown>[]> {
   const { rows: found } = await client.query<Record<string, unknown>>(
-    `select actie_id, versie, trace_id, span_id, ouder_span_id, fsc_transactie_id, verwerking_id
+    `select actie_id, versie, trace_id, span_id, parent_span_id, fsc_transaction_id, verwerking_id
      from verwerkingenlog.versies where ${where} order by tijdstip_registratie desc, actie_id desc, versie desc`,
   );
   return found;
@@ -39,9 +39,9 @@ describe('the entry about a reading', () => {
     const entry = await readWith({ traceparent, 'fsc-transaction-id': HEADERS.VerwerkingId });
     expect(entry).toMatchObject({
       trace_id: TRACE_UUID,
-      ouder_span_id: SPAN,
+      parent_span_id: SPAN,
       span_id: expect.stringMatching(/^[0-9a-f]{16}$/),
-      fsc_transactie_id: HEADERS.VerwerkingId,
+      fsc_transaction_id: HEADERS.VerwerkingId,
     });
     expect(entry.verwerking_id).not.toBe(TRACE_UUID);
     const find = () => log.server.logged.find(({ spanId }) => spanId === entry.span_id);
@@ -56,7 +56,7 @@ describe('the entry about a reading', () => {
     const entry = await readWith(headers);
     expect(entry.trace_id).toMatch(/^[0-9a-f-]{36}$/);
     expect(entry.trace_id).not.toBe(TRACE_UUID);
-    expect(entry.ouder_span_id).toBeNull();
+    expect(entry.parent_span_id).toBeNull();
   });
 
   it('is found by no trace that a caller chose: PATCH reaches it by its own verwerkingId only, and it keeps its trace', async () => {
@@ -67,7 +67,7 @@ describe('the entry about a reading', () => {
     expect((await patch(TRACE_UUID)).status).toBe(400);
     expect((await patch(entry.verwerking_id)).status).toBe(204);
     const [latest] = await rows(`actie_id = '${entry.actie_id}'`);
-    expect(latest).toMatchObject({ versie: 2, trace_id: TRACE_UUID, span_id: entry.span_id, ouder_span_id: SPAN });
+    expect(latest).toMatchObject({ versie: 2, trace_id: TRACE_UUID, span_id: entry.span_id, parent_span_id: SPAN });
   });
 
   it('keeps its trace when it is replaced and deleted', async () => {
@@ -86,7 +86,7 @@ it('what others log has no trace beside it, and the access log has', async () =>
   const headers = { traceparent, tracestate: 'a=b'.repeat(100) };
   const answer = await log.call(['create:normal'], 'POST', '/verwerkingsacties', actie(newPerson()), headers);
   const [entry] = await rows(`actie_id = '${actieIn(answer).actieId}'`);
-  expect(entry).toMatchObject({ trace_id: null, span_id: null, ouder_span_id: null, fsc_transactie_id: null });
+  expect(entry).toMatchObject({ trace_id: null, span_id: null, parent_span_id: null, fsc_transaction_id: null });
   const find = () => log.server.logged.find((line) => line.traceId === TRACE && line.method === 'POST');
   await expect.poll(find).toMatchObject({ parentSpanId: SPAN, status: 201 });
 });

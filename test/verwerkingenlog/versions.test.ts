@@ -73,7 +73,7 @@ describe('a change', () => {
         `delete from verwerkingenlog.versies_${new Date().toISOString().slice(0, 7).replace('-', '')}`,
         'alter table verwerkingenlog.versies disable trigger all',
         `create table verwerkingenlog.x (a int)`,
-        `select verwerkingenlog.verwijder_lege_maand('202001', now())`,
+        `select verwerkingenlog.drop_empty_month('202001', now())`,
         `insert into verwerkingenlog.versies select * from verwerkingenlog.versies where actie_id = '${actieId}'
            on conflict (actie_id, versie) do update set actie_naam = 'x'`,
         `merge into verwerkingenlog.versies v using (select '${actieId}'::uuid as id) s on v.actie_id = s.id when matched then delete`,
@@ -81,8 +81,8 @@ describe('a change', () => {
         'alter table verwerkingenlog.versies owner to koppelvlak_dienst',
         `create rule r as on insert to verwerkingenlog.versies do instead nothing`,
         'create trigger t before insert on verwerkingenlog.versies execute function suppress_redundant_updates_trigger()',
-        `create or replace function verwerkingenlog.vervalt_op(timestamptz, text) returns timestamptz language sql return now()`,
-        `update verwerkingenlog.vindplaatsen set actie_id = '${actieId}'`,
+        `create or replace function verwerkingenlog.expires_at(timestamptz, text) returns timestamptz language sql return now()`,
+        `update verwerkingenlog.locations set actie_id = '${actieId}'`,
         `update koppelvlak.migraties set name = name`,
         `copy (select 1) to program 'true'`,
       ]) {
@@ -228,8 +228,8 @@ it('changes nothing of a processing when a confidential action is added meanwhil
   await client.query(
     `insert into verwerkingenlog.versies
        (actie_id, versie, tijdstip_registratie, door, verzoek_id, vervallen, vertrouwelijkheid, ooit_vertrouwelijk, vervalt_op, tijdstip,
-        verwerking_id, sleutelnaam, objecten)
-     select $1::uuid, 1, tijdstip_registratie, door, verzoek_id, false, 'vertrouwelijk', true, 'infinity', tijdstip, verwerking_id, sleutelnaam, '[]'
+        verwerking_id, key_name, objecten)
+     select $1::uuid, 1, tijdstip_registratie, door, verzoek_id, false, 'vertrouwelijk', true, 'infinity', tijdstip, verwerking_id, key_name, '[]'
      from verwerkingenlog.versies where actie_id = $2::uuid`,
     [`${actieId.slice(0, 24)}ffffffff0000`, actieId],
   );

@@ -25,25 +25,25 @@ export function anyLogTries<T extends Chosen>(records: LogRecords<T>, proofKey: 
       const chosen = await records.choose(db);
       const { leaf } = chosen;
       await records.remove(db, chosen);
-      const { nr } = await one<{ nr: number }>(db, `select nextval('proof.nummers') as nr`);
+      const { nr } = await one<{ nr: number }>(db, `select nextval('proof.record_numbers') as nr`);
       const kind = log === 'raadsfeed' ? 'opschoning' : 'bewaartermijn';
       const content = `{"bladen":[[1,${leaf},${leaf}]],"door":"opschoning 1","op":"2026-01-01T00:00:00.000Z","soort":"${kind}","wachtend":[]}`;
       const entry = Buffer.concat([Uint8Array.of(1), randomBytes(32)]);
-      await db.query(`insert into proof.verwijderingen (nr, log, inhoud, vermelding) values ($1, $2, $3, $4)`, [
+      await db.query(`insert into proof.removals (number, log, inhoud, entry) values ($1, $2, $3, $4)`, [
         nr,
         log,
         content,
         entry,
       ]);
       if (log === 'raadsfeed')
-        await db.query('update raadsfeed.feed set historie_na = greatest(historie_na, $1)', [leaf + 1]);
-      else await db.query(`insert into proof.queue (log, nr, vermelding) values ($1, $2, $3)`, [log, nr, entry]);
+        await db.query('update raadsfeed.feed set history_after = greatest(history_after, $1)', [leaf + 1]);
+      else await db.query(`insert into proof.queue (log, number, entry) values ($1, $2, $3)`, [log, nr, entry]);
       return { names: [leafName(log, leaf)] };
     },
     async 'disguised as padding'(db) {
       const chosen = await records.choose(db);
       await records.remove(db, chosen);
-      await db.query(`update proof.bladen set nrs[$3] = 0 where log = $1 and tegel = $2`, [
+      await db.query(`update proof.bundles set numbers[$3] = 0 where log = $1 and tile = $2`, [
         log,
         Math.floor(chosen.leaf / 256),
         (chosen.leaf % 256) + 1,
@@ -51,19 +51,19 @@ export function anyLogTries<T extends Chosen>(records: LogRecords<T>, proofKey: 
       return { names: [leafName(log, chosen.leaf)] };
     },
     async 'a tile'(db) {
-      const { niveau, tegel } = await one<{ niveau: number; tegel: number }>(
+      const { level, tile } = await one<{ level: number; tile: number }>(
         db,
-        `update proof.tegels set hashes = set_byte(hashes, 5, (get_byte(hashes, 5) + 1) % 256)
-         where ctid = (select ctid from proof.tegels where log = $1 order by random() limit 1) returning niveau, tegel`,
+        `update proof.tiles set hashes = set_byte(hashes, 5, (get_byte(hashes, 5) + 1) % 256)
+         where ctid = (select ctid from proof.tiles where log = $1 order by random() limit 1) returning level, tile`,
         [log],
       );
-      return { names: [`tile ${niveau}/${tegel} of ${treeName(log)}`], breaks: 'tiles' };
+      return { names: [`tile ${level}/${tile} of ${treeName(log)}`], breaks: 'tiles' };
     },
     async 'a leaf'(db) {
       const { name, leaf } = await records.choose(db);
       await db.query(
-        `update proof.bladen set vermeldingen = set_byte(vermeldingen, $3, (get_byte(vermeldingen, $3) + 1) % 256)
-         where log = $1 and tegel = $2`,
+        `update proof.bundles set entries = set_byte(entries, $3, (get_byte(entries, $3) + 1) % 256)
+         where log = $1 and tile = $2`,
         [log, Math.floor(leaf / 256), (leaf % 256) * 33 + 7],
       );
       return { names: [name], breaks: 'entries' };
@@ -71,7 +71,7 @@ export function anyLogTries<T extends Chosen>(records: LogRecords<T>, proofKey: 
     async 'the head back'(db) {
       const { size, origin, checkpoint } = await one<{ size: number; origin: string; checkpoint: string }>(
         db,
-        `select grootte as size, origin, checkpoint from proof.logs where log = $1`,
+        `select size as size, origin, checkpoint from proof.logs where log = $1`,
         [log],
       );
       const back = Math.max(1, Number(size) - 1 - randomInt(5));
@@ -84,7 +84,7 @@ export function anyLogTries<T extends Chosen>(records: LogRecords<T>, proofKey: 
         `${text}${checkpoint.slice(checkpoint.indexOf('\n\n') + 1)}`,
         formatNote(text, [signer.sign(text)]),
       ];
-      await db.query(`update proof.logs set grootte = $2, wortel = $3, checkpoint = $4 where log = $1`, [
+      await db.query(`update proof.logs set size = $2, root_hash = $3, checkpoint = $4 where log = $1`, [
         log,
         back,
         Buffer.from(root),

@@ -57,8 +57,8 @@ export async function one<T extends pg.QueryResultRow>(
 export async function leafOf(db: pg.PoolClient, log: ProofLogName, nr: number): Promise<number> {
   const { leaf } = await one<{ leaf: number }>(
     db,
-    `select tegel * 256 + array_position(nrs, $2::bigint) - 1 as leaf from proof.bladen
-     where log = $1 and nrs @> array[$2::bigint]`,
+    `select tile * 256 + array_position(numbers, $2::bigint) - 1 as leaf from proof.bundles
+     where log = $1 and numbers @> array[$2::bigint]`,
     [log, nr],
   );
   return Number(leaf);

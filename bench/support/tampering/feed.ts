@@ -9,12 +9,12 @@ interface FeedRecord extends Chosen {
 async function feedRecord(db: pg.PoolClient): Promise<FeedRecord> {
   const { n } = await one<{ n: number }>(
     db,
-    `select sequence_number as n from raadsfeed.record where op = 'upsert' and zaad is not null order by random() limit 1`,
+    `select sequence_number as n from raadsfeed.record where op = 'upsert' and seed is not null order by random() limit 1`,
   );
   return { n: Number(n), name: `record ${n}`, leaf: Number(n) - 1 };
 }
 
-const TABLES = ['stand', 'tekst', 'record'];
+const TABLES = ['current_records', 'texts', 'record'];
 
 /** Its records. */
 export const FEED: LogRecords<FeedRecord> = {
@@ -24,7 +24,7 @@ export const FEED: LogRecords<FeedRecord> = {
     for (const table of TABLES) await db.query(`delete from raadsfeed.${table} where sequence_number = $1`, [n]);
   },
   async removeDay(db, { n }) {
-    const day = `(select sequence_number from raadsfeed.record where opgeslagen::date = (select opgeslagen::date from raadsfeed.record where sequence_number = $1))`;
+    const day = `(select sequence_number from raadsfeed.record where stored_at::date = (select stored_at::date from raadsfeed.record where sequence_number = $1))`;
     for (const table of TABLES) await db.query(`delete from raadsfeed.${table} where sequence_number in ${day}`, [n]);
   },
 };
@@ -33,7 +33,7 @@ export const FEED_TRIES: Readonly<Record<string, Try>> = {
   async update(db) {
     const { n, name } = await feedRecord(db);
     await db.query(
-      `update raadsfeed.tekst set rest = replace(rest, 'Vergadering', 'Bijeenkomst') where sequence_number = $1`,
+      `update raadsfeed.texts set record_suffix = replace(record_suffix, 'Vergadering', 'Bijeenkomst') where sequence_number = $1`,
       [n],
     );
     return { names: [name], forged: [name] };
@@ -42,12 +42,12 @@ export const FEED_TRIES: Readonly<Record<string, Try>> = {
     const { n } = await feedRecord(db);
     const { head } = await one<{ head: number }>(db, 'update raadsfeed.feed set head = head + 1 returning head');
     await db.query(
-      `insert into raadsfeed.record (sequence_number, op, resource_type, organisatiecode, bronidentificatie, opgeslagen, zaad)
-       select $2, op, resource_type, organisatiecode, bronidentificatie, opgeslagen, zaad from raadsfeed.record where sequence_number = $1`,
+      `insert into raadsfeed.record (sequence_number, op, resource_type, organisatiecode, bronidentificatie, stored_at, seed)
+       select $2, op, resource_type, organisatiecode, bronidentificatie, stored_at, seed from raadsfeed.record where sequence_number = $1`,
       [n, head],
     );
     await db.query(
-      `insert into raadsfeed.tekst (sequence_number, merk, kop, rest) select $2, merk, kop, rest from raadsfeed.tekst where sequence_number = $1`,
+      `insert into raadsfeed.texts (sequence_number, epoch, record_prefix, record_suffix) select $2, epoch, record_prefix, record_suffix from raadsfeed.texts where sequence_number = $1`,
       [n, head],
     );
     return { names: [`record ${head}`], forged: [`record ${head}`] };
@@ -60,7 +60,7 @@ export const FEED_TRIES: Readonly<Record<string, Try>> = {
       [a],
     );
     await db.query(
-      `update raadsfeed.tekst t set (kop, rest) = (select kop, rest from raadsfeed.tekst o where o.sequence_number = case t.sequence_number when $1 then $2::bigint else $1::bigint end)
+      `update raadsfeed.texts t set (record_prefix, record_suffix) = (select record_prefix, record_suffix from raadsfeed.texts o where o.sequence_number = case t.sequence_number when $1 then $2::bigint else $1::bigint end)
        where sequence_number in ($1, $2)`,
       [a, n],
     );
@@ -73,9 +73,12 @@ export const FEED_TRIES: Readonly<Record<string, Try>> = {
       resource: { organisatiecode: 'gm9901', bronidentificatie: 'x' },
       ...{ storedAt: '2026-01-01T00:00:00.000Z', verwijderreden: 'overig', geredigeerdeSequenceNumbers: [n] },
     });
-    await db.query('update raadsfeed.tekst set kop = $2, rest = null where sequence_number = $1', [n, text]);
-    await db.query(`update raadsfeed.record set op = 'redact', zaad = null where sequence_number = $1`, [n]);
-    await db.query('delete from raadsfeed.stand where sequence_number = $1', [n]);
+    await db.query('update raadsfeed.texts set record_prefix = $2, record_suffix = null where sequence_number = $1', [
+      n,
+      text,
+    ]);
+    await db.query(`update raadsfeed.record set op = 'redact', seed = null where sequence_number = $1`, [n]);
+    await db.query('delete from raadsfeed.current_records where sequence_number = $1', [n]);
     return { names: [name], forged: [name] };
   },
 };

@@ -12,8 +12,8 @@ interface Version extends Chosen {
 async function version(db: pg.PoolClient): Promise<Version> {
   const found = await one<{ actieId: string; versie: number; nr: number }>(
     db,
-    `select actie_id as "actieId", versie, bewijs_nr as nr from verwerkingenlog.versies
-     where bewijs_nr is not null and json_array_length(objecten) > 0 order by random() limit 1`,
+    `select actie_id as "actieId", versie, proof_number as nr from verwerkingenlog.versies
+     where proof_number is not null and json_array_length(objecten) > 0 order by random() limit 1`,
   );
   return {
     ...found,
@@ -67,7 +67,7 @@ export const PROCESSING_TRIES: Readonly<Record<string, Try>> = {
       `create temp table kopie on commit drop as select * from verwerkingenlog.versies where actie_id = $1 and versie = $2`,
       [found.actieId, found.versie],
     );
-    await db.query(`update kopie set actie_id = $1, versie = 1${proven ? '' : ', bewijs_nr = null, zaad = null'}`, [
+    await db.query(`update kopie set actie_id = $1, versie = 1${proven ? '' : ', proof_number = null, seed = null'}`, [
       actieId,
     ]);
     await db.query('insert into verwerkingenlog.versies select * from kopie');
@@ -95,8 +95,8 @@ export const PROCESSING_TRIES: Readonly<Record<string, Try>> = {
   async 'another seed'(db) {
     const [a, b] = [await version(db), await version(db)];
     await db.query(
-      `update verwerkingenlog.versies set zaad = case when $3::boolean
-         then (select left(zaad, 40) || 'AAAA' || substr(zaad, 45) from verwerkingenlog.versies where actie_id = $4 and versie = $5) else null end
+      `update verwerkingenlog.versies set seed = case when $3::boolean
+         then (select left(seed, 40) || 'AAAA' || substr(seed, 45) from verwerkingenlog.versies where actie_id = $4 and versie = $5) else null end
        where actie_id = $1 and versie = $2`,
       [a.actieId, a.versie, randomInt(2) === 0, b.actieId, b.versie],
     );
@@ -105,7 +105,7 @@ export const PROCESSING_TRIES: Readonly<Record<string, Try>> = {
   async 'another number'(db) {
     const [a, b] = [await version(db), await version(db)];
     const same = a.nr === b.nr;
-    await db.query('update verwerkingenlog.versies set bewijs_nr = $3 where actie_id = $1 and versie = $2', [
+    await db.query('update verwerkingenlog.versies set proof_number = $3 where actie_id = $1 and versie = $2', [
       a.actieId,
       a.versie,
       same ? 999_999_999 : b.nr,
@@ -115,7 +115,7 @@ export const PROCESSING_TRIES: Readonly<Record<string, Try>> = {
   async 'from before the log'(db) {
     const found = await version(db);
     await db.query(
-      `update verwerkingenlog.versies set bewijs_nr = null, zaad = null, tijdstip_registratie = '2020-01-01Z'
+      `update verwerkingenlog.versies set proof_number = null, seed = null, tijdstip_registratie = '2020-01-01Z'
        where actie_id = $1 and versie = $2`,
       [found.actieId, found.versie],
     );
@@ -126,8 +126,8 @@ export const PROCESSING_TRIES: Readonly<Record<string, Try>> = {
     await PROCESSING.remove(db, found);
     const { nr } = await one<{ nr: number }>(
       db,
-      `update proof.verwijderingen set inhoud = replace(inhoud, '"bladen":[', '"bladen":[[1,${found.leaf},${found.leaf}],')
-       where log = 'verwerkingen' returning nr`,
+      `update proof.removals set inhoud = replace(inhoud, '"bladen":[', '"bladen":[[1,${found.leaf},${found.leaf}],')
+       where log = 'verwerkingen' returning number`,
     );
     return { names: [`verwijdering ${nr}`] };
   },

@@ -6,7 +6,7 @@ import { toItemState, toOffer } from './offer.ts';
 import { dropStrays, type IndexChange, writeIndex } from './write-index.ts';
 
 const INDEX: FeedIndex = {
-  schema: 'raadsfeed_diwoo',
+  schema: 'diwoo',
   stepRecords: 1000,
   write: (db, changes) => writeIndex(db, changes.flatMap(toChange)),
   begin: dropStrays,

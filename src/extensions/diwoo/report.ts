@@ -33,7 +33,7 @@ export interface LeftOutCount {
 export async function countOffered(db: Db): Promise<CategoryCount[]> {
   const { rows } = await db.query<CategoryCount>(
     `select organisatiecode, categorie, sum(aantal)::integer as documents, count(*)::integer as sitemaps
-       from raadsfeed_diwoo.sitemap where aantal > 0
+       from diwoo.sitemap where aantal > 0
       group by organisatiecode, categorie order by categorie, organisatiecode`,
   );
   return rows;
@@ -42,13 +42,13 @@ export async function countOffered(db: Db): Promise<CategoryCount[]> {
 /** Documents by the reason why they are left out; those that are gone as far as the history of the feed goes. */
 export async function countLeftOut(db: Db): Promise<LeftOutCount[]> {
   const { rows } = await db.query<LeftOutCount>(
-    `select reden as reason, count(*)::integer as documents from raadsfeed_diwoo.stuk where reden is not null group by reden
+    `select reden as reason, count(*)::integer as documents from diwoo.documents where reden is not null group by reden
      union all
      select case op when 'redact' then 'redacted' else 'removed' end, count(*)::integer
        from (select distinct on (organisatiecode, bronidentificatie) op, organisatiecode, bronidentificatie
                from raadsfeed.record r
               where resource_type = 'Informatieobject' and op <> 'upsert'
-                and not exists (select from raadsfeed.stand s
+                and not exists (select from raadsfeed.current_records s
                                  where s.organisatiecode = r.organisatiecode and s.resource_type = r.resource_type
                                    and s.bronidentificatie = r.bronidentificatie)
               order by organisatiecode, bronidentificatie, sequence_number desc) g
@@ -70,7 +70,7 @@ export async function listLeftOut(
   { after, limit }: { readonly after: LeftOutDocument | undefined; readonly limit: number },
 ): Promise<LeftOutDocument[]> {
   const { rows } = await db.query<LeftOutDocument>(
-    `select organisatiecode, bronidentificatie, reden as reason from raadsfeed_diwoo.stuk
+    `select organisatiecode, bronidentificatie, reden as reason from diwoo.documents
       where reden is not null and (reden, organisatiecode, bronidentificatie) > ($1::text, $2::text, $3::text)
       order by reden, organisatiecode, bronidentificatie limit $4::integer`,
     [after?.reason ?? '', after?.organisatiecode ?? '', after?.bronidentificatie ?? '', limit],
@@ -88,7 +88,7 @@ export interface HostCount {
 export async function countHosts(db: Db): Promise<HostCount[]> {
   const { rows } = await db.query<HostCount>(
     `select substring(loc from '^https://([^/?#]+)') as host, categorie, count(*)::integer as documents
-       from raadsfeed_diwoo.stuk where plaats is not null
+       from diwoo.documents where plaats is not null
       group by 1, 2 order by 1, 2`,
   );
   return rows;

@@ -46,7 +46,7 @@ export function readName(file: string): SitemapName | { readonly categorie: numb
 export async function listCategories(db: Db): Promise<number[]> {
   const { rows } = await db.query<{ categorie: number }>({
     name: 'raadsfeed-diwoo-categorieen',
-    text: `select distinct categorie from raadsfeed_diwoo.sitemap where aantal > 0 order by categorie`,
+    text: `select distinct categorie from diwoo.sitemap where aantal > 0 order by categorie`,
   });
   return rows.map(({ categorie }) => categorie);
 }
@@ -58,7 +58,7 @@ const INDEX_SITEMAPS = 50_000;
 export async function readIndex(db: Db, categorie: number, baseUrl: string): Promise<string | undefined> {
   const { rows } = await db.query<SitemapName & { gewijzigd: Date }>({
     name: 'raadsfeed-diwoo-index',
-    text: `select organisatiecode, categorie, pagina, gewijzigd from raadsfeed_diwoo.sitemap
+    text: `select organisatiecode, categorie, pagina, gewijzigd from diwoo.sitemap
             where categorie = $1::integer and aantal > 0
             order by organisatiecode, pagina limit ${INDEX_SITEMAPS}`,
     values: [categorie],
@@ -91,7 +91,7 @@ export async function readSitemapState(
   const { rows } = await db.query<SitemapState>({
     name: 'raadsfeed-diwoo-sitemap',
     text: `select s.gewijzigd, s.versie, left(coalesce(o.naam, s.organisatiecode), ${MAX_NAME}) as naam
-             from raadsfeed_diwoo.sitemap s left join raadsfeed.organisatie o using (organisatiecode)
+             from diwoo.sitemap s left join raadsfeed.organisatie o using (organisatiecode)
             where s.categorie = $1::integer and s.organisatiecode = $2::text and s.pagina = $3::integer and s.aantal > 0`,
     values: [categorie, organisatiecode, pagina],
   });
@@ -119,7 +119,7 @@ export async function readDocuments(
   const { rows } = await db.query<Offered>({
     name: 'raadsfeed-diwoo-stukken',
     text: `select organisatiecode, categorie, loc, gewijzigd, titel, creatiedatum::text, ontvangen::text, formaat
-             from raadsfeed_diwoo.stuk
+             from diwoo.documents
             where organisatiecode = $1::text and categorie = $2::integer and pagina = $3::integer and plaats is not null
             order by plaats`,
     values: [organisatiecode, categorie, pagina],

@@ -70,14 +70,14 @@ async function writeItems(db: Db, items: readonly ItemChange[]): Promise<void> {
   const kept = items.filter(({ item }) => item !== undefined && (item.besloten || item.hoofd !== undefined));
   await db.query({
     name: 'raadsfeed-diwoo-punten-weg',
-    text: `delete from raadsfeed_diwoo.agendapunt a using unnest($1::text[], $2::text[]) as g (o, b)
+    text: `delete from diwoo.agendapunt a using unnest($1::text[], $2::text[]) as g (o, b)
             where a.organisatiecode = g.o and a.bronidentificatie = g.b`,
     values: keysOf(items.map(({ resource }) => resource)),
   });
   if (kept.length === 0) return;
   await db.query({
     name: 'raadsfeed-diwoo-punten',
-    text: `insert into raadsfeed_diwoo.agendapunt (organisatiecode, bronidentificatie, besloten, hoofd)
+    text: `insert into diwoo.agendapunt (organisatiecode, bronidentificatie, besloten, hoofd)
            select * from unnest($1::text[], $2::text[], $3::boolean[], $4::text[])`,
     values: [
       ...keysOf(kept.map(({ resource }) => resource)),
@@ -91,7 +91,7 @@ async function writeReferences(db: Db, documents: readonly DocumentChange[]): Pr
   if (documents.length === 0) return;
   await db.query({
     name: 'raadsfeed-diwoo-verwijzingen-weg',
-    text: `delete from raadsfeed_diwoo.verwijzing v using unnest($1::text[], $2::text[]) as g (o, b)
+    text: `delete from diwoo.links v using unnest($1::text[], $2::text[]) as g (o, b)
             where v.organisatiecode = g.o and v.van = g.b`,
     values: keysOf(documents.map(({ resource }) => resource)),
   });
@@ -99,7 +99,7 @@ async function writeReferences(db: Db, documents: readonly DocumentChange[]): Pr
   if (rows.length === 0) return;
   await db.query({
     name: 'raadsfeed-diwoo-verwijzingen',
-    text: `insert into raadsfeed_diwoo.verwijzing (organisatiecode, van, naar_organisatie, naar)
+    text: `insert into diwoo.links (organisatiecode, van, naar_organisatie, naar)
            select * from unnest($1::text[], $2::text[], $3::text[], $4::text[])`,
     values: [...keysOf(rows.map(({ resource }) => resource)), ...keysOf(rows.map(({ to }) => to))],
   });
@@ -114,9 +114,9 @@ async function documentsOf(db: Db, items: readonly ItemChange[]): Promise<Resour
              select g.o collate "C", g.b collate "C" from unnest($1::text[], $2::text[]) as g (o, b)
              union
              select a.organisatiecode, a.bronidentificatie from punt p
-               join raadsfeed_diwoo.agendapunt a on a.organisatiecode = p.o and a.hoofd = p.b)
+               join diwoo.agendapunt a on a.organisatiecode = p.o and a.hoofd = p.b)
            select distinct v.organisatiecode, v.van as bronidentificatie
-             from punt p join raadsfeed_diwoo.verwijzing v on v.naar_organisatie = p.o and v.naar = p.b`,
+             from punt p join diwoo.links v on v.naar_organisatie = p.o and v.naar = p.b`,
     values: keysOf(items.map(({ resource }) => resource)),
   });
   return rows;
@@ -129,16 +129,16 @@ async function closedDocuments(db: Db, documents: readonly Resource[]): Promise<
     text: `with recursive v as materialized (
              select v.organisatiecode, v.van, v.naar_organisatie, v.naar
                from unnest($1::text[], $2::text[]) as g (o, b)
-               join raadsfeed_diwoo.verwijzing v on v.organisatiecode = g.o and v.van = g.b),
+               join diwoo.links v on v.organisatiecode = g.o and v.van = g.b),
            op (o, b, huidig) as (
              select distinct naar_organisatie, naar, naar from v
              union
              select op.o, op.b, a.hoofd from op
-               join raadsfeed_diwoo.agendapunt a on a.organisatiecode = op.o and a.bronidentificatie = op.huidig
+               join diwoo.agendapunt a on a.organisatiecode = op.o and a.bronidentificatie = op.huidig
               where a.hoofd is not null),
            dicht as (
              select distinct op.o, op.b from op
-               join raadsfeed_diwoo.agendapunt a on a.organisatiecode = op.o and a.bronidentificatie = op.huidig and a.besloten)
+               join diwoo.agendapunt a on a.organisatiecode = op.o and a.bronidentificatie = op.huidig and a.besloten)
            select v.organisatiecode, v.van as bronidentificatie
              from v left join dicht on dicht.o = v.naar_organisatie and dicht.b = v.naar
             group by v.organisatiecode, v.van
@@ -175,16 +175,16 @@ async function readWithAddresses(
     text: `with eigen as materialized (
              select s.organisatiecode, s.bronidentificatie, s.loc
                from unnest($1::text[], $2::text[]) as g (o, b)
-               join raadsfeed_diwoo.stuk s on s.organisatiecode = g.o and s.bronidentificatie = g.b),
+               join diwoo.documents s on s.organisatiecode = g.o and s.bronidentificatie = g.b),
            sleutel as (
              select organisatiecode, bronidentificatie from eigen
              union
              select s.organisatiecode, s.bronidentificatie
                from (select loc from eigen where loc is not null union select * from unnest($3::text[])) as l (loc)
-               join raadsfeed_diwoo.stuk s on s.loc = l.loc)
+               join diwoo.documents s on s.loc = l.loc)
            select s.organisatiecode, s.bronidentificatie, s.nummer, s.gewijzigd, s.loc, s.categorie, s.titel,
                   s.creatiedatum::text, s.formaat, s.ontvangen::text, s.reden, s.pagina, s.plaats
-             from sleutel k join raadsfeed_diwoo.stuk s using (organisatiecode, bronidentificatie)`,
+             from sleutel k join diwoo.documents s using (organisatiecode, bronidentificatie)`,
     values: [...keysOf(documents), arrayOf.text(addresses)],
   });
   return new Map(rows.map((row) => [documentKey(row), toDocument(row)]));
@@ -212,7 +212,7 @@ async function givePlaces(db: Db, documents: readonly Document[]): Promise<Docum
   );
   const { rows } = await db.query<{ organisatiecode: string; categorie: number; volgende: number }>({
     name: 'raadsfeed-diwoo-reeks',
-    text: `insert into raadsfeed_diwoo.reeks as r (organisatiecode, categorie, volgende)
+    text: `insert into diwoo.series as r (organisatiecode, categorie, volgende)
            select * from unnest($1::text[], $2::integer[], $3::integer[])
                on conflict (organisatiecode, categorie) do update set volgende = r.volgende + excluded.volgende
            returning organisatiecode, categorie, volgende`,
@@ -239,7 +239,7 @@ async function remove(db: Db, documents: readonly Document[]): Promise<void> {
   if (documents.length === 0) return;
   await db.query({
     name: 'raadsfeed-diwoo-weg',
-    text: `delete from raadsfeed_diwoo.stuk s using unnest($1::text[], $2::text[]) as g (o, b)
+    text: `delete from diwoo.documents s using unnest($1::text[], $2::text[]) as g (o, b)
             where s.organisatiecode = g.o and s.bronidentificatie = g.b`,
     values: keysOf(documents),
   });
@@ -253,7 +253,7 @@ async function write(db: Db, documents: readonly Document[]): Promise<void> {
     arrayOf.text(documents.map((document) => value(document) ?? null));
   await db.query({
     name: 'raadsfeed-diwoo-schrijf',
-    text: `insert into raadsfeed_diwoo.stuk
+    text: `insert into diwoo.documents
              (organisatiecode, bronidentificatie, nummer, gewijzigd, loc, categorie, titel, creatiedatum, formaat, ontvangen, reden, pagina, plaats)
            select o, b, n, gewijzigd, loc, categorie, titel, creatiedatum::date, formaat, ontvangen::date, reden, pagina, plaats
              from unnest($1::text[], $2::text[], $3::bigint[], $4::timestamptz[], $5::text[], $6::integer[], $7::text[], $8::text[], $9::text[],
@@ -280,7 +280,7 @@ async function touch(db: Db, sitemaps: readonly TouchedSitemap[]): Promise<void>
   if (sitemaps.length === 0) return;
   await db.query({
     name: 'raadsfeed-diwoo-sitemaps',
-    text: `insert into raadsfeed_diwoo.sitemap as s (organisatiecode, categorie, pagina, aantal, gewijzigd)
+    text: `insert into diwoo.sitemap as s (organisatiecode, categorie, pagina, aantal, gewijzigd)
            select * from unnest($1::text[], $2::integer[], $3::integer[], $4::integer[], $5::timestamptz[])
                on conflict (categorie, organisatiecode, pagina) do update
               set aantal = s.aantal + excluded.aantal, gewijzigd = greatest(s.gewijzigd, excluded.gewijzigd), versie = s.versie + 1`,
@@ -308,32 +308,32 @@ function keysOf(resources: readonly Resource[]): [Buffer, Buffer] {
 export async function dropStrays(db: Db): Promise<boolean> {
   const documents = await db.query<{ removed: number }>(
     `with weg as (
-       delete from raadsfeed_diwoo.stuk
+       delete from diwoo.documents
         where ctid = any (array(
-              select s.ctid from raadsfeed_diwoo.stuk s
-               where not exists (select from raadsfeed.stand t
+              select s.ctid from diwoo.documents s
+               where not exists (select from raadsfeed.current_records t
                                   where t.organisatiecode = s.organisatiecode and t.resource_type = 'Informatieobject'
                                     and t.bronidentificatie = s.bronidentificatie and t.sequence_number = s.nummer)
                limit ${MOST_REMOVED}))
        returning organisatiecode, categorie, pagina, plaats), bladen as (
-     update raadsfeed_diwoo.sitemap m
+     update diwoo.sitemap m
         set aantal = m.aantal - w.aantal, gewijzigd = greatest(m.gewijzigd, now()), versie = m.versie + 1
        from (select organisatiecode, categorie, pagina, count(*)::integer as aantal from weg where plaats is not null group by 1, 2, 3) w
       where m.organisatiecode = w.organisatiecode and m.categorie = w.categorie and m.pagina = w.pagina)
      select count(*)::integer as removed from weg`,
   );
   const references = await db.query(
-    `delete from raadsfeed_diwoo.verwijzing
+    `delete from diwoo.links
       where ctid = any (array(
-            select v.ctid from raadsfeed_diwoo.verwijzing v
-             where not exists (select from raadsfeed_diwoo.stuk s where s.organisatiecode = v.organisatiecode and s.bronidentificatie = v.van)
+            select v.ctid from diwoo.links v
+             where not exists (select from diwoo.documents s where s.organisatiecode = v.organisatiecode and s.bronidentificatie = v.van)
              limit ${MOST_REMOVED}))`,
   );
   const items = await db.query(
-    `delete from raadsfeed_diwoo.agendapunt
+    `delete from diwoo.agendapunt
       where ctid = any (array(
-            select a.ctid from raadsfeed_diwoo.agendapunt a
-             where not exists (select from raadsfeed.stand t
+            select a.ctid from diwoo.agendapunt a
+             where not exists (select from raadsfeed.current_records t
                                 where t.organisatiecode = a.organisatiecode and t.resource_type = 'Agendapunt'
                                   and t.bronidentificatie = a.bronidentificatie)
              limit ${MOST_REMOVED}))`,

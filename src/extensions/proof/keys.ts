@@ -110,7 +110,7 @@ export async function faultOfKey(
 ): Promise<Omit<ConfigFault, 'variable'> | undefined> {
   const check = createHmac('sha256', sealingKey).update('koppelvlak:controle').digest('base64');
   // Before its migration nothing can be compared.
-  const { rows } = await db.query<{ there: boolean }>(`select to_regclass('proof.sleutel') is not null as there`);
+  const { rows } = await db.query<{ there: boolean }>(`select to_regclass('proof.key_check') is not null as there`);
   if (rows[0]?.there !== true) return undefined;
   const stored = await readKeyCheck(db);
   if (stored !== undefined) return stored === check ? undefined : OTHER_KEY;
@@ -123,12 +123,12 @@ export async function faultOfKey(
     for (const { origin, verifierKey } of await readOrigins(db, log))
       if (signerOf(proofKey, origin).key.text !== verifierKey) return OTHER_KEY;
   }
-  await db.query('insert into proof.sleutel (controle) values ($1::text) on conflict do nothing', [check]);
+  await db.query('insert into proof.key_check (controle) values ($1::text) on conflict do nothing', [check]);
   // Of two that are first with different keys, one decides.
   return (await readKeyCheck(db)) === check ? undefined : OTHER_KEY;
 }
 
 async function readKeyCheck(db: Db): Promise<string | undefined> {
-  const { rows } = await db.query<{ check: string }>('select controle as check from proof.sleutel');
+  const { rows } = await db.query<{ check: string }>('select controle as check from proof.key_check');
   return rows[0]?.check;
 }

@@ -139,8 +139,8 @@ async function nameExtraTiles({ db, found }: VerifyTreeOptions, stored: StoredLo
   const widths = new Map<unknown, number>();
   for (const { level, index, width } of tilesOf(size)) widths.set(level, index * TILE_WIDTH + width);
   const { rows } = await db.query<{ level: number; hashes: number }>(
-    `select niveau as level, max(tegel * ${TILE_WIDTH} + octet_length(hashes) / ${HASH_BYTES}) as hashes from proof.tegels
-     where log = $1::text and nummer = $2::integer group by niveau`,
+    `select level as level, max(tile * ${TILE_WIDTH} + octet_length(hashes) / ${HASH_BYTES}) as hashes from proof.tiles
+     where log = $1::text and nummer = $2::integer group by level`,
     [log, number],
   );
   for (const { level, hashes } of rows) {

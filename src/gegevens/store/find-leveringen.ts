@@ -3,12 +3,12 @@ import type { Variant } from '../model/mapping.ts';
 import type { Deliverer, Filter, Levering, Period } from '../model/selection.ts';
 
 /** Organisation, then period, then the order of the file; the same on every call. */
-const ORDER = `l.naam_sleutel collate "C" nulls last, l.organisatie_sleutel collate "C", l.periode_start, l.periode_einde,
-  l.invoer_id, l.nummer`;
+const ORDER = `l.name_key collate "C" nulls last, l.organisation_key collate "C", l.periode_start, l.periode_einde,
+  l.import_id, l.nummer`;
 
 /** The current leveringen of the requested organisations, in the configured model. */
-const MATCHES_FILTER = `variant = $1::text and model_versie = $2::text and vervallen_op is null
-  and ($3::text is null or naam_sleutel = $3::text or kvk_nummer = $4::text or gemeente_sleutel = $5::text)`;
+const MATCHES_FILTER = `variant = $1::text and model_version = $2::text and vervallen_op is null
+  and ($3::text is null or name_key = $3::text or kvk_nummer = $4::text or municipality_key = $5::text)`;
 
 function filterValues({ variant, model, organisatie }: Filter): unknown[] {
   return [variant, model, organisatie?.naam ?? null, organisatie?.kvk ?? null, organisatie?.gemeente ?? null];
@@ -24,26 +24,26 @@ export interface RequestedDeliverers {
 /** The requested organisations that there are leveringen of. */
 export async function findDeliverers(db: Db, filter: Filter): Promise<RequestedDeliverers> {
   const { rows } = await db.query<{
-    organisatie_sleutel: string;
+    organisation_key: string;
     naam: string | null;
-    gemeente_sleutel: string | null;
+    municipality_key: string | null;
     recent: string[];
   }>({
     name: 'gegevens-find-deliverers',
-    text: `select organisatie_sleutel, gemeente_sleutel, max(naam) as naam,
+    text: `select organisation_key, municipality_key, max(naam) as naam,
         max(array[periode_einde, periode_start])::text[] as recent
       from gegevens.leveringen where ${MATCHES_FILTER}
-      group by organisatie_sleutel, gemeente_sleutel
-      order by max(naam_sleutel) collate "C" nulls last, organisatie_sleutel collate "C", gemeente_sleutel`,
+      group by organisation_key, municipality_key
+      order by max(name_key) collate "C" nulls last, organisation_key collate "C", municipality_key`,
     values: filterValues(filter),
   });
   const [last] = rows.map(({ recent: [end = '', start = ''] }) => ({ start, end })).toSorted(byEndThenStart);
   return {
     recent: last,
     deliverers: rows.map((row) => ({
-      organisatieSleutel: row.organisatie_sleutel,
+      organisatieSleutel: row.organisation_key,
       naam: row.naam ?? undefined,
-      gemeenteSleutel: row.gemeente_sleutel ?? undefined,
+      gemeenteSleutel: row.municipality_key ?? undefined,
     })),
   };
 }
@@ -70,9 +70,9 @@ export async function findOrganisations(db: Db, filter: Filter): Promise<Leverin
   const { rows } = await db.query<LeveringRow>({
     name: 'gegevens-find-organisations',
     text: `select ${LEVERING_COLUMNS} from (
-        select distinct on (organisatie_sleutel, gemeente_sleutel) * from gegevens.leveringen
+        select distinct on (organisation_key, municipality_key) * from gegevens.leveringen
         where ${MATCHES_FILTER}
-        order by organisatie_sleutel, gemeente_sleutel, periode_einde desc, id desc
+        order by organisation_key, municipality_key, periode_einde desc, id desc
       ) l
       order by ${ORDER}`,
     values: filterValues(filter),
@@ -85,13 +85,13 @@ export async function findLeveringenById(
   db: Db,
   ids: readonly number[],
 ): Promise<(Levering & { readonly modelVersie: string })[]> {
-  const { rows } = await db.query<LeveringRow & { model_versie: string }>(
-    `select ${LEVERING_COLUMNS}, l.model_versie from unnest($1::bigint[]) with ordinality as k (id, position)
+  const { rows } = await db.query<LeveringRow & { model_version: string }>(
+    `select ${LEVERING_COLUMNS}, l.model_version from unnest($1::bigint[]) with ordinality as k (id, position)
      join gegevens.leveringen l on l.id = k.id
      order by k.position`,
     [ids],
   );
-  return rows.map((row) => ({ ...toLevering(row), modelVersie: row.model_versie }));
+  return rows.map((row) => ({ ...toLevering(row), modelVersie: row.model_version }));
 }
 
 /** Whose pages belong together: one requester, one filter. */
@@ -118,13 +118,13 @@ export async function savePagingState(db: Db, options: SavePagingStateOptions): 
   await db.query({
     name: 'gegevens-save-paging-state',
     text: `with expired as (
-        delete from gegevens.standen where ctid = any(array(
-          select ctid from gegevens.standen where verloopt_op <= $5::timestamptz limit 100 for update skip locked))
+        delete from gegevens.pinned_states where ctid = any(array(
+          select ctid from gegevens.pinned_states where expires_at <= $5::timestamptz limit 100 for update skip locked))
       )
-      insert into gegevens.standen (variant, afnemer, filter, leveringen, gemaakt_op, verloopt_op, periode_start, periode_einde)
+      insert into gegevens.pinned_states (variant, afnemer, filter, leveringen, created_at, expires_at, periode_start, periode_einde)
       values ($1::text, $2::text, $3::text, $4::bigint[], $5::timestamptz, $6::timestamptz, $7::date, $8::date)
       on conflict (variant, afnemer, filter) do update
-      set leveringen = excluded.leveringen, gemaakt_op = excluded.gemaakt_op, verloopt_op = excluded.verloopt_op,
+      set leveringen = excluded.leveringen, created_at = excluded.created_at, expires_at = excluded.expires_at,
         periode_start = excluded.periode_start, periode_einde = excluded.periode_einde`,
     values: [
       ...[variant, afnemer, filter, leveringen.map(({ id }) => id), at, new Date(at.getTime() + minutes * 60_000)],
@@ -142,10 +142,10 @@ export async function findPagingState(
   const { rows } = await db.query<LeveringRow & { verwacht: number; start: string; einde: string }>({
     name: 'gegevens-find-paging-state',
     text: `select ${LEVERING_COLUMNS}, cardinality(s.leveringen) as verwacht, s.periode_start as start, s.periode_einde as einde
-      from gegevens.standen s
+      from gegevens.pinned_states s
       cross join lateral unnest(s.leveringen) with ordinality as k (id, position)
       join gegevens.leveringen l on l.id = k.id and l.reden is distinct from 'verwijderd'
-      where s.variant = $1::text and s.afnemer = $2::text and s.filter = $3::text and s.verloopt_op > $4::timestamptz
+      where s.variant = $1::text and s.afnemer = $2::text and s.filter = $3::text and s.expires_at > $4::timestamptz
         and s.periode_start is not null
       order by k.position`,
     values: [variant, afnemer, filter, at],
@@ -157,20 +157,20 @@ export async function findPagingState(
 }
 
 /** Columns of a levering, for the alias `l`. */
-const LEVERING_COLUMNS = `l.id, l.invoer_id, l.nummer, l.organisatie_sleutel, l.naam, l.gemeente_sleutel, l.periode_start,
-  l.periode_einde, l.aangeleverd_op, l.kop, l.records, l.zaken, l.bytes`;
+const LEVERING_COLUMNS = `l.id, l.import_id, l.nummer, l.organisation_key, l.naam, l.municipality_key, l.periode_start,
+  l.periode_einde, l.aangeleverd_op, l.envelope, l.records, l.zaken, l.bytes`;
 
 interface LeveringRow extends Record<string, unknown> {
   readonly id: number;
-  readonly invoer_id: number;
+  readonly import_id: number;
   readonly nummer: number;
-  readonly organisatie_sleutel: string;
+  readonly organisation_key: string;
   readonly naam: string | null;
-  readonly gemeente_sleutel: string | null;
+  readonly municipality_key: string | null;
   readonly periode_start: string;
   readonly periode_einde: string;
   readonly aangeleverd_op: Date;
-  readonly kop: string;
+  readonly envelope: string;
   readonly records: number;
   readonly zaken: number;
   readonly bytes: number;
@@ -179,15 +179,15 @@ interface LeveringRow extends Record<string, unknown> {
 function toLevering(row: LeveringRow): Levering {
   return {
     id: row.id,
-    invoerId: row.invoer_id,
+    invoerId: row.import_id,
     nummer: row.nummer,
-    organisatieSleutel: row.organisatie_sleutel,
+    organisatieSleutel: row.organisation_key,
     naam: row.naam ?? undefined,
-    gemeenteSleutel: row.gemeente_sleutel ?? undefined,
+    gemeenteSleutel: row.municipality_key ?? undefined,
     periodeStart: row.periode_start,
     periodeEinde: row.periode_einde,
     aangeleverdOp: row.aangeleverd_op,
-    head: row.kop,
+    head: row.envelope,
     records: row.records,
     zaken: row.zaken,
     bytes: row.bytes,

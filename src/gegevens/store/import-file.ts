@@ -83,7 +83,7 @@ async function importInto(
   const { path, model, signal } = options;
   const { size } = await file.stat();
   const { rows } = await client.query<{ id: number }>(
-    `insert into gegevens.invoeren (variant, model_versie, bestand, bytes) values ($1::text, $2::text, $3::text, $4::bigint)
+    `insert into gegevens.imports (variant, model_version, bestand, bytes) values ($1::text, $2::text, $3::text, $4::bigint)
      returning id`,
     [model.variant, model.mapping.versie, basename(path), size],
   );
@@ -131,9 +131,10 @@ async function copyRecords(
 
 /** The key of this database under which persons and IDs are hashed, to recognise a record in several deliveries. */
 async function readRecognitionKey(db: Db): Promise<Buffer> {
-  const { rows } = await db.query<{ sleutel: Buffer }>('select sleutel from gegevens.herkenning');
+  const { rows } = await db.query<{ sleutel: Buffer }>('select sleutel from gegevens.recognition_key');
   const [key] = rows;
-  if (key === undefined) throw new Error('gegevens.herkenning is empty: the database is not as the migrations made it');
+  if (key === undefined)
+    throw new Error('gegevens.recognition_key is empty: the database is not as the migrations made it');
   return key.sleutel;
 }
 

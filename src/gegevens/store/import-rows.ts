@@ -79,14 +79,14 @@ class TableRows {
 export class ImportRows {
   readonly #client: pg.ClientBase;
   readonly #invoerId: number;
-  readonly #records = new TableRows('gegevens.records (invoer_id, levering, soort, nummer, tekst)', [
+  readonly #records = new TableRows('gegevens.records (import_id, levering, soort, nummer, tekst)', [
     8,
     4,
     2,
     4,
     'text',
   ]);
-  readonly #traits = new TableRows('gegevens.looptijden (invoer_id, levering, nummer, begin, einde, sleutel)', [
+  readonly #traits = new TableRows('gegevens.record_periods (import_id, levering, nummer, begin, einde, sleutel)', [
     8,
     4,
     4,
@@ -94,8 +94,8 @@ export class ImportRows {
     4,
     'text',
   ]);
-  readonly #zaakRecords = new TableRows('gegevens.zaken_bij (invoer_id, levering, bij, zaak)', [8, 4, 4, 4]);
-  readonly #zaakSignalen = new TableRows('gegevens.zaak_signalen (invoer_id, levering, zaak, signaal)', [8, 4, 4, 4]);
+  readonly #zaakRecords = new TableRows('gegevens.case_records (import_id, levering, bij, zaak)', [8, 4, 4, 4]);
+  readonly #zaakSignalen = new TableRows('gegevens.case_signals (import_id, levering, zaak, signaal)', [8, 4, 4, 4]);
   #writing: Promise<void> = Promise.resolve();
 
   /** @param client runs no other statements until `finish` or `idle` */

@@ -108,9 +108,9 @@ async function insertEntry(db: Db, entry: JournalEntry, own: NewEntry): Promise<
   const { rowCount } = await db.query({
     name: 'gegevens-write-journal',
     text: `insert into gegevens.journaal
-        (variant, request_id, oin, subject, token_hash, fsc_transactie_id, vraag, vraag_digest, vraag_handtekening, pagina,
-         pagina_grootte, leveringen, records, bytes, antwoord_digest, antwoord_handtekening, ongedekt,
-         trace_id, span_id, ouder_span_id, id, klaargezet_op, zaad, bewijs_nr, machtiging, first_signature_hash)
+        (variant, request_id, oin, subject, token_hash, fsc_transaction_id, vraag, request_digest, request_signature, pagina,
+         page_size, leveringen, records, bytes, answer_digest, answer_signature, ongedekt,
+         trace_id, span_id, parent_span_id, id, prepared_at, seed, proof_number, machtiging, first_signature_hash)
       overriding system value
       values ($1::text, $2::uuid, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text, $9::text, $10::int,
          $11::int, $12::bigint[], $13::int, $14::bigint, $15::text, $16::text, $17::jsonb, $18::text, $19::text, $20::text,
@@ -154,7 +154,7 @@ function lineOf(entry: JournalEntry, id: number, at: Date): Journalled {
 export async function markSent(db: Db, id: number): Promise<void> {
   await db.query({
     name: 'gegevens-mark-sent',
-    text: 'update gegevens.journaal set verzonden_op = clock_timestamp() where id = $1::bigint and verzonden_op is null',
+    text: 'update gegevens.journaal set sent_at = clock_timestamp() where id = $1::bigint and sent_at is null',
     values: [id],
   });
 }
@@ -203,11 +203,11 @@ interface JournalQuery {
 }
 
 /** The members of a line, of `gegevens.journaal`. */
-const LINE = `id, variant, klaargezet_op as "klaargezetOp", verzonden_op as "verzondenOp", request_id as "requestId", oin, subject,
-       token_hash as "tokenHash", fsc_transactie_id as "fscTransactieId",
-       trace_id as "traceId", span_id as "spanId", ouder_span_id as "parentSpanId", vraag, vraag_digest as "vraagDigest",
-       vraag_handtekening as "vraagHandtekening", pagina, pagina_grootte as "paginaGrootte", leveringen, records, bytes,
-       antwoord_digest as "antwoordDigest", antwoord_handtekening as "antwoordHandtekening", ongedekt, machtiging`;
+const LINE = `id, variant, prepared_at as "klaargezetOp", sent_at as "verzondenOp", request_id as "requestId", oin, subject,
+       token_hash as "tokenHash", fsc_transaction_id as "fscTransactieId",
+       trace_id as "traceId", span_id as "spanId", parent_span_id as "parentSpanId", vraag, request_digest as "vraagDigest",
+       request_signature as "vraagHandtekening", pagina, page_size as "paginaGrootte", leveringen, records, bytes,
+       answer_digest as "antwoordDigest", answer_signature as "antwoordHandtekening", ongedekt, machtiging`;
 
 type StoredLine = Omit<Journalled, 'machtiging'> & { readonly machtiging: Machtiging | null };
 
@@ -218,7 +218,7 @@ function toLine({ machtiging, ...line }: StoredLine): Journalled {
 /** Entries after a number, in order, with what the proof log keeps of them. */
 export async function readJournalAfter(db: Db, after: number, limit: number): Promise<ProvenDelivery[]> {
   const { rows } = await db.query<StoredLine & { seed: string | null; proofNumber: number | null }>(
-    `select ${LINE}, zaad as seed, bewijs_nr as "proofNumber" from gegevens.journaal where id > $1::bigint order by id limit $2::int`,
+    `select ${LINE}, seed as seed, proof_number as "proofNumber" from gegevens.journaal where id > $1::bigint order by id limit $2::int`,
     [after, limit],
   );
   return rows.map(({ seed, proofNumber, ...line }) => ({ entry: toLine(line), seed, proofNumber }));
@@ -230,7 +230,7 @@ export async function readJournal(db: Db, { variant, oin, since, id, limit }: Jo
     `select ${LINE}
      from gegevens.journaal
      where ($1::text is null or variant = $1::text) and ($2::text is null or oin = $2::text)
-       and ($3::timestamptz is null or klaargezet_op >= $3::timestamptz) and ($4::bigint is null or id = $4::bigint)
+       and ($3::timestamptz is null or prepared_at >= $3::timestamptz) and ($4::bigint is null or id = $4::bigint)
      order by id desc limit $5::int`,
     [variant ?? null, oin ?? null, since ?? null, id ?? null, limit],
   );
@@ -282,7 +282,7 @@ export async function proveDelivery(
 /** The moment of the last delivery that has an entry; undefined: none has. */
 export async function lastProven(db: Db): Promise<Date | undefined> {
   const { rows } = await db.query<{ at: Date | null }>(
-    'select max(klaargezet_op) as at from gegevens.journaal where bewijs_nr is not null',
+    'select max(prepared_at) as at from gegevens.journaal where proof_number is not null',
   );
   return rows[0]?.at ?? undefined;
 }
@@ -329,11 +329,11 @@ export function deliveriesSection(pool: Pool): OperatorSection {
     title: 'Deliveries of the last 30 days',
     read: async () => {
       const { rows } = await pool.query<Day>(
-        `select (klaargezet_op at time zone 'Europe/Amsterdam')::date::text as dag, variant, count(*)::float8 as answers,
+        `select (prepared_at at time zone 'Europe/Amsterdam')::date::text as dag, variant, count(*)::float8 as answers,
                 sum(records)::float8 as records, sum(bytes)::float8 as bytes,
-                count(*) filter (where verzonden_op is null)::float8 as broken
+                count(*) filter (where sent_at is null)::float8 as broken
            from gegevens.journaal
-          where klaargezet_op > now() - interval '30 days'
+          where prepared_at > now() - interval '30 days'
           group by 1, 2
           order by 1 desc, 2`,
       );

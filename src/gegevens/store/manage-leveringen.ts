@@ -42,15 +42,15 @@ export async function listLeveringen(
   { variant, all = false, id, gemeente }: ListOptions,
 ): Promise<ListedLevering[]> {
   const { rows } = await db.query<ListedLevering & Record<string, unknown>>(
-    `select l.id, l.variant, coalesce(l.naam, l.organisatie_sleutel) as organisatie, l.kvk_nummer as "kvkNummer",
-       l.gemeentecode, l.gemeente_sleutel as gemeente, l.periode_start as "periodeStart", l.periode_einde as "periodeEinde",
-       l.aangeleverd_op as "aangeleverdOp", l.records, l.zaken, l.bytes, i.bestand, l.model_versie as "modelVersie",
-       i.ingevoerd_op as "ingevoerdOp", l.vingerafdruk, l.vervallen_op as "vervallenOp", l.reden
+    `select l.id, l.variant, coalesce(l.naam, l.organisation_key) as organisatie, l.kvk_nummer as "kvkNummer",
+       l.gemeentecode, l.municipality_key as gemeente, l.periode_start as "periodeStart", l.periode_einde as "periodeEinde",
+       l.aangeleverd_op as "aangeleverdOp", l.records, l.zaken, l.bytes, i.bestand, l.model_version as "modelVersie",
+       i.imported_at as "ingevoerdOp", l.vingerafdruk, l.vervallen_op as "vervallenOp", l.reden
      from gegevens.leveringen l
-     join gegevens.invoeren i on i.id = l.invoer_id
+     join gegevens.imports i on i.id = l.import_id
      where ($1::text is null or l.variant = $1::text) and ($2::boolean or l.vervallen_op is null)
-       and ($3::bigint is null or l.id = $3::bigint) and ($4::text is null or l.gemeente_sleutel = $4::text)
-     order by l.variant, l.periode_einde desc, l.naam_sleutel collate "C" nulls last, l.gemeente_sleutel, l.id desc`,
+       and ($3::bigint is null or l.id = $3::bigint) and ($4::text is null or l.municipality_key = $4::text)
+     order by l.variant, l.periode_einde desc, l.name_key collate "C" nulls last, l.municipality_key, l.id desc`,
     [variant ?? null, all, id ?? null, gemeente ?? null],
   );
   return rows;
@@ -58,8 +58,11 @@ export async function listLeveringen(
 
 /** A levering with empty lists, as JSON. */
 export async function readHead(db: Db, id: number): Promise<unknown> {
-  const { rows } = await db.query<{ kop: string }>('select kop from gegevens.leveringen where id = $1::bigint', [id]);
-  const head: unknown = JSON.parse(rows[0]?.kop ?? 'null');
+  const { rows } = await db.query<{ envelope: string }>(
+    'select envelope from gegevens.leveringen where id = $1::bigint',
+    [id],
+  );
+  const head: unknown = JSON.parse(rows[0]?.envelope ?? 'null');
   return head;
 }
 
@@ -105,11 +108,11 @@ export async function pruneLeveringen(pool: Pool, options: PruneOptions): Promis
  */
 async function findPrunable(db: Db, before: Date, now: Date): Promise<PrunedLevering[]> {
   const { rows } = await db.query<PrunedLevering & Record<string, unknown>>(
-    `select l.id, l.invoer_id as "invoerId", l.nummer, coalesce(l.naam, l.organisatie_sleutel) as organisatie, l.records, l.bytes
+    `select l.id, l.import_id as "invoerId", l.nummer, coalesce(l.naam, l.organisation_key) as organisatie, l.records, l.bytes
      from gegevens.leveringen l
      where l.vervallen_op < $1::timestamptz
        and not exists (
-         select from gegevens.standen s where s.verloopt_op > $2::timestamptz and l.id = any(s.leveringen))
+         select from gegevens.pinned_states s where s.expires_at > $2::timestamptz and l.id = any(s.leveringen))
      order by l.id`,
     [before, now],
   );
@@ -127,19 +130,19 @@ async function pruneLevering(pool: Pool, { id, invoerId, nummer }: PrunedLeverin
     );
     if (deleted.rowCount === 0) return;
     const key = [invoerId, nummer];
-    for (const table of ['records', 'looptijden', 'zaken_bij', 'zaak_signalen']) {
-      await db.query(`delete from gegevens.${table} where invoer_id = $1::bigint and levering = $2::int`, key);
+    for (const table of ['records', 'record_periods', 'case_records', 'case_signals']) {
+      await db.query(`delete from gegevens.${table} where import_id = $1::bigint and levering = $2::int`, key);
     }
     await db.query(
-      `delete from gegevens.invoeren i where i.id = $1::bigint
-         and not exists (select from gegevens.leveringen l where l.invoer_id = i.id)`,
+      `delete from gegevens.imports i where i.id = $1::bigint
+         and not exists (select from gegevens.leveringen l where l.import_id = i.id)`,
       [invoerId],
     );
   });
 }
 
 async function prunePagingStates(db: Db, now: Date): Promise<void> {
-  await db.query('delete from gegevens.standen where verloopt_op <= $1::timestamptz', [now]);
+  await db.query('delete from gegevens.pinned_states where expires_at <= $1::timestamptz', [now]);
 }
 
 /** Notifies every instance that something was removed. */
@@ -157,7 +160,7 @@ export async function removeLeveringen(db: Db, ids: readonly number[]): Promise<
        where id = any($1::bigint[]) and reden is distinct from 'verwijderd'
        returning id
      ), standen as (
-       delete from gegevens.standen where leveringen && array(select id from weg)
+       delete from gegevens.pinned_states where leveringen && array(select id from weg)
      )
      select id, pg_notify('${REMOVED_CHANNEL}', '') from weg order by id`,
     [ids],

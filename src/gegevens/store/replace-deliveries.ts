@@ -33,11 +33,11 @@ export async function replaceDeliveries(db: Db, options: ReplaceOptions): Promis
   await lock(db, `gegevens.leveringen ${variant}`);
   const { leveringen, periodeStart, periodeEinde } = delivery;
   const { rows: earlier } = await db.query<EarlierLevering & Record<string, unknown>>(
-    `select id, organisatie_sleutel as "organisatieSleutel", naam, naam_sleutel as "naamSleutel", kvk_nummer as "kvkNummer",
-       gemeente_sleutel as "gemeenteSleutel", periode_start as "periodeStart", periode_einde as "periodeEinde", records, zaken
+    `select id, organisation_key as "organisatieSleutel", naam, name_key as "naamSleutel", kvk_nummer as "kvkNummer",
+       municipality_key as "gemeenteSleutel", periode_start as "periodeStart", periode_einde as "periodeEinde", records, zaken
      from gegevens.leveringen
-     where variant = $1::text and model_versie = $2::text and vervallen_op is null
-       and (organisatie_sleutel = any($3::text[]) or naam_sleutel = any($4::text[]))
+     where variant = $1::text and model_version = $2::text and vervallen_op is null
+       and (organisation_key = any($3::text[]) or name_key = any($4::text[]))
        and periode_start <= $6::date and periode_einde >= $5::date`,
     [
       ...[variant, model, leveringen.map(({ organisatie }) => organisatie.sleutel)],
@@ -63,17 +63,17 @@ async function compareRecords(db: Db, invoerId: number, found: readonly Replacea
   const olds = found.flatMap(({ replaces }, groep) => replaces.map((id) => ({ groep, id })));
   const { rows } = await db.query<Record<'groep' | keyof Change, number> & { soort: string }>(
     `with deel as (
-       select groep, $1::bigint as invoer_id, nummer, true as nieuw from unnest($2::int[], $3::int[]) as n (groep, nummer)
+       select groep, $1::bigint as import_id, nummer, true as nieuw from unnest($2::int[], $3::int[]) as n (groep, nummer)
        union all
-       select o.groep, l.invoer_id, l.nummer, false
+       select o.groep, l.import_id, l.nummer, false
          from unnest($4::int[], $5::bigint[]) as o (groep, id) join gegevens.leveringen l on l.id = o.id),
      herkend as (
        select d.groep, d.nieuw, 'records' as soort, t.sleutel
-         from deel d join gegevens.looptijden t on t.invoer_id = d.invoer_id and t.levering = d.nummer
+         from deel d join gegevens.record_periods t on t.import_id = d.import_id and t.levering = d.nummer
        union all
        select d.groep, d.nieuw, 'zaken', t.sleutel
-         from deel d join gegevens.zaken_bij b on b.invoer_id = d.invoer_id and b.levering = d.nummer
-         left join gegevens.looptijden t on t.invoer_id = b.invoer_id and t.levering = b.levering and t.nummer = b.bij),
+         from deel d join gegevens.case_records b on b.import_id = d.import_id and b.levering = d.nummer
+         left join gegevens.record_periods t on t.import_id = b.import_id and t.levering = b.levering and t.nummer = b.bij),
      geteld as (
        select groep, soort, count(*) filter (where not nieuw) as voor, count(*) filter (where nieuw) as na
          from herkend group by groep, soort, sleutel)
@@ -101,13 +101,13 @@ async function insertLeveringen(db: Db, options: ReplaceOptions, leveringen: rea
   const { variant, model, invoerId, delivery } = options;
   await db.query(
     `insert into gegevens.leveringen
-       (variant, invoer_id, nummer, organisatie_sleutel, naam, naam_sleutel, kvk_nummer, gemeentecode, gemeente_sleutel,
-        periode_start, periode_einde, aangeleverd_op, kop, records, zaken, bytes, vingerafdruk, model_versie, looptijden)
-     select $1::text, $2::bigint, l.nummer, l.sleutel, l.naam, l.naam_sleutel, l.kvk_nummer, l.gemeentecode, l.gemeente_sleutel,
-        $3::date, $4::date, $5::timestamptz, l.kop, l.records, l.zaken, l.bytes, l.vingerafdruk, $18::text, true
+       (variant, import_id, nummer, organisation_key, naam, name_key, kvk_nummer, gemeentecode, municipality_key,
+        periode_start, periode_einde, aangeleverd_op, envelope, records, zaken, bytes, vingerafdruk, model_version, has_periods)
+     select $1::text, $2::bigint, l.nummer, l.sleutel, l.naam, l.name_key, l.kvk_nummer, l.gemeentecode, l.municipality_key,
+        $3::date, $4::date, $5::timestamptz, l.envelope, l.records, l.zaken, l.bytes, l.vingerafdruk, $18::text, true
      from unnest($6::int[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::int[],
         $15::int[], $16::bigint[], $17::text[])
-       as l (nummer, sleutel, naam, naam_sleutel, kvk_nummer, gemeentecode, gemeente_sleutel, kop, records, zaken, bytes,
+       as l (nummer, sleutel, naam, name_key, kvk_nummer, gemeentecode, municipality_key, envelope, records, zaken, bytes,
         vingerafdruk)`,
     [
       variant,

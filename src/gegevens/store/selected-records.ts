@@ -24,7 +24,7 @@ export function streamList(client: pg.ClientBase, part: TextsPart, take: TakeTex
   const isAll = from === 0 && to === levering.records;
   if (part.list === 'zaken' && !isAll) return streamLists(client, [part], take);
   const text = `select tekst from gegevens.records
-      where invoer_id = $1::bigint and levering = $2::int and soort = $3::smallint and nummer >= $4::int and nummer < $5::int
+      where import_id = $1::bigint and levering = $2::int and soort = $3::smallint and nummer >= $4::int and nummer < $5::int
       order by nummer`;
   const range = part.list === 'records' ? [0, from, to] : [1, 0, levering.zaken];
   return streamTexts(client, take, text, [levering.invoerId, levering.nummer, ...range]);
@@ -37,14 +37,14 @@ export function streamList(client: pg.ClientBase, part: TextsPart, take: TakeTex
 export function streamLists(client: pg.ClientBase, lists: readonly TextsPart[], take: TakeText): Promise<void> {
   const text = `with requested as (
       select * from unnest($1::smallint[], $2::bigint[], $3::int[], $4::int[], $5::int[]) with ordinality
-        as g (soort, invoer_id, levering, from_nr, to_nr, slot)
+        as g (soort, import_id, levering, from_nr, to_nr, slot)
     )
     select tekst, slot::int - 1 from (
       select t.tekst, g.slot, t.nummer
       from requested g
       cross join lateral (
         select r.tekst, r.nummer from gegevens.records r
-        where r.invoer_id = g.invoer_id and r.levering = g.levering and r.soort = 0
+        where r.import_id = g.import_id and r.levering = g.levering and r.soort = 0
           and r.nummer >= g.from_nr and r.nummer < g.to_nr
         offset 0) t
       where g.soort = 0
@@ -52,12 +52,12 @@ export function streamLists(client: pg.ClientBase, lists: readonly TextsPart[], 
       select t.tekst, g.slot, t.nummer
       from requested g
       cross join lateral (
-        select z.zaak from gegevens.zaken_bij z
-        where z.invoer_id = g.invoer_id and z.levering = g.levering and z.bij >= g.from_nr and z.bij < g.to_nr
+        select z.zaak from gegevens.case_records z
+        where z.import_id = g.import_id and z.levering = g.levering and z.bij >= g.from_nr and z.bij < g.to_nr
         offset 0) z
       cross join lateral (
         select r.tekst, r.nummer from gegevens.records r
-        where r.invoer_id = g.invoer_id and r.levering = g.levering and r.soort = 1 and r.nummer = z.zaak
+        where r.import_id = g.import_id and r.levering = g.levering and r.soort = 1 and r.nummer = z.zaak
         offset 0) t
       where g.soort = 1
     ) found
@@ -97,13 +97,13 @@ export interface SelectOptions {
  */
 const DELIVERED = `chosen as (
     select *, rank = max(rank) over (partition by grp) as is_newest from unnest($1::bigint[], $2::int[], $3::int[], $4::bigint[], $5::int[]) with ordinality
-      as c (invoer_id, levering, grp, rank, zaken, slot)
+      as c (import_id, levering, grp, rank, zaken, slot)
   ), overlapping as materialized (
     select c.slot, c.grp, c.rank, c.is_newest, t.nummer, t.begin, t.einde, t.sleutel
     from chosen c
     cross join lateral (
-      select nummer, begin, einde, sleutel from gegevens.looptijden l
-      where l.invoer_id = c.invoer_id and l.levering = c.levering
+      select nummer, begin, einde, sleutel from gegevens.record_periods l
+      where l.import_id = c.import_id and l.levering = c.levering
         and coalesce(l.begin <= $7::date, true) and coalesce(l.einde >= $6::date, true)
       offset 0) t
   ), delivered as materialized (
@@ -161,8 +161,8 @@ export async function streamSelected(
       select o.slot, o.grp, o.rank, o.sleutel, o.nummer, z.zaak
       from (select * from chosen where zaken > 0) c
       cross join lateral (
-        select zaak, signaal from gegevens.zaak_signalen z
-        where z.invoer_id = c.invoer_id and z.levering = c.levering
+        select zaak, signaal from gegevens.case_signals z
+        where z.import_id = c.import_id and z.levering = c.levering
         offset 0) z
       join overlapping o on o.slot = c.slot and o.nummer = z.signaal
     ), zaken as (
@@ -186,21 +186,21 @@ export async function streamSelected(
       cross join lateral (
         select n as zaak from generate_series(0, c.zaken - 1) n
         where not exists (
-          select from gegevens.zaak_signalen z
-          where z.invoer_id = c.invoer_id and z.levering = c.levering and z.zaak = n)
+          select from gegevens.case_signals z
+          where z.import_id = c.import_id and z.levering = c.levering and z.zaak = n)
         offset 0) z
       where s.soort = 1 and s.from_nr = 0
     )
     select t.tekst, w.part
     from (
-      select c.invoer_id, c.levering, w.part, w.soort, w.nummer
+      select c.import_id, c.levering, w.part, w.soort, w.nummer
       from wanted w
       join chosen c on c.slot = w.slot
       order by w.part, w.nummer
       offset 0) w
     cross join lateral (
       select tekst from gegevens.records r
-      where r.invoer_id = w.invoer_id and r.levering = w.levering and r.soort = w.soort and r.nummer = w.nummer
+      where r.import_id = w.import_id and r.levering = w.levering and r.soort = w.soort and r.nummer = w.nummer
       offset 0) t
     order by w.part, w.nummer`;
   const values = [

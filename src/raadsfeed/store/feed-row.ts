@@ -33,7 +33,7 @@ export interface FeedRow extends FeedHead {
 }
 
 /** A `FeedHead` as text, for a select from `raadsfeed.feed`: one column beside the rows of a read, and what a notification carries. */
-export const FEED_HEAD = `concat_ws(' ', encode(feed_id, 'hex'), head, head_merk, historie_na, historie_na_merk, redacties)`;
+export const FEED_HEAD = `concat_ws(' ', encode(feed_id, 'hex'), head, head_epoch, history_after, history_after_epoch, redactions)`;
 
 /** Reads `FEED_HEAD`; `undefined` when the text is none. */
 export function parseFeedHead(text: string): FeedHead | undefined {
@@ -65,13 +65,13 @@ export async function readFeedHead(db: Db): Promise<FeedHead> {
 
 interface Row {
   readonly feed_head: string;
-  readonly historie_vanaf: Date;
-  readonly laatst_opgeslagen: Date | null;
+  readonly history_from: Date;
+  readonly last_stored_at: Date | null;
   readonly partitioned_to: number;
   readonly has_proof: boolean;
 }
 
-const ROW = `select ${FEED_HEAD} as feed_head, historie_vanaf, laatst_opgeslagen, partitioned_to,
+const ROW = `select ${FEED_HEAD} as feed_head, history_from, last_stored_at, partitioned_to,
   exists (select from proof.logs where log = 'raadsfeed') as has_proof from raadsfeed.feed`;
 
 export async function readFeedRow(db: Db): Promise<FeedRow> {
@@ -88,8 +88,8 @@ export async function lockFeedRow(db: Db): Promise<FeedRow> {
 function toFeedRow(row: Row | undefined): FeedRow {
   return {
     ...toFeedHead(row?.feed_head),
-    historieVanaf: row?.historie_vanaf ?? new Date(0),
-    lastStoredAt: row?.laatst_opgeslagen ?? null,
+    historieVanaf: row?.history_from ?? new Date(0),
+    lastStoredAt: row?.last_stored_at ?? null,
     partitionedTo: row?.partitioned_to ?? 0,
     hasProof: row?.has_proof ?? false,
   };
@@ -101,7 +101,7 @@ export async function moveHead(db: Db, head: FeedPosition, storedAt: Date, redac
     name: 'raadsfeed-move-head',
     text: `with moved as (
              update raadsfeed.feed
-                set head = $1::bigint, head_merk = $2::integer, laatst_opgeslagen = $3::timestamptz, redacties = redacties + $4::bigint
+                set head = $1::bigint, head_epoch = $2::integer, last_stored_at = $3::timestamptz, redactions = redactions + $4::bigint
              returning ${FEED_HEAD} as feed_head
            )
            select pg_notify('${FEED_CHANNEL}', feed_head) from moved`,
@@ -114,7 +114,7 @@ export async function moveBeginning(db: Db, after: FeedPosition, since: Date): P
   await db.query({
     text: `with moved as (
              update raadsfeed.feed
-                set historie_na = $1::bigint, historie_na_merk = $2::integer, historie_vanaf = $3::timestamptz, redacties = redacties + 1
+                set history_after = $1::bigint, history_after_epoch = $2::integer, history_from = $3::timestamptz, redactions = redactions + 1
              returning ${FEED_HEAD} as feed_head
            )
            select pg_notify('${FEED_CHANNEL}', feed_head) from moved`,

@@ -26,7 +26,7 @@ export interface FeedChange {
 
 /** An index in a schema of its own, which has a table `positie` with one row. */
 export interface FeedIndex {
-  readonly schema: 'raadsfeed_zoek' | 'raadsfeed_diwoo';
+  readonly schema: 'pages' | 'diwoo';
   /** Records of one step: few, so that no step holds its rows for long. */
   readonly stepRecords: number;
   /** Takes changes in, at most one of each resource. */
@@ -49,7 +49,7 @@ export interface IndexPosition {
 }
 
 const select = (schema: FeedIndex['schema']): string =>
-  `select feed_id as "feedId", nummer, scan_na as "scanNa", scan_tot as "scanTot" from ${schema}.positie`;
+  `select feed_id as "feedId", nummer, scan_after as "scanNa", scan_to as "scanTot" from ${schema}.position`;
 
 export async function readIndexPosition(
   db: Db,
@@ -124,7 +124,7 @@ async function move(
 ): Promise<void> {
   await db.query({
     name: `${schema}-position-move`,
-    text: `update ${schema}.positie set feed_id = $1::text, nummer = $2::bigint, scan_na = $3::bigint, scan_tot = $4::bigint`,
+    text: `update ${schema}.position set feed_id = $1::text, nummer = $2::bigint, scan_after = $3::bigint, scan_to = $4::bigint`,
     values: [feedId, nummer, scanNa, scanTot],
   });
 }

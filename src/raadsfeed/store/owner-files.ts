@@ -22,7 +22,7 @@ async function asOwner<T>(ownerUrl: string, name: string, work: (client: pg.Clie
 /** Removes what updates and deletes left behind in the tables that hold no content. */
 export async function vacuumFeed(ownerUrl: string): Promise<void> {
   await asOwner(ownerUrl, 'feed vacuum', (client) =>
-    client.query('vacuum raadsfeed.record, raadsfeed.stand, raadsfeed.tekst'),
+    client.query('vacuum raadsfeed.record, raadsfeed.current_records, raadsfeed.texts'),
   );
 }
 

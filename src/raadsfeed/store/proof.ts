@@ -55,7 +55,7 @@ export function numberedRecords(writer: ProofWriter): NumberedRecords {
         }));
         await db.query({
           name: 'raadsfeed-store-seeds',
-          text: `update raadsfeed.record r set zaad = z.zaad from unnest($1::bigint[], $2::text[]) as z(nummer, zaad)
+          text: `update raadsfeed.record r set seed = z.seed from unnest($1::bigint[], $2::text[]) as z(nummer, seed)
                  where r.sequence_number = z.nummer`,
           values: [
             sealed.map(({ number }) => number),

@@ -44,7 +44,7 @@ export interface PruneOptions {
 export async function findPruneEnd(pool: Pool, before: Date): Promise<number> {
   const { rows } = await pool.query<{ last: number | null; isFuture: boolean }>(
     `select max(sequence_number) as last, $1::timestamptz > clock_timestamp() as "isFuture"
-       from raadsfeed.record where opgeslagen < $1::timestamptz`,
+       from raadsfeed.record where stored_at < $1::timestamptz`,
     [before.toISOString()],
   );
   const [found] = rows;
@@ -78,7 +78,7 @@ async function moveTo(pool: Pool, wanted: number, before: Date): Promise<number>
     const feed = await lockFeedRow(client);
     if (wanted <= feed.historyAfter.sequenceNumber) return feed.historyAfter.sequenceNumber;
     const { rows } = await client.query<{ epoch: number }>(
-      'select merk as epoch from raadsfeed.tekst where sequence_number = $1::bigint',
+      'select epoch as epoch from raadsfeed.texts where sequence_number = $1::bigint',
       [wanted],
     );
     await moveBeginning(client, { sequenceNumber: wanted, epoch: rows[0]?.epoch ?? 0 }, before);
@@ -92,10 +92,10 @@ async function removeRange(pool: Pool, after: number, upTo: number, proof: Proof
       `with weg as (
          delete from raadsfeed.record r
           where r.sequence_number > $1::bigint and r.sequence_number <= $2::bigint
-            and not exists (select from raadsfeed.stand s where s.sequence_number = r.sequence_number)
+            and not exists (select from raadsfeed.current_records s where s.sequence_number = r.sequence_number)
          returning r.sequence_number
        ), teksten as (
-         delete from raadsfeed.tekst t using weg
+         delete from raadsfeed.texts t using weg
           where t.sequence_number = weg.sequence_number
             and t.sequence_number > $1::bigint and t.sequence_number <= $2::bigint
        )

@@ -44,7 +44,7 @@ export async function publishBatch(
   const storedAt = new Date(Math.max(now.getTime(), feed.lastStoredAt?.getTime() ?? 0));
   const storedAtText = storedAt.toISOString();
   const seed = randomInt(-(2 ** 31), 2 ** 31);
-  /** Another for each number, and never again the same: see `tekst.merk`. */
+  /** Another for each number, and never again the same: see `tekst.epoch`. */
   const epochOf = (number: number): number => seed ^ Math.imul(number, 0x9e37_79b1);
   const records: NumberedRecord[] = [];
   /** What becomes of the texts of records that were there before. */
@@ -104,7 +104,7 @@ function requireProof({ hasProof }: FeedRow, proof: ProofWriter | undefined): vo
 /** A change that got its number. */
 interface NumberedRecord {
   readonly sequenceNumber: number;
-  /** See `tekst.merk`. */
+  /** See `tekst.epoch`. */
   readonly epoch: number;
   /** That of the change, or `redact` when a later change of the batch took its content out. */
   readonly op: Change['op'];
@@ -130,30 +130,30 @@ async function writeRecords(
     text: `with nieuw as (
              select * from unnest($1::bigint[], $2::integer[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
                                   $9::text[], $10::bigint[], $11::text[], $12::boolean[], $14::text[])
-                 as n (sequence_number, merk, op, resource_type, organisatiecode, bronidentificatie, kop, rest, herkomst_feed,
-                       herkomst_nummer, content_hash, laatste, zaad)
+                 as n (sequence_number, epoch, op, resource_type, organisatiecode, bronidentificatie, record_prefix, record_suffix, herkomst_feed,
+                       herkomst_nummer, content_hash, laatste, seed)
            ), teksten as (
-             insert into raadsfeed.tekst (sequence_number, merk, kop, rest)
-             select sequence_number, merk, kop, rest from nieuw
+             insert into raadsfeed.texts (sequence_number, epoch, record_prefix, record_suffix)
+             select sequence_number, epoch, record_prefix, record_suffix from nieuw
            ), aanwezig as (
-             insert into raadsfeed.stand (organisatiecode, resource_type, bronidentificatie, sequence_number, content_hash)
+             insert into raadsfeed.current_records (organisatiecode, resource_type, bronidentificatie, sequence_number, content_hash)
              select organisatiecode, resource_type, bronidentificatie, sequence_number, content_hash
                from nieuw
               where laatste and op = 'upsert'
                  on conflict (organisatiecode, resource_type, bronidentificatie)
                  do update set sequence_number = excluded.sequence_number, content_hash = excluded.content_hash
            ), weg as (
-             delete from raadsfeed.stand
+             delete from raadsfeed.current_records
               using nieuw
               where nieuw.laatste and nieuw.op <> 'upsert'
-                and stand.organisatiecode = nieuw.organisatiecode
-                and stand.resource_type = nieuw.resource_type
-                and stand.bronidentificatie = nieuw.bronidentificatie
+                and current_records.organisatiecode = nieuw.organisatiecode
+                and current_records.resource_type = nieuw.resource_type
+                and current_records.bronidentificatie = nieuw.bronidentificatie
            )
-           insert into raadsfeed.record (sequence_number, op, resource_type, organisatiecode, bronidentificatie, opgeslagen,
-                                         herkomst_feed, herkomst_nummer, zaad)
+           insert into raadsfeed.record (sequence_number, op, resource_type, organisatiecode, bronidentificatie, stored_at,
+                                         herkomst_feed, herkomst_nummer, seed)
            select sequence_number, op, resource_type, organisatiecode, bronidentificatie, $13::timestamptz, herkomst_feed, herkomst_nummer,
-                  zaad
+                  seed
              from nieuw`,
     values: [
       records.map(({ sequenceNumber }) => sequenceNumber),

@@ -24,7 +24,7 @@ export async function readCollection(
     name: 'raadsfeed-collection',
     text: `(select ${FEED_HEAD} as name, null::bigint as number from raadsfeed.feed)
            union all
-           (select bronidentificatie, sequence_number from raadsfeed.stand
+           (select bronidentificatie, sequence_number from raadsfeed.current_records
              where organisatiecode = $1::text and resource_type = $2::text and bronidentificatie > $3::text
              order by bronidentificatie
              limit $4::integer)`,
@@ -51,7 +51,7 @@ export async function readResource(
 ): Promise<Read & { resource: CurrentResource | undefined }> {
   const found = await findNumbers(db, {
     name: 'raadsfeed-resource',
-    numbers: `select sequence_number from raadsfeed.stand
+    numbers: `select sequence_number from raadsfeed.current_records
                where organisatiecode = $1::text and resource_type = $2::text and bronidentificatie = $3::text`,
     values: [of.organisatiecode, of.resourceType, of.bronidentificatie],
   });

@@ -66,11 +66,11 @@ export async function readRange(db: Db, after: number, limit: number, mountUrl: 
     text: `(select ${FEED_HEAD} as record, null::integer as epoch, null::bigint as number from raadsfeed.feed)
            union all
            (select case when sequence_number = $2::bigint then ''
-                        when octet_length(kop) + coalesce(octet_length(rest), 0) > $4::integer then null
-                        when rest is null then kop
-                        else kop || $1::text || rest end,
-                   merk, sequence_number
-              from raadsfeed.tekst
+                        when octet_length(record_prefix) + coalesce(octet_length(record_suffix), 0) > $4::integer then null
+                        when record_suffix is null then record_prefix
+                        else record_prefix || $1::text || record_suffix end,
+                   epoch, sequence_number
+              from raadsfeed.texts
              where sequence_number >= $2::bigint and sequence_number <= $3::bigint
              order by sequence_number)`,
     values: [mountUrl, after, after + limit, Math.floor(PAGE_OCTETS / limit)],
@@ -173,7 +173,7 @@ export async function readSnapshot(
   const types = resourceType === undefined ? ['Vergadering', 'Agendapunt', 'Informatieobject'] : [resourceType];
   const found = await findNumbers(db, {
     name: `raadsfeed-snapshot${organisatiecode === undefined ? '' : '-organisation'}`,
-    numbers: `select sequence_number from raadsfeed.stand
+    numbers: `select sequence_number from raadsfeed.current_records
                where sequence_number > $1::bigint and sequence_number <= $2::bigint
                  and resource_type = any ($4::text[])${organisatiecode === undefined ? '' : ' and organisatiecode = $5::text'}
                order by sequence_number
@@ -244,17 +244,17 @@ export async function readTexts(
   const { rows } = await db.query<TextRow>({
     // Without a name: planned for its numbers each time. The sizes are known without the texts.
     text: `(select ${FEED_HEAD} as prefix, null as suffix,
-                   (select merk from raadsfeed.tekst where sequence_number = $6::bigint) as epoch, null::bigint as number,
+                   (select epoch from raadsfeed.texts where sequence_number = $6::bigint) as epoch, null::bigint as number,
                    null::bigint as found
               from raadsfeed.feed)
            union all
-           (select case when octets <= $5::integer or rest is null then kop end, case when octets <= $5::integer then rest end,
-                   merk, sequence_number, found
+           (select case when octets <= $5::integer or record_suffix is null then record_prefix end, case when octets <= $5::integer then record_suffix end,
+                   epoch, sequence_number, found
               from (select t.*, n.position, count(*) over () as found, sum(t.octets) over (order by n.position) - t.octets as before
                       from unnest($1::bigint[]) with ordinality as n (number, position)
                      cross join lateral (
-                           select sequence_number, merk, kop, rest, octet_length(kop) + coalesce(octet_length(rest), 0) as octets
-                             from raadsfeed.tekst
+                           select sequence_number, epoch, record_prefix, record_suffix, octet_length(record_prefix) + coalesce(octet_length(record_suffix), 0) as octets
+                             from raadsfeed.texts
                             where sequence_number = n.number and sequence_number >= $2::bigint and sequence_number <= $3::bigint
                            offset 0) t) read
              where before < $4::bigint

@@ -68,7 +68,7 @@ interface ContentRow {
   readonly resource_type: ResourceType;
   readonly organisatiecode: string;
   readonly bronidentificatie: string;
-  readonly opgeslagen: Date;
+  readonly stored_at: Date;
   readonly herkomst_feed: string | null;
   readonly herkomst_nummer: number | null;
   readonly is_current: boolean;
@@ -83,11 +83,11 @@ async function readContent(
   );
   const { rows } = await db.query<ContentRow>({
     // Without a name: planned for the tables as they are. Lookups one by one, or the planner might read all of the index.
-    text: `select r.*, exists (select from raadsfeed.stand s where s.sequence_number = r.sequence_number) as is_current
+    text: `select r.*, exists (select from raadsfeed.current_records s where s.sequence_number = r.sequence_number) as is_current
              from (select f.*
                      from unnest($1::text[], $2::text[], $3::text[]) as g (organisatiecode, resource_type, bronidentificatie)
                     cross join lateral (
-                          select sequence_number, resource_type, organisatiecode, bronidentificatie, opgeslagen, herkomst_feed, herkomst_nummer
+                          select sequence_number, resource_type, organisatiecode, bronidentificatie, stored_at, herkomst_feed, herkomst_nummer
                             from raadsfeed.record
                            where op = 'upsert' and organisatiecode = g.organisatiecode and resource_type = g.resource_type
                              and bronidentificatie = g.bronidentificatie
@@ -96,7 +96,7 @@ async function readContent(
                    select f.*
                      from unnest($4::text[], $5::bigint[], $6::text[]) as g (feed, nummer, organisatiecode)
                     cross join lateral (
-                          select sequence_number, resource_type, organisatiecode, bronidentificatie, opgeslagen, herkomst_feed, herkomst_nummer
+                          select sequence_number, resource_type, organisatiecode, bronidentificatie, stored_at, herkomst_feed, herkomst_nummer
                             from raadsfeed.record
                            where op = 'upsert' and herkomst_feed = g.feed and herkomst_nummer = g.nummer
                              and organisatiecode = g.organisatiecode
@@ -112,7 +112,7 @@ async function readContent(
   });
   return rows.map((row) => ({
     sequenceNumber: row.sequence_number,
-    storedAt: row.opgeslagen.toISOString(),
+    storedAt: row.stored_at.toISOString(),
     resourceType: row.resource_type,
     resource: { organisatiecode: row.organisatiecode, bronidentificatie: row.bronidentificatie },
     herkomst:
@@ -133,8 +133,8 @@ export async function writeRedacted(db: Db, texts: ReadonlyMap<number, string>):
   for (const [first, ofPartition] of Map.groupBy(numbers, firstOfPartition)) {
     await db.query({
       // Without a name: planned for its numbers, so that it locks no other partition.
-      text: `update raadsfeed.tekst set kop = redacted.kop, rest = null
-               from unnest($1::bigint[], $2::text[]) as redacted (nummer, kop)
+      text: `update raadsfeed.texts set record_prefix = redacted.record_prefix, record_suffix = null
+               from unnest($1::bigint[], $2::text[]) as redacted (nummer, record_prefix)
               where sequence_number = redacted.nummer and sequence_number >= $3::bigint and sequence_number < $4::bigint`,
       values: [
         ofPartition,
@@ -149,9 +149,9 @@ export async function writeRedacted(db: Db, texts: ReadonlyMap<number, string>):
   await db.query({
     name: 'raadsfeed-redact',
     text: `with standen as (
-             delete from raadsfeed.stand where sequence_number = any ($1::bigint[])
+             delete from raadsfeed.current_records where sequence_number = any ($1::bigint[])
            )
-           update raadsfeed.record set op = 'redact', zaad = null where sequence_number = any ($1::bigint[])`,
+           update raadsfeed.record set op = 'redact', seed = null where sequence_number = any ($1::bigint[])`,
     values: [numbers],
   });
 }

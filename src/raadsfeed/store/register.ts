@@ -36,7 +36,7 @@ export async function listFeeds(
   const { rows } = await db.query<Row>({
     name: `register-list${ofOne ? '-organisation' : ''}`,
     text: `select service_url as "serviceUrl", feed_url as "feedUrl", snapshot_url as "snapshotUrl", stream_url as "streamUrl", rol,
-                  organisaties, laatst_gezien as "laatstGezien", bereikbaar
+                  organisaties, last_seen_at as "laatstGezien", bereikbaar
              from aggregator.register
             where service_url > $1::text and feed_url is not null${ofOne ? ' and codes @> array[$3::text]' : ''}
             order by service_url
@@ -55,12 +55,12 @@ export async function saveFeed(
 ): Promise<void> {
   await db.query(
     `insert into aggregator.register (service_url, opgegeven, feed_url, snapshot_url, stream_url, rol, organisaties, codes,
-                                      laatst_gezien, bereikbaar, fout, volgende)
+                                      last_seen_at, bereikbaar, fout, volgende)
      values ($1::text, $2::text, $3::text, $4::text, $5::text, $6::text, $7::jsonb, $8::text[], now(), true, null,
              now() + make_interval(secs => $9::integer))
          on conflict (service_url) do update
         set feed_url = excluded.feed_url, snapshot_url = excluded.snapshot_url, stream_url = excluded.stream_url, rol = excluded.rol,
-            organisaties = excluded.organisaties, codes = excluded.codes, laatst_gezien = excluded.laatst_gezien, bereikbaar = true,
+            organisaties = excluded.organisaties, codes = excluded.codes, last_seen_at = excluded.last_seen_at, bereikbaar = true,
             fout = null, volgende = excluded.volgende`,
     [
       serviceUrl,
@@ -104,7 +104,7 @@ export interface RegisterEntry {
   readonly fout: string | null;
 }
 
-const ENTRY = `service_url as "serviceUrl", opgegeven, codes, laatst_gezien as "laatstGezien", bereikbaar, fout`;
+const ENTRY = `service_url as "serviceUrl", opgegeven, codes, last_seen_at as "laatstGezien", bereikbaar, fout`;
 
 /** Everything that the register knows, for its operator. */
 export async function readEntries(db: Db): Promise<RegisterEntry[]> {

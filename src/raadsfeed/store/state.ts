@@ -18,10 +18,10 @@ export async function readStateHashes(
     text: `select s.organisatiecode, s.resource_type, s.bronidentificatie, s.content_hash
              from unnest($1::text[], $2::text[], $3::text[]) as g (organisatiecode, resource_type, bronidentificatie)
             cross join lateral (select organisatiecode, resource_type, bronidentificatie, content_hash
-                                  from raadsfeed.stand
-                                 where stand.organisatiecode = g.organisatiecode
-                                   and stand.resource_type = g.resource_type
-                                   and stand.bronidentificatie = g.bronidentificatie
+                                  from raadsfeed.current_records
+                                 where current_records.organisatiecode = g.organisatiecode
+                                   and current_records.resource_type = g.resource_type
+                                   and current_records.bronidentificatie = g.bronidentificatie
                                  limit 1) as s`,
     values: [
       arrayOf.text(resources.map(({ resource }) => resource.organisatiecode)),
@@ -41,7 +41,7 @@ interface PresentResource {
 export async function readStateOf(db: Db, organisatiecode: string, upTo: number): Promise<PresentResource[]> {
   const { rows } = await db.query<{ resource_type: ResourceType; bronidentificatie: string }>(
     `select resource_type, bronidentificatie
-       from raadsfeed.stand
+       from raadsfeed.current_records
       where organisatiecode = $1::text and sequence_number <= $2::bigint
       order by sequence_number`,
     [organisatiecode, upTo],

@@ -25,8 +25,8 @@ export async function endOfRead(db: Db, after: number, upTo: number): Promise<nu
     name: 'raadsfeed-verify-end',
     text: `select min(sequence_number) filter (where octets >= $3::integer) as end
              from (select sequence_number,
-                          sum(octet_length(kop) + coalesce(octet_length(rest), 0)) over (order by sequence_number) as octets
-                     from raadsfeed.tekst
+                          sum(octet_length(record_prefix) + coalesce(octet_length(record_suffix), 0)) over (order by sequence_number) as octets
+                     from raadsfeed.texts
                     where sequence_number > $1::bigint and sequence_number <= $2::bigint) t`,
     values: [after, upTo, PAGE_OCTETS],
   });
@@ -37,15 +37,15 @@ export async function endOfRead(db: Db, after: number, upTo: number): Promise<nu
 export async function readNumbers(db: Db, after: number, upTo: number): Promise<StoredNumber[]> {
   const { rows } = await db.query<StoredNumber>({
     name: 'raadsfeed-numbers',
-    text: `select coalesce(r.sequence_number, t.sequence_number, s.sequence_number) as "sequenceNumber", t.merk as epoch, t.kop as prefix, t.rest as suffix, r.op,
-                  r.resource_type as "resourceType", r.organisatiecode, r.bronidentificatie, r.opgeslagen as "storedAt", r.zaad as seed,
+    text: `select coalesce(r.sequence_number, t.sequence_number, s.sequence_number) as "sequenceNumber", t.epoch as epoch, t.record_prefix as prefix, t.record_suffix as suffix, r.op,
+                  r.resource_type as "resourceType", r.organisatiecode, r.bronidentificatie, r.stored_at as "storedAt", r.seed as seed,
                   s.content_hash as "stateHash",
                   s.organisatiecode || '/' || s.resource_type || '/' || s.bronidentificatie as "stateIdentity"
              from (select * from raadsfeed.record where sequence_number > $1::bigint and sequence_number <= $2::bigint) r
-             full join (select * from raadsfeed.tekst
+             full join (select * from raadsfeed.texts
                          where sequence_number > $1::bigint and sequence_number <= $2::bigint) t
                on t.sequence_number = r.sequence_number
-             full join (select * from raadsfeed.stand where sequence_number > $1::bigint and sequence_number <= $2::bigint) s
+             full join (select * from raadsfeed.current_records where sequence_number > $1::bigint and sequence_number <= $2::bigint) s
                on s.sequence_number = coalesce(r.sequence_number, t.sequence_number)
             order by 1`,
     values: [after, upTo],
@@ -57,8 +57,8 @@ export async function readNumbers(db: Db, after: number, upTo: number): Promise<
 export async function readLeftovers(db: Db, head: number): Promise<{ beyondHead: number; unwritten: number }> {
   const { rows } = await db.query<{ beyondHead: number; unwritten: number }>(
     `select (select count(*) from raadsfeed.record where sequence_number > $1::bigint)
-            + (select count(*) from raadsfeed.tekst where sequence_number > $1::bigint)
-            + (select count(*) from raadsfeed.stand where sequence_number > $1::bigint) as "beyondHead",
+            + (select count(*) from raadsfeed.texts where sequence_number > $1::bigint)
+            + (select count(*) from raadsfeed.current_records where sequence_number > $1::bigint) as "beyondHead",
             (select count(*) from raadsfeed.pending_rewrites) as unwritten`,
     [head],
   );

@@ -173,8 +173,8 @@ function pageLink(
   location: Location | undefined,
 ): string | null {
   if (location === undefined) return null;
-  const { tijdstip, actieId, posities } = location;
-  const key = [tijdstip, actieId, ...(per === 'object' ? [posities.slice(1, -1)] : [])];
+  const { tijdstip, actieId, positions } = location;
+  const key = [tijdstip, actieId, ...(per === 'object' ? [positions.slice(1, -1)] : [])];
   return linkTo(request, address, writeCursor({ direction, key }));
 }
 

@@ -99,8 +99,8 @@ const VERSIE_ROW: Columns = [
   ['objecten', 'json', 'objecten'],
   ['weigert', 'boolean', 'refuseUnknownActivity'],
   ['idempotentie', 'uuid', 'idempotencyKey'],
-  ['vermelding', 'bytea', 'entry'],
-  ['bewijs_nr', 'bigint', 'bewijsNr'],
+  ['entry', 'bytea', 'entry'],
+  ['proof_number', 'bigint', 'bewijsNr'],
   ['traceparent', 'text', 'traceparent'],
   ['tracestate', 'text', 'tracestate'],
 ];
@@ -118,7 +118,7 @@ function rowOf({ versie, idempotencyKey, refuseUnknownActivity, entry, trace }: 
 const LOCATION_ROW: Columns = [
   ['sleutel', 'uuid', 'hash'],
   ['nr', 'integer', 'row'],
-  ['posities', 'integer[]', 'positions'],
+  ['positions', 'integer[]', 'positions'],
 ];
 
 /** Where the persons of versions are found, with the numbers of their versions from 1. */
@@ -131,20 +131,20 @@ function locationsOf(versions: readonly StoredVersie[]): object[] {
 }
 
 const INSERT_LOCATIONS = `
-    insert into verwerkingenlog.vindplaatsen (sleutel, tijdstip, actie_id, versie, categorie, verwerkingsactiviteit_id, posities)
+    insert into verwerkingenlog.locations (sleutel, tijdstip, actie_id, versie, categorie, verwerkingsactiviteit_id, positions)
     select p.sleutel, n.tijdstip, n.actie_id, n.versie, verwerkingenlog.categorie(n.vertrouwelijkheid, n.ooit_vertrouwelijk),
-      n.verwerkingsactiviteit_id, p.posities`;
+      n.verwerkingsactiviteit_id, p.positions`;
 
 /**
  * Takes keys in order, so that two groups cannot deadlock. A used key is free again after 24 hours, also by the clock of the database: the
  * stored moment is never far ahead of it, so that an instance whose clock is ahead frees none too early.
  */
 const takeKeys = (source: string): string => `
-    insert into verwerkingenlog.idempotentie as oud (sleutel, actie_id, tijdstip)
+    insert into verwerkingenlog.idempotency_keys as oud (sleutel, actie_id, tijdstip)
     select idempotentie, actie_id, least(tijdstip_registratie, clock_timestamp() + interval '5 seconds') from ${source}
     order by idempotentie
     on conflict (sleutel) do update set actie_id = excluded.actie_id, tijdstip = excluded.tijdstip
-      where oud.tijdstip <= verwerkingenlog.etmaal_eerder(excluded.tijdstip)`;
+      where oud.tijdstip <= verwerkingenlog.day_before(excluded.tijdstip)`;
 
 const statements = new Map<string, string>();
 
@@ -157,8 +157,8 @@ function appendStatement(isProven: boolean, isForwarded: boolean): { readonly na
 }
 
 function appendText(isProven: boolean, isForwarded: boolean): string {
-  const [number, numbered] = isProven ? [', bewijs_nr', `, ${NEXT_PROOF_NUMBER} as bewijs_nr`] : ['', ''];
-  const columns = VERSIE_ROW.map(([column]) => column).filter((column) => column !== 'bewijs_nr');
+  const [number, numbered] = isProven ? [', proof_number', `, ${NEXT_PROOF_NUMBER} as proof_number`] : ['', ''];
+  const columns = VERSIE_ROW.map(([column]) => column).filter((column) => column !== 'proof_number');
   return `
   with invoer as materialized (
     select ${columns.map((column) => `i.${column}`).join(', ')}, i.rij,
@@ -170,7 +170,7 @@ function appendText(isProven: boolean, isForwarded: boolean): string {
       then set_config('lock_timeout', '${KEY_WAIT_MS}', true) is not null else false end`)}
     returning actie_id
   ), nieuw as materialized (
-    select *, verwerkingenlog.vervalt_op(tijdstip, bewaartermijn) as vervalt_op${numbered} from invoer
+    select *, verwerkingenlog.expires_at(tijdstip, bewaartermijn) as vervalt_op${numbered} from invoer
     where not (weigert and onbekend) and (idempotentie is null or actie_id in (select actie_id from sleutels))
   ), versies as (
     insert into verwerkingenlog.versies (${VERSIE_NAMES}, objecten, vervalt_op${number})
@@ -183,7 +183,7 @@ function appendText(isProven: boolean, isForwarded: boolean): string {
 
 /** The entries go with their versions: what is not stored has none. */
 const PROVE = `, bewijs as (
-    insert into proof.queue (log, nr, vermelding) select 'verwerkingen', bewijs_nr, vermelding from nieuw
+    insert into proof.queue (log, number, entry) select 'verwerkingen', proof_number, entry from nieuw
   )`;
 
 /**
@@ -191,11 +191,11 @@ const PROVE = `, bewijs as (
  * an action exactly when the log has it. `$3`: confidential ones are forwarded too.
  */
 const FORWARD = `, doorgifte as (
-    insert into verwerkingenlog.ldv_doorgifte (actie_id, traceparent, tracestate)
+    insert into verwerkingenlog.ldv_forward_queue (actie_id, traceparent, tracestate)
     select actie_id, traceparent, tracestate from nieuw
     where versie = 1 and ($3::boolean or vertrouwelijkheid = 'normaal') order by rij
   ), meldingen as (
-    insert into verwerkingenlog.ldv_doorgifte_meldingen (soort, actie_id, versie)
+    insert into verwerkingenlog.ldv_forward_issues (soort, actie_id, versie)
     select case when vervallen then 'verwijdering' else 'wijziging' end, n.actie_id, n.versie from nieuw n
     where n.versie > 1 and exists (
       select from verwerkingenlog.versies e where e.actie_id = n.actie_id and e.versie = 1 and ($3::boolean or e.vertrouwelijkheid = 'normaal'))
@@ -265,7 +265,7 @@ export async function replaceVersies(db: Db, next: readonly NextVersie[], forwar
     await db.query({
       name: 'verwerkingenlog-move-places',
       text: `
-        update verwerkingenlog.vindplaatsen p
+        update verwerkingenlog.locations p
         set versie = n.versie, categorie = verwerkingenlog.categorie(n.vertrouwelijkheid, n.ooit)
         from unnest($1::uuid[], $2::timestamptz[], $3::uuid[], $4::integer[], $5::text[], $6::boolean[])
           as n(sleutel, tijdstip, actie_id, versie, vertrouwelijkheid, ooit)
@@ -285,15 +285,15 @@ export async function replaceVersies(db: Db, next: readonly NextVersie[], forwar
 const INSERT_VERSIES = {
   name: 'verwerkingenlog-insert-versies',
   text: `
-    insert into verwerkingenlog.versies (${VERSIE_NAMES}, objecten, bewijs_nr, vervalt_op)
-    select ${VERSIE_NAMES}, objecten, bewijs_nr, verwerkingenlog.vervalt_op(tijdstip, bewaartermijn)
+    insert into verwerkingenlog.versies (${VERSIE_NAMES}, objecten, proof_number, vervalt_op)
+    select ${VERSIE_NAMES}, objecten, proof_number, verwerkingenlog.expires_at(tijdstip, bewaartermijn)
     from ${rowsIn('$1', 'v', VERSIE_ROW)}`,
 };
 
 async function insertVersies(db: Db, next: readonly NextVersie[]): Promise<void> {
   // On one machine triggers do this as well.
-  const names = [...new Set(next.map(({ versie }) => versie.sleutelnaam))];
-  if (names.includes(null)) await db.query('select verwerkingenlog.sta_zonder_sleutel_toe()');
+  const names = [...new Set(next.map(({ versie }) => versie.key_name))];
+  if (names.includes(null)) await db.query('select verwerkingenlog.allow_without_key()');
   await writeWithKeys(db, names);
   const numbers = await queueEntries(db, next);
   const rows = next.map(({ versie }, i) => ({ ...versie, bewijsNr: numbers[i] }));
@@ -310,8 +310,8 @@ async function queueEntries(db: Db, next: readonly NextVersie[]): Promise<readon
   );
   const numbers = rows.map(({ nr }) => nr);
   await db.query(
-    `insert into proof.queue (log, nr, vermelding)
-     select 'verwerkingen', b.nr, b.vermelding from unnest($1::bigint[], $2::bytea[]) as b(nr, vermelding)`,
+    `insert into proof.queue (log, number, entry)
+     select 'verwerkingen', b.number, b.entry from unnest($1::bigint[], $2::bytea[]) as b(number, entry)`,
     [numbers, entries],
   );
   return numbers;
@@ -324,7 +324,7 @@ async function queueForward(db: Db, kept: readonly Append[], forward: ForwardPol
   const traces = first.map(({ trace }) => (trace === undefined ? undefined : traceHeaders(trace)));
   if (first.length > 0)
     await db.query(
-      `insert into verwerkingenlog.ldv_doorgifte (actie_id, traceparent, tracestate)
+      `insert into verwerkingenlog.ldv_forward_queue (actie_id, traceparent, tracestate)
        select * from unnest($1::uuid[], $2::text[], $3::text[])`,
       [
         first.map(({ versie }) => versie.actieId),
@@ -347,7 +347,7 @@ async function noteChanges(db: Db, versions: readonly StoredVersie[], forward: F
   const noted = versions.filter(({ actieId }) => forwarded.has(actieId));
   if (noted.length === 0) return;
   await db.query(
-    `insert into verwerkingenlog.ldv_doorgifte_meldingen (soort, actie_id, versie)
+    `insert into verwerkingenlog.ldv_forward_issues (soort, actie_id, versie)
      select * from unnest($1::text[], $2::uuid[], $3::integer[])`,
     [
       noted.map(({ vervallen }) => (vervallen ? 'verwijdering' : 'wijziging')),

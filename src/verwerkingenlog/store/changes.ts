@@ -73,7 +73,7 @@ export async function replaceVersie(
 export async function removeLocations(db: Db, versie: StoredVersie): Promise<void> {
   await preferIndexes(db);
   await db.query(
-    `delete from verwerkingenlog.vindplaatsen p using unnest($1::uuid[]) as s(sleutel)
+    `delete from verwerkingenlog.locations p using unnest($1::uuid[]) as s(sleutel)
      where p.sleutel = s.sleutel and p.tijdstip = $2::timestamptz and p.actie_id = $3::uuid and p.sleutel = any($1::uuid[])`,
     [[...positionsByPerson(versie).keys()], versie.tijdstip, versie.actieId],
   );
@@ -194,12 +194,12 @@ async function readCurrentOf(
 
 /** The version that a change makes of the current one, sealed where the proof log is on. */
 async function nextOf(current: StoredVersie, change: VerwerkingChange, now: Date, auteur: Auteur): Promise<NextVersie> {
-  const next = { ...changed(current, change, now, auteur), zaad: null };
+  const next = { ...changed(current, change, now, auteur), seed: null };
   if (change.proof === undefined) return { versie: next };
   const { writer, keys } = change.proof;
   const versie = changed(await revealWithinBudget(current, keys), change, now, auteur);
   const { seed, entry } = await writer.sealWithinBudget(proofRecordOf(versie));
-  return { versie: { ...next, zaad: encryptSeed(current, seed, keys) }, entry };
+  return { versie: { ...next, seed: encryptSeed(current, seed, keys) }, entry };
 }
 
 function changed<T extends Versie | StoredVersie>(

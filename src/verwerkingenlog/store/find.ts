@@ -25,7 +25,7 @@ export interface Location {
   readonly versie: number;
   readonly categorie: Categorie;
   /** Array literal of the positions in `objecten`, counted from 0. */
-  readonly posities: string;
+  readonly positions: string;
 }
 
 /** The count is exact up to here. */
@@ -43,10 +43,10 @@ function perKey(count: number, rows: (parameter: string) => string): string {
 
 /** A person can be in one action more than once, in several roles: per object each is a row, in the order of the action. */
 const SOURCES = {
-  actie: { columns: 'tijdstip, actie_id, versie, categorie, posities', from: 'verwerkingenlog.vindplaatsen' },
+  actie: { columns: 'tijdstip, actie_id, versie, categorie, positions', from: 'verwerkingenlog.locations' },
   object: {
-    columns: 'tijdstip, actie_id, versie, categorie, array[positie] as posities, positie',
-    from: 'verwerkingenlog.vindplaatsen cross join lateral unnest(posities) as o(positie)',
+    columns: 'tijdstip, actie_id, versie, categorie, array[positie] as positions, positie',
+    from: 'verwerkingenlog.locations cross join lateral unnest(positions) as o(positie)',
   },
 } as const;
 
@@ -64,7 +64,7 @@ function locationsSql(keys: number, direction: 'after' | 'before', per: PersonFi
     (key) => `select ${SOURCES[per].columns} from ${SOURCES[per].from}
       where sleutel = ${key} and ${MATCHES} and ${beyond} ${order} limit $7::integer`,
   );
-  return `select tijdstip, actie_id as "actieId", versie, categorie, posities::text as posities from (${rows}) as p ${order} limit $7::integer`;
+  return `select tijdstip, actie_id as "actieId", versie, categorie, positions::text as positions from (${rows}) as p ${order} limit $7::integer`;
 }
 
 /**
@@ -122,8 +122,8 @@ function conditions(filter: PersonFilter): unknown[] {
 const READ_LOCATIONS = {
   name: 'verwerkingenlog-read-locations',
   text: `
-    select ${SELECT_VERSIE}, verwerkingenlog.objecten_op(v.objecten, k.posities::integer[]) as objecten
-    from unnest($1::uuid[], $2::integer[], $3::text[]) with ordinality as k(actie_id, versie, posities, rij)
+    select ${SELECT_VERSIE}, verwerkingenlog.objects_at(v.objecten, k.positions::integer[]) as objecten
+    from unnest($1::uuid[], $2::integer[], $3::text[]) with ordinality as k(actie_id, versie, positions, rij)
       join verwerkingenlog.versies v on v.actie_id = k.actie_id and v.versie = k.versie and v.actie_id = any($1::uuid[])
         -- Redundant bounds: with them months that the page does not need are not opened.
         and v.actie_id >= $4::uuid and v.actie_id <= $5::uuid
@@ -133,7 +133,7 @@ const READ_LOCATIONS = {
 /** The versions at these locations, in their order, each with only the objects at its positions. */
 export async function readVersionsAt(
   db: Db,
-  locations: readonly Pick<Location, 'actieId' | 'versie' | 'posities'>[],
+  locations: readonly Pick<Location, 'actieId' | 'versie' | 'positions'>[],
 ): Promise<StoredVersie[]> {
   if (locations.length === 0) return [];
   const ids = locations.map(({ actieId }) => actieId);
@@ -143,7 +143,7 @@ export async function readVersionsAt(
     values: [
       ids,
       locations.map(({ versie }) => versie),
-      locations.map(({ posities }) => posities),
+      locations.map(({ positions }) => positions),
       ordered[0],
       ordered.at(-1),
     ],

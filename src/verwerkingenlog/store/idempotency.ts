@@ -5,7 +5,7 @@ import type { Db } from '../../database/transaction.ts';
 /** The action that was stored under a key; undefined when none was, or the key was forgotten. */
 export async function readIdempotency(db: Db, key: string): Promise<string | undefined> {
   const { rows } = await db.query<{ actieId: string }>(
-    'select actie_id as "actieId" from verwerkingenlog.idempotentie where sleutel = $1::uuid',
+    'select actie_id as "actieId" from verwerkingenlog.idempotency_keys where sleutel = $1::uuid',
     [key],
   );
   return rows[0]?.actieId;
@@ -22,8 +22,8 @@ export async function forgetIdempotency(db: Db, now: Date): Promise<number> {
   let forgotten = 0;
   for (;;) {
     const { rowCount } = await db.query(
-      `delete from verwerkingenlog.idempotentie where sleutel in (
-         select sleutel from verwerkingenlog.idempotentie where tijdstip <= $1::timestamptz - interval '24 hours' limit $2::integer
+      `delete from verwerkingenlog.idempotency_keys where sleutel in (
+         select sleutel from verwerkingenlog.idempotency_keys where tijdstip <= $1::timestamptz - interval '24 hours' limit $2::integer
        ) and tijdstip <= $1::timestamptz - interval '24 hours'`,
       [now, FORGET_BATCH],
     );

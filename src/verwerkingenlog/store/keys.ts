@@ -69,7 +69,7 @@ export async function readKeyState(db: Db, keys: IdentityKeys): Promise<KeyState
       faults.push(missing(known.naam));
     }
   }
-  const spelled = await db.query<{ sleutel: string }>('select sleutel from verwerkingenlog.schrijfwijzen');
+  const spelled = await db.query<{ sleutel: string }>('select sleutel from verwerkingenlog.spellings');
   const names = new Set(rows.map(({ naam }) => naam));
   return {
     faults,
@@ -90,7 +90,7 @@ export function namesIn({ withoutKey }: KeyState, { current, names }: IdentityKe
 export async function otherKeysInUse(db: Db, known: IdentityKeys['names']): Promise<string[]> {
   const { rows } = await db.query<{ naam: string }>({
     name: 'verwerkingenlog-other-keys',
-    text: `select naam from verwerkingenlog.sleutels where (gebruikt or naam = $2::text) and naam <> all($1::text[])`,
+    text: `select naam from verwerkingenlog.keys where (gebruikt or naam = $2::text) and naam <> all($1::text[])`,
     values: [known.map((name) => name ?? WITHOUT_KEY), WITHOUT_KEY],
   });
   return rows.map(({ naam }) => naam);
@@ -103,29 +103,29 @@ export async function otherKeysInUse(db: Db, known: IdentityKeys['names']): Prom
  */
 export async function writeWithKeys(db: Db, names: readonly (string | null)[]): Promise<void> {
   const keys = names.filter((name) => name !== null).sort();
-  if (keys.length > 0) await db.query('select verwerkingenlog.schrijf_met_sleutels($1::text[])', [keys]);
+  if (keys.length > 0) await db.query('select verwerkingenlog.write_with_keys($1::text[])', [keys]);
 }
 
 /** Says that this instance runs, and with which keys. */
 export async function signOfLife(db: Db, instance: string, { current, names }: IdentityKeys): Promise<void> {
   await db.query(
-    `insert into verwerkingenlog.instanties (instantie, schrijft_met, sleutels, gezien)
+    `insert into verwerkingenlog.instances (instantie, writes_with, sleutels, seen)
      values ($1::uuid, $2::text, $3::text[], clock_timestamp())
-     on conflict (instantie) do update set gezien = excluded.gezien`,
+     on conflict (instantie) do update set seen = excluded.seen`,
     [instance, current, names.filter((name) => name !== null)],
   );
-  await db.query(`delete from verwerkingenlog.instanties where gezien < clock_timestamp() - interval '1 hour'`);
+  await db.query(`delete from verwerkingenlog.instances where seen < clock_timestamp() - interval '1 hour'`);
 }
 
 /** Says that this instance has stopped. */
 export async function endOfLife(db: Db, instance: string): Promise<void> {
-  await db.query('delete from verwerkingenlog.instanties where instantie = $1::uuid', [instance]);
+  await db.query('delete from verwerkingenlog.instances where instantie = $1::uuid', [instance]);
 }
 
 async function readKnown(db: Db): Promise<KnownKey[]> {
   try {
     const { rows } = await db.query<KnownKey>(
-      'select naam, controle, gebruikt from verwerkingenlog.sleutels order by naam',
+      'select naam, controle, gebruikt from verwerkingenlog.keys order by naam',
     );
     return rows;
   } catch (error) {
@@ -138,14 +138,14 @@ async function readKnown(db: Db): Promise<KnownKey[]> {
 async function addKeys(db: Db, keys: IdentityKeys): Promise<void> {
   if (keys.current === null) {
     await db.query(
-      `insert into verwerkingenlog.sleutels (naam, gebruikt)
-       select $1::text, false where not exists (select from verwerkingenlog.sleutels where gebruikt) on conflict do nothing`,
+      `insert into verwerkingenlog.keys (naam, gebruikt)
+       select $1::text, false where not exists (select from verwerkingenlog.keys where gebruikt) on conflict do nothing`,
       [WITHOUT_KEY],
     );
   }
   const names = keys.names.filter((name) => name !== null);
   await db.query(
-    `insert into verwerkingenlog.sleutels as bekend (naam, controle, gebruikt)
+    `insert into verwerkingenlog.keys as bekend (naam, controle, gebruikt)
      select n.naam, n.controle, false from unnest($1::text[], $2::text[]) as n(naam, controle) order by n.naam
      on conflict (naam) do update set controle = excluded.controle where bekend.controle is null`,
     [names, names.map((name) => keys.checkValue(name))],
@@ -156,7 +156,7 @@ async function isSame(db: Db, { naam, controle }: KnownKey, keys: IdentityKeys):
   if (controle !== null) return controle === keys.checkValue(naam);
   const { rows } = await db.query<VersieRow>(
     `select ${SELECT_VERSIE}, v.objecten from verwerkingenlog.versies v
-     where v.sleutelnaam = $1::text and json_array_length(v.objecten) > 0 limit 1`,
+     where v.key_name = $1::text and json_array_length(v.objecten) > 0 limit 1`,
     [naam],
   );
   try {

@@ -29,7 +29,7 @@ export interface NewLineKey extends LineKey {
 export async function takeLineKeys(db: Db, wanted: readonly NewLineKey[]): Promise<Set<string>> {
   const { rows } = await db.query<{ sleutel: string }>({
     name: 'verwerkingenlog-ldv-take-keys',
-    text: `insert into verwerkingenlog.ldv_sleutels (sleutel, inhoud, actie_id)
+    text: `insert into verwerkingenlog.ldv_keys (sleutel, inhoud, actie_id)
       select * from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as s(sleutel, inhoud, actie_id) order by sleutel
       on conflict do nothing returning sleutel`,
     values: [
@@ -45,7 +45,7 @@ export async function takeLineKeys(db: Db, wanted: readonly NewLineKey[]): Promi
 export async function readLineKeys(db: Db, keys: readonly string[]): Promise<Map<string, string>> {
   const { rows } = await db.query<{ sleutel: string; inhoud: string }>({
     name: 'verwerkingenlog-ldv-read-keys',
-    text: 'select sleutel, inhoud from verwerkingenlog.ldv_sleutels where sleutel = any($1::uuid[])',
+    text: 'select sleutel, inhoud from verwerkingenlog.ldv_keys where sleutel = any($1::uuid[])',
     values: [arrayOf.uuid(keys)],
   });
   return new Map(rows.map(({ sleutel, inhoud }) => [sleutel, inhoud]));
@@ -53,7 +53,7 @@ export async function readLineKeys(db: Db, keys: readonly string[]): Promise<Map
 
 /** Removes the keys of actions that are removed. As the retention role. */
 export async function removeLineKeys(db: Db, acties: readonly string[]): Promise<void> {
-  await db.query('delete from verwerkingenlog.ldv_sleutels where actie_id = any($1::uuid[])', [acties]);
+  await db.query('delete from verwerkingenlog.ldv_keys where actie_id = any($1::uuid[])', [acties]);
 }
 
 /** Hashes the keys of lines anew, when the log gets another key. As the retention role. */
@@ -64,7 +64,7 @@ export async function replaceLineKeys(db: Db, lines: readonly NewLineKey[]): Pro
     lines.map(({ actieId }) => actieId),
   );
   await db.query(
-    `insert into verwerkingenlog.ldv_sleutels (sleutel, inhoud, actie_id)
+    `insert into verwerkingenlog.ldv_keys (sleutel, inhoud, actie_id)
      select * from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as s(sleutel, inhoud, actie_id) on conflict do nothing`,
     [
       arrayOf.uuid(lines.map(({ key }) => key)),

@@ -14,8 +14,8 @@ export interface Month {
 /** The months that the log has, the oldest first. */
 export async function listMonths(db: Db): Promise<Month[]> {
   const { rows } = await db.query<Month>(
-    `select m.name, verwerkingenlog.eerste_id(m.start at time zone 'UTC') as "from",
-       verwerkingenlog.eerste_id((m.start + interval '1 month') at time zone 'UTC') as "to"
+    `select m.name, verwerkingenlog.first_id(m.start at time zone 'UTC') as "from",
+       verwerkingenlog.first_id((m.start + interval '1 month') at time zone 'UTC') as "to"
      from (
        select right(c.relname, 6) as name, to_date(right(c.relname, 6), 'YYYYMM')::timestamp as start
        from pg_inherits i join pg_class c on c.oid = i.inhrelid
@@ -31,7 +31,7 @@ export const MONTHS_AHEAD = 4;
 /** Makes the partitions of the months from a moment on, where they are not there. Safe with several at once. */
 export async function makeMonths(db: Db, from: Date, count: number): Promise<number> {
   const { rows } = await db.query<{ made: number }>(
-    'select verwerkingenlog.maak_maanden($1::timestamptz, $2::integer) as made',
+    'select verwerkingenlog.create_months($1::timestamptz, $2::integer) as made',
     [from, count],
   );
   return rows[0]?.made ?? 0;

@@ -33,28 +33,28 @@ export async function sealedWithinBudget(
 }
 
 function newSeed({ actieId }: Versie, seed: Uint8Array, keys: IdentityKeys): string {
-  return encryptSeed({ actieId, sleutelnaam: keys.current }, seed, keys);
+  return encryptSeed({ actieId, key_name: keys.current }, seed, keys);
 }
 
 /** A seed as the row of its version has it. */
 export function encryptSeed(
-  { sleutelnaam, actieId }: Pick<StoredVersie, 'sleutelnaam' | 'actieId'>,
+  { key_name, actieId }: Pick<StoredVersie, 'key_name' | 'actieId'>,
   seed: Uint8Array,
   keys: IdentityKeys,
 ): string {
-  return keys.encrypt(sleutelnaam, actieId, Buffer.from(seed).toString('base64'));
+  return keys.encrypt(key_name, actieId, Buffer.from(seed).toString('base64'));
 }
 
 /** @throws {Error} when there is none, or it was not encrypted for this action with the key of its row */
-export function decryptSeed({ sleutelnaam, actieId, zaad }: StoredVersie, keys: IdentityKeys): Uint8Array {
-  if (zaad === null) throw new Error('the version has no seed');
-  return Buffer.from(keys.decrypt(sleutelnaam, actieId, zaad), 'base64');
+export function decryptSeed({ key_name, actieId, seed }: StoredVersie, keys: IdentityKeys): Uint8Array {
+  if (seed === null) throw new Error('the version has no seed');
+  return Buffer.from(keys.decrypt(key_name, actieId, seed), 'base64');
 }
 
 /** The numbers of the entries of actions, for their removal. */
 export async function proofNumbersOf(db: Db, actieIds: readonly string[]): Promise<number[]> {
   const { rows } = await db.query<{ number: number }>(
-    'select bewijs_nr as number from verwerkingenlog.versies where actie_id = any($1::uuid[]) and bewijs_nr is not null',
+    'select proof_number as number from verwerkingenlog.versies where actie_id = any($1::uuid[]) and proof_number is not null',
     [actieIds],
   );
   return rows.map(({ number }) => number);
@@ -118,7 +118,7 @@ export async function provenVersions(
 /** The moment of the last version that has an entry; undefined: none has. */
 export async function lastProven(db: Db): Promise<Date | undefined> {
   const { rows } = await db.query<{ at: Date | null }>(
-    'select max(tijdstip_registratie) as at from verwerkingenlog.versies where bewijs_nr is not null',
+    'select max(tijdstip_registratie) as at from verwerkingenlog.versies where proof_number is not null',
   );
   return rows[0]?.at ?? undefined;
 }
@@ -139,7 +139,7 @@ function storedProof(stored: StoredVersie, writer: ProofWriter, keys: IdentityKe
   const recordedAt = new Date(stored.tijdstipRegistratie);
   if (bewijsNr === null) {
     const fault = 'was recorded without an entry';
-    return stored.zaad === null ? { name, recordedAt, fault } : { name, fault };
+    return stored.seed === null ? { name, recordedAt, fault } : { name, fault };
   }
   try {
     const entry = writer.entryOf(proofRecordOf(reveal(stored, keys)), decryptSeed(stored, keys));

@@ -126,8 +126,8 @@ async function* pastActions(work: Work, month: Month): AsyncGenerator<string[]> 
          from verwerkingenlog.activiteit_termijnen where vanaf <= $4::timestamptz
          order by verwerkingsactiviteit_id, vanaf desc, nummer desc
        ), geoordeeld as (
-         select l.actie_id, verwerkingenlog.einde(l.tijdstip, l.bewaartermijn, a.bewaartermijn, $5::text) as einde,
-           verwerkingenlog.vervalt_op(l.geregistreerd, $6::text) as minimum
+         select l.actie_id, verwerkingenlog.kept_until(l.tijdstip, l.bewaartermijn, a.bewaartermijn, $5::text) as einde,
+           verwerkingenlog.expires_at(l.geregistreerd, $6::text) as minimum
          from laatste l left join termijnen a using (verwerkingsactiviteit_id)
        )
        select (select actie_id from einde) as last,
@@ -169,25 +169,25 @@ async function removable(
      ), vervroegd as (
        -- A version that ends sooner than the one before it, by the register of that moment.
        select actie_id, vanaf from v
-       where versie > 1 and verwerkingenlog.einde(tijdstip, bewaartermijn, ${termOf('activiteit', 'vanaf')}, $3::text)
-         < verwerkingenlog.einde(was_tijdstip, was_termijn, ${termOf('was_activiteit', 'vanaf')}, $3::text)
+       where versie > 1 and verwerkingenlog.kept_until(tijdstip, bewaartermijn, ${termOf('activiteit', 'vanaf')}, $3::text)
+         < verwerkingenlog.kept_until(was_tijdstip, was_termijn, ${termOf('was_activiteit', 'vanaf')}, $3::text)
        union all
        -- A term of the register that became shorter while a version went by it; in one moment, both count.
        select v.actie_id, t.vanaf from v join t using (activiteit)
        where v.bewaartermijn is null and v.vanaf <= t.vanaf and (v.tot is null or v.tot >= t.vanaf)
-         and verwerkingenlog.einde(v.tijdstip, null, t.bewaartermijn, $3::text)
-           < verwerkingenlog.einde(v.tijdstip, null, t.was, $3::text)
+         and verwerkingenlog.kept_until(v.tijdstip, null, t.bewaartermijn, $3::text)
+           < verwerkingenlog.kept_until(v.tijdstip, null, t.was, $3::text)
      ), laatste as (
        select distinct on (actie_id) actie_id, tijdstip, bewaartermijn, activiteit, min(vanaf) over (partition by actie_id) as geregistreerd
        from v order by actie_id, versie desc
      )
      select l.actie_id as id, l.geregistreerd as registered
      from laatste l
-     where verwerkingenlog.einde(l.tijdstip, l.bewaartermijn, ${termOf('l.activiteit', '$2::timestamptz')}, $3::text)
+     where verwerkingenlog.kept_until(l.tijdstip, l.bewaartermijn, ${termOf('l.activiteit', '$2::timestamptz')}, $3::text)
          <= $2::timestamptz
-       and verwerkingenlog.vervalt_op(l.geregistreerd, $4::text) <= $2::timestamptz
+       and verwerkingenlog.expires_at(l.geregistreerd, $4::text) <= $2::timestamptz
        and not exists (
-         select 1 from vervroegd b where b.actie_id = l.actie_id and verwerkingenlog.vervalt_op(b.vanaf, $5::text) > $2::timestamptz)`,
+         select 1 from vervroegd b where b.actie_id = l.actie_id and verwerkingenlog.expires_at(b.vanaf, $5::text) > $2::timestamptz)`,
     [ids, now, rules.maxRetention ?? null, rules.minRetention, rules.retentionGrace],
   );
   return rows;
@@ -212,7 +212,7 @@ async function removeActions(work: Work, run: number, month: Month, ids: readonl
     if (past.length === 0) return 0;
     const gone = past.map(({ id }) => id);
     await db.query(
-      `delete from verwerkingenlog.vindplaatsen p using (
+      `delete from verwerkingenlog.locations p using (
          select distinct v.actie_id, v.tijdstip, (o.object ->> 'sleutel')::uuid as sleutel
          from verwerkingenlog.versies v, json_array_elements(v.objecten) as o(object) where v.actie_id = any($1::uuid[])
        ) as s where p.sleutel = s.sleutel and p.tijdstip = s.tijdstip and p.actie_id = s.actie_id`,
@@ -240,7 +240,7 @@ async function removeActions(work: Work, run: number, month: Month, ids: readonl
 async function dropEmpty({ pool, now }: Work, run: number, { name }: Month): Promise<boolean> {
   return transaction(pool, async (db) => {
     const { rows } = await db.query<{ dropped: boolean }>(
-      'select verwerkingenlog.verwijder_lege_maand($1::text, $2::timestamptz) as dropped',
+      'select verwerkingenlog.drop_empty_month($1::text, $2::timestamptz) as dropped',
       [name, now],
     );
     if (rows[0]?.dropped !== true) return false;
@@ -281,7 +281,7 @@ export interface RetentionRuns {
 /** Begins the record of a run, as the retention role. @returns its number */
 async function beginRun(db: Db, at: Date): Promise<number> {
   const { rows } = await db.query<{ nummer: number }>(
-    'insert into verwerkingenlog.opschoningen (begonnen_op, door) values ($1::timestamptz, session_user) returning nummer',
+    'insert into verwerkingenlog.prune_runs (started_at, door) values ($1::timestamptz, session_user) returning nummer',
     [at],
   );
   if (rows[0] === undefined) throw new TypeError('an insert returned nothing');
@@ -291,7 +291,7 @@ async function beginRun(db: Db, at: Date): Promise<number> {
 /** Adds a batch, in the transaction that removes it: the record accounts for everything that was removed. */
 async function recordRemoved(db: Db, run: number, { month, actions, oldest, newest }: Removed): Promise<void> {
   await db.query(
-    `update verwerkingenlog.opschoningen set verwijderd = verwijderd + $2::integer,
+    `update verwerkingenlog.prune_runs set verwijderd = verwijderd + $2::integer,
        maanden = maanden || jsonb_build_object($3::text, coalesce((maanden ->> $3::text)::bigint, 0) + $2::integer),
        oudste = least(oudste, $4::timestamptz), nieuwste = greatest(nieuwste, $5::timestamptz)
      where nummer = $1::bigint`,
@@ -302,7 +302,7 @@ async function recordRemoved(db: Db, run: number, { month, actions, oldest, newe
 /** Adds a month that was dropped whole. */
 async function recordDropped(db: Db, run: number, month: string): Promise<void> {
   await db.query(
-    `update verwerkingenlog.opschoningen set verwijderde_maanden = verwijderde_maanden || $2::text where nummer = $1::bigint`,
+    `update verwerkingenlog.prune_runs set removed_months = removed_months || $2::text where nummer = $1::bigint`,
     [run, month],
   );
 }
@@ -314,7 +314,7 @@ async function endRun(
   { at, withoutTerm, fault }: { readonly at: Date; readonly withoutTerm: number | null; readonly fault: string | null },
 ): Promise<void> {
   await db.query(
-    `update verwerkingenlog.opschoningen set geeindigd_op = $2::timestamptz, zonder_termijn = $3::bigint, fout = $4::text
+    `update verwerkingenlog.prune_runs set ended_at = $2::timestamptz, without_term = $3::bigint, fout = $4::text
      where nummer = $1::bigint`,
     [run, at, withoutTerm, fault?.slice(0, MAX_FAULT_LENGTH) ?? null],
   );
@@ -322,11 +322,11 @@ async function endRun(
 
 /** As the service's own role. */
 export async function readRuns(db: Db): Promise<RetentionRuns> {
-  const columns = `begonnen_op as "begunAt", geeindigd_op as "endedAt", verwijderd as removed, zonder_termijn as "withoutTerm", fout as fault`;
+  const columns = `started_at as "begunAt", ended_at as "endedAt", verwijderd as removed, without_term as "withoutTerm", fout as fault`;
   const { rows } = await db.query<RetentionRun & { succeeded: boolean }>(
-    `(select false as succeeded, ${columns} from verwerkingenlog.opschoningen order by nummer desc limit 1)
+    `(select false as succeeded, ${columns} from verwerkingenlog.prune_runs order by nummer desc limit 1)
      union all
-     (select true, ${columns} from verwerkingenlog.opschoningen where geeindigd_op is not null and fout is null
+     (select true, ${columns} from verwerkingenlog.prune_runs where ended_at is not null and fout is null
       order by nummer desc limit 1)`,
   );
   const last = rows.find(({ succeeded }) => !succeeded);

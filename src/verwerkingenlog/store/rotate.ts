@@ -77,10 +77,10 @@ const SEEN = '1 minute';
 /** Keys, other than those that stay, that a running instance writes with, or without which it would have none. */
 async function keysOfInstances(db: Db, staying: readonly string[]): Promise<string[]> {
   const { rows } = await db.query<{ naam: string }>(
-    `select distinct s.naam from verwerkingenlog.instanties i
-       join verwerkingenlog.sleutels s on s.naam = any(i.sleutels)
-     where i.gezien > clock_timestamp() - $2::interval and s.naam <> all($1::text[])
-       and (s.naam = i.schrijft_met or not i.sleutels && $1::text[])
+    `select distinct s.naam from verwerkingenlog.instances i
+       join verwerkingenlog.keys s on s.naam = any(i.sleutels)
+     where i.seen > clock_timestamp() - $2::interval and s.naam <> all($1::text[])
+       and (s.naam = i.writes_with or not i.sleutels && $1::text[])
      order by s.naam`,
     [staying, SEEN],
   );
@@ -96,31 +96,31 @@ async function forgetKeys(pool: Pool, needed: readonly string[]): Promise<string
     const db = await allowLongStatements(client, 0);
     // Whoever adds versions locks the key until its commit (migration 0123): waits for those, and lets nobody begin.
     const { rows } = await db.query<{ naam: string }>(
-      'select naam from verwerkingenlog.sleutels where naam <> all($1::text[]) order by naam for update',
+      'select naam from verwerkingenlog.keys where naam <> all($1::text[]) order by naam for update',
       [needed],
     );
     const names = rows.map(({ naam }) => naam);
     if (names.length === 0) return [];
     // A statement of its own, to see what was committed before the rows were locked.
     const left = await db.query<{ naam: string }>(
-      `select distinct coalesce(sleutelnaam, $2::text) as naam from verwerkingenlog.versies
-       where coalesce(sleutelnaam, $2::text) = any($1::text[])`,
+      `select distinct coalesce(key_name, $2::text) as naam from verwerkingenlog.versies
+       where coalesce(key_name, $2::text) = any($1::text[])`,
       [names, WITHOUT_KEY],
     );
     const isLeft = new Set(left.rows.map(({ naam }) => naam));
     if (names.some((name) => name !== WITHOUT_KEY && isLeft.has(name))) return undefined;
     const free = names.filter((name) => !isLeft.has(name));
-    await db.query('delete from verwerkingenlog.sleutels where naam = any($1::text[])', [free]);
-    await db.query('delete from verwerkingenlog.schrijfwijzen where sleutel = any($1::text[])', [free]);
+    await db.query('delete from verwerkingenlog.keys where naam = any($1::text[])', [free]);
+    await db.query('delete from verwerkingenlog.spellings where sleutel = any($1::text[])', [free]);
     // Idempotency keys were hashed without a key too: a BSN can be guessed from those hashes.
-    if (free.includes(WITHOUT_KEY)) await db.query('delete from verwerkingenlog.idempotentie');
+    if (free.includes(WITHOUT_KEY)) await db.query('delete from verwerkingenlog.idempotency_keys');
     return free.filter((name) => name !== WITHOUT_KEY);
   });
 }
 
 /** Everything under this key is found by the normal form of its persons now. */
 async function forgetSpelling(db: Db, name: KeyName): Promise<void> {
-  await db.query('delete from verwerkingenlog.schrijfwijzen where sleutel = $1::text', [name ?? WITHOUT_KEY]);
+  await db.query('delete from verwerkingenlog.spellings where sleutel = $1::text', [name ?? WITHOUT_KEY]);
 }
 
 async function rewriteAll(
@@ -170,7 +170,7 @@ async function readBatch(
 ): Promise<StoredVersie[]> {
   const { rows } = await db.query<VersieRow>(
     `select ${SELECT_VERSIE}, v.objecten from verwerkingenlog.versies v
-     where (v.actie_id, v.versie) > ($1::uuid, $2::integer) and v.actie_id < $3::uuid and ($6::boolean or v.sleutelnaam is distinct from $4::text)
+     where (v.actie_id, v.versie) > ($1::uuid, $2::integer) and v.actie_id < $3::uuid and ($6::boolean or v.key_name is distinct from $4::text)
      order by v.actie_id, v.versie limit $5::integer`,
     [actieId, versie, to, current, BATCH, spelled.includes(current)],
   );
@@ -187,14 +187,14 @@ interface Rewritten {
 
 /** @returns undefined when the version is as it should be */
 function rewrite(old: StoredVersie, keys: IdentityKeys): Rewritten | Unreadable | undefined {
-  const { actieId, versie, sleutelnaam } = old;
+  const { actieId, versie, key_name } = old;
   const read = readWithAny(old, keys);
-  if ('reason' in read) return { actieId, versie, key: sleutelnaam, reason: read.reason };
-  if (sleutelnaam === keys.current && read.key === keys.current && hasHashes(old, read.versie, keys)) return undefined;
+  if ('reason' in read) return { actieId, versie, key: key_name, reason: read.reason };
+  if (key_name === keys.current && read.key === keys.current && hasHashes(old, read.versie, keys)) return undefined;
   const line = versie === 1 ? read.line : undefined;
   return {
     old,
-    fresh: { ...protect(read.versie, keys), zaad: rotatedSeed(old, read.key, keys) },
+    fresh: { ...protect(read.versie, keys), seed: rotatedSeed(old, read.key, keys) },
     line: line === undefined ? undefined : { ...lineKeyOf(line, keys, keys.current), actieId },
   };
 }
@@ -213,10 +213,10 @@ function readWithAny(
   | { readonly versie: Versie; readonly line: ReturnType<typeof readLdvOf>; readonly key: KeyName }
   | { readonly reason: string } {
   let reason = '';
-  for (const name of [stored.sleutelnaam, ...keys.names.filter((other) => other !== null)]) {
+  for (const name of [stored.key_name, ...keys.names.filter((other) => other !== null)]) {
     let versie: Versie;
     try {
-      versie = reveal({ ...stored, sleutelnaam: name }, keys);
+      versie = reveal({ ...stored, key_name: name }, keys);
     } catch (error) {
       reason ||= error instanceof UnknownKeyError ? error.message : 'its identifiers cannot be decrypted';
       continue;
@@ -232,9 +232,9 @@ function readWithAny(
 
 /** The seed under the current key. @param key the key that it is encrypted with */
 function rotatedSeed(stored: StoredVersie, key: KeyName, keys: IdentityKeys): string | null {
-  if (stored.zaad === null) return null;
-  const seed = decryptSeed({ ...stored, sleutelnaam: key }, keys);
-  return encryptSeed({ actieId: stored.actieId, sleutelnaam: keys.current }, seed, keys);
+  if (stored.seed === null) return null;
+  const seed = decryptSeed({ ...stored, key_name: key }, keys);
+  return encryptSeed({ actieId: stored.actieId, key_name: keys.current }, seed, keys);
 }
 
 async function write(pool: Pool, keys: IdentityKeys, batch: readonly Rewritten[]): Promise<void> {
@@ -272,9 +272,9 @@ async function updateVersies(db: Db, current: KeyName, batch: readonly Rewritten
   const { rows } = await db.query<Pick<StoredVersie, 'actieId' | 'versie'>>({
     name: 'verwerkingenlog-rotate-versions',
     text: `update verwerkingenlog.versies v
-     set sleutelnaam = $1::text, afnemer_id = n.afnemer_id, objecten = n.objecten, ldv = n.ldv, zaad = n.zaad
+     set key_name = $1::text, afnemer_id = n.afnemer_id, objecten = n.objecten, ldv = n.ldv, seed = n.seed
      from unnest($2::uuid[], $3::integer[], $4::text[], $5::json[], $6::text[], $7::text[])
-       as n(actie_id, versie, afnemer_id, objecten, ldv, zaad)
+       as n(actie_id, versie, afnemer_id, objecten, ldv, seed)
      where v.actie_id = n.actie_id and v.versie = n.versie and v.actie_id >= $8::uuid and v.actie_id <= $9::uuid
      returning v.actie_id as "actieId", v.versie`,
     values: [
@@ -284,7 +284,7 @@ async function updateVersies(db: Db, current: KeyName, batch: readonly Rewritten
       arrayOf.text(fresh.map(({ afnemerId }) => afnemerId)),
       arrayOf.json(fresh.map(({ objecten }) => JSON.stringify(objecten))),
       arrayOf.text(fresh.map(({ ldv }) => ldv)),
-      arrayOf.text(fresh.map(({ zaad }) => zaad)),
+      arrayOf.text(fresh.map(({ seed }) => seed)),
       fresh[0]?.actieId,
       fresh.at(-1)?.actieId,
     ],
@@ -304,7 +304,7 @@ async function moveLocations(db: Db, batch: readonly Rewritten[]): Promise<void>
   if (before.length === 0) return;
   const { rows } = await db.query<PlaceRow>({
     name: 'verwerkingenlog-rotate-remove-places',
-    text: `delete from verwerkingenlog.vindplaatsen p
+    text: `delete from verwerkingenlog.locations p
      using unnest($1::uuid[], $2::timestamptz[], $3::uuid[], $4::integer[]) as s(sleutel, tijdstip, actie_id, versie)
      where p.sleutel = s.sleutel and p.tijdstip = s.tijdstip and p.actie_id = s.actie_id and p.versie = s.versie
        and p.sleutel = any($1::uuid[])
@@ -324,10 +324,10 @@ async function moveLocations(db: Db, batch: readonly Rewritten[]): Promise<void>
     return [...positionsByPerson(fresh)].map(([hash, at]) => ({ ...fresh, ...place, hash, at: `{${at.join(',')}}` }));
   });
   await db.query(
-    `insert into verwerkingenlog.vindplaatsen (sleutel, tijdstip, actie_id, versie, categorie, verwerkingsactiviteit_id, posities)
-     select sleutel, tijdstip, actie_id, versie, categorie, activiteit, posities::integer[]
+    `insert into verwerkingenlog.locations (sleutel, tijdstip, actie_id, versie, categorie, verwerkingsactiviteit_id, positions)
+     select sleutel, tijdstip, actie_id, versie, categorie, activiteit, positions::integer[]
      from unnest($1::uuid[], $2::timestamptz[], $3::uuid[], $4::integer[], $5::integer[], $6::uuid[], $7::text[])
-       as n(sleutel, tijdstip, actie_id, versie, categorie, activiteit, posities)`,
+       as n(sleutel, tijdstip, actie_id, versie, categorie, activiteit, positions)`,
     [
       arrayOf.uuid(after.map(({ hash }) => hash)),
       arrayOf.timestamptz(after.map(({ tijdstip }) => tijdstip)),

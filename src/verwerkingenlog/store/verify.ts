@@ -84,13 +84,13 @@ interface PlaceRow {
   readonly versie: number;
   readonly categorie: number;
   readonly activiteit: string | null;
-  readonly posities: string;
+  readonly positions: string;
 }
 
-const SELECT_PLACE = `actie_id as "actieId", sleutel, tijdstip, versie, categorie, verwerkingsactiviteit_id as activiteit, posities::text as posities`;
+const SELECT_PLACE = `actie_id as "actieId", sleutel, tijdstip, versie, categorie, verwerkingsactiviteit_id as activiteit, positions::text as positions`;
 
 function placeOf({ actieId, sleutel, ...row }: PlaceRow): Place {
-  const says = [sleutel, moment(row.tijdstip), row.versie, row.categorie, row.activiteit, row.posities].join(' ');
+  const says = [sleutel, moment(row.tijdstip), row.versie, row.categorie, row.activiteit, row.positions].join(' ');
   return { actieId, sleutel, says };
 }
 
@@ -147,7 +147,7 @@ class PlaceReader {
     try {
       await client.query('begin read only');
       await client.query(
-        `declare plaatsen no scroll cursor for select ${SELECT_PLACE} from verwerkingenlog.vindplaatsen
+        `declare plaatsen no scroll cursor for select ${SELECT_PLACE} from verwerkingenlog.locations
          where actie_id >= $1::uuid and actie_id < $2::uuid order by actie_id`,
         [this.#month.from, this.#month.to],
       );
@@ -198,7 +198,7 @@ function differences(expected: readonly Place[], actual: readonly Place[]): stri
 
 async function readPlaces(db: Db, actieId: string, of: readonly Place[]): Promise<Place[]> {
   const { rows } = await db.query<PlaceRow>(
-    `select ${SELECT_PLACE} from verwerkingenlog.vindplaatsen where sleutel = any($2::uuid[]) and actie_id = $1::uuid`,
+    `select ${SELECT_PLACE} from verwerkingenlog.locations where sleutel = any($2::uuid[]) and actie_id = $1::uuid`,
     [actieId, [...new Set(of.map(({ sleutel }) => sleutel))]],
   );
   return rows.map(placeOf);
@@ -215,7 +215,7 @@ async function* withoutVersion(db: Db, places: readonly Place[]): AsyncGenerator
 async function* outsideMonths(db: Db, months: readonly Month[]): AsyncGenerator<LogFault> {
   const outside = months.map((_, i) => `and not (actie_id >= $${2 * i + 1}::uuid and actie_id < $${2 * i + 2}::uuid)`);
   const { rows } = await db.query<{ actieId: string }>(
-    `select actie_id as "actieId" from verwerkingenlog.vindplaatsen where true ${outside.join(' ')} limit 1000`,
+    `select actie_id as "actieId" from verwerkingenlog.locations where true ${outside.join(' ')} limit 1000`,
     months.flatMap(({ from, to }) => [from, to]),
   );
   for (const { actieId } of rows) yield { fault: 'a location leads to no version', actieId };
@@ -224,7 +224,7 @@ async function* outsideMonths(db: Db, months: readonly Month[]): AsyncGenerator<
 async function* lineKeyFaults(db: Db): AsyncGenerator<LogFault> {
   for (let after = '00000000-0000-0000-0000-000000000000'; ; ) {
     const keys = await db.query<{ actieId: string }>(
-      `select actie_id as "actieId" from verwerkingenlog.ldv_sleutels
+      `select actie_id as "actieId" from verwerkingenlog.ldv_keys
        where actie_id > $1::uuid order by actie_id limit $2::integer`,
       [after, PLACES],
     );
@@ -240,7 +240,7 @@ async function* lineKeyFaults(db: Db): AsyncGenerator<LogFault> {
     const missing = ids.filter((id) => !there.has(id));
     // Not those that were removed with their action in between.
     const still = await db.query<{ actieId: string }>(
-      'select actie_id as "actieId" from verwerkingenlog.ldv_sleutels where actie_id = any($1::uuid[])',
+      'select actie_id as "actieId" from verwerkingenlog.ldv_keys where actie_id = any($1::uuid[])',
       [missing],
     );
     for (const { actieId } of still.rows) yield { fault: 'the key of a line of LDV leads to no version', actieId };
@@ -258,13 +258,13 @@ async function* versionFaults(db: Db, { from, to }: Month): AsyncGenerator<LogFa
        when versie <> nummer then 'versions are not numbered from 1 without gaps'
        when was and not ooit_vertrouwelijk then 'was confidential once and no longer says so'
        when was_vervallen then 'has a version after its end'
-       when vervalt_op <> verwerkingenlog.vervalt_op(tijdstip, bewaartermijn) then 'its end is not its moment plus its term'
+       when vervalt_op <> verwerkingenlog.expires_at(tijdstip, bewaartermijn) then 'its end is not its moment plus its term'
        when versie = 1 and date_trunc('milliseconds', tijdstip_registratie) <> to_timestamp(
          ('x' || lpad(left(replace(actie_id::text, '-', ''), 12), 16, '0'))::bit(64)::bigint / 1000.0)
          then 'its identity is not of the moment of its registration'
        end as fault
      from v where versie <> nummer or (was and not ooit_vertrouwelijk) or was_vervallen
-       or vervalt_op <> verwerkingenlog.vervalt_op(tijdstip, bewaartermijn)
+       or vervalt_op <> verwerkingenlog.expires_at(tijdstip, bewaartermijn)
        or (versie = 1 and date_trunc('milliseconds', tijdstip_registratie) <> to_timestamp(
          ('x' || lpad(left(replace(actie_id::text, '-', ''), 12), 16, '0'))::bit(64)::bigint / 1000.0))
      limit 1000`,
@@ -274,10 +274,10 @@ async function* versionFaults(db: Db, { from, to }: Month): AsyncGenerator<LogFa
 }
 
 function identityFault(versie: StoredVersie, keys: IdentityKeys): string | undefined {
-  if (!keys.has(versie.sleutelnaam)) return `is encrypted with a key that is not configured: ${versie.sleutelnaam}`;
+  if (!keys.has(versie.key_name)) return `is encrypted with a key that is not configured: ${versie.key_name}`;
   try {
     const read = reveal(versie, keys);
-    const again = protect(read, { ...keys, current: versie.sleutelnaam });
+    const again = protect(read, { ...keys, current: versie.key_name });
     if (!isLineReadable(read)) return 'what is kept of its line of LDV cannot be read';
     const same = again.objecten.every(({ sleutel }, i) => sleutel === versie.objecten[i]?.sleutel);
     return same ? undefined : 'an identifier does not have the hash that is stored with it';

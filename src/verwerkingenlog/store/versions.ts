@@ -18,9 +18,9 @@ interface StoredObject {
 
 /** A version as the table has it. */
 export interface StoredVersie extends Omit<Versie, 'objecten'> {
-  readonly sleutelnaam: KeyName;
+  readonly key_name: KeyName;
   /** The seed of its entry in the proof log, encrypted as the identifiers are; `null`: it has no entry. */
-  readonly zaad: string | null;
+  readonly seed: string | null;
   /** The number that leads to that entry; given when it is stored. */
   readonly bewijsNr: number | null;
   readonly objecten: readonly StoredObject[];
@@ -54,13 +54,13 @@ export const VERSIE_COLUMNS = [
   ['verwerking_id_afnemer', 'uuid', 'verwerkingIdAfnemer'],
   ['tijdstip', 'timestamptz', 'tijdstip'],
   ['tijdstip_offset', 'text', 'tijdstipOffset'],
-  ['sleutelnaam', 'text', 'sleutelnaam'],
+  ['key_name', 'text', 'key_name'],
   ['trace_id', 'uuid', 'traceId'],
   ['span_id', 'text', 'spanId'],
-  ['ouder_span_id', 'text', 'ouderSpanId'],
-  ['fsc_transactie_id', 'text', 'fscTransactieId'],
+  ['parent_span_id', 'text', 'ouderSpanId'],
+  ['fsc_transaction_id', 'text', 'fscTransactieId'],
   ['ldv', 'text', 'ldv'],
-  ['zaad', 'text', 'zaad'],
+  ['seed', 'text', 'seed'],
 ] as const satisfies readonly (readonly [string, string, keyof StoredVersie])[];
 
 /** Their names, separated by commas. */
@@ -73,7 +73,7 @@ export interface VersieRow extends Omit<StoredVersie, 'tijdstip' | 'tijdstipRegi
 }
 
 /** Selects the columns of `versies v`. */
-export const SELECT_VERSIE = [...VERSIE_COLUMNS, ['bewijs_nr', 'bigint', 'bewijsNr'] as const]
+export const SELECT_VERSIE = [...VERSIE_COLUMNS, ['proof_number', 'bigint', 'bewijsNr'] as const]
   .map(([column, , member]) => `v.${column} as "${member}"`)
   .join(', ');
 
@@ -84,33 +84,33 @@ export function fromRow(row: VersieRow): StoredVersie {
 
 /**
  * A version ready to be stored: identifiers encrypted with the current key, and hashed.
- * @param zaad the seed of its entry in the proof log, encrypted; `null`: it has no entry
+ * @param seed the seed of its entry in the proof log, encrypted; `null`: it has no entry
  */
-export function protect(versie: Versie, keys: IdentityKeys, zaad: string | null = null): StoredVersie {
+export function protect(versie: Versie, keys: IdentityKeys, seed: string | null = null): StoredVersie {
   const objecten = versie.objecten.map((object) => protectObject(object, versie.actieId, keys));
-  return storedVersie(versie, keys, objecten, zaad);
+  return storedVersie(versie, keys, objecten, seed);
 }
 
 /** The same for a version that may have very many objects. */
 export async function protectWithinBudget(
   versie: Versie,
   keys: IdentityKeys,
-  zaad: string | null = null,
+  seed: string | null = null,
 ): Promise<StoredVersie> {
   const objecten = await mapWithinBudget(versie.objecten, (object) => protectObject(object, versie.actieId, keys));
-  return storedVersie(versie, keys, objecten, zaad);
+  return storedVersie(versie, keys, objecten, seed);
 }
 
 function storedVersie(
   versie: Versie,
   keys: IdentityKeys,
   objecten: readonly StoredObject[],
-  zaad: string | null,
+  seed: string | null,
 ): StoredVersie {
   return {
     ...versie,
-    sleutelnaam: keys.current,
-    zaad,
+    key_name: keys.current,
+    seed,
     bewijsNr: null,
     afnemerId: protectAfnemer(versie, keys),
     ldv: versie.ldv === null ? null : keys.encrypt(keys.current, versie.actieId, versie.ldv),
@@ -134,7 +134,7 @@ function protectObject(object: GenummerdObject, actieId: string, keys: IdentityK
  * @throws {UnknownKeyError} when it was encrypted with a key that is not configured
  */
 export function reveal(stored: StoredVersie, keys: IdentityKeys): Versie {
-  const { sleutelnaam, zaad: _, bewijsNr: __, objecten, ...versie } = stored;
+  const { key_name, seed: _, bewijsNr: __, objecten, ...versie } = stored;
   return {
     ...versie,
     afnemerId: revealAfnemer(stored, keys),
@@ -148,7 +148,7 @@ export function reveal(stored: StoredVersie, keys: IdentityKeys): Versie {
  * @throws {UnknownKeyError} as `reveal`
  */
 export async function revealWithinBudget(stored: StoredVersie, keys: IdentityKeys): Promise<Versie> {
-  const { sleutelnaam, zaad: _, bewijsNr: __, objecten, ...versie } = stored;
+  const { key_name, seed: _, bewijsNr: __, objecten, ...versie } = stored;
   return {
     ...versie,
     afnemerId: revealAfnemer(stored, keys),
@@ -161,7 +161,7 @@ function revealObject(object: StoredObject, row: StoredVersie, keys: IdentityKey
   return {
     nummer: object.nr,
     soortObjectId: object.soort,
-    objectId: keys.decrypt(row.sleutelnaam, row.actieId, object.id),
+    objectId: keys.decrypt(row.key_name, row.actieId, object.id),
     betrokkenheid: object.betrokkenheid ?? null,
     soortenGegevens: object.gegevens ?? null,
   };
@@ -185,16 +185,16 @@ export function isOrganisation(kind: string | null, id: string): boolean {
 }
 
 function revealAfnemer(stored: StoredVersie, keys: IdentityKeys): string | null {
-  const { actieId, sleutelnaam, soortAfnemerId, afnemerId } = stored;
-  if (afnemerId === null || sleutelnaam === null) return afnemerId;
+  const { actieId, key_name, soortAfnemerId, afnemerId } = stored;
+  if (afnemerId === null || key_name === null) return afnemerId;
   const ciphertext = CIPHERTEXT.exec(afnemerId)?.[1];
-  if (ciphertext !== undefined) return keys.decrypt(sleutelnaam, actieId, ciphertext);
+  if (ciphertext !== undefined) return keys.decrypt(key_name, actieId, ciphertext);
   // Earlier releases encrypted it for this kind only, and did not mark it.
-  return soortAfnemerId === 'BSN' ? keys.decrypt(sleutelnaam, actieId, afnemerId) : afnemerId;
+  return soortAfnemerId === 'BSN' ? keys.decrypt(key_name, actieId, afnemerId) : afnemerId;
 }
 
-function revealLdv({ actieId, sleutelnaam, ldv }: StoredVersie, keys: IdentityKeys): string | null {
-  return ldv === null ? null : keys.decrypt(sleutelnaam, actieId, ldv);
+function revealLdv({ actieId, key_name, ldv }: StoredVersie, keys: IdentityKeys): string | null {
+  return ldv === null ? null : keys.decrypt(key_name, actieId, ldv);
 }
 
 /** The positions of each person in a version: by keyed hash, the positions in `objecten` counted from 0. */

@@ -28,7 +28,7 @@ afterEach(async () => {
 /** What stands in the feed: how many records, and where the resources that are there come from. */
 async function feedState(): Promise<{ head: number; resources: string[]; origins: (string | null)[] }> {
   const { rows } = await pool.query<{ head: number; name: string | null }>(
-    `select f.head, s.bronidentificatie as name from raadsfeed.feed f left join raadsfeed.stand s on true order by name`,
+    `select f.head, s.bronidentificatie as name from raadsfeed.feed f left join raadsfeed.current_records s on true order by name`,
   );
   const organisations = await pool.query<{ herkomst: string | null }>(
     'select coalesce(herkomst, herkomst_soort) as herkomst from raadsfeed.organisatie order by organisatiecode',
@@ -131,8 +131,8 @@ describe('bron switch', () => {
 /** The feed of the organisation itself, with the resources that stand in ours now. */
 async function copyOwnFeed(): Promise<void> {
   const { rows } = await pool.query<{ type: string; name: string; hash: string; rest: string }>(
-    `select s.resource_type as type, s.bronidentificatie as name, s.content_hash as hash, t.rest
-       from raadsfeed.stand s join raadsfeed.tekst t using (sequence_number)`,
+    `select s.resource_type as type, s.bronidentificatie as name, s.content_hash as hash, t.record_suffix
+       from raadsfeed.current_records s join raadsfeed.texts t using (sequence_number)`,
   );
   for (const { type, name, hash, rest } of rows) {
     const data: unknown = JSON.parse(rest.slice(rest.indexOf('"data":') + 7, -1));

@@ -212,7 +212,7 @@ describe('bron issues', () => {
 
   it('says how many were dropped', async () => {
     await program.run('bron', 'add', source.url);
-    await pool.query('update aggregator.bron set meldingen_weggelaten = 7');
+    await pool.query('update aggregator.bron set issues_dropped = 7');
     expect((await program.run('bron', 'issues', source.url)).stderr).toContain('7 more were dropped');
     expect((await program.json('bron', 'list')).result).toMatchObject([{ meldingenWeggelaten: 7 }]);
     expect((await program.run('bron', 'list')).stdout).toContain('0 (7 dropped)');

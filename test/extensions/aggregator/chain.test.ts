@@ -11,7 +11,7 @@ const ROUNDS = 30;
 /** The contents that stand in a feed, in its history too. */
 async function contents(feed: FeedServer): Promise<Set<string>> {
   const { rows } = await feed.pool.query<{ titel: string }>(
-    `select distinct substring(rest from '"titel":"([^"]*)"') as titel from raadsfeed.tekst where rest is not null`,
+    `select distinct substring(record_suffix from '"titel":"([^"]*)"') as titel from raadsfeed.texts where record_suffix is not null`,
   );
   return new Set(rows.map(({ titel }) => titel));
 }
@@ -41,7 +41,7 @@ it('keeps no content that the source has redacted, whatever snapshot is read in 
       ]);
       if (pick(2) === 0) await source.publish([removal('redact', 'Informatieobject', id)]);
       // As when an organisation is added, or an operator asks for a comparison: the place in the feed is given up.
-      const again = 'update aggregator.bron set hervergelijken = now(), volgende = now()';
+      const again = 'update aggregator.bron set compare_again_at = now(), volgende = now()';
       if (pick(3) === 0) await (pick(2) === 0 ? first : second).pool.query(again);
     }
     await eventually(async () => {

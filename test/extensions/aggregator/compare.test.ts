@@ -52,7 +52,7 @@ describe('a source that does not know its cursor any more', () => {
       expect(await sourceState(aggregator.pool, source.url)).toMatchObject({ achtergehouden: 3, fase: 'feed' });
     });
     const { rows } = await aggregator.pool.query(
-      `select detail from aggregator.melding where wat = 'mass-delete-withheld'`,
+      `select detail from aggregator.issues where wat = 'mass-delete-withheld'`,
     );
     expect(rows).toMatchObject([{ detail: expect.stringContaining(`bron sync ${source.url} --allow-mass-delete`) }]);
     expect(await published()).toHaveLength(20);
@@ -112,7 +112,7 @@ describe('one organisation has one source', () => {
       await eventually(async () => expect((await sourceState(aggregator.pool, second.url)).behind).toBe(0));
       expect(await published()).toHaveLength(20);
       const { rows } = await aggregator.pool.query(
-        "select waar, detail from aggregator.melding where bron_id = (select id from aggregator.bron where adres = $1) and wat = 'organisation-elsewhere'",
+        "select waar, detail from aggregator.issues where bron_id = (select id from aggregator.bron where adres = $1) and wat = 'organisation-elsewhere'",
         [second.url],
       );
       expect(rows).toEqual([{ waar: source.organisatiecode, detail: expect.stringContaining(source.url) }]);
@@ -145,7 +145,7 @@ describe('one organisation has one source', () => {
   it('publishes nothing of an organisation that the source does not name, and finds it when it does', async () => {
     const { organisaties } = source;
     source.organisaties = [{ organisatiecode: 'gm8000', naam: 'Andere' }];
-    await aggregator.pool.query('update aggregator.bron set document_op = null where adres = $1', [source.url]);
+    await aggregator.pool.query('update aggregator.bron set document_at = null where adres = $1', [source.url]);
     await eventually(async () => {
       const { rows } = await aggregator.pool.query(
         'select aanwezig from aggregator.bron_organisatie where organisatiecode = $1',
@@ -159,7 +159,7 @@ describe('one organisation has one source', () => {
     expect(await published()).toHaveLength(20);
 
     source.organisaties = organisaties;
-    await aggregator.pool.query('update aggregator.bron set document_op = null where adres = $1', [source.url]);
+    await aggregator.pool.query('update aggregator.bron set document_at = null where adres = $1', [source.url]);
     await eventually(async () => expect(await published()).toHaveLength(22));
     expect((await published()).slice(20).map(({ op }) => op)).toEqual(['upsert', 'delete']);
   });

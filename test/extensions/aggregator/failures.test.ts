@@ -164,9 +164,9 @@ describe('a source that', () => {
 
       source.rule = rule;
       // The service document is looked at anew only after a minute, or when something went wrong; a turn that has begun does not.
-      await aggregator.pool.query('update aggregator.bron set document_op = null where adres = $1', [source.url]);
+      await aggregator.pool.query('update aggregator.bron set document_at = null where adres = $1', [source.url]);
       await eventually(async () => {
-        const looked = 'select from aggregator.bron where adres = $1 and (document_op is not null or fout is not null)';
+        const looked = 'select from aggregator.bron where adres = $1 and (document_at is not null or fout is not null)';
         expect((await aggregator.pool.query(looked, [source.url])).rowCount).toBe(1);
       });
       source.document('d-3');
@@ -275,7 +275,7 @@ describe('a source that', () => {
       const state = await sourceState(aggregator.pool, source.url);
       expect(state).toMatchObject({ geweigerd: 1 });
       const { rows } = await aggregator.pool.query(
-        "select waar, detail from aggregator.melding where bron_id = $1 and wat = 'record-refused'",
+        "select waar, detail from aggregator.issues where bron_id = $1 and wat = 'record-refused'",
         [state.id],
       );
       expect(rows).toEqual([{ waar: `${source.url}/feed#2`, detail: 'contentHash does not match data' }]);
@@ -367,7 +367,7 @@ describe('a source that', () => {
       await eventually(async () => expect(await published(source)).toHaveLength(40));
       // 1000, 250, 62 and 15 records were too many; three were not, nor six, and twelve were not asked for.
       const { rows } = await aggregator.pool.query(
-        "select sum(aantal)::integer as times from aggregator.melding where wat = 'too-large' and waar = $1",
+        "select sum(aantal)::integer as times from aggregator.issues where wat = 'too-large' and waar = $1",
         [source.url],
       );
       expect(rows).toEqual([{ times: 4 }]);

@@ -69,7 +69,7 @@ describe('a lease', () => {
     const [lease] = await claimDueSources(pool, 'first', { ...FEEDS, limit: 1 });
     if (lease === undefined) throw new Error('nothing was due');
     expect(await publish(lease)).toBe(1);
-    await pool.query("update aggregator.bron set huur_tot = now() - interval '1 second' where id = $1", [
+    await pool.query("update aggregator.bron set lease_until = now() - interval '1 second' where id = $1", [
       lease.source.id,
     ]);
     const second = await claimDueSources(pool, 'second', FEEDS);
@@ -86,10 +86,10 @@ describe('a lease', () => {
 
   it('lasts as long as it is renewed', async () => {
     await claimDueSources(pool, 'first', FEEDS);
-    await pool.query("update aggregator.bron set huur_tot = now() + interval '1 second'");
+    await pool.query("update aggregator.bron set lease_until = now() + interval '1 second'");
     await renewLeases(pool, 'first', 60);
     const { rows } = await pool.query(
-      'select min(extract(epoch from huur_tot - now())) > 50 as lasts from aggregator.bron',
+      'select min(extract(epoch from lease_until - now())) > 50 as lasts from aggregator.bron',
     );
     expect(rows).toEqual([{ lasts: true }]);
   });

@@ -50,6 +50,6 @@ it('in several runs, between which other sources are read', async () => {
   await eventually(async () => expect((await sourceState(aggregator.pool, slow.url)).behind).toBe(0));
   const records = await readRecords(aggregator.api, '/feed?organisatiecode=gm0001');
   expect(records.filter(({ op }) => op === 'upsert')).toHaveLength(40);
-  const { rows } = await aggregator.pool.query("select detail from aggregator.melding where wat = 'numbers'");
+  const { rows } = await aggregator.pool.query("select detail from aggregator.issues where wat = 'numbers'");
   expect(rows).toEqual([]);
 });

@@ -20,7 +20,7 @@ async function expectSecretGone(): Promise<void> {
     const texts = [await aggregator.api.call('GET', '/feed?limit=1000'), await aggregator.api.call('GET', '/snapshot')];
     expect(texts.some(({ text }) => text.includes(secret))).toBe(false);
     const { rows } = await aggregator.pool.query(
-      'select sequence_number from raadsfeed.tekst where kop like $1 or rest like $1',
+      'select sequence_number from raadsfeed.texts where record_prefix like $1 or record_suffix like $1',
       [`%${secret}%`],
     );
     expect(rows).toEqual([]);
@@ -106,7 +106,7 @@ describe('numbers that are absent', () => {
       expect(await sourceState(aggregator.pool, source.url)).toMatchObject({ behind: 0, mislukt: 0 }),
     );
     const { rows } = await aggregator.pool.query(
-      "select wat from aggregator.melding where wat = 'numbers' and waar = $1",
+      "select wat from aggregator.issues where wat = 'numbers' and waar = $1",
       [source.url],
     );
     expect(rows).toEqual([]);
@@ -126,7 +126,7 @@ describe('numbers that are absent', () => {
     await pause(false);
     await eventually(async () => expect(await published()).toHaveLength(21));
     const { rows } = await aggregator.pool.query(
-      "select wat from aggregator.melding where wat = 'numbers' and waar = $1",
+      "select wat from aggregator.issues where wat = 'numbers' and waar = $1",
       [source.url],
     );
     expect(rows).toEqual([]);
@@ -172,7 +172,7 @@ describe('a redaction that was missed', () => {
       ...source.organisaties,
       { organisatiecode: source.organisatiecode.replace('gm', 'ws'), naam: 'Waterschap' },
     ];
-    await aggregator.pool.query('update aggregator.bron set document_op = null where adres = $1', [source.url]);
+    await aggregator.pool.query('update aggregator.bron set document_at = null where adres = $1', [source.url]);
     await pause(false);
     await expectSecretGone();
   });

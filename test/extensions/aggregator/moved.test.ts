@@ -89,7 +89,7 @@ it('is found when its service document names a new address, where its cursor mea
     json({ ...page(), feedUrl: `${moved.url}/feed`, snapshotUrl: `${moved.url}/snapshot` });
     return true;
   };
-  await aggregator.pool.query('update aggregator.bron set document_op = null where adres = $1', [old.url]);
+  await aggregator.pool.query('update aggregator.bron set document_at = null where adres = $1', [old.url]);
   await pause(false);
   await expectRedactedOnce();
 });

@@ -77,7 +77,7 @@ it(`${DOCUMENTS} documents of twenty organisations, from a feed that was there b
   feed = started;
   await generateHistory(started.pool, 1, DOCUMENTS);
   await started.pool.query(
-    `update raadsfeed.tekst set rest = split_part(rest, ',"data":', 1) || ',"data":{"titel":"Raadsvoorstel ' || sequence_number ||
+    `update raadsfeed.texts set record_suffix = split_part(record_suffix, ',"data":', 1) || ',"data":{"titel":"Raadsvoorstel ' || sequence_number ||
        '","bestandsurl":"https://bestanden.example/' || sequence_number || '.pdf","formaat":"application/pdf",' ||
        '"wooinformatiecategorie":"c_db4862c3","datumingediend":"2026-01-08"}}'`,
   );

@@ -131,7 +131,7 @@ it('nothing is lost, twice there or out of order when either logbook is killed, 
   stopped = true;
   await Promise.all(writers);
   const waiting = async () =>
-    (await a.client.query('select count(*)::integer as n from verwerkingenlog.ldv_doorgifte')).rows[0]?.n;
+    (await a.client.query('select count(*)::integer as n from verwerkingenlog.ldv_forward_queue')).rows[0]?.n;
   await expect.poll(waiting, { timeout: 60_000, interval: 200 }).toBe(0);
 
   const { rows } = await b.client.query<{ name: string; at: Date }>(
@@ -145,6 +145,6 @@ it('nothing is lost, twice there or out of order when either logbook is killed, 
     const times = own.map((name) => registered.get(name) ?? 0);
     expect(times).toEqual(times.toSorted((x, y) => x - y));
   }
-  const issues = await a.client.query('select * from verwerkingenlog.ldv_doorgifte_meldingen');
+  const issues = await a.client.query('select * from verwerkingenlog.ldv_forward_issues');
   expect(issues.rows).toEqual([]);
 });

@@ -46,12 +46,12 @@ beforeEach(async () => {
   await emptied();
   other.taken.length = 0;
   other.requests.length = 0;
-  await client.query('truncate verwerkingenlog.ldv_doorgifte_meldingen');
+  await client.query('truncate verwerkingenlog.ldv_forward_issues');
 });
 
 async function pending(): Promise<number> {
   const { rows } = await client.query<{ n: number }>(
-    'select count(*)::integer as n from verwerkingenlog.ldv_doorgifte',
+    'select count(*)::integer as n from verwerkingenlog.ldv_forward_queue',
   );
   return rows[0]?.n ?? -1;
 }
@@ -62,7 +62,7 @@ async function emptied(): Promise<void> {
 
 async function issues(): Promise<Record<string, unknown>[]> {
   const { rows } = await client.query<Record<string, unknown>>(
-    'select soort, actie_id, versie, span_id, acties, aantal, reden from verwerkingenlog.ldv_doorgifte_meldingen order by id',
+    'select soort, actie_id, versie, span_id, acties, aantal, reden from verwerkingenlog.ldv_forward_issues order by id',
   );
   return rows;
 }
@@ -313,7 +313,7 @@ it('an action that no key can decrypt is listed, and does not hold up the others
 it('an action whose key is missing here is forwarded once the key is there, and is not set aside', async () => {
   other.answer = () => ({ status: 503 });
   const id = await post({ actieNaam: 'andere sleutel' });
-  const rename = 'update verwerkingenlog.versies set sleutelnaam = $2 where actie_id = $1';
+  const rename = 'update verwerkingenlog.versies set key_name = $2 where actie_id = $1';
   await client.query(rename, [id, 'elders']);
   const failures = async () => {
     const metrics = await (await fetch(`${log.server.managementUrl}/metrics`)).text();
@@ -345,7 +345,7 @@ it('an action whose transaction commits late is forwarded, though later ones wer
     await late.query(`update kopie set actie_id = $1, actie_naam = 'laat', objecten = '[]'`, [id]);
     await late.query('insert into verwerkingenlog.versies select * from kopie');
     // Its place in the queue is before those of the others.
-    await late.query('insert into verwerkingenlog.ldv_doorgifte (actie_id) values ($1)', [id]);
+    await late.query('insert into verwerkingenlog.ldv_forward_queue (actie_id) values ($1)', [id]);
     await postMany(3, 'na');
     await expect.poll(() => names(), PATIENT).toEqual(['na 0', 'na 1', 'na 2']);
     await late.query('commit');

@@ -39,7 +39,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-async function count(table: 'versies' | 'ldv_sleutels', traceId?: string): Promise<number> {
+async function count(table: 'versies' | 'ldv_keys', traceId?: string): Promise<number> {
   const where = traceId === undefined ? '' : ` where verwerking_id = '${traceId}'::uuid`;
   const { rows } = await client.query(`select count(*)::int as n from verwerkingenlog.${table}${where}`);
   return rows[0].n;
@@ -66,13 +66,12 @@ it('stores a batch whose keys another instance takes in another order, as severa
   const spans = [line(), line()];
   await log.send(spans);
   // As if they had not come yet.
-  const forget =
-    'delete from verwerkingenlog.ldv_sleutels where actie_id in (select actie_id from verwerkingenlog.versies';
+  const forget = 'delete from verwerkingenlog.ldv_keys where actie_id in (select actie_id from verwerkingenlog.versies';
   const { rows } = await client.query(`${forget} where verwerking_id = any($1::uuid[])) returning sleutel`, [
     spans.map(({ traceId }) => traceId),
   ]);
   const [low, high] = rows.map(({ sleutel }) => sleutel).sort();
-  const take = 'insert into verwerkingenlog.ldv_sleutels values ($1::uuid, gen_random_uuid(), gen_random_uuid())';
+  const take = 'insert into verwerkingenlog.ldv_keys values ($1::uuid, gen_random_uuid(), gen_random_uuid())';
   const before = await count('versies');
   await client.query('begin');
   await client.query(take, [high]);
@@ -184,7 +183,7 @@ it('removes the key with its line, and not sooner', async () => {
       { timeout: 10_000, interval: 200 },
     )
     .toBe(0);
-  expect((await client.query('select from verwerkingenlog.ldv_sleutels where actie_id = $1', [id])).rowCount).toBe(0);
+  expect((await client.query('select from verwerkingenlog.ldv_keys where actie_id = $1', [id])).rowCount).toBe(0);
   expect((await log.send([span])).answer?.rejectedSpans).toBe(0);
   expect(await count('versies', span.traceId)).toBe(1);
 });

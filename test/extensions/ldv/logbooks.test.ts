@@ -77,7 +77,7 @@ async function quiet(books: Record<string, Logbook>): Promise<void> {
   let still = 0;
   const waiting = async () => {
     for (const { client } of Object.values(books)) {
-      const { rows } = await client.query('select from verwerkingenlog.ldv_doorgifte limit 1');
+      const { rows } = await client.query('select from verwerkingenlog.ldv_forward_queue limit 1');
       if (rows.length > 0) {
         still = 0;
         return 0;
@@ -107,15 +107,13 @@ it('a second logbook has what the first forwards, and finds its person', async (
     results: [{ actieNaam: 'Zoeken', tijdstip: '2026-01-15T13:35:42Z' }],
   });
   // The same again, as after a crash: stored once.
-  await b.client.query('truncate verwerkingenlog.ldv_doorgifte');
+  await b.client.query('truncate verwerkingenlog.ldv_forward_queue');
   await a.client.query(
-    'insert into verwerkingenlog.ldv_doorgifte (actie_id) select actie_id from verwerkingenlog.versies',
+    'insert into verwerkingenlog.ldv_forward_queue (actie_id) select actie_id from verwerkingenlog.versies',
   );
   await quiet({ a, b });
   expect((await stored(b)).filter((name) => name === 'Zoeken')).toHaveLength(1);
-  const { rows } = await a.client.query(
-    `select from verwerkingenlog.ldv_doorgifte_meldingen where soort = 'geweigerd'`,
-  );
+  const { rows } = await a.client.query(`select from verwerkingenlog.ldv_forward_issues where soort = 'geweigerd'`);
   expect(rows).toHaveLength(0);
 });
 

@@ -150,10 +150,10 @@ describe.each([
 
   it('repeats after 503 when the answer says, and the line is stored once', async () => {
     const exporter = exporterOf({ url: log.traces, headers: await headers(), timeoutMillis: 20_000 });
-    await client.query('alter table verwerkingenlog.ldv_sleutels rename to elders');
+    await client.query('alter table verwerkingenlog.ldv_keys rename to elders');
     const logging = logWith(new BatchSpanProcessor({ exporter }), 1);
     await delay(1500);
-    await client.query('alter table verwerkingenlog.elders rename to ldv_sleutels');
+    await client.query('alter table verwerkingenlog.elders rename to ldv_keys');
     expect(await stored(await logging)).toHaveLength(1);
   });
 });

@@ -130,13 +130,13 @@ describe.each(FORMS)('in %s', (form) => {
   it('answers 503 with Retry-After while the database cannot take it', async () => {
     const client = new pg.Client(database.url);
     await client.connect();
-    await client.query('alter table verwerkingenlog.ldv_sleutels rename to elders');
+    await client.query('alter table verwerkingenlog.ldv_keys rename to elders');
     try {
       const sent = await log.send([line()], { form });
       expect([sent.status, sent.type, sent.error?.code]).toEqual([503, type, 14]);
       expect(Number(sent.headers.get('retry-after'))).toBeGreaterThan(0);
     } finally {
-      await client.query('alter table verwerkingenlog.elders rename to ldv_sleutels');
+      await client.query('alter table verwerkingenlog.elders rename to ldv_keys');
       await client.end();
     }
     expect((await log.send([line()], { form })).status).toBe(200);

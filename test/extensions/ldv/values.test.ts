@@ -45,18 +45,17 @@ beforeEach(async () => {
   other.answer = () => undefined;
   await emptied();
   other.taken.length = 0;
-  await client.query('truncate verwerkingenlog.ldv_doorgifte_meldingen');
+  await client.query('truncate verwerkingenlog.ldv_forward_issues');
 });
 
 async function emptied(): Promise<void> {
   const pending = async () =>
-    (await client.query('select count(*)::integer as n from verwerkingenlog.ldv_doorgifte')).rows[0].n;
+    (await client.query('select count(*)::integer as n from verwerkingenlog.ldv_forward_queue')).rows[0].n;
   await expect.poll(pending, PATIENT).toBe(0);
 }
 
 async function issues(): Promise<Record<string, unknown>[]> {
-  return (await client.query('select soort, actie_id, reden from verwerkingenlog.ldv_doorgifte_meldingen order by id'))
-    .rows;
+  return (await client.query('select soort, actie_id, reden from verwerkingenlog.ldv_forward_issues order by id')).rows;
 }
 
 /** The lines of a person, as the LDV face answers them. */
@@ -235,7 +234,7 @@ async function storedBefore(change: (kept: string) => string): Promise<{ span: S
   await log.send([span]);
   const keys = createIdentityKeys(KEY);
   const { rows } = await client.query(
-    'select actie_id as id, ldv, sleutelnaam as key from verwerkingenlog.versies where verwerking_id = $1::uuid',
+    'select actie_id as id, ldv, key_name as key from verwerkingenlog.versies where verwerking_id = $1::uuid',
     [span.traceId],
   );
   const [{ id, ldv, key }] = rows;

@@ -52,11 +52,11 @@ export async function startPages(env: Record<string, string> = {}, clock?: Clock
 export async function behindItsSource({ pool }: Pick<FeedServer, 'pool'>): Promise<void> {
   await pool.query(
     `with bron as (
-       insert into aggregator.bron (adres, soort, toestand, organisatiecodes, bijgewerkt, mislukt, fout, fout_sinds, head, laatste_nummer)
+       insert into aggregator.bron (adres, soort, toestand, organisatiecodes, bijgewerkt, mislukt, fout, error_since, head, last_number)
        values ('notubiz:9902', 'leveranciers-api', 'gepauzeerd', '{gm9902}', now() - interval '3 days', 4, 'it answers 503',
          now() - interval '2 days', 120, 97) returning id),
      gebonden as (insert into aggregator.bron_organisatie (organisatiecode, bron_id, naam) select 'gm9902', id, 'Achter' from bron)
-     insert into aggregator.dekking (bron_id, maand, getoond, aanwezig, naamloos, ontbreekt, gemeten)
+     insert into aggregator.coverage (bron_id, maand, getoond, aanwezig, naamloos, ontbreekt, gemeten)
      select id, '2026-03', 412, 405, 0, '{}', now() from bron`,
   );
   await pool.query(

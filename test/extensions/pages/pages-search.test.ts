@@ -134,7 +134,7 @@ it.each([
   'or',
   '<->',
   '"a" "',
-  "'; drop table raadsfeed_zoek.stuk; --",
+  "'; drop table pages.items; --",
   '\u0001x\u0002',
   '😀',
   '\0',
@@ -187,12 +187,12 @@ it('finds words by the index of words, in two statements', async () => {
 });
 
 it('says on the page that only the newest two thousand are counted, and how to find the others', async () => {
-  await pages.pool.query(`insert into raadsfeed_zoek.stuk select -i, 'gm9901', 'Vergadering', 'vele-' || i, now(), 'Veelvoud', now(), null, null, null, null, '{}',
+  await pages.pool.query(`insert into pages.items select -i, 'gm9901', 'Vergadering', 'vele-' || i, now(), 'Veelvoud', now(), null, null, null, null, '{}',
     to_tsvector('dutch', 'veelvoud') from generate_series(1, 2001) i`);
   const { text } = await pages.get('/zoeken?q=veelvoud');
   expect(text).toContain('Meer dan 2.000 resultaten');
   expect(text).toContain('U ziet de 2.000 nieuwste');
-  await pages.pool.query(`delete from raadsfeed_zoek.stuk where nummer < 0`);
+  await pages.pool.query(`delete from pages.items where nummer < 0`);
 });
 
 it('forgets what is withdrawn or redacted within a second, also before the index has heard', async () => {
@@ -204,7 +204,7 @@ it('forgets what is withdrawn or redacted within a second, also before the index
   expect(await titles('q=geheimnaam')).toEqual([]);
   expect((await pages.get('/zoeken?q=weggehaald')).text).not.toContain('Weggehaald stuk');
   const held = async (): Promise<number> =>
-    (await pages.pool.query(`select 1 from raadsfeed_zoek.stuk where titel ~ 'Geheimnaam|Weggehaald'`)).rows.length;
+    (await pages.pool.query(`select 1 from pages.items where titel ~ 'Geheimnaam|Weggehaald'`)).rows.length;
   await expect.poll(held, PATIENT).toBe(0);
   expect(performance.now() - started).toBeLessThan(5000);
 });
@@ -225,30 +225,28 @@ it('shows no page from memory that has what was redacted since, on any instance'
 });
 
 it('is made anew from the current state while it serves', async () => {
-  await pages.pool.query(
-    `update raadsfeed_zoek.stuk set titel = 'kapot', woorden = '' where organisatiecode = 'gm9901'`,
-  );
-  await pages.pool.query(`delete from raadsfeed_zoek.stuk where organisatiecode = 'gm0363'`);
+  await pages.pool.query(`update pages.items set titel = 'kapot', woorden = '' where organisatiecode = 'gm9901'`);
+  await pages.pool.query(`delete from pages.items where organisatiecode = 'gm0363'`);
   expect(await titles('q=riolering')).toEqual([]);
   await startReindex(pages.pool);
   await expect.poll(async () => (await readIndexState(pages.pool)).toScan, PATIENT).toBe(0);
   expect((await titles('q=riolering')).length).toBe(2);
   expect((await titles('q=deloitte')).length).toBeGreaterThan(0);
   const { rows } = await pages.pool.query(
-    `select (select count(*) from raadsfeed_zoek.stuk)::integer as indexed, (select count(*) from raadsfeed.stand)::integer as present`,
+    `select (select count(*) from pages.items)::integer as indexed, (select count(*) from raadsfeed.current_records)::integer as present`,
   );
   expect(rows[0]?.indexed).toBe(rows[0]?.present);
 });
 
 it('is made anew by a command beside the server', async () => {
-  await pages.pool.query(`delete from raadsfeed_zoek.stuk`);
+  await pages.pool.query(`delete from pages.items`);
   const { status, stdout } = await callProgram(['feed', 'reindex', '--json'], { DATABASE_URL: pages.databaseUrl });
   expect([status, JSON.parse(stdout)]).toEqual([0, { position: expect.any(Number) }]);
   expect((await titles('q=riolering')).length).toBe(2);
 });
 
 it('starts from the current state when the feed is another one', async () => {
-  await pages.pool.query(`update raadsfeed_zoek.positie set feed_id = 'anders'`);
+  await pages.pool.query(`update pages.position set feed_id = 'anders'`);
   await expect
     .poll(async () => {
       await followStep(pages.pool);

@@ -46,7 +46,7 @@ it('is proven as the journal prints it, but for when it was sent', async () => {
     const log = await readLog(pool, 'leveringen');
     // Each round is filled up to the multiple of four, also the one without entries.
     expect(log?.size).toBe(8);
-    await pool.query('update gegevens.journaal set verzonden_op = $1', [systemClock.now()]);
+    await pool.query('update gegevens.journaal set sent_at = $1', [systemClock.now()]);
     const [first = ''] = ids;
     const { json } = await koppelvlak(database.url, ['gegevens', 'journal', '--proof', first, '--json'], env);
     const { proof, levering } = isRecord(json) ? json : {};

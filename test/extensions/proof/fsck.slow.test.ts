@@ -34,7 +34,7 @@ describe.runIf(isThere)(`fsck of tessera${WITHOUT}`, () => {
     // Of what stands behind an entry fsck knows nothing.
     for (const log of ['verwerkingen', 'leveringen'])
       await supplier.asOwner(
-        `insert into proof.queue (log, nr, vermelding) select '${log}', nextval('proof.nummers'),
+        `insert into proof.queue (log, number, entry) select '${log}', nextval('proof.record_numbers'),
            '\\x01'::bytea || sha256(n::text::bytea) from generate_series(1, ${LEAVES}) as n`,
       );
   }, 60_000);
@@ -68,8 +68,8 @@ describe.runIf(isThere)(`fsck of tessera${WITHOUT}`, () => {
   });
 
   it.each([
-    ['a tile', 'tegels', 'hashes', 'niveau = 0 and tegel = 3'],
-    ['an entry', 'bladen', 'vermeldingen', 'tegel = 7'],
+    ['a tile', 'tegels', 'hashes', 'level = 0 and tile = 3'],
+    ['an entry', 'bladen', 'entries', 'tile = 7'],
   ])('does not accept a log of which %s was changed in the database', { timeout: 60_000 }, async (...change) => {
     const [, table, column, where] = change;
     const flip = `update proof.${table} set ${column} = set_byte(${column}, 40, 255 - get_byte(${column}, 40))

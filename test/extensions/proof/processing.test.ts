@@ -165,7 +165,7 @@ it('has an entry of every version: changed, changed with its whole processing, o
   }
   await proofOf(ALL, `${path}/bewijs`);
   const { rows } = await client.query(
-    'select versie from verwerkingenlog.versies where bewijs_nr is null or zaad is null',
+    'select versie from verwerkingenlog.versies where proof_number is null or seed is null',
   );
   expect(rows).toEqual([]);
   expect(await verify()).toMatchObject({ code: 0, faults: [], logs: [{ unproven: 0 }] });

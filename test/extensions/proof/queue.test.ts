@@ -37,7 +37,7 @@ beforeEach(async () => {
 /** Entries that their numbers can be read from. */
 async function add(numbers: readonly number[]): Promise<void> {
   await client.query(
-    `insert into proof.queue (log, nr, vermelding)
+    `insert into proof.queue (log, number, entry)
      select 'verwerkingen', n, '\\x01'::bytea || sha256(int8send(n)) from unnest($1::bigint[]) n`,
     [numbers],
   );

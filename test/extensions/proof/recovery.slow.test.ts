@@ -31,7 +31,7 @@ it('enters what the feed published before the log was switched on, and numbers t
       before.pool,
       Array.from({ length: 5 }, (_, i) => vergadering(`v${i}`)),
     );
-    for (const table of ['stand', 'tekst', 'record'])
+    for (const table of ['current_records', 'texts', 'record'])
       await before.pool.query(`delete from raadsfeed.${table} where sequence_number <= 2`);
     const on = await before.another(state.env);
     const address = `${on.server.url}/proof/v1/raadsfeed`;
@@ -58,7 +58,7 @@ it('has one sequencer over two instances, and gives what is committed late a lat
     // A number that was given before the others and is committed after them.
     await client.query('begin');
     await client.query(
-      `insert into proof.queue (log, nr, vermelding) values ('verwerkingen', nextval('proof.nummers'), $1)`,
+      `insert into proof.queue (log, number, entry) values ('verwerkingen', nextval('proof.record_numbers'), $1)`,
       [Buffer.alloc(33, 1)],
     );
     const post = (one: typeof log) =>
@@ -68,10 +68,10 @@ it('has one sequencer over two instances, and gives what is committed late a lat
     for (const address of addresses) await hasLeaves(address, 20);
     await client.query('commit');
     for (const address of addresses) expect(checkpointIn(await hasLeaves(address, 21)).size).toBe(21);
-    const { rows } = await client.query<{ nrs: string[] }>(
-      `select nrs::text[] as nrs from proof.bladen where log = 'verwerkingen'`,
+    const { rows } = await client.query<{ numbers: string[] }>(
+      `select numbers::text[] as numbers from proof.bundles where log = 'verwerkingen'`,
     );
-    expect(rows[0]?.nrs.indexOf('1')).toBe(20);
+    expect(rows[0]?.numbers.indexOf('1')).toBe(20);
     const env = { ...state.env, AREAS: 'verwerkingenlog', VERWERKINGENLOG_KEY: KEY };
     // The entry that this test put there has no record.
     expect(await verify(database.url, 'verwerkingen', env)).toMatchObject({
@@ -130,7 +130,7 @@ it('takes what the other instances published last: for a state that was lost, an
     await expect
       .poll(() => warnings(third.managementUrl), PATIENT)
       .toContain('2 leaves was published and the database has 1');
-    const { rows } = await owner.query(`select grootte::int as size from proof.logs where log = 'verwerkingen'`);
+    const { rows } = await owner.query(`select size::int as size from proof.logs where log = 'verwerkingen'`);
     expect(rows).toEqual([{ size: 1 }]);
     expect((await getText(`${address}/checkpoint`)).text).toBe(last);
   } finally {
@@ -176,7 +176,7 @@ it('ends on the word of an operator only: nothing new is entered, what was stays
 
       await owner.query(
         `update verwerkingenlog.versies set tijdstip_registratie = (
-           select max(tijdstip_registratie) from verwerkingenlog.versies where bewijs_nr is not null) where actie_id = $1`,
+           select max(tijdstip_registratie) from verwerkingenlog.versies where proof_number is not null) where actie_id = $1`,
         [actieId],
       );
       expect(await verify(database.url, 'verwerkingen', env)).toMatchObject({

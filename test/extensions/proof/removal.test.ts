@@ -71,9 +71,9 @@ it('removes seed and link with what is past its term, and says so in the tree', 
     proof: createProofWriters(readConfig(sealing, 'tool'))('verwerkingen'),
   });
   expect(removed).toBe(6);
-  const { rows } = await client.query('select actie_id, zaad is null as zonder from verwerkingenlog.versies');
+  const { rows } = await client.query('select actie_id, seed is null as zonder from verwerkingenlog.versies');
   expect(rows).toEqual([{ actie_id: kept, zonder: false }]);
-  const removals = await client.query<{ inhoud: string }>('select inhoud from proof.verwijderingen');
+  const removals = await client.query<{ inhoud: string }>('select inhoud from proof.removals');
   expect(removals.rows).toHaveLength(1);
   const [{ inhoud } = { inhoud: '' }] = removals.rows;
   expect(JSON.parse(inhoud)).toMatchObject({ soort: 'bewaartermijn' });
@@ -136,7 +136,7 @@ it('holds for redactions and pruning of the feed', async () => {
     DATABASE_STATEMENT_TIMEOUT_MS: '1000',
   });
   expect(pruned).toMatchObject({ code: 0 });
-  const { rows } = await feed.pool.query('select sequence_number as n from raadsfeed.record where zaad is null');
+  const { rows } = await feed.pool.query('select sequence_number as n from raadsfeed.record where seed is null');
   expect(rows).toEqual([]);
   expect(await verify(feed.databaseUrl, 'raadsfeed', env)).toMatchObject(WELL);
   expect((await getText(`${address}/record/1`)).status).toBe(410);

@@ -113,7 +113,7 @@ it('a start or a command with another PROOF_KEY is refused by name, also in a da
   try {
     await isRefused();
     // As an earlier release left it.
-    await owner.query('delete from proof.sleutel');
+    await owner.query('delete from proof.key_check');
     await isRefused();
     const sealing = { AREAS: 'raadsfeed', PROOF_SEALING_KEY: sealingKey };
     expect(await koppelvlak(feed.databaseUrl, ['feed', 'verify'], sealing)).toMatchObject({

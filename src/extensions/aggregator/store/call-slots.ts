@@ -45,7 +45,7 @@ export function createCallSlots(db: Db, leverancier: string, limit: number, log:
 
 async function ensureSlots(db: Db, leverancier: string, limit: number): Promise<void> {
   await db.query(
-    `insert into aggregator.leverancier_beurt (leverancier, beurt)
+    `insert into aggregator.supplier_slots (leverancier, beurt)
      select $1::text, n from generate_series(1, $2::integer) n on conflict do nothing`,
     [leverancier, limit],
   );
@@ -61,15 +61,15 @@ async function acquireSlot(
     name: 'aggregator-acquire-slot',
     text: `with rust as (
              select extract(epoch from tot - now())::double precision * 1000 as ms
-               from aggregator.leverancier_rust where leverancier = $1::text and tot > now()
+               from aggregator.supplier_pauses where leverancier = $1::text and tot > now()
            ), vrij as materialized (
-             select beurt from aggregator.leverancier_beurt
+             select beurt from aggregator.supplier_slots
               where leverancier = $1::text and (tot is null or tot < now()) and not exists (select from rust)
               order by beurt
               limit 1
                 for update skip locked
            ), genomen as (
-             update aggregator.leverancier_beurt b set houder = $2::text, tot = now() + make_interval(secs => $3::integer)
+             update aggregator.supplier_slots b set houder = $2::text, tot = now() + make_interval(secs => $3::integer)
                from vrij
               where b.leverancier = $1::text and b.beurt = vrij.beurt
           returning b.beurt
@@ -86,7 +86,7 @@ async function releaseSlot(
 ): Promise<void> {
   await db.query({
     name: 'aggregator-release-slot',
-    text: `update aggregator.leverancier_beurt set houder = null, tot = null
+    text: `update aggregator.supplier_slots set houder = null, tot = null
             where leverancier = $1::text and beurt = $2::smallint and houder = $3::text`,
     values: [leverancier, slot, holder],
   });
@@ -95,7 +95,7 @@ async function releaseSlot(
 async function renewSlots(db: Db, leverancier: string, holder: string): Promise<void> {
   await db.query({
     name: 'aggregator-renew-slots',
-    text: `update aggregator.leverancier_beurt set tot = now() + make_interval(secs => $3::integer)
+    text: `update aggregator.supplier_slots set tot = now() + make_interval(secs => $3::integer)
             where leverancier = $1::text and houder = $2::text`,
     values: [leverancier, holder, SLOT_SECONDS],
   });
@@ -104,7 +104,7 @@ async function renewSlots(db: Db, leverancier: string, holder: string): Promise<
 async function pauseSupplier(db: Db, leverancier: string, ms: number): Promise<void> {
   await db.query({
     name: 'aggregator-pause-supplier',
-    text: `insert into aggregator.leverancier_rust as r (leverancier, tot)
+    text: `insert into aggregator.supplier_pauses as r (leverancier, tot)
            values ($1::text, now() + make_interval(secs => $2::double precision / 1000))
                on conflict (leverancier) do update set tot = greatest(r.tot, excluded.tot)`,
     values: [leverancier, ms],

@@ -16,7 +16,7 @@ export async function markSeen(db: Db, sourceId: number, resources: readonly See
   if (resources.length === 0) return;
   await db.query({
     name: 'aggregator-mark-seen',
-    text: `insert into aggregator.gezien (bron_id, organisatiecode, resource_type, bronidentificatie, nummer)
+    text: `insert into aggregator.seen (bron_id, organisatiecode, resource_type, bronidentificatie, nummer)
            select $1::integer, organisatiecode, resource_type, bronidentificatie, max(nummer)
              from unnest($2::text[], $3::text[], $4::text[], $5::bigint[]) as n (organisatiecode, resource_type, bronidentificatie, nummer)
             group by organisatiecode, resource_type, bronidentificatie
@@ -32,7 +32,7 @@ export async function markSeen(db: Db, sourceId: number, resources: readonly See
 }
 
 export async function forgetSeen(db: Db, sourceId: number): Promise<void> {
-  await db.query('delete from aggregator.gezien where bron_id = $1::integer', [sourceId]);
+  await db.query('delete from aggregator.seen where bron_id = $1::integer', [sourceId]);
 }
 
 /** How many resources of an organisation the feed has, and how many of those were not seen. */
@@ -43,8 +43,8 @@ export async function countMissing(
 ): Promise<{ organisatiecode: string; total: number; missing: number }[]> {
   const { rows } = await db.query<{ organisatiecode: string; total: number; missing: number }>(
     `select s.organisatiecode, count(*) as total, count(*) filter (where g.bron_id is null) as missing
-       from raadsfeed.stand s
-       left join aggregator.gezien g on g.bron_id = $1::integer and g.organisatiecode = s.organisatiecode
+       from raadsfeed.current_records s
+       left join aggregator.seen g on g.bron_id = $1::integer and g.organisatiecode = s.organisatiecode
         and g.resource_type = s.resource_type and g.bronidentificatie = s.bronidentificatie
       where s.organisatiecode = any ($2::text[])
       group by s.organisatiecode`,
@@ -62,9 +62,9 @@ export async function findMissing(
 ): Promise<{ resourceType: ResourceType; resource: Resource }[]> {
   const { rows } = await db.query<{ resource_type: ResourceType; bronidentificatie: string }>(
     `select s.resource_type, s.bronidentificatie
-       from raadsfeed.stand s
+       from raadsfeed.current_records s
       where s.organisatiecode = $2::text
-        and not exists (select from aggregator.gezien g
+        and not exists (select from aggregator.seen g
                          where g.bron_id = $1::integer and g.organisatiecode = s.organisatiecode
                            and g.resource_type = s.resource_type and g.bronidentificatie = s.bronidentificatie)
       order by s.sequence_number
@@ -80,7 +80,7 @@ export async function findMissing(
 /** Whether the feed has anything of these organisations. */
 export async function hasState(db: Db, organisatiecodes: readonly string[]): Promise<boolean> {
   const { rows } = await db.query<{ found: boolean }>(
-    'select exists (select from raadsfeed.stand where organisatiecode = any ($1::text[])) as found',
+    'select exists (select from raadsfeed.current_records where organisatiecode = any ($1::text[])) as found',
     [organisatiecodes],
   );
   return rows[0]?.found ?? false;
@@ -106,11 +106,11 @@ export async function endComparison(
 ): Promise<void> {
   const { rowCount } = await db.query(
     `update aggregator.bron
-        set vergelijken = false, mag_massaal = false,
+        set vergelijken = false, allow_mass_delete = false,
             -- Withheld deletes are compared again, and must then be redacted from our history as well.
-            historie_gemist = historie_gemist and $3::boolean,
-            hervergelijken = case when $3::boolean then now() + make_interval(secs => $4::integer) end
-      where id = $1::integer and huur_nummer = $2::bigint`,
+            history_missed = history_missed and $3::boolean,
+            compare_again_at = case when $3::boolean then now() + make_interval(secs => $4::integer) end
+      where id = $1::integer and lease_number = $2::bigint`,
     [source.id, number, withheld.length > 0, RETRY_SECONDS],
   );
   if (rowCount !== 1) throw new LeaseLostError();
@@ -175,13 +175,13 @@ export async function readCurrentSeen(
     Named & { readonly nummer: number; readonly prefix: string; readonly suffix: string; readonly hash: string }
   >({
     name: 'aggregator-standing',
-    text: `select s.resource_type, s.organisatiecode, s.bronidentificatie, s.content_hash as hash, g.nummer, t.kop as prefix, t.rest as suffix
+    text: `select s.resource_type, s.organisatiecode, s.bronidentificatie, s.content_hash as hash, g.nummer, t.record_prefix as prefix, t.record_suffix as suffix
              from unnest($2::text[], $3::text[], $4::text[]) as n (organisatiecode, resource_type, bronidentificatie)
-             join aggregator.gezien g on g.bron_id = $1::integer and g.organisatiecode = n.organisatiecode
+             join aggregator.seen g on g.bron_id = $1::integer and g.organisatiecode = n.organisatiecode
               and g.resource_type = n.resource_type and g.bronidentificatie = n.bronidentificatie and g.nummer is not null
-             join raadsfeed.stand s on s.organisatiecode = n.organisatiecode
+             join raadsfeed.current_records s on s.organisatiecode = n.organisatiecode
               and s.resource_type = n.resource_type and s.bronidentificatie = n.bronidentificatie
-             join raadsfeed.tekst t on t.sequence_number = s.sequence_number`,
+             join raadsfeed.texts t on t.sequence_number = s.sequence_number`,
     values: [
       sourceId,
       arrayOf.text(resources.map(({ resource }) => resource.organisatiecode)),

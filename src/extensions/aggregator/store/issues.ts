@@ -27,11 +27,11 @@ export async function addIssues(
   const rows = storable(issues);
   await db.query({
     name: 'aggregator-add-issues',
-    text: `insert into aggregator.melding as m
-                  (bron_id, venster_van, venster_tot, wat, waar, detail, aantal, blokkeert, sinds, laatst)
+    text: `insert into aggregator.issues as m
+                  (bron_id, window_from, window_to, wat, waar, detail, aantal, blokkeert, sinds, laatst)
            select $1::integer, $2::date, $3::date, wat, waar, detail, aantal, blokkeert, $4::timestamptz, $4::timestamptz
              from unnest($5::text[], $6::text[], $7::text[], $8::bigint[], $9::boolean[]) as n (wat, waar, detail, aantal, blokkeert)
-               on conflict (bron_id, wat, waar, detail, venster_van, venster_tot) do update
+               on conflict (bron_id, wat, waar, detail, window_from, window_to) do update
               set aantal = m.aantal + excluded.aantal, laatst = excluded.laatst, blokkeert = excluded.blokkeert, opgelost = null`,
     values: [
       sourceId,
@@ -57,8 +57,8 @@ export async function resolveIssues(
 ): Promise<void> {
   await db.query({
     name: 'aggregator-resolve-issues',
-    text: `update aggregator.melding set opgelost = $2::timestamptz
-            where bron_id = $1::integer and opgelost is null and venster_van is null
+    text: `update aggregator.issues set opgelost = $2::timestamptz
+            where bron_id = $1::integer and opgelost is null and window_from is null
               and case when $3::text = 'blocking' then blokkeert else wat = $3::text end`,
     values: [sourceId, at.toISOString(), which],
   });
@@ -73,9 +73,9 @@ export async function readIssues(
   const { rows } = await db.query<
     SourceIssue & { van: string | null; tot: string | null; since: Date; last: Date; over: Date | null }
   >(
-    `select wat as what, waar as where, detail, aantal as times, blokkeert as blocking, venster_van::text as van, venster_tot::text as tot,
+    `select wat as what, waar as where, detail, aantal as times, blokkeert as blocking, window_from::text as van, window_to::text as tot,
             sinds as since, laatst as last, opgelost as over
-       from aggregator.melding
+       from aggregator.issues
       where bron_id = $1::integer
       order by (opgelost is null) desc, laatst desc, wat, waar
       limit $2::integer`,
@@ -118,8 +118,8 @@ export async function saveWindowIssues(
   if (depth === 'full') {
     await db.query({
       name: 'aggregator-end-window-issues',
-      text: `update aggregator.melding set opgelost = $4::timestamptz
-              where bron_id = $1::integer and opgelost is null and venster_van >= $2::date and venster_tot <= $3::date`,
+      text: `update aggregator.issues set opgelost = $4::timestamptz
+              where bron_id = $1::integer and opgelost is null and window_from >= $2::date and window_to <= $3::date`,
       values: [sourceId, window.from, window.to, at.toISOString()],
     });
   }
@@ -138,13 +138,13 @@ async function trimIssues(db: Db, sourceId: number, at: Date): Promise<void> {
     text: `with op_volgorde as (
              select ctid, row_number() over (order by (opgelost is null) desc, laatst desc, wat, waar) as plaats,
                     opgelost < $2::timestamptz - make_interval(days => $3::integer) as oud
-               from aggregator.melding where bron_id = $1::integer
+               from aggregator.issues where bron_id = $1::integer
            ), weg as (
-             delete from aggregator.melding
+             delete from aggregator.issues
               where ctid = any (array(select ctid from op_volgorde where plaats > $4::integer or oud))
           returning 1
            )
-           update aggregator.bron set meldingen_weggelaten = meldingen_weggelaten + (select count(*) from weg)
+           update aggregator.bron set issues_dropped = issues_dropped + (select count(*) from weg)
             where id = $1::integer and exists (select from weg)`,
     values: [sourceId, at.toISOString(), RETENTION_DAYS, MAX_ISSUES],
   });
@@ -165,14 +165,14 @@ export async function saveRefusals(
 ): Promise<void> {
   await db.query({
     name: 'aggregator-accepted',
-    text: 'delete from aggregator.geweigerd where bron_id = $1::integer and sleutel = any ($2::text[])',
+    text: 'delete from aggregator.refused where bron_id = $1::integer and sleutel = any ($2::text[])',
     values: [sourceId, accepted],
   });
   if (refused.length > 0) {
     await db.query({
       name: 'aggregator-refused',
-      text: `with vol as (select count(*) >= $3::integer as ja from aggregator.geweigerd where bron_id = $1::integer)
-             insert into aggregator.geweigerd (bron_id, sleutel)
+      text: `with vol as (select count(*) >= $3::integer as ja from aggregator.refused where bron_id = $1::integer)
+             insert into aggregator.refused (bron_id, sleutel)
              select distinct $1::integer, case when vol.ja then $4::text else n.sleutel end
                from unnest($2::text[]) as n (sleutel), vol
                  on conflict do nothing`,
@@ -182,13 +182,13 @@ export async function saveRefusals(
 }
 
 export async function deleteRefusals(db: Db, sourceId: number): Promise<void> {
-  await db.query('delete from aggregator.geweigerd where bron_id = $1::integer', [sourceId]);
+  await db.query('delete from aggregator.refused where bron_id = $1::integer', [sourceId]);
 }
 
 export async function hasRefusals(db: Db, sourceId: number): Promise<boolean> {
   const { rows } = await db.query<{ found: boolean }>({
     name: 'aggregator-has-refused',
-    text: 'select exists (select from aggregator.geweigerd where bron_id = $1::integer) as found',
+    text: 'select exists (select from aggregator.refused where bron_id = $1::integer) as found',
     values: [sourceId],
   });
   return rows[0]?.found ?? false;

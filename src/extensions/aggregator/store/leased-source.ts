@@ -11,26 +11,26 @@ import { deleteRefusals } from './issues.ts';
 const CHANGEABLE = {
   phase: ['fase', 'text'],
   isComparing: ['vergelijken', 'boolean'],
-  snapshotCursor: ['stand_cursor', 'text'],
-  snapshotFeedCursor: ['stand_feed_cursor', 'text'],
+  snapshotCursor: ['snapshot_cursor', 'text'],
+  snapshotFeedCursor: ['snapshot_feed_cursor', 'text'],
   cursor: ['cursor', 'text'],
   etag: ['etag', 'text'],
-  lastNumber: ['laatste_nummer', 'bigint'],
+  lastNumber: ['last_number', 'bigint'],
   pageSize: ['paginagrootte', 'integer'],
-  mustReadHistory: ['historie_lezen', 'boolean'],
-  historyCursor: ['historie_cursor', 'text'],
-  historyJoins: ['historie_sluit_aan', 'boolean'],
-  historyMissed: ['historie_gemist', 'boolean'],
+  mustReadHistory: ['read_history', 'boolean'],
+  historyCursor: ['history_cursor', 'text'],
+  historyJoins: ['history_connects', 'boolean'],
+  historyMissed: ['history_missed', 'boolean'],
   progress: ['voortgang', 'jsonb'],
   lookAhead: ['vooruit', 'jsonb'],
-  hashMatches: ['hash_klopt', 'boolean'],
-  hasNothingToRead: ['niets_te_lezen', 'boolean'],
+  hashMatches: ['hash_matches', 'boolean'],
+  hasNothingToRead: ['nothing_to_read', 'boolean'],
   feedUrl: ['feed_url', 'text'],
   snapshotUrl: ['snapshot_url', 'text'],
   rol: ['rol', 'text'],
   named: ['genoemd', 'text[]'],
   documentEtag: ['document_etag', 'text'],
-  documentReadAt: ['document_op', 'timestamptz'],
+  documentReadAt: ['document_at', 'timestamptz'],
 } as const satisfies { readonly [K in keyof Source]?: readonly [column: string, type: string] };
 
 /** What is known of the feed of a source beside its position. */
@@ -44,7 +44,7 @@ const COUNTERS = {
   read: 'gelezen',
   published: 'gepubliceerd',
   refused: 'geweigerd',
-  deletedInRound: 'ronde_verwijderd',
+  deletedInRound: 'round_deleted',
 } as const;
 
 /** The members that change; the others stay as they are. */
@@ -58,8 +58,8 @@ export type SourceChanges = Partial<Pick<Source, keyof typeof CHANGEABLE>> & {
 export type Counts = { readonly [K in keyof typeof COUNTERS]?: number };
 
 /** The columns of a source, by the names of `Source`. */
-export const SOURCE_COLUMNS = `id, adres, soort, organisatiecodes, naam, portaal, vanaf::text as vanaf, mag_massaal as "allowMassDelete",
-  hervergelijken as "compareAgainAt", stand_begonnen as "snapshotStartedAt", historie_na as "historyAfter", mislukt as failures, fout_soort as "failureKind",
+export const SOURCE_COLUMNS = `id, adres, soort, organisatiecodes, naam, portaal, vanaf::text as vanaf, allow_mass_delete as "allowMassDelete",
+  compare_again_at as "compareAgainAt", snapshot_started_at as "snapshotStartedAt", history_after as "historyAfter", mislukt as failures, error_kind as "failureKind",
   ${Object.entries(CHANGEABLE)
     .map(([member, [column]]) => `${column} as "${member}"`)
     .join(', ')}`;
@@ -91,8 +91,8 @@ export async function updateSource(
   });
   const sets = [...entries, ...counted];
   const { rowCount } = await db.query(
-    `update aggregator.bron set ${sets.length === 0 ? 'huur_nummer = huur_nummer' : sets.join(', ')}
-      where id = $1::integer and huur_nummer = $2::bigint`,
+    `update aggregator.bron set ${sets.length === 0 ? 'lease_number = lease_number' : sets.join(', ')}
+      where id = $1::integer and lease_number = $2::bigint`,
     values,
   );
   if (rowCount !== 1) throw new LeaseLostError();
@@ -115,15 +115,15 @@ export async function claimDueSources(
     // Materialised: a plan that repeated the subquery for every row would take more than the limit.
     text: `with klaar as materialized (
              select id from aggregator.bron
-              where soort = $4::text and toestand = 'actief' and volgende <= now() and (huur_tot is null or huur_tot < now())
+              where soort = $4::text and toestand = 'actief' and volgende <= now() and (lease_until is null or lease_until < now())
               order by volgende
               limit $2::integer
                 for update skip locked
            )
            update aggregator.bron
-              set huur_nummer = huur_nummer + 1, huurder = $1::text, huur_tot = now() + make_interval(secs => $3::integer)
+              set lease_number = lease_number + 1, lease_holder = $1::text, lease_until = now() + make_interval(secs => $3::integer)
             where id in (select id from klaar)
-        returning ${SOURCE_COLUMNS}, huur_nummer as number`,
+        returning ${SOURCE_COLUMNS}, lease_number as number`,
     values: [holder, limit, leaseSeconds, soort],
   });
   return rows.map((row) => toLease(row, holder));
@@ -133,9 +133,9 @@ export async function claimDueSources(
 export async function takeLease(db: Db, id: number, holder: string, leaseSeconds: number): Promise<Lease | undefined> {
   const { rows } = await db.query<Row>(
     `update aggregator.bron
-        set huur_nummer = huur_nummer + 1, huurder = $2::text, huur_tot = now() + make_interval(secs => $3::integer)
+        set lease_number = lease_number + 1, lease_holder = $2::text, lease_until = now() + make_interval(secs => $3::integer)
       where id = $1::integer
-  returning ${SOURCE_COLUMNS}, huur_nummer as number`,
+  returning ${SOURCE_COLUMNS}, lease_number as number`,
     [id, holder, leaseSeconds],
   );
   return rows[0] && toLease(rows[0], holder);
@@ -145,8 +145,8 @@ export async function takeLease(db: Db, id: number, holder: string, leaseSeconds
 export async function renewLeases(db: Db, holder: string, leaseSeconds: number): Promise<void> {
   await db.query({
     name: 'aggregator-renew',
-    text: `update aggregator.bron set huur_tot = now() + make_interval(secs => $2::integer)
-            where huurder = $1::text and huur_tot is not null`,
+    text: `update aggregator.bron set lease_until = now() + make_interval(secs => $2::integer)
+            where lease_holder = $1::text and lease_until is not null`,
     values: [holder, leaseSeconds],
   });
 }
@@ -155,7 +155,7 @@ export async function renewLeases(db: Db, holder: string, leaseSeconds: number):
 export async function rereadLease(db: Db, { source, number, holder }: Lease): Promise<Lease> {
   const { rows } = await db.query<Row>({
     name: 'aggregator-reread',
-    text: `select ${SOURCE_COLUMNS}, huur_nummer as number from aggregator.bron where id = $1::integer and huur_nummer = $2::bigint`,
+    text: `select ${SOURCE_COLUMNS}, lease_number as number from aggregator.bron where id = $1::integer and lease_number = $2::bigint`,
     values: [source.id, number],
   });
   const [row] = rows;
@@ -172,11 +172,11 @@ export async function releaseSource(
   await db.query({
     name: 'aggregator-release',
     text: `update aggregator.bron
-              set huurder = null, huur_tot = null, volgende = now() + make_interval(secs => $3::double precision / 1000),
-                  mislukt = case when $4::text is null then 0 else mislukt + 1 end, fout_soort = $4::text, fout = $5::text,
-                  fout_sinds = case when $4::text is not null then coalesce(fout_sinds, now()) end,
+              set lease_holder = null, lease_until = null, volgende = now() + make_interval(secs => $3::double precision / 1000),
+                  mislukt = case when $4::text is null then 0 else mislukt + 1 end, error_kind = $4::text, fout = $5::text,
+                  error_since = case when $4::text is not null then coalesce(error_since, now()) end,
                   paginagrootte = coalesce($6::integer, paginagrootte)
-            where id = $1::integer and huur_nummer = $2::bigint`,
+            where id = $1::integer and lease_number = $2::bigint`,
     values: [source.id, number, inMs, failure?.kind ?? null, failure?.message ?? null, failure?.pageSize ?? null],
   });
 }
@@ -209,21 +209,21 @@ export async function restartSnapshot(db: Db, { source, number }: Lease, restart
     name: 'aggregator-restart-snapshot',
     text: `update aggregator.bron b
               set fase = 'stand',
-                  vergelijken = $3::boolean or b.historie_lezen or b.cursor is not null or eigen.hoogste is not null, stand_cursor = null, stand_feed_cursor = null, cursor = null, etag = null,
-                  laatste_nummer = null, hervergelijken = null, stand_begonnen = now(), voortgang = null, vooruit = null, hash_klopt = false,
-                  historie_cursor = case when $4::boolean then null when b.historie_lezen then b.historie_cursor else b.cursor end,
-                  historie_na = case when b.historie_lezen then b.historie_na else coalesce(b.laatste_nummer, eigen.hoogste) end,
+                  vergelijken = $3::boolean or b.read_history or b.cursor is not null or eigen.hoogste is not null, snapshot_cursor = null, snapshot_feed_cursor = null, cursor = null, etag = null,
+                  last_number = null, compare_again_at = null, snapshot_started_at = now(), voortgang = null, vooruit = null, hash_matches = false,
+                  history_cursor = case when $4::boolean then null when b.read_history then b.history_cursor else b.cursor end,
+                  history_after = case when b.read_history then b.history_after else coalesce(b.last_number, eigen.hoogste) end,
                   -- Nothing from a feed was published before, so no redaction can have been missed.
-                  historie_sluit_aan = case when not eigen.van_feed then true when $4::boolean then null
-                                            when b.historie_lezen then b.historie_sluit_aan when b.cursor is not null then true end,
-                  historie_lezen = b.historie_lezen or b.cursor is not null or eigen.hoogste is not null or eigen.iets
+                  history_connects = case when not eigen.van_feed then true when $4::boolean then null
+                                            when b.read_history then b.history_connects when b.cursor is not null then true end,
+                  read_history = b.read_history or b.cursor is not null or eigen.hoogste is not null or eigen.iets
              from (select (select max(herkomst_nummer) from raadsfeed.record
                             where herkomst_feed = (select feed_url from aggregator.bron where id = $1::integer)) as hoogste,
                           exists (select from raadsfeed.record r join aggregator.bron_organisatie o using (organisatiecode)
                                    where o.bron_id = $1::integer) as iets,
                           exists (select from raadsfeed.record r join aggregator.bron_organisatie o using (organisatiecode)
                                    where o.bron_id = $1::integer and r.herkomst_feed is not null) as van_feed) as eigen
-            where b.id = $1::integer and b.huur_nummer = $2::bigint`,
+            where b.id = $1::integer and b.lease_number = $2::bigint`,
     values: [source.id, number, restart.compare, restart.wholeHistory],
   });
   if (rowCount !== 1) throw new LeaseLostError();

@@ -16,7 +16,7 @@ export interface OwnedOrganisation {
 export async function readOwnedOrganisations(db: Db, sourceId: number): Promise<OwnedOrganisation[]> {
   const { rows } = await db.query<OwnedOrganisation>({
     name: 'aggregator-owned',
-    text: `select organisatiecode, naam, aanwezig, bron_bijgewerkt as "bronBijgewerkt", achtergehouden
+    text: `select organisatiecode, naam, aanwezig, source_updated_at as "bronBijgewerkt", achtergehouden
              from aggregator.bron_organisatie
             where bron_id = $1::integer
             order by organisatiecode`,
@@ -46,14 +46,14 @@ export async function saveOfferedOrganisations(
   const before = await readOwnedOrganisations(db, sourceId);
   await db.query({
     name: 'aggregator-note-organisations',
-    text: `insert into aggregator.bron_organisatie as o (organisatiecode, bron_id, naam, bron_bijgewerkt)
+    text: `insert into aggregator.bron_organisatie as o (organisatiecode, bron_id, naam, source_updated_at)
            select distinct on (a.organisatiecode) a.organisatiecode, $1::integer, a.naam, a.bijgewerkt
              from unnest($2::text[], $3::text[], $4::timestamptz[]) as a (organisatiecode, naam, bijgewerkt)
             where not exists (select from raadsfeed.organisatie e
                                where e.organisatiecode = a.organisatiecode and e.herkomst_soort = 'eigen')
             order by a.organisatiecode
                on conflict (organisatiecode) do update
-              set naam = excluded.naam, bron_bijgewerkt = excluded.bron_bijgewerkt, aanwezig = true
+              set naam = excluded.naam, source_updated_at = excluded.source_updated_at, aanwezig = true
             where o.bron_id = excluded.bron_id`,
     values: [
       sourceId,

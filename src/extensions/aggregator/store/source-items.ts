@@ -3,15 +3,15 @@ import type { Db } from '../../../database/transaction.ts';
 import { dataOf } from '../../../raadsfeed/domain/record-text.ts';
 import type { DateWindow, KnownItem, Part, SourceData } from '../supplier/source-adapter.ts';
 
-const COLUMNS = `p.plaats as key, p.dag::text as day, p.ouder as parent, p.laatst_gewijzigd as "lastModified",
-  p.opnieuw_na as "readAgainAfter",
-  array(select d.deel from aggregator.deel d where d.bron_id = p.bron_id and d.plaats = p.plaats order by d.volgorde) as parts`;
+const COLUMNS = `p.plaats as key, p.dag::text as day, p.ouder as parent, p.last_modified as "lastModified",
+  p.retry_after as "readAgainAfter",
+  array(select d.deel from aggregator.parts d where d.bron_id = p.bron_id and d.plaats = p.plaats order by d.volgorde) as parts`;
 
 /** The items whose day is in a window. */
 export async function readItemsIn(db: Db, sourceId: number, { from, to }: DateWindow): Promise<KnownItem[]> {
   const { rows } = await db.query<KnownItem>({
     name: 'aggregator-items-in',
-    text: `select ${COLUMNS} from aggregator.plaats p
+    text: `select ${COLUMNS} from aggregator.places p
             where p.bron_id = $1::integer and p.dag between $2::date and $3::date
             order by p.plaats`,
     values: [sourceId, from, to],
@@ -23,7 +23,7 @@ export async function readItemsIn(db: Db, sourceId: number, { from, to }: DateWi
 export async function readItems(db: Db, sourceId: number, items: readonly string[]): Promise<KnownItem[]> {
   const { rows } = await db.query<KnownItem>({
     name: 'aggregator-items',
-    text: `select ${COLUMNS} from aggregator.plaats p
+    text: `select ${COLUMNS} from aggregator.places p
             where p.bron_id = $1::integer and p.plaats = any ($2::text[])
             order by p.plaats`,
     values: [sourceId, items],
@@ -42,7 +42,7 @@ export async function readPartsElsewhere(
     name: 'aggregator-parts-elsewhere',
     text: `select d.deel as part
              from (select distinct * from unnest($2::text[], $3::text[]) as n (resource_type, bronidentificatie)) n
-             join aggregator.deel d on d.bron_id = $1::integer
+             join aggregator.parts d on d.bron_id = $1::integer
                   and d.resource_type = n.resource_type and d.bronidentificatie = n.bronidentificatie
             where d.plaats <> all ($4::text[])
             order by d.plaats, d.volgorde`,
@@ -64,7 +64,7 @@ export async function readMeetingsOf(
 ): Promise<ReadonlyMap<string, string>> {
   const { rows } = await db.query<{ bronidentificatie: string; plaats: string }>({
     name: 'aggregator-meetings-of',
-    text: `select bronidentificatie, min(plaats) as plaats from aggregator.deel
+    text: `select bronidentificatie, min(plaats) as plaats from aggregator.parts
             where bron_id = $1::integer and resource_type = 'Agendapunt' and bronidentificatie = any ($2::text[])
             group by bronidentificatie`,
     values: [sourceId, agendapunten],
@@ -78,11 +78,11 @@ export async function saveItems(db: Db, sourceId: number, items: readonly KnownI
   const keys = items.map(({ key }) => key);
   await db.query({
     name: 'aggregator-save-items',
-    text: `insert into aggregator.plaats as p (bron_id, plaats, dag, ouder, laatst_gewijzigd, opnieuw_na)
+    text: `insert into aggregator.places as p (bron_id, plaats, dag, ouder, last_modified, retry_after)
            select $1::integer, * from unnest($2::text[], $3::date[], $4::text[], $5::text[], $6::text[])
                on conflict (bron_id, plaats) do update
-              set dag = excluded.dag, ouder = excluded.ouder, laatst_gewijzigd = excluded.laatst_gewijzigd,
-                  opnieuw_na = excluded.opnieuw_na`,
+              set dag = excluded.dag, ouder = excluded.ouder, last_modified = excluded.last_modified,
+                  retry_after = excluded.retry_after`,
     values: [
       sourceId,
       keys,
@@ -94,13 +94,13 @@ export async function saveItems(db: Db, sourceId: number, items: readonly KnownI
   });
   await db.query({
     name: 'aggregator-clear-parts',
-    text: 'delete from aggregator.deel where bron_id = $1::integer and plaats = any ($2::text[])',
+    text: 'delete from aggregator.parts where bron_id = $1::integer and plaats = any ($2::text[])',
     values: [sourceId, keys],
   });
   const parts = items.flatMap(({ key, parts: own }) => own.map((part, order) => ({ key, order, part })));
   await db.query({
     name: 'aggregator-save-parts',
-    text: `insert into aggregator.deel (bron_id, plaats, volgorde, resource_type, bronidentificatie, deel)
+    text: `insert into aggregator.parts (bron_id, plaats, volgorde, resource_type, bronidentificatie, deel)
            select $1::integer, * from unnest($2::text[], $3::integer[], $4::text[], $5::text[], $6::jsonb[])`,
     values: [
       sourceId,
@@ -117,7 +117,7 @@ export async function deleteItems(db: Db, sourceId: number, items: readonly stri
   if (items.length === 0) return;
   await db.query({
     name: 'aggregator-delete-items',
-    text: 'delete from aggregator.plaats where bron_id = $1::integer and plaats = any ($2::text[])',
+    text: 'delete from aggregator.places where bron_id = $1::integer and plaats = any ($2::text[])',
     values: [sourceId, items],
   });
 }
@@ -132,9 +132,9 @@ export async function readCurrentDocuments(
 ): Promise<ReadonlyMap<string, SourceData>> {
   const { rows } = await db.query<{ bronidentificatie: string; suffix: string }>({
     name: 'aggregator-current-documents',
-    text: `select s.bronidentificatie, t.rest as suffix
-             from raadsfeed.stand s
-             join raadsfeed.tekst t on t.sequence_number = s.sequence_number
+    text: `select s.bronidentificatie, t.record_suffix as suffix
+             from raadsfeed.current_records s
+             join raadsfeed.texts t on t.sequence_number = s.sequence_number
             where s.organisatiecode = $1::text and s.resource_type = $2::text and s.bronidentificatie = any ($3::text[])`,
     values: [organisatiecode, RESOURCE_TYPE, names],
   });
@@ -151,7 +151,7 @@ export async function readCurrentDocuments(
 export async function countResources(db: Db, organisatiecode: string): Promise<number> {
   const { rows } = await db.query<{ total: number }>({
     name: 'aggregator-count-resources',
-    text: 'select count(*) as total from raadsfeed.stand where organisatiecode = $1::text',
+    text: 'select count(*) as total from raadsfeed.current_records where organisatiecode = $1::text',
     values: [organisatiecode],
   });
   return rows[0]?.total ?? 0;

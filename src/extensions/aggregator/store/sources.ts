@@ -82,7 +82,7 @@ export async function findSource(db: Db, adres: string): Promise<Source | undefi
 export async function setPaused(db: Db, id: number, paused: boolean): Promise<void> {
   await db.query(
     `update aggregator.bron
-        set toestand = $2::text, volgende = now(), huur_nummer = huur_nummer + 1, huurder = null, huur_tot = null
+        set toestand = $2::text, volgende = now(), lease_number = lease_number + 1, lease_holder = null, lease_until = null
       where id = $1::integer`,
     [id, paused ? 'gepauzeerd' : 'actief'],
   );
@@ -93,7 +93,7 @@ export async function removeSource(pool: Pool, id: number): Promise<void> {
   await transaction(pool, async (client) => {
     // First the row that workers lock: a transaction that publishes comes before or after this one.
     await client.query(
-      'update aggregator.bron set huur_nummer = huur_nummer + 1, huurder = null, huur_tot = null where id = $1::integer',
+      'update aggregator.bron set lease_number = lease_number + 1, lease_holder = null, lease_until = null where id = $1::integer',
       [id],
     );
     await client.query('delete from aggregator.bron_organisatie where bron_id = $1::integer', [id]);
@@ -104,7 +104,7 @@ export async function removeSource(pool: Pool, id: number): Promise<void> {
 /** Asks for a comparison of the whole state at the next run; `allowMassDelete`: however many resources are missing. */
 export async function requestComparison(db: Db, id: number, allowMassDelete: boolean): Promise<void> {
   await db.query(
-    `update aggregator.bron set hervergelijken = now(), mag_massaal = mag_massaal or $2::boolean, volgende = now()
+    `update aggregator.bron set compare_again_at = now(), allow_mass_delete = allow_mass_delete or $2::boolean, volgende = now()
       where id = $1::integer`,
     [id, allowMassDelete],
   );
@@ -113,7 +113,7 @@ export async function requestComparison(db: Db, id: number, allowMassDelete: boo
 /** Everything that the feed has of an organisation: `<resourceType>/<bronidentificatie>`. */
 export async function readStateKeys(db: Db, organisatiecode: string): Promise<Set<string>> {
   const { rows } = await db.query<{ key: string }>(
-    `select resource_type || '/' || bronidentificatie as key from raadsfeed.stand where organisatiecode = $1::text`,
+    `select resource_type || '/' || bronidentificatie as key from raadsfeed.current_records where organisatiecode = $1::text`,
     [organisatiecode],
   );
   return new Set(rows.map(({ key }) => key));
@@ -133,23 +133,23 @@ export async function takeOverOrganisations(
   }: { from: number; to: string; codes: readonly string[]; allowMassDelete: boolean },
 ): Promise<void> {
   const { rows } = await db.query<{ id: number }>(
-    `insert into aggregator.bron as b (adres, soort, mag_massaal, vergelijken)
+    `insert into aggregator.bron as b (adres, soort, allow_mass_delete, vergelijken)
      values ($1::text, 'feed', $2::boolean, true)
          on conflict (adres) do update
-        set mag_massaal = b.mag_massaal or excluded.mag_massaal, hervergelijken = now(), volgende = now(),
-            huur_nummer = b.huur_nummer + 1, huurder = null, huur_tot = null,
+        set allow_mass_delete = b.allow_mass_delete or excluded.allow_mass_delete, compare_again_at = now(), volgende = now(),
+            lease_number = b.lease_number + 1, lease_holder = null, lease_until = null,
             organisatiecodes = case when b.organisatiecodes = '{}' then '{}' else b.organisatiecodes || $3::text[] end
   returning id`,
     [to, allowMassDelete, codes],
   );
   const id = rows[0]?.id;
   await db.query(
-    `update aggregator.bron set huur_nummer = huur_nummer + 1, huurder = null, huur_tot = null where id = $1::integer`,
+    `update aggregator.bron set lease_number = lease_number + 1, lease_holder = null, lease_until = null where id = $1::integer`,
     [from],
   );
   // Until the new source's own document names them: nothing of them is published before.
   await db.query(
-    `update aggregator.bron_organisatie set bron_id = $1::integer, aanwezig = false, bron_bijgewerkt = null, achtergehouden = 0
+    `update aggregator.bron_organisatie set bron_id = $1::integer, aanwezig = false, source_updated_at = null, achtergehouden = 0
       where bron_id = $2::integer and organisatiecode = any ($3::text[])`,
     [id, from, codes],
   );
@@ -200,23 +200,23 @@ export interface SourceState {
 export async function readSourceStates(db: Db): Promise<SourceState[]> {
   const { rows } = await db.query<SourceState>({
     name: 'aggregator-source-states',
-    text: `select b.id, b.adres, b.soort, b.toestand, b.fase, b.niets_te_lezen as "nietsTeLezen", b.bijgewerkt,
-                  (select count(*) from aggregator.geweigerd w where w.bron_id = b.id) as "openGeweigerd",
+    text: `select b.id, b.adres, b.soort, b.toestand, b.fase, b.nothing_to_read as "nietsTeLezen", b.bijgewerkt,
+                  (select count(*) from aggregator.refused w where w.bron_id = b.id) as "openGeweigerd",
                   extract(epoch from now() - coalesce(b.bijgewerkt, b.toegevoegd))::double precision as "lagSeconds",
-                  case when b.laatste_nummer is null then null else greatest(b.head - b.laatste_nummer, 0) end as behind,
-                  b.gelezen, b.gepubliceerd, b.geweigerd, b.mislukt, b.fout, b.fout_soort as "foutSoort", b.fout_sinds as "foutSinds",
+                  case when b.last_number is null then null else greatest(b.head - b.last_number, 0) end as behind,
+                  b.gelezen, b.gepubliceerd, b.geweigerd, b.mislukt, b.fout, b.error_kind as "foutSoort", b.error_since as "foutSinds",
                   b.volgende,
                   coalesce(o.codes, b.organisatiecodes) as organisaties,
                   coalesce(o.achtergehouden, 0) + coalesce(v.achtergehouden, 0) as achtergehouden,
-                  coalesce(m.aantal, 0) as meldingen, b.meldingen_weggelaten as "meldingenWeggelaten", d.dekking
+                  coalesce(m.aantal, 0) as meldingen, b.issues_dropped as "meldingenWeggelaten", d.dekking
              from aggregator.bron b
              left join lateral (select array_agg(organisatiecode order by organisatiecode) as codes, sum(achtergehouden) as achtergehouden
                                   from aggregator.bron_organisatie where bron_id = b.id) o on true
-             left join lateral (select sum(achtergehouden) as achtergehouden from aggregator.venster where bron_id = b.id) v on true
-             left join lateral (select count(*) as aantal from aggregator.melding where bron_id = b.id and opgelost is null) m on true
+             left join lateral (select sum(achtergehouden) as achtergehouden from aggregator.windows where bron_id = b.id) v on true
+             left join lateral (select count(*) as aantal from aggregator.issues where bron_id = b.id and opgelost is null) m on true
              left join lateral (select case when sum(getoond) = 0 then 100
                                        else floor(sum(aanwezig)::double precision / sum(getoond) * 1000) / 10 end as dekking
-                                  from aggregator.dekking where bron_id = b.id having count(*) > 0) d on true
+                                  from aggregator.coverage where bron_id = b.id having count(*) > 0) d on true
             order by b.id`,
   });
   return rows;
@@ -227,12 +227,12 @@ export async function readCompletenessOf(db: Db, organisatiecode: string): Promi
   const { rows } = await db.query<SourceCompleteness>({
     name: 'aggregator-completeness-of',
     text: `select b.bijgewerkt as "readAt",
-                  case when b.laatste_nummer is null then null else greatest(b.head - b.laatste_nummer, 0) end as behind,
-                  (select count(*) from aggregator.geweigerd w where w.bron_id = b.id) as refused,
+                  case when b.last_number is null then null else greatest(b.head - b.last_number, 0) end as behind,
+                  (select count(*) from aggregator.refused w where w.bron_id = b.id) as refused,
                   (select case when sum(getoond) = 0 then 100
                           else floor(sum(aanwezig)::double precision / sum(getoond) * 1000) / 10 end
-                     from aggregator.dekking d where d.bron_id = b.id having count(*) > 0) as coverage,
-                  case when b.mislukt > 0 then b.fout_sinds end as "failingSince"
+                     from aggregator.coverage d where d.bron_id = b.id having count(*) > 0) as coverage,
+                  case when b.mislukt > 0 then b.error_since end as "failingSince"
              from aggregator.bron_organisatie o
              join aggregator.bron b on b.id = o.bron_id
             where o.organisatiecode = $1::text`,

@@ -12,7 +12,7 @@ export interface DueWindow extends DateWindow {
 export async function ensureWindows(db: Db, sourceId: number, windows: readonly DateWindow[]): Promise<void> {
   await db.query({
     name: 'aggregator-ensure-windows',
-    text: `insert into aggregator.venster as v (bron_id, van, tot)
+    text: `insert into aggregator.windows as v (bron_id, van, tot)
            select $1::integer, van, tot from unnest($2::date[], $3::date[]) as n (van, tot)
                on conflict (bron_id, van) do update set tot = excluded.tot where v.tot <> excluded.tot`,
     values: [sourceId, windows.map(({ from }) => from), windows.map(({ to }) => to)],
@@ -32,12 +32,12 @@ export async function nextWindow(
   const { rows } = await db.query<DueWindow>({
     name: 'aggregator-next-window',
     text: `select van::text as from, tot::text as to,
-                  case when gelezen is null or volgende_volledig <= now() then 'full' else 'quick' end as depth
-             from aggregator.venster
+                  case when gelezen is null or next_full_at <= now() then 'full' else 'quick' end as depth
+             from aggregator.windows
             where bron_id = $1::integer
-              and (volgende_volledig <= now() or (van = any ($2::date[]) and volgende_snel <= now()))
+              and (next_full_at <= now() or (van = any ($2::date[]) and next_quick_at <= now()))
             order by gelezen is null desc, case when gelezen is null then van end desc,
-                     (van = any ($2::date[]) and volgende_snel <= now()) desc, volgende_volledig
+                     (van = any ($2::date[]) and next_quick_at <= now()) desc, next_full_at
             limit 1`,
     values: [sourceId, currentFrom],
   });
@@ -48,9 +48,9 @@ export async function nextWindow(
 export async function untilNextWindow(db: Db, sourceId: number, currentFrom: readonly string[]): Promise<number> {
   const { rows } = await db.query<{ ms: number | null }>({
     name: 'aggregator-until-window',
-    text: `select extract(epoch from min(case when van = any ($2::date[]) then least(volgende_snel, volgende_volledig)
-                                              else volgende_volledig end) - now())::double precision * 1000 as ms
-             from aggregator.venster where bron_id = $1::integer`,
+    text: `select extract(epoch from min(case when van = any ($2::date[]) then least(next_quick_at, next_full_at)
+                                              else next_full_at end) - now())::double precision * 1000 as ms
+             from aggregator.windows where bron_id = $1::integer`,
     values: [sourceId, currentFrom],
   });
   return Math.max(0, rows[0]?.ms ?? 0);
@@ -67,12 +67,12 @@ interface WindowResult extends DueWindow {
 export async function saveWindow(db: Db, sourceId: number, result: WindowResult, at: Date): Promise<void> {
   await db.query({
     name: 'aggregator-save-window',
-    text: `update aggregator.venster
+    text: `update aggregator.windows
               set gelezen = $3::timestamptz, volledig = $4::boolean, achtergehouden = $5::integer,
-                  volledig_gelezen = case when $4::boolean then $3::timestamptz else volledig_gelezen end,
-                  volgende_snel = now() + make_interval(secs => $6::double precision / 1000),
-                  volgende_volledig = case when $7::boolean then now() + make_interval(secs => $8::double precision / 1000)
-                                           else volgende_volledig end
+                  fully_read_at = case when $4::boolean then $3::timestamptz else fully_read_at end,
+                  next_quick_at = now() + make_interval(secs => $6::double precision / 1000),
+                  next_full_at = case when $7::boolean then now() + make_interval(secs => $8::double precision / 1000)
+                                           else next_full_at end
             where bron_id = $1::integer and van = $2::date`,
     values: [
       sourceId,
@@ -101,7 +101,7 @@ export async function completeSince(
     name: 'aggregator-complete-since',
     text: `select min(gelezen) filter (where van = any ($2::date[])) as since,
                   bool_and(coalesce(volledig, false) and achtergehouden = 0) as complete
-             from aggregator.venster where bron_id = $1::integer`,
+             from aggregator.windows where bron_id = $1::integer`,
     values: [sourceId, currentFrom],
   });
   const [row] = rows;
@@ -112,10 +112,10 @@ export async function completeSince(
 export async function readRound(db: Db, { source, number }: Lease, roundMs: number): Promise<number> {
   const { rows } = await db.query<{ deleted: number }>(
     `update aggregator.bron
-        set ronde_verwijderd = case when ronde_begonnen < now() - make_interval(secs => $3::double precision / 1000) then 0 else ronde_verwijderd end,
-            ronde_begonnen = case when ronde_begonnen < now() - make_interval(secs => $3::double precision / 1000) then now() else ronde_begonnen end
-      where id = $1::integer and huur_nummer = $2::bigint
-  returning ronde_verwijderd as deleted`,
+        set round_deleted = case when round_started_at < now() - make_interval(secs => $3::double precision / 1000) then 0 else round_deleted end,
+            round_started_at = case when round_started_at < now() - make_interval(secs => $3::double precision / 1000) then now() else round_started_at end
+      where id = $1::integer and lease_number = $2::bigint
+  returning round_deleted as deleted`,
     [source.id, number, roundMs],
   );
   const [row] = rows;
@@ -135,7 +135,7 @@ export async function readHeldKeys(
   const { rows } = await db.query<{ key: string }>({
     name: 'aggregator-held-keys',
     text: `select k.key from unnest($2::text[], $3::text[], $4::text[]) as k (key, resource_type, bronidentificatie)
-             join raadsfeed.stand s on s.organisatiecode = $1::text
+             join raadsfeed.current_records s on s.organisatiecode = $1::text
                   and s.resource_type = k.resource_type and s.bronidentificatie = k.bronidentificatie`,
     values: [
       organisatiecode,
@@ -158,7 +158,7 @@ export async function saveCoverage(
   const whole = months.filter(({ month }) => isWhole(month, window));
   await db.query({
     name: 'aggregator-clear-coverage',
-    text: `delete from aggregator.dekking
+    text: `delete from aggregator.coverage
             where bron_id = $1::integer and to_date(maand, 'YYYY-MM') >= $2::date
               and to_date(maand, 'YYYY-MM') + interval '1 month' - interval '1 day' <= $3::date`,
     values: [sourceId, window.from, window.to],
@@ -166,7 +166,7 @@ export async function saveCoverage(
   for (const { month, shown, held, unnamed, missing } of whole) {
     await db.query({
       name: 'aggregator-save-coverage',
-      text: `insert into aggregator.dekking (bron_id, maand, getoond, aanwezig, naamloos, ontbreekt, gemeten)
+      text: `insert into aggregator.coverage (bron_id, maand, getoond, aanwezig, naamloos, ontbreekt, gemeten)
              values ($1::integer, $2::text, $3::integer, $4::integer, $5::integer, $6::text[], $7::timestamptz)`,
       values: [sourceId, month, shown, held, unnamed, missing.slice(0, MAX_MISSING), at.toISOString()],
     });
@@ -178,7 +178,7 @@ export async function readCoverage(db: Db, sourceId: number): Promise<(MonthCove
   const { rows } = await db.query<MonthCoverage & { readonly measured: Date }>({
     name: 'aggregator-coverage',
     text: `select maand as month, getoond as shown, aanwezig as held, naamloos as unnamed, ontbreekt as missing, gemeten as measured
-             from aggregator.dekking
+             from aggregator.coverage
             where bron_id = $1::integer
             order by maand`,
     values: [sourceId],

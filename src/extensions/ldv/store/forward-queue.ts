@@ -18,8 +18,8 @@ export async function beginForwarding(db: Db, silenceMs: number): Promise<Forwar
   const { rows } = await db.query<ForwardTurn & Record<string, unknown>>({
     name: 'verwerkingenlog-forward-turn',
     text: `select mislukt as failures,
-        greatest(0, extract(epoch from niet_voor - clock_timestamp()) * 1000)::double precision as "waitMs"
-      from verwerkingenlog.ldv_doorgifte_stand for update skip locked`,
+        greatest(0, extract(epoch from not_before - clock_timestamp()) * 1000)::double precision as "waitMs"
+      from verwerkingenlog.ldv_forward_state for update skip locked`,
   });
   return rows[0];
 }
@@ -28,9 +28,9 @@ export async function beginForwarding(db: Db, silenceMs: number): Promise<Forwar
 export async function recordForwardFailure(db: Db, reason: string, waitMs: number): Promise<void> {
   await db.query({
     name: 'verwerkingenlog-forward-failure',
-    text: `update verwerkingenlog.ldv_doorgifte_stand
-      set mislukt = mislukt + 1, fout = $1::text, fout_sinds = coalesce(fout_sinds, clock_timestamp()),
-        niet_voor = clock_timestamp() + make_interval(secs => $2::double precision / 1000)`,
+    text: `update verwerkingenlog.ldv_forward_state
+      set mislukt = mislukt + 1, fout = $1::text, error_since = coalesce(error_since, clock_timestamp()),
+        not_before = clock_timestamp() + make_interval(secs => $2::double precision / 1000)`,
     values: [reason, waitMs],
   });
 }
@@ -39,7 +39,7 @@ export async function recordForwardFailure(db: Db, reason: string, waitMs: numbe
 export async function hasForwardQueue(db: Db): Promise<boolean> {
   const { rows } = await db.query<{ waits: boolean }>({
     name: 'verwerkingenlog-forward-waits',
-    text: 'select exists (select from verwerkingenlog.ldv_doorgifte) as waits',
+    text: 'select exists (select from verwerkingenlog.ldv_forward_queue) as waits',
   });
   return rows[0]?.waits === true;
 }
@@ -65,7 +65,7 @@ export async function readForwardQueue(db: Db, limit: number): Promise<QueuedAct
     name: 'verwerkingenlog-forward-read',
     text: `
       select volgnummer, actie_id as "actieId", traceparent, tracestate
-      from verwerkingenlog.ldv_doorgifte order by volgnummer limit $1::integer`,
+      from verwerkingenlog.ldv_forward_queue order by volgnummer limit $1::integer`,
     values: [limit],
   });
   // Apart: the queue stays on the coordinator when the log is distributed.
@@ -125,19 +125,19 @@ export async function finishForwarding(
 ): Promise<void> {
   await db.query({
     name: 'verwerkingenlog-forward-finish',
-    text: `update verwerkingenlog.ldv_doorgifte_stand
-      set mislukt = 0, niet_voor = null, fout = null, fout_sinds = null, verzonden = verzonden + $1::bigint`,
+    text: `update verwerkingenlog.ldv_forward_state
+      set mislukt = 0, not_before = null, fout = null, error_since = null, verzonden = verzonden + $1::bigint`,
     values: [done.sent],
   });
   await db.query({
     name: 'verwerkingenlog-forward-delete',
-    text: 'delete from verwerkingenlog.ldv_doorgifte where volgnummer = any($1::bigint[])',
+    text: 'delete from verwerkingenlog.ldv_forward_queue where volgnummer = any($1::bigint[])',
     values: [done.volgnummers],
   });
   for (const { soort, actieId, spanId = null, acties = null, aantal = 1, reden = null } of done.issues) {
     await db.query({
       name: 'verwerkingenlog-forward-issue',
-      text: `insert into verwerkingenlog.ldv_doorgifte_meldingen (soort, actie_id, span_id, acties, aantal, reden)
+      text: `insert into verwerkingenlog.ldv_forward_issues (soort, actie_id, span_id, acties, aantal, reden)
         values ($1::text, $2::uuid, $3::text, $4::uuid[], $5::integer, $6::text)`,
       values: [soort, actieId, spanId, acties, aantal, reden],
     });
@@ -160,13 +160,13 @@ export async function readForwardState(db: Db): Promise<ForwardState> {
   const { rows } = await db.query<ForwardState & Record<string, unknown>>({
     name: 'verwerkingenlog-forward-state',
     text: `
-      select (select count(*) from verwerkingenlog.ldv_doorgifte)::integer as pending,
-        coalesce((select greatest(0, extract(epoch from clock_timestamp() - op)) from verwerkingenlog.ldv_doorgifte
+      select (select count(*) from verwerkingenlog.ldv_forward_queue)::integer as pending,
+        coalesce((select greatest(0, extract(epoch from clock_timestamp() - op)) from verwerkingenlog.ldv_forward_queue
           order by volgnummer limit 1), 0)::double precision as "oldestSeconds",
-        s.verzonden as sent, s.mislukt as failures, s.fout as failure, s.fout_sinds as "failingSince",
+        s.verzonden as sent, s.mislukt as failures, s.fout as failure, s.error_since as "failingSince",
         coalesce((select json_object_agg(soort, aantal) from
-          (select soort, sum(aantal)::integer as aantal from verwerkingenlog.ldv_doorgifte_meldingen group by soort) m), '{}') as issues
-      from verwerkingenlog.ldv_doorgifte_stand s`,
+          (select soort, sum(aantal)::integer as aantal from verwerkingenlog.ldv_forward_issues group by soort) m), '{}') as issues
+      from verwerkingenlog.ldv_forward_state s`,
   });
   const [row] = rows;
   if (row === undefined) throw new TypeError('the state of forwarding has no row');
@@ -193,7 +193,7 @@ export async function listForwardIssues(
 ): Promise<ListedIssue[]> {
   const { rows } = await db.query<ListedIssue & Record<string, unknown>>(
     `select id, op, soort, actie_id as "actieId", versie, span_id as "spanId", acties, aantal, reden
-     from verwerkingenlog.ldv_doorgifte_meldingen
+     from verwerkingenlog.ldv_forward_issues
      where ($1::text is null or soort = $1::text) and ($2::timestamptz is null or op >= $2::timestamptz)
      order by id desc limit $3::integer`,
     [soort ?? null, since ?? null, limit],

@@ -24,9 +24,9 @@ export interface Item {
 }
 
 export const ITEM = `s.nummer as "sequenceNumber", s.organisatiecode, s.resource_type as "resourceType", s.bronidentificatie,
-  s.opgeslagen as "storedAt", s.titel, s.datum, s.soort, s.vergadering, s.gremium, s.gremiumnaam, s.kort`;
+  s.stored_at as "storedAt", s.titel, s.datum, s.soort, s.vergadering, s.gremium, s.gremiumnaam, s.kort`;
 /** Joins only what the feed still has. */
-export const CURRENT = `join raadsfeed.stand stand on stand.sequence_number = s.nummer`;
+export const CURRENT = `join raadsfeed.current_records stand on current_records.sequence_number = s.nummer`;
 
 export interface SearchFilter {
   readonly organisatiecode?: string | undefined;
@@ -77,8 +77,8 @@ export async function search(db: Db, request: SearchRequest): Promise<SearchResu
   // `offset 0`: the rows are checked for the words one by one, the newest first, until there are enough.
   const found =
     query === undefined || (await isCommon(db, query))
-      ? `(select * from raadsfeed_zoek.stuk s where ${filter} order by ${newest} offset 0) s where ${hasWords}`
-      : `raadsfeed_zoek.stuk s where ${hasWords} and ${filter} order by ${newest}`;
+      ? `(select * from pages.items s where ${filter} order by ${newest} offset 0) s where ${hasWords}`
+      : `pages.items s where ${hasWords} and ${filter} order by ${newest}`;
   const order = sort === 'relevantie' && words !== undefined ? `ts_rank(s.woorden, ${words}) desc, ${newest}` : newest;
   const { rows } = await db.query<Item & { facets: unknown }>({
     // Without a name: planned for its words and filters, which differ a thousandfold in how much they find.
@@ -112,7 +112,7 @@ async function isCommon(db: Db, { web, beginnings }: SearchQuery): Promise<boole
   const { rows } = await db.query<{ count: number }>({
     name: 'raadsfeed-zoek-veel',
     text: `select count(*)::integer as count
-             from (select from raadsfeed_zoek.stuk s where s.woorden @@ ${tsquery('$1', '$2')} limit ${COMMON + 1}) s`,
+             from (select from pages.items s where s.woorden @@ ${tsquery('$1', '$2')} limit ${COMMON + 1}) s`,
     values: [web, beginnings],
   });
   return (rows[0]?.count ?? 0) > COMMON;

@@ -6,7 +6,7 @@ import { toEntry } from './entry.ts';
 import { writeIndex } from './write-index.ts';
 
 const INDEX: FeedIndex = {
-  schema: 'raadsfeed_zoek',
+  schema: 'pages',
   stepRecords: 500,
   write: (db, changes) =>
     writeIndex(
@@ -18,9 +18,9 @@ const INDEX: FeedIndex = {
     ),
   async begin(db) {
     let isDone = true;
-    for (const table of ['stuk', 'verwijzing']) {
+    for (const table of ['items', 'links']) {
       const { rowCount } = await db.query(
-        `delete from raadsfeed_zoek.${table} where ctid = any (array(select ctid from raadsfeed_zoek.${table} limit ${MOST_REMOVED}))`,
+        `delete from pages.${table} where ctid = any (array(select ctid from pages.${table} limit ${MOST_REMOVED}))`,
       );
       isDone &&= (rowCount ?? 0) < MOST_REMOVED;
     }
@@ -48,13 +48,13 @@ export async function readIndexState(db: Db): Promise<IndexState> {
 /** Entries of what is not there any more: none, unless somebody changed the tables by hand. */
 async function dropStrays(db: Db): Promise<void> {
   await db.query(
-    `delete from raadsfeed_zoek.stuk s where not exists (select from raadsfeed.stand t where t.sequence_number = s.nummer)`,
+    `delete from pages.items s where not exists (select from raadsfeed.current_records t where t.sequence_number = s.nummer)`,
   );
 }
 
 /** Has the whole current state taken in again, while the index is in use. */
 export async function startReindex(db: Db): Promise<void> {
   await db.query(
-    `update raadsfeed_zoek.positie set scan_na = 0, scan_tot = greatest(nummer, 1), feed_id = case when nummer = 0 then '' else feed_id end`,
+    `update pages.position set scan_after = 0, scan_to = greatest(nummer, 1), feed_id = case when nummer = 0 then '' else feed_id end`,
   );
 }

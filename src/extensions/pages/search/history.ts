@@ -22,17 +22,17 @@ export async function readHistory(db: Db, resourceType: ResourceType, resource: 
   const key = [resource.organisatiecode, resourceType, resource.bronidentificatie];
   const { rows } = await db.query<{ number: number; op: HistoryEntry['op']; storedAt: Date; text: string | null }>({
     // Without a name: planned for its numbers, so that it opens only the partitions that they lie in.
-    text: `select r.sequence_number as number, r.op, r.opgeslagen as "storedAt", t.text
-             from ((select sequence_number, op, opgeslagen from raadsfeed.record
+    text: `select r.sequence_number as number, r.op, r.stored_at as "storedAt", t.text
+             from ((select sequence_number, op, stored_at from raadsfeed.record
                      where op = 'upsert' and organisatiecode = $1::text and resource_type = $2::text and bronidentificatie = $3::text
                      order by sequence_number desc limit ${VERSIONS})
                    union all
-                   (select sequence_number, op, opgeslagen from raadsfeed.record
+                   (select sequence_number, op, stored_at from raadsfeed.record
                      where op <> 'upsert' and organisatiecode = $1::text and resource_type = $2::text and bronidentificatie = $3::text
                      order by sequence_number desc limit ${VERSIONS})) r
             cross join lateral (
-                  select case when octet_length(kop) + coalesce(octet_length(rest), 0) <= ${VERSION_BYTES} then kop || coalesce(rest, '') end as text
-                    from raadsfeed.tekst where sequence_number = r.sequence_number offset 0) t
+                  select case when octet_length(record_prefix) + coalesce(octet_length(record_suffix), 0) <= ${VERSION_BYTES} then record_prefix || coalesce(record_suffix, '') end as text
+                    from raadsfeed.texts where sequence_number = r.sequence_number offset 0) t
             order by r.sequence_number desc
             limit ${VERSIONS}`,
     values: key,

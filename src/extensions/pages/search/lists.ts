@@ -21,7 +21,7 @@ export async function listMeetings(
   const { conditions, values, name } = filterList('Vergadering', { organisatiecode, gremium, from, to });
   const { rows } = await db.query<Item>({
     name: `${name}-${order}-${limit}`,
-    text: `select ${ITEM} from raadsfeed_zoek.stuk s ${CURRENT}
+    text: `select ${ITEM} from pages.items s ${CURRENT}
             where ${conditions}
             order by s.datum ${order === 'newest' ? 'desc nulls last, s.nummer desc' : 'asc nulls first, s.nummer asc'}
             limit ${limit}`,
@@ -45,7 +45,7 @@ export async function listDocuments(
   const { conditions, values, name } = filterList('Informatieobject', { organisatiecode, gremium });
   const { rows } = await db.query<Item>({
     name: `${name}-${limit}`,
-    text: `select ${ITEM} from raadsfeed_zoek.stuk s ${CURRENT}
+    text: `select ${ITEM} from pages.items s ${CURRENT}
             where ${conditions}
             order by s.datum desc nulls last, s.nummer desc
             limit ${limit} offset $${values.push(offset)}::integer`,
@@ -79,7 +79,7 @@ function filterList(
 export async function listItems(db: Db, organisatiecode: string, vergadering: string, limit: number): Promise<Item[]> {
   const { rows } = await db.query<Item>({
     name: 'raadsfeed-zoek-agenda',
-    text: `select ${ITEM} from raadsfeed_zoek.stuk s ${CURRENT}
+    text: `select ${ITEM} from pages.items s ${CURRENT}
             where s.organisatiecode = $1::text and s.vergadering = $2::text and s.resource_type = 'Agendapunt'
             order by s.nummer
             limit $3::integer`,
@@ -110,8 +110,8 @@ export async function listReferring(
   const { rows } = await db.query<Referring>({
     name: 'raadsfeed-zoek-verwijst',
     text: `select ${ITEM}, v.naar, v.rol
-             from raadsfeed_zoek.verwijzing v
-             join raadsfeed_zoek.stuk s on s.organisatiecode = v.organisatiecode and s.resource_type = v.van_type and s.bronidentificatie = v.van
+             from pages.links v
+             join pages.items s on s.organisatiecode = v.organisatiecode and s.resource_type = v.van_type and s.bronidentificatie = v.van
              ${CURRENT}
             where v.naar_organisatie = $1::text and v.naar_type = $2::text and v.naar = any ($3::text[]) and v.van_type = $4::text
             order by s.datum desc nulls last, s.nummer
@@ -131,9 +131,9 @@ export async function listItemDocuments(
   const { rows } = await db.query<Referring>({
     name: 'raadsfeed-zoek-agendadocumenten',
     text: `select ${ITEM}, v.naar, v.rol
-             from raadsfeed_zoek.stuk a
-             join raadsfeed_zoek.verwijzing v on v.naar_organisatie = a.organisatiecode and v.naar_type = a.resource_type and v.naar = a.bronidentificatie
-             join raadsfeed_zoek.stuk s on s.organisatiecode = v.organisatiecode and s.resource_type = v.van_type and s.bronidentificatie = v.van
+             from pages.items a
+             join pages.links v on v.naar_organisatie = a.organisatiecode and v.naar_type = a.resource_type and v.naar = a.bronidentificatie
+             join pages.items s on s.organisatiecode = v.organisatiecode and s.resource_type = v.van_type and s.bronidentificatie = v.van
              ${CURRENT}
             where a.organisatiecode = $1::text and a.vergadering = $2::text and a.resource_type = 'Agendapunt' and v.van_type = 'Informatieobject'
             order by s.datum desc nulls last, s.nummer
@@ -152,8 +152,8 @@ export async function listReferred(
   const { rows } = await db.query<Referring>({
     name: 'raadsfeed-zoek-verwezen',
     text: `select ${ITEM}, v.naar, v.rol
-             from raadsfeed_zoek.verwijzing v
-             join raadsfeed_zoek.stuk s on s.organisatiecode = v.naar_organisatie and s.resource_type = v.naar_type and s.bronidentificatie = v.naar
+             from pages.links v
+             join pages.items s on s.organisatiecode = v.naar_organisatie and s.resource_type = v.naar_type and s.bronidentificatie = v.naar
              ${CURRENT}
             where v.organisatiecode = $1::text and v.van_type = $2::text and v.van = $3::text
             order by s.datum desc nulls last, s.nummer
@@ -172,7 +172,7 @@ export async function findItem(
 ): Promise<Item | undefined> {
   const { rows } = await db.query<Item>({
     name: 'raadsfeed-zoek-stuk',
-    text: `select ${ITEM} from raadsfeed_zoek.stuk s ${CURRENT}
+    text: `select ${ITEM} from pages.items s ${CURRENT}
             where s.organisatiecode = $1::text and s.resource_type = $2::text and s.bronidentificatie = $3::text`,
     values: [organisatiecode, resourceType, bronidentificatie],
   });
@@ -188,14 +188,14 @@ export interface Neighbours {
 /** The meetings of its body just before and just after a meeting. */
 export async function findNeighbours(db: Db, organisatiecode: string, vergadering: string): Promise<Neighbours> {
   const near = (isNext: boolean): string => `
-    (select ${ITEM}, ${isNext} as "isNext" from raadsfeed_zoek.stuk s ${CURRENT}
+    (select ${ITEM}, ${isNext} as "isNext" from pages.items s ${CURRENT}
       where s.organisatiecode = z.organisatiecode and s.resource_type = 'Vergadering' and s.gremium = z.gremium
         and s.datum ${isNext ? '>' : '<'} z.datum and s.nummer <> z.nummer
       order by s.datum ${isNext ? '' : 'desc'} limit 1)`;
   const { rows } = await db.query<Item & { isNext: boolean }>({
     name: 'raadsfeed-zoek-buren',
     text: `select n.*
-             from raadsfeed_zoek.stuk z cross join lateral (${near(false)} union all ${near(true)}) n
+             from pages.items z cross join lateral (${near(false)} union all ${near(true)}) n
             where z.organisatiecode = $1::text and z.resource_type = 'Vergadering' and z.bronidentificatie = $2::text`,
     values: [organisatiecode, vergadering],
   });
@@ -216,7 +216,7 @@ export async function listBodies(db: Db, organisatiecode: string, limit: number)
   const { rows } = await db.query<Body>({
     name: 'raadsfeed-zoek-gremia',
     text: `select s.gremium, max(s.gremiumnaam) as naam, count(*) as vergaderingen, max(s.datum) as laatste
-             from raadsfeed_zoek.stuk s ${CURRENT}
+             from pages.items s ${CURRENT}
             where s.organisatiecode = $1::text and s.resource_type = 'Vergadering' and s.gremium is not null
             group by s.gremium order by 2, 1 limit $2::integer`,
     values: [organisatiecode, limit],
@@ -239,11 +239,11 @@ export async function readCompleteness(
   most: number,
 ): Promise<Completeness | undefined> {
   const some = (type: string, condition = ''): string =>
-    `(select count(*) from (select from raadsfeed_zoek.stuk where organisatiecode = $1::text and resource_type = '${type}' ${condition} limit $2::integer) n)`;
+    `(select count(*) from (select from pages.items where organisatiecode = $1::text and resource_type = '${type}' ${condition} limit $2::integer) n)`;
   const { rows } = await db.query<Completeness>({
     name: 'raadsfeed-zoek-volledig',
     text: `select ${some('Vergadering')} as vergaderingen, ${some('Agendapunt')} as agendapunten, ${some('Informatieobject')} as documenten,
-                  (select count(*) from (select kort from raadsfeed_zoek.stuk where organisatiecode = $1::text and resource_type = 'Informatieobject'
+                  (select count(*) from (select kort from pages.items where organisatiecode = $1::text and resource_type = 'Informatieobject'
                                           limit $2::integer) n where not kort ? 'bestandsurl') as "zonderBestand"`,
     values: [organisatiecode, most],
   });
@@ -257,7 +257,7 @@ export const SITEMAP_NUMBERS = 10_000;
 export async function listSitemaps(db: Db): Promise<{ page: number; changed: Date }[]> {
   const { rows } = await db.query<{ page: number; changed: Date }>({
     name: 'raadsfeed-zoek-kaarten',
-    text: `select (nummer / ${SITEMAP_NUMBERS})::integer as page, max(opgeslagen) as changed from raadsfeed_zoek.stuk
+    text: `select (nummer / ${SITEMAP_NUMBERS})::integer as page, max(stored_at) as changed from pages.items
             where resource_type <> 'Agendapunt' group by 1 order by 1 limit 50000`,
   });
   return rows;
@@ -270,8 +270,8 @@ export async function listSitemap(
 ): Promise<Pick<Item, 'organisatiecode' | 'resourceType' | 'bronidentificatie' | 'storedAt'>[]> {
   const { rows } = await db.query<Pick<Item, 'organisatiecode' | 'resourceType' | 'bronidentificatie' | 'storedAt'>>({
     name: 'raadsfeed-zoek-kaart',
-    text: `select s.organisatiecode, s.resource_type as "resourceType", s.bronidentificatie, s.opgeslagen as "storedAt"
-             from raadsfeed_zoek.stuk s ${CURRENT}
+    text: `select s.organisatiecode, s.resource_type as "resourceType", s.bronidentificatie, s.stored_at as "storedAt"
+             from pages.items s ${CURRENT}
             where s.nummer >= $1::bigint and s.nummer < $2::bigint and s.resource_type <> 'Agendapunt' order by s.nummer`,
     values: [page * SITEMAP_NUMBERS, (page + 1) * SITEMAP_NUMBERS],
   });

@@ -16,9 +16,9 @@ export async function writeIndex(db: Db, latest: readonly IndexChange[]): Promis
   await db.query({
     name: 'raadsfeed-zoek-wis',
     text: `with weg as (
-             delete from raadsfeed_zoek.verwijzing v using unnest($1::text[], $2::text[], $3::text[]) as g (o, t, b)
+             delete from pages.links v using unnest($1::text[], $2::text[], $3::text[]) as g (o, t, b)
               where v.organisatiecode = g.o and v.van_type = g.t and v.van = g.b)
-           delete from raadsfeed_zoek.stuk s using unnest($1::text[], $2::text[], $3::text[], $4::boolean[]) as g (o, t, b, gone)
+           delete from pages.items s using unnest($1::text[], $2::text[], $3::text[], $4::boolean[]) as g (o, t, b, gone)
             where s.organisatiecode = g.o and s.resource_type = g.t and s.bronidentificatie = g.b and g.gone`,
     values: [...keys, arrayOf.boolean(latest.map(({ entry }) => entry === undefined))],
   });
@@ -47,14 +47,14 @@ async function writeEntries(db: Db, present: readonly Present[]): Promise<void> 
     arrayOf.text(present.map(({ entry }) => value(entry) ?? null));
   await db.query({
     name: 'raadsfeed-zoek-schrijf',
-    text: `insert into raadsfeed_zoek.stuk as s
-             (nummer, organisatiecode, resource_type, bronidentificatie, opgeslagen, titel, datum, soort, vergadering, gremium, gremiumnaam, kort, woorden)
-           select n, o, t, b, opgeslagen, titel, datum, soort, vergadering, gremium, gremiumnaam, kort::jsonb, ${WORDS}
+    text: `insert into pages.items as s
+             (nummer, organisatiecode, resource_type, bronidentificatie, stored_at, titel, datum, soort, vergadering, gremium, gremiumnaam, kort, woorden)
+           select n, o, t, b, stored_at, titel, datum, soort, vergadering, gremium, gremiumnaam, kort::jsonb, ${WORDS}
              from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::timestamptz[], $6::text[], $7::timestamptz[], $8::text[],
                          $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[])
-                  as g (o, t, b, n, opgeslagen, titel, datum, soort, vergadering, gremium, gremiumnaam, kort, a, w, x)
+                  as g (o, t, b, n, stored_at, titel, datum, soort, vergadering, gremium, gremiumnaam, kort, a, w, x)
            on conflict (organisatiecode, resource_type, bronidentificatie) do update
-             set nummer = excluded.nummer, opgeslagen = excluded.opgeslagen, titel = excluded.titel, datum = excluded.datum,
+             set nummer = excluded.nummer, stored_at = excluded.stored_at, titel = excluded.titel, datum = excluded.datum,
                  soort = excluded.soort, vergadering = excluded.vergadering, gremium = excluded.gremium,
                  gremiumnaam = excluded.gremiumnaam, kort = excluded.kort, woorden = excluded.woorden
            where s.nummer <= excluded.nummer`,
@@ -81,7 +81,7 @@ async function writeReferences(db: Db, present: readonly Present[]): Promise<voi
   if (rows.length === 0) return;
   await db.query({
     name: 'raadsfeed-zoek-verwijs',
-    text: `insert into raadsfeed_zoek.verwijzing (organisatiecode, van_type, van, naar_organisatie, naar_type, naar, rol)
+    text: `insert into pages.links (organisatiecode, van_type, van, naar_organisatie, naar_type, naar, rol)
            select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
            on conflict do nothing`,
     values: [
@@ -104,15 +104,15 @@ async function fillInMeetings(db: Db, keys: readonly Buffer[]): Promise<void> {
     text: `with g as materialized (select * from unnest($1::text[], $2::text[], $3::text[]) as g (o, t, b)),
                 paren as (
                   select v.organisatiecode, v.van, v.naar from g
-                    join raadsfeed_zoek.verwijzing v on g.t = 'Informatieobject' and v.organisatiecode = g.o and v.van_type = g.t and v.van = g.b
+                    join pages.links v on g.t = 'Informatieobject' and v.organisatiecode = g.o and v.van_type = g.t and v.van = g.b
                    where v.naar_type = 'Agendapunt' and v.naar_organisatie = v.organisatiecode
                   union
                   select v.organisatiecode, v.van, v.naar from g
-                    join raadsfeed_zoek.verwijzing v on g.t = 'Agendapunt' and v.naar_organisatie = g.o and v.naar_type = g.t and v.naar = g.b
+                    join pages.links v on g.t = 'Agendapunt' and v.naar_organisatie = g.o and v.naar_type = g.t and v.naar = g.b
                    where v.van_type = 'Informatieobject' and v.naar_organisatie = v.organisatiecode)
-           update raadsfeed_zoek.stuk d set vergadering = a.vergadering
+           update pages.items d set vergadering = a.vergadering
              from paren p
-             join raadsfeed_zoek.stuk a on a.organisatiecode = p.organisatiecode and a.resource_type = 'Agendapunt' and a.bronidentificatie = p.naar
+             join pages.items a on a.organisatiecode = p.organisatiecode and a.resource_type = 'Agendapunt' and a.bronidentificatie = p.naar
             where d.organisatiecode = p.organisatiecode and d.resource_type = 'Informatieobject' and d.bronidentificatie = p.van
               and d.vergadering is null and a.vergadering is not null`,
     values: [...keys],
@@ -122,22 +122,22 @@ async function fillInMeetings(db: Db, keys: readonly Buffer[]): Promise<void> {
     text: `with g as materialized (select * from unnest($1::text[], $2::text[], $3::text[]) as g (o, t, b)),
                 -- The documents of items in the batch may just have got their meeting.
                 raakt as (
-                  select s.nummer from g join raadsfeed_zoek.stuk s on s.organisatiecode = g.o and s.resource_type = g.t and s.bronidentificatie = g.b
+                  select s.nummer from g join pages.items s on s.organisatiecode = g.o and s.resource_type = g.t and s.bronidentificatie = g.b
                    where g.t <> 'Vergadering'
                   union
-                  select s.nummer from g join raadsfeed_zoek.stuk s on g.t = 'Vergadering' and s.organisatiecode = g.o and s.vergadering = g.b
+                  select s.nummer from g join pages.items s on g.t = 'Vergadering' and s.organisatiecode = g.o and s.vergadering = g.b
                   union
                   select s.nummer from g
-                    join raadsfeed_zoek.verwijzing v on g.t = 'Agendapunt' and v.naar_organisatie = g.o and v.naar_type = g.t and v.naar = g.b
-                    join raadsfeed_zoek.stuk s on s.organisatiecode = v.organisatiecode and s.resource_type = v.van_type and s.bronidentificatie = v.van)
-           update raadsfeed_zoek.stuk s
+                    join pages.links v on g.t = 'Agendapunt' and v.naar_organisatie = g.o and v.naar_type = g.t and v.naar = g.b
+                    join pages.items s on s.organisatiecode = v.organisatiecode and s.resource_type = v.van_type and s.bronidentificatie = v.van)
+           update pages.items s
               set gremium = n.gremium, gremiumnaam = n.gremiumnaam, datum = n.datum
              from (select s.nummer, m.gremium, m.gremiumnaam,
                           case when s.resource_type = 'Agendapunt' and not (s.kort ?| array['starttijd', 'geplandestarttijd'])
                                then m.datum else s.datum end as datum
                      from raakt r
-                     join raadsfeed_zoek.stuk s on s.nummer = r.nummer
-                     join raadsfeed_zoek.stuk m
+                     join pages.items s on s.nummer = r.nummer
+                     join pages.items m
                        on m.organisatiecode = s.organisatiecode and m.resource_type = 'Vergadering' and m.bronidentificatie = s.vergadering) n
             where s.nummer = n.nummer
               and (s.gremium, s.gremiumnaam, s.datum) is distinct from (n.gremium, n.gremiumnaam, n.datum)`,

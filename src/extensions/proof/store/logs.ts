@@ -24,9 +24,9 @@ export interface StoredLog {
   readonly checkpointAge: number | null;
 }
 
-const COLUMNS = `log, nummer as number, origin, sleutel as "verifierKey", begonnen_op as "begunAt", eerste_nummer as "firstNumber",
-  overgenomen_tot as "takenOverTo", grootte as size, wortel as root, checkpoint, checkpoint_op as "checkpointAt",
-  extract(epoch from clock_timestamp() - checkpoint_op)::float8 as "checkpointAge"`;
+const COLUMNS = `log, nummer as number, origin, sleutel as "verifierKey", started_at as "begunAt", first_number as "firstNumber",
+  adopted_to as "takenOverTo", size as size, root_hash as root, checkpoint, checkpoint_at as "checkpointAt",
+  extract(epoch from clock_timestamp() - checkpoint_at)::float8 as "checkpointAge"`;
 
 /** Every origin of a log, the first one first. */
 export async function readOrigins(db: Db, log: ProofLogName): Promise<StoredLog[]> {
@@ -64,7 +64,7 @@ type NewLog = Pick<StoredLog, 'log' | 'number' | 'origin' | 'verifierKey' | 'fir
 export async function insertLog(db: Db, begun: NewLog): Promise<void> {
   const { log, number, origin, verifierKey, firstNumber, takenOverTo, root } = begun;
   await db.query(
-    `insert into proof.logs (log, nummer, origin, sleutel, eerste_nummer, overgenomen_tot, wortel)
+    `insert into proof.logs (log, nummer, origin, sleutel, first_number, adopted_to, root_hash)
      values ($1::text, $2::integer, $3::text, $4::text, $5::bigint, $6::bigint, $7::bytea) on conflict do nothing`,
     [log, number, origin, verifierKey, firstNumber, takenOverTo, root],
   );
@@ -82,7 +82,7 @@ export function lockLog(db: Db, log: ProofLogName): Promise<void> {
 
 export async function moveLog(db: Db, { log, number }: StoredLog, size: number, root: Uint8Array): Promise<void> {
   await db.query(
-    'update proof.logs set grootte = $3::bigint, wortel = $4::bytea where log = $1::text and nummer = $2::integer',
+    'update proof.logs set size = $3::bigint, root_hash = $4::bytea where log = $1::text and nummer = $2::integer',
     [log, number, size, root],
   );
 }
@@ -98,8 +98,8 @@ export async function storeCheckpoint(
   by?: string,
 ): Promise<boolean> {
   const { rowCount } = await db.query(
-    `update proof.logs set checkpoint = $4::text, checkpoint_op = case when $5::text is null then clock_timestamp() else checkpoint_op end
-     where log = $1::text and nummer = $2::integer and grootte = $3::bigint and ($5::text is null or checkpoint = $5::text)`,
+    `update proof.logs set checkpoint = $4::text, checkpoint_at = case when $5::text is null then clock_timestamp() else checkpoint_at end
+     where log = $1::text and nummer = $2::integer and size = $3::bigint and ($5::text is null or checkpoint = $5::text)`,
     [log, number, size, note, by ?? null],
   );
   return rowCount === 1;
@@ -109,8 +109,8 @@ export async function addToQueue(db: Db, log: ProofLogName, entries: readonly Nu
   if (entries.length === 0) return;
   await db.query({
     name: 'proof-queue',
-    text: `insert into proof.queue (log, nr, vermelding)
-           select $1::text, q.nr, q.vermelding from unnest($2::bigint[], $3::bytea[]) as q(nr, vermelding) order by q.nr`,
+    text: `insert into proof.queue (log, number, entry)
+           select $1::text, q.number, q.entry from unnest($2::bigint[], $3::bytea[]) as q(number, entry) order by q.number`,
     values: [log, entries.map(({ number }) => number), entries.map(({ entry }) => Buffer.from(entry))],
   });
 }
@@ -132,18 +132,18 @@ export async function takeFromQueue(db: Db, log: ProofLogName, limit: number, fr
  * Up to which number is taken. The whole statement sees one state of the queue, so what is there up to that number is what was counted.
  * No join: with statistics of an empty queue it can become a loop in a loop, and takes minutes.
  */
-const FIRST = `nr <= coalesce(
-  (select nr from proof.queue where log = $1::text order by nr offset $2::integer - 1 limit 1), ${Number.MAX_SAFE_INTEGER})`;
+const FIRST = `number <= coalesce(
+  (select number from proof.queue where log = $1::text order by number offset $2::integer - 1 limit 1), ${Number.MAX_SAFE_INTEGER})`;
 
-const WITHOUT_GAP = `nr >= $3::bigint and nr <= (
-  select max(nr) from (
-    select nr, nr = $3::bigint - 1 + row_number() over (order by nr) as sluit_aan
-    from (select nr from proof.queue where log = $1::text and nr >= $3::bigint order by nr limit $2::integer) q
+const WITHOUT_GAP = `number >= $3::bigint and number <= (
+  select max(number) from (
+    select number, number = $3::bigint - 1 + row_number() over (order by number) as sluit_aan
+    from (select number from proof.queue where log = $1::text and number >= $3::bigint order by number limit $2::integer) q
   ) q where sluit_aan)`;
 
 function taken(which: string): string {
   return `with genomen as (
-    delete from proof.queue where log = $1::text and ${which} returning nr as number, vermelding as entry
+    delete from proof.queue where log = $1::text and ${which} returning number as number, entry as entry
   ) select * from genomen order by number`;
 }
 
@@ -173,7 +173,7 @@ export async function readPending(db: Db, log: ProofLogName, numbers: readonly n
   if (numbers.length === 0) return new Map();
   const { rows } = await db.query<{ number: number; entry: Buffer }>({
     name: 'proof-pending',
-    text: 'select nr as number, vermelding as entry from proof.queue where log = $1::text and nr = any($2::bigint[])',
+    text: 'select nr as number, entry as entry from proof.queue where log = $1::text and nr = any($2::bigint[])',
     values: [log, numbers],
   });
   return new Map(rows.map(({ number, entry }) => [number, entry]));

@@ -71,11 +71,12 @@ export function createWitnessState(pool: Pool, outside: PublishedCheckpoints): W
       await transaction(
         pool,
         async (db) => {
-          await db.query('insert into proof.getuigd (origin, grootte) values ($1, 0) on conflict (origin) do nothing', [
-            origin,
-          ]);
+          await db.query(
+            'insert into proof.witnessed (origin, grootte) values ($1, 0) on conflict (origin) do nothing',
+            [origin],
+          );
           const { rows } = await db.query<{ checkpoint: string | null }>(
-            'select checkpoint from proof.getuigd where origin = $1 for update',
+            'select checkpoint from proof.witnessed where origin = $1 for update',
             [origin],
           );
           const note = decide(newestOf(rows[0]?.checkpoint ?? undefined, outside.get(origin)));
@@ -83,7 +84,7 @@ export function createWitnessState(pool: Pool, outside: PublishedCheckpoints): W
           // The file first: when the commit fails, this witness remembers more than it said, which harms nobody.
           await outside.put(origin, note);
           await db.query(
-            'update proof.getuigd set grootte = $2, checkpoint = $3, op = clock_timestamp() where origin = $1',
+            'update proof.witnessed set grootte = $2, checkpoint = $3, op = clock_timestamp() where origin = $1',
             [origin, checkpointIn(note).size, note],
           );
         },
@@ -93,7 +94,7 @@ export function createWitnessState(pool: Pool, outside: PublishedCheckpoints): W
 
     async read(origin) {
       const { rows } = await pool.query<{ checkpoint: string | null }>(
-        'select checkpoint from proof.getuigd where origin = $1',
+        'select checkpoint from proof.witnessed where origin = $1',
         [origin],
       );
       return rows[0]?.checkpoint ?? undefined;

@@ -19,7 +19,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await Promise.all(clients.splice(0).map((client) => client.close()));
   await supplier.close();
-  await pool.query('delete from aggregator.leverancier_rust');
+  await pool.query('delete from aggregator.supplier_pauses');
 });
 
 /** A client as another process has it. */
@@ -35,7 +35,7 @@ function instance(maxDelay = 5000): NotubizClient {
 
 async function free(): Promise<number> {
   const { rows } = await pool.query<{ free: number }>(
-    `select count(*) as free from aggregator.leverancier_beurt where leverancier = 'notubiz' and tot is null`,
+    `select count(*) as free from aggregator.supplier_slots where leverancier = 'notubiz' and tot is null`,
   );
   return rows[0]?.free ?? -1;
 }
@@ -67,23 +67,23 @@ describe('several instances', () => {
   });
 
   it('do not wait for ever for one that died', async () => {
-    await pool.query(`update aggregator.leverancier_beurt set houder = 'dead', tot = now() + interval '1 hour'`);
+    await pool.query(`update aggregator.supplier_slots set houder = 'dead', tot = now() + interval '1 hour'`);
     const waiting = instance().get('/organisations', {}, never);
     const outcome = await Promise.race([waiting, new Promise((resolve) => setTimeout(() => resolve('waits'), 300))]);
     expect(outcome).toBe('waits');
     expect(supplier.calls).toEqual([]);
-    await pool.query(`update aggregator.leverancier_beurt set tot = now() where beurt = 3`);
+    await pool.query(`update aggregator.supplier_slots set tot = now() where beurt = 3`);
     await waiting;
     expect(supplier.calls).toHaveLength(1);
-    await pool.query(`update aggregator.leverancier_beurt set houder = null, tot = null`);
+    await pool.query(`update aggregator.supplier_slots set houder = null, tot = null`);
   });
 
   it('stop waiting for a slot when they are aborted', async () => {
-    await pool.query(`update aggregator.leverancier_beurt set houder = 'other', tot = now() + interval '1 hour'`);
+    await pool.query(`update aggregator.supplier_slots set houder = 'other', tot = now() + interval '1 hour'`);
     const stop = new AbortController();
     const waiting = instance().get('/organisations', {}, stop.signal);
     stop.abort(new Error('stopped'));
     await expect(waiting).rejects.toThrow('stopped');
-    await pool.query(`update aggregator.leverancier_beurt set houder = null, tot = null`);
+    await pool.query(`update aggregator.supplier_slots set houder = null, tot = null`);
   });
 });

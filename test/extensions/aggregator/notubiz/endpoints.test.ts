@@ -229,7 +229,7 @@ describe('GET /events/meetings/{id}', () => {
     ['a missing meeting', { status: 404 }],
     ['an error', { status: 500 }],
     ['half of it', 'half'],
-  ] as const)('with %s makes the window incomplete; the rest is published', async (_what, odd) => {
+  ] as const)('with %s makes the window incomplete; the record_suffix is published', async (_what, odd) => {
     supplier.organisation.addMeeting(meetingOf(20)).addMeeting(meetingOf(21));
     supplier.rule = ({ path }) => (path === '/events/meetings/20' ? odd : undefined);
     const { reading } = await feed.round();

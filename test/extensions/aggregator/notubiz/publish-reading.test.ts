@@ -78,7 +78,7 @@ async function round(
 
 async function feedKeys(): Promise<string[]> {
   const { rows } = await pool.query<{ key: string }>(
-    `select resource_type || '/' || bronidentificatie as key from raadsfeed.stand where organisatiecode = 'gm0363'`,
+    `select resource_type || '/' || bronidentificatie as key from raadsfeed.current_records where organisatiecode = 'gm0363'`,
   );
   return rows.map(({ key }) => key).toSorted();
 }

@@ -47,8 +47,8 @@ async function readAll(complete: (window: DueWindow) => boolean = () => true): P
 
 const pass = (ms: number) =>
   pool.query(
-    `update aggregator.venster set volgende_snel = volgende_snel - make_interval(secs => $1::double precision / 1000),
-                                   volgende_volledig = volgende_volledig - make_interval(secs => $1::double precision / 1000)`,
+    `update aggregator.windows set next_quick_at = next_quick_at - make_interval(secs => $1::double precision / 1000),
+                                   next_full_at = next_full_at - make_interval(secs => $1::double precision / 1000)`,
     [ms],
   );
 

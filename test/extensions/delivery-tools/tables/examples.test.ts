@@ -22,7 +22,7 @@ const run = (...words: readonly string[]): Promise<Ended> =>
 const stored = async (): Promise<unknown> =>
   (
     await supplier.asOwner(
-      'select (select count(*) from gegevens.records) r, (select count(*) from gegevens.invoeren) i',
+      'select (select count(*) from gegevens.records) r, (select count(*) from gegevens.imports) i',
     )
   )[0];
 
@@ -70,7 +70,7 @@ describe.each([
         .toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
     expect(byTeller(gegevens)).toEqual(byTeller(said));
     // The file of the table is noted, with its own size.
-    const [last] = await supplier.asOwner('select bestand, bytes from gegevens.invoeren order by id desc limit 1');
+    const [last] = await supplier.asOwner('select bestand, bytes from gegevens.imports order by id desc limit 1');
     expect(last).toEqual({ bestand: table, bytes: expect.anything() });
     expect(Number(last?.bytes)).toBe(readFileSync(join(EXAMPLES, table)).length);
   });

@@ -167,7 +167,7 @@ describe('a witness', () => {
     const { default: pg } = await import('pg');
     const client = new pg.Client({ connectionString: database.url });
     await client.connect();
-    await client.query('update proof.getuigd set grootte = 20, checkpoint = $2 where origin = $1', [
+    await client.query('update proof.witnessed set size = 20, checkpoint = $2 where origin = $1', [
       origin,
       checkpoint(origin, 20),
     ]);

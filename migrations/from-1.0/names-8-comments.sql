@@ -10,7 +10,7 @@ begin
       join pg_class c on c.oid = d.objoid and d.classoid = 'pg_class'::regclass
       left join pg_attribute a on a.attrelid = c.oid and a.attnum = d.objsubid and d.objsubid > 0
      where c.relkind in ('r', 'p') and c.relnamespace::regnamespace::text in
-       ('gegevens', 'verwerkingenlog', 'raadsfeed', 'aggregator', 'proof', 'raadsfeed_zoek', 'raadsfeed_diwoo')
+       ('gegevens', 'verwerkingenlog', 'raadsfeed', 'aggregator', 'proof', 'pages', 'diwoo')
   loop
     execute format('comment on %s is null', item.target);
   end loop;
