@@ -57,7 +57,7 @@ export async function recordRemoval(db: Db, key: Uint8Array, log: ProofLogName, 
   const text = canonicalJson(content);
   const entry = sealRemoval(key, number, text);
   await db.query(
-    'insert into proof.removals (nr, log, inhoud, entry) values ($1::bigint, $2::text, $3::text, $4::bytea)',
+    'insert into proof.removals (number, log, inhoud, entry) values ($1::bigint, $2::text, $3::text, $4::bytea)',
     [number, log, text, Buffer.from(entry)],
   );
   if (log !== 'raadsfeed') await addToQueue(db, log, [{ number, entry }]);

@@ -150,7 +150,7 @@ function taken(which: string): string {
 /** The lowest number that waits. */
 export async function firstInQueue(db: Db, log: ProofLogName): Promise<number | undefined> {
   const { rows } = await db.query<{ first: number | null }>(
-    'select min(nr) as first from proof.queue where log = $1::text',
+    'select min(number) as first from proof.queue where log = $1::text',
     [log],
   );
   return rows[0]?.first ?? undefined;
@@ -173,7 +173,7 @@ export async function readPending(db: Db, log: ProofLogName, numbers: readonly n
   if (numbers.length === 0) return new Map();
   const { rows } = await db.query<{ number: number; entry: Buffer }>({
     name: 'proof-pending',
-    text: 'select nr as number, entry as entry from proof.queue where log = $1::text and nr = any($2::bigint[])',
+    text: 'select number, entry from proof.queue where log = $1::text and number = any($2::bigint[])',
     values: [log, numbers],
   });
   return new Map(rows.map(({ number, entry }) => [number, entry]));
