@@ -107,6 +107,7 @@ async function serveGegevens(app: FastifyInstance): Promise<void> {
       }),
     });
     const verify = verifyExchange({
+      ...{ variant, pool },
       verifier: signatures,
       allowedSigners: settings.allowedSigners,
       bindsClients: tokens.oauthOinClaim !== undefined || tokens.oauthClientOins.size > 0,

@@ -200,6 +200,19 @@ describe('the same signed request', () => {
     expect((await post('shv', body, { ...signed, ...(await as('statistiek')) })).status).toBe(200);
   });
 
+  it('costs and changes nothing when another caller comes with it', async () => {
+    const signed = await supplier.requester.sign(body);
+    const own = { ...signed, ...(await as('statistiek')) };
+    expect((await post('shv', body, own)).status).toBe(200);
+    const traces = async () =>
+      await supplier.asOwner(`select (select count(*) from verwerkingenlog.versies) as logged,
+        (select max(created_at) from gegevens.pinned_states where variant = 'shv') as pinned`);
+    const before = await traces();
+    expectRefused(await post('shv', body, { ...signed, ...(await as('meelezer')) }));
+    expectRefused(await post('vs', body, own));
+    expect(await traces()).toEqual(before);
+  });
+
   it('that comes from two callers at once is answered to one of them', async () => {
     for (let round = 0; round < 5; round += 1) {
       const signed = await supplier.requester.sign(body);

@@ -28,7 +28,7 @@ import type { Mapping, Variant } from '../model/mapping.ts';
 import { filterOf, type GegevensRequest, type Uncovered } from '../model/selection.ts';
 import type { OwnSigner } from '../own-signer.ts';
 import { gegevensProblems } from '../problems.ts';
-import { markSent, writeJournal } from '../store/journal.ts';
+import { isOfAnotherCaller, markSent, writeJournal } from '../store/journal.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -68,13 +68,15 @@ interface SignerRules {
 }
 
 interface VerifyExchangeOptions extends SignerRules {
+  readonly variant: Variant;
+  readonly pool: Pool;
   readonly verifier: Verifier;
   readonly metrics: GegevensMetrics;
 }
 
 /** Verifies a request once its body is there, and only then reads the body as JSON. */
 export function verifyExchange(options: VerifyExchangeOptions): RequestHook {
-  const { verifier, metrics } = options;
+  const { variant, pool, verifier, metrics } = options;
   return async (request) => {
     const body = receivedBytes(request);
     const text = decodeUtf8(body);
@@ -90,6 +92,10 @@ export function verifyExchange(options: VerifyExchangeOptions): RequestHook {
         throw signatureProblem(error);
       });
     checkSigner(request, verified, options);
+    // Before anything is done for it; the journal decides between callers that come at once.
+    const { subject } = callerOf(request);
+    if (await isOfAnotherCaller(pool, { variant, subject, vraagHandtekening: verified.signature }))
+      throw reusedRequest();
     request.exchange = { ...verified, body: text };
     request.body = parseBody(text);
   };

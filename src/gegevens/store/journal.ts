@@ -51,15 +51,13 @@ export async function writeJournal(
   entry: JournalEntry,
   proof?: ProofWriter | undefined,
 ): Promise<number | undefined> {
-  const signature = createHash('sha256')
-    .update(entry.vraagHandtekening.split('.')[2] ?? '')
-    .digest();
+  const signature = signatureHash(entry.vraagHandtekening);
   return await transaction(pool, async (client) => {
     const next = await nextEntry(client, proof);
     const sealed = proof?.seal(proofRecordOf(lineOf(entry, next.id, next.at)));
     const seed = sealed === undefined ? undefined : proof?.encryptSeed(seedName(next.id), sealed.seed);
     if (!(await insertEntry(client, entry, { ...next, seed, signature }))) {
-      if (!(await isFirstCaller(client, entry, signature))) return undefined;
+      if (await isOfAnotherCaller(client, entry)) return undefined;
       await insertEntry(client, entry, { ...next, seed, signature: null });
     }
     if (sealed !== undefined && next.number !== null)
@@ -87,15 +85,25 @@ async function nextEntry(db: Db, proof: ProofWriter | undefined): Promise<NextEn
   return next;
 }
 
-/** Whether a signed request was answered to this caller and in this variant first. */
-async function isFirstCaller(db: Db, { variant, subject }: JournalEntry, signature: Buffer): Promise<boolean> {
+/** Whether a signed request was first answered to another caller, or in the other variant. */
+export async function isOfAnotherCaller(
+  db: Db,
+  { variant, subject, vraagHandtekening }: Pick<JournalEntry, 'variant' | 'subject' | 'vraagHandtekening'>,
+): Promise<boolean> {
   const { rows } = await db.query({
-    name: 'gegevens-find-first-caller',
+    name: 'gegevens-find-other-caller',
     text: `select from gegevens.journaal
-      where first_signature_hash = $1::bytea and variant = $2::text and subject = $3::text`,
-    values: [signature, variant, subject],
+      where first_signature_hash = $1::bytea and (variant <> $2::text or subject <> $3::text)`,
+    values: [signatureHash(vraagHandtekening), variant, subject],
   });
   return rows.length > 0;
+}
+
+/** @param vraagHandtekening the signature header as received; only its last part, the signature value, counts */
+function signatureHash(vraagHandtekening: string): Buffer {
+  return createHash('sha256')
+    .update(vraagHandtekening.split('.')[2] ?? '')
+    .digest();
 }
 
 interface NewEntry extends NextEntry {
