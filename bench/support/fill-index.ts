@@ -15,7 +15,7 @@ import { DAYS, documentData, meetingData, ORGANISATIONS, PER_MEETING } from './c
 /** Numbers of filled rows: no feed of a bench publishes as many. */
 export const FIRST_NUMBER = 1_000_000_000;
 const BATCH = 10_000;
-const COLUMNS = 'o, t, b, n, opgeslagen, titel, datum, soort, vergadering, gremium, gremiumnaam, kort, a, w, x';
+const COLUMNS = 'o, t, b, n, stored_at, titel, datum, soort, vergadering, gremium, gremiumnaam, kort, a, w, x';
 
 /** Connections that fill beside each other. */
 const WORKERS = 4;

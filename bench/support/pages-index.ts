@@ -72,8 +72,8 @@ export async function indexSize(url: string): Promise<string> {
     for (const table of ['pages.items', 'pages.links', 'raadsfeed.current_records'])
       await client.query(`vacuum analyze ${table}`);
     const { rows } = await client.query(`
-      select pg_size_pretty(pg_table_size('pages.items')) as rows, pg_size_pretty(pg_relation_size('pages.stuk_woorden')) as words,
-             pg_size_pretty(pg_indexes_size('pages.items') - pg_relation_size('pages.stuk_woorden')) as others,
+      select pg_size_pretty(pg_table_size('pages.items')) as rows, pg_size_pretty(pg_relation_size('pages.items_woorden')) as words,
+             pg_size_pretty(pg_indexes_size('pages.items') - pg_relation_size('pages.items_woorden')) as others,
              pg_size_pretty(pg_total_relation_size('pages.links')) as refs,
              (select count(*) from pages.items where nummer < ${FIRST_NUMBER}) as published,
              (select sum(pg_total_relation_size(c.oid)) from pg_class c join pg_namespace n on n.oid = c.relnamespace

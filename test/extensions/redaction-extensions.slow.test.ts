@@ -35,7 +35,7 @@ async function wordsInFiles(): Promise<string[]> {
 
 it('leaves no word in any table or index of an extension when `feed redact` has ended', async () => {
   await publishSecrets();
-  expect((await wordsInFiles()).join()).toContain('stuk_woorden');
+  expect((await wordsInFiles()).join()).toContain('items_woorden');
   const words = ['feed', 'redact', '--reden', 'persoonsgegevens'];
   for (const i of WORDS.keys()) words.push('--resource', `gm9901/Informatieobject/d-${i}`);
   const { status, stdout } = await callProgram(words, { DATABASE_URL: pages.databaseUrl });

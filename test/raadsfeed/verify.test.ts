@@ -42,7 +42,7 @@ const texts = (number: number, change: string): string =>
 const removed = (resourceType: string, id: string, number: number, rest: string): string =>
   `jsonb_build_object('sequenceNumber', ${number}, 'resourceType', '${resourceType}', 'resource',
     jsonb_build_object('organisatiecode', 'gm9901', 'bronidentificatie', '${id}'),
-    'storedAt', (kop || case when rest is null then '' else '"}' end)::jsonb -> 'storedAt', ${rest})::text, rest = null`;
+    'storedAt', (record_prefix || case when record_suffix is null then '' else '"}' end)::jsonb -> 'storedAt', ${rest})::text, record_suffix = null`;
 
 it.each<[string, string[], { sequenceNumber?: number; fault: string }]>([
   [
@@ -55,7 +55,7 @@ it.each<[string, string[], { sequenceNumber?: number; fault: string }]>([
     ['delete from raadsfeed.texts where sequence_number = 6'],
     { sequenceNumber: 6, fault: 'has no text' },
   ],
-  ['the text is no JSON', [texts(6, `rest = 'x'`)], { sequenceNumber: 6, fault: 'its text is not JSON' }],
+  ['the text is no JSON', [texts(6, `record_suffix = 'x'`)], { sequenceNumber: 6, fault: 'its text is not JSON' }],
   [
     'the same content is recorded again',
     [
@@ -69,7 +69,7 @@ it.each<[string, string[], { sequenceNumber?: number; fault: string }]>([
   [
     'what was not there is deleted',
     [
-      texts(6, `kop = ${removed('Vergadering', 'v-2', 6, `'op', 'delete', 'verwijderreden', 'correctie'`)}`),
+      texts(6, `record_prefix = ${removed('Vergadering', 'v-2', 6, `'op', 'delete', 'verwijderreden', 'correctie'`)}`),
       `update raadsfeed.record set op = 'delete' where sequence_number = 6`,
       'delete from raadsfeed.current_records where sequence_number = 6',
     ],
@@ -77,12 +77,12 @@ it.each<[string, string[], { sequenceNumber?: number; fault: string }]>([
   ],
   [
     'the data was changed',
-    [texts(9, `rest = replace(rest, 'Vergadering v-3', 'Vergadering x-3')`)],
+    [texts(9, `record_suffix = replace(record_suffix, 'Vergadering v-3', 'Vergadering x-3')`)],
     { sequenceNumber: 9, fault: 'its contentHash is not that of its data' },
   ],
   [
     'the address leads elsewhere',
-    [texts(9, `rest = replace(rest, 'vergaderingen/v-3', 'vergaderingen/v-33')`)],
+    [texts(9, `record_suffix = replace(record_suffix, 'vergaderingen/v-3', 'vergaderingen/v-33')`)],
     { sequenceNumber: 9, fault: 'its resourceUrl is not the address of its resource' },
   ],
   [
@@ -90,15 +90,19 @@ it.each<[string, string[], { sequenceNumber?: number; fault: string }]>([
     [`update raadsfeed.record set op = 'upsert' where sequence_number = 3`],
     { sequenceNumber: 7, fault: 'number 3 still holds what was redacted' },
   ],
-  ['a redacted place holds content', [texts(3, `rest = '{}'`)], { sequenceNumber: 3, fault: 'its text is not JSON' }],
+  [
+    'a redacted place holds content',
+    [texts(3, `record_suffix = '{}'`)],
+    { sequenceNumber: 3, fault: 'its text is not JSON' },
+  ],
   [
     'a redaction forgets a place',
-    [texts(7, `kop = replace(kop, '[3,4]', '[4]')`)],
+    [texts(7, `record_prefix = replace(record_prefix, '[3,4]', '[4]')`)],
     { sequenceNumber: 3, fault: 'holds no content any more, and no redaction names it' },
   ],
   [
     'a redaction names a later number',
-    [texts(7, `kop = replace(kop, '[3,4]', '[3,4,8]')`)],
+    [texts(7, `record_prefix = replace(record_prefix, '[3,4]', '[3,4,8]')`)],
     { sequenceNumber: 7, fault: 'a redaction that names a later number' },
   ],
   [
@@ -106,7 +110,7 @@ it.each<[string, string[], { sequenceNumber?: number; fault: string }]>([
     [
       texts(
         7,
-        `kop = ${removed('Vergadering', 'v-2', 7, `'op', 'redact', 'verwijderreden', 'correctie', 'geredigeerdeSequenceNumbers', '[3,4]'::jsonb`)}`,
+        `record_prefix = ${removed('Vergadering', 'v-2', 7, `'op', 'redact', 'verwijderreden', 'correctie', 'geredigeerdeSequenceNumbers', '[3,4]'::jsonb`)}`,
       ),
       `update raadsfeed.record set resource_type = 'Vergadering', bronidentificatie = 'v-2' where sequence_number = 7`,
     ],
@@ -114,12 +118,12 @@ it.each<[string, string[], { sequenceNumber?: number; fault: string }]>([
   ],
   [
     'a reason is gone',
-    [texts(5, `kop = replace(kop, 'verwijderreden', 'reden')`)],
+    [texts(5, `record_prefix = replace(record_prefix, 'verwijderreden', 'reden')`)],
     { sequenceNumber: 5, fault: 'has no verwijderreden' },
   ],
   [
     'an explanation is gone',
-    [texts(5, `kop = replace(kop, 'toelichting', 'uitleg')`)],
+    [texts(5, `record_prefix = replace(record_prefix, 'toelichting', 'uitleg')`)],
     { sequenceNumber: 5, fault: 'has no toelichting' },
   ],
   [

@@ -24,7 +24,7 @@ export interface FeedChange {
   readonly data: JsonObject | undefined;
 }
 
-/** An index in a schema of its own, which has a table `positie` with one row. */
+/** An index in a schema of its own, which has a table `position` with one row. */
 export interface FeedIndex {
   readonly schema: 'pages' | 'diwoo';
   /** Records of one step: few, so that no step holds its rows for long. */

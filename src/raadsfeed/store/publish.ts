@@ -44,7 +44,7 @@ export async function publishBatch(
   const storedAt = new Date(Math.max(now.getTime(), feed.lastStoredAt?.getTime() ?? 0));
   const storedAtText = storedAt.toISOString();
   const seed = randomInt(-(2 ** 31), 2 ** 31);
-  /** Another for each number, and never again the same: see `tekst.epoch`. */
+  /** Another for each number, and never again the same: see `texts.epoch`. */
   const epochOf = (number: number): number => seed ^ Math.imul(number, 0x9e37_79b1);
   const records: NumberedRecord[] = [];
   /** What becomes of the texts of records that were there before. */
@@ -104,7 +104,7 @@ function requireProof({ hasProof }: FeedRow, proof: ProofWriter | undefined): vo
 /** A change that got its number. */
 interface NumberedRecord {
   readonly sequenceNumber: number;
-  /** See `tekst.epoch`. */
+  /** see `texts.epoch`. */
   readonly epoch: number;
   /** That of the change, or `redact` when a later change of the batch took its content out. */
   readonly op: Change['op'];

@@ -131,7 +131,7 @@ describe('bron switch', () => {
 /** The feed of the organisation itself, with the resources that stand in ours now. */
 async function copyOwnFeed(): Promise<void> {
   const { rows } = await pool.query<{ type: string; name: string; hash: string; rest: string }>(
-    `select s.resource_type as type, s.bronidentificatie as name, s.content_hash as hash, t.record_suffix
+    `select s.resource_type as type, s.bronidentificatie as name, s.content_hash as hash, t.record_suffix as rest
        from raadsfeed.current_records s join raadsfeed.texts t using (sequence_number)`,
   );
   for (const { type, name, hash, rest } of rows) {

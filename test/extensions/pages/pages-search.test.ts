@@ -182,7 +182,7 @@ it('finds words by the index of words, in two statements', async () => {
     const query = readQuery('begrotingswijziging riolering');
     await search(db, { query, sort: 'relevantie', offset: 0, limit: 20 });
   });
-  const byWords = expect.stringContaining('Bitmap Index Scan on stuk_woorden');
+  const byWords = expect.stringContaining('Bitmap Index Scan on items_woorden');
   expect(plans).toEqual([byWords, byWords]);
 });
 

@@ -305,7 +305,7 @@ it('keeps to 150 kB and 20 statements for a page, however much there is', async 
   ]);
   const seen = vi.spyOn(pg.Client.prototype, 'query');
   // What the server does of itself meanwhile: the poll of the head, the index that looks whether there is something, sources that are due.
-  const own = /raadsfeed\.feed$|pages\.positie for update|huur_|^(begin|commit)/;
+  const own = /raadsfeed\.feed$|pages\.position for update|lease_|^(begin|commit)/;
   const textOf = (query: unknown): string => (typeof query === 'string' ? query : String(Object(query).text ?? ''));
   for (const path of [
     '',

@@ -26,7 +26,7 @@ export interface Item {
 export const ITEM = `s.nummer as "sequenceNumber", s.organisatiecode, s.resource_type as "resourceType", s.bronidentificatie,
   s.stored_at as "storedAt", s.titel, s.datum, s.soort, s.vergadering, s.gremium, s.gremiumnaam, s.kort`;
 /** Joins only what the feed still has. */
-export const CURRENT = `join raadsfeed.current_records stand on current_records.sequence_number = s.nummer`;
+export const CURRENT = `join raadsfeed.current_records c on c.sequence_number = s.nummer`;
 
 export interface SearchFilter {
   readonly organisatiecode?: string | undefined;
