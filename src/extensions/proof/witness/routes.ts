@@ -71,10 +71,9 @@ export function createWitnessState(pool: Pool, outside: PublishedCheckpoints): W
       await transaction(
         pool,
         async (db) => {
-          await db.query(
-            'insert into proof.witnessed (origin, grootte) values ($1, 0) on conflict (origin) do nothing',
-            [origin],
-          );
+          await db.query('insert into proof.witnessed (origin, size) values ($1, 0) on conflict (origin) do nothing', [
+            origin,
+          ]);
           const { rows } = await db.query<{ checkpoint: string | null }>(
             'select checkpoint from proof.witnessed where origin = $1 for update',
             [origin],
@@ -84,7 +83,7 @@ export function createWitnessState(pool: Pool, outside: PublishedCheckpoints): W
           // The file first: when the commit fails, this witness remembers more than it said, which harms nobody.
           await outside.put(origin, note);
           await db.query(
-            'update proof.witnessed set grootte = $2, checkpoint = $3, op = clock_timestamp() where origin = $1',
+            'update proof.witnessed set size = $2, checkpoint = $3, op = clock_timestamp() where origin = $1',
             [origin, checkpointIn(note).size, note],
           );
         },
