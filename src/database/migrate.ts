@@ -132,10 +132,15 @@ function isOfFirstVersion(applied: readonly string[], { applied: [first] }: Firs
   return first !== undefined && applied.includes(first);
 }
 
+/** What a database of 1.0.0 has that this program does not know. */
+function unknownOfFirstVersion(applied: readonly string[], first: FirstVersion): string[] {
+  return applied.filter((name) => !first.applied.includes(name) && !first.steps.includes(name));
+}
+
 /**
  * Brings a database of 1.0.0 into the form that the migrations of now make, in one transaction. Another database is left alone.
  * @returns the steps that were taken.
- * @throws {MigrationError} for a database that has not all of 1.0.0
+ * @throws {MigrationError} for a database that has not all of 1.0.0, or more than this program knows
  */
 async function takeAlong(client: pg.Client, dir: string): Promise<string[]> {
   const first = await firstVersion(dir);
@@ -146,6 +151,8 @@ async function takeAlong(client: pg.Client, dir: string): Promise<string[]> {
     await client.query(`select pg_advisory_xact_lock(hashtextextended('koppelvlak from 1.0', 0))`);
     const applied = await appliedMigrations(client);
     const isTodo = isOfFirstVersion(applied, first);
+    const unknown = isTodo ? unknownOfFirstVersion(applied, first) : [];
+    if (unknown.length > 0) throw newerDatabase(unknown);
     const lacking = first.applied.filter((name) => !applied.includes(name));
     if (isTodo && lacking.length > 0)
       throw new MigrationError(
@@ -177,10 +184,7 @@ export async function migrationState(db: Db, dir: string): Promise<{ pending: st
   const files = await migrationFiles(dir);
   const applied = await appliedMigrations(db);
   const first = await firstVersion(dir);
-  if (isOfFirstVersion(applied, first)) {
-    const known = [...first.applied, ...first.steps];
-    return { pending: [FROM_1_0], unknown: applied.filter((name) => !known.includes(name)) };
-  }
+  if (isOfFirstVersion(applied, first)) return { pending: [FROM_1_0], unknown: unknownOfFirstVersion(applied, first) };
   return {
     pending: files.filter((name) => !applied.includes(name)),
     unknown: applied.filter((name) => !files.includes(name)),

@@ -159,18 +159,15 @@ export interface Semaphore {
 }
 
 interface SemaphoreOptions {
-  /** Default: no limit. */
-  readonly maxBytes?: number;
+  readonly maxBytes: number;
   /** Longest time in milliseconds that an answer waits. */
   readonly waitMs: number;
   /** Answers up to this size are not counted and never wait. Default 0. */
   readonly smallBytes?: number;
   /** The part of the memory that one client may hold, unless it is one answer. Absent: clients are all the same. */
   readonly clientShare?: number;
-  /** The same as a weight, for a semaphore without a maximum of its own. */
-  readonly maxPerClient?: number;
-  /** How many items of one client may wait; more are refused at once. Default: no limit. */
-  readonly maxWaitingPerClient?: number;
+  /** How many items may wait; more are refused at once. Default: no limit. */
+  readonly maxWaiting?: number;
   /** The error of who waited in vain. */
   readonly full: () => Error;
   readonly changed?: (state: { readonly bytes: number; readonly waiting: number }) => void;
@@ -181,9 +178,15 @@ interface Waiter extends Wanted {
 }
 
 export function createSemaphore(options: SemaphoreOptions): Semaphore {
-  const { maxBytes = Number.POSITIVE_INFINITY, waitMs, smallBytes = 0, full, changed } = options;
-  const share = options.clientShare === undefined ? Number.POSITIVE_INFINITY : maxBytes * options.clientShare;
-  const { maxPerClient = share, maxWaitingPerClient = Number.POSITIVE_INFINITY } = options;
+  const {
+    maxBytes,
+    waitMs,
+    smallBytes = 0,
+    clientShare,
+    maxWaiting = Number.POSITIVE_INFINITY,
+    full,
+    changed,
+  } = options;
   const queue = new Set<Waiter>();
   const usedBy = new Map<string, number>();
   let used = 0;
@@ -199,7 +202,7 @@ export function createSemaphore(options: SemaphoreOptions): Semaphore {
   const fits = ({ bytes, inMemory }: Wanted): boolean => inMemory === true || used === 0 || used + bytes <= maxBytes;
   const hasShare = (client: string, bytes: number): boolean => {
     const own = usedBy.get(client) ?? 0;
-    return own === 0 || own + bytes <= maxPerClient;
+    return clientShare === undefined || own === 0 || own + bytes <= maxBytes * clientShare;
   };
   const clientWithShare = ({ bytes, clients }: Wanted): string | undefined =>
     clients.find((client) => hasShare(client, bytes));
@@ -252,8 +255,7 @@ export function createSemaphore(options: SemaphoreOptions): Semaphore {
       if (counted(wanted.bytes) === 0) return grant(wanted, wanted.clients[0] ?? '');
       const client = queue.size === 0 && fits(wanted) ? clientWithShare(wanted) : undefined;
       if (client !== undefined) return grant(wanted, client);
-      const [first = ''] = wanted.clients;
-      if ([...queue].filter(({ clients }) => clients[0] === first).length >= maxWaitingPerClient) throw full();
+      if (queue.size >= maxWaiting) throw full();
       return await new Promise<Permit>((resolve, reject) => {
         const cleanUp = (): void => {
           clearTimeout(timer);

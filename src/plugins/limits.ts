@@ -174,13 +174,25 @@ const WAITING_PER_REQUEST = 100;
  * @returns limits a mount; call it before the routes are registered. Mounts limited by the same function share the count
  */
 export function createClientShare({ poolOf, waitMs }: ClientShareOptions): ClientShare {
-  const semaphores = new Map<Pool, Semaphore>();
-  const semaphoreOf = (pool: Pool): Semaphore => {
-    const maxPerClient = maxRunning(pool);
-    const maxWaitingPerClient = maxPerClient * WAITING_PER_REQUEST;
-    const semaphore =
-      semaphores.get(pool) ?? createSemaphore({ maxPerClient, maxWaitingPerClient, waitMs, full: busy });
-    semaphores.set(pool, semaphore);
+  const semaphores = new Map<Pool, Map<string, Semaphore>>();
+  // One for each client: what others have waiting costs a request nothing.
+  const semaphoreOf = (pool: Pool, client: string): Semaphore => {
+    const ofClients = semaphores.get(pool) ?? new Map<string, Semaphore>();
+    semaphores.set(pool, ofClients);
+    const running = maxRunning(pool);
+    const known = ofClients.get(client);
+    if (known !== undefined) return known;
+    const semaphore = createSemaphore({
+      maxBytes: running,
+      maxWaiting: running * WAITING_PER_REQUEST,
+      waitMs,
+      full: busy,
+      // Kept for as long as something runs or waits.
+      changed: ({ bytes, waiting }) => {
+        if (bytes > 0 || waiting > 0) ofClients.set(client, semaphore);
+        else ofClients.delete(client);
+      },
+    });
     return semaphore;
   };
   return (app) => {
@@ -202,7 +214,7 @@ export function createClientShare({ poolOf, waitMs }: ClientShareOptions): Clien
       if (pool === undefined || caller === undefined) return;
       const wanted = { bytes: 1, clients: [caller.subject] };
       const closed = requestClosedSignal(reply);
-      const permit = await semaphoreOf(pool)
+      const permit = await semaphoreOf(pool, caller.subject)
         .acquire(wanted, closed)
         .catch(() => {
           throw busy();

@@ -8,13 +8,13 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { MIGRATIONS, migrate } from '../../src/database/migrate.ts';
+import { MIGRATIONS, migrate, requireMigrations } from '../../src/database/migrate.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { callProgram } from '../support/program.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { startTokens, type TestTokens } from '../support/tokens.ts';
 import { describeSchema } from './describe-schema.ts';
-import { quiet } from './support.ts';
+import { openPool, quiet } from './support.ts';
 
 const FIXTURE = join(import.meta.dirname, '../fixtures/database-1.0');
 /** 1.0.0 listed all of them when the query named none. */
@@ -98,18 +98,47 @@ describe('a database of 1.0.0', () => {
     }
   });
 
-  it('is refused when it lacks a part of 1.0.0, and stays as it was', async () => {
-    const older = await restore();
-    const client = await connect(older.url);
+  it.each([
+    [
+      'lacks a part of 1.0.0',
+      `delete from koppelvlak.migraties where name = '0103-verdeelbaar'`,
+      'older than 1.0.0: it lacks 0103-verdeelbaar',
+    ],
+    [
+      'has a migration of a later 1.0',
+      `insert into koppelvlak.migraties (name, run_on) values ('0140-later', now())`,
+      'newer than this program: it has 0140-later',
+    ],
+    [
+      'has a levering whose running times 1.0.0 has not read',
+      'update gegevens.leveringen set looptijden = false where id = (select min(id) from gegevens.leveringen)',
+      'start 1.0.0 once with shv in AREAS',
+    ],
+  ])('is refused when it %s, and stays as it was', async (_title, change, message) => {
+    const other = await restore();
+    const client = await connect(other.url);
     try {
-      await client.query(`delete from koppelvlak.migraties where name = '0103-verdeelbaar'`);
+      await client.query(change);
       const before = await describeSchema(client);
-      const refused = migrate({ url: older.url, dir: MIGRATIONS, log: quiet });
-      await expect(refused).rejects.toThrow('older than 1.0.0: it lacks 0103-verdeelbaar');
+      await expect(migrate({ url: other.url, dir: MIGRATIONS, log: quiet })).rejects.toThrow(message);
       expect(await describeSchema(client)).toEqual(before);
     } finally {
       await client.end();
-      await older.drop();
+      await other.drop();
+    }
+  });
+
+  it('is behind for a service that does not migrate, whose login owns nothing', async () => {
+    const other = await restore();
+    const pool = openPool(other.url, { role: 'koppelvlak_dienst' });
+    try {
+      await expect(requireMigrations(pool, MIGRATIONS)).rejects.toMatchObject({
+        code: 'BEHIND',
+        message: expect.stringContaining('koppelvlak migrate'),
+      });
+    } finally {
+      await pool.end();
+      await other.drop();
     }
   });
 });
