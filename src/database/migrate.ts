@@ -140,7 +140,7 @@ function unknownOfFirstVersion(applied: readonly string[], first: FirstVersion):
 /**
  * Brings a database of 1.0.0 into the form that the migrations of now make, in one transaction. Another database is left alone.
  * @returns the steps that were taken.
- * @throws {MigrationError} for a database that has not all of 1.0.0, or more than this program knows
+ * @throws {MigrationError} for a database that has not all of 1.0.0, or more than this program knows, or whose owner is another login
  */
 async function takeAlong(client: pg.Client, dir: string): Promise<string[]> {
   const first = await firstVersion(dir);
@@ -175,6 +175,7 @@ async function takeAlong(client: pg.Client, dir: string): Promise<string[]> {
     return steps;
   } catch (error) {
     await client.query('rollback');
+    if (isNotAllowed(error)) throw behind([FROM_1_0], error);
     throw error;
   }
 }
@@ -207,9 +208,15 @@ async function migrationFiles(dir: string): Promise<string[]> {
 export async function requireMigrations(db: Db, dir: string): Promise<void> {
   const { pending, unknown } = await migrationState(db, dir);
   if (unknown.length > 0) throw newerDatabase(unknown);
-  if (pending.length === 0) return;
-  const message = `the database lacks ${pending.join(', ')}. Run \`koppelvlak migrate\` first, with the owner's login`;
-  throw new MigrationError('BEHIND', message);
+  if (pending.length > 0) throw behind(pending);
+}
+
+/**
+ * Refuses a database of 1.0.0, which has other names: nothing of a service would work on it until it is taken along.
+ * @throws {MigrationError} that says what to do
+ */
+export async function refuseFirstVersion(db: Db, dir: string): Promise<void> {
+  if (isOfFirstVersion(await appliedMigrations(db), await firstVersion(dir))) throw behind([FROM_1_0]);
 }
 
 /** The migrations that a database lacks, in order. */
@@ -226,6 +233,15 @@ async function appliedMigrations(db: Db): Promise<string[]> {
     if (error instanceof pg.DatabaseError && ['3F000', '42P01', '42501'].includes(error.code ?? '')) return [];
     throw error;
   }
+}
+
+function behind(pending: readonly string[], cause?: unknown): MigrationError {
+  const message = `the database lacks ${pending.join(', ')}. Run \`koppelvlak migrate\` first, with the owner's login`;
+  return new MigrationError('BEHIND', message, cause);
+}
+
+function isNotAllowed(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === '42501';
 }
 
 function newerDatabase(unknown: string[]): MigrationError {

@@ -3,7 +3,7 @@ import type { Logger } from '../lib/log.ts';
 import type { Config } from '../settings/read-config.ts';
 import { readAddresses } from './addresses.ts';
 import { createListener, type Listener } from './listen.ts';
-import { MIGRATIONS, migrate, requireMigrations } from './migrate.ts';
+import { MIGRATIONS, migrate, refuseFirstVersion, requireMigrations } from './migrate.ts';
 import { createPool, type Pool, type PoolOptions } from './pool.ts';
 import type { Db } from './transaction.ts';
 
@@ -136,6 +136,7 @@ async function connect(options: DatabaseOptions, databaseServer: DatabaseServer)
     if (role === 'retention') await checkRetentionLogin(prunePool, retention.url);
     else await checkServiceLogin(pool, url, log);
     if (purpose === 'command') await requireMigrations(role === 'retention' ? prunePool : pool, MIGRATIONS);
+    else if (!database.migrate) await refuseFirstVersion(pool, MIGRATIONS);
   } catch (error) {
     await close();
     throw error;

@@ -2,6 +2,7 @@
  * A database of 1.0.0 is taken along. `test/fixtures/database-1.0` holds one, with deliveries, actions under a key, a feed with redactions
  * and the proof logs, and what 1.0.0 answered about it.
  */
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -128,16 +129,27 @@ describe('a database of 1.0.0', () => {
     }
   });
 
-  it('is behind for a service that does not migrate, whose login owns nothing', async () => {
+  it('is behind for a login that owns nothing, whether it migrates or not', async () => {
     const other = await restore();
+    const login = `dienst_${randomBytes(8).toString('hex')}`;
+    const client = await connect(other.url);
     const pool = openPool(other.url, { role: 'koppelvlak_dienst' });
+    const behind = {
+      code: 'BEHIND',
+      message: expect.stringContaining('lacks from-1.0. Run `koppelvlak migrate` first'),
+    };
     try {
-      await expect(requireMigrations(pool, MIGRATIONS)).rejects.toMatchObject({
-        code: 'BEHIND',
-        message: expect.stringContaining('koppelvlak migrate'),
-      });
+      await client.query(`create role ${login} login in role koppelvlak_dienst`);
+      await expect(requireMigrations(pool, MIGRATIONS)).rejects.toMatchObject(behind);
+      const url = other.url.replace('user=koppelvlak', `user=${login}`);
+      const env = { AREAS: 'raadsfeed', DATABASE_MIGRATE: 'false' };
+      await expect(startServer({ env, databaseUrl: url })).rejects.toMatchObject(behind);
+      const refused = migrate({ url, dir: MIGRATIONS, log: quiet });
+      await expect(refused).rejects.toMatchObject(behind);
     } finally {
       await pool.end();
+      await client.query(`drop role if exists ${login}`);
+      await client.end();
       await other.drop();
     }
   });

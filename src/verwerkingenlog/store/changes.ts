@@ -220,7 +220,7 @@ function changed<T extends Versie | StoredVersie>(
 }
 
 /**
- * Has tables read by index until the transaction ends. For each row that is looked up in `vindplaatsen` the planner counts all of its
+ * Has tables read by index until the transaction ends. For each row that is looked up in `locations` the planner counts all of its
  * partitions, although only one is opened, and would rather read the whole table.
  */
 export async function preferIndexes(db: Db): Promise<void> {

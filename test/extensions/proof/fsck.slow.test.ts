@@ -68,8 +68,8 @@ describe.runIf(isThere)(`fsck of tessera${WITHOUT}`, () => {
   });
 
   it.each([
-    ['a tile', 'tegels', 'hashes', 'level = 0 and tile = 3'],
-    ['an entry', 'bladen', 'entries', 'tile = 7'],
+    ['a tile', 'tiles', 'hashes', 'level = 0 and tile = 3'],
+    ['an entry', 'bundles', 'entries', 'tile = 7'],
   ])('does not accept a log of which %s was changed in the database', { timeout: 60_000 }, async (...change) => {
     const [, table, column, where] = change;
     const flip = `update proof.${table} set ${column} = set_byte(${column}, 40, 255 - get_byte(${column}, 40))

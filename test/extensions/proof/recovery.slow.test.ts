@@ -106,7 +106,7 @@ it('takes what the other instances published last: for a state that was lost, an
     await post();
     await hasLeaves(address, 1);
     copyFileSync(state.path, old.path);
-    for (const table of ['logs', 'tegels', 'bladen'])
+    for (const table of ['logs', 'tiles', 'bundles'])
       await owner.query(`create table kopie_${table} as table proof.${table}`);
     await post();
     const last = await hasLeaves(address, 2);
@@ -120,7 +120,7 @@ it('takes what the other instances published last: for a state that was lost, an
 
     // Database and state of the same backup: only the instance that went on running knows better.
     await owner.query('begin');
-    for (const table of ['logs', 'tegels', 'bladen'])
+    for (const table of ['logs', 'tiles', 'bundles'])
       await owner
         .query(`delete from proof.${table}`)
         .then(() => owner.query(`insert into proof.${table} table kopie_${table}`));
