@@ -44,7 +44,7 @@ function logHistoryCommand(terminal: Terminal): Command {
           id !== null && !isOrganisation(kind, id);
         const hide = options.identifiers !== true;
         const versions = stored.map((row) => {
-          const { key_name, seed: _, bewijsNr: __, ...plain } = row;
+          const { keyName, seed: _, bewijsNr: __, ...plain } = row;
           const versie = hide
             ? { ...plain, objecten: row.objecten.map(({ nr, soort }) => ({ nr, soort })) }
             : reveal(row, keys);

@@ -188,7 +188,7 @@ function stored(): StoredVersie {
     verwerkingsactiviteitIdAfnemer: null,
     verwerkingsactiviteitUrlAfnemer: null,
     verwerkingIdAfnemer: null,
-    key_name: null,
+    keyName: null,
     seed: null,
     bewijsNr: null,
     ldv: null,

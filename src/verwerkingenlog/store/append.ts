@@ -292,7 +292,7 @@ const INSERT_VERSIES = {
 
 async function insertVersies(db: Db, next: readonly NextVersie[]): Promise<void> {
   // On one machine triggers do this as well.
-  const names = [...new Set(next.map(({ versie }) => versie.key_name))];
+  const names = [...new Set(next.map(({ versie }) => versie.keyName))];
   if (names.includes(null)) await db.query('select verwerkingenlog.allow_without_key()');
   await writeWithKeys(db, names);
   const numbers = await queueEntries(db, next);

@@ -33,22 +33,22 @@ export async function sealedWithinBudget(
 }
 
 function newSeed({ actieId }: Versie, seed: Uint8Array, keys: IdentityKeys): string {
-  return encryptSeed({ actieId, key_name: keys.current }, seed, keys);
+  return encryptSeed({ actieId, keyName: keys.current }, seed, keys);
 }
 
 /** A seed as the row of its version has it. */
 export function encryptSeed(
-  { key_name, actieId }: Pick<StoredVersie, 'key_name' | 'actieId'>,
+  { keyName, actieId }: Pick<StoredVersie, 'keyName' | 'actieId'>,
   seed: Uint8Array,
   keys: IdentityKeys,
 ): string {
-  return keys.encrypt(key_name, actieId, Buffer.from(seed).toString('base64'));
+  return keys.encrypt(keyName, actieId, Buffer.from(seed).toString('base64'));
 }
 
 /** @throws {Error} when there is none, or it was not encrypted for this action with the key of its row */
-export function decryptSeed({ key_name, actieId, seed }: StoredVersie, keys: IdentityKeys): Uint8Array {
+export function decryptSeed({ keyName, actieId, seed }: StoredVersie, keys: IdentityKeys): Uint8Array {
   if (seed === null) throw new Error('the version has no seed');
-  return Buffer.from(keys.decrypt(key_name, actieId, seed), 'base64');
+  return Buffer.from(keys.decrypt(keyName, actieId, seed), 'base64');
 }
 
 /** The numbers of the entries of actions, for their removal. */

@@ -187,10 +187,10 @@ interface Rewritten {
 
 /** @returns undefined when the version is as it should be */
 function rewrite(old: StoredVersie, keys: IdentityKeys): Rewritten | Unreadable | undefined {
-  const { actieId, versie, key_name } = old;
+  const { actieId, versie, keyName } = old;
   const read = readWithAny(old, keys);
-  if ('reason' in read) return { actieId, versie, key: key_name, reason: read.reason };
-  if (key_name === keys.current && read.key === keys.current && hasHashes(old, read.versie, keys)) return undefined;
+  if ('reason' in read) return { actieId, versie, key: keyName, reason: read.reason };
+  if (keyName === keys.current && read.key === keys.current && hasHashes(old, read.versie, keys)) return undefined;
   const line = versie === 1 ? read.line : undefined;
   return {
     old,
@@ -213,10 +213,10 @@ function readWithAny(
   | { readonly versie: Versie; readonly line: ReturnType<typeof readLdvOf>; readonly key: KeyName }
   | { readonly reason: string } {
   let reason = '';
-  for (const name of [stored.key_name, ...keys.names.filter((other) => other !== null)]) {
+  for (const name of [stored.keyName, ...keys.names.filter((other) => other !== null)]) {
     let versie: Versie;
     try {
-      versie = reveal({ ...stored, key_name: name }, keys);
+      versie = reveal({ ...stored, keyName: name }, keys);
     } catch (error) {
       reason ||= error instanceof UnknownKeyError ? error.message : 'its identifiers cannot be decrypted';
       continue;
@@ -233,8 +233,8 @@ function readWithAny(
 /** The seed under the current key. @param key the key that it is encrypted with */
 function rotatedSeed(stored: StoredVersie, key: KeyName, keys: IdentityKeys): string | null {
   if (stored.seed === null) return null;
-  const seed = decryptSeed({ ...stored, key_name: key }, keys);
-  return encryptSeed({ actieId: stored.actieId, key_name: keys.current }, seed, keys);
+  const seed = decryptSeed({ ...stored, keyName: key }, keys);
+  return encryptSeed({ actieId: stored.actieId, keyName: keys.current }, seed, keys);
 }
 
 async function write(pool: Pool, keys: IdentityKeys, batch: readonly Rewritten[]): Promise<void> {

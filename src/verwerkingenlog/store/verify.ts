@@ -274,10 +274,10 @@ async function* versionFaults(db: Db, { from, to }: Month): AsyncGenerator<LogFa
 }
 
 function identityFault(versie: StoredVersie, keys: IdentityKeys): string | undefined {
-  if (!keys.has(versie.key_name)) return `is encrypted with a key that is not configured: ${versie.key_name}`;
+  if (!keys.has(versie.keyName)) return `is encrypted with a key that is not configured: ${versie.keyName}`;
   try {
     const read = reveal(versie, keys);
-    const again = protect(read, { ...keys, current: versie.key_name });
+    const again = protect(read, { ...keys, current: versie.keyName });
     if (!isLineReadable(read)) return 'what is kept of its line of LDV cannot be read';
     const same = again.objecten.every(({ sleutel }, i) => sleutel === versie.objecten[i]?.sleutel);
     return same ? undefined : 'an identifier does not have the hash that is stored with it';

@@ -18,7 +18,7 @@ interface StoredObject {
 
 /** A version as the table has it. */
 export interface StoredVersie extends Omit<Versie, 'objecten'> {
-  readonly key_name: KeyName;
+  readonly keyName: KeyName;
   /** The seed of its entry in the proof log, encrypted as the identifiers are; `null`: it has no entry. */
   readonly seed: string | null;
   /** The number that leads to that entry; given when it is stored. */
@@ -54,7 +54,7 @@ export const VERSIE_COLUMNS = [
   ['verwerking_id_afnemer', 'uuid', 'verwerkingIdAfnemer'],
   ['tijdstip', 'timestamptz', 'tijdstip'],
   ['tijdstip_offset', 'text', 'tijdstipOffset'],
-  ['key_name', 'text', 'key_name'],
+  ['key_name', 'text', 'keyName'],
   ['trace_id', 'uuid', 'traceId'],
   ['span_id', 'text', 'spanId'],
   ['parent_span_id', 'text', 'ouderSpanId'],
@@ -109,7 +109,7 @@ function storedVersie(
 ): StoredVersie {
   return {
     ...versie,
-    key_name: keys.current,
+    keyName: keys.current,
     seed,
     bewijsNr: null,
     afnemerId: protectAfnemer(versie, keys),
@@ -134,7 +134,7 @@ function protectObject(object: GenummerdObject, actieId: string, keys: IdentityK
  * @throws {UnknownKeyError} when it was encrypted with a key that is not configured
  */
 export function reveal(stored: StoredVersie, keys: IdentityKeys): Versie {
-  const { key_name, seed: _, bewijsNr: __, objecten, ...versie } = stored;
+  const { keyName, seed: _, bewijsNr: __, objecten, ...versie } = stored;
   return {
     ...versie,
     afnemerId: revealAfnemer(stored, keys),
@@ -148,7 +148,7 @@ export function reveal(stored: StoredVersie, keys: IdentityKeys): Versie {
  * @throws {UnknownKeyError} as `reveal`
  */
 export async function revealWithinBudget(stored: StoredVersie, keys: IdentityKeys): Promise<Versie> {
-  const { key_name, seed: _, bewijsNr: __, objecten, ...versie } = stored;
+  const { keyName, seed: _, bewijsNr: __, objecten, ...versie } = stored;
   return {
     ...versie,
     afnemerId: revealAfnemer(stored, keys),
@@ -161,7 +161,7 @@ function revealObject(object: StoredObject, row: StoredVersie, keys: IdentityKey
   return {
     nummer: object.nr,
     soortObjectId: object.soort,
-    objectId: keys.decrypt(row.key_name, row.actieId, object.id),
+    objectId: keys.decrypt(row.keyName, row.actieId, object.id),
     betrokkenheid: object.betrokkenheid ?? null,
     soortenGegevens: object.gegevens ?? null,
   };
@@ -185,16 +185,16 @@ export function isOrganisation(kind: string | null, id: string): boolean {
 }
 
 function revealAfnemer(stored: StoredVersie, keys: IdentityKeys): string | null {
-  const { actieId, key_name, soortAfnemerId, afnemerId } = stored;
-  if (afnemerId === null || key_name === null) return afnemerId;
+  const { actieId, keyName, soortAfnemerId, afnemerId } = stored;
+  if (afnemerId === null || keyName === null) return afnemerId;
   const ciphertext = CIPHERTEXT.exec(afnemerId)?.[1];
-  if (ciphertext !== undefined) return keys.decrypt(key_name, actieId, ciphertext);
+  if (ciphertext !== undefined) return keys.decrypt(keyName, actieId, ciphertext);
   // Earlier releases encrypted it for this kind only, and did not mark it.
-  return soortAfnemerId === 'BSN' ? keys.decrypt(key_name, actieId, afnemerId) : afnemerId;
+  return soortAfnemerId === 'BSN' ? keys.decrypt(keyName, actieId, afnemerId) : afnemerId;
 }
 
-function revealLdv({ actieId, key_name, ldv }: StoredVersie, keys: IdentityKeys): string | null {
-  return ldv === null ? null : keys.decrypt(key_name, actieId, ldv);
+function revealLdv({ actieId, keyName, ldv }: StoredVersie, keys: IdentityKeys): string | null {
+  return ldv === null ? null : keys.decrypt(keyName, actieId, ldv);
 }
 
 /** The positions of each person in a version: by keyed hash, the positions in `objecten` counted from 0. */
