@@ -57,36 +57,42 @@ export async function serveDiwoo(server: FastifyInstance, context: DiwooContext)
     routes: (app) => {
       app.get('/:file', { config: { public: true } }, async (request, reply) => {
         const file = isRecord(request.params) ? String(request.params.file) : '';
-        return context.responses.answer(request, reply, MEMORY_RECORDS, serveSitemap(app, context, file));
+        const answer = await readSitemap(app, context, file);
+        const { bodyKey, etag } = answer;
+        const isMade = etag !== undefined && !context.responses.keeps(request, bodyKey, etag);
+        return context.responses.answer(request, reply, isMade ? MEMORY_RECORDS : 1, async () => answer);
       });
     },
   });
 }
 
-function serveSitemap(app: FastifyInstance, { pool }: DiwooContext, file: string): () => Promise<Answer> {
+/** What is answered; the documents of a sitemap are read when its body is made. */
+async function readSitemap(
+  app: FastifyInstance,
+  { pool }: DiwooContext,
+  file: string,
+): Promise<Answer & { readonly bodyKey: string }> {
   const name = readName(file);
   if (name === undefined) throw new Problem(platformProblems.notFound);
-  const shared = { contentType: XML, maxAgeSeconds: MAX_AGE_SECONDS };
-  return async () => {
-    if (!(await isComplete(pool))) {
-      throw new Problem(platformProblems.unavailable, {
-        detail: 'De documenten worden nog ingelezen.',
-        headers: { 'retry-after': '60' },
-      });
-    }
-    if (!('pagina' in name)) {
-      const index = await readIndex(pool, name.categorie, app.publicBaseUrl());
-      if (index === undefined) throw empty();
-      return { body: () => index, ...shared };
-    }
-    const state = await readSitemapState(pool, name);
-    if (state === undefined) throw empty();
-    const { organisatiecode, categorie, pagina } = name;
-    // Without the feed's identity a restored database could give an old version to another text.
-    const about = [organisatiecode, categorie, pagina, state.versie, state.gewijzigd.getTime(), state.naam].join('\n');
-    const etag = `W/"${hash('sha256', about, 'base64url').slice(0, 22)}"`;
-    return { body: async () => renderSitemap(await readDocuments(pool, name), state.naam), etag, ...shared };
-  };
+  if (!(await isComplete(pool))) {
+    throw new Problem(platformProblems.unavailable, {
+      detail: 'De documenten worden nog ingelezen.',
+      headers: { 'retry-after': '60' },
+    });
+  }
+  const shared = { contentType: XML, maxAgeSeconds: MAX_AGE_SECONDS, bodyKey: `${WOO}/${file}` };
+  if (!('pagina' in name)) {
+    const index = await readIndex(pool, name.categorie, app.publicBaseUrl());
+    if (index === undefined) throw empty();
+    return { body: () => index, ...shared };
+  }
+  const state = await readSitemapState(pool, name);
+  if (state === undefined) throw empty();
+  const { organisatiecode, categorie, pagina } = name;
+  // Without the feed's identity a restored database could give an old version to another text.
+  const about = [organisatiecode, categorie, pagina, state.versie, state.gewijzigd.getTime(), state.naam].join('\n');
+  const etag = `W/"${hash('sha256', about, 'base64url').slice(0, 22)}"`;
+  return { body: async () => renderSitemap(await readDocuments(pool, name), state.naam), etag, ...shared };
 }
 
 function empty(): Problem {

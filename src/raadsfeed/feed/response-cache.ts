@@ -42,6 +42,8 @@ export interface Answer {
   readonly filename?: string | undefined;
   /** Names of request headers beside `Accept-Encoding` that the answer depends on. */
   readonly vary?: string;
+  /** What the body is kept by, when nothing else about the address changes it. Default: the address. */
+  readonly bodyKey?: string;
   /** The state of the feed when the rows were read. Absent: the route is asked each time. */
   readonly head?: FeedHead;
   /** A full page of history: it is kept for its `max-age`, whatever is published. */
@@ -64,6 +66,8 @@ export interface ResponseCache {
     records: number,
     read: () => Promise<Answer>,
   ): Promise<FastifyReply>;
+  /** Whether the body of an answer is in memory as this client takes it. */
+  keeps(request: FastifyRequest, bodyKey: string, etag: string): boolean;
   readonly bytes: () => number;
 }
 
@@ -127,8 +131,13 @@ export function createResponseCache(
   /** Bodies that are being encoded: requests for the very same share one. */
   const pending = new Map<string, Promise<EncodedBody>>();
   let known: FeedHead | undefined;
+  /** How often the history has changed: what was read before must not be kept after. */
+  let histories = 0;
   heads.onChange((head) => {
-    if (known === undefined || !isSameHistory(head, known) || !isAtLeast(head, known)) responses.clear();
+    if (known === undefined || !isSameHistory(head, known) || !isAtLeast(head, known)) {
+      responses.clear();
+      histories += 1;
+    }
     known = head;
   });
 
@@ -156,11 +165,11 @@ export function createResponseCache(
     request: FastifyRequest,
     reply: FastifyReply,
     answer: Answer,
-    permit: Permit,
+    { permit, history }: { readonly permit: Permit; readonly history: number },
   ): Promise<FastifyReply> => {
-    const { link, vary, status = 200, contentType = JSON_TYPE, filename } = answer;
+    const { link, vary, status = 200, contentType = JSON_TYPE, filename, bodyKey } = answer;
     const encoding = encodingOf(request);
-    const key = request.responseKey ?? keyOf(request, encoding);
+    const key = bodyKey === undefined ? (request.responseKey ?? keyOf(request, encoding)) : `${encoding} ${bodyKey}`;
     let made: Buffer | undefined;
     const plain = async (): Promise<Buffer> => {
       if (made === undefined) {
@@ -185,7 +194,7 @@ export function createResponseCache(
       ? found
       : await encodeOnce(`${key} ${etag}`, async () => encodeBody(await plain(), encoding, contentType));
     const response = { status, etag, headers, bodyHeaders, body };
-    if (key.length <= MAX_KEY_LENGTH) keep(key, answer, response);
+    if (key.length <= MAX_KEY_LENGTH && history === histories) keep(key, answer, response);
     return reply.sent ? reply : sendResponse(request, reply, response);
   };
 
@@ -210,12 +219,14 @@ export function createResponseCache(
       // The client has gone, or the deadline has answered.
       if (permit === undefined) return reply.sent ? reply : reply.hijack();
       try {
+        const history = histories;
         const answer = await read();
-        return reply.sent ? reply : await send(request, reply, answer, permit);
+        return reply.sent ? reply : await send(request, reply, answer, { permit, history });
       } finally {
         permit.release();
       }
     },
+    keeps: (request, bodyKey, etag) => responses.get(`${encodingOf(request)} ${bodyKey}`)?.etag === etag,
     bytes: () => responses.calculatedSize,
   };
 }
@@ -249,13 +260,18 @@ const COMPRESS = {
 
 async function encodeBody(plain: Buffer, encoding: Encoding, contentType: string): Promise<EncodedBody> {
   const isCompressed = encoding !== 'identity' && plain.length >= WORTH_COMPRESSING_BYTES;
-  const body = isCompressed ? await COMPRESS[encoding](plain) : plain;
+  const body = ownBytes(isCompressed ? await COMPRESS[encoding](plain) : plain);
   const bodyHeaders = {
     'content-type': contentType,
     ...(isCompressed ? { 'content-encoding': encoding } : {}),
     'content-length': String(body.length),
   };
   return { body, bodyHeaders };
+}
+
+/** A small buffer is a part of a much larger one: keeping it would keep all of that. */
+function ownBytes(part: Buffer): Buffer {
+  return part.length === part.buffer.byteLength ? part : Buffer.from(new Uint8Array(part).buffer);
 }
 
 function sendResponse(

@@ -1,0 +1,84 @@
+/** What the memory of answers keeps, and in how many bytes. */
+
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import Fastify, { type FastifyInstance } from 'fastify';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { Db } from '../../src/database/transaction.ts';
+import { routes } from '../../src/plugins/contract.ts';
+import { requests } from '../../src/plugins/requests.ts';
+import { createHeadCache, type HeadCache } from '../../src/raadsfeed/feed/head.ts';
+import { createResponseCache, type ResponseCache } from '../../src/raadsfeed/feed/response-cache.ts';
+import { quiet, silentListener } from './support.ts';
+
+const headAt = (number: number, epoch: number): string => `0123456789abcdef ${number} ${epoch} 0 0 0`;
+
+let now: number;
+let stored: string;
+let heads: HeadCache;
+let responses: ResponseCache;
+let app: FastifyInstance;
+
+beforeEach(async () => {
+  now = 0;
+  stored = headAt(100, 1);
+  const primary: Db = {
+    async query() {
+      const rows: never[] = JSON.parse(JSON.stringify([{ head: stored }]));
+      return { rows, rowCount: 1, command: 'SELECT', oid: 0, fields: [] };
+    },
+  };
+  heads = createHeadCache({ primary, listener: silentListener, log: quiet, now: () => now });
+  responses = createResponseCache(64 * 1024 * 1024, heads);
+  app = Fastify();
+  await app.register(routes);
+  await app.register(requests, { requestTimeoutMs: 60_000, overloadEventLoopDelayMs: 0 });
+});
+afterEach(async () => {
+  heads.close();
+  await app.close();
+});
+
+it('does not keep a page of history that was read before a backup was restored', async () => {
+  let text = 'before';
+  let read = Promise.resolve();
+  responses.register(app);
+  app.get('/feed', { config: { public: true } }, (request, reply) =>
+    responses.answer(request, reply, 1, async () => {
+      const found = { head: await heads.head(), text };
+      await read;
+      return { body: () => found.text, etag: `"${found.text}"`, maxAgeSeconds: 60, isHistory: true, head: found.head };
+    }),
+  );
+  const ask = async (): Promise<string> => (await app.inject('/feed')).body;
+  const gate = Promise.withResolvers<void>();
+  read = gate.promise;
+  const slow = ask();
+  await expect.poll(() => heads.knownHead()?.head.sequenceNumber).toBe(100);
+  now = 10;
+  stored = headAt(80, 2);
+  text = 'restored';
+  await heads.refreshHead();
+  gate.resolve();
+  expect(await slow).toBe('before');
+  expect(await ask()).toBe('restored');
+  text = 'later';
+  expect(await ask()).toBe('restored');
+});
+
+it('keeps a small answer in about the bytes that it counts', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect: () => void = runInNewContext('gc');
+  const answers = 600;
+  const words = Array.from({ length: 100 }, (_, i) => `woord ${i} `.repeat(50));
+  app.get('/feed', { config: { public: true } }, (request, reply) =>
+    responses.answer(request, reply, 1, async () => ({ body: () => words, etag: request.url, maxAgeSeconds: 60 })),
+  );
+  collect();
+  const before = process.memoryUsage().arrayBuffers;
+  for (let i = 0; i < answers; i += 1)
+    await app.inject({ url: `/feed?n=${i}`, headers: { 'accept-encoding': 'gzip' } });
+  collect();
+  expect(responses.bytes()).toBeGreaterThan(answers * 1000);
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(responses.bytes() + 8 * 1024 * 1024);
+});
