@@ -60,7 +60,7 @@ export async function serveDiwoo(server: FastifyInstance, context: DiwooContext)
         const answer = await readSitemap(app, context, file);
         const { bodyKey, etag } = answer;
         const isMade = etag !== undefined && !context.responses.keeps(request, bodyKey, etag);
-        return context.responses.answer(request, reply, isMade ? MEMORY_RECORDS : 1, async () => answer);
+        return context.responses.answer(request, reply, isMade ? MEMORY_RECORDS : 0, async () => answer);
       });
     },
   });

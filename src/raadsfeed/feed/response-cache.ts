@@ -57,7 +57,7 @@ export interface ResponseCache {
   register(app: FastifyInstance): void;
   /**
    * Reads an answer, once there is memory for it, and sends it.
-   * @param records that it may hold
+   * @param records that it may hold; 0 waits for no memory
    * @throws {Problem} `unavailable` when there is no memory in time
    */
   answer(

@@ -1,8 +1,5 @@
 /** What is offered to the national index, over HTTP: each organisation of these tests has a municipality of its own. */
-import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { transaction } from '../../../src/database/transaction.ts';
 import { SITEMAP_PLACES } from '../../../src/extensions/diwoo/place-documents.ts';
 import { MAX_ENTRY_BYTES, renderDocument } from '../../../src/extensions/diwoo/sitemaps.ts';
 import { systemClock } from '../../../src/lib/time.ts';
@@ -189,42 +186,6 @@ describe('what changes', () => {
     await vi.waitFor(async () => {
       expect((await reader.get(sitemap(code), { 'if-none-match': etag })).status).toBe(200);
     }, PATIENT);
-  });
-});
-
-describe('a sitemap that was made', () => {
-  it('is not made again for another query', async () => {
-    const { code, organisatie } = organisation();
-    await feed.publish([withFile('q-1', {}, organisatie)]);
-    await offers(code, ['q-1']);
-    const seen = vi.spyOn(pg.Client.prototype, 'query');
-    for (const query of ['', '?a=1', '?a=2']) expect((await reader.get(`${sitemap(code)}${query}`)).status).toBe(200);
-    const names = seen.mock.calls.map(([query]) => String(Object(query).name));
-    seen.mockRestore();
-    expect(names.filter((name) => name === 'raadsfeed-diwoo-sitemap')).toHaveLength(3);
-    expect(names.filter((name) => name === 'raadsfeed-diwoo-stukken')).toHaveLength(0);
-  });
-
-  it('does not wait for the memory of those that are being made', async () => {
-    const organisations = Array.from({ length: 6 }, organisation);
-    const [kept, ...others] = organisations.map(({ code }) => code);
-    await feed.publish(organisations.map(({ organisatie }, i) => withFile(`w-${i}`, {}, organisatie)));
-    await offers(kept ?? '', ['w-0']);
-    await transaction(feed.pool, async (client) => {
-      await client.query('lock table diwoo.documents in access exclusive mode');
-      const making = others.map((code) => reader.text(sitemap(code)));
-      const waiting = async () =>
-        (await client.query(`select from pg_locks where not granted and relation = 'diwoo.documents'::regclass`))
-          .rowCount;
-      await expect.poll(waiting, PATIENT).toBe(4);
-      const statuses = [sitemap(kept ?? ''), INDEX, sitemap('gm9999')].map(
-        async (name) => (await reader.get(name)).status,
-      );
-      const late = sleep(2000).then(() => 'late');
-      expect(await Promise.race([Promise.all(statuses), late])).toEqual([200, 200, 404]);
-      // Not waited for: they are answered when the lock is released.
-      return { making };
-    }).then(({ making }) => Promise.all(making));
   });
 });
 
