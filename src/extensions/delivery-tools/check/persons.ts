@@ -46,9 +46,10 @@ export class Persons {
     this.#insert = this.#database.prepare('insert into occurrences values (?, ?, ?, ?, ?, ?, ?, ?)');
   }
 
-  /** What was added until now is not compared with what follows. */
+  /** What was added until now is not compared with what follows; a levering that did not end is not continued. */
   startScope(): void {
     this.#scope += 1;
+    this.#leveringStart = this.#count;
   }
 
   add({ record, municipality = -1, persons, begin = ALWAYS, end = STILL, step }: RecordOfPersons): void {

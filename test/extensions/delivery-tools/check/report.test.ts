@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { messageFile } from '../../../gegevens/support/messages.ts';
-import { BSN, check, found, judge, message, shvLevering, traject, vsLevering } from './support.ts';
+import { BSN, check, type FoundReport, found, judge, message, shvLevering, traject, vsLevering } from './support.ts';
 
 const bare = (more: object, bsn: string = BSN[0]) => ({
   gemeentecode: 'GM0344',
@@ -25,6 +25,24 @@ const NO_STEPS = {
     unknown: 0,
   },
 };
+
+it('of a file that ends too early touches nothing of the next file', async () => {
+  const judgeBoth = async (variant: 'shv' | 'vs', first: object, cutBefore: string, second: object) => {
+    const text = JSON.stringify(first);
+    const files = [messageFile(text.slice(0, text.lastIndexOf(cutBefore))), messageFile(second)];
+    const { stdout } = await check(['--variant', variant, '--json', ...files]);
+    const report: FoundReport = JSON.parse(stdout);
+    return report;
+  };
+  const twice = message([shvLevering([traject(), traject({ startdatum: '2026-01-11' })])]);
+  const other = message([shvLevering([traject({}, BSN[1])])]);
+  const { findings } = await judgeBoth('shv', twice, ']}]', other);
+  expect(findings.map(({ rule }) => rule)).not.toContain(12);
+  const own = message([vsLevering('1.1', { gemeentecode: '0344' })]);
+  const next = message([vsLevering('1.1', { gemeentecode: '0363', client: { Burgerservicenummer: BSN[1] } })]);
+  const { municipalities } = await judgeBoth('vs', own, '],"vroegsignaalzaken"', next);
+  expect(municipalities).toEqual([expect.objectContaining({ gemeentecode: '0363', signals: 1, persons: 1 })]);
+});
 
 describe('the counts', () => {
   it('are those of trajectories, persons and their latest steps, for each municipality', async () => {
