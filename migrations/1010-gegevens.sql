@@ -39,7 +39,7 @@ create table gegevens.leveringen (
   vervallen_op timestamptz,
   reden text check (reden in ('vervangen', 'verwijderd')),
   model_version text,
-  -- Whether its rows in `has_periods` are there.
+  -- Whether its rows in `record_periods` are there.
   has_periods boolean not null default false,
   check ((vervallen_op is null) = (reden is null)),
   check (periode_start <= periode_einde),

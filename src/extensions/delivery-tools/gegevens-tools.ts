@@ -80,7 +80,7 @@ export const gegevensTools: GegevensTools = {
       ...(options.check === true && {
         createJudge: (now) => {
           const judge = new DeliveryCheck({ model, now });
-          return { judge, report: () => report(judge.report()) };
+          return { judge, report: () => report(judge.report()), close: () => judge.close() };
         },
       }),
     };

@@ -155,6 +155,7 @@ async function importOne(
     throw error;
   } finally {
     read?.close();
+    judged?.close();
     progress.end();
   }
 }

@@ -28,7 +28,11 @@ export interface ImportAid {
   /** Reads a file that is not JSON of the model; absent: all are. */
   readonly read?: (context: CommandContext, path: string) => Promise<ReadFile>;
   /** Judges what is stored; absent: nothing is. */
-  readonly createJudge?: (now: Date) => { readonly judge: NonNullable<ImportOptions['judge']>; report(): Report };
+  readonly createJudge?: (now: Date) => {
+    readonly judge: NonNullable<ImportOptions['judge']>;
+    report(): Report;
+    close(): void;
+  };
 }
 
 /** A file as a message of the model. */

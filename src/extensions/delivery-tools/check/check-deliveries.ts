@@ -65,21 +65,25 @@ export async function checkFiles(paths: readonly string[], options: CheckFilesOp
   for (;;) {
     const check = new DeliveryCheck(options);
     let doubtful: string | undefined;
-    for (const path of paths) {
-      const isOther = otherModels.has(path);
-      const prefix = paths.length === 1 ? '' : `${basename(path)}#`;
-      check.start(prefix);
-      const faults = new ModelFaults(check, prefix, {
-        known,
-        stopAfter: isOther || !ofNoOther.has(path) ? ENOUGH_FAULTS : Number.POSITIVE_INFINITY,
-      });
-      await readDelivery(path, { ...options, faults, judge: isOther ? undefined : check });
-      if (faults.areOfOtherMembers && !isOther && !ofNoOther.has(path)) {
-        doubtful = path;
-        break;
+    try {
+      for (const path of paths) {
+        const isOther = otherModels.has(path);
+        const prefix = paths.length === 1 ? '' : `${basename(path)}#`;
+        check.start(prefix);
+        const faults = new ModelFaults(check, prefix, {
+          known,
+          stopAfter: isOther || !ofNoOther.has(path) ? ENOUGH_FAULTS : Number.POSITIVE_INFINITY,
+        });
+        await readDelivery(path, { ...options, faults, judge: isOther ? undefined : check });
+        if (faults.areOfOtherMembers && !isOther && !ofNoOther.has(path)) {
+          doubtful = path;
+          break;
+        }
       }
+      if (doubtful === undefined) return { report: check.report(), otherModels };
+    } finally {
+      check.close();
     }
-    if (doubtful === undefined) return { report: check.report(), otherModels };
     // In a file of another model the rules would search for members that it does not have: all is read again, without them.
     const other = await findOtherModel(doubtful, options);
     if (other === undefined) ofNoOther.add(doubtful);

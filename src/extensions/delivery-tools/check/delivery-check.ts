@@ -174,6 +174,7 @@ export class DeliveryCheck implements DeliveryJudge {
     }
   }
 
+  /** Ends the check. */
   report(): CheckReport {
     const controle = this.#places;
     const { variant } = this.#mapping;
@@ -195,7 +196,13 @@ export class DeliveryCheck implements DeliveryJudge {
         groups: Object.fromEntries(steps.length > 0 ? byStep : [...kinds].toSorted(([a], [b]) => (a < b ? -1 : 1))),
       };
     });
+    this.close();
     return { variant, period, municipalities: municipalities.toSorted(byCode), findings: this.findings.list() };
+  }
+
+  /** Releases what it keeps outside the heap: for a check that ends without a report. */
+  close(): void {
+    this.#persons.close();
   }
 
   #record(value: Record<string, unknown>, nummer: number, fits: boolean, report: Report): void {

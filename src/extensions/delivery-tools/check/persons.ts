@@ -4,7 +4,7 @@ import type { Period } from '../../../gegevens/model/selection.ts';
 import { openScratch } from '../scratch.ts';
 
 /** Nobody has more trajectories that do not overlap; it bounds the time that a file can take. */
-const MAX_COMPARED = 1000;
+const MAX_COMPARED = 100;
 const ALWAYS = -(2 ** 31);
 const STILL = 2 ** 31 - 1;
 
@@ -41,7 +41,7 @@ export class Persons {
     // `first` is the first row of the record: its persons are not compared with each other.
     this.#database.exec(`create table occurrences (
         person text, municipality integer, record integer, scope integer, first integer, begins integer, ends integer, step integer);
-      create index by_person on occurrences (municipality, person);
+      create index by_person on occurrences (municipality, person, scope, first, begins, ends);
       begin`);
     this.#insert = this.#database.prepare('insert into occurrences values (?, ?, ?, ?, ?, ?, ?, ?)');
   }
@@ -78,8 +78,8 @@ export class Persons {
         select 1 from (
           select begins, ends from occurrences earlier
           where earlier.person = own.person and earlier.municipality = own.municipality
-            and earlier.scope = own.scope and earlier.rowid < own.first
-          order by earlier.rowid desc limit ${MAX_COMPARED})
+            and earlier.scope = own.scope and earlier.first < own.first
+          order by earlier.first desc limit ${MAX_COMPARED})
         where begins <= own.ends and ends >= own.begins)
       order by record`);
     return overlapping.all(start).map(({ record }) => Number(record));

@@ -75,9 +75,13 @@ export async function collectDelivery(options: CollectOptions): Promise<Collecte
   check.start('');
   const counts = { leveringen: 0, records: 0, zaken: 0 };
   const text = deliveryText(pagesOf(options), model.mapping, check, counts);
-  if (out !== undefined) await writeWhole(out, text);
-  else for await (const _ of text);
-  return { ...counts, report: check.report() };
+  try {
+    if (out !== undefined) await writeWhole(out, text);
+    else for await (const _ of text);
+    return { ...counts, report: check.report() };
+  } finally {
+    check.close();
+  }
 }
 
 async function* pagesOf(options: CollectOptions): AsyncGenerator<DeliveredPage> {

@@ -1,7 +1,9 @@
 /** Whatever a member holds, a check ends with a report. */
+import { readdirSync, readlinkSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { DeliveryCheck } from '../../../../src/extensions/delivery-tools/check/delivery-check.ts';
+import { Persons } from '../../../../src/extensions/delivery-tools/check/persons.ts';
 import { reportHtml } from '../../../../src/extensions/delivery-tools/check/report-html.ts';
 import { reportJson } from '../../../../src/extensions/delivery-tools/check/report-text.ts';
 import { loadModel } from '../../../../src/gegevens/model/model.ts';
@@ -45,4 +47,34 @@ it.each([
     expect(reportHtml(report, { sources: ['a'], model: version, made: new Date(0) })).toContain('</html>');
   });
   fc.assert(property, { numRuns: 400 });
+});
+
+const open = (): number =>
+  readdirSync('/proc/self/fd').filter((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`).includes('etilqs');
+    } catch {
+      return false;
+    }
+  }).length;
+
+it.runIf(process.platform === 'linux')('keeps no file open after its report', () => {
+  const check = new DeliveryCheck({ model: loadModel('shv', '1.0'), now: new Date('2026-06-01T00:00:00Z') });
+  check.start('');
+  const client = Array.from({ length: 120_000 }, (_, n) => ({ Burgerservicenummer: String(100_000_000 + n) }));
+  check.item(0, 'records', 0, traject({ client }), true);
+  expect(open()).toBe(1);
+  check.report();
+  expect(open()).toBe(0);
+});
+
+it('of one person with very many trajectories takes seconds', () => {
+  const persons = new Persons();
+  for (let day = 0; day < 40_000; day += 1) {
+    persons.add({ record: day, municipality: 0, persons: ['one'], begin: 2 * day, end: 2 * day, step: 0 });
+  }
+  const { user } = process.cpuUsage();
+  expect(persons.endLevering()).toEqual([]);
+  persons.close();
+  expect(process.cpuUsage().user - user).toBeLessThan(5_000_000);
 });
