@@ -3,7 +3,7 @@ import { importFromExtensions, type UnknownModule } from '../seams/extensions.ts
 import { contradictions, unreadableFiles } from './contradictions.ts';
 import { gegevensSettings } from './gegevens-settings.ts';
 import { htmlSettings } from './html-settings.ts';
-import type { Setting } from './kinds.ts';
+import { type Setting, shownValue } from './kinds.ts';
 import { databaseSettings, demoSettings, serverSettings, tokenSettings } from './platform-settings.ts';
 import { raadsfeedSettings } from './raadsfeed-settings.ts';
 import { verwerkingenlogSettings } from './verwerkingenlog-settings.ts';
@@ -176,7 +176,7 @@ function readGroup(group: Group, env: Environment, fixed: Environment, faults: C
     const { variable, kind } = setting;
     values[name] = setting.fallback;
     if (setting.fixed && env.NODE_ENV !== 'test' && isSet(env, variable)) {
-      const instead = setting.description || `it is always ${setting.fallback}`;
+      const instead = setting.description || `it is always ${shownValue(setting.fallback) || 'empty'}`;
       faults.push({ variable, wrong: 'is no longer a setting', allowed: `nothing; ${instead}` });
       continue;
     }

@@ -161,9 +161,12 @@ describe('a setting that is refused', () => {
     expect(await faultOf(variable, 'https://gebruiker:geheim@voorbeeld.nl/pad')).toContain(`  ${variable} `);
   });
 
-  it('is one of an earlier version, which is a constant now', async () => {
-    const { stderr } = await run(['config'], { NODE_ENV: 'development', AGGREGATOR_POLL_MS: '1000' });
-    expect(stderr).toContain('AGGREGATOR_POLL_MS is no longer a setting; allowed: nothing; it is always 5000');
+  it.each([
+    ['AGGREGATOR_POLL_MS', '1000', '5000'],
+    ['TRACE_CONTEXT_TO', 'https://feed.example', 'empty'],
+  ])('%s is one of an earlier version, which is a constant now', async (variable, value, always) => {
+    const { stderr } = await run(['config'], { NODE_ENV: 'development', [variable]: value });
+    expect(stderr).toContain(`${variable} is no longer a setting; allowed: nothing; it is always ${always}\n`);
   });
 
   it.each(['Authorization', 'Cookie', 'Host', 'X-Forwarded-For', 'Fsc-Authorization', 'Content-Type'])(
