@@ -207,3 +207,29 @@ function stored(): StoredVersie {
     tijdstipRegistratie: VERSIE.tijdstip,
   };
 }
+
+it('looks up each action of a processing a few times for a change, however many there are', async () => {
+  const actions = 4000;
+  const lookups = async (): Promise<number> => {
+    const { rows } = await client.query<{ n: number }>(
+      `select sum(idx_scan)::integer as n from pg_stat_xact_all_tables where schemaname = 'verwerkingenlog' and relname like 'versies\\_%'`,
+    );
+    return rows[0]?.n ?? 0;
+  };
+  await client.query('begin');
+  try {
+    await client.query(
+      `update verwerkingenlog.versies set verwerking_id = $1
+       where actie_id in (select actie_id from verwerkingenlog.versies limit $2)`,
+      [ID, actions],
+    );
+    const before = await lookups();
+    const change = { bewaartermijn: 'P1Y', withLdv: false };
+    await patchVerwerking(client, ID, change, NOW, { door: 't', verzoekId: 't' });
+    expect((await lookups()) - before).toBeLessThan(8 * actions);
+    const { rows } = await client.query('select count(*)::integer as n from verwerkingenlog.versies where versie = 2');
+    expect(rows).toEqual([{ n: actions }]);
+  } finally {
+    await client.query('rollback');
+  }
+});

@@ -89,7 +89,7 @@ export function createForwarder(needs: ForwarderNeeds): Forwarder {
   /** Sends what comes first in the queue, and takes it off. @throws {ForwardError} */
   async function forwardBatch(db: Db): Promise<void> {
     const batch = withinSpans(await readForwardQueue(db, ldvOut.forwardBatch));
-    const { lines, issues } = await linesOf(needs, batch);
+    const { lines, issues } = await linesOf(db, needs, batch);
     const own = logbookId(config, needs.publicBaseUrl);
     const headers = traceOfBatch(batch);
     const refused = await sendAll(
@@ -216,7 +216,8 @@ function traceOfBatch(batch: readonly QueuedActie[]): Record<string, string> {
  * for what the other logbook has cannot be changed.
  */
 async function linesOf(
-  { config, pool, log, keys, base }: ForwarderNeeds,
+  db: Db,
+  { config, log, keys, base }: ForwarderNeeds,
   batch: readonly QueuedActie[],
 ): Promise<{ lines: Line[]; issues: ForwardIssue[] }> {
   const issues: ForwardIssue[] = [];
@@ -228,7 +229,7 @@ async function linesOf(
     return bestaat && !isWithheld;
   });
   const versies = await readFirstVersies(
-    pool,
+    db,
     wanted.map(({ actieId }) => actieId),
   );
   const lines: Line[] = [];

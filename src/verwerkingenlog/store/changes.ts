@@ -93,11 +93,12 @@ export async function lastObjectNumber(db: Db, actieId: string): Promise<number>
  * The current versions of a processing's actions that are not deleted: `$1` is the processing.
  * @param withLdv parameter that says whether lines of LDV count. Their clients choose the processing, which is their trace: they must
  *   not choose what a change of somebody else's processing touches
+ * @param more a further condition on `v`
  */
-const currentOf = (withLdv: string): string => `
+const currentOf = (withLdv: string, more = ''): string => `
   with huidig as materialized (
     select v.* from verwerkingenlog.versies v
-    where v.verwerking_id = $1::uuid and not v.vervallen and (${withLdv}::boolean or v.ldv is null)
+    where v.verwerking_id = $1::uuid and not v.vervallen and (${withLdv}::boolean or v.ldv is null)${more}
       -- Compared with a number, each is looked up by the primary key: an anti-join would read the whole log.
       and v.versie = (select max(w.versie) from verwerkingenlog.versies w where w.actie_id = v.actie_id)
   )`;
@@ -146,37 +147,47 @@ export async function patchVerwerking(
   const done = new Set<string>();
   for (;;) {
     // Until nothing was added meanwhile: appending takes no lock.
-    const ids = await readBatch(db, verwerkingId, change, done);
-    if (ids.length === 0) return [...found];
-    const next: NextVersie[] = [];
-    for (const current of await readCurrentOf(db, verwerkingId, change, ids)) {
-      found.add(categorieOf(current));
-      next.push(await nextOf(current, change, now, auteur));
+    const added = (await readActies(db, verwerkingId, change)).filter(({ actieId }) => !done.has(actieId));
+    if (added.length === 0) return [...found];
+    for (const ids of batchesOf(added)) {
+      const next: NextVersie[] = [];
+      for (const current of await readCurrentOf(db, verwerkingId, change, ids)) {
+        found.add(categorieOf(current));
+        next.push(await nextOf(current, change, now, auteur));
+      }
+      await replaceVersies(db, next, change.forward);
+      for (const id of ids) done.add(id);
     }
-    await replaceVersies(db, next, change.forward);
-    for (const id of ids) done.add(id);
   }
 }
 
-/** Actions to be changed together. @param done those that were changed already */
-async function readBatch(
-  db: Db,
-  verwerkingId: string,
-  { withLdv }: VerwerkingChange,
-  done: ReadonlySet<string>,
-): Promise<string[]> {
-  const { rows } = await db.query<{ actieId: string; objects: number }>(
-    `${currentOf('$2')} select actie_id as "actieId", json_array_length(objecten) as objects from huidig
-     where actie_id <> all($3::uuid[]) order by actie_id limit $4::integer`,
-    [verwerkingId, withLdv, [...done], PATCH_ACTIONS],
+interface SizedActie {
+  readonly actieId: string;
+  readonly objects: number;
+}
+
+/** The actions of a processing. Read as a whole: each read looks up the newest version of every one of them. */
+async function readActies(db: Db, verwerkingId: string, { withLdv }: VerwerkingChange): Promise<SizedActie[]> {
+  const { rows } = await db.query<SizedActie & Record<string, unknown>>(
+    `${currentOf('$2')} select actie_id as "actieId", json_array_length(objecten) as objects from huidig order by actie_id`,
+    [verwerkingId, withLdv],
   );
+  return rows;
+}
+
+/** Actions to be changed together. */
+function* batchesOf(acties: readonly SizedActie[]): Generator<readonly string[]> {
+  let ids: string[] = [];
   let objects = 0;
-  return rows
-    .filter((row, i) => {
-      objects += row.objects;
-      return i === 0 || objects <= PATCH_OBJECTS;
-    })
-    .map(({ actieId }) => actieId);
+  for (const actie of acties) {
+    if (ids.length === PATCH_ACTIONS || (ids.length > 0 && objects + actie.objects > PATCH_OBJECTS)) {
+      yield ids;
+      [ids, objects] = [[], 0];
+    }
+    ids.push(actie.actieId);
+    objects += actie.objects;
+  }
+  yield ids;
 }
 
 async function readCurrentOf(
@@ -186,7 +197,7 @@ async function readCurrentOf(
   ids: readonly string[],
 ): Promise<StoredVersie[]> {
   const { rows } = await db.query<VersieRow>(
-    `${currentOf('$2')} select ${SELECT_VERSIE}, v.objecten from huidig v where v.actie_id = any($3::uuid[])`,
+    `${currentOf('$2', ' and v.actie_id = any($3::uuid[])')} select ${SELECT_VERSIE}, v.objecten from huidig v`,
     [verwerkingId, withLdv, ids],
   );
   return rows.map(fromRow);
