@@ -143,6 +143,7 @@ const FLAG: AnswerSchema = {
 const CONFIDENTIAL = { confidential: FLAG };
 const GROUP = { permission_group: { type: 'string', absent: { value: 'unknown' }, wrong: { value: 'unknown' } } };
 const TEMPLATE = { template: FLAG };
+const MARKS = ['confidential', 'template', 'permission_group'];
 
 const VERSION = objectOf({}, { id: COUNT, file_name: TEXT, mime_type: TEXT, file_size: COUNT });
 const DOCUMENT = objectOf(
@@ -186,7 +187,7 @@ const MEETING = objectOf(
   {
     organisation: objectOf({}, { id: ID }),
     parent: objectOf({}, { id: ID }),
-    gremium: objectOf({ id: { ...IDENTITY, ...UNNAMED } }),
+    gremium: { ...objectOf({ id: { ...IDENTITY, ...UNNAMED } }), wrong: { what: 'unusable-value' } },
     body: TEXT,
     url: TEXT,
     last_modified: TEXT,
@@ -234,10 +235,10 @@ function completeId(object: Record<string, unknown>): void {
   if (id !== undefined) object.id = id;
 }
 
-export const readMeeting = createReader<Meeting>({ ...MEETING, $defs: { agendaItem: AGENDA_ITEM } }, completeId);
-export const readEvent = createReader<EventSummary>(EVENT);
-export const readAssembly = createReader<Assembly>(ASSEMBLY, completeId);
-const parseRegisterItem = createReader<RegisterItem>(REGISTER_ITEM, completeId);
+export const readMeeting = createReader<Meeting>({ ...MEETING, $defs: { agendaItem: AGENDA_ITEM } }, completeId, MARKS);
+export const readEvent = createReader<EventSummary>(EVENT, undefined, MARKS);
+export const readAssembly = createReader<Assembly>(ASSEMBLY, completeId, MARKS);
+const parseRegisterItem = createReader<RegisterItem>(REGISTER_ITEM, completeId, MARKS);
 export const readReference = createReader<ModuleReference>(REFERENCE);
 export const readPagination = createReader<Pagination>(
   objectOf({}, { ...PAGE_COUNTS, has_more_pages: { type: 'boolean' } }),

@@ -38,13 +38,16 @@ export function listOf(items: AnswerSchema): AnswerSchema {
   return { type: 'array', items, absent: { what: 'unusable-value', value: [] }, wrong: { value: [] } };
 }
 
-/** An object, perhaps written as an empty list. A required member that is absent is reported. */
+/** An object; one that may be empty may be written as an empty list. A required member that is absent is reported. */
 export function objectOf(
   required: Readonly<Record<string, AnswerSchema>>,
   optional: Readonly<Record<string, AnswerSchema>> = {},
 ): AnswerSchema {
   const properties = { ...required, ...optional };
-  return { type: ['object', 'array'], maxItems: 0, properties, required: Object.keys(required) };
+  const names = Object.keys(required);
+  // JSON Schema requires no member of a list.
+  if (names.length > 0) return { type: 'object', properties, required: names };
+  return { type: ['object', 'array'], maxItems: 0, properties };
 }
 
 export type AnswerReader<T> = (raw: unknown, issue: IssueSink, name?: string) => T | undefined;
@@ -57,15 +60,17 @@ const ajv = new Ajv2020({ allErrors: true, verbose: true, coerceTypes: true, str
 /**
  * Makes a reader of answers. Texts are trimmed; empty texts and `null` are absent values.
  * @param complete may fill in members of any object, before it is checked
+ * @param marks members of any object whose texts and numbers stay as they are: an empty one is not an absent one
  * @returns a function that takes the name of the object, for its issues, and returns `undefined` for what cannot be used
  */
 export function createReader<T>(
   schema: AnswerSchema,
   complete?: (object: Record<string, unknown>) => void,
+  marks: readonly string[] = [],
 ): AnswerReader<T> {
   const validate = ajv.compile<T>(schema);
   return (raw, issue, name) => {
-    const root: { answer?: unknown } = { answer: clean(raw, { issue, complete }, 'answer', 0) };
+    const root: { answer?: unknown } = { answer: clean(raw, { issue, complete, marks }, 'answer', 0) };
     const about: IssueSink = (what, detail) => {
       const id = isRecord(root.answer) ? root.answer.id : undefined;
       issue(what, name === undefined || id === undefined ? detail : `${name} ${String(id)}: ${detail}`);
@@ -82,10 +87,12 @@ export function createReader<T>(
 interface Cleaning {
   readonly issue: IssueSink;
   readonly complete?: ((object: Record<string, unknown>) => void) | undefined;
+  readonly marks: readonly string[];
 }
 
 /** A copy without absent values. PHP writes an empty list as `{}` and an empty object as `[]`: both become `[]`, or are absent. */
 function clean(value: unknown, cleaning: Cleaning, name: string, depth: number): unknown {
+  if (typeof value !== 'object' && cleaning.marks.includes(name)) return value;
   if (typeof value === 'string') {
     const text = value.replaceAll('\0', '').trim().toWellFormed();
     return text === '' ? undefined : text;
