@@ -146,7 +146,10 @@ function drainBody(request: FastifyRequest, reply: FastifyReply): void {
  * Gives a scope its error and not-found handlers.
  * @returns answers a request for which there is no route, before its body is read: unknown path 404, known path with another method 405
  */
-export function handleProblems(app: FastifyInstance, style: ProblemStyle = {}): typeof refuseUnknown {
+export function handleProblems(
+  app: FastifyInstance,
+  style: ProblemStyle = {},
+): (request: FastifyRequest, reply: FastifyReply) => FastifyReply {
   function refuseUnknown(request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const allowed = app.allowedMethods(request.url);
     if (request.method === 'OPTIONS' && allowed?.includes('OPTIONS')) {

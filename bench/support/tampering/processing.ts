@@ -124,11 +124,11 @@ export const PROCESSING_TRIES: Readonly<Record<string, Try>> = {
   async 'a removal that names more'(db) {
     const found = await version(db);
     await PROCESSING.remove(db, found);
-    const { nr } = await one<{ nr: number }>(
+    const { number } = await one<{ number: number }>(
       db,
       `update proof.removals set inhoud = replace(inhoud, '"bladen":[', '"bladen":[[1,${found.leaf},${found.leaf}],')
        where log = 'verwerkingen' returning number`,
     );
-    return { names: [`verwijdering ${nr}`] };
+    return { names: [`verwijdering ${number}`] };
   },
 };
