@@ -20,11 +20,16 @@ if (!isShared && (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== lockHash
   const npm = process.env.npm_execpath;
   // With NODE_ENV=production npm would leave out what the tests need, and the stamp would still say that all is there.
   // The lock file names no registry, so npm asks about each package; what it knows already is enough, for the lock file has the digests.
-  const install = ['ci', '--include=dev', '--include=optional', '--prefer-offline'];
-  const [command, args] = npm?.endsWith('.js') ? [process.execPath, [npm, ...install]] : ['npm', install];
-  // npm's own words go to standard error: standard output belongs to the command that follows.
-  const installed = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2] });
-  if (installed.status !== 0) process.exit(installed.status ?? 1);
+  // Where it knows less than the lock file (a version that came later), it asks anew.
+  let status = 1;
+  for (const source of [['--prefer-offline'], []]) {
+    const install = ['ci', '--include=dev', '--include=optional', ...source];
+    const [command, args] = npm?.endsWith('.js') ? [process.execPath, [npm, ...install]] : ['npm', install];
+    // npm's own words go to standard error: standard output belongs to the command that follows.
+    ({ status } = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2] }));
+    if (status === 0) break;
+  }
+  if (status !== 0) process.exit(status ?? 1);
   writeFileSync(stamp, lockHash);
 }
 
