@@ -221,10 +221,10 @@ function writeUuid(bytes: Buffer, value: Value, at: number): void {
     isUuid &&= byte >= 0;
     bytes[at + i] = byte;
   });
-  if (!isUuid) throw new TypeError('a value for an array of uuids is none');
+  if (!isUuid) throw new TypeError('a value for an array of uuids is not a uuid');
 }
 
-/** @returns -1 for what is none */
+/** @returns -1 for a character that is not a digit */
 function hexDigit(code: number): number {
   if (code >= 48 && code <= 57) return code - 48;
   const letter = code | 32;
@@ -232,7 +232,7 @@ function hexDigit(code: number): number {
 }
 
 function writeInteger(bytes: Buffer, value: Value, at: number): void {
-  if (!Number.isInteger(value)) throw new RangeError('a value for an array of integers is none');
+  if (!Number.isInteger(value)) throw new RangeError('a value for an array of integers is not an integer');
   bytes.writeInt32BE(Number(value), at);
 }
 
@@ -240,7 +240,7 @@ function writeBoolean(bytes: Buffer, value: Value, at: number): void {
   bytes.writeInt8(value ? 1 : 0, at);
 }
 
-/** BigInt refuses what is no moment. */
+/** BigInt refuses an invalid date. */
 function writeMoment(bytes: Buffer, value: Value, at: number): void {
   bytes.writeBigInt64BE(BigInt(Date.parse(String(value)) - EPOCH_MS) * 1000n, at);
 }

@@ -9,7 +9,7 @@ import { EmbeddedPostgresError, POSTGRES_ENV, type PostgresBinaries, type Postgr
 export const EMBEDDED_NAME = 'koppelvlak';
 
 /**
- * Address of a database behind a socket directory. The user stands in the query: `postgres://user@/database` is understood
+ * Address of a database behind a socket directory. The user is in the query: `postgres://user@/database` is understood
  * by psql and pg, but is no URL to the URL standard.
  */
 export function socketUrl(socketDir: string, database: string = EMBEDDED_NAME): string {

@@ -38,7 +38,7 @@ export function postgresBinaries(platform: string = process.platform, arch: stri
 
 function packageDirectory(name: string): string {
   try {
-    // The entry point stands in dist/; package.json itself is not exported.
+    // The entry point is in dist/; package.json itself is not exported.
     return dirname(dirname(createRequire(import.meta.url).resolve(name)));
   } catch (error) {
     throw new EmbeddedPostgresError(

@@ -36,7 +36,7 @@ export interface Term {
   readonly label: string;
 }
 
-/** The number of a category as a resource names it, by code or by address; `undefined` when it is none. */
+/** The number of a category as a resource names it, by code or by address; `undefined` when it is not in the list. */
 export function categoryNumber(value: unknown): number | undefined {
   if (typeof value !== 'string') return undefined;
   const code = value.startsWith(THESAURUS) ? value.slice(THESAURUS.length) : value;

@@ -1,7 +1,7 @@
 /** Variables that look like settings: a typing error would otherwise go unnoticed. */
 import { type Environment, isFixed } from './read-config.ts';
 
-/** A variable that looks like one of ours and is none. */
+/** A variable that looks like one of ours and is not. */
 interface UnknownVariable {
   readonly variable: string;
   /** The one that was probably meant. */

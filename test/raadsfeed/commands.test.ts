@@ -42,7 +42,7 @@ describe('feed publish', () => {
     expect(status).toBe(1);
     for (const line of [2, 3, 4, 5, 6, 7]) expect(stderr).toContain(`fout.ndjson:${line}: `);
     expect(stderr).toContain('onbekend');
-    expect(stderr).toContain('fout.ndjson:6: a name stands twice in one object');
+    expect(stderr).toContain('fout.ndjson:6: a name occurs twice in one object');
     expect(await head()).toBe(3);
     const strict = await run(['publish', '--strict', path]);
     expect(strict.stderr).not.toContain('fout.ndjson:3');

@@ -193,7 +193,7 @@ async function listenAt(port: number, before: string | undefined): ReturnType<ty
   }
 }
 
-/** The text of a file, or undefined when there is none. */
+/** The text of a file, or undefined when it does not exist. */
 async function readText(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8');
@@ -205,7 +205,7 @@ async function readText(path: string): Promise<string | undefined> {
 
 const generate = promisify(generateKeyPair);
 
-/** The RSA key in the file; a new one, readable by its owner only, when there is none. */
+/** The RSA key in the file; a new one, readable by its owner only, when the file does not exist. */
 async function keepKey(path: string): Promise<KeyObject> {
   const kept = await readText(path);
   if (kept !== undefined) return createPrivateKey(kept);

@@ -10,7 +10,7 @@ export const REASONS: Readonly<Record<LeftOutReason, string>> = {
   'no-file': 'no bestandsurl',
   'not-https': 'the bestandsurl is not https',
   'bad-address': 'the bestandsurl is no address that a sitemap may hold',
-  'unknown-category': 'the wooinformatiecategorie is none of the value list',
+  'unknown-category': 'the wooinformatiecategorie is not in the value list',
   'no-date': 'no day on which it was submitted',
   'closed-items-only': 'only on closed agenda items',
   'same-address': 'another document offers the same file',

@@ -85,7 +85,7 @@ export const READER = 'inzage';
 /**
  * Reads a page of what was done with the data of a citizen.
  * @param address path that the next and previous page have
- * @throws {Problem} 400 for a selection that is none
+ * @throws {Problem} 400 for an invalid selection
  */
 export async function readOverview(
   { request, reply, address }: { request: FastifyRequest; reply: FastifyReply; address: string },

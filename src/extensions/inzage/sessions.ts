@@ -27,7 +27,7 @@ export interface LoginAttempt {
 }
 
 export interface Sessions {
-  /** The session of a request, renewed for another idle period; undefined when there is none, or it has ended. */
+  /** The session of a request, renewed for another idle period; undefined when there is no session, or it has ended. */
   read(request: FastifyRequest, reply: FastifyReply): Promise<Session | undefined>;
   /** Whether the browser sent a session, whatever it is worth. */
   wasSent(request: FastifyRequest): boolean;

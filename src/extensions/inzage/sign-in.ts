@@ -37,7 +37,7 @@ interface SignInOptions {
 
 const MAX_BYTES = 262_144;
 const CONNECTIONS = 8;
-/** Calls under way at once; one more is told to come back. */
+/** Calls under way at once; one more is asked to come back. */
 const MAX_CALLS = 64;
 /** How long the provider's metadata are used before they are read again, and how long a failure to read them is. */
 const METADATA_MS = 15 * 60_000;

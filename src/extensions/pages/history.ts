@@ -45,12 +45,12 @@ const MEMBERS: Readonly<Record<string, string>> = {
 export function historyList(history: readonly HistoryEntry[]): Html {
   const rows = history.map(
     (entry) =>
-      html`<li><time datetime="${entry.storedAt.toISOString()}">${dayAndTime(entry.storedAt)}</time>: ${told(entry, entry === history.at(-1))} <span class="kv-quiet kv-small">(nummer ${entry.sequenceNumber} in de feed)</span></li>`,
+      html`<li><time datetime="${entry.storedAt.toISOString()}">${dayAndTime(entry.storedAt)}</time>: ${describe(entry, entry === history.at(-1))} <span class="kv-quiet kv-small">(nummer ${entry.sequenceNumber} in de feed)</span></li>`,
   );
   return html`<ol class="kv-history">${rows}</ol>`;
 }
 
-function told({ op, changed, verwijderreden }: HistoryEntry, isFirst: boolean): string {
+function describe({ op, changed, verwijderreden }: HistoryEntry, isFirst: boolean): string {
   if (op === 'delete') return `verwijderd, reden: ${reason(verwijderreden)}`;
   if (op === 'redact') return `inhoud verwijderd, reden: ${reason(verwijderreden)}`;
   if (changed === undefined) return isFirst ? 'gepubliceerd' : 'gepubliceerd of gewijzigd';

@@ -8,7 +8,7 @@ import { type FeedOrganisation, readOrganisation } from '../../raadsfeed/store/s
 import type { PagesContext } from './context.ts';
 
 /**
- * Answers with what is read, and keeps it while the feed stands as it stood before: a redaction is out with the first notification of it.
+ * Answers with what is read, and keeps it while the feed is unchanged: a redaction is out with the first notification of it.
  * @param records that take about the same memory
  * @param read `keptMs` 0: only its encoded body is reused
  */

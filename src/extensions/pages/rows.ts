@@ -23,7 +23,7 @@ export function textIn(kort: JsonObject, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** A moment of a resource; `undefined` when it is none. */
+/** A moment of a resource; `undefined` when it is not a valid moment. */
 export function momentIn(kort: JsonObject, name: string): Date | undefined {
   const date = new Date(textIn(kort, name) ?? '');
   return Number.isNaN(date.getTime()) ? undefined : date;

@@ -72,7 +72,7 @@ function isKnown(value: unknown): boolean {
   return typeof value === 'string' && value.trim() !== '' && !/^\s*(.)\1{7,}\s*$/.test(value);
 }
 
-/** The day of a date, as Postgres counts it; `undefined` when it is none. */
+/** The day of a date, as Postgres counts it; `undefined` when it is not a date. */
 export function dayNumber(value: unknown): number | undefined {
   const [day] = typeof value === 'string' ? (/^\d{4}-\d{2}-\d{2}/.exec(value) ?? []) : [];
   const moment = day === undefined ? Number.NaN : Date.parse(`${day}T00:00:00Z`);

@@ -82,7 +82,7 @@ export function builtInVersions(variant: Variant): string[] {
     .toSorted();
 }
 
-/** @throws {Error} when the schema is none, or does not describe the paths of the mapping */
+/** @throws {Error} when the schema is not a schema, or does not describe the paths of the mapping */
 function compileModel(schema: JsonObject, mapping: Mapping): Model {
   const { envelop, levering } = mapping;
   const { zaken } = levering;

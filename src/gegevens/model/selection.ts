@@ -106,7 +106,7 @@ function nameKey(name: string): string {
   return name.trim().normalize('NFC').toLowerCase();
 }
 
-/** `GM0344`, `gm0344` and `0344` are one municipality; `Onbekend` is none. */
+/** `GM0344`, `gm0344` and `0344` are one municipality; `Onbekend` is not a municipality. */
 export function municipalityKey(code: string): string | undefined {
   const key = code.trim().replace(/^gm/i, '').toLowerCase();
   return key === '' || key === 'onbekend' ? undefined : key;

@@ -133,7 +133,7 @@ export async function savePagingState(db: Db, options: SavePagingStateOptions): 
   });
 }
 
-/** The saved state of a requester, in its order; `undefined` when there is none, it has expired, or part of it was removed. */
+/** The saved state of a requester, in its order; `undefined` when nothing is saved, it has expired, or part of it was removed. */
 export async function findPagingState(
   db: Db,
   { variant, afnemer, filter }: PagingKey,

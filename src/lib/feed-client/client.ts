@@ -103,7 +103,7 @@ function organisation(value: unknown): SourceOrganisation {
     throw new FeedFault('document', 'an organisation has no code');
   }
   const organisatiecode = normaliseOrganisatiecode(value.organisatiecode);
-  if (organisatiecode === undefined) throw new FeedFault('document', 'an organisation has a code that is none');
+  if (organisatiecode === undefined) throw new FeedFault('document', 'an organisation has an invalid code');
   const { naam, laatstBijgewerkt } = value;
   const time = typeof laatstBijgewerkt === 'string' ? Date.parse(laatstBijgewerkt) : Number.NaN;
   return {

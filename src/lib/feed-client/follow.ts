@@ -197,7 +197,7 @@ function faultsOf(
 }
 
 /**
- * The state that was saved in a file; `undefined` when there is none.
+ * The state that was saved in a file; `undefined` when the file does not exist.
  * @throws {Error} when the file holds something else
  */
 export async function readFollowState(file: string): Promise<FollowState | undefined> {

@@ -241,7 +241,7 @@ export function notePage(
     throw new FeedFault(endless, `${empty} consecutive pages have no records, although there are more`);
   const records = isSnapshot ? before.records + numbers.length : 0;
   const highest = isSnapshot ? numbers.reduce((most, number) => Math.max(most, number), before.highest) : 0;
-  // Each resource stands in a snapshot by the record that made it, and that has a number of its own.
+  // A snapshot has each resource by the record that made it, and that has a number of its own.
   if (records > highest) {
     throw new FeedFault(
       'snapshot-endless',

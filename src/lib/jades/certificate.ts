@@ -187,7 +187,7 @@ export function rawValue(entry: Extension): Uint8Array {
   return entry.extnValue instanceof OctetString ? entry.extnValue.valueBlock.valueHexView : new Uint8Array();
 }
 
-/** The OIN (20 digits) in the subject's serialNumber; undefined when there is none, or more than one attribute. */
+/** The OIN (20 digits) in the subject's serialNumber; undefined when there is no OIN, or more than one attribute. */
 export function signerOin(leaf: Certificate): string | undefined {
   const values = attributeTexts(leaf.pki.subject, oid.serialNumber);
   const [oin] = values;

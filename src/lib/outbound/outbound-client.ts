@@ -29,7 +29,7 @@ interface OutboundOptions {
   readonly proxy?: ProxySettings;
   /** Lets loopback and private addresses through; never link-local ones, nor those of a cloud's metadata service. */
   readonly allowPrivate: boolean;
-  /** Addresses that are told in which trace they are called; absent: none. */
+  /** Addresses that receive the trace context of a call; absent: no address does. */
   readonly traceContextTo?: readonly string[];
 }
 

@@ -146,7 +146,7 @@ function renderPart({ title, content }: Part, now: Date): Html {
 
 type Cell = OperatorCell | Html;
 
-/** On a narrow screen each row stands as a block, in which the cells carry the names of their columns. */
+/** On a narrow screen each row is a block, in which the cells carry the names of their columns. */
 function table(columns: readonly string[], rows: readonly (readonly Cell[])[], now: Date): Html {
   return html`<table><thead><tr>${columns.map((column) => html`<th scope="col">${column}</th>`)}</tr></thead>
 <tbody>${rows.map(

@@ -61,7 +61,7 @@ type Readings = ReadonlyMap<string, Reading>;
 export interface Samples {
   /** Adds a sample to each series; to be called every `SAMPLE_MS`. */
   take(): Promise<void>;
-  /** Reads the metrics anew for `latest`, and adds no sample unless there is none yet. */
+  /** Reads the metrics anew for `latest`, and adds no sample unless there is no sample yet. */
   refresh(): Promise<void>;
   /** Figures that this process has. */
   readonly series: () => Series[];

@@ -1,5 +1,5 @@
 /**
- * How the feed stands, as far as this instance knows. It is read on the primary; notifications bring the changes, and a poll covers for a
+ * The head of the feed, as far as this instance knows. It is read on the primary; notifications bring the changes, and a poll covers for a
  * notification that was lost. Readers answer from it, and from memory, while it was confirmed within the last second.
  */
 import type { Listener } from '../../database/listen.ts';

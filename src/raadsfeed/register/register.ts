@@ -93,7 +93,7 @@ export async function refreshFeed(
   }
 }
 
-/** Finds a feed and adds it. @throws {OutboundError} {FeedFault} when there is none */
+/** Finds a feed and adds it. @throws {OutboundError} {FeedFault} when there is no feed */
 export async function addFeed(pool: Pool, client: OutboundClient, given: string, signal: AbortSignal): Promise<string> {
   const found = await discoverFeed(client, given, signal);
   await assertOwnFeed(pool, found, found.serviceUrl);

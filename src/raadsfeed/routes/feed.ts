@@ -73,7 +73,7 @@ async function readPage(services: RaadsfeedServices, query: PageQuery): Promise<
   return { from, ...found };
 }
 
-/** `epoch`: of the record at the position; `undefined` when there is none. */
+/** `epoch`: of the record at the position; `undefined` when there is no record. */
 async function readRecords(
   { reader, mountUrl }: RaadsfeedServices,
   from: FeedPosition,

@@ -35,7 +35,7 @@ export interface FeedRow extends FeedHead {
 /** A `FeedHead` as text, for a select from `raadsfeed.feed`: one column beside the rows of a read, and what a notification carries. */
 export const FEED_HEAD = `concat_ws(' ', encode(feed_id, 'hex'), head, head_epoch, history_after, history_after_epoch, redactions)`;
 
-/** Reads `FEED_HEAD`; `undefined` when the text is none. */
+/** Reads `FEED_HEAD`; `undefined` when the text is not a head. */
 export function parseFeedHead(text: string): FeedHead | undefined {
   const found = /^([0-9a-f]{16}) (\d{1,16}) (-?\d{1,10}) (\d{1,16}) (-?\d{1,10}) (\d{1,16})$/.exec(text);
   if (found === null) return undefined;

@@ -1,4 +1,4 @@
-/** Records of the feed in the proof log: the leaf of a record follows from its number, its seed stands beside it. */
+/** Records of the feed in the proof log: the leaf of a record follows from its number, its seed is stored beside it. */
 import { arrayOf, type Db } from '../../database/transaction.ts';
 import { isRecord } from '../../lib/json/json-value.ts';
 import type { NumberedEntry, NumberedRecords, ProofRecord, ProofWriter, StoredProof } from '../../seams/proof-log.ts';
@@ -110,7 +110,7 @@ function storedProof(row: StoredNumber, writer: ProofWriter): StoredProof {
   try {
     const record = proofRecordOf(textOf(row));
     if (seed === null) {
-      // The record that stands for one that was redacted has no entry; a later `redact` must name its number.
+      // The record in place of a redacted one has no entry; a later `redact` must name its number.
       return op === 'redact' && isRedacted(record, sequenceNumber)
         ? { name, number: sequenceNumber, isRedacted: true }
         : { name, number: sequenceNumber, fault: 'has no seed' };

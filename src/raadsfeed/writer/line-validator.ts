@@ -47,7 +47,7 @@ function compileLineValidator(form: 'contract' | 'draft'): LineValidator {
     // Half of a surrogate pair has no UTF-8 and no canonical form (RFC 8785): nobody could check the hash.
     const isBroken = (text === undefined || SURROGATE.test(text)) && !allWellFormed(value);
     if (isBroken) return { faults: ['a text holds half of a surrogate pair'] };
-    if (text !== undefined && hasDoubleNames(text, value)) return { faults: ['a name stands twice in one object'] };
+    if (text !== undefined && hasDoubleNames(text, value)) return { faults: ['a name occurs twice in one object'] };
     return { line: verdict.value };
   };
 }

@@ -29,7 +29,7 @@ export interface LdvLine {
   readonly client: string;
 }
 
-/** Whether the operator wants an attribute kept, by its name. @param names a name that ends in `.*` stands for all that begin so */
+/** Whether the operator wants an attribute kept, by its name. @param names a name that ends in `.*` means all that begin so */
 export function keptNames(names: readonly string[]): (name: string) => boolean {
   const exact = new Set(names.filter((name) => !name.endsWith('.*')));
   const prefixes = names.filter((name) => name.endsWith('.*')).map((name) => name.slice(0, -1));
@@ -81,7 +81,7 @@ export function readLdvOf({ ldv }: Pick<Versie, 'ldv'>): LdvLine | undefined {
 /** @throws {TypeError} for a text that is no line */
 export function readLine(text: string): LdvLine {
   const line: unknown = JSON.parse(text);
-  if (!isRecord(line)) throw new TypeError('what is kept of a line of LDV is none');
+  if (!isRecord(line)) throw new TypeError('what is stored is not a line of LDV');
   const parentSpanId = readText(line.parentSpanId);
   return {
     client: readText(line.client),
@@ -115,7 +115,7 @@ export function contentOf(span: Span): string {
   ]);
 }
 
-/** By name, so that their order says nothing. A text stands as it is, another value in its JSON form, which is no text. */
+/** By name, so that their order says nothing. A text is kept as it is, another value in its JSON form. */
 function contentOfAttributes(attributes: Attributes, prefix: string): unknown[] {
   const names = [...attributes.keys()].filter((name) => name.startsWith(prefix)).sort();
   return names.flatMap((name) => {

@@ -73,7 +73,7 @@ type AskedPerson = NonNullable<operations['getVerwerktObject']['parameters']['qu
 /**
  * The objects that a caller may see. With `read:restricted` alone these are the objects of the person whom the caller names in full. With
  * other scopes naming a person is optional, and shows the objects of that person only.
- * @returns undefined when there is none, or the caller had to name a person
+ * @returns undefined when the caller may see no object, or the caller had to name a person
  * @throws {Problem} 400 when a person is named in part
  */
 export function shownObjects<T extends { readonly soortObjectId: string; readonly objectId: string }>(

@@ -45,7 +45,7 @@ export function encryptSeed(
   return keys.encrypt(keyName, actieId, Buffer.from(seed).toString('base64'));
 }
 
-/** @throws {Error} when there is none, or it was not encrypted for this action with the key of its row */
+/** @throws {Error} when the row has no seed, or it was not encrypted for this action with the key of its row */
 export function decryptSeed({ keyName, actieId, seed }: StoredVersie, keys: IdentityKeys): Uint8Array {
   if (seed === null) throw new Error('the version has no seed');
   return Buffer.from(keys.decrypt(keyName, actieId, seed), 'base64');
@@ -60,7 +60,7 @@ export async function proofNumbersOf(db: Db, actieIds: readonly string[]): Promi
   return rows.map(({ number }) => number);
 }
 
-/** A proof as text, or why there is none: the action was deleted, its entry is older than the log, or in no published checkpoint yet. */
+/** A proof as text, or why there is no proof: the action was deleted, its entry is older than the log, or in no published checkpoint yet. */
 export type VersionProof = { readonly proof: string } | { readonly none: 'removed' | 'without-entry' | 'pending' };
 
 /**

@@ -208,7 +208,7 @@ export function positionsByPerson({ objecten }: Pick<StoredVersie, 'objecten'>):
   return positions;
 }
 
-/** One version of an action; undefined when there is none. */
+/** One version of an action; undefined when there is no such version. */
 export async function readVersie(db: Db, actieId: string, versie: number): Promise<StoredVersie | undefined> {
   const { rows } = await db.query<VersieRow>({
     name: 'verwerkingenlog-read-versie',

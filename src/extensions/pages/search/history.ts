@@ -13,7 +13,7 @@ export interface HistoryEntry {
   readonly toelichting: string | undefined;
 }
 
-/** The latest versions that are compared, and the most bytes of one that is: what is larger is told without its changes. */
+/** The latest versions that are compared, and the most bytes of one that is: larger ones are listed without their changes. */
 const VERSIONS = 20;
 const VERSION_BYTES = 200_000;
 
