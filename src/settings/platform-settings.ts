@@ -117,8 +117,12 @@ export const serverSettings = {
   requestTimeoutMs: fixed('REQUEST_TIMEOUT_MS', 30_000),
   /** Event-loop delay in milliseconds from which requests are shed; 0 never sheds. */
   overloadEventLoopDelayMs: fixed('OVERLOAD_EVENT_LOOP_DELAY_MS', 1000),
-  /** Addresses, and all below them, that calls to feeds carry a `traceparent` to: a trace says nothing to another organisation. */
-  traceContextTo: fixed('TRACE_CONTEXT_TO', [], list(ADDRESSES, 'comma list of addresses')),
+  traceContextTo: setting(
+    'TRACE_CONTEXT_TO',
+    list(ADDRESSES, 'comma list of addresses with `http:` or `https:`'),
+    [],
+    'Addresses (and all below them) that calls to feeds carry a `traceparent` to, beside `LDV_FORWARD_URL`. Never responders, issuers or suppliers.',
+  ),
   /** Share of all traces, in percent: a collector samples better, as it sees how each trace ended. */
   tracingSamplePercent: fixed('TRACING_SAMPLE_PERCENT', 100),
 };

@@ -52,8 +52,12 @@ export const settings = {
 
     /** Mount. An exporter is given the address without `/v1` as its endpoint. */
     prefix: fixed('LDV_PREFIX', '/ldv/v1', text()),
-    /** Spans that name no processing activity: a collector filters those of an application that sends all its telemetry here. */
-    otherSpans: fixed('LDV_OTHER_SPANS', 'refuse', choice('refuse', 'ignore')),
+    otherSpans: setting(
+      'LDV_OTHER_SPANS',
+      choice('refuse', 'ignore'),
+      'refuse',
+      'Spans that name no processing activity; `ignore` is for applications that send all their telemetry here.',
+    ),
     /** Largest request of LDV in bytes, after decompression; larger ones get 413. */
     bodyLimitBytes: fixed('LDV_BODY_LIMIT_BYTES', 16_777_216),
     /** Most spans in one request of LDV; more get 413. */
@@ -84,6 +88,12 @@ export const settings = {
     ),
     forwardClientId: optional('LDV_FORWARD_CLIENT_ID', text(), 'Client at `LDV_FORWARD_TOKEN_URL`.'),
     forwardClientSecret: secret('LDV_FORWARD_CLIENT_SECRET', text(), 'Secret of that client.'),
+    forwardConfidential: setting(
+      'LDV_FORWARD_CONFIDENTIAL',
+      flag,
+      false,
+      'Forward confidential actions too. A line of LDV cannot say that it is confidential.',
+    ),
     peers: setting(
       'LDV_PEERS',
       list(/^[^\s,]{1,256}$/, 'comma list of token subjects'),
@@ -95,8 +105,6 @@ export const settings = {
     logbookId: retired('LDV_LOGBOOK_ID', text(), 'it is always PUBLIC_BASE_URL'),
     /** Scope that is asked for there: what taking in lines needs in every logbook that has scopes. */
     forwardScope: fixed('LDV_FORWARD_SCOPE', 'create:normal', text()),
-    /** Forward confidential actions too: a line of LDV cannot say that it is confidential. */
-    forwardConfidential: fixed('LDV_FORWARD_CONFIDENTIAL', false, flag),
     /** Most actions in one request to that logbook. */
     forwardBatch: fixed('LDV_FORWARD_BATCH', 500),
     /** Time in milliseconds that one request to that logbook may take. Another instance takes over after twice that and two seconds. */

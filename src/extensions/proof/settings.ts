@@ -1,4 +1,4 @@
-import { choices, fixed, list, optional, secret, setting, text } from '../../settings/kinds.ts';
+import { choices, fixed, integer, list, optional, secret, setting, text } from '../../settings/kinds.ts';
 import type { Config, Fault } from '../../settings/read-config.ts';
 
 declare module '../../settings/read-config.ts' {
@@ -56,10 +56,15 @@ export const settings = {
       'File with the verifier keys of logs of others, one a line, that this service is a witness for. Absent: it witnesses no logs.',
     ),
 
+    pad: setting(
+      'PROOF_PAD',
+      integer(0, 256),
+      0,
+      'Each checkpoint grows by a multiple of this number of leaves, so that the size does not say how much was recorded; 0: it does not. Never in the feed.',
+    ),
+
     /** Time in seconds between two checkpoints of a proof log. */
     intervalSeconds: fixed('PROOF_INTERVAL_SECONDS', 60),
-    /** Each checkpoint grows by a multiple of this number of leaves; 0: not. Never in the feed. */
-    pad: fixed('PROOF_PAD', 0),
   },
 };
 
