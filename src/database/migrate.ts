@@ -149,35 +149,38 @@ async function takeAlong(client: pg.Client, dir: string): Promise<string[]> {
   try {
     // Of several starters one works; the others find it done.
     await client.query(`select pg_advisory_xact_lock(hashtextextended('koppelvlak from 1.0', 0))`);
-    const applied = await appliedMigrations(client);
-    const isTodo = isOfFirstVersion(applied, first);
-    const unknown = isTodo ? unknownOfFirstVersion(applied, first) : [];
-    if (unknown.length > 0) throw newerDatabase(unknown);
-    const lacking = first.applied.filter((name) => !applied.includes(name));
-    if (isTodo && lacking.length > 0)
-      throw new MigrationError(
-        'FAILED',
-        `the database is older than 1.0.0: it lacks ${lacking.join(', ')}. Migrate it with 1.0.0 first`,
-      );
-    const steps = isTodo ? first.steps.filter((name) => !applied.includes(name)) : [];
-    for (const name of steps) await client.query(await readFile(join(dir, FROM_1_0, `${name}.sql`), 'utf8'));
-    if (isTodo) {
-      const baseline = (await migrationFiles(dir)).filter((name) => BASELINE.test(name));
-      await client.query('delete from koppelvlak.migraties where name = any ($1)', [
-        [...first.applied, ...first.steps],
-      ]);
-      await client.query(
-        'insert into koppelvlak.migraties (name, run_on) select name, now() from unnest($1::text[]) name',
-        [baseline],
-      );
-    }
+    const steps = await convert(client, dir, first);
     await client.query('commit');
     return steps;
   } catch (error) {
-    await client.query('rollback');
+    // A connection that was lost cannot roll back, and has: the first error says what happened.
+    await client.query('rollback').catch(() => undefined);
     if (isNotAllowed(error)) throw behind([FROM_1_0], error);
     throw error;
   }
+}
+
+/** Takes the steps that a database of 1.0.0 lacks, and replaces its list of migrations. */
+async function convert(client: pg.Client, dir: string, first: FirstVersion): Promise<string[]> {
+  const applied = await appliedMigrations(client);
+  if (!isOfFirstVersion(applied, first)) return [];
+  const unknown = unknownOfFirstVersion(applied, first);
+  if (unknown.length > 0) throw newerDatabase(unknown);
+  const lacking = first.applied.filter((name) => !applied.includes(name));
+  if (lacking.length > 0)
+    throw new MigrationError(
+      'FAILED',
+      `the database is older than 1.0.0: it lacks ${lacking.join(', ')}. Migrate it with 1.0.0 first`,
+    );
+  const steps = first.steps.filter((name) => !applied.includes(name));
+  for (const name of steps) await client.query(await readFile(join(dir, FROM_1_0, `${name}.sql`), 'utf8'));
+  const baseline = (await migrationFiles(dir)).filter((name) => BASELINE.test(name));
+  await client.query('delete from koppelvlak.migraties where name = any ($1)', [[...first.applied, ...first.steps]]);
+  await client.query(
+    'insert into koppelvlak.migraties (name, run_on) select name, now() from unnest($1::text[]) name',
+    [baseline],
+  );
+  return steps;
 }
 
 /** Migrations that the database lacks (`pending`), and those it has that this program does not know (`unknown`: it is newer). */
