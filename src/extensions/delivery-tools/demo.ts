@@ -17,9 +17,9 @@ export async function tourLast({ transcript, demo }: TourNeeds): Promise<void> {
   const { environment, fsc, supplier } = demo.file;
   transcript.section('Before the first request: what a supplier checks, and sends to the office');
   await transcript.part('preflight was run', async () => {
-    const config = readConfig(environment, 'tool');
     const { lines, dataSheet } = await preflight({
-      config: { ...config, gegevens: { ...config.gegevens, transportCertificate: fsc.certificate } },
+      config: readConfig(environment, 'tool'),
+      transportCertificate: fsc.certificate,
       faults: [],
       now: () => new Date(),
       timeoutMs: TIMEOUT_MS,

@@ -61,7 +61,7 @@ interface Pkcs12Key {
 const dayMs = 24 * 60 * 60 * 1000;
 
 /** A private key and certificates as read, not yet checked against each other. */
-export interface KeyFiles {
+interface KeyFiles {
   readonly key: KeyObject;
   readonly certificates: readonly Certificate[];
 }
@@ -73,7 +73,7 @@ export function loadPemKey(files: PemKey, at: Date): OwnKey {
 }
 
 /** @throws OwnKeyError */
-export function readPemFiles(files: PemKey): KeyFiles {
+function readPemFiles(files: PemKey): KeyFiles {
   const key = readPemKey(files);
   let certificates: Certificate[];
   try {
@@ -159,7 +159,7 @@ function order(leaf: Certificate, certificates: readonly Certificate[]): Certifi
 const { asn1, pkcs12, pki } = forge;
 
 /** @throws OwnKeyError unreadable-p12, wrong-passphrase */
-export function readPkcs12(file: Pkcs12Key): KeyFiles {
+function readPkcs12(file: Pkcs12Key): KeyFiles {
   const pfx = open(file.p12, file.passphrase);
   const keys = [...bags(pfx, pki.oids.pkcs8ShroudedKeyBag), ...bags(pfx, pki.oids.keyBag)];
   const [bag] = keys;

@@ -164,7 +164,7 @@ export async function openPreflightKit(): Promise<PreflightKit> {
   };
 }
 
-export function portOf(server: { address: Server['address'] }): number {
+function portOf(server: { address: Server['address'] }): number {
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('no port');
   return address.port;

@@ -24,7 +24,7 @@ Example:
 export function preflightCommand(terminal: Terminal): Command {
   const command = new Command('preflight')
     .description('check everything that usually goes wrong before the first request, and print the data sheet')
-    .option('--transport-certificate <file>', 'certificate of the Inway (PEM); default: what its address shows')
+    .option('--transport-certificate <file>', 'certificate of the Inway (PEM), to compare with that of the signatures')
     .option('--contact <text>', 'a contact for the data sheet; may be repeated', collect, []);
   return tokenOptions(command)
     .option('--timeout <seconds>', 'longest time for each call', wholeNumber(1, 999), 10)
@@ -37,12 +37,10 @@ async function check(context: ToolContext, options: PreflightOptions): Promise<v
   const { preflight } = await import('../preflight/preflight.ts');
   const { sheetLines } = await import('../preflight/data-sheet.ts');
   const { config, terminal, output, interrupted: signal } = context;
-  const { transportCertificate } = options;
-  const named = transportCertificate === undefined ? {} : { transportCertificate };
   const headers = hasToken(options) ? await authorization(options, signal) : {};
   const result = await preflight({
-    config: { ...config, gegevens: { ...config.gegevens, ...named } },
-    ...{ signal, now: () => new Date(), timeoutMs: options.timeout * 1000 },
+    ...{ config, signal, now: () => new Date(), timeoutMs: options.timeout * 1000 },
+    transportCertificate: options.transportCertificate,
     faults: faultsOfService(terminal),
     contacts: options.contact,
     authorization: async () => headers,

@@ -5,7 +5,8 @@ import type { PreflightContext } from './line.ts';
 import { oneLine } from './own-certificate.ts';
 
 interface SheetNeeds {
-  readonly transport: readonly X509Certificate[];
+  /** The certificate of the connection. */
+  readonly transport: X509Certificate | undefined;
   readonly contacts: readonly string[];
 }
 
@@ -14,7 +15,7 @@ export type DataSheet = ReturnType<typeof dataSheet>;
 /** The agreed names: what the service is for, and who delivers. */
 const NAMES = { shv: 'DDAS-schuldhulpverlening-ophaal-', vs: 'DDAS-vroegsignalering-ophaal-' } as const;
 
-export function dataSheet({ config, own }: PreflightContext, { transport, contacts }: SheetNeeds) {
+export function dataSheet({ config, own }: Pick<PreflightContext, 'config' | 'own'>, needs: SheetNeeds) {
   const { gegevens, server, tokens } = config;
   const service = (variant: Variant) => {
     const isShv = variant === 'shv';
@@ -26,8 +27,6 @@ export function dataSheet({ config, own }: PreflightContext, { transport, contac
       name: isConfigured ? set : NAMES[variant] + gegevens.supplierCode.replaceAll(/[^A-Za-z0-9._-]+/g, '-'),
       /** False: the name is proposed, and not yet that of the setting. */
       isConfigured,
-      setting: 'GEGEVENS_SERVICES',
-      method: 'POST',
       path: `${isShv ? gegevens.shvPrefix : gegevens.vsPrefix}/gegevens`,
       model: isShv ? gegevens.shvModel : gegevens.vsModel,
       /** Most records in one answer. */
@@ -36,11 +35,12 @@ export function dataSheet({ config, own }: PreflightContext, { transport, contac
   };
   // Every address of the machine: which of them the Inway uses is not known here.
   const host = /^(0\.0\.0\.0|::)$/.test(server.host) ? 'HOST-OF-THIS-SERVICE' : server.host;
+  const leaf = own?.chain[0]?.x509;
   return {
-    organisation: /^O=(.*)$/m.exec(own?.leaf.x509.subject ?? '')?.[1],
+    organisation: /^O=(.*)$/m.exec(own?.subject ?? '')?.[1],
     oin: own?.oin,
     supplierCode: gegevens.supplierCode,
-    contacts,
+    contacts: needs.contacts,
     services: (['shv', 'vs'] as const).filter((variant) => server.areas.includes(variant)).map(service),
     /** To register in the Inway: the host only, the path stays. */
     upstream: `http://${host.includes(':') ? `[${host}]` : host}:${server.port}`,
@@ -50,14 +50,16 @@ export function dataSheet({ config, own }: PreflightContext, { transport, contac
     peer: tokens.fscPeerId,
     inways: tokens.fscAudience,
     certificates: [
-      ...(own === undefined ? [] : [certificateEntry('signature', own.leaf.x509)]),
-      ...transport.map((certificate) => certificateEntry('connection', certificate)),
+      ...(leaf === undefined ? [] : [certificateEntry('signature', leaf)]),
+      ...(needs.transport === undefined ? [] : [certificateEntry('connection', needs.transport)]),
     ],
   };
 }
 
-function certificateEntry(use: 'signature' | 'connection', certificate: X509Certificate) {
-  const { raw, subject, issuer, serialNumber, validToDate } = certificate;
+function certificateEntry(
+  use: 'signature' | 'connection',
+  { raw, subject, issuer, serialNumber, validToDate }: X509Certificate,
+) {
   return {
     use,
     subject: oneLine(subject),
@@ -71,55 +73,41 @@ function certificateEntry(use: 'signature' | 'connection', certificate: X509Cert
 }
 
 const COLUMN = 20;
-/** So that it fits on a sheet of paper. */
-const WIDTH = 78;
 const TO_FILL_IN = '(to be filled in)';
 
 /** The sheet as lines of text. */
 export function sheetLines(sheet: DataSheet): string[] {
-  const row = (name: string, value: string | undefined): string =>
-    wrapped(value ?? TO_FILL_IN)
-      .map((part, index) => `  ${(index === 0 ? name : '').padEnd(COLUMN)}${part}`)
-      .join('\n');
-  const contacts = sheet.contacts.length === 0 ? [`${TO_FILL_IN} name, e-mail, telephone: --contact`] : sheet.contacts;
+  const row = (name: string, value: string = TO_FILL_IN): string => `  ${name.padEnd(COLUMN)}${value}`.trimEnd();
+  /** A row for each value, of which the first has the name. */
+  const rows = (name: string, values: readonly string[], none = TO_FILL_IN): string[] =>
+    (values.length === 0 ? [none] : values).map((value, index) => row(index === 0 ? name : '', value));
   return [
     'Data sheet: for the operator of the network and the statistics office',
     '',
     row('organisation', sheet.organisation),
     row('OIN', sheet.oin),
     row('supplier code', sheet.supplierCode),
-    ...contacts.map((contact, index) => row(index === 0 ? 'contact' : '', contact)),
+    ...rows('contact', sheet.contacts, `${TO_FILL_IN} name, e-mail, telephone: --contact`),
     row('group', sheet.group),
     row('peer id', sheet.peer),
-    row('Inway', sheet.inways.length === 0 ? undefined : sheet.inways.join(', ')),
+    ...rows('Inway', sheet.inways),
     '',
-    ...sheet.services.flatMap(({ name, isConfigured, setting, method, path, model, maximum, variant }) => [
+    ...sheet.services.flatMap(({ name, isConfigured, path, model, maximum, variant }) => [
       row('service', name),
-      ...(isConfigured ? [] : [row('', `agree on the name, and set it in ${setting} too`)]),
-      row('call', `${method} ${path} (${variant.toUpperCase()} ${model}, at most ${maximum} records an answer)`),
+      ...(isConfigured ? [] : [row('', 'agree on the name, and set it in GEGEVENS_SERVICES too')]),
+      row('call', `POST ${path} (${variant.toUpperCase()} ${model}, at most ${maximum} records an answer)`),
     ]),
     row('protocol', sheet.protocol),
     row('upstream', `${sheet.upstream} (in the Inway; the host only: the path stays)`),
     row('seen by clients at', sheet.publicBaseUrl),
     ...sheet.certificates.flatMap(({ use, subject, issuer, serialNumber, validUntil, sha256, x5tS256 }) => [
       '',
-      row(`certificate of the ${use}`, ''),
-      row('  subject', subject),
-      row('  issuer', issuer),
+      `  certificate of the ${use}`,
+      ...rows('  subject', subject.split(/(?<=,) /)),
+      ...rows('  issuer', issuer.split(/(?<=,) /)),
       row('  serial number', `${serialNumber}, until ${validUntil}`),
       row('  SHA-256', sha256),
       row('  x5t#S256', x5tS256),
     ]),
-  ].flatMap((lines) => lines.split('\n').map((line) => line.trimEnd()));
-}
-
-/** Breaks a long list after a comma. */
-function wrapped(value: string): string[] {
-  const lines = [''];
-  for (const part of value.split(/(?<=, )/)) {
-    const last = lines.at(-1) ?? '';
-    if (last !== '' && last.length + part.length > WIDTH) lines.push(part);
-    else lines[lines.length - 1] = last + part;
-  }
-  return lines;
+  ];
 }

@@ -1,6 +1,7 @@
-import type { Variant } from '../../../gegevens/model/mapping.ts';
+import type { Certificate } from '../../../lib/jades/certificate.ts';
+import type { OwnKey } from '../../../lib/jades/own-key.ts';
+import { reasonOf } from '../../../lib/log.ts';
 import type { Config } from '../../../settings/read-config.ts';
-import type { OwnCertificate } from './own-certificate.ts';
 
 /** What preflight says of one thing. */
 export interface Verdict {
@@ -11,6 +12,9 @@ export interface Verdict {
   readonly todo?: string;
 }
 
+/** Verdicts by the names of their lines. */
+export type Verdicts = Readonly<Record<string, Verdict>>;
+
 /** What the checks need. */
 export interface PreflightContext {
   readonly config: Config;
@@ -18,17 +22,14 @@ export interface PreflightContext {
   /** Of each call. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** The header with an access token for a request to the own service; empty when there is no token. */
-  readonly authorization: (variant: Variant) => Promise<Readonly<Record<string, string>>>;
-  readonly own: OwnCertificate | undefined;
+  /** Absent when it cannot be used. */
+  readonly own: OwnKey | undefined;
+  /** From the own certificate to an anchor; absent when the chain does not hold. */
+  readonly path: readonly Certificate[] | undefined;
 }
 
 export function ok(detail: string): Verdict {
   return { state: 'ok', detail };
-}
-
-export function warning(detail: string, todo: string): Verdict {
-  return { state: 'warning', detail, todo };
 }
 
 export function failed(detail: string, todo: string): Verdict {
@@ -42,33 +43,25 @@ export function notChecked(detail: string, todo?: string): Verdict {
 const WARNING_DAYS = 30;
 const DAY_MS = 86_400_000;
 
-/** How long something stays valid; with few days left a renewal cannot wait. @param what the subject of the sentence when it expired */
-export function daysLeft(until: Date, now: Date, todo: string, what = ''): Verdict {
+/** How long something stays valid; with few days left a renewal cannot wait. */
+export function daysLeft(until: Date, now: Date, todo: string): Verdict {
   const days = Math.floor((until.getTime() - now.getTime()) / DAY_MS);
-  if (days < 0) return failed(`${what}expired on ${until.toISOString()}`, todo);
+  if (days < 0) return failed(`the last certificate expired on ${until.toISOString()}`, todo);
   const detail = `${days} days left, until ${until.toISOString().slice(0, 10)}`;
-  return days < WARNING_DAYS ? warning(detail, todo) : ok(detail);
+  return days < WARNING_DAYS ? { state: 'warning', detail, todo } : ok(detail);
 }
 
-/** The work, or a rejection after so many milliseconds. What comes later is handed to `late`. */
-export async function within<T>(ms: number, work: Promise<T>, late?: (value: T) => void): Promise<T> {
+/** The work, or a rejection after so many milliseconds. */
+export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   const timeout = Promise.withResolvers<never>();
-  let isLate = false;
-  const timer = setTimeout(() => {
-    isLate = true;
-    timeout.reject(new Error(`no answer within ${ms / 1000} s`));
-  }, ms);
-  work.then(
-    (value) => {
-      if (isLate) late?.(value);
-    },
-    () => undefined,
-  );
-  try {
-    return await Promise.race([work, timeout.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+  const timer = setTimeout(() => timeout.reject(new Error(`no answer within ${ms / 1000} s`)), ms);
+  return await Promise.race([work, timeout.promise]).finally(() => clearTimeout(timer));
+}
+
+/** Why each attempt failed: discovery, OCSP and revocation lists are tried one after the other. */
+export function reasonsOf(error: unknown): string {
+  const causes: unknown[] = error instanceof AggregateError ? error.errors : [error];
+  return [...new Set(causes.map((cause) => reasonOf(cause)))].join('; ');
 }
 
 /** An address without what may be secret in it. */

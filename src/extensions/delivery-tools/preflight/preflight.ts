@@ -1,16 +1,17 @@
 /** Everything that usually goes wrong before the first request, each thing as a line with what to do. */
 import { type Config, type ConfigFault, settingGroups } from '../../../settings/read-config.ts';
 import { type DataSheet, dataSheet } from './data-sheet.ts';
-import { failed, notChecked, ok, type PreflightContext, type Verdict } from './line.ts';
-import { CERTIFICATE_CHECKS, checkRevocation, checkSigningKey, readOwnCertificate } from './own-certificate.ts';
-import { checkSelf } from './self-request.ts';
-import { checkClock, checkDatabase, checkTransport } from './surroundings.ts';
-import { checkTokens } from './tokens.ts';
+import { failed, ok, type PreflightContext, type Verdict } from './line.ts';
+import { checkOwnCertificate, checkRevocation, checkTransport } from './own-certificate.ts';
+import { checkSelf, type SelfRequest } from './self-request.ts';
+import { checkClock, checkDatabase, checkTokens } from './surroundings.ts';
 
-interface PreflightOptions extends Omit<PreflightContext, 'own'> {
+interface PreflightOptions extends Omit<PreflightContext, 'own' | 'path'>, SelfRequest {
   /** What is wrong with the settings together. */
   readonly faults: readonly ConfigFault[];
   readonly contacts: readonly string[];
+  /** PEM file of the certificate of the connection. */
+  readonly transportCertificate: string | undefined;
 }
 
 export interface Preflight {
@@ -20,40 +21,32 @@ export interface Preflight {
 }
 
 /** @throws the signal's reason; whatever `authorization` says */
-export async function preflight({ faults, contacts, ...options }: PreflightOptions): Promise<Preflight> {
-  const { config, now, signal } = options;
-  const own = await readOwnCertificate(config, now());
-  const context: PreflightContext = { ...options, own: 'leaf' in own ? own : undefined };
+export async function preflight(options: PreflightOptions): Promise<Preflight> {
+  const { config, now, signal, faults, contacts } = options;
+  const { verdicts, own, path } = await checkOwnCertificate(config, now());
+  const context: PreflightContext = { ...options, own, path };
   const variants = (['shv', 'vs'] as const).filter((variant) => config.server.areas.includes(variant));
-  const [revocation, transport, tokens, clock, database, ...self] = await Promise.all([
+  const [revocation, tokens, clock, database, ...self] = await Promise.all([
     checkRevocation(context),
-    checkTransport(context),
     checkTokens(context),
     checkClock(context),
     checkDatabase(context),
-    ...variants.map((variant) => checkSelf(variant, context)),
+    ...variants.map(async (variant) => [`request-${variant}`, await checkSelf(variant, context, options)] as const),
   ]);
   signal.throwIfAborted();
-  const certificate = Object.entries(CERTIFICATE_CHECKS).map(([name, check]): [string, Verdict] => [
-    name,
-    'leaf' in own ? check(own, context) : notChecked('the signing key or its chain cannot be read'),
-  ]);
-  const verdicts: readonly (readonly [string, Verdict])[] = [
-    ['settings', settingsVerdict(faults)],
-    ['signing-key', 'leaf' in own ? checkSigningKey(context) : own],
-    ...certificate,
-    ['certificate-revocation', revocation],
-    ['transport-certificate', transport.verdict],
-    ...Object.entries(tokens),
-    ['clock', clock],
-    ...Object.entries(database),
-    ...variants.flatMap((variant, index): [string, Verdict][] => {
-      const verdict = self[index];
-      return verdict === undefined ? [] : [[`request-${variant}`, verdict]];
-    }),
-  ];
+  const transport = checkTransport(options.transportCertificate, own);
+  const all = {
+    settings: settingsVerdict(faults),
+    ...verdicts,
+    'certificate-revocation': revocation,
+    'transport-certificate': transport.verdict,
+    ...tokens,
+    clock,
+    ...database,
+    ...Object.fromEntries(self),
+  };
   const hide = secretsHidden(config);
-  const lines = verdicts.map(([name, verdict]) => ({
+  const lines = Object.entries(all).map(([name, verdict]) => ({
     name,
     ...verdict,
     detail: hide(verdict.detail).replaceAll(/\s+/g, ' '),
@@ -61,7 +54,7 @@ export async function preflight({ faults, contacts, ...options }: PreflightOptio
   return {
     ok: lines.every(({ state }) => state !== 'failed'),
     lines,
-    dataSheet: dataSheet(context, { transport: transport.certificates, contacts }),
+    dataSheet: dataSheet(context, { transport: transport.certificate, contacts }),
   };
 }
 
@@ -83,7 +76,7 @@ function secretsHidden(config: Config): (text: string) => string {
   });
   const passwords = secrets.flatMap((secret) => {
     const password = URL.parse(secret)?.password ?? '';
-    return password === '' ? [] : [password, decodeURIComponent(password)];
+    return [password, decodeURIComponent(password)];
   });
   const all = [...secrets, ...passwords].filter((secret) => secret.length > 3);
   return (text) => all.reduce((shown, secret) => shown.replaceAll(secret, '(secret)'), text);

@@ -3,12 +3,15 @@ import type { Variant } from '../../../gegevens/model/mapping.ts';
 import { checkWhole, loadModel } from '../../../gegevens/model/model.ts';
 import { plainStyles } from '../../../lib/jades/signature.ts';
 import { reasonOf } from '../../../lib/log.ts';
-import type { Config } from '../../../settings/read-config.ts';
-import { openRequester, type Requester } from '../requester/collect-delivery.ts';
+import { openRequester } from '../requester/collect-delivery.ts';
 import { checkAnswer, describeProblem, signedHeaders } from '../requester/request-delivery.ts';
 import { RequesterError, type SupplierResponse, sendRequest } from '../requester/send-request.ts';
 import { failed, notChecked, ok, type PreflightContext, shownAddress, type Verdict } from './line.ts';
-import type { OwnCertificate } from './own-certificate.ts';
+
+export interface SelfRequest {
+  /** The header with an access token for a request to the own service; empty when there is no token. */
+  readonly authorization: (variant: Variant) => Promise<Readonly<Record<string, string>>>;
+}
 
 /** A day of which nobody delivers anything: the answer has every part of one, and no persons. */
 const NO_DATA = '1900-01-01';
@@ -20,26 +23,22 @@ const BODY = JSON.stringify({
 });
 const MAX_BYTES = 16 * 1024 * 1024;
 
-export async function checkSelf(variant: Variant, context: PreflightContext): Promise<Verdict> {
-  const { config, own, now, timeoutMs, signal } = context;
+export async function checkSelf(
+  variant: Variant,
+  { config, own, path, now, timeoutMs, signal }: PreflightContext,
+  { authorization }: SelfRequest,
+): Promise<Verdict> {
   const { gegevens, server } = config;
   if (server.publicBaseUrl === undefined) {
     const todo = 'set PUBLIC_BASE_URL to the address that clients see';
     const detail = 'PUBLIC_BASE_URL is not set';
     return server.environment === 'production' ? failed(detail, todo) : notChecked(detail, todo);
   }
-  if (own?.path === undefined || gegevens.trustAnchors === undefined) {
-    return notChecked('there is no certificate to sign with whose chain holds');
-  }
+  if (path === undefined) return notChecked('there is no certificate to sign with whose chain holds');
   const url = `${server.publicBaseUrl}${variant === 'shv' ? gegevens.shvPrefix : gegevens.vsPrefix}/gegevens`;
-  let requester: Requester;
+  const requester = await openRequester(config, now, { revocationDeadlineMs: timeoutMs, ocspTimeoutMs: timeoutMs });
   try {
-    requester = await openRequester(config, now, { revocationDeadlineMs: timeoutMs, ocspTimeoutMs: timeoutMs });
-  } catch (error) {
-    return notChecked(`the own key cannot sign: ${reasonOf(error)}`);
-  }
-  try {
-    const token = await context.authorization(variant);
+    const token = await authorization(variant);
     const started = now().getTime();
     let answered: SupplierResponse;
     try {
@@ -54,12 +53,23 @@ export async function checkSelf(variant: Variant, context: PreflightContext): Pr
         'no fault when only your Inway is let through there; else start the service, or correct PUBLIC_BASE_URL';
       return notChecked(`not reachable from here: ${reasonOf(error)}`, todo);
     }
-    const hasToken = Object.keys(token).length > 0;
-    if (answered.status !== 200) return judgeRefusal(answered, { config, own, hasToken, url });
+    const { status, headers, body } = answered;
+    const code = headers['fsc-error-code']?.[0];
+    const address = shownAddress(url);
+    if (status === 401 && Object.keys(token).length === 0 && code === 'ERROR_CODE_ACCESS_TOKEN_MISSING') {
+      return ok(`${address}: reached, and asks for a token; --token-file makes the whole request`);
+    }
+    const { allowedSigners } = gegevens;
+    if (status === 403 && allowedSigners.length > 0 && !allowedSigners.includes(own?.oin ?? '')) {
+      return ok(`${address}: token and signature hold; the own OIN may not ask, as GEGEVENS_ALLOWED_SIGNERS says`);
+    }
+    if (status !== 200) {
+      const detail = `${address} answers status ${status}: ${describeProblem(body, code)}`;
+      return failed(detail, todoOf(status, own?.oin ?? 'unknown'));
+    }
     const model = loadModel(variant, variant === 'shv' ? gegevens.shvModel : gegevens.vsModel);
     await checkAnswer(answered, requester.verifier, { model, check: checkWhole(model) });
-    const tookMs = now().getTime() - started;
-    return ok(`${shownAddress(url)}: answered in ${tookMs} ms; digest, signature and model hold`);
+    return ok(`${address}: answered in ${now().getTime() - started} ms; digest, signature and model hold`);
   } catch (error) {
     if (!(error instanceof RequesterError)) throw error;
     const todo =
@@ -70,32 +80,11 @@ export async function checkSelf(variant: Variant, context: PreflightContext): Pr
   }
 }
 
-interface Asked {
-  readonly config: Config;
-  readonly own: OwnCertificate;
-  readonly hasToken: boolean;
-  readonly url: string;
-}
-
-function judgeRefusal(answered: SupplierResponse, { config, own, hasToken, url }: Asked): Verdict {
-  const { status, headers, body } = answered;
-  const [code] = headers['fsc-error-code'] ?? [];
-  if (status === 401 && !hasToken && code === 'ERROR_CODE_ACCESS_TOKEN_MISSING') {
-    return ok(`${shownAddress(url)}: reached, and asks for a token; --token-file makes the whole request`);
-  }
-  const { allowedSigners } = config.gegevens;
-  if (status === 403 && allowedSigners.length > 0 && !allowedSigners.includes(own.oin ?? '')) {
-    return ok(
-      `${shownAddress(url)}: token and signature hold; the own OIN may not ask, as GEGEVENS_ALLOWED_SIGNERS says`,
-    );
-  }
-  const detail = `${shownAddress(url)} answers status ${status}: ${describeProblem(body, code)}`;
-  return failed(detail, todoOf(status, own.oin ?? 'unknown'));
-}
-
 function todoOf(status: number, oin: string): string {
   if (status >= 300 && status < 400) return 'set PUBLIC_BASE_URL to the address itself: requests are not redirected';
   switch (status) {
+    case 400:
+      return 'let everything in between pass the body and the headers `Digest` and `nlgov-adr-payload-sig` on as they are';
     case 401:
       return 'get a valid token for this service: the log line of the request names the reason (`tokenRefusal`)';
     case 403:
@@ -106,13 +95,7 @@ function todoOf(status: number, oin: string): string {
     case 414:
     case 431:
       return 'raise the limits of the proxies in between: a certificate chain makes a header of 8 to 12 KB';
-    case 400:
-      return 'let everything in between pass the body and the headers `Digest` and `nlgov-adr-payload-sig` on as they are';
-    case 422:
-      return 'what the detail names: the clock, the trust anchors, or the revocation addresses of the service';
-    case 429:
-      return 'wait a minute, or raise GEGEVENS_RATE_LIMIT';
     default:
-      return 'find the log line of the service for this request: the database, the processing log, or overload';
+      return 'what the detail names; else find the log line of the service for this request';
   }
 }

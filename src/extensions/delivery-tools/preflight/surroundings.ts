@@ -1,20 +1,139 @@
-/** The clock of this machine against those of others, and the database. */
-
-import { hash, X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+/** What the service depends on: the issuers of tokens, the clock, the database. */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { connect } from 'node:tls';
-import { databaseChecks } from '../../../database/checks.ts';
 import { MigrationError } from '../../../database/migrate.ts';
-import { type Database, openDatabase } from '../../../database/open-database.ts';
+import { openDatabase } from '../../../database/open-database.ts';
 import { ocspAddresses } from '../../../lib/jades/certificate.ts';
 import { createLogger, reasonOf } from '../../../lib/log.ts';
 import { createGuardedConnections } from '../../../lib/outbound/guarded-fetch.ts';
-import { systemClock } from '../../../lib/time.ts';
-import type { Config } from '../../../settings/read-config.ts';
-import { failed, notChecked, ok, type PreflightContext, shownAddress, type Verdict, warning, within } from './line.ts';
-import type { OwnCertificate } from './own-certificate.ts';
+import { createOutboundFetch, type FetchJson } from '../../../lib/outbound/outbound-client.ts';
+import { createFscKeys } from '../../../plugins/oauth/fsc-keys.ts';
+import { createKeySet } from '../../../plugins/oauth/remote-keys.ts';
+import {
+  daysLeft,
+  failed,
+  notChecked,
+  ok,
+  type PreflightContext,
+  reasonsOf,
+  shownAddress,
+  type Verdict,
+  type Verdicts,
+  within,
+} from './line.ts';
+
+/** FSC Core 1.1: identifier of a group. */
+const GROUP = /^[a-zA-Z0-9./_-]{1,100}$/;
+
+/** Whether the access tokens of the configured issuers could be verified. */
+export async function checkTokens(context: PreflightContext): Promise<Verdicts> {
+  const { tokens, server } = context.config;
+  if (tokens.oauthIssuer === undefined && tokens.fscCertificates === undefined) {
+    const todo = 'set FSC_TOKEN_CERTIFICATES (behind an Inway), OAUTH_ISSUER, or both';
+    return { 'token-issuer': failed('no issuer of access tokens is configured', todo) };
+  }
+  const outbound = createOutboundFetch(server);
+  try {
+    const [issuer, certificates] = await Promise.all([
+      checkIssuer(context, outbound.fetch),
+      checkFscCertificates(context, outbound.fetch),
+    ]);
+    const both = { 'token-issuer': issuer, 'fsc-certificates': certificates };
+    return tokens.fscCertificates === undefined ? both : { ...both, ...judgeFscSettings(context) };
+  } finally {
+    await outbound.close();
+  }
+}
+
+async function checkIssuer({ config, now, timeoutMs }: PreflightContext, fetch: FetchJson): Promise<Verdict> {
+  const { oauthIssuer: issuer, oauthAudience, oauthJwksUrl: jwksUrl } = config.tokens;
+  if (issuer === undefined) return notChecked('OAUTH_ISSUER is not set: only FSC tokens are accepted');
+  const failure = lastFailure();
+  const keys = createKeySet({ issuer, jwksUrl, cacheMs: 60_000, clock: { now }, log: failure, fetch });
+  await within(timeoutMs, keys.freshen()).catch((err: unknown) => failure.warn({ err }));
+  keys.close();
+  if (keys.fetchedAt() === undefined) {
+    return failed(
+      `the keys of ${shownAddress(jwksUrl ?? issuer)} cannot be fetched: ${failure.reason()}`,
+      'correct OAUTH_ISSUER (to the letter as the issuer names itself) or OAUTH_JWKS_URL, let this machine reach it (OUTBOUND_PROXY), and name a private root in NODE_EXTRA_CA_CERTS',
+    );
+  }
+  if (oauthAudience === undefined) {
+    return failed('OAUTH_AUDIENCE is not set', 'set it to the audience that the tokens of OAUTH_ISSUER name');
+  }
+  return ok(`the keys of ${shownAddress(issuer)} are there; audience ${oauthAudience}`);
+}
+
+async function checkFscCertificates({ config, now, timeoutMs }: PreflightContext, fetch: FetchJson): Promise<Verdict> {
+  const { fscCertificates: source } = config.tokens;
+  if (source === undefined) return notChecked('FSC_TOKEN_CERTIFICATES is not set: no tokens of an Inway are accepted');
+  const todo =
+    'name the certificates that your Manager signs tokens with in FSC_TOKEN_CERTIFICATES, or the address of its key set, which this machine must reach';
+  const failure = lastFailure();
+  try {
+    const keys = createFscKeys({ source, cacheMs: 60_000, clock: { now }, log: failure, fetch });
+    await within(timeoutMs, keys.freshen()).catch((err: unknown) => failure.warn({ err }));
+    keys.close();
+    if (!keys.isKnown()) return failed(`${shownAddress(source)} cannot be used: ${failure.reason()}`, todo);
+    const end = keys.validUntil();
+    return end === undefined ? ok('keys without certificates') : daysLeft(end, now(), todo);
+  } catch (error) {
+    return failed(reasonOf(error), todo);
+  }
+}
+
+/** In place of a log: remembers why keys could not be fetched. */
+function lastFailure() {
+  let reason = 'no answer';
+  return {
+    warn: ({ err }: { readonly err?: unknown }): void => {
+      reason = reasonsOf(err);
+    },
+    reason: (): string => reason,
+  };
+}
+
+/** A slip of the pen in what FSC tokens must name refuses every token. */
+function judgeFscSettings({ config, own }: PreflightContext): Verdicts {
+  const { fscGroupId: group, fscPeerId: peer, fscAudience: audiences } = config.tokens;
+  const groupTodo = 'set FSC_GROUP_ID to the identifier of the group, as its rules name it';
+  const peerTodo = 'set FSC_PEER_ID to your own peer id: the OIN in the certificate of your Manager';
+  const audienceTodo =
+    'set FSC_AUDIENCE to the addresses of your Inways as your Manager announces them: https://host:port';
+  const odd = audiences.filter((each) => URL.parse(each)?.protocol !== 'https:').length;
+  const isOthers = own?.oin !== undefined && peer !== own.oin;
+  const judge = (value: string | undefined, name: string, todo: string, fault: string | undefined): Verdict => {
+    if (value === undefined) return failed(`${name} is not set`, todo);
+    return fault === undefined ? ok(value) : failed(fault, todo);
+  };
+  return {
+    'fsc-group': judge(
+      group,
+      'FSC_GROUP_ID',
+      groupTodo,
+      GROUP.test(group ?? '') ? undefined : 'FSC_GROUP_ID is not the identifier of a group',
+    ),
+    'fsc-peer':
+      /^\d{20}$/.test(peer ?? '') && isOthers
+        ? {
+            state: 'warning',
+            detail: `${peer}, while the signing certificate is of ${own.oin}`,
+            todo: `${peerTodo}; right only when another party runs your Inway`,
+          }
+        : judge(
+            peer,
+            'FSC_PEER_ID',
+            peerTodo,
+            /^\d{20}$/.test(peer ?? '') ? undefined : 'FSC_PEER_ID is not an OIN of 20 digits',
+          ),
+    'fsc-audience': judge(
+      audiences.length === 0 ? undefined : audiences.map(shownAddress).join(', '),
+      'FSC_AUDIENCE',
+      audienceTodo,
+      odd > 0 ? `${odd} of ${audiences.length} is no address with https:` : undefined,
+    ),
+  };
+}
 
 /** The leeway that `exp` and `nbf` of tokens have. */
 const MAX_DIFFERENCE_MS = 30_000;
@@ -28,7 +147,7 @@ export async function checkClock(context: PreflightContext): Promise<Verdict> {
   const issuers = [oauthJwksUrl ?? oauthIssuer, /^https?:/i.test(fscCertificates) ? fscCertificates : undefined];
   const named = issuers.filter((address) => address !== undefined);
   // As with their answers, only what a certificate whose chain holds names is called.
-  const responders = [...new Set((context.own?.path ?? []).slice(0, -1).flatMap(ocspAddresses))];
+  const responders = [...new Set((context.path ?? []).slice(0, -1).flatMap(ocspAddresses))];
   const readings = await Promise.all([
     ...named.map((address) => readClock(context, address, true)),
     ...responders.map((address) => readClock(context, address, gegevens.revocationAllowPrivate)),
@@ -38,13 +157,11 @@ export async function checkClock(context: PreflightContext): Promise<Verdict> {
     const todo = 'see the lines of the issuer and the revocation';
     return notChecked('no issuer or responder answered with a `Date`', todo);
   }
-  const odd = known.filter(({ aheadMs }) => Math.abs(aheadMs) > MAX_DIFFERENCE_MS);
-  if (odd.length === 0) return ok(`as that of ${known.map(({ address }) => address).join(', ')}`);
-  const differences = odd.map(({ address, aheadMs }) => {
-    return `${Math.round(Math.abs(aheadMs) / 1000)} s ${aheadMs > 0 ? 'ahead of' : 'behind'} ${address}`;
-  });
+  const odd = known.find(({ aheadMs }) => Math.abs(aheadMs) > MAX_DIFFERENCE_MS);
+  if (odd === undefined) return ok(`as that of ${known.map(({ address }) => address).join(', ')}`);
+  const seconds = Math.round(Math.abs(odd.aheadMs) / 1000);
   return failed(
-    `this machine is ${differences.join(', ')}`,
+    `this machine is ${seconds} s ${odd.aheadMs > 0 ? 'ahead of' : 'behind'} ${odd.address}`,
     'keep the clock right with NTP (`timedatectl`): tokens, signatures and revocation answers are refused otherwise',
   );
 }
@@ -83,136 +200,25 @@ async function readClock(
   }
 }
 
-/** Connects as a command does. @returns the verdicts by the names of their lines */
-export async function checkDatabase({ config, timeoutMs }: PreflightContext): Promise<Record<string, Verdict>> {
-  const todo = 'correct DATABASE_URL, or let this machine reach the server';
-  if (config.database.url === undefined && !(await hasEmbedded(config.server.home))) {
+/** Connects as a command does. */
+export async function checkDatabase({ config, timeoutMs }: PreflightContext): Promise<Verdicts> {
+  const { database, server } = config;
+  const embedded = stat(join(server.home, 'postgres')).catch(() => undefined);
+  if (database.url === undefined && (await embedded) === undefined) {
     const detail = 'DATABASE_URL is not set, and there is no embedded Postgres here';
     return { database: failed(detail, 'set DATABASE_URL') };
   }
-  const connectTimeoutMs = Math.min(config.database.connectTimeoutMs, timeoutMs);
-  const bounded = { ...config, database: { ...config.database, connectTimeoutMs } };
-  const opening = openDatabase({ config: bounded, log: createLogger('silent'), purpose: 'command' });
-  let database: Database;
+  const connectTimeoutMs = Math.min(database.connectTimeoutMs, timeoutMs);
+  const bounded = { ...config, database: { ...database, connectTimeoutMs } };
   try {
-    database = await within(timeoutMs, opening, (late) => void late.close());
+    const opened = await openDatabase({ config: bounded, log: createLogger('silent'), purpose: 'command' });
+    await opened.close();
+    return { database: ok('reached'), migrations: ok('all that this version needs') };
   } catch (error) {
-    if (!(error instanceof MigrationError)) return { database: failed(reasonOf(error), todo) };
-    const migrate = 'run `koppelvlak migrate` of this version with the login of the owner';
-    return { database: ok('reached'), migrations: failed(error.message, migrate) };
-  }
-  try {
-    const checks = databaseChecks({ database, clock: systemClock, areas: config.server.areas });
-    const results = new Map<string, Awaited<ReturnType<(typeof checks)[number]['check']>>>();
-    for (const { name, check } of checks) {
-      if (name === 'database-writable' || name === 'clock') results.set(name, await within(timeoutMs, check()));
+    if (error instanceof MigrationError) {
+      const todo = 'run `koppelvlak migrate` of this version with the login of the owner';
+      return { database: ok('reached'), migrations: failed(error.message, todo) };
     }
-    const writable = results.get('database-writable');
-    const isWritable = writable === undefined || (writable.ok && writable.warning === undefined);
-    const refusal = writable?.detail ?? writable?.warning ?? 'it takes no changes';
-    const clock = results.get('clock')?.warning;
-    return {
-      database: isWritable ? ok('reached, and it takes changes') : failed(refusal, 'name the primary in DATABASE_URL'),
-      migrations: ok('all that this version needs'),
-      ...(clock !== undefined && { 'database-clock': warning(clock, 'keep both clocks right with NTP') }),
-    };
-  } catch (error) {
-    return { database: failed(reasonOf(error), todo) };
-  } finally {
-    await database.close();
+    return { database: failed(reasonOf(error), 'correct DATABASE_URL, or let this machine reach the server') };
   }
-}
-
-async function hasEmbedded(home: string): Promise<boolean> {
-  return await stat(join(home, 'postgres')).then(
-    () => true,
-    () => false,
-  );
-}
-
-interface TransportCheck {
-  readonly verdict: Verdict;
-  readonly certificates: readonly X509Certificate[];
-}
-
-const FILE_TODO = 'name the certificate of your Inway: --transport-certificate FILE';
-
-/** Without a file the own Inways and `PUBLIC_BASE_URL` are asked for the certificate. */
-export async function checkTransport({ config, own, timeoutMs }: PreflightContext): Promise<TransportCheck> {
-  const { transportCertificate: file } = config.gegevens;
-  const certificates: X509Certificate[] = [];
-  if (file !== undefined) {
-    try {
-      certificates.push(new X509Certificate(readFileSync(file)));
-    } catch (error) {
-      const verdict = failed(`${file} holds no certificate: ${reasonOf(error)}`, 'name a PEM file of a certificate');
-      return { verdict, certificates };
-    }
-  } else {
-    const addresses = tlsAddresses(config);
-    const shown = await Promise.allSettled(addresses.map((address) => certificateOf(new URL(address), timeoutMs)));
-    for (const each of shown) if (each.status === 'fulfilled') certificates.push(each.value);
-    if (certificates.length === 0) {
-      const reasons = shown.flatMap((each) => (each.status === 'rejected' ? [tlsReason(each.reason)] : []));
-      const detail = `${addresses.map(shownAddress).join(', ')}: ${[...new Set(reasons)].join('; ')}`;
-      const verdict = notChecked(addresses.length === 0 ? 'no address with TLS is configured' : detail, FILE_TODO);
-      return { verdict, certificates };
-    }
-  }
-  const verdict =
-    own === undefined ? notChecked('there is no signing certificate to compare with') : compare(certificates, own);
-  return { verdict, certificates };
-}
-
-function compare(certificates: readonly X509Certificate[], { leaf }: OwnCertificate): Verdict {
-  const todo =
-    'request a certificate of its own for the signatures, with a key of its own: the interface asks for two, and who holds the Inway must not be able to sign';
-  if (certificates.some(({ raw }) => raw.equals(leaf.der))) {
-    return failed('the signing certificate is that of the connection', todo);
-  }
-  if (certificates.some((certificate) => publicKeyHash(certificate) === publicKeyHash(leaf.x509))) {
-    return failed('the signing certificate has the key of that of the connection', todo);
-  }
-  return ok('another certificate and key than those of the signatures');
-}
-
-/** Messages of OpenSSL name its source files; the code says as much. */
-function tlsReason(error: unknown): string {
-  const isTls = error instanceof Error && 'code' in error && /^ERR_(SSL|TLS)_/.test(String(error.code));
-  return isTls ? String(error.code) : reasonOf(error);
-}
-
-function publicKeyHash({ publicKey }: X509Certificate): string {
-  return hash('sha256', publicKey.export({ type: 'spki', format: 'der' }), 'base64url');
-}
-
-/** The own addresses that a TLS connection can be made to. */
-function tlsAddresses({ tokens, server }: Config): string[] {
-  const all = [...tokens.fscAudience, ...(server.publicBaseUrl === undefined ? [] : [server.publicBaseUrl])];
-  return [...new Set(all.filter((address) => URL.parse(address)?.protocol === 'https:'))];
-}
-
-/** The certificate that a server shows, whoever issued it: it is only compared. */
-function certificateOf({ hostname, port }: URL, timeoutMs: number): Promise<X509Certificate> {
-  const host = hostname.replace(/^\[|\]$/g, '');
-  return new Promise((resolve, reject) => {
-    const socket = connect({
-      host,
-      port: Number(port || 443),
-      servername: /[a-z]/i.test(host) ? host : '',
-      rejectUnauthorized: false,
-    });
-    const timer = setTimeout(() => socket.destroy(new Error(`no answer within ${timeoutMs / 1000} s`)), timeoutMs);
-    socket.once('secureConnect', () => {
-      const certificate = socket.getPeerX509Certificate();
-      if (certificate === undefined) reject(new Error('no certificate was shown'));
-      else resolve(certificate);
-      socket.destroy();
-    });
-    socket.once('error', reject);
-    socket.once('close', () => {
-      clearTimeout(timer);
-      reject(new Error('the connection was closed'));
-    });
-  });
 }
