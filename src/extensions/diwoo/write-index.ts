@@ -1,6 +1,6 @@
 /** Writes what changed in the feed into the index, a batch in a fixed number of statements. Runs in the transaction of the position. */
 
-import { arrayOf, type Db } from '../../database/transaction.ts';
+import type { Db } from '../../database/transaction.ts';
 import type { Resource } from '../../raadsfeed/domain/resource.ts';
 import { MOST_REMOVED } from '../../raadsfeed/store/follow-index.ts';
 import type { ItemState, Offer } from './offer.ts';
@@ -81,8 +81,8 @@ async function writeItems(db: Db, items: readonly ItemChange[]): Promise<void> {
            select * from unnest($1::text[], $2::text[], $3::boolean[], $4::text[])`,
     values: [
       ...keysOf(kept.map(({ resource }) => resource)),
-      arrayOf.boolean(kept.map(({ item }) => item?.besloten === true)),
-      arrayOf.text(kept.map(({ item }) => item?.hoofd ?? null)),
+      kept.map(({ item }) => item?.besloten === true),
+      kept.map(({ item }) => item?.hoofd ?? null),
     ],
   });
 }
@@ -185,7 +185,7 @@ async function readWithAddresses(
            select s.organisatiecode, s.bronidentificatie, s.nummer, s.gewijzigd, s.loc, s.categorie, s.titel,
                   s.creatiedatum::text, s.formaat, s.ontvangen::text, s.reden, s.pagina, s.plaats
              from sleutel k join diwoo.documents s using (organisatiecode, bronidentificatie)`,
-    values: [...keysOf(documents), arrayOf.text(addresses)],
+    values: [...keysOf(documents), addresses],
   });
   return new Map(rows.map((row) => [documentKey(row), toDocument(row)]));
 }
@@ -217,9 +217,9 @@ async function givePlaces(db: Db, documents: readonly Document[]): Promise<Docum
                on conflict (organisatiecode, categorie) do update set volgende = r.volgende + excluded.volgende
            returning organisatiecode, categorie, volgende`,
     values: [
-      arrayOf.text(firsts.map(({ organisatiecode }) => organisatiecode)),
-      arrayOf.integer(firsts.map(({ categorie }) => categorie ?? 0)),
-      arrayOf.integer(firsts.map(({ size }) => size)),
+      firsts.map(({ organisatiecode }) => organisatiecode),
+      firsts.map(({ categorie }) => categorie ?? 0),
+      firsts.map(({ size }) => size),
     ],
   });
   const next = new Map(
@@ -249,8 +249,8 @@ async function write(db: Db, documents: readonly Document[]): Promise<void> {
   if (documents.length === 0) return;
   // Those that give an address up go before those that take it: the database allows an address one place at any moment.
   await remove(db, documents);
-  const text = (value: (document: Document) => string | undefined): Buffer =>
-    arrayOf.text(documents.map((document) => value(document) ?? null));
+  const text = (value: (document: Document) => string | undefined): (string | null)[] =>
+    documents.map((document) => value(document) ?? null);
   await db.query({
     name: 'raadsfeed-diwoo-schrijf',
     text: `insert into diwoo.documents
@@ -262,15 +262,15 @@ async function write(db: Db, documents: readonly Document[]): Promise<void> {
     values: [
       ...keysOf(documents),
       documents.map(({ nummer }) => nummer),
-      arrayOf.timestamptz(documents.map(({ gewijzigd }) => gewijzigd.toISOString())),
+      documents.map(({ gewijzigd }) => gewijzigd.toISOString()),
       text(({ loc }) => loc),
-      arrayOf.integer(documents.map(({ categorie }) => categorie ?? null)),
+      documents.map(({ categorie }) => categorie ?? null),
       text(({ titel }) => titel),
       text(({ creatiedatum }) => creatiedatum),
       text(({ formaat }) => formaat),
       text(({ ontvangen }) => ontvangen),
       text(({ reden }) => reden),
-      arrayOf.integer(documents.map(({ place }) => place?.pagina ?? null)),
+      documents.map(({ place }) => place?.pagina ?? null),
       documents.map(({ place }) => place?.plaats ?? null),
     ],
   });
@@ -285,19 +285,19 @@ async function touch(db: Db, sitemaps: readonly TouchedSitemap[]): Promise<void>
                on conflict (categorie, organisatiecode, pagina) do update
               set aantal = s.aantal + excluded.aantal, gewijzigd = greatest(s.gewijzigd, excluded.gewijzigd), versie = s.versie + 1`,
     values: [
-      arrayOf.text(sitemaps.map(({ organisatiecode }) => organisatiecode)),
-      arrayOf.integer(sitemaps.map(({ categorie }) => categorie)),
-      arrayOf.integer(sitemaps.map(({ pagina }) => pagina)),
-      arrayOf.integer(sitemaps.map(({ delta }) => delta)),
-      arrayOf.timestamptz(sitemaps.map(({ gewijzigd }) => gewijzigd.toISOString())),
+      sitemaps.map(({ organisatiecode }) => organisatiecode),
+      sitemaps.map(({ categorie }) => categorie),
+      sitemaps.map(({ pagina }) => pagina),
+      sitemaps.map(({ delta }) => delta),
+      sitemaps.map(({ gewijzigd }) => gewijzigd.toISOString()),
     ],
   });
 }
 
-function keysOf(resources: readonly Resource[]): [Buffer, Buffer] {
+function keysOf(resources: readonly Resource[]): [string[], string[]] {
   return [
-    arrayOf.text(resources.map(({ organisatiecode }) => organisatiecode)),
-    arrayOf.text(resources.map(({ bronidentificatie }) => bronidentificatie)),
+    resources.map(({ organisatiecode }) => organisatiecode),
+    resources.map(({ bronidentificatie }) => bronidentificatie),
   ];
 }
 

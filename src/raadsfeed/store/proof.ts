@@ -1,5 +1,5 @@
 /** Records of the feed in the proof log: the leaf of a record follows from its number, its seed is stored beside it. */
-import { arrayOf, type Db } from '../../database/transaction.ts';
+import type { Db } from '../../database/transaction.ts';
 import { isRecord } from '../../lib/json/json-value.ts';
 import type { NumberedEntry, NumberedRecords, ProofRecord, ProofWriter, StoredProof } from '../../seams/proof-log.ts';
 import { joinRecord, type RecordText } from '../domain/record-text.ts';
@@ -59,7 +59,7 @@ export function numberedRecords(writer: ProofWriter): NumberedRecords {
                  where r.sequence_number = z.nummer`,
           values: [
             sealed.map(({ number }) => number),
-            arrayOf.text(sealed.map(({ number, seed }) => writer.encryptSeed(nameOf(number), seed))),
+            sealed.map(({ number, seed }) => writer.encryptSeed(nameOf(number), seed)),
           ],
         });
         entries.push(...sealed);

@@ -3,7 +3,7 @@
  * that was killed, leaves no gap.
  */
 import { randomInt } from 'node:crypto';
-import { arrayOf, type Db } from '../../database/transaction.ts';
+import type { Db } from '../../database/transaction.ts';
 import type { ProofWriter } from '../../seams/proof-log.ts';
 import type { Change, Removal } from '../domain/change.ts';
 import { type RecordText, recordText, redactedRecord } from '../domain/record-text.ts';
@@ -158,18 +158,18 @@ async function writeRecords(
     values: [
       records.map(({ sequenceNumber }) => sequenceNumber),
       records.map(({ epoch }) => epoch),
-      arrayOf.text(records.map(({ op }) => op)),
-      arrayOf.text(records.map(({ change }) => change.resourceType)),
-      arrayOf.text(records.map(({ change }) => change.resource.organisatiecode)),
-      arrayOf.text(records.map(({ change }) => change.resource.bronidentificatie)),
-      arrayOf.text(records.map(({ text }) => text.prefix)),
-      arrayOf.text(records.map(({ text }) => text.suffix)),
-      arrayOf.text(records.map(({ change }) => change.herkomst?.feedUrl ?? null)),
+      records.map(({ op }) => op),
+      records.map(({ change }) => change.resourceType),
+      records.map(({ change }) => change.resource.organisatiecode),
+      records.map(({ change }) => change.resource.bronidentificatie),
+      records.map(({ text }) => text.prefix),
+      records.map(({ text }) => text.suffix),
+      records.map(({ change }) => change.herkomst?.feedUrl ?? null),
       records.map(({ change }) => change.herkomst?.sequenceNumber ?? null),
-      arrayOf.text(records.map(({ change }) => (change.op === 'upsert' ? change.contentHash : null))),
+      records.map(({ change }) => (change.op === 'upsert' ? change.contentHash : null)),
       records.map((_, i) => isLast.has(i)),
       storedAt.toISOString(),
-      arrayOf.text(records.map((_, i) => seeds?.[i] ?? null)),
+      records.map((_, i) => seeds?.[i] ?? null),
     ],
   });
 }

@@ -2,7 +2,7 @@
  * Redaction of any number of resources in a fixed number of statements, because all other writers wait meanwhile: everything that the
  * redactions of a batch can reach is read first, which one reaches what is decided in memory, and then all of it is written.
  */
-import { arrayOf, type Db } from '../../database/transaction.ts';
+import type { Db } from '../../database/transaction.ts';
 import type { Herkomst, Removal } from '../domain/change.ts';
 import { type Resource, type ResourceType, resourceKey } from '../domain/resource.ts';
 import { firstOfPartition, markForRewrite, PARTITION_NUMBERS } from './text-partitions.ts';
@@ -102,12 +102,12 @@ async function readContent(
                              and organisatiecode = g.organisatiecode
                           offset 0) f) r`,
     values: [
-      arrayOf.text(redactions.map(({ resource }) => resource.organisatiecode)),
-      arrayOf.text(redactions.map(({ resourceType }) => resourceType)),
-      arrayOf.text(redactions.map(({ resource }) => resource.bronidentificatie)),
-      arrayOf.text(sources.map(({ feedUrl }) => feedUrl)),
+      redactions.map(({ resource }) => resource.organisatiecode),
+      redactions.map(({ resourceType }) => resourceType),
+      redactions.map(({ resource }) => resource.bronidentificatie),
+      sources.map(({ feedUrl }) => feedUrl),
       sources.map(({ sequenceNumber }) => sequenceNumber),
-      arrayOf.text(sources.map(({ organisatiecode }) => organisatiecode)),
+      sources.map(({ organisatiecode }) => organisatiecode),
     ],
   });
   return rows.map((row) => ({
@@ -136,12 +136,7 @@ export async function writeRedacted(db: Db, texts: ReadonlyMap<number, string>):
       text: `update raadsfeed.texts set record_prefix = redacted.record_prefix, record_suffix = null
                from unnest($1::bigint[], $2::text[]) as redacted (nummer, record_prefix)
               where sequence_number = redacted.nummer and sequence_number >= $3::bigint and sequence_number < $4::bigint`,
-      values: [
-        ofPartition,
-        arrayOf.text(ofPartition.map((number) => texts.get(number) ?? '')),
-        first,
-        first + PARTITION_NUMBERS,
-      ],
+      values: [ofPartition, ofPartition.map((number) => texts.get(number) ?? ''), first, first + PARTITION_NUMBERS],
     });
   }
   // After the texts: rewriting a partition takes its locks in the same order.

@@ -1,5 +1,5 @@
 /** The current state of the feed: its resources and organisations. */
-import { arrayOf, type Db } from '../../database/transaction.ts';
+import type { Db } from '../../database/transaction.ts';
 import { type Resource, type ResourceType, resourceKey } from '../domain/resource.ts';
 
 /** `contentHash` of the current state of each of these resources that is there, by `resourceKey`. */
@@ -24,9 +24,9 @@ export async function readStateHashes(
                                    and current_records.bronidentificatie = g.bronidentificatie
                                  limit 1) as s`,
     values: [
-      arrayOf.text(resources.map(({ resource }) => resource.organisatiecode)),
-      arrayOf.text(resources.map(({ resourceType }) => resourceType)),
-      arrayOf.text(resources.map(({ resource }) => resource.bronidentificatie)),
+      resources.map(({ resource }) => resource.organisatiecode),
+      resources.map(({ resourceType }) => resourceType),
+      resources.map(({ resource }) => resource.bronidentificatie),
     ],
   });
   return new Map(rows.map((row) => [resourceKey(row.resource_type, row), row.content_hash]));

@@ -1,6 +1,5 @@
 /** The keys of log lines of LDV: by client, trace and span a line is stored once. They live as long as their line. */
 import type { Db } from '../../database/transaction.ts';
-import { arrayOf } from '../../database/transaction.ts';
 import type { IdentityKeys, KeyName } from '../domain/identity-keys.ts';
 import { contentOf, type LdvLine } from '../domain/ldv-line.ts';
 
@@ -32,11 +31,7 @@ export async function takeLineKeys(db: Db, wanted: readonly NewLineKey[]): Promi
     text: `insert into verwerkingenlog.ldv_keys (sleutel, inhoud, actie_id)
       select * from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as s(sleutel, inhoud, actie_id) order by sleutel
       on conflict do nothing returning sleutel`,
-    values: [
-      arrayOf.uuid(wanted.map(({ key }) => key)),
-      arrayOf.uuid(wanted.map(({ content }) => content)),
-      arrayOf.uuid(wanted.map(({ actieId }) => actieId)),
-    ],
+    values: [wanted.map(({ key }) => key), wanted.map(({ content }) => content), wanted.map(({ actieId }) => actieId)],
   });
   return new Set(rows.map(({ sleutel }) => sleutel));
 }
@@ -46,7 +41,7 @@ export async function readLineKeys(db: Db, keys: readonly string[]): Promise<Map
   const { rows } = await db.query<{ sleutel: string; inhoud: string }>({
     name: 'verwerkingenlog-ldv-read-keys',
     text: 'select sleutel, inhoud from verwerkingenlog.ldv_keys where sleutel = any($1::uuid[])',
-    values: [arrayOf.uuid(keys)],
+    values: [keys],
   });
   return new Map(rows.map(({ sleutel, inhoud }) => [sleutel, inhoud]));
 }
@@ -66,10 +61,6 @@ export async function replaceLineKeys(db: Db, lines: readonly NewLineKey[]): Pro
   await db.query(
     `insert into verwerkingenlog.ldv_keys (sleutel, inhoud, actie_id)
      select * from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as s(sleutel, inhoud, actie_id) on conflict do nothing`,
-    [
-      arrayOf.uuid(lines.map(({ key }) => key)),
-      arrayOf.uuid(lines.map(({ content }) => content)),
-      arrayOf.uuid(lines.map(({ actieId }) => actieId)),
-    ],
+    [lines.map(({ key }) => key), lines.map(({ content }) => content), lines.map(({ actieId }) => actieId)],
   );
 }

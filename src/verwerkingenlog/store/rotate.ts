@@ -1,7 +1,7 @@
 /** Rotating the keys of the log: rewriting what has another key in batches, and forgetting the keys that nothing needs. */
 
 import type { Pool } from '../../database/pool.ts';
-import { allowLongStatements, arrayOf, type Db, transaction } from '../../database/transaction.ts';
+import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
 import { type IdentityKeys, type KeyName, UnknownKeyError } from '../domain/identity-keys.ts';
 import { readLdvOf } from '../domain/ldv-line.ts';
 import type { Versie } from '../domain/verwerkingsactie.ts';
@@ -279,12 +279,12 @@ async function updateVersies(db: Db, current: KeyName, batch: readonly Rewritten
      returning v.actie_id as "actieId", v.versie`,
     values: [
       current,
-      arrayOf.uuid(fresh.map(({ actieId }) => actieId)),
-      arrayOf.integer(fresh.map(({ versie }) => versie)),
-      arrayOf.text(fresh.map(({ afnemerId }) => afnemerId)),
-      arrayOf.json(fresh.map(({ objecten }) => JSON.stringify(objecten))),
-      arrayOf.text(fresh.map(({ ldv }) => ldv)),
-      arrayOf.text(fresh.map(({ seed }) => seed)),
+      fresh.map(({ actieId }) => actieId),
+      fresh.map(({ versie }) => versie),
+      fresh.map(({ afnemerId }) => afnemerId),
+      fresh.map(({ objecten }) => JSON.stringify(objecten)),
+      fresh.map(({ ldv }) => ldv),
+      fresh.map(({ seed }) => seed),
       fresh[0]?.actieId,
       fresh.at(-1)?.actieId,
     ],
@@ -310,10 +310,10 @@ async function moveLocations(db: Db, batch: readonly Rewritten[]): Promise<void>
        and p.sleutel = any($1::uuid[])
      returning p.actie_id as "actieId", p.categorie, p.verwerkingsactiviteit_id as activiteit`,
     values: [
-      arrayOf.uuid(before.map(({ hash }) => hash)),
-      arrayOf.timestamptz(before.map(({ tijdstip }) => tijdstip)),
-      arrayOf.uuid(before.map(({ actieId }) => actieId)),
-      arrayOf.integer(before.map(({ versie }) => versie)),
+      before.map(({ hash }) => hash),
+      before.map(({ tijdstip }) => tijdstip),
+      before.map(({ actieId }) => actieId),
+      before.map(({ versie }) => versie),
     ],
   });
   const removed = new Map(rows.map((row) => [row.actieId, row]));
@@ -329,13 +329,13 @@ async function moveLocations(db: Db, batch: readonly Rewritten[]): Promise<void>
      from unnest($1::uuid[], $2::timestamptz[], $3::uuid[], $4::integer[], $5::integer[], $6::uuid[], $7::text[])
        as n(sleutel, tijdstip, actie_id, versie, categorie, activiteit, positions)`,
     [
-      arrayOf.uuid(after.map(({ hash }) => hash)),
-      arrayOf.timestamptz(after.map(({ tijdstip }) => tijdstip)),
-      arrayOf.uuid(after.map(({ actieId }) => actieId)),
-      arrayOf.integer(after.map(({ versie }) => versie)),
-      arrayOf.integer(after.map(({ categorie }) => categorie)),
-      arrayOf.uuid(after.map(({ activiteit }) => activiteit)),
-      arrayOf.text(after.map(({ at }) => at)),
+      after.map(({ hash }) => hash),
+      after.map(({ tijdstip }) => tijdstip),
+      after.map(({ actieId }) => actieId),
+      after.map(({ versie }) => versie),
+      after.map(({ categorie }) => categorie),
+      after.map(({ activiteit }) => activiteit),
+      after.map(({ at }) => at),
     ],
   );
 }

@@ -1,6 +1,6 @@
 /** Compares the state of a source with what the feed has of it: resources seen in its snapshot, and records taken from it. */
 
-import { arrayOf, type Db } from '../../../database/transaction.ts';
+import type { Db } from '../../../database/transaction.ts';
 import { isRecord } from '../../../lib/json/json-value.ts';
 import type { Change, Upsert } from '../../../raadsfeed/domain/change.ts';
 import { dataOf } from '../../../raadsfeed/domain/record-text.ts';
@@ -184,9 +184,9 @@ export async function readCurrentSeen(
              join raadsfeed.texts t on t.sequence_number = s.sequence_number`,
     values: [
       sourceId,
-      arrayOf.text(resources.map(({ resource }) => resource.organisatiecode)),
-      arrayOf.text(resources.map(({ resourceType }) => resourceType)),
-      arrayOf.text(resources.map(({ resource }) => resource.bronidentificatie)),
+      resources.map(({ resource }) => resource.organisatiecode),
+      resources.map(({ resourceType }) => resourceType),
+      resources.map(({ resource }) => resource.bronidentificatie),
     ],
   });
   return rows.map(({ nummer, prefix, suffix, hash, ...row }) => {

@@ -1,5 +1,5 @@
 /** Finding current actions for the LDV face: by trace, by activity, and what of them is read. */
-import { arrayOf, type Db } from '../../../database/transaction.ts';
+import type { Db } from '../../../database/transaction.ts';
 import { fromRow, SELECT_VERSIE, type StoredVersie, type VersieRow } from '../../../verwerkingenlog/store/versions.ts';
 
 /** The newest actions of a trace: of a processing, or own entries about calls in it. */
@@ -60,7 +60,7 @@ export async function readCurrentParts(
       from verwerkingenlog.versies v
       where v.actie_id = any($1::uuid[]) and not v.vervallen
         and v.versie = (select max(w.versie) from verwerkingenlog.versies w where w.actie_id = v.actie_id)`,
-    values: [arrayOf.uuid(acties), hashes === undefined ? null : arrayOf.uuid(hashes), most],
+    values: [acties, hashes === undefined ? null : hashes, most],
   });
   const parts = new Map(rows.map(({ aantal, ...row }) => [row.actieId, { stored: fromRow(row), objects: aantal }]));
   return acties.flatMap((actieId) => parts.get(actieId) ?? []);

@@ -1,6 +1,6 @@
 /** Actions that wait to be forwarded to another logbook, and what that logbook does not have as it is here. */
 
-import { arrayOf, type Db } from '../../../database/transaction.ts';
+import type { Db } from '../../../database/transaction.ts';
 import { fromRow, SELECT_VERSIE, type StoredVersie, type VersieRow } from '../../../verwerkingenlog/store/versions.ts';
 
 /** Consecutive failures, of any process, and the milliseconds to wait before the next attempt. */
@@ -76,7 +76,7 @@ export async function readForwardQueue(db: Db, limit: number): Promise<QueuedAct
         (array_agg(vervallen order by versie desc))[1] as vervallen,
         (array_agg(vertrouwelijkheid order by versie desc))[1] = 'vertrouwelijk' as vertrouwelijk
       from verwerkingenlog.versies where actie_id = any($1::uuid[]) group by actie_id`,
-    values: [arrayOf.uuid(queued.map(({ actieId }) => actieId))],
+    values: [queued.map(({ actieId }) => actieId)],
   });
   const known = new Map(facts.map((fact) => [fact.actieId, fact]));
   return queued.map((one) => {
@@ -92,7 +92,7 @@ export async function readFirstVersies(db: Db, acties: readonly string[]): Promi
     name: 'verwerkingenlog-forward-versies',
     text: `select ${SELECT_VERSIE}, v.objecten from verwerkingenlog.versies v
       where v.actie_id = any($1::uuid[]) and v.versie = 1`,
-    values: [arrayOf.uuid(acties)],
+    values: [acties],
   });
   return new Map(rows.map((row) => [row.actieId, fromRow(row)]));
 }

@@ -1,5 +1,5 @@
 /** Writes entries into the index, a batch in a fixed number of statements. */
-import { arrayOf, type Db } from '../../../database/transaction.ts';
+import type { Db } from '../../../database/transaction.ts';
 import type { FeedChange } from '../../../raadsfeed/store/follow-index.ts';
 import type { Entry } from './entry.ts';
 
@@ -20,7 +20,7 @@ export async function writeIndex(db: Db, latest: readonly IndexChange[]): Promis
               where v.organisatiecode = g.o and v.van_type = g.t and v.van = g.b)
            delete from pages.items s using unnest($1::text[], $2::text[], $3::text[], $4::boolean[]) as g (o, t, b, gone)
             where s.organisatiecode = g.o and s.resource_type = g.t and s.bronidentificatie = g.b and g.gone`,
-    values: [...keys, arrayOf.boolean(latest.map(({ entry }) => entry === undefined))],
+    values: [...keys, latest.map(({ entry }) => entry === undefined)],
   });
   const present = latest.flatMap(({ entry, ...change }) => (entry === undefined ? [] : [{ ...change, entry }]));
   if (present.length === 0) return;
@@ -43,8 +43,8 @@ export const WORDS = [
   .join(' || ');
 
 async function writeEntries(db: Db, present: readonly Present[]): Promise<void> {
-  const column = (value: (entry: Entry) => string | undefined): Buffer =>
-    arrayOf.text(present.map(({ entry }) => value(entry) ?? null));
+  const column = (value: (entry: Entry) => string | undefined): (string | null)[] =>
+    present.map(({ entry }) => value(entry) ?? null);
   await db.query({
     name: 'raadsfeed-zoek-schrijf',
     text: `insert into pages.items as s
@@ -61,9 +61,9 @@ async function writeEntries(db: Db, present: readonly Present[]): Promise<void> 
     values: [
       ...keysOf(present),
       present.map(({ sequenceNumber }) => sequenceNumber),
-      arrayOf.timestamptz(present.map(({ storedAt }) => storedAt.toISOString())),
+      present.map(({ storedAt }) => storedAt.toISOString()),
       column(({ titel }) => titel),
-      arrayOf.timestamptz(present.map(({ entry }) => entry.datum ?? null)),
+      present.map(({ entry }) => entry.datum ?? null),
       column(({ soort }) => soort),
       column(({ vergadering }) => vergadering),
       column(({ gremium }) => gremium),
@@ -86,10 +86,10 @@ async function writeReferences(db: Db, present: readonly Present[]): Promise<voi
            on conflict do nothing`,
     values: [
       ...keysOf(rows.map(({ from }) => from)),
-      arrayOf.text(rows.map(({ to }) => to.organisatiecode)),
-      arrayOf.text(rows.map(({ to }) => to.resourceType)),
-      arrayOf.text(rows.map(({ to }) => to.bronidentificatie)),
-      arrayOf.text(rows.map(({ to }) => to.rol)),
+      rows.map(({ to }) => to.organisatiecode),
+      rows.map(({ to }) => to.resourceType),
+      rows.map(({ to }) => to.bronidentificatie),
+      rows.map(({ to }) => to.rol),
     ],
   });
 }
@@ -98,7 +98,7 @@ async function writeReferences(db: Db, present: readonly Present[]): Promise<voi
  * Gives documents the meeting of their item, and items and documents the body and the day of their meeting, in whatever order the feed has
  * them: what is in the batch looks up, and what refers to something in the batch is looked up.
  */
-async function fillInMeetings(db: Db, keys: readonly Buffer[]): Promise<void> {
+async function fillInMeetings(db: Db, keys: readonly string[][]): Promise<void> {
   await db.query({
     name: 'raadsfeed-zoek-agendapunt',
     text: `with g as materialized (select * from unnest($1::text[], $2::text[], $3::text[]) as g (o, t, b)),
@@ -145,10 +145,10 @@ async function fillInMeetings(db: Db, keys: readonly Buffer[]): Promise<void> {
   });
 }
 
-function keysOf(changes: readonly Pick<IndexChange, 'resource' | 'resourceType'>[]): [Buffer, Buffer, Buffer] {
+function keysOf(changes: readonly Pick<IndexChange, 'resource' | 'resourceType'>[]): [string[], string[], string[]] {
   return [
-    arrayOf.text(changes.map(({ resource }) => resource.organisatiecode)),
-    arrayOf.text(changes.map(({ resourceType }) => resourceType)),
-    arrayOf.text(changes.map(({ resource }) => resource.bronidentificatie)),
+    changes.map(({ resource }) => resource.organisatiecode),
+    changes.map(({ resourceType }) => resourceType),
+    changes.map(({ resource }) => resource.bronidentificatie),
   ];
 }
