@@ -1,8 +1,7 @@
 /** Whether a record, as it was answered or printed, is the one that a proof is of. Needs no network and no database. */
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
-import { checkpointIn, FormatError } from '../../lib/tlog/note.ts';
-import type { Policy } from '../../lib/tlog/policy.ts';
-import { type Proof, type ProofVerdict, parseProof, verifyProof } from '../../lib/tlog/proof-file.ts';
+import { checkpointIn, FormatError, type VerifierKey } from '../../lib/tlog/note.ts';
+import { parseProof, type TrustedCheckpoint, verifyProof } from '../../lib/tlog/proof-file.ts';
 import { openDisclosure, type Parts } from './record.ts';
 
 /** The last part of an origin says of which log it is; a second and later origin has its number behind it. */
@@ -47,28 +46,23 @@ function without(record: JsonObject, names: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(record).filter(([name]) => !names.includes(name)));
 }
 
-/** The verdict, and how much of the record it is about. */
-type CheckVerdict = ProofVerdict & {
-  /** Parts that the proof has only commitments of. */
-  readonly hiddenParts?: number;
-};
+type CheckVerdict =
+  | (TrustedCheckpoint & { readonly isProven: true; readonly hiddenParts: number })
+  | { readonly isProven: false; readonly reason: string };
 
-/** Checks a record with its proof. Never throws because of what they say. */
-export function checkRecord(proofText: string, record: unknown, policyFor: (origin: string) => Policy): CheckVerdict {
+/** Checks a record with its proof. Never throws because of what they say. @param keysFor verifier keys that are believed for an origin */
+export function checkRecord(
+  proofText: string,
+  record: unknown,
+  keysFor: (origin: string) => readonly VerifierKey[],
+): CheckVerdict {
   try {
     const proof = parseProof(proofText);
     const { origin } = checkpointIn(proof.checkpoint);
-    const opened = openDisclosure(partsOf(origin, record), proof.extra);
-    if ('reason' in opened) return { isProven: false, reason: opened.reason };
-    const verdict = verifyProof(proof, opened.entry, policyFor(origin));
-    return { ...verdict, hiddenParts: countHidden(proof) };
+    const { entry, hiddenParts } = openDisclosure(partsOf(origin, record), proof.extra);
+    return { isProven: true, hiddenParts, ...verifyProof(proof, entry, keysFor(origin)) };
   } catch (error) {
     if (error instanceof FormatError) return { isProven: false, reason: error.message };
     throw error;
   }
-}
-
-function countHidden({ extra }: Proof): number {
-  const json: unknown = extra === undefined ? undefined : JSON.parse(Buffer.from(extra).toString('utf8'));
-  return isRecord(json) && isRecord(json.hidden) ? Object.keys(json.hidden).length : 0;
 }

@@ -1,24 +1,29 @@
 import { randomBytes } from 'node:crypto';
+import { readFile, stat } from 'node:fs/promises';
 import { Argument, Command } from 'commander';
 import { table } from '../../cli/output.ts';
-import { CommandError, runCommand, runTool } from '../../cli/run-command.ts';
+import { CommandError, runCommand, runTool, type ToolContext, UsageError } from '../../cli/run-command.ts';
+import { FormatError, parseVerifierKey, type VerifierKey } from '../../lib/tlog/note.ts';
+import { MAX_PROOF_BYTES } from '../../lib/tlog/proof-file.ts';
 import { PROOF_LOGS, type ProofLogName } from '../../seams/proof-log.ts';
 import type { Terminal } from '../../seams/terminal.ts';
 import type { Config } from '../../settings/read-config.ts';
-import { proofCheckCommand } from './commands/check.ts';
-import { proofMonitorCommand } from './commands/monitor.ts';
-import { deriveSealingKey, proofKeyOf } from './keys.ts';
+import { checkRecord } from './check.ts';
+import { collect, proofMonitorCommand } from './commands/monitor.ts';
+import { deriveSealingKey, proofKeyOf, signerOf } from './keys.ts';
 import { beginNewOrigin } from './origins.ts';
 import { openPublishedCheckpoints, statePath } from './state.ts';
 import type { VerifiedLog } from './verify.ts';
 
 /** Faults that are shown; all are counted, and `--json` has all. */
 const SHOWN = 1000;
+/** Most bytes of a record to be checked. */
+const MAX_RECORD_BYTES = 64 * 1024 * 1024;
 
 export function addCommands(program: Command, terminal: Terminal): void {
   const command = new Command('proof').description('logs that nobody can change unseen: keys, proofs, logs of others');
   command.addCommand(keyCommand(terminal));
-  command.addCommand(proofCheckCommand(terminal));
+  command.addCommand(checkCommand(terminal));
   command.addCommand(verifyCommand(terminal));
   command.addCommand(newOriginCommand(terminal));
   command.addCommand(proofMonitorCommand(terminal));
@@ -50,6 +55,70 @@ function keyCommand(terminal: Terminal): Command {
         output.line(Buffer.from(key).toString('base64'));
       }),
     );
+}
+
+function checkCommand(terminal: Terminal): Command {
+  return new Command('check')
+    .description('check offline that a record is the one that was logged, and was not changed since')
+    .argument('<proof>', 'the proof, a .tlog-proof file')
+    .argument('<record>', 'the record as JSON, as the service answered it')
+    .option('--key <vkey>', 'verifier key of the log, or of a witness that must have cosigned; repeat it', collect, [])
+    .addHelpText(
+      'after',
+      '\nWithout --key the key follows from PROOF_KEY: the proof must be of a log of this service.' +
+        '\n\nExample:\n  $ koppelvlak proof check actie.tlog-proof actie.json --key "$(cat log.vkey)"',
+    )
+    .action((proof: string, record: string, { key }: { key: readonly string[] }) =>
+      runTool(terminal, {}, (context) => check(proof, record, key, context)),
+    );
+}
+
+async function check(
+  proofPath: string,
+  recordPath: string,
+  given: readonly string[],
+  { config, output }: ToolContext,
+): Promise<void> {
+  const keys = given.map(readKey);
+  const proofKey = proofKeyOf(config.proof);
+  if (keys.length === 0 && proofKey === undefined) throw new UsageError('give the key of the log with --key');
+  const proof = await readText(proofPath, MAX_PROOF_BYTES);
+  const record = parseRecord(await readText(recordPath, MAX_RECORD_BYTES), recordPath);
+  const verdict = checkRecord(proof, record, (origin) =>
+    proofKey === undefined || keys.length > 0 ? keys : [signerOf(proofKey, origin).key],
+  );
+  if (!verdict.isProven) throw new CommandError(`not proven: ${verdict.reason}`);
+  const { checkpoint, cosignatures, hiddenParts } = verdict;
+  output.line(`proven: this record is in ${checkpoint.origin}, and was not changed since`);
+  output.line(`tree: ${checkpoint.size} leaves, root ${Buffer.from(checkpoint.root).toString('base64')}`);
+  for (const { key, time = 0 } of cosignatures)
+    output.line(`witness: ${key.name}, ${new Date(time * 1000).toISOString()}`);
+  if (hiddenParts > 0) output.line(`not shown to you, and not judged: ${hiddenParts} parts of the record`);
+  output.line('not proven: that nothing was left out of the log');
+}
+
+/** @throws {UsageError} */
+function readKey(text: string): VerifierKey {
+  try {
+    return parseVerifierKey(text.trim());
+  } catch (error) {
+    if (error instanceof FormatError) throw new UsageError(`--key: ${error.message}`);
+    throw error;
+  }
+}
+
+async function readText(path: string, maxBytes: number): Promise<string> {
+  if ((await stat(path)).size > maxBytes) throw new CommandError(`${path} is larger than ${maxBytes} bytes`);
+  return await readFile(path, 'utf8');
+}
+
+function parseRecord(text: string, path: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new CommandError(`not proven: ${path} is not JSON`);
+    throw error;
+  }
 }
 
 /** Every leaf recomputed from the stored records. */

@@ -5,7 +5,6 @@ import { uitvoerder } from '../../demo/example-data.ts';
 import type { TourNeeds } from '../../demo/run-demo.ts';
 import { voorbeeldActie } from '../../demo/tour/tour-log.ts';
 import { parseVerifierKey } from '../../lib/tlog/note.ts';
-import { policyForLog } from '../../lib/tlog/policy.ts';
 import type { Config } from '../../settings/read-config.ts';
 import { checkRecord } from './check.ts';
 import { readSealingKey } from './keys.ts';
@@ -36,9 +35,9 @@ export async function tourLog(needs: TourNeeds): Promise<void> {
       await sleep(500);
     transcript.line(`GET ${address}/bewijs -> ${proof.status}, once its checkpoint was published`);
     const key = await client.call('GET', `${demo.file.baseUrl}/proof/v1/verwerkingen/key`);
-    const policy = policyForLog(parseVerifierKey(key.bytes.toString().trim()));
+    const keys = [parseVerifierKey(key.bytes.toString().trim())];
     const action = await read('');
-    const check = (record: object): boolean => checkRecord(proof.bytes.toString(), record, () => policy).isProven;
+    const check = (record: object): boolean => checkRecord(proof.bytes.toString(), record, () => keys).isProven;
     transcript.check('proof: the action is proven with its file and the key alone', check(action.body));
     transcript.check('proof: the same action with another user is not', !check({ ...action.body, gebruiker: 'ander' }));
 

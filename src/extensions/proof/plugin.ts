@@ -16,7 +16,8 @@ import { logRoutes, recordProofRoute } from './routes.ts';
 import { createSequencer, type Sequencer } from './sequencer.ts';
 import { openPublishedCheckpoints, statePath } from './state.ts';
 import { readLog, readOrigins, readQueue } from './store/logs.ts';
-import { openWitness, openWitnesses, readPolicy } from './witness/open.ts';
+import { openWitnesses, readPolicy } from './witness/client.ts';
+import { openWitness } from './witness/server.ts';
 import { logsOf } from './writer.ts';
 
 const CONTRACT = new URL('../../../openapi/proof.yaml', import.meta.url);

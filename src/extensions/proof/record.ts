@@ -108,65 +108,49 @@ export function entryWith(digest: Octets): Uint8Array {
   return entry;
 }
 
-/** What goes with a proof, so that its reader can compute the entry from what he sees of the record. Values are base64. */
-interface Disclosure {
-  /** Salts of the parts that he sees. */
-  readonly parts: Readonly<Record<string, string>>;
-  /** Commitments of the others. */
-  readonly hidden: Readonly<Record<string, string>>;
-}
-
-/** @param shown names of the parts that the reader sees; those without content are always hidden */
-export async function disclosure(seed: Uint8Array, record: Parted, shown: ReadonlySet<string>): Promise<Disclosure> {
+/**
+ * The `extra` of a proof, with which its reader computes the entry: JSON with the salts (base64) of the `parts` that this reader sees, and
+ * the commitments to the `hidden` others.
+ * @param shown names of the parts that the reader sees; those without content are always hidden
+ */
+export async function disclosure(seed: Uint8Array, record: Parted, shown: ReadonlySet<string>): Promise<Uint8Array> {
   const [salts, hidden] = [new Map<string, string>(), new Map<string, string>()];
   await forEachWithinBudget(saltedParts(seed, record), (part) => {
     if (part.json !== undefined && shown.has(part.name)) salts.set(part.name, base64(part.salt));
     else hidden.set(part.name, base64(commitment(part)));
   });
-  return { parts: Object.fromEntries(salts), hidden: Object.fromEntries(hidden) };
+  return Buffer.from(JSON.stringify({ parts: Object.fromEntries(salts), hidden: Object.fromEntries(hidden) }));
 }
-
-/** A disclosure as the `extra` of a proof: JSON in UTF-8. */
-export function encodeDisclosure(value: Disclosure): Uint8Array {
-  return Buffer.from(JSON.stringify(value));
-}
-
-/** The entry that a reader computes from what he sees, or why he cannot. */
-type OpenedDisclosure = { readonly entry: Uint8Array } | { readonly reason: string };
 
 /**
- * Computes the entry from the parts that a reader has and the `extra` of a proof. He must have exactly the parts that have a salt: with
- * less nothing is shown, and more would not be covered.
+ * Computes the entry from the parts that a reader has and the `extra` of a proof, and says how many parts are hidden from that reader.
+ * @throws {FormatError} unless the reader has exactly the parts that have a salt: with less nothing is shown, and more would not be covered
  */
-export function openDisclosure(parts: Parts, extra: Uint8Array | undefined): OpenedDisclosure {
-  const disclosed = readDisclosure(extra);
-  if (disclosed === undefined)
-    return { reason: 'the extra data of the proof is not a disclosure of salts and commitments' };
-  const { salts, hidden } = disclosed;
+export function openDisclosure(
+  parts: Parts,
+  extra: Uint8Array | undefined,
+): { readonly entry: Uint8Array; readonly hiddenParts: number } {
+  const json = extra === undefined ? undefined : parseJson(extra);
+  const [salts, hidden] = isRecord(json) ? [readSecrets(json.parts), readSecrets(json.hidden)] : [];
+  if (salts === undefined || hidden === undefined)
+    throw new FormatError('the extra data of the proof is not a disclosure of salts and commitments');
   for (const name of salts.keys()) {
-    if (!Object.hasOwn(parts, name)) return { reason: `the record lacks the part "${name}" that the proof covers` };
+    if (!Object.hasOwn(parts, name)) throw new FormatError(`the record lacks the part "${name}" that the proof covers`);
   }
   const entry: Committed[] = [...hidden];
   for (const [name, json] of Object.entries(parts)) {
     const salt = salts.get(name);
-    if (salt === undefined) return { reason: `the proof does not cover the part "${name}"` };
-    if (hidden.has(name)) return { reason: `the proof both shows and hides the part "${name}"` };
+    if (salt === undefined) throw new FormatError(`the proof does not cover the part "${name}"`);
+    if (hidden.has(name)) throw new FormatError(`the proof both shows and hides the part "${name}"`);
     try {
       entry.push([name, commitment({ salt, json })]);
     } catch (error) {
       if (error instanceof CanonicalFormError)
-        return { reason: `the part "${name}" cannot be hashed: ${error.message}` };
+        throw new FormatError(`the part "${name}" cannot be hashed: ${error.message}`);
       throw error;
     }
   }
-  return { entry: joined(entry) };
-}
-
-function readDisclosure(extra: Uint8Array | undefined) {
-  const json = extra === undefined ? undefined : parseJson(extra);
-  if (!isRecord(json)) return undefined;
-  const [salts, hidden] = [readSecrets(json.parts), readSecrets(json.hidden)];
-  return salts === undefined || hidden === undefined ? undefined : { salts, hidden };
+  return { entry: joined(entry), hiddenParts: hidden.size };
 }
 
 function readSecrets(value: unknown): ReadonlyMap<string, Octets> | undefined {
@@ -174,7 +158,7 @@ function readSecrets(value: unknown): ReadonlyMap<string, Octets> | undefined {
   const secrets = new Map<string, Octets>();
   for (const [name, text] of Object.entries(value)) {
     const bytes = typeof text === 'string' ? decodeBase64(text) : undefined;
-    if (bytes?.length !== SECRET_BYTES || Buffer.byteLength(name) > 0xffff) return undefined;
+    if (bytes?.length !== SECRET_BYTES) return undefined;
     secrets.set(name, octets(bytes));
   }
   return secrets;

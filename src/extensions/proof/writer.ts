@@ -8,7 +8,7 @@ import { readHashesFromTiles } from '../../lib/tlog/tiles.ts';
 import type { ProofLogName, ProofWriter, ProofWriters, Shown } from '../../seams/proof-log.ts';
 import type { Config } from '../../settings/read-config.ts';
 import { readSealingKey, type SealingKey, sealingKeyOf } from './keys.ts';
-import { disclosure, encodeDisclosure, entryOf, entryWithinBudget } from './record.ts';
+import { disclosure, entryOf, entryWithinBudget } from './record.ts';
 import { recordRemoval } from './removals.ts';
 import { findLeaves, tileReader } from './store/leaves.ts';
 import { addToQueue, readOrigins } from './store/logs.ts';
@@ -86,7 +86,7 @@ async function prove(db: Db, log: ProofLogName, { record, seed, number, shown }:
   if (place.index >= size) return undefined;
   const read = readHashesFromTiles(size, tileReader(db, origin));
   return formatProof({
-    extra: encodeDisclosure(await disclosure(seed, record, shown)),
+    extra: await disclosure(seed, record, shown),
     index: place.index,
     hashes: await proveInclusion(place.index, size, read),
     checkpoint: origin.checkpoint,

@@ -10,7 +10,7 @@ import { HASH_BYTES, type Tree } from './merkle.ts';
  * a fault of this program.
  */
 export class FormatError extends Error {
-  override readonly name: string = 'FormatError';
+  override readonly name = 'FormatError';
 }
 
 /** Signature types of signed-note. */
@@ -18,11 +18,8 @@ export const LOG_KEY = 0x01;
 export const WITNESS_KEY = 0x04;
 type KeyType = typeof LOG_KEY | typeof WITNESS_KEY;
 
-/** Most bytes of a note: a hundred signatures, of which some are post-quantum. signed-note demands room for sixteen. */
+/** Most bytes of a note: room for a hundred signatures, also post-quantum ones. signed-note demands room for sixteen. */
 export const MAX_NOTE_BYTES = 256 * 1024;
-const MAX_SIGNATURES = 100;
-/** Most bytes of a verifier key. */
-const MAX_KEY_BYTES = 1024;
 
 const SEED_BYTES = 32;
 const PUBLIC_KEY_BYTES = 32;
@@ -67,17 +64,6 @@ interface OpenedNote {
   readonly verified: readonly VerifiedSignature[];
 }
 
-/** A note that is malformed, or that no known key signed, or whose signature of a known key does not verify. */
-export class NoteError extends FormatError {
-  override readonly name = 'NoteError';
-  readonly reason: 'malformed' | 'bad-signature' | 'unsigned';
-
-  constructor(reason: NoteError['reason'], message: string) {
-    super(message);
-    this.reason = reason;
-  }
-}
-
 /** signed-note, Format: not empty, no Unicode space, no plus; and nothing that would break a line. */
 const KEY_NAME = /^[^\s\u0085+\p{Cc}]+$/u;
 
@@ -88,7 +74,7 @@ const KEY_NAME = /^[^\s\u0085+\p{Cc}]+$/u;
 export function parseVerifierKey(text: string): VerifierKey {
   const [name = '', id = '', ...rest] = text.split('+');
   const bytes = decodeBase64(rest.join('+'));
-  if (Buffer.byteLength(text) > MAX_KEY_BYTES || !KEY_NAME.test(name) || bytes === undefined) {
+  if (!KEY_NAME.test(name) || bytes === undefined) {
     throw new FormatError('a verifier key is written name+id+base64');
   }
   const [type] = bytes;
@@ -150,18 +136,18 @@ function cosigned(text: string, time: number): Uint8Array {
 
 /**
  * Takes a note apart without verifying anything.
- * @throws {NoteError} `malformed`
+ * @throws {FormatError}
  */
 export function splitNote(note: string): { readonly text: string; readonly signatures: readonly NoteSignature[] } {
-  if (Buffer.byteLength(note) > MAX_NOTE_BYTES) throw malformed('the note is too large');
+  if (Buffer.byteLength(note) > MAX_NOTE_BYTES) throw new FormatError('the note is too large');
   // signed-note, Format: no control character of ASCII but the newline.
   if (!note.isWellFormed() || /[^\n\x20-\u{10ffff}]/u.test(note))
-    throw malformed('the note has characters that none may have');
+    throw new FormatError('the note has characters that none may have');
   const end = note.lastIndexOf('\n\n');
-  if (end === -1) throw malformed('the note has no empty line before its signatures');
+  if (end === -1) throw new FormatError('the note has no empty line before its signatures');
   const lines = note.slice(end + 2).split('\n');
-  if (lines.pop() !== '' || lines.length === 0) throw malformed('the note has no signature, or its last line no end');
-  if (lines.length > MAX_SIGNATURES) throw malformed(`the note has more than ${MAX_SIGNATURES} signatures`);
+  if (lines.pop() !== '' || lines.length === 0)
+    throw new FormatError('the note has no signature, or its last line no end');
   return { text: note.slice(0, end + 1), signatures: lines.map(parseSignature) };
 }
 
@@ -169,7 +155,7 @@ function parseSignature(line: string): NoteSignature {
   const [dash, name = '', encoded = '', ...more] = line.split(' ');
   const bytes = decodeBase64(encoded);
   if (dash !== '\u2014' || !KEY_NAME.test(name) || bytes === undefined || bytes.length < 5 || more.length > 0) {
-    throw malformed('a signature line is not written as one');
+    throw new FormatError('a signature line is not written as one');
   }
   const id = Buffer.from(bytes.subarray(0, 4)).toString('hex');
   return { name, id, signature: bytes.subarray(4), line: `${line}\n` };
@@ -177,7 +163,7 @@ function parseSignature(line: string): NoteSignature {
 
 /**
  * Verifies the signatures of known keys and ignores the others (signed-note, Signatures).
- * @throws {NoteError} when it is malformed, when one of a known key does not verify, or when no known key signed it
+ * @throws {FormatError} when it is malformed, when one of a known key does not verify, or when no known key signed it
  */
 export function openNote(note: string, keys: readonly VerifierKey[]): OpenedNote {
   const { text, signatures } = splitNote(note);
@@ -187,10 +173,10 @@ export function openNote(note: string, keys: readonly VerifierKey[]): OpenedNote
     // A second signature of one key adds nothing.
     if (key === undefined || verified.has(key.text)) continue;
     const result = verifySignature(text, signature, key);
-    if (result === undefined) throw new NoteError('bad-signature', `the signature of ${key.name} does not verify`);
+    if (result === undefined) throw new FormatError(`the signature of ${key.name} does not verify`);
     verified.set(key.text, result);
   }
-  if (verified.size === 0) throw new NoteError('unsigned', 'no known key signed the note');
+  if (verified.size === 0) throw new FormatError('no known key signed the note');
   return { text, verified: [...verified.values()] };
 }
 
@@ -219,10 +205,6 @@ function readTime(signature: Uint8Array): number | undefined {
   if (signature.length < 8) return undefined;
   const time = Number(Buffer.from(signature.subarray(0, 8)).readBigUInt64BE());
   return time > 0 && Number.isSafeInteger(time) ? time : undefined;
-}
-
-function malformed(message: string): NoteError {
-  return new NoteError('malformed', message);
 }
 
 /**

@@ -1,8 +1,20 @@
 /** Proofs that can be checked without a network (C2SP tlog-proof): an entry's place in a tree, and the checkpoint over that tree. */
 
 import { leafHash, verifyInclusion } from './merkle.ts';
-import { decodeBase64, FormatError, MAX_NOTE_BYTES, parseHash, parseSize } from './note.ts';
-import { openCheckpoint, type Policy, type TrustedCheckpoint } from './policy.ts';
+import {
+  type Checkpoint,
+  checkpointIn,
+  decodeBase64,
+  FormatError,
+  LOG_KEY,
+  MAX_NOTE_BYTES,
+  openNote,
+  parseHash,
+  parseSize,
+  type VerifiedSignature,
+  type VerifierKey,
+  WITNESS_KEY,
+} from './note.ts';
 
 export interface Proof {
   /** For the application; nobody signed it. */
@@ -48,16 +60,34 @@ export function parseProof(text: string): Proof {
   return { extra, index: parseSize(index.slice(6), 'the index'), hashes, checkpoint: text.slice(end + 2) };
 }
 
-/** What a proof shows, or why it shows nothing. */
-export type ProofVerdict =
-  | ({ readonly isProven: true } & TrustedCheckpoint)
-  | { readonly isProven: false; readonly reason: string };
+/** A checkpoint whose signatures were verified. */
+export interface TrustedCheckpoint {
+  readonly checkpoint: Checkpoint;
+  readonly cosignatures: readonly VerifiedSignature[];
+}
 
-/** Checks that an entry is in the log, by the four steps of tlog-proof, Verifying a tlog proof. */
-export function verifyProof(proof: Proof, entry: Uint8Array, policy: Policy): ProofVerdict {
-  const opened = openCheckpoint(proof.checkpoint, policy);
-  if ('reason' in opened) return { isProven: false, reason: opened.reason };
-  if (verifyInclusion(proof.index, leafHash(entry), opened.checkpoint, proof.hashes))
-    return { isProven: true, ...opened };
-  return { isProven: false, reason: 'the entry is not in the tree that the checkpoint is of, at this index' };
+/**
+ * Checks that an entry is in the log, by the four steps of tlog-proof, Verifying a tlog proof. One of the keys must be the log's; every
+ * witness among them must have cosigned.
+ * @throws {FormatError} that says why nothing is proven
+ */
+export function verifyProof(proof: Proof, entry: Uint8Array, keys: readonly VerifierKey[]): TrustedCheckpoint {
+  const opened = openCheckpoint(proof.checkpoint, keys);
+  if (!verifyInclusion(proof.index, leafHash(entry), opened.checkpoint, proof.hashes))
+    throw new FormatError('the entry is not in the tree that the checkpoint is of, at this index');
+  return opened;
+}
+
+/** Opens a signed checkpoint with the key of its log and those of witnesses. @throws {FormatError} */
+export function openCheckpoint(note: string, keys: readonly VerifierKey[]): TrustedCheckpoint {
+  const checkpoint = checkpointIn(note);
+  // The name of a log's key is its origin, so a key speaks for its own log only.
+  const logKeys = keys.filter(({ name, type }) => type === LOG_KEY && name === checkpoint.origin);
+  if (logKeys.length === 0) throw new FormatError('the checkpoint is of another log than the key');
+  openNote(note, logKeys);
+  const witnesses = keys.filter(({ type }) => type === WITNESS_KEY);
+  const { verified } = openNote(note, [...logKeys, ...witnesses]);
+  for (const witness of witnesses)
+    if (!verified.some(({ key }) => key === witness)) throw new FormatError(`${witness.name} did not cosign it`);
+  return { checkpoint, cosignatures: verified.filter(({ key }) => key.type === WITNESS_KEY) };
 }

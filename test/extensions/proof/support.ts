@@ -6,9 +6,8 @@ import { expect } from 'vitest';
 import { openDisclosure } from '../../../src/extensions/proof/record.ts';
 import { createProofWriters } from '../../../src/extensions/proof/writer.ts';
 import { systemClock } from '../../../src/lib/time.ts';
-import { checkpointIn, parseVerifierKey } from '../../../src/lib/tlog/note.ts';
-import { policyForLog } from '../../../src/lib/tlog/policy.ts';
-import { type ProofVerdict, parseProof, verifyProof } from '../../../src/lib/tlog/proof-file.ts';
+import { checkpointIn, FormatError, parseVerifierKey } from '../../../src/lib/tlog/note.ts';
+import { parseProof, verifyProof } from '../../../src/lib/tlog/proof-file.ts';
 import type { Outcome } from '../../../src/raadsfeed/store/publish.ts';
 import { createPublisher } from '../../../src/raadsfeed/writer/publisher.ts';
 import { readConfig } from '../../../src/settings/read-config.ts';
@@ -83,9 +82,13 @@ export async function hasLeaves(address: string, size: number): Promise<string> 
 }
 
 /** What a proof says of these parts, to somebody who has the verifier key only. */
-export function judge(proofText: string, parts: Readonly<Record<string, unknown>>, verifierKey: string): ProofVerdict {
+export function judge(proofText: string, parts: Readonly<Record<string, unknown>>, verifierKey: string) {
   const proof = parseProof(proofText);
-  const opened = openDisclosure(parts, proof.extra);
-  if ('reason' in opened) return { isProven: false, reason: opened.reason };
-  return verifyProof(proof, opened.entry, policyForLog(parseVerifierKey(verifierKey.trim())));
+  try {
+    const { entry } = openDisclosure(parts, proof.extra);
+    return { isProven: true, ...verifyProof(proof, entry, [parseVerifierKey(verifierKey.trim())]) };
+  } catch (error) {
+    if (error instanceof FormatError) return { isProven: false, reason: error.message };
+    throw error;
+  }
 }

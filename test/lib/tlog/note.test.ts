@@ -14,7 +14,7 @@ import {
   splitNote,
   WITNESS_KEY,
 } from '../../../src/lib/tlog/note.ts';
-import { openCheckpoint, parsePolicy, policyForLog } from '../../../src/lib/tlog/policy.ts';
+import { parsePolicy } from '../../../src/lib/tlog/policy.ts';
 import { formatProof, parseProof, verifyProof } from '../../../src/lib/tlog/proof-file.ts';
 import { entry, growTree } from './grown-tree.ts';
 import { askGo, hasGo, recorded, WITHOUT_GO } from './judge.ts';
@@ -78,12 +78,9 @@ describe(`notes${WITHOUT_GO}`, () => {
     ['a control character', `a\t\n\n${log.sign('a\t\n')}`],
     ['base64 that ends otherwise', 'a\n\n\u2014 b AAAAAAB=\n'],
     ['half a surrogate', `\ud800\n\n${log.sign('a\n')}`],
-    ['too many signatures', `a\n\n${log.sign('a\n').repeat(101)}`],
     ['too many bytes', `${'a'.repeat(300_000)}\n\n${log.sign('a\n')}`],
   ])('are refused with %s', (_what, note) => {
-    expect(() => openNote(note, [log.key])).toThrow(
-      expect.objectContaining({ name: 'NoteError', reason: 'malformed' }),
-    );
+    expect(() => openNote(note, [log.key])).toThrow(FormatError);
   });
 
   it('have keys whose id belongs to them', () => {
@@ -142,15 +139,14 @@ const LINES = (quorum: string): string =>
 describe('policies', () => {
   const cosigners = witnesses.map(({ key }) => key);
   it('count witnesses and groups', () => {
-    const policy = parsePolicy(Buffer.from(LINES('two')));
-    expect(policy.logs.map(({ key }) => key.name)).toEqual([ORIGIN]);
+    const policy = parsePolicy(LINES('two'));
     expect(policy.witnesses.map(({ name, url }) => `${name} ${url}`)).toContain('W1 https://w1.example/witness');
     expect(policy.isQuorum(cosigners)).toBe(true);
     expect(policy.isQuorum(cosigners.slice(1))).toBe(true);
     expect(policy.isQuorum(cosigners.slice(2))).toBe(false);
     expect(policy.isQuorum([])).toBe(false);
-    expect(parsePolicy(Buffer.from(LINES('none'))).isQuorum([])).toBe(true);
-    expect(parsePolicy(Buffer.from(LINES('W2'))).isQuorum(cosigners.slice(0, 2))).toBe(false);
+    expect(parsePolicy(LINES('none')).isQuorum([])).toBe(true);
+    expect(parsePolicy(LINES('W2')).isQuorum(cosigners.slice(0, 2))).toBe(false);
   });
 
   const [first = ''] = cosigners.map(({ text }) => text);
@@ -167,7 +163,7 @@ describe('policies', () => {
     ['constructor a\nquorum none', 'line 1: "constructor" is not one of log, witness, group and quorum'],
     ['# nothing', 'the policy has no quorum line'],
   ])('name the line that is wrong: %s', (text, message) => {
-    expect(() => parsePolicy(Buffer.from(text))).toThrow(message);
+    expect(() => parsePolicy(text)).toThrow(message);
   });
 });
 
@@ -183,36 +179,27 @@ describe('proofs', () => {
     const proof = await made;
     expect(parseProof(formatProof(proof))).toEqual(proof);
     expect(parseProof(formatProof({ ...proof, extra: undefined })).extra).toBeUndefined();
-    const policy = parsePolicy(Buffer.from(LINES('two')));
-    expect(verifyProof(proof, entry(77), policy)).toMatchObject({
-      isProven: true,
+    const keys = [log, ...witnesses.slice(0, 2)].map(({ key }) => key);
+    expect(verifyProof(proof, entry(77), keys)).toMatchObject({
       checkpoint: { size: 300 },
       cosignatures: [{ time: TIME }, { time: TIME }],
     });
-    expect(verifyProof(proof, entry(78), policy)).toMatchObject({
-      isProven: false,
-      reason: expect.stringMatching(/entry/),
-    });
-    expect(verifyProof({ ...proof, index: 78 }, entry(77), policy)).toMatchObject({ isProven: false });
+    expect(() => verifyProof(proof, entry(78), keys)).toThrow(/entry/);
+    expect(() => verifyProof({ ...proof, index: 78 }, entry(77), keys)).toThrow(/entry/);
   });
 
-  it('are refused for another log, too few witnesses, or one that did not sign', async () => {
+  it('are refused for another log, without a witness that is asked for, or with one that did not sign', async () => {
     const proof = await made;
     const other = createSigner('example.com/proof/v1/other', Buffer.alloc(32, 1));
-    expect(verifyProof(proof, entry(77), policyForLog(other.key))).toMatchObject({
-      reason: expect.stringMatching(/another log/),
-    });
+    expect(() => verifyProof(proof, entry(77), [other.key])).toThrow(/another log/);
     const impostor = createSigner(ORIGIN, Buffer.alloc(32, 9));
-    expect(verifyProof(proof, entry(77), policyForLog(impostor.key))).toMatchObject({
-      reason: expect.stringMatching(/no known key/),
-    });
-    const all = parsePolicy(Buffer.from(LINES('two').replace('two 2', 'two all')));
-    expect(verifyProof(proof, entry(77), all)).toMatchObject({ reason: expect.stringMatching(/too few/) });
+    expect(() => verifyProof(proof, entry(77), [impostor.key])).toThrow(/no known key/);
+    const all = [log, ...witnesses].map(({ key }) => key);
+    expect(() => verifyProof(proof, entry(77), all)).toThrow(/w4.example did not cosign/);
     // A line in a witness's name over another text.
     const lie = witnesses.at(-1)?.sign('example.com/else\n1\n\n', TIME) ?? '';
-    expect(openCheckpoint(`${proof.checkpoint}${lie}`, all)).toMatchObject({
-      reason: expect.stringMatching(/does not verify/),
-    });
+    const lied = { ...proof, checkpoint: `${proof.checkpoint}${lie}` };
+    expect(() => verifyProof(lied, entry(77), all)).toThrow(/does not verify/);
   });
 
   it.each([

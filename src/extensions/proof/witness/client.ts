@@ -1,29 +1,40 @@
 /** Asks witnesses for their cosignatures on checkpoints of ours (C2SP tlog-witness, the side of the log). */
+import { readFile } from 'node:fs/promises';
+import type { FastifyInstance } from 'fastify';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { type Logger, reasonOf } from '../../../lib/log.ts';
-import type { ProxySettings } from '../../../lib/outbound/guarded-fetch.ts';
-import { backoffMs } from '../../../lib/outbound/outbound-client.ts';
+import {
+  createGuardedConnections,
+  headerValue,
+  type ProxySettings,
+  readBody,
+} from '../../../lib/outbound/guarded-fetch.ts';
+import { proveConsistency } from '../../../lib/tlog/merkle.ts';
 import {
   type Checkpoint,
   checkpointIn,
+  FormatError,
   formatNote,
-  NoteError,
   openNote,
   parseSize,
   splitNote,
   type VerifierKey,
 } from '../../../lib/tlog/note.ts';
-import type { Policy, PolicyWitness } from '../../../lib/tlog/policy.ts';
-import { createProofHttp } from '../http.ts';
-import { formatAddCheckpoint } from './add-checkpoint.ts';
+import { type Policy, type PolicyWitness, parsePolicy } from '../../../lib/tlog/policy.ts';
+import { readHashesFromTiles } from '../../../lib/tlog/tiles.ts';
+import { tileReader } from '../store/leaves.ts';
+import { readOrigin } from '../store/logs.ts';
+import { formatAddCheckpoint } from './server.ts';
 
+/** Milliseconds that a witness has for one answer. */
+const TIMEOUT_MS = 5_000;
+const CONNECT_TIMEOUT_MS = 2_000;
 /** Most bytes of an answer: a few signature lines. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 /** Times that one witness is asked about one checkpoint: another size, and once more when two instances ask at once. */
 const MAX_ATTEMPTS = 3;
 /** Seconds that the clock of a witness may be ahead. */
 const MAX_AHEAD_SECONDS = 300;
-const BACKOFF = { firstMs: 1_000, maxMs: 60_000 };
 
 interface WitnessClientOptions {
   /** Of `PROOF_WITNESSES`; witnesses without an address are not asked. */
@@ -31,7 +42,6 @@ interface WitnessClientOptions {
   /** The proof that the log's tree of the new size continues that of the old one. */
   readonly proveConsistency: (origin: string, oldSize: number, newSize: number) => Promise<readonly Uint8Array[]>;
   readonly proxy?: ProxySettings;
-  readonly timeoutMs: number;
   readonly metrics: Registry;
   readonly log: Pick<Logger, 'warn'>;
   /** Milliseconds since 1970. */
@@ -69,9 +79,8 @@ export interface WitnessClient {
   /** Whether the policy demands cosignatures. */
   readonly isNeeded: boolean;
   /**
-   * Asks every witness that has not cosigned this checkpoint, all at once. One that failed is left alone for a while, so call again with the
-   * same checkpoint until nothing is missing. Never rejects because of a witness.
-   * @param note the checkpoint as the log signed it
+   * Asks every witness that has not cosigned this checkpoint, all at once: call again with the result until nothing is missing. Never
+   * rejects because of a witness.
    */
   cosign(note: string): Promise<Cosigned>;
   /**
@@ -99,49 +108,59 @@ interface Answer {
   readonly line?: string;
 }
 
-/** What is remembered of one witness for one log. */
-interface Memory {
-  /** The size that it cosigned last, as far as is known. */
-  size: number;
-  /** Its line for this text. */
-  cosigned?: { readonly text: string; readonly line: string };
-  /** What its last answer contradicted. */
-  contradiction?: Contradiction | undefined;
-  failures: number;
-  /** Not asked before, in milliseconds since 1970. */
-  notBefore: number;
-}
-
 export function createWitnessClient(options: WitnessClientOptions): WitnessClient {
   const { policy, proveConsistency, now, log, signal } = options;
-  const http = createProofHttp(options.timeoutMs, MAX_ANSWER_BYTES, options.proxy);
+  const connections = createGuardedConnections({
+    // An operator chose their addresses.
+    rules: { allowPrivate: true },
+    proxy: options.proxy,
+    maxRedirects: 0,
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    agent: { connections: 4, keepAliveTimeout: 4_000 },
+  });
   const metrics = witnessMetrics(options.metrics);
-  const memories = new Map<string, Memory>();
+  /** By witness and origin: the size that it cosigned last, as far as is known here. */
+  const sizes = new Map<string, number>();
+  /** What its last answer contradicted, until it confirms something: being away is no confirmation. */
+  const contradictions = new Map<string, Contradiction>();
   /** Logs without a quorum, with the witnesses that are missing. */
   const tooFew = new Map<string, readonly string[]>();
 
-  const memoryOf = ({ name }: PolicyWitness, origin: string): Memory => {
-    const key = `${name} ${origin}`;
-    const memory = memories.get(key) ?? { size: 0, failures: 0, notBefore: 0 };
-    memories.set(key, memory);
-    return memory;
+  const post = async (address: string, body: string) => {
+    const { answer } = await connections.request(
+      address,
+      {
+        method: 'POST',
+        headers: { 'user-agent': 'koppelvlak', 'content-type': 'text/plain; charset=utf-8' },
+        body,
+        signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+      },
+      'none',
+    );
+    const bytes = await readBody(answer.body, headerValue(answer.headers['content-encoding']), MAX_ANSWER_BYTES);
+    return { status: answer.statusCode, type: headerValue(answer.headers['content-type']) ?? '', text: `${bytes}` };
   };
 
   /**
    * Asks one witness, from a size on that it may have cosigned last.
    * @param teach whether a witness that knows nothing of the log is given the checkpoint
    */
-  const ask = async (witness: PolicyWitness, { text, note, ...tree }: Signed, from: number, teach: boolean) => {
-    const refused: Answer = { contradiction: { witness: witness.name } };
-    const address = `${witness.url?.replace(/\/$/, '')}/add-checkpoint`;
+  const ask = async (
+    { name, key, url }: PolicyWitness,
+    { text, note, ...tree }: Signed,
+    from: number,
+    teach: boolean,
+  ): Promise<Answer> => {
+    const refused = { contradiction: { witness: name } };
     let oldSize = from;
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
       // Not a fault of the witness when this fails.
       const proof = await proveConsistency(tree.origin, oldSize, tree.size);
       let known: number;
       try {
-        const answer = await http.call(address, signal, formatAddCheckpoint({ oldSize, proof, note }));
-        if (answer.status === 200) return { line: verifiedLine(text, answer.text, witness.key, now()), had: oldSize };
+        const body = formatAddCheckpoint({ oldSize, proof, note });
+        const answer = await post(`${url?.replace(/\/$/, '')}/add-checkpoint`, body);
+        if (answer.status === 200) return { line: verifiedLine(text, answer.text, key, now()), had: oldSize };
         if (answer.status === 422 && oldSize > 0) return refused;
         if (answer.status !== 409) throw new Error(`status ${answer.status}`);
         const namesSize = /^text\/x\.tlog\.size\s*(;|$)/i.test(answer.type);
@@ -154,7 +173,7 @@ export function createWitnessClient(options: WitnessClientOptions): WitnessClien
         return { failure: reasonOf(error) };
       }
       // Nothing of ours continues a larger tree: either another instance was faster, or this log lost entries.
-      if (known > tree.size) return { contradiction: { witness: witness.name, known } };
+      if (known > tree.size) return { contradiction: { witness: name, known } };
       if (known === oldSize && known === tree.size && known > 0) return refused;
       if (known === oldSize) return { failure: 'it refuses the size that it names itself' };
       if (known === 0 && !teach) return { had: 0 };
@@ -163,42 +182,32 @@ export function createWitnessClient(options: WitnessClientOptions): WitnessClien
     return { failure: 'its size changed at each attempt' };
   };
 
-  /** The same, unless it failed shortly before; its answer is remembered, counted and logged. */
-  const askOne = async (witness: PolicyWitness, checkpoint: Signed, teach: boolean): Promise<Answer | undefined> => {
+  /** The same for a witness that has not cosigned it; what it said is remembered, counted and logged. */
+  const askOne = async (witness: PolicyWitness, checkpoint: Signed, teach: boolean): Promise<Answer> => {
     const { name } = witness;
-    const { origin, text, size } = checkpoint;
-    const memory = memoryOf(witness, origin);
-    if (teach && memory.cosigned?.text === text) return { line: memory.cosigned.line, had: size };
-    if (witness.url === undefined) return undefined;
-    // It holds until the witness itself confirms something: not being there is no confirmation.
-    const { contradiction } = memory;
-    const before =
-      contradiction !== undefined && (contradiction.known ?? size + 1) > size ? { contradiction } : undefined;
-    if (memory.notBefore > now()) return before;
-    const answer: Answer = await ask(witness, checkpoint, teach ? memory.size : size, teach);
-    if (answer.failure !== undefined) {
-      memory.failures += 1;
-      memory.notBefore = now() + backoffMs(BACKOFF, memory.failures);
-      log.warn({ witness: name, origin, reason: answer.failure }, 'a witness did not cosign a checkpoint');
-    } else {
-      memory.failures = 0;
-      memory.notBefore = 0;
-      memory.contradiction = answer.contradiction;
-      if (answer.had !== undefined) memory.size = answer.line === undefined ? answer.had : size;
-      if (answer.line !== undefined) memory.cosigned = { text, line: answer.line };
+    const { origin, size, note } = checkpoint;
+    const line = teach ? lineIn(note, witness.key) : undefined;
+    if (line !== undefined) return { line, had: size };
+    if (witness.url === undefined) return { failure: 'it has no address' };
+    const memory = `${name} ${origin}`;
+    const answer = await ask(witness, checkpoint, teach ? (sizes.get(memory) ?? 0) : size, teach);
+    const { failure, contradiction, had } = answer;
+    const isCosigned = answer.line !== undefined;
+    if (isCosigned || had === undefined)
+      metrics.requests.inc({ witness: name, result: isCosigned ? 'cosigned' : 'failed' });
+    if (had !== undefined) {
+      sizes.set(memory, isCosigned ? size : had);
+      contradictions.delete(memory);
+      return answer;
     }
-    if (answer.contradiction !== undefined)
-      log.warn(
-        { witness: name, origin, reason: contradicts(answer.contradiction, size) },
-        'a witness refused a checkpoint',
-      );
-    if (answer.line !== undefined) metrics.cosigned.set({ witness: name, origin }, size);
-    if (answer.line !== undefined || answer.had === undefined)
-      metrics.requests.inc({ witness: name, result: answer.line === undefined ? 'failed' : 'cosigned' });
-    return answer.failure === undefined ? answer : (before ?? answer);
+    if (contradiction !== undefined) contradictions.set(memory, contradiction);
+    const reason = contradiction === undefined ? failure : contradicts(contradiction, size);
+    log.warn({ witness: name, origin, reason }, 'a witness did not cosign a checkpoint');
+    const remembered = contradictions.get(memory);
+    return remembered === undefined || (remembered.known ?? size + 1) <= size ? answer : { contradiction: remembered };
   };
 
-  const askAll = (note: string, teach: boolean) => {
+  const askAll = (note: string, teach: boolean): Promise<Answer[]> => {
     const checkpoint: Signed = { ...checkpointIn(note), text: splitNote(note).text, note };
     return Promise.all(policy.witnesses.map((witness) => askOne(witness, checkpoint, teach)));
   };
@@ -207,30 +216,24 @@ export function createWitnessClient(options: WitnessClientOptions): WitnessClien
     isNeeded: !policy.isQuorum([]),
     async cosign(note) {
       const { text, signatures } = splitNote(note);
-      const { origin, size } = checkpointIn(note);
-      // What another instance has asked for already.
-      for (const witness of policy.witnesses) {
-        const line = lineIn(note, witness.key);
-        if (line !== undefined) Object.assign(memoryOf(witness, origin), { size, cosigned: { text, line } });
-      }
+      const { origin } = checkpointIn(note);
       const answers = await askAll(note, true);
-      const lines = answers.flatMap((answer) => answer?.line ?? []);
-      const hasCosigned = (place: number): boolean => answers[place]?.line !== undefined;
-      const cosigners = policy.witnesses.filter((_, place) => hasCosigned(place));
-      const missing = policy.witnesses.filter((_, place) => !hasCosigned(place)).map(({ name }) => name);
-      const isQuorum = policy.isQuorum(cosigners.map(({ key }) => key));
+      const [cosigners, others] = [true, false].map((has) =>
+        policy.witnesses.filter((_, place) => (answers[place]?.line !== undefined) === has),
+      );
+      const missing = others?.map(({ name }) => name) ?? [];
+      const isQuorum = policy.isQuorum(cosigners?.map(({ key }) => key) ?? []);
       metrics.quorum.set({ origin }, isQuorum ? 1 : 0);
       if (isQuorum) tooFew.delete(origin);
       else tooFew.set(origin, missing);
-      const own = signatures.map(({ line }) => line);
-      const all = [...own, ...lines.filter((line) => !own.includes(line))];
-      return { note: formatNote(text, all), isQuorum, missing, contradiction: worst(answers) };
+      const lines = new Set([...signatures.map(({ line }) => line), ...answers.flatMap(({ line }) => line ?? [])]);
+      return { note: formatNote(text, [...lines]), isQuorum, missing, contradiction: worst(answers) };
     },
     async confirm(note) {
       const answers = await askAll(note, false);
       return {
-        answered: answers.filter((answer) => answer !== undefined && answer.failure === undefined).length,
-        confirmed: answers.filter((answer) => answer?.line !== undefined && (answer.had ?? 0) > 0).length,
+        answered: answers.filter(({ failure }) => failure === undefined).length,
+        confirmed: answers.filter(({ line, had = 0 }) => line !== undefined && had > 0).length,
         contradiction: worst(answers),
       };
     },
@@ -238,14 +241,14 @@ export function createWitnessClient(options: WitnessClientOptions): WitnessClien
       const [first] = tooFew;
       return first && `too few witnesses cosigned ${first[0]}; missing: ${first[1].join(', ')}`;
     },
-    close: http.close,
+    close: connections.close,
   };
 }
 
 /** A refusal says more than a larger size, which another instance may have shown; of several the largest. */
-function worst(answers: readonly (Answer | undefined)[]): Contradiction | undefined {
-  const sizeOf = ({ known = Number.POSITIVE_INFINITY }: Contradiction): number => known;
-  return answers.flatMap((answer) => answer?.contradiction ?? []).sort((a, b) => sizeOf(b) - sizeOf(a))[0];
+function worst(answers: readonly Answer[]): Contradiction | undefined {
+  const sizeOf = ({ known = Number.MAX_VALUE }: Contradiction): number => known;
+  return answers.flatMap(({ contradiction }) => contradiction ?? []).sort((a, b) => sizeOf(b) - sizeOf(a))[0];
 }
 
 /** @param size leaves of the checkpoint that it was asked about */
@@ -260,7 +263,7 @@ function lineIn(note: string, key: VerifierKey): string | undefined {
   try {
     return openNote(note, [key]).verified[0]?.line;
   } catch (error) {
-    if (error instanceof NoteError) return undefined;
+    if (error instanceof FormatError) return undefined;
     throw error;
   }
 }
@@ -285,12 +288,6 @@ function witnessMetrics(registry: Registry) {
       labelNames: ['witness', 'result'],
       registers,
     }),
-    cosigned: new Gauge({
-      name: 'koppelvlak_proof_witness_cosigned_size',
-      help: 'Leaves in the last checkpoint of a log that a witness cosigned',
-      labelNames: ['witness', 'origin'],
-      registers,
-    }),
     quorum: new Gauge({
       name: 'koppelvlak_proof_witness_quorum',
       help: '1 when enough witnesses cosigned the last checkpoint of a log, else 0',
@@ -298,4 +295,42 @@ function witnessMetrics(registry: Registry) {
       registers,
     }),
   };
+}
+
+/** The policy of `PROOF_WITNESSES`. @throws {Error} for operators, when the file cannot be used */
+export async function readPolicy(path: string): Promise<Policy> {
+  try {
+    return parsePolicy(await readFile(path, 'utf8'));
+  } catch (cause) {
+    throw new Error(`PROOF_WITNESSES: ${reasonOf(cause)}`, { cause });
+  }
+}
+
+/** Asks the witnesses of a policy, until the service closes. */
+export function openWitnesses(app: FastifyInstance, policy: Policy): WitnessClient {
+  const { settings, database, metrics, log, clock, stopping } = app;
+  const { pool } = database;
+  const client = createWitnessClient({
+    policy,
+    async proveConsistency(name, oldSize, newSize) {
+      const origin = await readOrigin(pool, name);
+      if (origin === undefined) throw new Error('no checkpoint of this log was made here');
+      return await proveConsistency(oldSize, newSize, readHashesFromTiles(newSize, tileReader(pool, origin)));
+    },
+    proxy: settings.server,
+    metrics,
+    log,
+    now: () => clock.now().getTime(),
+    signal: stopping,
+  });
+  app.addHook('onClose', client.close);
+  app.readiness.add({
+    name: 'proof witnesses',
+    vital: false,
+    check: async () => {
+      const warning = client.warning();
+      return warning === undefined ? { ok: true } : { ok: true, warning };
+    },
+  });
+  return client;
 }

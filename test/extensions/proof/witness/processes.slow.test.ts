@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { publishMeetings } from '../../../../bench/support/proof-drill.ts';
 import { deriveSeed } from '../../../../src/extensions/proof/keys.ts';
 import { createSigner, WITNESS_KEY } from '../../../../src/lib/tlog/note.ts';
-import { openCheckpoint, parsePolicy } from '../../../../src/lib/tlog/policy.ts';
+import { judgeByPolicy } from '../../../lib/tlog/judge-by-policy.ts';
 import { createDatabase, type TestDatabase } from '../../../support/database.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { type Running, startProgram } from '../../../support/program.ts';
@@ -135,7 +135,7 @@ async function publish(count: number): Promise<void> {
 /** What the policy says of the checkpoint that the log shows. */
 async function judged(): Promise<{ size?: number; by?: string[]; reason?: string }> {
   const { text } = await getText(`${log.url}/proof/v1/raadsfeed/checkpoint`);
-  const opened = openCheckpoint(text, parsePolicy(Buffer.from(policy)));
+  const opened = judgeByPolicy(text, policy);
   if ('reason' in opened) return opened;
   return { size: opened.checkpoint.size, by: opened.cosignatures.map(({ key }) => key.name) };
 }

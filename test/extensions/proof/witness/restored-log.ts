@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { expect, inject } from 'vitest';
 import { deriveSeed } from '../../../../src/extensions/proof/keys.ts';
-import { addCheckpoint } from '../../../../src/extensions/proof/witness/add-checkpoint.ts';
+import { addCheckpoint } from '../../../../src/extensions/proof/witness/server.ts';
 import { createProofWriters } from '../../../../src/extensions/proof/writer.ts';
 import { systemClock } from '../../../../src/lib/time.ts';
 import type { Checkpoint } from '../../../../src/lib/tlog/note.ts';
@@ -40,12 +40,9 @@ export async function startMemoryWitness(): Promise<MemoryWitness> {
   const signer = createSigner('standard.example', Buffer.alloc(32, 61), WITNESS_KEY);
   let last: Checkpoint | undefined;
   let asked = 0;
-  const state = {
-    read: async () => undefined,
-    async update(_origin: string, decide: (before: Checkpoint | undefined) => string | undefined) {
-      const note = decide(last);
-      if (note !== undefined) last = checkpointIn(note);
-    },
+  const update = async (_origin: string, decide: (before: Checkpoint | undefined) => string | undefined) => {
+    const note = decide(last);
+    if (note !== undefined) last = checkpointIn(note);
   };
   const witness = {
     isAway: false,
@@ -61,13 +58,10 @@ export async function startMemoryWitness(): Promise<MemoryWitness> {
     asked += 1;
     const isKnown = request.method === 'POST' && request.url === '/add-checkpoint';
     if (witness.isAway || !isKnown) return response.writeHead(isKnown ? 503 : 404).end();
-    const answer = await addCheckpoint(body, {
-      ...{ signer, logKeys: [logKey], state },
-      now: () => Math.floor(Date.now() / 1000),
-    });
-    if (answer.status === 409)
-      return response.writeHead(409, { 'content-type': 'text/x.tlog.size' }).end(`${answer.size}\n`);
-    return response.writeHead(answer.status).end(answer.status === 200 ? answer.lines : answer.reason);
+    const needs = { signer, logKeys: [logKey], now: () => Math.floor(Date.now() / 1000) };
+    const { status, text } = await addCheckpoint(body, needs, update);
+    const type = status === 409 ? 'text/x.tlog.size' : 'text/plain';
+    return response.writeHead(status, { 'content-type': type }).end(`${text}\n`);
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const address = server.address();

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { deriveSeed } from '../../../../src/extensions/proof/keys.ts';
 import { isRecord } from '../../../../src/lib/json/json-value.ts';
 import { createSigner } from '../../../../src/lib/tlog/note.ts';
-import { openCheckpoint, parsePolicy } from '../../../../src/lib/tlog/policy.ts';
+import { judgeByPolicy } from '../../../lib/tlog/judge-by-policy.ts';
 import { vergadering } from '../../../raadsfeed/support.ts';
 import { callProgram } from '../../../support/program.ts';
 import { getText, hasLeaves, PROOF_KEY, type ProofFeed, startProofFeed } from '../support.ts';
@@ -19,6 +19,7 @@ let neighbours: ProofFeed[];
 let feed: ProofFeed;
 let log: string;
 let policy: string;
+let witnessKeys: string[];
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'witness-'));
@@ -33,6 +34,7 @@ beforeAll(async () => {
       return `witness w${place} ${(await getText(`${prefix}/key`)).text.trim()} ${prefix}`;
     }),
   );
+  witnessKeys = lines.map((line) => line.split(' ')[2] ?? '');
   policy = [`log ${logKey}`, ...lines, 'group both all w0 w1', 'quorum both', ''].join('\n');
   await writeFile(join(directory, 'policy'), policy);
   feed = await startProofFeed({ PROOF_WITNESSES: join(directory, 'policy') });
@@ -51,7 +53,7 @@ async function cosigned(size: number): Promise<string> {
     .poll(
       async () => {
         note = (await getText(`${log}/checkpoint`)).text;
-        return openCheckpoint(note, parsePolicy(Buffer.from(policy)));
+        return judgeByPolicy(note, policy);
       },
       { timeout: 15_000, interval: 100 },
     )
@@ -72,7 +74,7 @@ it('publishes checkpoints with the cosignatures of its neighbours, who show them
   expect(ready).not.toContain('too few witnesses');
 });
 
-it('gives proofs that the command line takes by the policy, and a log that can be followed', async () => {
+it('gives proofs that the command line takes with the cosignatures of witnesses, and a log that can be followed', async () => {
   await cosigned(3);
   const proof = await feed.get('/raadsfeed/record/2');
   const { json } = await feed.api.call('GET', '/feed?limit=1000');
@@ -81,7 +83,8 @@ it('gives proofs that the command line takes by the policy, and a log that can b
   await writeFile(join(directory, 'a.tlog-proof'), proof.text);
   await writeFile(join(directory, 'a.json'), JSON.stringify(record));
   const files = [join(directory, 'a.tlog-proof'), join(directory, 'a.json')];
-  const checked = await callProgram(['proof', 'check', ...files, '--policy', join(directory, 'policy')], {});
+  const keys = [logKey, ...witnessKeys].flatMap((key) => ['--key', key]);
+  const checked = await callProgram(['proof', 'check', ...files, ...keys], {});
   expect(checked).toMatchObject({ status: 0, stderr: '' });
   expect(checked.stdout.match(/^witness: /gm)).toHaveLength(2);
   // Of a service itself, by its own secret.

@@ -1,6 +1,6 @@
 /** A witness on a real server, and what of its state is outside the database. */
 
-import { createWitnessState, witnessRoutes } from '../../../../src/extensions/proof/witness/routes.ts';
+import { witnessRoutes } from '../../../../src/extensions/proof/witness/server.ts';
 import { createSigner, type VerifierKey, WITNESS_KEY } from '../../../../src/lib/tlog/note.ts';
 import { startServer, type TestServer } from '../../../support/server.ts';
 
@@ -33,12 +33,7 @@ export async function startWitness({
     env: {},
     ...(databaseUrl === undefined ? {} : { databaseUrl }),
     register: async (app) => {
-      const routes = witnessRoutes({
-        signer,
-        logKeys,
-        state: createWitnessState(app.database.pool, kept),
-        now: () => Math.floor(Date.now() / 1000),
-      });
+      const routes = witnessRoutes({ signer, logKeys, now: () => Math.floor(Date.now() / 1000) }, kept);
       await app.register(routes, { prefix: '/proof/v1/witness' });
     },
   });

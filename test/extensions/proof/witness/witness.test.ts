@@ -1,7 +1,7 @@
 /** The witness over HTTP: what it vouches for, what it refuses, and that it never vouches for two forks. */
 import { hash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { formatAddCheckpoint } from '../../../../src/extensions/proof/witness/add-checkpoint.ts';
+import { formatAddCheckpoint } from '../../../../src/extensions/proof/witness/server.ts';
 import { EMPTY_ROOT, proveConsistency } from '../../../../src/lib/tlog/merkle.ts';
 import { createSigner, formatCheckpoint, formatNote, openNote } from '../../../../src/lib/tlog/note.ts';
 import { type GrownTree, growTree } from '../../../lib/tlog/grown-tree.ts';
