@@ -1,14 +1,13 @@
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
-import type { Pool } from '../database/pool.ts';
 import { createVerifier } from '../lib/jades/verify.ts';
 import { createGuardedFetch } from '../lib/outbound/guarded-fetch.ts';
 import { authenticate, processingHeaders } from '../plugins/auth.ts';
 import { createClientShare } from '../plugins/limits.ts';
 import { mount } from '../plugins/mount.ts';
 import type { Config } from '../settings/read-config.ts';
-import { createAnswerMemory, createPageCache, createPageFinder, type PageCache } from './exchange/find-page.ts';
+import { createAnswerMemory, createPageCache, createPageFinder } from './exchange/find-page.ts';
 import { createMetrics } from './metrics.ts';
 import type { Variant } from './model/mapping.ts';
 import { loadModel, type Model } from './model/model.ts';
@@ -16,7 +15,6 @@ import { createOwnSigner } from './own-signer.ts';
 import { gegevensProblems } from './problems.ts';
 import { postGegevens, rawJsonBody, verifyExchange } from './routes/post-gegevens.ts';
 import { deliveriesSection } from './store/journal.ts';
-import { lastRemoval, REMOVED_CHANNEL } from './store/manage-leveringen.ts';
 import { fscStyle, variantContract } from './variant-contract.ts';
 
 const MEGABYTE = 1024 * 1024;
@@ -64,7 +62,7 @@ async function serveGegevens(app: FastifyInstance): Promise<void> {
       metrics.answersWaiting.set(waiting);
     },
   });
-  const cache = createPageCache(settings.cacheMb * MEGABYTE, memory);
+  const cache = createPageCache(settings.cacheMb * MEGABYTE, settings.pagePinMinutes);
 
   const consumerOf = processingHeaders({
     mode: settings.processingHeaders,
@@ -77,13 +75,12 @@ async function serveGegevens(app: FastifyInstance): Promise<void> {
     poolOf: () => pool,
     waitMs: config.database.connectTimeoutMs,
   });
-  const stopListening = clearOnRemoval(pool, app, cache, background);
   // The last one is called first, and one that fails keeps none of the others from closing.
   app.addHook('onClose', async () => revocation.close());
   app.addHook('onClose', async () => signatures.close());
   app.addHook('onClose', async () => ownSigner.close());
   app.addHook('onClose', async () => void (await Promise.all(running)));
-  app.addHook('onClose', async () => stopListening());
+  app.addHook('onClose', async () => cache.clear());
   const mountVariant = async (variant: Variant, model: Model): Promise<void> => {
     const own = variantSettings(settings, variant);
     const contract = variantContract(variant, model, own.maximum, config);
@@ -101,6 +98,7 @@ async function serveGegevens(app: FastifyInstance): Promise<void> {
         clock,
         model,
         cache,
+        memory,
         leverancierscode: settings.supplierCode,
         maximum: own.maximum,
         pinMinutes: settings.pagePinMinutes,
@@ -142,30 +140,6 @@ async function serveGegevens(app: FastifyInstance): Promise<void> {
   const isVital = server.areas.every((area) => area === 'shv' || area === 'vs');
   app.readiness.add({ ...ownSigner.check, vital: isVital });
   app.operatorPage.add(deliveriesSection(pool));
-}
-
-/** Cached pages may hold removed records: the cache is cleared when any process removes something. @returns stops listening */
-function clearOnRemoval(
-  pool: Pool,
-  { database: { listener }, log }: FastifyInstance,
-  cache: PageCache,
-  background: (work: Promise<unknown>) => void,
-): () => void {
-  let last: number | undefined;
-  const clearIfRemoved = async (): Promise<void> => {
-    const removal = (await lastRemoval(pool))?.getTime();
-    if (removal !== last) cache.clear();
-    last = removal;
-  };
-  return listener.subscribe(REMOVED_CHANNEL, () => {
-    background(
-      clearIfRemoved().catch((error: unknown) => {
-        // Unknown whether anything was removed: serve nothing that may have been.
-        cache.clear();
-        log.warn({ err: error }, 'cannot see whether anything was removed; the page cache was cleared');
-      }),
-    );
-  });
 }
 
 function variantSettings(gegevens: Config['gegevens'], variant: Variant) {

@@ -131,18 +131,14 @@ export function createOneAtATime(): OneAtATime {
 export interface Permit {
   /** Corrects the estimate to the real number of bytes. */
   resize(bytes: number): void;
-  /** Moves it to the share of another client that still wants the answer, when its own client does not any more. */
-  reassign(): void;
   release(): void;
 }
 
 interface Wanted {
   /** Estimated. */
   readonly bytes: number;
-  /** Who wants the answer, kept up to date by the caller; it counts towards the share of one of them. */
-  readonly clients: readonly string[];
-  /** The answer is in memory already: only the client's share is waited for. */
-  readonly inMemory?: boolean;
+  /** Whose share it takes; absent where clients are all the same. */
+  readonly client?: string;
 }
 
 /**
@@ -153,8 +149,6 @@ interface Wanted {
 export interface Semaphore {
   /** @throws `full()` after `waitMs`; the signal's reason */
   acquire(wanted: Wanted, signal: AbortSignal): Promise<Permit>;
-  /** To be called when a client was added to a request that may be waiting. */
-  retryWaiting(): void;
   readonly used: () => number;
 }
 
@@ -174,7 +168,7 @@ interface SemaphoreOptions {
 }
 
 interface Waiter extends Wanted {
-  readonly admit: (client: string) => void;
+  readonly admit: () => void;
 }
 
 export function createSemaphore(options: SemaphoreOptions): Semaphore {
@@ -199,47 +193,35 @@ export function createSemaphore(options: SemaphoreOptions): Semaphore {
     if (total > 0) usedBy.set(client, total);
     else usedBy.delete(client);
   };
-  const fits = ({ bytes, inMemory }: Wanted): boolean => inMemory === true || used === 0 || used + bytes <= maxBytes;
-  const hasShare = (client: string, bytes: number): boolean => {
+  const fits = (bytes: number): boolean => used === 0 || used + bytes <= maxBytes;
+  const hasShare = ({ bytes, client = '' }: Wanted): boolean => {
     const own = usedBy.get(client) ?? 0;
     return clientShare === undefined || own === 0 || own + bytes <= maxBytes * clientShare;
   };
-  const clientWithShare = ({ bytes, clients }: Wanted): string | undefined =>
-    clients.find((client) => hasShare(client, bytes));
   const admitWaiting = (): void => {
     for (const waiter of queue) {
       // A client without share left is skipped and blocks no other; one that lacks only memory is not overtaken.
-      const client = clientWithShare(waiter);
-      if (client === undefined) continue;
-      if (!fits(waiter)) break;
+      if (!hasShare(waiter)) continue;
+      if (!fits(waiter.bytes)) break;
       queue.delete(waiter);
-      waiter.admit(client);
+      waiter.admit();
     }
     report();
   };
 
-  const grant = ({ bytes, clients }: Wanted, client: string): Permit => {
+  const grant = ({ bytes, client = '' }: Wanted): Permit => {
     let held = counted(bytes);
-    let owner = client;
     let isReleased = false;
-    charge(owner, held);
+    charge(client, held);
     report();
     const resize = (actual: number): void => {
       if (isReleased) return;
-      charge(owner, counted(actual) - held);
+      charge(client, counted(actual) - held);
       held = counted(actual);
       admitWaiting();
     };
     return {
       resize,
-      reassign: () => {
-        const [other] = clients;
-        if (isReleased || other === undefined || clients.includes(owner)) return;
-        charge(owner, -held);
-        owner = other;
-        charge(owner, held);
-        admitWaiting();
-      },
       release: () => {
         resize(0);
         isReleased = true;
@@ -249,12 +231,10 @@ export function createSemaphore(options: SemaphoreOptions): Semaphore {
 
   return {
     used: () => used,
-    retryWaiting: admitWaiting,
     async acquire(wanted, signal) {
       signal.throwIfAborted();
-      if (counted(wanted.bytes) === 0) return grant(wanted, wanted.clients[0] ?? '');
-      const client = queue.size === 0 && fits(wanted) ? clientWithShare(wanted) : undefined;
-      if (client !== undefined) return grant(wanted, client);
+      if (counted(wanted.bytes) === 0) return grant(wanted);
+      if (queue.size === 0 && fits(wanted.bytes) && hasShare(wanted)) return grant(wanted);
       if (queue.size >= maxWaiting) throw full();
       return await new Promise<Permit>((resolve, reject) => {
         const cleanUp = (): void => {
@@ -263,9 +243,9 @@ export function createSemaphore(options: SemaphoreOptions): Semaphore {
         };
         const waiter: Waiter = {
           ...wanted,
-          admit: (client) => {
+          admit: () => {
             cleanUp();
-            resolve(grant(wanted, client));
+            resolve(grant(wanted));
           },
         };
         const giveUp = (reason: unknown): void => {

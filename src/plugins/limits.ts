@@ -212,7 +212,7 @@ export function createClientShare({ poolOf, waitMs }: ClientShareOptions): Clien
       const { caller } = request;
       const pool = caller === undefined ? undefined : poolOf(request);
       if (pool === undefined || caller === undefined) return;
-      const wanted = { bytes: 1, clients: [caller.subject] };
+      const wanted = { bytes: 1, client: caller.subject };
       const closed = requestClosedSignal(reply);
       const permit = await semaphoreOf(pool, caller.subject)
         .acquire(wanted, closed)

@@ -211,8 +211,7 @@ describe('signals and their cases', () => {
 });
 
 describe('many organisations', () => {
-  it('keep their own records and cases, whether they are read together or alone', async () => {
-    // Lists up to some thousands of texts are read together, longer ones alone.
+  it('keep their own records and cases', async () => {
     const sizes = [0, 1, 700, 1500, 3, 2500, 0, 40, 1999, 2001, 5];
     const leveringen = sizes.map((size, n) => {
       const records = Array.from({ length: size }, (_, at) => `${n}-${at}`);

@@ -55,11 +55,3 @@ it('notes in the journal that an answer did not leave whole', async () => {
   await supplier.get({ pageSize: 1 });
   await expect.poll(sent).toEqual([expect.any(Date), null]);
 });
-
-it('shares one reading among those who ask for the same at the same time', async () => {
-  const server = await supplier.another({ REQUEST_TIMEOUT_MS: '600000' });
-  const answers = await Promise.all(Array.from({ length: 8 }, () => supplier.get({}, { server })));
-  expect(new Set(answers.map(({ headers }) => headers.get('digest'))).size).toBe(1);
-  const metrics = await (await fetch(`${server.managementUrl}/metrics`)).text();
-  expect(metrics).toMatch(/koppelvlak_gegevens_pages_total\{from="shared"\} [1-9]/);
-});

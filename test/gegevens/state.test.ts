@@ -98,29 +98,6 @@ it('ends the pages of what is removed at once, on every instance, also of an ear
   for (const server of [supplier.server, other]) expect((await page(2, server)).status).toBe(422);
 });
 
-it('clears the page cache when anything is removed', async () => {
-  await load('Vergeet', ['a1']);
-  const body = { aanleverende_organisatie: 'vergeet', aanleverperiodeStartdatum: '2026-01-01' };
-  const from = async (): Promise<string | undefined> => {
-    const count = async (place: string): Promise<number> => {
-      const metrics = await (await fetch(`${supplier.server.managementUrl}/metrics`)).text();
-      return Number(new RegExp(`koppelvlak_gegevens_pages_total\\{from="${place}"\\} (\\d+)`).exec(metrics)?.[1] ?? 0);
-    };
-    const before = await Promise.all(['memory', 'database'].map(count));
-    await marks(body, { headers: await fresh() });
-    const after = await Promise.all(['memory', 'database'].map(count));
-    return ['memory', 'database'].find((_, index) => after[index] !== before[index]);
-  };
-  expect(await from()).toBe('database');
-  expect(await from()).toBe('memory');
-  await load('Vergeet ook', ['a1']);
-  const { rows } = await supplier.pool.query<{ id: number }>(
-    `select id from gegevens.leveringen where naam = 'Vergeet ook'`,
-  );
-  await removeLeveringen(supplier.pool, [rows[0]?.id ?? 0]);
-  await expect.poll(from).toBe('database');
-});
-
 const pruning = { minAgeMs: 0, signal: new AbortController().signal, progress: () => undefined };
 
 it('prunes nothing by a clock that is ahead of the database’s', async () => {

@@ -56,7 +56,7 @@ export async function readOtlpBody(request: FastifyRequest, limits: BodyLimits):
   if (!Buffer.isBuffer(body)) throw new TypeError('the body was not read as bytes');
   const { maxBytes, memory, client, signal } = limits;
   const most = encoding === 'gzip' ? Math.min(maxBytes, body.length * MOST_PER_BYTE) : body.length;
-  const permit = await memory.acquire({ bytes: most, clients: [client] }, signal);
+  const permit = await memory.acquire({ bytes: most, client }, signal);
   try {
     const bytes = encoding === 'gzip' ? await unpack(body, maxBytes) : body;
     permit.resize(bytes.length);

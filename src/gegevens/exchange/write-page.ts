@@ -5,7 +5,7 @@ import { isRecord, type JsonObject, valueAt, withValueAt } from '../../lib/json/
 import { eventLoopBudget } from '../../lib/scheduling.ts';
 import type { Model } from '../model/model.ts';
 import type { Paginering, Period, Slice, TextsPart } from '../model/selection.ts';
-import { type SelectOptions, streamList, streamLists, streamSelected } from '../store/selected-records.ts';
+import { type SelectOptions, streamList, streamSelected } from '../store/selected-records.ts';
 
 /** An answer in parts: text, and lists of stored texts. */
 type AnswerPart = string | TextsPart;
@@ -95,8 +95,6 @@ const FIRST_BYTES = 8 * 1024;
 const PIECE_BYTES = 256 * 1024;
 /** A character of a JavaScript string takes at most three bytes in UTF-8. */
 const MAX_BYTES_PER_CHARACTER = 3;
-/** Short lists are read in one statement up to this many texts, which the database sorts in memory. */
-const MAX_GROUPED_TEXTS = 2000;
 
 /**
  * Writes an answer from its frame and the stored texts.
@@ -126,10 +124,9 @@ export async function writePage(
       writer.add(text);
     };
     const lists = group.map(({ part }) => part);
-    const [only, ...others] = lists;
-    if (only?.slice.selection !== undefined) await streamSelected(client, lists, take, select);
-    else if (only !== undefined && others.length === 0) await streamList(client, only, take);
-    else await streamLists(client, lists, take);
+    const [first] = lists;
+    if (first?.slice.selection !== undefined) await streamSelected(client, lists, take, select);
+    else if (first !== undefined) await streamList(client, first, take);
     for (const { part, index } of group) checkCount(part, counts.get(index) ?? 0);
   }
   writeUpTo(parts.length);
@@ -161,33 +158,20 @@ interface IndexedPart {
   readonly index: number;
 }
 
-/**
- * Groups the lists that are not empty into one statement each: neighbouring lists of selected records together; of whole lists, long
- * ones alone and short neighbours together.
- */
+/** Neighbouring lists of selected records are read together, because what is delivered of one depends on the others; whole lists alone. */
 function groupLists(parts: readonly AnswerPart[]): IndexedPart[][] {
   const groups: IndexedPart[][] = [];
-  let texts = 0;
   for (const [index, part] of parts.entries()) {
-    if (typeof part === 'string') continue;
-    const size = maxTexts(part);
-    if (size === 0) continue;
+    if (typeof part === 'string' || isEmpty(part)) continue;
     const last = groups.at(-1);
-    const isSelected = part.slice.selection !== undefined;
-    const isAlike = (last?.[0]?.part.slice.selection !== undefined) === isSelected;
-    texts += size;
-    if (last !== undefined && isAlike && (isSelected || texts <= MAX_GROUPED_TEXTS)) last.push({ part, index });
-    else {
-      groups.push([{ part, index }]);
-      texts = size;
-    }
+    if (part.slice.selection !== undefined && last?.[0]?.part.slice.selection !== undefined) last.push({ part, index });
+    else groups.push([{ part, index }]);
   }
   return groups;
 }
 
-function maxTexts({ slice, list }: TextsPart): number {
-  if (list === 'records') return slice.to - slice.from;
-  return slice.zaken ? slice.levering.zaken : 0;
+function isEmpty({ slice, list }: TextsPart): boolean {
+  return list === 'records' ? slice.to === slice.from : !slice.zaken || slice.levering.zaken === 0;
 }
 
 function checkCount({ slice: { levering, from, to }, list }: TextsPart, count: number): void {

@@ -252,6 +252,11 @@ export interface CountedLevering extends ChosenLevering {
   readonly records: number;
 }
 
+/** @param counts by levering, of those of which not all records are delivered */
+export function withCounts(chosen: readonly ChosenLevering[], counts: ReadonlyMap<number, number>): CountedLevering[] {
+  return chosen.map((each) => ({ ...each, records: counts.get(each.levering.id) ?? each.levering.records }));
+}
+
 /** The part of a levering on one page: its delivered records from `from` up to and not including `to`, counted from 0. */
 export interface Slice {
   readonly levering: Levering;

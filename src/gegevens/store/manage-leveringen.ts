@@ -145,9 +145,6 @@ async function prunePagingStates(db: Db, now: Date): Promise<void> {
   await db.query('delete from gegevens.pinned_states where expires_at <= $1::timestamptz', [now]);
 }
 
-/** Notifies every instance that something was removed. */
-export const REMOVED_CHANNEL = 'gegevens_verwijderd';
-
 /**
  * Stops the delivery of leveringen, earlier versions too, at once: also for requesters that are paging through them. Their records stay
  * until they are pruned.
@@ -162,17 +159,8 @@ export async function removeLeveringen(db: Db, ids: readonly number[]): Promise<
      ), standen as (
        delete from gegevens.pinned_states where leveringen && array(select id from weg)
      )
-     select id, pg_notify('${REMOVED_CHANNEL}', '') from weg order by id`,
+     select id from weg order by id`,
     [ids],
   );
   return rows.map(({ id }) => id);
-}
-
-/** When something was last removed; `undefined`: never. */
-export async function lastRemoval(db: Db): Promise<Date | undefined> {
-  const { rows } = await db.query<{ laatst: Date | null }>({
-    name: 'gegevens-last-removal',
-    text: `select max(vervallen_op) as laatst from gegevens.leveringen where reden = 'verwijderd'`,
-  });
-  return rows[0]?.laatst ?? undefined;
 }

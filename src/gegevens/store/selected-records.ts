@@ -18,62 +18,28 @@ declare module 'pg' {
 /** Receives a stored text when it arrives. @param index of its list among those requested */
 type TakeText = (text: string, index: number) => void;
 
-/** Streams the texts of one list, in order: a long one is read along its key, where `streamLists` would sort it. */
-export function streamList(client: pg.ClientBase, part: TextsPart, take: TakeText): Promise<void> {
-  const { levering, from, to } = part.slice;
-  const isAll = from === 0 && to === levering.records;
-  if (part.list === 'zaken' && !isAll) return streamLists(client, [part], take);
-  const text = `select tekst from gegevens.records
+/** Streams the texts of one list, in order. Cases of a whole levering are read along their key, those of a part by the records they go with. */
+export function streamList(client: pg.ClientBase, { slice, list }: TextsPart, take: TakeText): Promise<void> {
+  const { levering, from, to } = slice;
+  const key = [levering.invoerId, levering.nummer];
+  if (list === 'records' || (from === 0 && to === levering.records)) {
+    const text = `select tekst from gegevens.records
       where import_id = $1::bigint and levering = $2::int and soort = $3::smallint and nummer >= $4::int and nummer < $5::int
       order by nummer`;
-  const range = part.list === 'records' ? [0, from, to] : [1, 0, levering.zaken];
-  return streamTexts(client, take, text, [levering.invoerId, levering.nummer, ...range]);
-}
-
-/**
- * Streams the texts of many short lists by one statement, list by list: an answer may contain hundreds of organisations, and a statement
- * for each would take longer than all of their records.
- */
-export function streamLists(client: pg.ClientBase, lists: readonly TextsPart[], take: TakeText): Promise<void> {
-  const text = `with requested as (
-      select * from unnest($1::smallint[], $2::bigint[], $3::int[], $4::int[], $5::int[]) with ordinality
-        as g (soort, import_id, levering, from_nr, to_nr, slot)
-    )
-    select tekst, slot::int - 1 from (
-      select t.tekst, g.slot, t.nummer
-      from requested g
-      cross join lateral (
-        select r.tekst, r.nummer from gegevens.records r
-        where r.import_id = g.import_id and r.levering = g.levering and r.soort = 0
-          and r.nummer >= g.from_nr and r.nummer < g.to_nr
-        offset 0) t
-      where g.soort = 0
-      union all
-      select t.tekst, g.slot, t.nummer
-      from requested g
-      cross join lateral (
-        select z.zaak from gegevens.case_records z
-        where z.import_id = g.import_id and z.levering = g.levering and z.bij >= g.from_nr and z.bij < g.to_nr
-        offset 0) z
-      cross join lateral (
-        select r.tekst, r.nummer from gegevens.records r
-        where r.import_id = g.import_id and r.levering = g.levering and r.soort = 1 and r.nummer = z.zaak
-        offset 0) t
-      where g.soort = 1
-    ) found
-    order by slot, nummer`;
-  return streamTexts(client, take, text, [
-    lists.map(({ list }) => (list === 'records' ? 0 : 1)),
-    lists.map(({ slice }) => slice.levering.invoerId),
-    lists.map(({ slice }) => slice.levering.nummer),
-    lists.map(({ slice }) => slice.from),
-    lists.map(({ slice, list }) => (list === 'records' ? slice.to : zakenEnd(slice.from, slice.to))),
-  ]);
-}
-
-/** The cases of a levering without records go with record 0. */
-function zakenEnd(from: number, to: number): number {
-  return Math.max(to, from + 1);
+    return streamTexts(client, take, text, [...key, ...(list === 'records' ? [0, from, to] : [1, 0, levering.zaken])]);
+  }
+  const text = `select r.tekst from (
+      select zaak from gegevens.case_records
+      where import_id = $1::bigint and levering = $2::int and bij >= $3::int and bij < $4::int
+      order by zaak
+      offset 0) z
+    cross join lateral (
+      select tekst from gegevens.records
+      where import_id = $1::bigint and levering = $2::int and soort = 1 and nummer = z.zaak
+      offset 0) r
+    order by z.zaak`;
+  // The cases of a levering without records go with record 0.
+  return streamTexts(client, take, text, [...key, from, Math.max(to, from + 1)]);
 }
 
 /** A levering of which some records are delivered. */
@@ -117,10 +83,14 @@ const DELIVERED = `chosen as (
         and (not $8::boolean or (coalesce(n.begin <= o.einde, true) and coalesce(o.begin <= n.einde, true))))
   )`;
 
-/** Counts the delivered records of each levering. @throws the signal's reason when it fires; the statement is cancelled then */
-export async function countSelected(pool: Pool, options: SelectOptions, signal: AbortSignal): Promise<number[]> {
+/** Counts the delivered records of each levering, by its number. @throws the signal's reason when it fires; the statement is cancelled then */
+export async function countSelected(
+  pool: Pool,
+  options: SelectOptions,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<number, number>> {
   const { all } = options;
-  if (all.length === 0) return [];
+  if (all.length === 0) return new Map();
   const { rows } = await withAbort(pool, signal, (client) =>
     withoutNestedLoops(client, () =>
       client.query<{ slot: number; records: number }>(
@@ -130,7 +100,7 @@ export async function countSelected(pool: Pool, options: SelectOptions, signal: 
     ),
   );
   const counts = new Map(rows.map(({ slot, records }) => [slot, records]));
-  return all.map((_, index) => counts.get(index + 1) ?? 0);
+  return new Map(all.map(({ levering }, index) => [levering.id, counts.get(index + 1) ?? 0]));
 }
 
 /**

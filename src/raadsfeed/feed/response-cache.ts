@@ -109,10 +109,9 @@ const READING_BYTES = 64 * 1024 * 1024;
 export function createAnswerMemory(maxBytes: number, waitMs: number) {
   const full = (): Problem => new Problem(platformProblems.unavailable, { headers: { 'retry-after': '1' } });
   const memory = createSemaphore({ maxBytes, waitMs, full });
-  // No client has a share: pages are small, and the same for all.
-  const clients = ['everyone'];
   return {
-    acquire: (bytes: number, signal: AbortSignal): Promise<Permit> => memory.acquire({ bytes, clients }, signal),
+    // No client has a share: pages are small, and the same for all.
+    acquire: (bytes: number, signal: AbortSignal): Promise<Permit> => memory.acquire({ bytes }, signal),
     used: memory.used,
   };
 }

@@ -70,7 +70,7 @@ export function createStreamMemory(maxBytes: number): StreamMemory {
       const { client } = stream;
       const timer = setInterval(makeRoom, NOT_READING_MS, client);
       try {
-        const permit = await own.acquire({ bytes, clients: [client] }, stream.ended);
+        const permit = await own.acquire({ bytes, client }, stream.ended);
         holding.add(stream);
         return {
           ...permit,
@@ -84,7 +84,7 @@ export function createStreamMemory(maxBytes: number): StreamMemory {
       }
     },
     async read({ client, ended }, read) {
-      const turn = await turns.acquire({ bytes: 1, clients: [client] }, ended);
+      const turn = await turns.acquire({ bytes: 1, client }, ended);
       try {
         return await read();
       } finally {

@@ -14,6 +14,7 @@ import {
   periodOf,
   planPage,
   type Slice,
+  withCounts,
 } from '../../../gegevens/model/selection.ts';
 import { findDeliverers, findLeveringen, findLeveringenById } from '../../../gegevens/store/find-leveringen.ts';
 import { readDelivery, recogniseModel } from '../../../gegevens/store/import-file.ts';
@@ -234,12 +235,7 @@ async function judgeAnswer(
   const chosen = chooseLeveringen(leveringen, period);
   const all = chosen.flatMap(({ levering, selection }) => (selection === undefined ? [] : [{ levering, selection }]));
   const select = { all, byRunningTime: model.mapping.levering.recordId === undefined };
-  const counts = await countSelected(pool, select, signal);
-  const records = new Map(all.map(({ levering }, index) => [levering.id, counts[index] ?? 0]));
-  const counted = chosen.map((each) => ({
-    ...each,
-    records: records.get(each.levering.id) ?? each.levering.records,
-  }));
+  const counted = withCounts(chosen, await countSelected(pool, select, signal));
   check.start('');
   for (const [index, slice] of planPage(counted, query).slices.entries()) {
     await judgeSlice(pool, check, slice, { index, select, model, signal });
