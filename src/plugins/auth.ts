@@ -1,6 +1,6 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { Counter, type Registry } from 'prom-client';
-import { Problem } from '../lib/problem.ts';
+import { type FscCode, Problem, type ProblemKind } from '../lib/problem.ts';
 import { type ProcessingContext, readProcessingHeaders } from '../seams/processing-log.ts';
 import type { ServeOptions } from './contract.ts';
 import { headerValues } from './headers.ts';
@@ -40,34 +40,16 @@ interface AuthenticateOptions {
 export function authenticate(options: AuthenticateOptions): NonNullable<ServeOptions['authenticate']> {
   const { verifier, service } = options;
   return ({ scopes = [] }) => {
-    const admit = (request: FastifyRequest, reply: FastifyReply, caller: Caller): void => {
+    return async (request, reply) => {
+      const caller = await verifier.verify(tokenOf(request, options), service).catch((error: unknown) => {
+        if (!(error instanceof TokenError)) throw error;
+        request.tokenRefusal = error.reason;
+        countAddress(request, reply);
+        throw tokenProblem(error);
+      });
       request.caller = caller;
       countSubject(request, reply, `${caller.kind} ${caller.subject}`);
       if (!scopes.some((scope) => caller.scopes.has(scope))) throw insufficientScope(scopes);
-    };
-    const refuse = (request: FastifyRequest, reply: FastifyReply, error: unknown): never => {
-      if (!(error instanceof TokenError)) throw error;
-      request.tokenRefusal = error.reason;
-      countAddress(request, reply);
-      throw tokenProblem(error);
-    };
-    return (request, reply) => {
-      const token = tokenOf(request, options);
-      let cached: Caller | undefined;
-      try {
-        // Nearly every token is cached: then this is synchronous.
-        cached = verifier.recall(token, service);
-      } catch (error) {
-        return refuse(request, reply, error);
-      }
-      if (cached === undefined) {
-        return verifier.verify(token, service).then(
-          (caller) => admit(request, reply, caller),
-          (error: unknown) => refuse(request, reply, error),
-        );
-      }
-      admit(request, reply, cached);
-      return undefined;
     };
   };
 }
@@ -93,51 +75,56 @@ export function insufficientScope(scopes: readonly string[], detail?: string): P
   });
 }
 
-function tokenProblem(error: TokenError): Problem {
-  const invalid = { 'www-authenticate': 'Bearer error="invalid_token"' };
-  const cause = error;
-  switch (error.code) {
-    case 'missing':
-      return new Problem(platformProblems.unauthorized, {
-        detail: 'Het verzoek heeft geen toegangstoken.',
-        headers: { 'www-authenticate': 'Bearer' },
-        fsc: 'ERROR_CODE_ACCESS_TOKEN_MISSING',
-        cause,
-      });
-    case 'invalid':
-      return new Problem(platformProblems.unauthorized, {
-        detail: 'Het toegangstoken is niet geldig.',
-        headers: invalid,
-        fsc: 'ERROR_CODE_ACCESS_TOKEN_INVALID',
-        cause,
-      });
-    case 'expired':
-      return new Problem(platformProblems.unauthorized, {
-        detail: 'Het toegangstoken is verlopen.',
-        headers: invalid,
-        fsc: 'ERROR_CODE_ACCESS_TOKEN_EXPIRED',
-        cause,
-      });
-    case 'wrong-group':
-      return new Problem(platformProblems.forbidden, {
-        detail: 'Het toegangstoken is van een andere groep.',
-        fsc: 'ERROR_CODE_WRONG_GROUP_ID_IN_TOKEN',
-        cause,
-      });
-    case 'wrong-service':
-      return new Problem(platformProblems.notFound, {
-        detail: 'Het toegangstoken is niet voor deze dienst.',
-        fsc: 'ERROR_CODE_SERVICE_NOT_FOUND',
-        cause,
-      });
-    case 'unavailable':
-      return new Problem(platformProblems.unavailable, {
-        detail: 'De sleutels van de uitgever van toegangstokens zijn nu niet te krijgen.',
-        headers: { 'retry-after': '5' },
-        fsc: 'ERROR_CODE_SERVICE_UNREACHABLE',
-        cause,
-      });
-  }
+const INVALID = { 'www-authenticate': 'Bearer error="invalid_token"' };
+
+interface Refusal {
+  readonly kind: ProblemKind;
+  readonly detail: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly fsc: FscCode;
+}
+
+/** What each kind of refusal says to the caller. */
+const REFUSALS: Readonly<Record<TokenError['code'], Refusal>> = {
+  missing: {
+    kind: platformProblems.unauthorized,
+    detail: 'Het verzoek heeft geen toegangstoken.',
+    headers: { 'www-authenticate': 'Bearer' },
+    fsc: 'ERROR_CODE_ACCESS_TOKEN_MISSING',
+  },
+  invalid: {
+    kind: platformProblems.unauthorized,
+    detail: 'Het toegangstoken is niet geldig.',
+    headers: INVALID,
+    fsc: 'ERROR_CODE_ACCESS_TOKEN_INVALID',
+  },
+  expired: {
+    kind: platformProblems.unauthorized,
+    detail: 'Het toegangstoken is verlopen.',
+    headers: INVALID,
+    fsc: 'ERROR_CODE_ACCESS_TOKEN_EXPIRED',
+  },
+  'wrong-group': {
+    kind: platformProblems.forbidden,
+    detail: 'Het toegangstoken is van een andere groep.',
+    fsc: 'ERROR_CODE_WRONG_GROUP_ID_IN_TOKEN',
+  },
+  'wrong-service': {
+    kind: platformProblems.notFound,
+    detail: 'Het toegangstoken is niet voor deze dienst.',
+    fsc: 'ERROR_CODE_SERVICE_NOT_FOUND',
+  },
+  unavailable: {
+    kind: platformProblems.unavailable,
+    detail: 'De sleutels van de uitgever van toegangstokens zijn nu niet te krijgen.',
+    headers: { 'retry-after': '5' },
+    fsc: 'ERROR_CODE_SERVICE_UNREACHABLE',
+  },
+};
+
+function tokenProblem(cause: TokenError): Problem {
+  const { kind, ...options } = REFUSALS[cause.code];
+  return new Problem(kind, { ...options, cause });
 }
 
 const OIN = /^\d{20}$/;

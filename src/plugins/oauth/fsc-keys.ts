@@ -1,110 +1,84 @@
-/** The certificates that the own FSC Manager signs tokens with: from a file, reloaded when it changes, or from its published key set. */
+/** The certificates that the own FSC Manager signs tokens with: from a file, read again when it changes, or from its published key set. */
 import { createPublicKey, hash, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isRecord } from '../../lib/json/json-value.ts';
-import type { FetchJson } from '../../lib/outbound/outbound-client.ts';
 import type { Clock } from '../../lib/time.ts';
 import { watchFiles } from '../../lib/watch-files.ts';
 import type { ReadinessCheck } from '../../seams/operations.ts';
-import { createRemoteKeys, fetchJson, type VerifierLog } from './remote-keys.ts';
-import { type KeySource, TokenError } from './token.ts';
+import { fetchJson, findKey, type Keys, publishedKeys, type SourceOptions, type VerifierLog } from './remote-keys.ts';
 
 /** A key that may sign FSC access tokens. Times are epoch milliseconds; a bare key has no end. */
-type FscKey = { key: KeyObject; algorithms: readonly string[]; validFrom: number; validTo: number };
-
-type FscKeyMap = ReadonlyMap<string, FscKey>;
-
-export type FscKeys = KeySource & {
-  /**
-   * @param thumbprint SHA-256 of the certificate, base64url: `x5t#S256`
-   * @throws {TokenError} `unavailable` when no key was ever fetched
-   */
-  find(thumbprint: string): Promise<FscKey | undefined>;
-  /** The end of the certificate that is valid longest; undefined without certificates. */
-  validUntil(): Date | undefined;
-  /** False as long as published keys were never fetched. */
-  isKnown(): boolean;
-  /** Why a changed file was not loaded. */
-  refused(): string | undefined;
-  close(): void;
-};
-
-type FscKeysOptions = {
-  /** Path of a PEM bundle, or http(s) address of a JSON Web Key Set. */
-  source: string;
-  cacheMs: number;
-  clock: Clock;
-  log: VerifierLog;
-  fetch: FetchJson;
-};
-
-const block = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
-
-const curveAlgorithms: Readonly<Record<string, string>> = {
-  prime256v1: 'ES256',
-  secp384r1: 'ES384',
-  secp521r1: 'ES512',
-};
-
-/** @throws {Error} when a file holds no usable certificate; failures to fetch from an address are logged and retried */
-export function createFscKeys(options: FscKeysOptions): FscKeys {
-  return /^https?:\/\//i.test(options.source) ? publishedKeys(options) : keysInFile(options);
+interface FscKey {
+  readonly key: KeyObject;
+  readonly algorithms: readonly string[];
+  readonly validFrom: number;
+  readonly validTo: number;
 }
 
-function keysInFile({ source, log }: FscKeysOptions): FscKeys {
-  let keys = readFscCertificates(readFileSync(source, 'utf8'));
+/** By thumbprint: SHA-256 of the certificate, base64url (`x5t#S256`). */
+type FscKeyMap = ReadonlyMap<string, FscKey>;
+
+export interface FscKeys extends Omit<Keys<FscKeyMap>, 'refreshForUnknown'> {
+  /** @throws {TokenError} `invalid` for an unknown thumbprint, `unavailable` when no key was ever fetched */
+  find(thumbprint: string): Promise<{ readonly found: FscKey; readonly keys: object }>;
+  /** The end of the certificate that is valid longest; undefined without certificates. */
+  validUntil(): Date | undefined;
+  /** Why a changed file was not loaded. */
+  refused(): string | undefined;
+}
+
+interface FscKeysOptions extends SourceOptions {
+  /** Path of a PEM bundle, or http(s) address of a JSON Web Key Set. */
+  readonly source: string;
+}
+
+/** @throws {Error} when a file holds no usable certificate; failures to fetch from an address are logged and retried */
+export function createFscKeys({ source: place, ...options }: FscKeysOptions): FscKeys {
+  const { fetch, log } = options;
   let refused: string | undefined;
+  const source = /^https?:\/\//i.test(place)
+    ? publishedKeys({
+        ...options,
+        of: 'the FSC Manager',
+        load: (signal) => fetchJson(new URL(place), { fetch, signal }),
+        read: readFscKeySet,
+      })
+    : keysInFile(place, log, (reason) => {
+        refused = reason;
+      });
+  return {
+    ...source,
+    find: (thumbprint) => findKey(source, (keys) => keys.get(thumbprint)),
+    validUntil: () => {
+      const ends = [...(source.latest()?.values() ?? [])].map(({ validTo }) => validTo).filter(Number.isFinite);
+      return ends.length === 0 ? undefined : new Date(Math.max(...ends));
+    },
+    refused: () => refused,
+  };
+}
+
+function keysInFile(path: string, log: VerifierLog, refused: (reason: string | undefined) => void): Keys<FscKeyMap> {
+  let keys = readFscCertificates(readFileSync(path, 'utf8'));
   const read = (): void => {
     try {
-      keys = readFscCertificates(readFileSync(source, 'utf8'));
-      refused = undefined;
+      keys = readFscCertificates(readFileSync(path, 'utf8'));
+      refused(undefined);
     } catch (err) {
-      refused = err instanceof Error ? err.message : String(err);
+      refused(err instanceof Error ? err.message : String(err));
       log.warn({ err }, 'the new FSC token certificates cannot be used; the old ones stay');
     }
   };
-  const watcher = watchFiles([source], read, log);
+  const watcher = watchFiles([path], read, log);
   return {
-    find: async (thumbprint) => keys.get(thumbprint),
-    holds: (thumbprint) => keys.has(thumbprint),
-    isFresh: () => true,
+    latest: () => keys,
     freshen: async () => {},
-    validUntil: () => lastEnd(keys),
-    isKnown: () => true,
-    refused: () => refused,
+    refreshForUnknown: async () => {},
+    fetchedAt: () => undefined,
     close: () => watcher.close(),
   };
 }
 
-function publishedKeys({ source, cacheMs, clock, log, fetch }: FscKeysOptions): FscKeys {
-  const url = new URL(source);
-  const remote = createRemoteKeys({
-    cacheMs,
-    clock,
-    log,
-    of: 'the FSC Manager',
-    load: async (signal) => readFscKeySet(await fetchJson(url, { fetch, signal })),
-  });
-  return {
-    async find(thumbprint) {
-      const before = remote.latest();
-      await remote.freshen();
-      if (remote.latest()?.has(thumbprint) !== true) await remote.refreshForUnknown(before);
-      const keys = remote.latest();
-      if (keys === undefined) throw new TokenError('unavailable', 'keys-unavailable');
-      return keys.get(thumbprint);
-    },
-    holds: (thumbprint) => remote.latest()?.has(thumbprint) === true,
-    isFresh: remote.isFresh,
-    freshen: remote.freshen,
-    validUntil: () => lastEnd(remote.latest() ?? new Map()),
-    isKnown: () => remote.latest() !== undefined,
-    refused: () => undefined,
-    close: remote.close,
-  };
-}
-
-const warningDays = 30;
+const WARNING_DAYS = 30;
 
 /** Reports when the certificates expire, after which FSC tokens are refused. */
 export function fscKeysCheck(keys: FscKeys, clock: Clock): ReadinessCheck {
@@ -113,29 +87,25 @@ export function fscKeysCheck(keys: FscKeys, clock: Clock): ReadinessCheck {
     check: async () => {
       const refused = keys.refused();
       if (refused !== undefined) return { ok: true, warning: `changed certificates were refused: ${refused}` };
-      if (!keys.isKnown()) return { ok: false, detail: 'the keys of the FSC Manager were never fetched' };
+      if (keys.latest() === undefined) return { ok: false, detail: 'the keys of the FSC Manager were never fetched' };
       const end = keys.validUntil();
       if (end === undefined) return { ok: true, detail: 'keys without certificates' };
       const days = Math.floor((end.getTime() - clock.now().getTime()) / 86_400_000);
       if (days < 0) return { ok: false, detail: `the last FSC token certificate expired on ${end.toISOString()}` };
       const detail = `the last FSC token certificate expires in ${days} days, on ${end.toISOString()}`;
-      return days <= warningDays ? { ok: true, warning: detail } : { ok: true, detail };
+      return days <= WARNING_DAYS ? { ok: true, warning: detail } : { ok: true, detail };
     },
   };
 }
 
-function lastEnd(keys: FscKeyMap): Date | undefined {
-  const ends = [...keys.values()].map(({ validTo }) => validTo).filter((end) => Number.isFinite(end));
-  return ends.length === 0 ? undefined : new Date(Math.max(...ends));
-}
+const PEM_BLOCK = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
 
 /**
  * The signing certificates of a PEM bundle, by thumbprint.
- *
  * @throws {Error} without a certificate, with an unreadable one, or with a key that no allowed algorithm can use
  */
 function readFscCertificates(pem: string): FscKeyMap {
-  const blocks = pem.match(block) ?? [];
+  const blocks = pem.match(PEM_BLOCK) ?? [];
   if (blocks.length === 0) throw new Error('the FSC token certificates hold no PEM certificate');
   return new Map(blocks.map((text, index) => readCertificate(text, `FSC token certificate ${index + 1}`)));
 }
@@ -149,8 +119,7 @@ export function readFscKeySet(document: unknown): FscKeyMap {
   const keys = new Map<string, FscKey>();
   for (const jwk of document.keys) {
     try {
-      const [thumbprint, key] = readJwk(jwk);
-      keys.set(thumbprint, key);
+      keys.set(...readJwk(jwk));
     } catch {
       // An unusable key does not invalidate the others.
     }
@@ -187,19 +156,19 @@ function readCertificate(encoded: string | Buffer, name: string): [string, FscKe
   if (algorithms.length === 0) {
     throw new Error(`${name} has neither an RSA key of 2048 bits or more nor an EC key of P-256, P-384 or P-521`);
   }
-  const validFrom = certificate.validFromDate.getTime();
-  return [
-    hash('sha256', certificate.raw, 'base64url'),
-    { key, algorithms, validFrom, validTo: certificate.validToDate.getTime() },
-  ];
+  const [validFrom, validTo] = [certificate.validFromDate.getTime(), certificate.validToDate.getTime()];
+  return [hash('sha256', certificate.raw, 'base64url'), { key, algorithms, validFrom, validTo }];
 }
 
+const CURVE_ALGORITHMS: Readonly<Record<string, string>> = {
+  prime256v1: 'ES256',
+  secp384r1: 'ES384',
+  secp521r1: 'ES512',
+};
+
 /** The algorithm follows from the key, so that a token cannot choose another one. */
-function algorithmsOf(key: KeyObject): readonly string[] {
-  if (key.asymmetricKeyType === 'rsa') {
-    return (key.asymmetricKeyDetails?.modulusLength ?? 0) >= 2048 ? ['RS256', 'RS384', 'RS512'] : [];
-  }
-  const algorithm =
-    key.asymmetricKeyType === 'ec' ? curveAlgorithms[key.asymmetricKeyDetails?.namedCurve ?? ''] : undefined;
+function algorithmsOf({ asymmetricKeyType: type, asymmetricKeyDetails: details }: KeyObject): readonly string[] {
+  if (type === 'rsa') return (details?.modulusLength ?? 0) >= 2048 ? ['RS256', 'RS384', 'RS512'] : [];
+  const algorithm = type === 'ec' ? CURVE_ALGORITHMS[details?.namedCurve ?? ''] : undefined;
   return algorithm === undefined ? [] : [algorithm];
 }

@@ -1,31 +1,140 @@
 /** Keys that another service publishes: fetched, cached, and served from memory while that service is unavailable. */
-import { hash } from 'node:crypto';
 import { type CryptoKey, createLocalJWKSet, errors, type JSONWebKeySet, type LocalJWKSet } from 'jose';
 import { isRecord } from '../../lib/json/json-value.ts';
 import type { FetchJson } from '../../lib/outbound/outbound-client.ts';
 import type { Clock } from '../../lib/time.ts';
-import { type KeySource, TokenError } from './token.ts';
+import { TokenError } from './token.ts';
 
-/** Logs problems with the issuer's keys, never a token. A pino logger fits. */
-export type VerifierLog = { warn(fields: object, message: string): void };
+/** Logs problems with keys, never a token. A pino logger fits. */
+export interface VerifierLog {
+  warn(fields: object, message: string): void;
+}
 
-/** How a document of the issuer is fetched. */
-type FetchJsonOptions = { fetch: FetchJson; signal: AbortSignal };
+/** The keys of one source. */
+export interface Keys<T extends object> {
+  /** The keys in use: the same object for as long as no key was added or withdrawn. Undefined: none were ever fetched. */
+  latest(): T | undefined;
+  /** Resolves when the keys are recent enough; never rejects. */
+  freshen(): Promise<void>;
+  /** Fetches once more for a key that is not there. @param before the keys in use when it was asked for: newer ones need no other fetch */
+  refreshForUnknown(before: T | undefined): Promise<void>;
+  fetchedAt(): Date | undefined;
+  close(): void;
+}
 
+/** What tokens were verified with: they are verified again when the keys changed. */
+export type KeySource = Pick<Keys<object>, 'latest' | 'freshen'>;
+
+/** Everything must arrive within this time. */
+const TIMEOUT_MS = 5_000;
 /** A set of a hundred keys takes less than 100 KB. */
-const maxBytes = 262_144;
+const MAX_BYTES = 262_144;
+/** Least time between fetches after a failure, or for an unknown key. */
+const COOLDOWN_MS = 30_000;
+/** The same as long as nothing was fetched, when no token can be verified. */
+const COLD_COOLDOWN_MS = 1_000;
+
+export interface SourceOptions {
+  /** Milliseconds for which keys are used before they are fetched again; longer only while their publisher is unavailable. */
+  readonly cacheMs: number;
+  readonly clock: Clock;
+  readonly log: VerifierLog;
+  readonly fetch: FetchJson;
+}
+
+interface PublishedOptions<T> extends SourceOptions {
+  /** Finds out where the keys are; their document becomes `read` when it differs from the one before. */
+  readonly load: (signal: AbortSignal) => Promise<unknown>;
+  readonly read: (document: unknown) => T;
+  /** Whose keys, for the log. */
+  readonly of: string;
+}
+
+/** Starts fetching at once, so that the first request need not wait. Never throws because of the publisher. */
+export function publishedKeys<T extends object>(options: PublishedOptions<T>): Keys<T> {
+  const { cacheMs, clock, log, load, read, of } = options;
+  const closed = new AbortController();
+  let keys: T | undefined;
+  let document: string | undefined;
+  let fetchedAt = Number.NEGATIVE_INFINITY;
+  let failedAt = Number.NEGATIVE_INFINITY;
+  let unknownAt = Number.NEGATIVE_INFINITY;
+  let running: Promise<void> | undefined;
+  const msSince = (moment: number): number => clock.now().getTime() - moment;
+
+  async function fetchKeys(): Promise<void> {
+    try {
+      const found = await load(AbortSignal.any([closed.signal, AbortSignal.timeout(TIMEOUT_MS)]));
+      const text = JSON.stringify(found);
+      if (text !== document) keys = read(found);
+      document = text;
+      fetchedAt = clock.now().getTime();
+      failedAt = Number.NEGATIVE_INFINITY;
+    } catch (err) {
+      failedAt = clock.now().getTime();
+      if (!closed.signal.aborted) log.warn({ err }, `the keys of ${of} could not be fetched`);
+    }
+  }
+
+  function refresh(): Promise<void> {
+    running ??= fetchKeys().finally(() => {
+      running = undefined;
+    });
+    return running;
+  }
+
+  void refresh();
+  return {
+    latest: () => keys,
+    async freshen() {
+      if (msSince(fetchedAt) < cacheMs || closed.signal.aborted) return;
+      const isCoolingDown = msSince(failedAt) < (keys === undefined ? COLD_COOLDOWN_MS : COOLDOWN_MS);
+      if (running === undefined && isCoolingDown) return;
+      // While the publisher is unavailable, callers use the cached keys and do not wait for new attempts.
+      const isUnavailable = keys !== undefined && failedAt > fetchedAt;
+      const refreshed = refresh();
+      if (!isUnavailable) await refreshed;
+    },
+    async refreshForUnknown(before) {
+      if (running !== undefined) return running;
+      if (keys !== before || msSince(unknownAt) < COOLDOWN_MS || closed.signal.aborted) return;
+      unknownAt = clock.now().getTime();
+      return refresh();
+    },
+    fetchedAt: () => (keys === undefined ? undefined : new Date(fetchedAt)),
+    close: () => closed.abort(),
+  };
+}
+
+/** A key that is looked up in keys which are fetched once more when it is not there. @throws {TokenError} `unavailable` when no keys were ever fetched */
+export async function findKey<T extends object, K>(
+  source: Keys<T>,
+  find: (keys: T) => Promise<K | undefined> | K | undefined,
+): Promise<{ readonly found: K; readonly keys: T }> {
+  const before = source.latest();
+  await source.freshen();
+  const keys = source.latest();
+  if (keys === undefined) throw new TokenError('unavailable', 'keys-unavailable');
+  const known = await find(keys);
+  if (known !== undefined) return { found: known, keys };
+  await source.refreshForUnknown(before);
+  const newer = source.latest() ?? keys;
+  const found = await find(newer);
+  if (found === undefined) throw new TokenError('invalid', 'unknown-key');
+  return { found, keys: newer };
+}
+
+interface FetchOptions {
+  readonly fetch: FetchJson;
+  readonly signal: AbortSignal;
+}
 
 /**
  * Fetches a JSON document of at most 256 KiB. Redirects are not followed: the address was configured or published.
- *
  * @throws {Error} for any status but 200, a larger document, or one that is not JSON
  */
-export async function fetchJson(url: URL, options: FetchJsonOptions): Promise<unknown> {
-  const response = await options.fetch(url, {
-    headers: { accept: 'application/json' },
-    redirect: 'error',
-    signal: options.signal,
-  });
+export async function fetchJson(url: URL, { fetch, signal }: FetchOptions): Promise<unknown> {
+  const response = await fetch(url, { headers: { accept: 'application/json' }, redirect: 'error', signal });
   if (response.status !== 200) {
     await response.body?.cancel();
     throw new Error(`${url.href} answered ${response.status}`);
@@ -34,7 +143,7 @@ export async function fetchJson(url: URL, options: FetchJsonOptions): Promise<un
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += chunk.byteLength;
-    if (size > maxBytes) throw new Error(`${url.href} is larger than ${maxBytes} bytes`);
+    if (size > MAX_BYTES) throw new Error(`${url.href} is larger than ${MAX_BYTES} bytes`);
     chunks.push(chunk);
   }
   try {
@@ -44,201 +153,82 @@ export async function fetchJson(url: URL, options: FetchJsonOptions): Promise<un
   }
 }
 
-/** Everything must arrive within this time (ms). */
-const timeoutMs = 5_000;
-/** Least time between fetches after a failure, or for an unknown key (ms). */
-const cooldownMs = 30_000;
-/** The same as long as nothing was fetched, when no token can be verified (ms). */
-const coldCooldownMs = 1_000;
-/** The part of the cache time after which keys are refreshed in the background, so that no request waits. */
-const refreshAhead = 0.8;
-
-type RemoteKeysOptions<T> = {
-  /** Fetches and reads the keys. */
-  load(signal: AbortSignal): Promise<T>;
-  /** How long keys are used before they are fetched again, unless their publisher is unavailable (ms). */
-  cacheMs: number;
-  clock: Clock;
-  log: VerifierLog;
-  /** Whose keys, for the log. */
-  of: string;
-};
-
-type RemoteKeys<T> = {
-  /** The keys in use; undefined as long as none were ever fetched. */
-  latest(): T | undefined;
-  /** Whether the keys may be used without `freshen`. */
-  isFresh(): boolean;
-  /** Resolves when the keys are recent enough; never rejects. */
-  freshen(): Promise<void>;
-  /** Fetches once more for a key that is not there. @param before the keys in use when it was asked for: newer ones need no other fetch */
-  refreshForUnknown(before: T | undefined): Promise<void>;
-  fetchedAt(): Date | undefined;
-  close(): void;
-};
-
-/** Starts fetching at once, so that the first request need not wait. Never throws because of the publisher. */
-export function createRemoteKeys<T>(options: RemoteKeysOptions<T>): RemoteKeys<T> {
-  const { cacheMs } = options;
-  const closed = new AbortController();
-  let keys: T | undefined;
-  let fetchedAt = Number.NEGATIVE_INFINITY;
-  let failedAt = Number.NEGATIVE_INFINITY;
-  let unknownAt = Number.NEGATIVE_INFINITY;
-  let running: Promise<void> | undefined;
-  const now = () => options.clock.now().getTime();
-  const age = () => now() - fetchedAt;
-  const isUnavailable = () => failedAt > fetchedAt;
-  const isCoolingDown = () => now() - failedAt < (keys === undefined ? coldCooldownMs : cooldownMs);
-
-  async function load(): Promise<void> {
-    try {
-      keys = await options.load(AbortSignal.any([closed.signal, AbortSignal.timeout(timeoutMs)]));
-      fetchedAt = now();
-      failedAt = Number.NEGATIVE_INFINITY;
-    } catch (err) {
-      failedAt = now();
-      if (!closed.signal.aborted) options.log.warn({ err }, `the keys of ${options.of} could not be fetched`);
-    }
-  }
-
-  function refresh(): Promise<void> {
-    running ??= load().finally(() => {
-      running = undefined;
-    });
-    return running;
-  }
-
-  void refresh();
-  return {
-    latest: () => keys,
-    isFresh: () => keys !== undefined && (age() < cacheMs * refreshAhead || (isUnavailable() && isCoolingDown())),
-    async freshen() {
-      if (age() < cacheMs * refreshAhead || closed.signal.aborted) return;
-      if (running === undefined) {
-        if (isCoolingDown()) return;
-        void refresh();
-      }
-      // While the publisher is unavailable, callers use the cached keys and do not wait for new attempts.
-      if (keys === undefined || (age() >= cacheMs && !isUnavailable())) await running;
-    },
-    async refreshForUnknown(before) {
-      if (running !== undefined) return running;
-      if (keys !== before || now() - unknownAt < cooldownMs || closed.signal.aborted) return;
-      unknownAt = now();
-      return refresh();
-    },
-    fetchedAt: () => (keys === undefined ? undefined : new Date(fetchedAt)),
-    close: () => closed.abort(),
-  };
-}
-
 // The public keys of the token issuer (RFC 7517), and where its metadata says they are (RFC 8414 section 3, OpenID Connect Discovery 1.0
 // section 4).
 
-type KeySetOptions = {
-  issuer: string;
+interface IssuerKeysOptions extends SourceOptions {
+  readonly issuer: string;
   /** Without it the address comes from the metadata of the issuer. */
-  jwksUrl?: string | undefined;
-  cacheMs: number;
-  clock: Clock;
-  log: VerifierLog;
-  fetch: FetchJson;
-};
-
-/** The keys that may have signed a token, and the fingerprint of their set, which changes as soon as a key is withdrawn or added. */
-type FoundKeys = { keys: readonly CryptoKey[]; set: string };
-
-/** Keys that one token is tried with at most: each costs a verification. */
-const maxTried = 16;
-
-/** `holds` is true for as long as the issuer publishes exactly the same keys. */
-export type KeySet = KeySource & {
-  /**
-   * The key that a token names, or all that fit one that names none.
-   *
-   * @throws {TokenError} `invalid` when the issuer has no such key, `unavailable` when no key was ever fetched
-   */
-  find(header: { alg: string; kid?: string }): Promise<FoundKeys>;
-  /** When the keys in use were fetched; undefined as long as there are none. */
-  fetchedAt(): Date | undefined;
-  close(): void;
-};
-
-export function createKeySet({ issuer, jwksUrl, cacheMs, clock, log, fetch }: KeySetOptions): KeySet {
-  const remote = createRemoteKeys({
-    cacheMs,
-    clock,
-    log,
-    of: 'the token issuer',
-    async load(signal) {
-      const how = { fetch, signal };
-      const url = jwksUrl === undefined ? await discoverKeysUrl(issuer, how) : new URL(jwksUrl);
-      const document = await fetchJson(url, how);
-      if (!isKeySet(document)) throw new Error(`${url.href} is not a JSON Web Key Set`);
-      return { pick: createLocalJWKSet(document), name: fingerprintOf(document) };
-    },
-  });
-  return {
-    async find(header) {
-      const before = remote.latest();
-      await remote.freshen();
-      const keys = remote.latest();
-      if (keys === undefined) throw new TokenError('unavailable', 'keys-unavailable');
-      const known = await pick(keys, header);
-      if (known !== undefined) return known;
-      await remote.refreshForUnknown(before);
-      const found = await pick(remote.latest() ?? keys, header);
-      if (found === undefined) throw new TokenError('invalid', 'unknown-key');
-      return found;
-    },
-    holds: (set) => set === remote.latest()?.name,
-    isFresh: remote.isFresh,
-    freshen: remote.freshen,
-    fetchedAt: remote.fetchedAt,
-    close: remote.close,
-  };
+  readonly jwksUrl?: string | undefined;
 }
 
-/** Two answers with the same keys have the same fingerprint, in whatever order they stand. */
-function fingerprintOf({ keys }: JSONWebKeySet): string {
-  return hash(
-    'sha256',
-    keys
-      .map((key) => JSON.stringify(key))
-      .toSorted()
-      .join('\n'),
-    'base64url',
-  );
+/** How a token names its key. */
+interface KeyName {
+  readonly alg: string;
+  readonly kid: string | undefined;
+}
+
+/** Keys that one token is tried with at most: each costs a verification. */
+const MAX_TRIED = 16;
+
+export interface IssuerKeys extends Omit<Keys<LocalJWKSet>, 'refreshForUnknown'> {
+  /**
+   * The key that a token names, or all that fit one that names none.
+   * @throws {TokenError} `invalid` when the issuer has no such key, `unavailable` when no key was ever fetched
+   */
+  find(header: KeyName): Promise<{
+    readonly found: readonly CryptoKey[];
+    readonly keys: object;
+  }>;
+}
+
+export function createIssuerKeys({ issuer, jwksUrl, ...options }: IssuerKeysOptions): IssuerKeys {
+  const source = publishedKeys({
+    ...options,
+    of: 'the token issuer',
+    async load(signal) {
+      const how = { fetch: options.fetch, signal };
+      const url = jwksUrl === undefined ? await discoverKeysUrl(issuer, how) : new URL(jwksUrl);
+      return await fetchJson(url, how);
+    },
+    read: (document) => {
+      if (!isKeySet(document)) throw new Error('the answer is not a JSON Web Key Set');
+      return createLocalJWKSet(document);
+    },
+  });
+  return { ...source, find: (header) => findKey(source, (set) => pick(set, header)) };
 }
 
 function isKeySet(value: unknown): value is JSONWebKeySet {
   return isRecord(value) && Array.isArray(value.keys) && value.keys.every(isRecord);
 }
 
-async function pick(
-  set: { pick: LocalJWKSet; name: string },
-  header: { alg: string; kid?: string },
-): Promise<FoundKeys | undefined> {
+async function pick(set: LocalJWKSet, { alg, kid }: KeyName) {
   try {
-    return { keys: [await set.pick(header)], set: set.name };
+    return [await set(kid === undefined ? { alg } : { alg, kid })];
   } catch (cause) {
     if (cause instanceof errors.JWKSNoMatchingKey) return undefined;
     if (!(cause instanceof errors.JWKSMultipleMatchingKeys)) throw new TokenError('invalid', 'unknown-key', { cause });
     const keys: CryptoKey[] = [];
-    for await (const key of cause) if (keys.push(key) === maxTried) break;
-    return { keys, set: set.name };
+    for await (const key of cause) if (keys.push(key) === MAX_TRIED) break;
+    return keys;
   }
 }
 
 /**
  * The address of an issuer's key set, from its metadata.
- *
  * @throws {AggregateError} when neither form of metadata can be used, with the cause of each
  */
-async function discoverKeysUrl(issuer: string, options: FetchJsonOptions): Promise<URL> {
+async function discoverKeysUrl(issuer: string, options: FetchOptions): Promise<URL> {
+  // RFC 8414 puts the well-known part before the path of the issuer, OpenID Connect after it.
+  const { origin, pathname } = new URL(issuer);
+  const path = pathname.replace(/\/$/, '');
   const failures: unknown[] = [];
-  for (const url of metadataUrls(issuer)) {
+  for (const address of [
+    `/.well-known/oauth-authorization-server${path}`,
+    `${path}/.well-known/openid-configuration`,
+  ]) {
+    const url = new URL(origin + address);
     try {
       return keysUrl(await fetchJson(url, options), issuer, url);
     } catch (error) {
@@ -246,20 +236,8 @@ async function discoverKeysUrl(issuer: string, options: FetchJsonOptions): Promi
       failures.push(error);
     }
   }
-  throw new AggregateError(
-    failures,
-    `no usable metadata of the issuer ${issuer}: ${failures.map(messageOf).join('; ')}`,
-  );
-}
-
-/** RFC 8414 puts the well-known part before the path of the issuer, OpenID Connect after it. */
-function metadataUrls(issuer: string): URL[] {
-  const { origin, pathname } = new URL(issuer);
-  const path = pathname.replace(/\/$/, '');
-  return [
-    new URL(`${origin}/.well-known/oauth-authorization-server${path}`),
-    new URL(`${origin}${path}/.well-known/openid-configuration`),
-  ];
+  const reasons = failures.map((error) => (error instanceof Error ? error.message : String(error)));
+  throw new AggregateError(failures, `no usable metadata of the issuer ${issuer}: ${reasons.join('; ')}`);
 }
 
 function keysUrl(metadata: unknown, issuer: string, source: URL): URL {
@@ -273,8 +251,4 @@ function keysUrl(metadata: unknown, issuer: string, source: URL): URL {
   if (source.protocol === 'https:' && url.protocol !== 'https:')
     throw new Error(`${source.href} names a jwks_uri without TLS`);
   return url;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

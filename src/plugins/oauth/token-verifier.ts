@@ -5,7 +5,7 @@ import type { FetchJson } from '../../lib/outbound/outbound-client.ts';
 import { type Clock, systemClock } from '../../lib/time.ts';
 import type { ReadinessCheck } from '../../seams/operations.ts';
 import { createFscKeys, fscKeysCheck } from './fsc-keys.ts';
-import { createKeySet, type KeySet, type VerifierLog } from './remote-keys.ts';
+import { createIssuerKeys, type IssuerKeys, type VerifierLog } from './remote-keys.ts';
 import {
   type Caller,
   clientCertificateThumbprint,
@@ -20,7 +20,7 @@ import {
 } from './token.ts';
 import { type FscOptions, leewaySeconds, type OAuthOptions, verifyFsc, verifyOAuth } from './verify-token.ts';
 
-export type TokenVerifierOptions = {
+export interface TokenVerifierOptions {
   /** Tokens of an OAuth 2.0 authorization server; absent: not accepted. */
   oauth?: OAuthOptions | undefined;
   /** Tokens of the own FSC Manager; absent: not accepted. */
@@ -38,12 +38,14 @@ export type TokenVerifierOptions = {
   tokenCacheBytes?: number | undefined;
   /** Called for every refused token, to count it by reason. */
   refused?: ((reason: TokenErrorReason) => void) | undefined;
-};
+}
 
 /** The headers of a request that say who calls. */
-export type TokenRequest = TokenHeaders & { clientCertificate?: HeaderValue };
+export interface TokenRequest extends TokenHeaders {
+  clientCertificate?: HeaderValue;
+}
 
-export type TokenVerifier = {
+export interface TokenVerifier {
   /**
    * The caller of a request.
    *
@@ -51,21 +53,15 @@ export type TokenVerifier = {
    * @throws {TokenError} when there is no token, or it is not accepted
    */
   verify(request: TokenRequest, service?: string): Promise<Caller>;
-  /**
-   * The same, synchronously, for a cached token; undefined for one that needs `verify`.
-   *
-   * @throws {TokenError} when there is no token, or a cached one is no longer accepted
-   */
-  recall(request: TokenRequest, service?: string): Caller | undefined;
   /** The end of the FSC certificate that is valid longest; undefined without FSC or certificates. */
   fscValidUntil(): Date | undefined;
   /** Readiness checks: the keys of the issuer and the certificates of the Manager. */
   checks: readonly ReadinessCheck[];
   close(): void;
-};
+}
 
 /** Without keys no OAuth token can be verified; old keys are used while the issuer is unavailable. */
-function issuerCheck(keys: KeySet, cacheMs: number, clock: Clock): ReadinessCheck {
+function issuerCheck(keys: IssuerKeys, cacheMs: number, clock: Clock): ReadinessCheck {
   return {
     name: 'token-issuer',
     check: async () => {
@@ -91,19 +87,14 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
   const cacheMs = (options.keysCacheSeconds ?? 300) * 1000;
   const tokenCacheMs = (options.tokenCacheSeconds ?? 300) * 1000;
   // By their text, because hashing it costs more than all else that a cached token takes.
-  const cache = new LRUCache<string, Entry>({
+  const cache = new LRUCache<string, { readonly token: VerifiedToken; readonly until: number }>({
     maxSize: options.tokenCacheBytes ?? 16 * 1024 * 1024,
-    sizeCalculation: sizeOf,
+    // What is remembered of a token are parts of its own text.
+    sizeCalculation: (_entry, text) => ENTRY_BYTES + 4 * text.length,
   });
-  /** A token whose signature need not be verified again yet. */
-  const cached = (token: string): VerifiedToken | undefined => {
-    const entry = cache.get(token);
-    const now = clock.now().getTime();
-    return entry !== undefined && now < Math.min(entry.until, entry.token.expiry * 1000) ? entry.token : undefined;
-  };
   const fscKeys =
     fsc === undefined ? undefined : createFscKeys({ source: fsc.certificates, cacheMs, clock, log, fetch });
-  const keys = oauth === undefined ? undefined : createKeySet({ ...oauth, cacheMs, clock, log, fetch });
+  const keys = oauth === undefined ? undefined : createIssuerKeys({ ...oauth, cacheMs, clock, log, fetch });
 
   const tokenOf = (request: TokenRequest, service: string | undefined): string =>
     findToken(request, fsc !== undefined && service !== undefined);
@@ -119,21 +110,21 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
 
   /** A token is not verified again while the keys that verified it still count. */
   async function verifyOnce(token: string): Promise<VerifiedToken> {
-    const known = cached(token);
-    if (known !== undefined) {
-      await known.keys.freshen();
-      if (known.keys.holds(known.key)) return known;
+    const known = cache.get(token);
+    if (known !== undefined && clock.now().getTime() < known.until) {
+      await known.token.source.freshen();
+      if (known.token.source.latest() === known.token.keys) return known.token;
     }
-    try {
-      const now = clock.now();
-      const verified = await verifyAnew(token, hash('sha256', token, 'base64url'), now);
-      const until = Math.min(now.getTime() + tokenCacheMs, verified.verifyAgainAt ?? Number.POSITIVE_INFINITY);
-      cache.set(token, { token: verified, until });
-      return verified;
-    } catch (error) {
-      cache.delete(token);
-      throw error;
-    }
+    cache.delete(token);
+    const now = clock.now();
+    const verified = await verifyAnew(token, hash('sha256', token, 'base64url'), now);
+    const ends = [
+      now.getTime() + tokenCacheMs,
+      verified.expiry * 1000,
+      verified.verifyAgainAt ?? Number.POSITIVE_INFINITY,
+    ];
+    cache.set(token, { token: verified, until: Math.min(...ends) });
+    return verified;
   }
 
   /** Checked on every use, also of a cached token. */
@@ -148,26 +139,13 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
     return token.caller;
   }
 
-  function counted(error: unknown): never {
-    if (error instanceof TokenError) options.refused?.(error.reason);
-    throw error;
-  }
-
   return {
     async verify(request, service) {
       try {
         return judge(await verifyOnce(tokenOf(request, service)), request, service);
       } catch (error) {
-        return counted(error);
-      }
-    },
-    recall(request, service) {
-      try {
-        const known = cached(tokenOf(request, service));
-        if (known === undefined || !known.keys.isFresh() || !known.keys.holds(known.key)) return undefined;
-        return judge(known, request, service);
-      } catch (error) {
-        return counted(error);
+        if (error instanceof TokenError) options.refused?.(error.reason);
+        throw error;
       }
     },
     fscValidUntil: () => fscKeys?.validUntil(),
@@ -204,16 +182,5 @@ function checkBinding(token: VerifiedToken, passedOn: boolean, certificate: Head
     throw new TokenError('invalid', 'client-certificate-mismatch');
 }
 
-/** Size of an entry without its texts, and of a scope. */
-const ENTRY_BYTES = 700;
-const SCOPE_BYTES = 60;
-
-type Entry = { token: VerifiedToken; until: number };
-
-/** Bytes of an entry, about: a character takes up to two. */
-function sizeOf({ token: { caller, key, boundTo, fsc } }: Entry, text: string): number {
-  const { subject, clientId, actor, publishedFor, oin, peerId, tokenHash } = caller;
-  const texts = [text, key, boundTo, fsc?.groupId, fsc?.service, subject, clientId, actor, publishedFor, oin, peerId];
-  const characters = [...texts, tokenHash, ...caller.scopes].reduce((sum, one) => sum + (one?.length ?? 0), 0);
-  return ENTRY_BYTES + SCOPE_BYTES * caller.scopes.size + 2 * characters;
-}
+/** Size of an entry without its texts. */
+const ENTRY_BYTES = 1000;

@@ -4,12 +4,16 @@
  */
 import { hash, X509Certificate } from 'node:crypto';
 import { decodeProtectedHeader } from 'jose';
+import type { KeySource } from './remote-keys.ts';
 
 /** Every occurrence of a header as received. Node's `headers` has only the first `Authorization`, and two must be refused. */
 export type HeaderValue = string | readonly string[] | undefined;
 
 /** The headers that can carry a token. */
-export type TokenHeaders = { authorization?: HeaderValue; fscAuthorization?: HeaderValue };
+export interface TokenHeaders {
+  authorization?: HeaderValue;
+  fscAuthorization?: HeaderValue;
+}
 
 /** No issuer makes longer tokens; they are not even hashed. */
 const maxTokenLength = 16_384;
@@ -85,7 +89,12 @@ export function clientCertificateThumbprint(header: string): string {
 }
 
 /** The members of a JWS header that select how to verify it; the signature is not verified yet. */
-export type ProtectedHeader = { alg: string; typ?: string; kid?: string; certificateThumbprint?: string };
+export interface ProtectedHeader {
+  alg: string;
+  typ: string | undefined;
+  kid: string | undefined;
+  certificateThumbprint: string | undefined;
+}
 
 /**
  * The header of a JWS in compact form. Members that bring their own key (`jwk`, `jku`, `x5c`, `x5u`) are ignored.
@@ -101,26 +110,20 @@ export function readProtectedHeader(token: string): ProtectedHeader {
   }
   if (typeof header.alg !== 'string') throw new TokenError('invalid', 'malformed');
   if (header.crit !== undefined) throw new TokenError('invalid', 'critical-header');
-  const thumbprint: unknown = header['x5t#S256'];
-  if (thumbprint !== undefined && typeof thumbprint !== 'string') throw new TokenError('invalid', 'malformed');
-  if (header.typ !== undefined && typeof header.typ !== 'string') throw new TokenError('invalid', 'malformed');
-  if (header.kid !== undefined && typeof header.kid !== 'string') throw new TokenError('invalid', 'malformed');
-  return {
-    alg: header.alg,
-    ...(header.kid === undefined ? {} : { kid: header.kid }),
-    ...(header.typ === undefined ? {} : { typ: header.typ }),
-    ...(thumbprint === undefined ? {} : { certificateThumbprint: thumbprint }),
+  const { typ, kid, 'x5t#S256': certificateThumbprint }: Record<string, unknown> = header;
+  const text = (value: unknown): string | undefined => {
+    if (value === undefined || typeof value === 'string') return value;
+    throw new TokenError('invalid', 'malformed');
   };
+  return { alg: header.alg, typ: text(typ), kid: text(kid), certificateThumbprint: text(certificateThumbprint) };
 }
 
 /** Who is calling, according to a verified token. */
-export type Caller = {
+export interface Caller {
   kind: 'oauth' | 'fsc';
   /** `sub` of the token; an OAuth token without one: its `client_id`. */
   subject: string;
   clientId?: string;
-  /** FSC: the peer that calls. */
-  peerId?: string;
   /**
    * The organisation identification number (20 digits) that the token proves: of the peer (FSC), of the client by its claim
    * or by configuration (OAuth).
@@ -131,39 +134,28 @@ export type Caller = {
   /** FSC, `pdi`: the peer for whom this one offers the service. */
   publishedFor?: string;
   scopes: ReadonlySet<string>;
-  expiresAt: Date;
   /** SHA-256 of the token, base64url: names the token without giving it away. */
   tokenHash: string;
-};
-
-/** The keys that tokens are verified with. */
-export type KeySource = {
-  /** Whether the key, or the state of the keys, that a token was verified with still counts. */
-  holds(key: string): boolean;
-  /** Whether `holds` may be asked without `freshen` first. */
-  isFresh(): boolean;
-  /** Resolves when the keys are recent enough. */
-  freshen(): Promise<void>;
-};
+}
 
 /**
  * What stays true of a token until it expires: signature, issuer, audience and `nbf` were checked. What depends on the request (client
  * certificate, service) or on the moment (expiry, keys) is checked on every use.
  */
-export type VerifiedToken = {
+export interface VerifiedToken {
   caller: Caller;
   /** `exp`, in seconds. */
   expiry: number;
   /** Epoch milliseconds from which the signature must be verified anew whatever the cache time; absent: at its expiry. */
   verifyAgainAt?: number;
-  /** The keys that it was verified with, and which of them. */
-  keys: KeySource;
-  key: string;
+  /** Where its key came from, and the keys that were there then: it is verified again when they are others. */
+  source: KeySource;
+  keys: object;
   /** `cnf.x5t#S256`: the client certificate that the token is bound to. */
   boundTo?: string;
   /** FSC only. */
   fsc?: { groupId: string; service: string };
-};
+}
 
 /**
  * What to tell the caller. `unavailable`: the token could not be verified because the issuer's keys could never be fetched, which is not

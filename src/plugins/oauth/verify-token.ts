@@ -2,7 +2,7 @@
 import { type CompactVerifyResult, type CryptoKey, compactVerify, errors } from 'jose';
 import { isRecord } from '../../lib/json/json-value.ts';
 import type { FscKeys } from './fsc-keys.ts';
-import type { KeySet } from './remote-keys.ts';
+import type { IssuerKeys } from './remote-keys.ts';
 import { type ProtectedHeader, TokenError, type VerifiedToken } from './token.ts';
 
 const algorithms = ['RS256', 'PS256', 'ES256'];
@@ -14,7 +14,7 @@ const algorithms = ['RS256', 'PS256', 'ES256'];
 const types: ReadonlySet<string | undefined> = new Set(['at+jwt', 'application/at+jwt', 'jwt', undefined]);
 
 /** How OAuth tokens are recognised. */
-export type OAuthOptions = {
+export interface OAuthOptions {
   issuer: string;
   audience: string;
   jwksUrl?: string | undefined;
@@ -22,7 +22,7 @@ export type OAuthOptions = {
   oinClaim?: string | undefined;
   /** OINs by client, for tokens without that claim. */
   clientOins?: ReadonlyMap<string, string> | undefined;
-};
+}
 
 const OIN = /^\d{20}$/;
 
@@ -32,12 +32,12 @@ export async function verifyOAuth(
   hash: string,
   header: ProtectedHeader,
   now: Date,
-  expected: OAuthOptions & { keys: KeySet },
+  expected: OAuthOptions & { keys: IssuerKeys },
 ): Promise<VerifiedToken> {
   if (!algorithms.includes(header.alg)) throw new TokenError('invalid', 'algorithm');
   if (!types.has(header.typ?.toLowerCase())) throw new TokenError('invalid', 'type');
-  const found = await expected.keys.find({ ...(header.kid === undefined ? {} : { kid: header.kid }), alg: header.alg });
-  const verified = await verifyWithOne(token, found.keys);
+  const { found, keys } = await expected.keys.find(header);
+  const verified = await verifyWithOne(token, found);
   const claims = readClaims(verified.payload);
   checkParties(claims, expected.issuer, (audience) => audience === expected.audience);
   const expiry = readExpiry(claims, now);
@@ -55,12 +55,11 @@ export async function verifyOAuth(
       ...(clientOin === undefined ? {} : { oin: clientOin }),
       ...(actor === undefined ? {} : { actor }),
       scopes: scopesOf(claims),
-      expiresAt: new Date(expiry * 1000),
       tokenHash: hash,
     },
     expiry,
-    keys: expected.keys,
-    key: found.set,
+    source: expected.keys,
+    keys,
     ...(boundTo === undefined ? {} : { boundTo }),
   };
 }
@@ -90,13 +89,13 @@ function scopesOf(claims: Claims): ReadonlySet<string> {
 }
 
 /** How FSC tokens are recognised. `audiences`: the addresses of the own Inways; `peerId`: our own. */
-export type FscOptions = {
+export interface FscOptions {
   /** Path of a PEM bundle, or http(s) address of the Manager's JSON Web Key Set. */
   certificates: string;
   groupId: string;
   audiences: readonly string[];
   peerId: string;
-};
+}
 
 /** FSC tokens carry no scope: a token for the service is the right to read. */
 const scopes: ReadonlySet<string> = new Set(['read']);
@@ -109,9 +108,7 @@ export async function verifyFsc(
   now: Date,
   expected: { audiences: readonly string[]; peerId: string; keys: FscKeys },
 ): Promise<VerifiedToken> {
-  const thumbprint = header.certificateThumbprint ?? '';
-  const certificate = await expected.keys.find(thumbprint);
-  if (certificate === undefined) throw new TokenError('invalid', 'unknown-key');
+  const { found: certificate, keys } = await expected.keys.find(header.certificateThumbprint ?? '');
   if (!certificate.algorithms.includes(header.alg)) throw new TokenError('invalid', 'algorithm');
   const verified = await compactVerify(token, certificate.key, { algorithms: [header.alg] }).catch((cause) => {
     throw new TokenError('invalid', 'signature', { cause });
@@ -137,18 +134,16 @@ export async function verifyFsc(
     caller: {
       kind: 'fsc',
       subject,
-      peerId: subject,
       oin: subject,
       ...(actor === undefined ? {} : { actor }),
       ...(publishedFor === undefined ? {} : { publishedFor }),
       scopes,
-      expiresAt: new Date(expiry * 1000),
       tokenHash: hash,
     },
     expiry,
     verifyAgainAt: certificate.validTo,
-    keys: expected.keys,
-    key: thumbprint,
+    source: expected.keys,
+    keys,
     ...(boundTo === undefined ? {} : { boundTo }),
     fsc: { groupId, service },
   };

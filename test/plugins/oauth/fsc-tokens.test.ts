@@ -37,13 +37,10 @@ describe('an FSC access token', () => {
     expect(await verifier.verify({ fscAuthorization: token }, 'shv')).toEqual({
       kind: 'fsc',
       subject: requester,
-      peerId: requester,
       oin: requester,
       scopes: new Set(['read']),
-      expiresAt: new Date(issuedAt.getTime() + 60_000),
       tokenHash: expect.stringMatching(/^[\w-]{43}$/),
     });
-    expect(verifier.recall({ fscAuthorization: token }, 'shv')?.subject).toBe(requester);
   });
 
   it.each(['https://inway.example', 'https://inway.example/', 'https://inway-a.example', 'https://inway-a.example/'])(
@@ -272,7 +269,6 @@ describe('changed FSC certificates', () => {
     await expect
       .poll(async () => (await verifier.verify(bearer(await mint(next)), 'shv').catch(() => undefined))?.kind)
       .toBe('fsc');
-    expect(verifier.recall(old, 'shv')).toBeUndefined();
     expect(await refusal(verifier.verify(old, 'shv'))).toBe('invalid unknown-key');
   });
 

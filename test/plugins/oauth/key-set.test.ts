@@ -62,16 +62,6 @@ describe('the keys of the issuer', () => {
     expect((await verifier.verify(await fresh(rotated))).subject).toBe('statistiek');
   });
 
-  it('are refreshed in the background before their time is up, while the old ones serve', async () => {
-    const clock = movableClock();
-    using verifier = openVerifier({ oauth: oauth(), clock });
-    await verifier.verify(await fresh());
-    issuer.hang('/jwks');
-    clock.forward(250);
-    expect((await verifier.verify(await fresh())).subject).toBe('statistiek');
-    await issuer.called(2);
-  });
-
   it('keep serving while the issuer is unavailable, also a day later', async () => {
     const clock = movableClock();
     const log = recordingLog();
@@ -117,7 +107,6 @@ describe('the keys of the issuer', () => {
     clock.forward(200);
     expect((await verifier.verify(token)).subject).toBe('statistiek');
     clock.forward(101);
-    expect(verifier.recall(token)).toBeUndefined();
     expect(await refusal(verifier.verify(again ? token : await fresh()))).toBe('invalid unknown-key');
     expect(issuer.count()).toBe(2);
   });
@@ -126,12 +115,10 @@ describe('the keys of the issuer', () => {
     const clock = movableClock();
     using verifier = openVerifier({ oauth: oauth(), clock, tokenCacheSeconds: 100_000 });
     const token = await fresh();
-    await verifier.verify(token);
+    const caller = await verifier.verify(token);
     issuer.serveKeys(old);
     clock.forward(301);
-    expect(verifier.recall(token)).toBeUndefined();
-    expect((await verifier.verify(token)).subject).toBe('statistiek');
-    expect(verifier.recall(token)?.subject).toBe('statistiek');
+    expect(await verifier.verify(token)).toBe(caller);
     expect(issuer.count()).toBe(2);
   });
 

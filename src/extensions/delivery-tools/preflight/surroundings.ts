@@ -8,7 +8,7 @@ import { createLogger, reasonOf } from '../../../lib/log.ts';
 import { createGuardedConnections } from '../../../lib/outbound/guarded-fetch.ts';
 import { createOutboundFetch, type FetchJson } from '../../../lib/outbound/outbound-client.ts';
 import { createFscKeys } from '../../../plugins/oauth/fsc-keys.ts';
-import { createKeySet } from '../../../plugins/oauth/remote-keys.ts';
+import { createIssuerKeys } from '../../../plugins/oauth/remote-keys.ts';
 import {
   daysLeft,
   failed,
@@ -49,7 +49,7 @@ async function checkIssuer({ config, now, timeoutMs }: PreflightContext, fetch: 
   const { oauthIssuer: issuer, oauthAudience, oauthJwksUrl: jwksUrl } = config.tokens;
   if (issuer === undefined) return notChecked('OAUTH_ISSUER is not set: only FSC tokens are accepted');
   const failure = lastFailure();
-  const keys = createKeySet({ issuer, jwksUrl, cacheMs: 60_000, clock: { now }, log: failure, fetch });
+  const keys = createIssuerKeys({ issuer, jwksUrl, cacheMs: 60_000, clock: { now }, log: failure, fetch });
   await within(timeoutMs, keys.freshen()).catch((err: unknown) => failure.warn({ err }));
   keys.close();
   if (keys.fetchedAt() === undefined) {
@@ -74,7 +74,7 @@ async function checkFscCertificates({ config, now, timeoutMs }: PreflightContext
     const keys = createFscKeys({ source, cacheMs: 60_000, clock: { now }, log: failure, fetch });
     await within(timeoutMs, keys.freshen()).catch((err: unknown) => failure.warn({ err }));
     keys.close();
-    if (!keys.isKnown()) return failed(`${shownAddress(source)} cannot be used: ${failure.reason()}`, todo);
+    if (keys.latest() === undefined) return failed(`${shownAddress(source)} cannot be used: ${failure.reason()}`, todo);
     const end = keys.validUntil();
     return end === undefined ? ok('keys without certificates') : daysLeft(end, now(), todo);
   } catch (error) {
