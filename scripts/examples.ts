@@ -14,7 +14,7 @@ import {
   processingHeaders,
   readDemoFile,
 } from '../src/demo/demo-client.ts';
-import { createTranscript, type Transcript } from '../src/demo/run-demo.ts';
+import { Transcript } from '../src/demo/run-demo.ts';
 import { checkMessage, signMessage } from '../src/demo/signed-message.ts';
 import { followFeed } from '../src/demo/tour/tour-feed.ts';
 import { isRecord } from '../src/lib/json/json-value.ts';
@@ -103,7 +103,7 @@ async function tryFeed(needs: Needs, path: string): Promise<void> {
   const changed = revised.filter((line) => !first.includes(line)).length;
   const code = organisationOf(first[0] ?? '{}');
   const feed = `${file.mounts.raadsfeed}/feed?organisatiecode=${code}`;
-  const isKnown = (await followFeed(client, feed, 'the feed')).records.length > 0;
+  const isKnown = (await followFeed(client, feed)).records.length > 0;
 
   const steps = [
     [path, 'published', isKnown ? changed : first.length],
@@ -119,11 +119,7 @@ async function tryFeed(needs: Needs, path: string): Promise<void> {
       `${recorded} new instead of ${expected}`,
     );
   }
-  const { records } = await followFeed(
-    client,
-    `${file.mounts.raadsfeed}/snapshot?organisatiecode=${code}`,
-    'the snapshot',
-  );
+  const { records } = await followFeed(client, `${file.mounts.raadsfeed}/snapshot?organisatiecode=${code}`);
   const served = new Map(records.map(({ data }) => [isRecord(data) ? String(data.bronidentificatie) : '', data]));
   const isSame = revised.every((line) => {
     const { data }: Record<string, unknown> = JSON.parse(line);
@@ -156,7 +152,7 @@ const file = await readDemoFile(resolve(server.home)).catch((error: unknown) => 
   console.error(error instanceof Error ? error.message : error);
   process.exit(1);
 });
-const transcript = createTranscript((text) => process.stdout.write(text));
+const transcript = new Transcript((text) => process.stdout.write(text));
 const needs = { file, transcript, client: createDemoClient(file) };
 for (const variant of ['shv', 'vs'] as const) {
   transcript.section(`Deliveries of ${variant}`);

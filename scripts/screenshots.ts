@@ -9,11 +9,9 @@ import pg from 'pg';
 import type { Browser, Page } from 'playwright-core';
 import { openDatabase } from '../src/database/open-database.ts';
 import { createDemoClient } from '../src/demo/demo-client.ts';
-import { raadsinformatie, signInPersons } from '../src/demo/example-data.ts';
-import { type DemoDatabase, loadExampleData, publish } from '../src/demo/load-example-data.ts';
+import { loadExampleData, publish, raadsinformatie, signInPersons } from '../src/demo/example-data.ts';
 import { type Demo, startDemo } from '../src/demo/start-demo.ts';
 import { followStep } from '../src/extensions/pages/search/follow-feed.ts';
-import { openStoreHooks } from '../src/seams/store-hooks.ts';
 import { findChromium, launchChromium } from './chromium.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -33,10 +31,9 @@ type State = readonly [name: string, what: string, path: string];
 
 const EMPTY: State[] = [['begin-leeg', 'Front, before anything was published', '/raad']];
 
+const examples = await raadsinformatie();
 const removedAs = (op: string): string => {
-  const { organisatiecode, bronidentificatie } = Object(
-    Object(raadsinformatie().find((one) => one.op === op)).resource,
-  );
+  const { organisatiecode, bronidentificatie } = Object(examples.find((one) => one.op === op)?.resource);
   const collection = op === 'redact' ? 'informatieobjecten' : 'agendapunten';
   return `/raad/${organisatiecode}/${collection}/${bronidentificatie}`;
 };
@@ -86,7 +83,7 @@ const PRINTED: State[] = [
 ];
 
 /** What no example has. */
-async function publishOddities(database: Parameters<typeof publish>[0]): Promise<void> {
+async function publishOddities(file: Demo['file']): Promise<void> {
   const organisatie = { gemeente: 'gm9902', naam: 'Gemeente Waterrijk' };
   const upsert = (resourceType: string, bronidentificatie: string, more: object) => ({
     op: 'upsert' as const,
@@ -94,7 +91,7 @@ async function publishOddities(database: Parameters<typeof publish>[0]): Promise
     data: { bronidentificatie, dossiertype: resourceType.toLowerCase(), organisatie, ...more },
   });
   const of = { vergadering: { bronidentificatie: 'afgelast' } };
-  await publish(database, [
+  await publish(file, [
     upsert('Vergadering', 'afgelast', {
       ...{ naam: 'Commissie Ruimte', geplandeaanvang: '2026-03-19T18:30:00Z', vergaderstatus: 'Geannuleerd' },
       ...{ locatie: 'Raadzaal', vergadertoelichting: 'De stukken worden in april behandeld.' },
@@ -214,16 +211,15 @@ async function takePictures(browser: Browser, demo: Demo): Promise<void> {
   const { config, log } = demo;
   const { pool, close } = await openDatabase({ config, log, purpose: 'command' });
   try {
-    const { proof } = await openStoreHooks(config);
-    const database: DemoDatabase = { config, pool, proof, signal: new AbortController().signal };
-    const options = { client: createDemoClient(demo.file), mounts: demo.file.mounts, directory: demo.home };
-    await loadExampleData({ ...database, ...options });
+    const { signal } = new AbortController();
+    const client = createDemoClient(demo.file);
+    await loadExampleData({ config, pool, signal, client, file: demo.file, directory: demo.home });
     const lines = (await readFile(MEETING, 'utf8')).trim().split('\n');
     await publish(
-      database,
+      demo.file,
       lines.map((line) => JSON.parse(line)),
     );
-    await publishOddities(database);
+    await publishOddities(demo.file);
     for (let outcome = await followStep(pool); outcome !== 'done'; outcome = await followStep(pool));
   } finally {
     await close();

@@ -1,6 +1,11 @@
-// The authorization server of the demo: oidc-provider, configured for client credentials only. @see RFC 6749 section 4.4
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+/**
+ * The authorization server of the demo and the tests: oidc-provider, configured for client credentials with JWT access tokens. It also plays
+ * the national login (DigiD): the visitor picks one of the demo's persons instead of proving who he or she is. It is a stand-in: nothing like
+ * it may run where real data are.
+ * @see RFC 6749 section 4.4, RFC 9068, OpenID Connect Core 1.0
+ */
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { JWK } from 'jose';
 import { LRUCache } from 'lru-cache';
 import {
@@ -9,11 +14,22 @@ import {
   type Client,
   type ClientMetadata,
   errors,
+  interactionPolicy,
   type KoaContextWithOIDC,
   Provider,
 } from 'oidc-provider';
+import { htmlPage } from '../plugins/pages.ts';
+import { listenOnLoopback } from './listen.ts';
 import { ALL_SCOPES, type AuthorizationClient, loadSigningKey } from './saved-secrets.ts';
-import { createSignInServer, type SignInServerOptions } from './sign-in-server.ts';
+
+export interface SignIn {
+  readonly client: { readonly id: string; readonly secret: string };
+  /** Path on the client that the browser comes back to. */
+  readonly returnPath: string;
+  /** Other address than loopback that the client may have. */
+  readonly clientUrl?: string | undefined;
+  readonly persons: readonly { readonly bsn: string; readonly name: string }[];
+}
 
 export interface AuthorizationServerOptions {
   /** 0: a free one. Listens on the loopback address only. */
@@ -29,8 +45,8 @@ export interface AuthorizationServerOptions {
   readonly production: boolean;
   /** Life of a token in seconds; default 3600. */
   readonly tokenSeconds?: number | undefined;
-  /** A stand-in for the national login, at `/digid`; absent: none. */
-  readonly signIn?: Pick<SignInServerOptions, 'client' | 'returnPath' | 'clientUrl' | 'persons'> | undefined;
+  /** The stand-in for the national login; absent: none. */
+  readonly signIn?: SignIn | undefined;
   /** Neither tokens nor secrets are written. */
   readonly log: {
     info(fields: object, message: string): void;
@@ -42,57 +58,22 @@ export interface AuthorizationServer {
   readonly issuer: string;
   readonly tokenUrl: string;
   readonly jwksUrl: string;
-  readonly signInIssuer: string;
   readonly close: () => Promise<void>;
 }
 
 /** The door is as narrow as the job: the library has more endpoints than this server is for. */
-const PATHS = new Set([
-  '/token',
-  '/jwks',
-  '/.well-known/oauth-authorization-server',
-  '/.well-known/openid-configuration',
-]);
+const PATHS = /^\/(token|jwks|\.well-known\/(oauth-authorization-server|openid-configuration))$/;
+const SIGN_IN_PATHS = /^\/auth(\/[\w-]{1,64})?$/;
+const PICK_PATH = /^\/kies\/[\w-]{1,64}$/;
 
-/**
- * Starts a real authorization server for the demo and the tests: client credentials, JWT access tokens (RFC 9068).
- *
- * @throws {Error} in production, or when the port is taken
- */
+/** @throws {Error} in production, or when the port is taken */
 export async function startAuthorizationServer(options: AuthorizationServerOptions): Promise<AuthorizationServer> {
+  const { signIn, log } = options;
   if (options.production) throw new Error('the authorization server of the demo does not start in production');
   const signingKey = await loadSigningKey(options.keysDirectory);
-  const server = createServer({ requestTimeout: 10_000 });
-  server.listen(options.port, '127.0.0.1');
-  await once(server, 'listening');
-  try {
-    // Only now is the port known, and with it the name of the issuer.
-    const address = `http://127.0.0.1:${portOf(server)}`;
-    const issuer = options.issuer ?? address;
-    serve(server, { issuer, address }, signingKey, options);
-    return {
-      issuer,
-      tokenUrl: `${address}/token`,
-      jwksUrl: `${address}/jwks`,
-      signInIssuer: `${address}${SIGN_IN_PATH}`,
-      close: () => close(server),
-    };
-  } catch (error) {
-    await close(server);
-    throw error;
-  }
-}
-
-/** Where the stand-in for the national login is mounted. */
-const SIGN_IN_PATH = '/digid';
-
-function serve(
-  server: Server,
-  { issuer, address }: { issuer: string; address: string },
-  signingKey: JWK,
-  options: AuthorizationServerOptions,
-): void {
-  const { log } = options;
+  // The issuer is named after the port.
+  const { server, address, close } = await listenOnLoopback(options.port);
+  const issuer = options.issuer ?? address;
   const failed = (err: unknown): void => log.error({ err }, 'the authorization server failed');
   const provider = buildProvider(issuer, signingKey, options);
   provider.on('grant.success', (ctx) => {
@@ -105,48 +86,31 @@ function serve(
   // What goes wrong below HTTP, such as a client that went away, would be printed.
   provider.onerror = failed;
   const answer = provider.callback();
-  const signIn =
-    options.signIn === undefined
-      ? undefined
-      : createSignInServer({
-          ...options.signIn,
-          issuer: `${address}${SIGN_IN_PATH}`,
-          signingKey,
-          adapter: createMemoryAdapter,
-          failed: (err) => log.error({ err }, 'the stand-in for the national login failed'),
-        });
   server.on('request', (request, response) => {
-    if (signIn?.(request, response) === true) return;
-    if (PATHS.has(URL.parse(request.url ?? '', issuer)?.pathname ?? '')) {
+    const [path = ''] = (request.url ?? '').split('?', 1);
+    if (PATHS.test(path) || (signIn !== undefined && SIGN_IN_PATHS.test(path))) {
       void answer(request, response);
-      return;
-    }
-    response.writeHead(404, { 'content-type': 'application/json' }).end('{"error":"not_found"}');
+    } else if (signIn !== undefined && PICK_PATH.test(path)) {
+      pickPerson(provider, signIn.persons, request, response).catch((error: unknown) => {
+        failed(error);
+        sendPage(response, 400, 'Dit inlogscherm is verlopen', ['Ga terug en log opnieuw in.']);
+      });
+    } else response.writeHead(404, { 'content-type': 'application/json' }).end('{"error":"not_found"}');
   });
-}
-
-function portOf(server: Server): number {
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the authorization server has no port');
-  return address.port;
-}
-
-async function close(server: Server): Promise<void> {
-  if (!server.listening) return;
-  const closed = once(server, 'close');
-  server.close();
-  server.closeAllConnections();
-  await closed;
+  return { issuer, tokenUrl: `${address}/token`, jwksUrl: `${address}/jwks`, close };
 }
 
 /** The library names a resource server by an address, while an audience may be any text. */
 const RESOURCE = 'urn:koppelvlak:api';
 
 function buildProvider(issuer: string, signingKey: JWK, options: AuthorizationServerOptions): Provider {
-  const { audience, tokenSeconds = 3600 } = options;
+  const { audience, tokenSeconds = 3600, signIn } = options;
+  const policy = interactionPolicy.base();
+  // There is nothing to consent to: the law gives a citizen inspection.
+  policy.remove('consent');
   return new Provider(issuer, {
     adapter: createMemoryAdapter,
-    clients: options.clients.map(metadataOf),
+    clients: [...options.clients.map(metadataOf), ...(signIn === undefined ? [] : [signInMetadata(signIn)])],
     clientAuthMethods: ['client_secret_basic', 'private_key_jwt'],
     clientDefaults: {
       grant_types: ['client_credentials'],
@@ -156,11 +120,37 @@ function buildProvider(issuer: string, signingKey: JWK, options: AuthorizationSe
     },
     enabledJWA: { idTokenSigningAlgValues: ['ES256'], clientAuthSigningAlgValues: ['ES256', 'PS256', 'RS256'] },
     jwks: { keys: [{ ...signingKey }] },
-    responseTypes: [],
-    scopes: ALL_SCOPES,
-    routes: { token: '/token', jwks: '/jwks' },
-    ttl: { ClientCredentials: tokenSeconds },
+    responseTypes: ['code'],
+    scopes: [...ALL_SCOPES, 'openid'],
+    claims: { openid: ['sub', 'bsn'] },
+    conformIdTokenClaims: false,
+    pkce: { required: () => true },
+    cookies: { keys: [randomBytes(32).toString('base64url')] },
+    routes: { authorization: '/auth', token: '/token', jwks: '/jwks' },
+    ttl: {
+      ...{ ClientCredentials: tokenSeconds, AccessToken: 300, AuthorizationCode: 60, IdToken: 300 },
+      ...{ Interaction: 600, Session: 600, Grant: 600 },
+    },
+    interactions: { policy, url: (_ctx, { uid }) => `/kies/${uid}` },
     clientBasedCORS: () => false,
+    renderError: (ctx) => {
+      ctx.type = 'html';
+      ctx.body = htmlPage({ title: 'Inloggen is niet gelukt', paragraphs: ['Ga terug en log opnieuw in.'] });
+    },
+    // A number as subject would show in its log.
+    findAccount: (_ctx, id) => {
+      const bsn = signIn?.persons[Number(id)]?.bsn;
+      return bsn === undefined ? undefined : { accountId: id, claims: () => ({ sub: `persoon-${id}`, bsn }) };
+    },
+    loadExistingGrant: async ({ oidc }) => {
+      const grant = new oidc.provider.Grant({
+        clientId: String(oidc.client?.clientId),
+        accountId: String(oidc.session?.accountId),
+      });
+      grant.addOIDCScope('openid');
+      await grant.save();
+      return grant;
+    },
     features: {
       dPoP: { enabled: false },
       pushedAuthorizationRequests: { enabled: false },
@@ -170,10 +160,11 @@ function buildProvider(issuer: string, signingKey: JWK, options: AuthorizationSe
       clientCredentials: { enabled: true },
       resourceIndicators: {
         enabled: true,
-        defaultResource: () => RESOURCE,
+        defaultResource: (_ctx, client) => (isApplication(client) ? RESOURCE : []),
         useGrantedResource: () => true,
         getResourceServerInfo(ctx, indicator, client) {
-          if (indicator !== RESOURCE && indicator !== audience) throw new errors.InvalidTarget();
+          if (!isApplication(client) || (indicator !== RESOURCE && indicator !== audience))
+            throw new errors.InvalidTarget();
           return {
             scope: grantScopes(ctx, client),
             audience,
@@ -186,6 +177,8 @@ function buildProvider(issuer: string, signingKey: JWK, options: AuthorizationSe
     },
   });
 }
+
+const isApplication = (client: Client): boolean => client.grantTypeAllowed('client_credentials');
 
 /**
  * All scopes of the client, and a request for none in particular becomes a request for all of them: RFC 6749 section 3.3
@@ -206,24 +199,40 @@ function grantScopes(ctx: KoaContextWithOIDC, client: Client): string {
 }
 
 function metadataOf(client: AuthorizationClient): ClientMetadata {
-  const scope = client.scopes.length === 0 ? {} : { scope: client.scopes.join(' ') };
-  if ('secret' in client) {
-    return {
-      client_id: client.id,
-      client_secret: client.secret,
-      token_endpoint_auth_method: 'client_secret_basic',
-      ...scope,
-    };
-  }
-  const jwks = { keys: client.publicKeys.map((key) => ({ ...key })) };
-  return { client_id: client.id, jwks, token_endpoint_auth_method: 'private_key_jwt', ...scope };
+  return {
+    client_id: client.id,
+    ...(client.scopes.length === 0 ? {} : { scope: client.scopes.join(' ') }),
+    ...('secret' in client
+      ? { client_secret: client.secret, token_endpoint_auth_method: 'client_secret_basic' }
+      : {
+          jwks: { keys: client.publicKeys.map((key) => ({ ...key })) },
+          token_endpoint_auth_method: 'private_key_jwt',
+        }),
+  };
+}
+
+function signInMetadata({ client, returnPath, clientUrl }: SignIn): ClientMetadata {
+  return {
+    client_id: client.id,
+    client_secret: client.secret,
+    token_endpoint_auth_method: 'client_secret_basic',
+    // Of a native client the port on loopback may differ (RFC 8252 section 7.3): the service's is not known beforehand.
+    application_type: 'native',
+    grant_types: ['authorization_code'],
+    response_types: ['code'],
+    redirect_uris: [
+      ...['127.0.0.1', '[::1]', 'localhost'].map((host) => `http://${host}${returnPath}`),
+      ...(clientUrl?.startsWith('https:') ? [`${clientUrl}${returnPath}`] : []),
+    ],
+    scope: 'openid',
+  };
 }
 
 const MAX_ENTRIES = 10_000;
 
 /**
- * What the library wants to keep: the `jti` of client assertions, to refuse a second use, and the sessions and codes of the stand-in for the
- * national login. In memory, bounded, and gone when the server stops.
+ * What the library wants to keep: the `jti` of client assertions, to refuse a second use, and the sessions and codes of the login. In memory,
+ * bounded, and gone when the server stops.
  */
 function createMemoryAdapter(): Adapter {
   const entries = new LRUCache<string, AdapterPayload>({ max: MAX_ENTRIES });
@@ -246,4 +255,65 @@ function createMemoryAdapter(): Adapter {
       for (const [id] of find((payload) => payload.grantId === grantId)) entries.delete(id);
     },
   };
+}
+
+/** Shows the persons, or goes on as the one that was picked. @throws {Error} for a screen that is not of this browser */
+async function pickPerson(
+  provider: Provider,
+  persons: SignIn['persons'],
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  await provider.interactionDetails(request, response);
+  if (request.method !== 'POST') {
+    const buttons = persons.map(
+      ({ name, bsn }, i) =>
+        `<p><button type="submit" name="persoon" value="${i}">${name} (burgerservicenummer ${bsn})</button></p>`,
+    );
+    sendPage(
+      response,
+      200,
+      'Nagemaakte DigiD (alleen voor de demo)',
+      [
+        'Dit is niet de echte DigiD. Deze pagina speelt DigiD na. De personen bestaan niet.',
+        'Als wie wilt u inloggen?',
+      ],
+      `<form method="post">${buttons.join('')}<p><button type="submit" name="persoon" value="stop">Stoppen met inloggen</button></p></form>`,
+    );
+    return;
+  }
+  const picked = new URLSearchParams(await readForm(request)).get('persoon') ?? '';
+  const result =
+    persons[Number(picked)] === undefined || picked === ''
+      ? { error: 'access_denied', error_description: 'the visitor stopped' }
+      : { login: { accountId: picked, remember: false } };
+  await provider.interactionFinished(request, response, result, { mergeWithLastSubmission: false });
+}
+
+const FORM_BYTES = 1000;
+
+async function readForm(request: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const piece of request) {
+    text += piece;
+    if (text.length > FORM_BYTES) throw new Error('the form is too large');
+  }
+  return text;
+}
+
+/** @param html trusted markup: the demo's own persons */
+function sendPage(
+  response: ServerResponse,
+  status: number,
+  title: string,
+  paragraphs: readonly string[],
+  html = '',
+): void {
+  response
+    .writeHead(status, {
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-frame-options': 'DENY',
+    })
+    .end(htmlPage({ title, paragraphs, html }));
 }

@@ -1,21 +1,16 @@
-import { randomUUID } from 'node:crypto';
+import { createPrivateKey, hash, randomUUID, X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { SignJWT } from 'jose';
 import { isRecord } from '../lib/json/json-value.ts';
 import { clientCredentialsToken } from '../lib/outbound/client-credentials.ts';
-import { readSavedJson, saveJson } from './saved-secrets.ts';
+import type { Party } from './authority/authority.ts';
+import { readSavedJson } from './saved-secrets.ts';
 
 interface DemoClientEntry {
   readonly id: string;
   readonly secret: string;
   readonly scopes: readonly string[];
-}
-
-/** PEM files of one party of the data exchange. */
-interface DemoParty {
-  readonly key: string;
-  readonly chain: string;
-  readonly certificate: string;
-  readonly oin: string;
 }
 
 /** What a client needs to know of a running demo. Every path is absolute. */
@@ -28,8 +23,8 @@ export interface DemoFile {
   readonly mounts: Readonly<Record<'shv' | 'vs' | 'verwerkingenlog' | 'raadsfeed', string>> &
     Readonly<Record<string, string>>;
   readonly clients: Readonly<Record<string, DemoClientEntry>>;
-  readonly requester: DemoParty;
-  readonly supplier: DemoParty;
+  readonly requester: Party;
+  readonly supplier: Party;
   readonly pki: {
     readonly dir: string;
     readonly root: string;
@@ -40,9 +35,11 @@ export interface DemoFile {
     /** A text file of hexadecimal serial numbers, one a line. */
     readonly revoked: string;
   };
+  /** The Manager of the supplier in an FSC group. */
   readonly fsc: {
     readonly groupId: string;
     readonly peerId: string;
+    /** Address of the Inway, as tokens name it. */
     readonly audience: string;
     readonly key: string;
     readonly certificate: string;
@@ -53,14 +50,9 @@ export interface DemoFile {
   readonly pid: number;
 }
 
-/** Where a demo says how to reach it. */
+/** Where a demo says how to reach it; readable by its owner only, for it holds the clients' secrets. */
 export function demoFilePath(home: string): string {
   return join(home, 'demo.json');
-}
-
-/** Writes it in one step, readable by its owner only: it holds the clients' secrets. */
-export async function writeDemoFile(home: string, file: DemoFile): Promise<void> {
-  await saveJson(demoFilePath(home), file);
 }
 
 /** @throws {Error} when no demo has written it */
@@ -145,4 +137,19 @@ export function createDemoClient(file: Pick<DemoFile, 'clients' | 'tokenUrl'>): 
 /** The headers with which a consumer says for which processing it calls; `oin` is its own. */
 export function processingHeaders(oin: string): Record<string, string> {
   return { OIN: oin, VerwerkingId: randomUUID(), Vertrouwelijkheid: 'normaal', Bewaartermijn: 'P1Y' };
+}
+
+/** An access token of the supplier's Manager, signed. @param subject OIN of the caller @see FSC Core 1.1, "Access Token" */
+export async function mintFscToken(manager: DemoFile['fsc'], service: string, subject: string): Promise<string> {
+  const { raw } = new X509Certificate(await readFile(manager.certificate));
+  return new SignJWT({ gid: manager.groupId, svc: service })
+    .setProtectedHeader({ alg: 'RS256', typ: 'JWT', 'x5t#S256': hash('sha256', raw, 'base64url') })
+    .setIssuer(manager.peerId)
+    .setAudience(manager.audience)
+    .setSubject(subject)
+    .setIssuedAt()
+    .setNotBefore(0)
+    .setExpirationTime('5m')
+    .setJti(randomUUID())
+    .sign(createPrivateKey(await readFile(manager.key)));
 }

@@ -1,13 +1,14 @@
 import { join, relative } from 'node:path';
 import process from 'node:process';
 import { openDatabase } from '../database/open-database.ts';
-import { openStoreHooks } from '../seams/store-hooks.ts';
+import type { Pool } from '../database/pool.ts';
+import { type OpenStoreHooks, openStoreHooks } from '../seams/store-hooks.ts';
 import type { Terminal } from '../seams/terminal.ts';
 import { stopOnSignals } from '../serve.ts';
+import type { Config } from '../settings/read-config.ts';
 import { createDemoClient, type DemoAnswer, type DemoClient } from './demo-client.ts';
 import { loadDemoParts } from './demo-parts.ts';
-import type { DemoDatabase } from './load-example-data.ts';
-import { loadExampleData } from './load-example-data.ts';
+import { loadExampleData } from './example-data.ts';
 import { type Demo, startDemo } from './start-demo.ts';
 import { tourFeed } from './tour/tour-feed.ts';
 import { tourGegevens } from './tour/tour-gegevens.ts';
@@ -25,71 +26,89 @@ interface RunDemoOptions {
  * @throws {Error} with a message for people when it cannot start
  */
 export async function runDemo({ once, empty }: RunDemoOptions, terminal: Terminal): Promise<void> {
-  const transcript = createTranscript((text) => terminal.stdout.write(text));
+  const transcript = new Transcript((text) => terminal.stdout.write(text));
   terminal.stdout.write('Koppelvlak demo: everything is being started on this machine …\n');
   const demo = await startDemo(terminal.env);
-  let asked = false;
+  let isStopping = false;
   const signalled = stopOnSignals(terminal, {
     log: demo.log,
     lost: demo.lost,
     timeoutMs: demo.config.server.shutdownTimeoutMs,
     stop: async () => {
-      asked = true;
+      isStopping = true;
       if (once) terminal.exitCode = 1;
       terminal.stderr.write('\nStopping …\n');
       await demo.stop();
     },
   });
   const work = async (): Promise<void> => {
-    if (!empty) await loadAndPlay(demo, transcript);
-    if (!once) {
-      await describeRest(demo, transcript, empty);
-      await signalled;
-      return;
-    }
-    await demo.stop();
-  };
-  await Promise.race([
-    signalled,
-    work().catch(async (error: unknown) => {
+    try {
+      describeStart(demo, transcript);
+      if (!empty) await loadAndPlay(demo, transcript);
+      if (!once) await describeRest(demo, transcript);
+    } catch (error) {
       // What breaks because everything is being stopped is no failure.
-      if (!asked) {
+      if (!isStopping) {
         await demo.stop();
         throw error;
       }
-      await signalled;
-    }),
-  ]);
+    }
+    if (once) await demo.stop();
+    else await signalled;
+  };
+  await Promise.race([signalled, work()]);
   if (transcript.failed > 0) terminal.exitCode = 1;
 }
 
+/** The database is for what has no address to the outside. */
+export interface TourNeeds extends Pick<OpenStoreHooks, 'proof'> {
+  readonly config: Config;
+  readonly pool: Pool;
+  readonly signal: AbortSignal;
+  readonly demo: Demo;
+  readonly client: DemoClient;
+  readonly transcript: Transcript;
+}
+
 async function loadAndPlay(demo: Demo, transcript: Transcript): Promise<void> {
-  const { file, config, home, log } = demo;
+  const { file, home, log } = demo;
   const client = createDemoClient(file);
-  const database = { ...config.database, url: file.databaseUrl };
-  const opened = { ...config, database };
-  const { pool, close } = await openDatabase({ config: opened, log, purpose: 'command' });
+  const config = { ...demo.config, database: { ...demo.config.database, url: file.databaseUrl } };
+  const { pool, close } = await openDatabase({ config, log, purpose: 'command' });
   const ended = new AbortController();
   try {
-    describeStart(demo, transcript);
-    const { proof } = await openStoreHooks(opened);
-    const needs: DemoDatabase = { config: opened, pool, proof, signal: ended.signal };
+    const { proof } = await openStoreHooks(config);
+    const needs = { config, pool, proof, signal: ended.signal, client };
     const directory = join(home, 'voorbeelden');
-    const loaded = await loadExampleData({ ...needs, client, mounts: file.mounts, directory });
+    const loaded = await loadExampleData({ ...needs, file, directory });
     transcript.section(`Example data (files in ${shortPath(directory)})`);
-    const describe = (count: number, what: string): string =>
-      count === 0 ? `${what}: there already` : `${what}: ${count} loaded`;
-    transcript.line(describe(loaded.shv, 'deliveries of trajectories (SHV)'));
-    transcript.line(describe(loaded.vs, 'deliveries of signals (VS)'));
-    transcript.line(describe(loaded.acties, 'processing actions of two persons'));
-    transcript.line(describe(loaded.records, 'records of the council feed of two organisations'));
-    await playTour({ ...needs, demo, client, transcript });
+    const describe = (count: number, what: string): void =>
+      transcript.line(count === 0 ? `${what}: there already` : `${what}: ${count} loaded`);
+    describe(loaded.shv, 'deliveries of trajectories (SHV)');
+    describe(loaded.vs, 'deliveries of signals (VS)');
+    describe(loaded.acties, 'processing actions of two persons');
+    describe(loaded.records, 'records of the council feed of two organisations');
+    await playTour({ ...needs, demo, transcript });
     transcript.line();
     transcript.line(`${transcript.passed} checks ok, ${transcript.failed} failed`);
   } finally {
     ended.abort();
     await close();
   }
+}
+
+/** Plays the clients of every mounted area and checks what they get. */
+async function playTour(needs: TourNeeds): Promise<void> {
+  const { areas } = needs.config.server;
+  const parts = await loadDemoParts();
+  if (areas.includes('shv')) await tourGegevens(needs, 'shv');
+  if (areas.includes('vs')) await tourGegevens(needs, 'vs');
+  if (areas.includes('verwerkingenlog')) {
+    await tourLog(needs);
+    for (const part of parts) await part.tourLog?.(needs);
+  }
+  if (areas.includes('raadsfeed')) await tourFeed(needs);
+  if (areas.includes('shv') || areas.includes('vs')) for (const part of parts) await part.tourLast?.(needs);
 }
 
 function describeStart({ file, home, logFile }: Demo, transcript: Transcript): void {
@@ -103,14 +122,12 @@ function describeStart({ file, home, logFile }: Demo, transcript: Transcript): v
   transcript.line(`log            ${shortPath(logFile)}`);
 }
 
-async function describeRest(demo: Demo, transcript: Transcript, empty: boolean): Promise<void> {
-  const { file } = demo;
-  if (empty) describeStart(demo, transcript);
+async function describeRest({ file, config }: Demo, transcript: Transcript): Promise<void> {
   transcript.section('What next');
   transcript.line('read the interfaces in a browser:');
   for (const mount of Object.values(file.mounts)) transcript.line(`  ${mount}/docs`);
   for (const { next } of await loadDemoParts())
-    for (const line of next?.(demo.config, file.baseUrl) ?? []) transcript.line(line);
+    for (const line of next?.(config, file.baseUrl) ?? []) transcript.line(line);
   transcript.line('read the data with the command line, while this runs:');
   transcript.command('npm run --silent koppelvlak -- --help');
   transcript.line('Ctrl-C stops everything; the data are kept for the next start.');
@@ -121,78 +138,50 @@ function shortPath(path: string): string {
   return short.startsWith('..') ? path : short;
 }
 
-/** The database is for what has no address to the outside, such as publishing to the feed. */
-export interface TourNeeds extends DemoDatabase {
-  readonly demo: Demo;
-  readonly client: DemoClient;
-  readonly transcript: Transcript;
-}
+/** What the demo prints: sections, lines, and checks that are counted. */
+export class Transcript {
+  passed = 0;
+  failed = 0;
+  #sections = 0;
+  readonly #write: (text: string) => void;
 
-/** Plays the clients of every mounted area and checks what they get. */
-async function playTour(needs: TourNeeds): Promise<void> {
-  const { areas } = needs.demo.config.server;
-  if (areas.includes('shv')) await tourGegevens(needs, 'shv');
-  if (areas.includes('vs')) await tourGegevens(needs, 'vs');
-  const parts = await loadDemoParts();
-  if (areas.includes('verwerkingenlog')) {
-    await tourLog(needs);
-    for (const part of parts) await part.tourLog?.(needs);
+  /** @param write takes whole lines, with their end */
+  constructor(write: (text: string) => void) {
+    this.#write = write;
   }
-  if (areas.includes('raadsfeed')) await tourFeed(needs);
-  if (areas.includes('shv') || areas.includes('vs')) for (const part of parts) await part.tourLast?.(needs);
-}
 
-/** What the demo tells: sections, lines, and checks that are counted. */
-export interface Transcript {
-  section(title: string): void;
-  line(text?: string): void;
+  section(title: string): void {
+    this.#sections += 1;
+    this.#write(`\n${this.#sections}. ${title}\n`);
+  }
+
+  line(text = ''): void {
+    this.#write(text === '' ? '\n' : `   ${text}\n`);
+  }
+
   /** A command to try, on a line of its own so that it can be copied. */
-  command(text: string): void;
-  /** Names a check and how it went. */
-  check(name: string, isRight: boolean, found?: string): void;
-  /** Checks the status of an answer; of another one it shows the status and how it begins. */
-  status(name: string, answer: DemoAnswer, expected: number): void;
-  /** Runs a part; what it throws becomes a failed check, and the next part goes on. */
-  part(name: string, work: () => Promise<void>): Promise<void>;
-  readonly passed: number;
-  readonly failed: number;
-}
+  command(text: string): void {
+    this.#write(`     $ ${text}\n`);
+  }
 
-/** @param write takes whole lines, with their end */
-export function createTranscript(write: (text: string) => void): Transcript {
-  let passed = 0;
-  let failed = 0;
-  let sections = 0;
-  const transcript: Transcript = {
-    get passed() {
-      return passed;
-    },
-    get failed() {
-      return failed;
-    },
-    section(title) {
-      sections += 1;
-      write(`\n${sections}. ${title}\n`);
-    },
-    line: (text = '') => write(text === '' ? '\n' : `   ${text}\n`),
-    command: (text) => write(`     $ ${text}\n`),
-    check(name, isRight, found) {
-      if (isRight) passed += 1;
-      else failed += 1;
-      write(
-        `   ${isRight ? 'ok    ' : 'FAILED'} ${name}${isRight || found === undefined ? '' : ` (found: ${found})`}\n`,
-      );
-    },
-    status(name, { status, bytes }, expected) {
-      transcript.check(name, status === expected, `${status} ${bytes.toString().slice(0, 300)}`);
-    },
-    async part(name, work) {
-      try {
-        await work();
-      } catch (error) {
-        transcript.check(name, false, error instanceof Error ? error.message : String(error));
-      }
-    },
-  };
-  return transcript;
+  /** Names a check and how it went. */
+  check(name: string, isRight: boolean, found?: string): void {
+    if (isRight) this.passed += 1;
+    else this.failed += 1;
+    this.line(`${isRight ? 'ok    ' : 'FAILED'} ${name}${isRight || found === undefined ? '' : ` (found: ${found})`}`);
+  }
+
+  /** Checks the status of an answer; of another one it shows the status and how it begins. */
+  status(name: string, { status, bytes }: DemoAnswer, expected: number): void {
+    this.check(name, status === expected, `${status} ${bytes.toString().slice(0, 300)}`);
+  }
+
+  /** Runs a part; what it throws becomes a failed check, and the next part goes on. */
+  async part(name: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.check(name, false, error instanceof Error ? error.message : String(error));
+    }
+  }
 }

@@ -17,7 +17,7 @@ export async function readSavedJson(path: string): Promise<unknown> {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new Error(`${path} is not JSON; remove it to have it made anew`, { cause });
+    throw new Error(`${path} is not JSON; delete it to have a new one made`, { cause });
   }
 }
 
@@ -29,18 +29,11 @@ export async function saveJson(path: string, value: unknown): Promise<void> {
   await rename(draft, path);
 }
 
-/**
- * The private key (ES256) that signs the tokens.
- * @throws {Error} when the file is there but holds no such key
- */
+/** The private key (ES256) that signs the tokens. */
 export async function loadSigningKey(directory: string): Promise<JWK> {
   const path = join(directory, 'signing-key.json');
   const saved = await readSavedJson(path);
-  if (isRecord(saved)) {
-    const { kid, d, crv } = saved;
-    if (typeof kid === 'string' && typeof d === 'string' && crv === 'P-256') return saved;
-  }
-  if (saved !== undefined) throw new Error(`${path} holds no ES256 key; remove it to have it made anew`);
+  if (isRecord(saved)) return saved;
   const { privateKey } = await generateKeyPair('ES256', { extractable: true });
   const key = await exportJWK(privateKey);
   const made = { ...key, kid: await calculateJwkThumbprint(key), alg: 'ES256', use: 'sig' };
@@ -48,41 +41,18 @@ export async function loadSigningKey(directory: string): Promise<JWK> {
   return made;
 }
 
-/** Texts of 32 random bytes by name; those that the file lacks are made. */
-async function loadSecrets(
-  path: string,
-  encodings: Readonly<Record<string, 'base64' | 'base64url'>>,
-): Promise<Record<string, string>> {
-  const saved = await readSavedJson(path);
-  const known = isRecord(saved) ? saved : {};
-  const secrets = Object.entries(encodings).map(([name, encoding]) => {
-    const text = known[name];
-    return [name, typeof text === 'string' && text.length >= 32 ? text : randomBytes(32).toString(encoding)] as const;
-  });
-  if (secrets.some(([name, text]) => known[name] !== text)) await saveJson(path, Object.fromEntries(secrets));
-  return Object.fromEntries(secrets);
-}
-
-/** 32 random bytes in base64 for the service, saved under this name. */
-export async function loadServiceKey(directory: string, name: string): Promise<string> {
+/** 32 random bytes as text, saved under this name. */
+export async function loadSecret(
+  directory: string,
+  name: string,
+  encoding: 'base64' | 'base64url' = 'base64',
+): Promise<string> {
   const path = join(directory, `${name}.json`);
   const saved = await readSavedJson(path);
   if (typeof saved === 'string') return saved;
-  const made = randomBytes(32).toString('base64');
+  const made = randomBytes(32).toString(encoding);
   await saveJson(path, made);
   return made;
-}
-
-/** What the pages for citizens have in secret: with the stand-in for the national login, and in their cookies. */
-interface InspectionSecrets {
-  readonly clientSecret: string;
-  readonly sessionKey: string;
-}
-
-export async function loadInspectionSecrets(directory: string): Promise<InspectionSecrets> {
-  const encodings = { clientSecret: 'base64url', sessionKey: 'base64' } as const;
-  const { clientSecret = '', sessionKey = '' } = await loadSecrets(join(directory, 'inspection.json'), encodings);
-  return { clientSecret, sessionKey };
 }
 
 /** A client of the authorization server: it proves itself with a secret (basic) or with a key (`private_key_jwt`). */
@@ -117,11 +87,13 @@ const SCOPES_OF_CLIENT: Readonly<Record<string, readonly string[]>> = {
   niemand: [],
 };
 
-/** A client of the demo, with the secret that its owner uses. */
-type DemoClient = AuthorizationClient & { readonly secret: string };
-
-export async function loadDemoClients(directory: string): Promise<DemoClient[]> {
-  const names = Object.keys(SCOPES_OF_CLIENT).map((id) => [id, 'base64url'] as const);
-  const secrets = await loadSecrets(join(directory, 'clients.json'), Object.fromEntries(names));
-  return Object.entries(SCOPES_OF_CLIENT).map(([id, scopes]) => ({ id, scopes, secret: secrets[id] ?? '' }));
+/** The clients of the demo, with the secrets that their owners use. */
+export async function loadDemoClients(directory: string) {
+  return await Promise.all(
+    Object.entries(SCOPES_OF_CLIENT).map(async ([id, scopes]) => ({
+      id,
+      scopes,
+      secret: await loadSecret(directory, `client-${id}`, 'base64url'),
+    })),
+  );
 }

@@ -5,13 +5,12 @@ import { pino } from 'pino';
 import { createLogger, type Logger, portError } from '../lib/log.ts';
 import { serve } from '../serve.ts';
 import { type Config, type Environment, knownVariables, readConfig } from '../settings/read-config.ts';
-import { type Authority, createAuthority } from './authority/authority.ts';
-import { type AuthorizationServer, startAuthorizationServer } from './authorization-server.ts';
-import { type DemoFile, demoFilePath, writeDemoFile } from './demo-client.ts';
+import { createAuthority } from './authority/authority.ts';
+import { startAuthorizationServer } from './authorization-server.ts';
+import { type DemoFile, demoFilePath } from './demo-client.ts';
 import { loadDemoParts } from './demo-parts.ts';
 import { leverancierscode, signInPersons, uitvoerder } from './example-data.ts';
-import { createFscManager, type FscManager } from './fsc-manager.ts';
-import { loadDemoClients, loadInspectionSecrets, loadServiceKey } from './saved-secrets.ts';
+import { loadDemoClients, loadSecret, saveJson } from './saved-secrets.ts';
 
 export interface Demo {
   readonly file: DemoFile;
@@ -25,6 +24,9 @@ export interface Demo {
   readonly stop: () => Promise<void>;
 }
 
+/** The audience that the demo's access tokens name. */
+const AUDIENCE = 'urn:koppelvlak:demo';
+
 /**
  * Starts everything of the demo on loopback, last the service, and says in `demo.json` how to reach it.
  * @throws {Error} with a message for people; what was started is stopped
@@ -33,6 +35,7 @@ export async function startDemo(environment: Environment): Promise<Demo> {
   const { server, demo } = readConfig(environment, 'tool');
   if (server.environment === 'production') throw new Error('the demo does not start with NODE_ENV=production');
   const home = resolve(server.home);
+  const secrets = join(home, 'clients');
   await mkdir(home, { recursive: true });
   const logFile = join(home, 'demo.log');
   const log = createLogger(server.logLevel, pino.destination({ dest: logFile, mode: 0o600 }));
@@ -42,38 +45,72 @@ export async function startDemo(environment: Environment): Promise<Demo> {
     stopping = true;
     for (const release of releases.splice(0).toReversed()) await release();
   };
-  // Who waits for the file must not find that of an earlier start.
+  // Whoever waits for the file must not find that of an earlier start.
   await rm(demoFilePath(home), { force: true });
   try {
     const authority = await orPortError(demo.pkiPort, 'DEMO_PKI_PORT', (port) =>
       createAuthority({ dir: join(home, 'pki'), port }),
     );
-    releases.push(() => authority.close());
-    const fsc = await createFscManager(join(home, 'fsc'), authority);
-    const clients = await loadDemoClients(join(home, 'clients'));
-    const inspection = await loadInspectionSecrets(join(home, 'clients'));
+    releases.push(authority.close);
+    const { requester, supplier } = authority;
+    const manager = { organization: 'Voorbeeld Leverancier FSC Manager', oin: supplier.oin };
+    const { key, certificate } = await authority.party(join(home, 'fsc'), 'manager', manager);
+    const inway = 'https://inway.voorbeeld.example:443';
+    const fsc = { groupId: 'koppelvlak-demo', peerId: supplier.oin, audience: inway, key, certificate };
+    const clients = await loadDemoClients(secrets);
+    const inspection = { id: 'inzage-pagina', secret: await loadSecret(secrets, 'inspection-client', 'base64url') };
     const authorization = await orPortError(demo.authPort, 'DEMO_AUTH_PORT', (port) =>
       startAuthorizationServer({
-        port,
-        audience,
-        clients,
-        keysDirectory: join(home, 'clients'),
-        production: false,
+        ...{ port, audience: AUDIENCE, clients, keysDirectory: secrets, production: false, log },
         signIn: {
-          client: { id: INSPECTION_CLIENT, secret: inspection.clientSecret },
+          client: inspection,
           returnPath: '/inzage/terug',
           clientUrl: server.publicBaseUrl,
           persons: signInPersons,
         },
-        log,
       }),
     );
-    releases.push(() => authorization.close());
+    releases.push(authorization.close);
+    const given = Object.fromEntries(
+      Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
+    );
+    // What is given wins over what the demo would choose.
     const chosen = {
-      VERWERKINGENLOG_KEY: `demo:${await loadServiceKey(join(home, 'clients'), 'log-key')}`,
-      PROOF_KEY: await loadServiceKey(join(home, 'clients'), 'proof-key'),
+      VERWERKINGENLOG_KEY: `demo:${await loadSecret(secrets, 'log-key')}`,
+      PROOF_KEY: await loadSecret(secrets, 'proof-key'),
       PROOF_STATE: join(home, 'proof-state.json'),
-      ...serviceEnvironment(environment, { authority, authorization, fsc, inspection }),
+      OAUTH_ISSUER: authorization.issuer,
+      OAUTH_AUDIENCE: AUDIENCE,
+      OAUTH_CLIENT_OINS: `statistiek=${requester.oin}`,
+      FSC_TOKEN_CERTIFICATES: fsc.certificate,
+      FSC_GROUP_ID: fsc.groupId,
+      FSC_PEER_ID: fsc.peerId,
+      FSC_AUDIENCE: fsc.audience,
+      GEGEVENS_TRUST_ANCHORS: authority.root,
+      ...(given.GEGEVENS_SIGNING_KEY === undefined
+        ? { GEGEVENS_SIGNING_KEY: supplier.key, GEGEVENS_SIGNING_CHAIN: supplier.chain }
+        : {}),
+      // The authority answers on loopback.
+      GEGEVENS_REVOCATION_ALLOW_PRIVATE: 'true',
+      GEGEVENS_SUPPLIER_CODE: leverancierscode,
+      // No proxy in front of it needs to notice first.
+      SHUTDOWN_DRAIN_MS: '0',
+      GEGEVENS_RATE_LIMIT: '0',
+      // Whoever tries it names an activity of its own.
+      LDV_UNKNOWN_ACTIVITY: 'normaal',
+      VERWERKINGENLOG_PAGES: 'true',
+      INZAGE_OIDC_ISSUER: authorization.issuer,
+      INZAGE_OIDC_CLIENT_ID: inspection.id,
+      INZAGE_OIDC_CLIENT_SECRET: inspection.secret,
+      INZAGE_SESSION_KEY: await loadSecret(secrets, 'session-key'),
+      ORGANISATION_NAME: 'Gemeente Voorbeeldstad',
+      INZAGE_ORGANISATION_NAMES: `${uitvoerder}=Gemeente Voorbeeldstad,${fsc.peerId}=Gemeente Voorbeeldstad`,
+      RAADSFEED_PAGES: 'true',
+      RAADSFEED_DIWOO: 'true',
+      RAADSFEED_RATE_LIMIT: '0',
+      RAADSFEED_CONTACT: 'mailto:raadsfeed@voorbeeld.example',
+      RAADSFEED_LICENTIE: 'https://creativecommons.org/publicdomain/zero/1.0/',
+      ...given,
     };
     // Whoever tries the demo must neither wait for a checkpoint nor be turned away.
     const config = readConfig(chosen, 'serve', { PROOF_INTERVAL_SECONDS: '5', INZAGE_RATE_LIMIT: '0' });
@@ -82,6 +119,7 @@ export async function startDemo(environment: Environment): Promise<Demo> {
 
     const { gegevens, verwerkingenlog, raadsfeed, tokens } = config;
     const parts = await loadDemoParts();
+    const known = new Set(knownVariables());
     const file: DemoFile = {
       baseUrl: service.url,
       managementUrl: service.managementUrl,
@@ -95,9 +133,8 @@ export async function startDemo(environment: Environment): Promise<Demo> {
         raadsfeed: service.url + raadsfeed.prefix,
         ...Object.assign({}, ...parts.map(({ mounts }) => mounts?.(config, service.url))),
       },
-      clients: Object.fromEntries(clients.map(({ id, secret, scopes }) => [id, { id, secret, scopes }])),
-      requester: authority.requester,
-      supplier: authority.supplier,
+      clients: Object.fromEntries(clients.map((client) => [client.id, client])),
+      ...{ requester, supplier },
       pki: {
         dir: authority.dir,
         root: authority.root,
@@ -109,7 +146,7 @@ export async function startDemo(environment: Environment): Promise<Demo> {
       },
       fsc: { ...fsc, services: { shv: 'shv', vs: 'vs', ...Object.fromEntries(gegevens.services) } },
       environment: {
-        ...settingsOf(chosen),
+        ...Object.fromEntries(Object.entries(chosen).filter(([name]) => known.has(name))),
         KOPPELVLAK_HOME: home,
         PORT: new URL(service.url).port,
         DATABASE_URL: service.databaseUrl,
@@ -119,7 +156,7 @@ export async function startDemo(environment: Environment): Promise<Demo> {
       pid: process.pid,
     };
     releases.push(() => rm(demoFilePath(home), { force: true }));
-    await writeDemoFile(home, file);
+    await saveJson(demoFilePath(home), file);
     const lost = new Promise<void>((resolve) => {
       void service.databaseExited.then(() => {
         if (!stopping) resolve();
@@ -138,71 +175,4 @@ async function orPortError<T>(port: number, variable: string, start: (port: numb
   } catch (error) {
     throw portError(error, port, variable) ?? error;
   }
-}
-
-/** The audience that the demo's access tokens name. */
-const audience = 'urn:koppelvlak:demo';
-
-/** The pages for citizens, as a client of the stand-in for the national login. */
-const INSPECTION_CLIENT = 'inzage-pagina';
-
-/** The environment of the service in the demo. What is given wins over what the demo would choose. */
-function serviceEnvironment(
-  given: Environment,
-  parts: {
-    authority: Authority;
-    authorization: Pick<AuthorizationServer, 'issuer' | 'signInIssuer'>;
-    fsc: FscManager;
-    inspection: Awaited<ReturnType<typeof loadInspectionSecrets>>;
-  },
-): Environment {
-  const { authority, authorization, fsc, inspection } = parts;
-  const chosen = {
-    OAUTH_ISSUER: authorization.issuer,
-    OAUTH_AUDIENCE: audience,
-    OAUTH_CLIENT_OINS: `statistiek=${authority.requester.oin}`,
-    FSC_TOKEN_CERTIFICATES: fsc.certificate,
-    FSC_GROUP_ID: fsc.groupId,
-    FSC_PEER_ID: fsc.peerId,
-    FSC_AUDIENCE: fsc.audience,
-    GEGEVENS_TRUST_ANCHORS: authority.root,
-    ...(hasValue(given.GEGEVENS_SIGNING_KEY)
-      ? {}
-      : { GEGEVENS_SIGNING_KEY: authority.supplier.key, GEGEVENS_SIGNING_CHAIN: authority.supplier.chain }),
-    // The authority answers on loopback.
-    GEGEVENS_REVOCATION_ALLOW_PRIVATE: 'true',
-    GEGEVENS_SUPPLIER_CODE: leverancierscode,
-    // No proxy in front of it needs to notice first.
-    SHUTDOWN_DRAIN_MS: '0',
-    GEGEVENS_RATE_LIMIT: '0',
-    // Whoever tries it names an activity of its own.
-    LDV_UNKNOWN_ACTIVITY: 'normaal',
-    VERWERKINGENLOG_PAGES: 'true',
-    INZAGE_OIDC_ISSUER: authorization.signInIssuer,
-    INZAGE_OIDC_CLIENT_ID: INSPECTION_CLIENT,
-    INZAGE_OIDC_CLIENT_SECRET: inspection.clientSecret,
-    INZAGE_SESSION_KEY: inspection.sessionKey,
-    ORGANISATION_NAME: 'Gemeente Voorbeeldstad',
-    INZAGE_ORGANISATION_NAMES: `${uitvoerder}=Gemeente Voorbeeldstad,${fsc.peerId}=Gemeente Voorbeeldstad`,
-    RAADSFEED_PAGES: 'true',
-    RAADSFEED_DIWOO: 'true',
-    RAADSFEED_RATE_LIMIT: '0',
-    RAADSFEED_CONTACT: 'mailto:raadsfeed@voorbeeld.example',
-    RAADSFEED_LICENTIE: 'https://creativecommons.org/publicdomain/zero/1.0/',
-  };
-  return { ...chosen, ...Object.fromEntries(Object.entries(given).filter(([, value]) => hasValue(value))) };
-}
-
-/** The settings among variables. */
-function settingsOf(environment: Environment): Record<string, string> {
-  const known = new Set(knownVariables());
-  return Object.fromEntries(
-    Object.entries(environment).flatMap(([name, value = '']) =>
-      known.has(name) && value !== '' ? [[name, value]] : [],
-    ),
-  );
-}
-
-function hasValue(value: string | undefined): boolean {
-  return value !== undefined && value !== '';
 }

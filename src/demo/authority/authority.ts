@@ -1,17 +1,17 @@
 /**
  * A throw-away government PKI on loopback, after PKIoverheid and with names that nobody can mistake for it: root, intermediate, certificates for
- * the parties of the demo, an OCSP responder and revocation lists. Nobody must ever trust it. What its directory holds is used again, and what
- * is missing is made.
+ * the parties of the demo, an OCSP responder and revocation lists. Nobody must ever trust it. The keys in its directory are used again; the
+ * certificates are made at every start, for they name the address of the responder.
  */
-import { createPrivateKey, generateKeyPair, type KeyObject, X509Certificate } from 'node:crypto';
+import { createPrivateKey, generateKeyPair, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { listenOnLoopback } from '../listen.ts';
 import {
   basicConstraints,
-  type CertificateRequest,
   certificatePolicy,
   extendedKeyUsage,
   type Issuer,
@@ -20,7 +20,7 @@ import {
   type Name,
   statusAddresses,
 } from './certificates.ts';
-import { createResponder, listen, normaliseSerial, type ResponderNeeds } from './responder.ts';
+import { createResponder, normaliseSerial, type ResponderNeeds } from './responder.ts';
 
 const ORGANISATION: Name = [
   ['country', 'NL'],
@@ -32,12 +32,10 @@ const INTERMEDIATE: Name = [...ORGANISATION, ['commonName', 'Koppelvlak demo Ser
 const SERVICES_POLICY = '2.16.528.1.1003.1.2.8.6';
 const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
 const SERVER_AUTH = '1.3.6.1.5.5.7.3.1';
-/** Certificates that end sooner are replaced at start (milliseconds). */
-const RENEWAL_MS = 31 * 24 * 3_600_000;
 
 export interface AuthorityOptions {
   readonly dir: string;
-  /** 0: the port of the last time when it is free, else any. */
+  /** 0: any that is free. */
   readonly port: number;
   readonly now?: () => Date;
   /** Seconds that an answer of the responder, or a list, holds; default 2. */
@@ -72,7 +70,7 @@ export interface Authority {
   readonly port: number;
   /** To mint more certificates with. */
   readonly issuers: { readonly root: Issuer; readonly intermediate: Issuer };
-  /** A certificate for one more party, whose files are made when they are missing or about to end. */
+  /** One more party, with its files in `dir`. */
   readonly party: (dir: string, name: string, of: PartyName) => Promise<Party>;
   close(): Promise<void>;
 }
@@ -83,44 +81,25 @@ interface PartyName {
   readonly oin: string;
 }
 
-/** Starts the authority; its files are made when they are missing, expire within a month, or name another port. */
+/** Starts the authority. @throws {Error} when the port is taken */
 export async function createAuthority(options: AuthorityOptions): Promise<Authority> {
-  const { dir, port, now = () => new Date(), lifeSeconds = 2, respond = createResponder } = options;
+  const { dir, now = () => new Date(), lifeSeconds = 2, respond = createResponder } = options;
   await mkdir(dir, { recursive: true, mode: 0o700 });
   const file = (name: string): string => join(dir, name);
-  const [revoked, addresses] = [file('revoked.txt'), file('addresses.txt')];
-  const [rootKey, key, responderKey] = await Promise.all([
-    keepKey(file('root-key.pem')),
-    keepKey(file('intermediate-key.pem')),
-    keepKey(file('responder-key.pem')),
-  ]);
+  const revoked = file('revoked.txt');
+  await writeFile(revoked, '', { flag: 'a' });
+  const [rootKey, key] = await Promise.all([keepKey(file('root-key.pem')), keepKey(file('intermediate-key.pem'))]);
   const root: Issuer = { name: ROOT, key: rootKey };
   const intermediate: Issuer = { name: INTERMEDIATE, key };
-  if ((await readText(revoked)) === undefined) await writeFile(revoked, '');
-  const before = await readText(addresses);
-  const { server, port: listening } = await listenAt(port, before);
-  const base = `http://127.0.0.1:${listening}`;
-  const [ocspUrl, crlUrl, rootCrlUrl] = [`${base}/ocsp`, `${base}/intermediate.crl`, `${base}/root.crl`];
+  const { server, port, address, close } = await listenOnLoopback(options.port);
+  const [ocspUrl, crlUrl, rootCrlUrl] = [`${address}/ocsp`, `${address}/intermediate.crl`, `${address}/root.crl`];
 
-  /** The certificate in the file when it still lasts and fits; else a new one. */
-  const keep = async (path: string, above: X509Certificate | undefined, request: Omit<CertificateRequest, 'from'>) => {
-    const kept = await readText(path);
-    if (kept !== undefined) {
-      const certificate = new X509Certificate(kept);
-      const lasts = certificate.validToDate.getTime() > now().getTime() + RENEWAL_MS;
-      if (lasts && (above === undefined || (base === before && certificate.verify(above.publicKey))))
-        return certificate;
-    }
-    const certificate = mintCertificate({ ...request, from: now() });
-    await writeFile(path, certificate.toString());
-    return certificate;
-  };
-  const rootCertificate = await keep(file('root.pem'), undefined, {
-    ...{ subject: ROOT, key: rootKey, issuer: root, days: 3650 },
+  const rootCertificate = mintCertificate({
+    ...{ subject: ROOT, key: rootKey, issuer: root, from: now(), days: 3650 },
     extensions: [basicConstraints(true), keyUsage('authority')],
   });
-  const certificate = await keep(file('intermediate.pem'), rootCertificate, {
-    ...{ subject: INTERMEDIATE, key, issuer: root, days: 1825 },
+  const certificate = mintCertificate({
+    ...{ subject: INTERMEDIATE, key, issuer: root, from: now(), days: 1825 },
     extensions: [
       basicConstraints(true, 0),
       keyUsage('authority'),
@@ -128,6 +107,8 @@ export async function createAuthority(options: AuthorityOptions): Promise<Author
       ...statusAddresses(ocspUrl, rootCrlUrl),
     ],
   });
+  await writeFile(file('root.pem'), rootCertificate.toString());
+  await writeFile(file('intermediate.pem'), certificate.toString());
   const party: Authority['party'] = async (directory, name, { organization, oin }) => {
     await mkdir(directory, { recursive: true, mode: 0o700 });
     const files = {
@@ -136,14 +117,14 @@ export async function createAuthority(options: AuthorityOptions): Promise<Author
       certificate: join(directory, `${name}.pem`),
       oin,
     };
-    const leaf = await keep(files.certificate, certificate, {
+    const leaf = mintCertificate({
       subject: [
         ['country', 'NL'],
         ['organization', organization],
         ['commonName', `${organization} gegevenslevering`],
         ['serialNumber', oin],
       ],
-      ...{ key: await keepKey(files.key), issuer: intermediate, days: 730 },
+      ...{ key: await keepKey(files.key), issuer: intermediate, from: now(), days: 730 },
       extensions: [
         basicConstraints(false),
         keyUsage('party'),
@@ -152,6 +133,7 @@ export async function createAuthority(options: AuthorityOptions): Promise<Author
         ...statusAddresses(ocspUrl, crlUrl),
       ],
     });
+    await writeFile(files.certificate, leaf.toString());
     await writeFile(files.chain, `${leaf}${certificate}`);
     return files;
   };
@@ -161,55 +143,25 @@ export async function createAuthority(options: AuthorityOptions): Promise<Author
     requester: await party(dir, 'requester', requester),
     supplier: await party(dir, 'supplier', supplier),
   };
-  await writeFile(addresses, base);
-
-  server.on(
-    'request',
-    respond({ root, intermediate, responderKey, now, lifeSeconds, revoked: () => readRevoked(revoked) }),
-  );
+  server.on('request', respond({ root, intermediate, now, lifeSeconds, revoked: () => readRevoked(revoked) }));
   return {
     dir,
     root: file('root.pem'),
     intermediate: file('intermediate.pem'),
     intermediateKey: file('intermediate-key.pem'),
     ...parties,
-    ...{ ocspUrl, crlUrl, rootCrlUrl, revoked, port: listening, issuers: { root, intermediate }, party },
-    close: () => {
-      server.closeAllConnections();
-      return new Promise((resolve) => server.close(() => resolve()));
-    },
+    ...{ ocspUrl, crlUrl, rootCrlUrl, revoked, port, issuers: { root, intermediate }, party, close },
   };
 }
 
-/** Certificates carry the address, so the port of the last time is tried first when any will do. */
-async function listenAt(port: number, before: string | undefined): ReturnType<typeof listen> {
-  const last = Number(before?.split(':')[2] ?? 0);
-  if (port !== 0 || !(last > 0)) return listen(port);
-  try {
-    return await listen(last);
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') return listen(0);
-    throw error;
-  }
-}
-
-/** The text of a file, or undefined when it does not exist. */
-async function readText(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw error;
-  }
-}
-
-const generate = promisify(generateKeyPair);
-
 /** The RSA key in the file; a new one, readable by its owner only, when the file does not exist. */
 async function keepKey(path: string): Promise<KeyObject> {
-  const kept = await readText(path);
-  if (kept !== undefined) return createPrivateKey(kept);
-  const { privateKey } = await generate('rsa', { modulusLength: 2048 });
+  try {
+    return createPrivateKey(await readFile(path, 'utf8'));
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+  }
+  const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: 2048 });
   await writeFile(path, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
   return privateKey;
 }
@@ -217,7 +169,6 @@ async function keepKey(path: string): Promise<KeyObject> {
 function readRevoked(path: string): string[] {
   return readFileSync(path, 'utf8')
     .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '' && !line.startsWith('#'))
+    .filter((line) => line.trim() !== '' && !line.startsWith('#'))
     .map(normaliseSerial);
 }

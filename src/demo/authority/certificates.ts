@@ -149,8 +149,6 @@ export function basicConstraints(cA: boolean, pathLenConstraint?: number): pkijs
 const USAGES = {
   /** `digitalSignature` and `keyEncipherment`. */
   party: 0xa0,
-  /** `digitalSignature`. */
-  responder: 0x80,
   /** `keyCertSign` and `cRLSign`. */
   authority: 0x06,
 } as const;
@@ -179,9 +177,4 @@ export function statusAddresses(ocspUrl: string, crlUrl: string): pkijs.Extensio
     extension('1.3.6.1.5.5.7.1.1', new pkijs.InfoAccess({ accessDescriptions: [access] }).toSchema()),
     extension('2.5.29.31', new pkijs.CRLDistributionPoints({ distributionPoints: [point] }).toSchema()),
   ];
-}
-
-/** id-pkix-ocsp-nocheck: a delegate is not itself asked about (RFC 6960 section 4.2.2.2.1). */
-export function ocspNoCheck(): pkijs.Extension {
-  return extension('1.3.6.1.5.5.7.48.1.5', new asn1.Null());
 }

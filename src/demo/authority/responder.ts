@@ -1,16 +1,12 @@
 /** The authority's answers over HTTP: an OCSP responder (POST and GET) and the lists of both issuers. @see RFC 6960 appendix A */
-import { createHash, type KeyObject } from 'node:crypto';
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { createHash } from 'node:crypto';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import * as asn1 from 'asn1js';
 import * as pkijs from 'pkijs';
 import {
   encodeName,
-  extendedKeyUsage,
   type Issuer,
   keyBits,
-  keyUsage,
-  mintCertificate,
-  ocspNoCheck,
   signatureAlgorithm,
   signatureOf,
   signRevocationList,
@@ -20,8 +16,6 @@ import {
 export interface ResponderNeeds {
   readonly root: Issuer;
   readonly intermediate: Issuer;
-  /** The key of those who sign OCSP answers for both. */
-  readonly responderKey: KeyObject;
   readonly now: () => Date;
   /** Seconds from an answer to its `nextUpdate`. */
   readonly lifeSeconds: number;
@@ -42,11 +36,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, needs:
   const send = (type: string, body: Buffer): void => {
     response.writeHead(200, { 'content-type': type, 'content-length': body.length }).end(body);
   };
-  const issuers = new Map([
-    ['/root.crl', needs.root],
-    ['/intermediate.crl', needs.intermediate],
-  ]);
-  const issuer = issuers.get(path);
+  const issuer = { '/root.crl': needs.root, '/intermediate.crl': needs.intermediate }[path];
   if (issuer !== undefined) {
     send('application/pkix-crl', signRevocationList(issuer, needs.revoked(), datesOf(needs)));
   } else if (path === '/ocsp' || path.startsWith('/ocsp/')) {
@@ -72,25 +62,23 @@ function datesOf({ now, lifeSeconds }: ResponderNeeds): { readonly thisUpdate: D
   return { thisUpdate: new Date(start), nextUpdate: new Date(start + lifeSeconds * 1000) };
 }
 
-/** An answer without contents (RFC 6960 section 4.2.1). */
-const emptyAnswer = (status: 1 | 6): Buffer => Buffer.of(0x30, 3, 0x0a, 1, status);
-const MALFORMED = 1;
-const UNAUTHORISED = 6;
+/** Answers without contents (RFC 6960 section 4.2.1). */
+const MALFORMED = Buffer.of(0x30, 3, 0x0a, 1, 1);
+const UNAUTHORISED = Buffer.of(0x30, 3, 0x0a, 1, 6);
 const NONCE = '1.3.6.1.5.5.7.48.1.2';
-const OCSP_SIGNING = '1.3.6.1.5.5.7.3.9';
-const DELEGATE_DAYS = 30;
 
+/** Signed by the issuer of the certificate itself. */
 function ocspAnswer(der: Buffer, needs: ResponderNeeds): Buffer {
   let question: pkijs.TBSRequest;
   try {
     question = pkijs.OCSPRequest.fromBER(der).tbsRequest;
   } catch {
-    return emptyAnswer(MALFORMED);
+    return MALFORMED;
   }
   const certID = question.requestList[0]?.reqCert;
-  if (certID === undefined) return emptyAnswer(MALFORMED);
-  const issuer = [needs.intermediate, needs.root].find((candidate) => isAbout(certID, candidate));
-  if (issuer === undefined) return emptyAnswer(UNAUTHORISED);
+  if (certID === undefined) return MALFORMED;
+  const issuer = [needs.intermediate, needs.root].find(({ key }) => isKeyOf(certID, keyBits(key)));
+  if (issuer === undefined) return UNAUTHORISED;
 
   const { thisUpdate, nextUpdate } = datesOf(needs);
   const serial = normaliseSerial(Buffer.from(certID.serialNumber.valueBlock.valueHexView).toString('hex'));
@@ -101,24 +89,15 @@ function ocspAnswer(der: Buffer, needs: ResponderNeeds): Buffer {
         value: [new asn1.GeneralizedTime({ valueDate: thisUpdate })],
       })
     : new asn1.Primitive({ idBlock: { tagClass: 3, tagNumber: 0 } });
-  const delegate = issuer.name.map(([type, text]) => [type, type === 'commonName' ? `${text} OCSP` : text] as const);
-  const certificate = mintCertificate({
-    subject: delegate,
-    key: needs.responderKey,
-    issuer,
-    from: needs.now(),
-    days: DELEGATE_DAYS,
-    extensions: [keyUsage('responder'), extendedKeyUsage(OCSP_SIGNING), ocspNoCheck()],
-  });
-  const basic = new pkijs.BasicOCSPResponse({ certs: [pkijs.Certificate.fromBER(certificate.raw)] });
+  const basic = new pkijs.BasicOCSPResponse();
   const nonce = question.requestExtensions?.find(({ extnID }) => extnID === NONCE);
-  basic.tbsResponseData.responderID = encodeName(delegate);
+  basic.tbsResponseData.responderID = encodeName(issuer.name);
   basic.tbsResponseData.producedAt = thisUpdate;
   basic.tbsResponseData.responses = [one];
   if (nonce !== undefined) basic.tbsResponseData.responseExtensions = [nonce];
   basic.tbsResponseData.tbsView = new Uint8Array(basic.tbsResponseData.toSchema(true).toBER());
   basic.signatureAlgorithm = signatureAlgorithm();
-  basic.signature = signatureOf(basic.toSchema(), needs.responderKey);
+  basic.signature = signatureOf(basic.toSchema(), issuer.key);
   const response = new pkijs.OCSPResponse({
     responseStatus: new asn1.Enumerated({ value: 0 }),
     responseBytes: new pkijs.ResponseBytes({
@@ -129,19 +108,10 @@ function ocspAnswer(der: Buffer, needs: ResponderNeeds): Buffer {
   return Buffer.from(response.toSchema().toBER());
 }
 
-const HASHES = new Map([
-  ['1.3.14.3.2.26', 'sha1'],
-  ['2.16.840.1.101.3.4.2.1', 'sha256'],
-]);
-
-/** Whether the question names this issuer, by the hashes of its name and key. */
-function isAbout({ hashAlgorithm, issuerNameHash, issuerKeyHash }: pkijs.CertID, { name, key }: Issuer): boolean {
-  const hash = HASHES.get(hashAlgorithm.algorithmId);
-  if (hash === undefined) return false;
-  const isHashOf = (bytes: Uint8Array, { valueBlock }: asn1.OctetString): boolean =>
-    createHash(hash).update(bytes).digest().equals(valueBlock.valueHexView);
-  const nameDer = new Uint8Array(encodeName(name).toSchema().toBER());
-  return isHashOf(nameDer, issuerNameHash) && isHashOf(keyBits(key), issuerKeyHash);
+/** Whether the question names the issuer with this key, by a hash of SHA-1 or SHA-256. */
+function isKeyOf({ issuerKeyHash }: pkijs.CertID, bits: Buffer): boolean {
+  const named = issuerKeyHash.valueBlock.valueHexView;
+  return ['sha1', 'sha256'].some((hash) => createHash(hash).update(bits).digest().equals(named));
 }
 
 /** Hexadecimal in lower case without leading zeros. */
@@ -150,16 +120,4 @@ export function normaliseSerial(hex: string): string {
     .toLowerCase()
     .replace(/[^0-9a-f]/g, '')
     .replace(/^0+(?=.)/, '');
-}
-
-/** A server on loopback, of which the answers are set once its port is known. @param port 0 for a free one */
-export async function listen(port: number): Promise<{ readonly server: Server; readonly port: number }> {
-  const server = createServer();
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', resolve);
-  });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the authority has no port');
-  return { server, port: address.port };
 }

@@ -1,10 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { isRecord } from '../../lib/json/json-value.ts';
 import type { DemoAnswer } from '../demo-client.ts';
-import { processingHeaders } from '../demo-client.ts';
+import { mintFscToken, processingHeaders } from '../demo-client.ts';
 import { loadDemoParts } from '../demo-parts.ts';
 import { period } from '../example-data.ts';
-import { mintFscToken } from '../fsc-manager.ts';
 import type { TourNeeds } from '../run-demo.ts';
 import { checkMessage, type Identity, type SignatureForm, signMessage } from '../signed-message.ts';
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isRecord } from '../../lib/json/json-value.ts';
 import type { DemoAnswer } from '../demo-client.ts';
 import { processingHeaders } from '../demo-client.ts';
-import { persons, persoon, uitvoerder } from '../example-data.ts';
+import { persons, uitvoerder } from '../example-data.ts';
 import type { TourNeeds } from '../run-demo.ts';
 
 /** The four ways to ask, with the function of the standard, the client that asks and what it asks for. */
@@ -122,7 +122,15 @@ export function voorbeeldActie(): object {
     gebruiker: 'demo',
     gegevensbron: 'BRP',
     tijdstip: new Date().toISOString(),
-    verwerkteObjecten: [persoon(persons.eerste, ['naam', 'adres'])],
+    verwerkteObjecten: [
+      {
+        objecttype: 'persoon',
+        soortObjectId: 'BSN',
+        objectId: persons.eerste,
+        betrokkenheid: 'Betrokkene',
+        verwerkteSoortenGegevens: [{ soortGegeven: 'naam' }, { soortGegeven: 'adres' }],
+      },
+    ],
   };
 }
 

@@ -1,5 +1,5 @@
+import { mintFscToken } from '../../demo/demo-client.ts';
 import { period } from '../../demo/example-data.ts';
-import { mintFscToken } from '../../demo/fsc-manager.ts';
 import type { TourNeeds } from '../../demo/run-demo.ts';
 import { loadModel } from '../../gegevens/model/model.ts';
 import { readConfig } from '../../settings/read-config.ts';

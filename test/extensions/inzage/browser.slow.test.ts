@@ -32,7 +32,7 @@ beforeAll(async () => {
     signIn: { client: CLIENT, returnPath: '/inzage/terug', persons: PERSONS },
     log: { info: () => undefined, error: (fields) => void failures.push(fields) },
   });
-  log = await startLog({ env: inzageEnv(issuer.signInIssuer) });
+  log = await startLog({ env: inzageEnv(issuer.issuer) });
   const id = '5f0bef4c-f66f-4311-84a5-19e8bf359eaf';
   await log.call(['register:write'], 'PUT', `/verwerkingsactiviteiten/${id}`, {
     ...{ naam: 'Schuldhulpverlening', doel: 'Mensen met schulden helpen', grondslag: 'Publieke taak' },
@@ -62,7 +62,7 @@ describe('the stand-in for the national login', () => {
   it('logs in whom the visitor picks, and takes no code twice', async () => {
     const citizen = new Fetcher(log.server.url);
     const away = await citizen.open('/inzage/inloggen');
-    const provider = new Fetcher(issuer.signInIssuer);
+    const provider = new Fetcher(issuer.issuer);
     const login = await provider.open(away.location);
     const picking = await provider.open(login.location);
     expect(picking.text).toContain('Nagemaakte DigiD');
@@ -90,11 +90,11 @@ describe('the stand-in for the national login', () => {
       const changed = new URL(away);
       if (value === '') changed.searchParams.delete(name);
       else changed.searchParams.set(name, value);
-      const answer = await new Fetcher(issuer.signInIssuer).open(changed.href);
+      const answer = await new Fetcher(issuer.issuer).open(changed.href);
       expect(answer.status === 400 || answer.location.includes('error=invalid_request'), name).toBe(true);
     }
-    expect((await fetch(`${issuer.signInIssuer}/kies/${'x'.repeat(20)}`)).status).toBe(400);
-    expect((await fetch(`${issuer.signInIssuer}/me`)).status).toBe(404);
+    expect((await fetch(`${issuer.issuer}/kies/${'x'.repeat(20)}`)).status).toBe(400);
+    expect((await fetch(`${issuer.issuer}/me`)).status).toBe(404);
   });
 });
 

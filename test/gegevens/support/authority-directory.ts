@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { createAuthority } from '../../../src/demo/authority/authority.ts';
 
 const keysOf = (dir: string): string[] =>
-  ['root', 'intermediate', 'responder', 'requester', 'supplier'].map((name) => join(dir, `${name}-key.pem`));
+  ['root', 'intermediate', 'requester', 'supplier'].map((name) => join(dir, `${name}-key.pem`));
 
 let made: Promise<string> | undefined;
 
-/** A directory for an authority, with keys in it: to make five of them takes longer than most tests. Certificates are made by the authority. */
+/** A directory for an authority, with keys in it: to make four of them takes longer than most tests. Certificates are made by the authority. */
 export async function authorityDirectory(prefix: string): Promise<string> {
   made ??= makeKeys();
   const from = keysOf(await made);

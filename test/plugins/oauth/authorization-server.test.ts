@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { decodeJwt, decodeProtectedHeader, exportJWK, generateKeyPair, SignJWT } from 'jose';
@@ -235,13 +235,13 @@ describe('the secrets of the demo', () => {
     await Promise.all([directory, other].map((path) => rm(path, { recursive: true })));
   });
 
-  it('are added to for a client that has none yet, and refused when the file is broken', async () => {
+  it('are made for a client that has none yet, and refused when the file is broken', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'koppelvlak-auth-'));
-    const path = join(directory, 'clients.json');
+    const path = join(directory, 'client-statistiek.json');
     const secret = 's'.repeat(43);
-    await writeFile(path, JSON.stringify({ statistiek: secret }));
+    await writeFile(path, JSON.stringify(secret));
     expect((await loadDemoClients(directory)).find((client) => client.id === 'statistiek')?.secret).toBe(secret);
-    expect(await readFile(path, 'utf8')).toContain('niemand');
+    expect(await readdir(directory)).toContain('client-niemand.json');
     await writeFile(path, '{');
     await expect(loadDemoClients(directory)).rejects.toThrow('is not JSON');
     await rm(directory, { recursive: true });

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Authority, type AuthorityOptions, createAuthority } from '../../../src/demo/authority/authority.ts';
 import { type Answers, createAnswerer } from './answers.ts';
@@ -5,6 +6,9 @@ import type { Behaviour } from './behaviour.ts';
 import { answerDates, lazyStranger, ocspAnswer, revocationList, signerFor } from './faulty-answers.ts';
 import { misbehave } from './misbehave.ts';
 import { emptyAnswer } from './revocation.ts';
+
+/** Signs OCSP answers for both issuers. */
+const responder = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
 
 export interface FaultyAuthority extends Authority {
   /** Changing it changes the answers at once. */
@@ -24,11 +28,11 @@ export async function createFaultyAuthority(options: AuthorityOptions): Promise<
       if (kind === 'ocsp' && behaviour.ocspDelayMs > 0) await delay(behaviour.ocspDelayMs);
       return misbehave(behaviour[kind], request, response);
     },
-    ocsp(question, issuer, { responderKey, now, revoked }) {
+    ocsp(question, issuer, { now, revoked }) {
       if (behaviour.ocsp === 'try-later') return emptyAnswer(3);
       return ocspAnswer({
         question,
-        responder: signerFor(behaviour.ocsp, issuer, { key: responderKey, stranger, now }),
+        responder: signerFor(behaviour.ocsp, issuer, { key: responder, stranger, now }),
         revoked: revoked().includes(question.serial),
         dates: answerDates(behaviour.ocsp, now(), behaviour.lifeSeconds),
         now: now(),

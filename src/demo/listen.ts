@@ -1,0 +1,28 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+
+export interface LoopbackServer {
+  readonly server: Server;
+  readonly port: number;
+  /** Without a trailing slash. */
+  readonly address: string;
+  close(): Promise<void>;
+}
+
+/** A server on loopback, to which listeners for requests are added once its port is known. @param port 0 for a free one @throws {Error} when it is taken */
+export async function listenOnLoopback(port: number): Promise<LoopbackServer> {
+  const server = createServer({ requestTimeout: 10_000 }).listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  const bound = server.address();
+  if (bound === null || typeof bound === 'string') throw new Error('the server has no port');
+  return {
+    server,
+    port: bound.port,
+    address: `http://127.0.0.1:${bound.port}`,
+    async close() {
+      if (!server.listening) return;
+      server.closeAllConnections();
+      await server[Symbol.asyncDispose]();
+    },
+  };
+}
