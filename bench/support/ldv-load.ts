@@ -2,7 +2,7 @@
 import { randomFillSync } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { encodeRequest } from '../../src/extensions/ldv/otlp.ts';
-import { DPL, type Span } from '../../src/verwerkingenlog/domain/ldv-span.ts';
+import { DPL, type Span } from '../../src/extensions/ldv/span.ts';
 import { serveParent } from './children.ts';
 
 export interface LdvLoad {

@@ -15,6 +15,18 @@ export interface StoreHooks {
   createFeedSealer(sealingKey: string): FeedSealer;
   /** What of the processing log is forwarded. */
   forwardPolicy(config: Config): ForwardPolicy;
+  /**
+   * The key of a log line of LDV, from what the first version of its action keeps.
+   * @param hash a keyed hash
+   * @throws {Error} when that cannot be read
+   */
+  keyOfLine(line: string, hash: (text: string) => string): LineKey;
+}
+
+/** Keyed hashes of a line that is stored once: of whose line it is, and of what it says. */
+export interface LineKey {
+  readonly key: string;
+  readonly content: string;
 }
 
 /** Seals entries of the feed, with a key that cannot sign. */

@@ -6,12 +6,11 @@ import { createOneAtATime } from '../lib/scheduling.ts';
 import { newTraceContext } from '../lib/trace-context.ts';
 import { requireProofWriter } from '../seams/proof-log.ts';
 import { type AppenderNeeds, createAppender } from './append.ts';
-import { requireAllKeys } from './key-watch.ts';
 import { recordOwn } from './processing-log.ts';
 import { actieAnswer } from './routes/request-reply.ts';
 import { isDistributed } from './store/append.ts';
 import { exportedVersions, hasConfidential, type Selection } from './store/exported-versions.ts';
-import { openIdentityKeys } from './store/keys.ts';
+import { openIdentityKeys, requireAllKeys } from './store/keys.ts';
 import { revealWithinBudget } from './store/versions.ts';
 
 /**

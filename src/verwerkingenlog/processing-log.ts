@@ -28,11 +28,11 @@ import { type Appender, createAppender } from './append.ts';
 import { createSerialChanges, type SerialChanges } from './changes.ts';
 import type { IdentityKeys } from './domain/identity-keys.ts';
 import { type Aanroep, type Actie, actieOf, eersteVersie, newActieId } from './domain/verwerkingsactie.ts';
-import { type KeyWatch, watchKeys } from './key-watch.ts';
 import { startRetention } from './retention-schedule.ts';
 import { readActiviteit } from './store/activiteiten.ts';
 import { appendVersies, isDistributed } from './store/append.ts';
 import { forgetIdempotency } from './store/idempotency.ts';
+import { type KeyWatch, watchKeys } from './store/keys.ts';
 import { createLatestMoment, type LatestMoment } from './store/latest-moment.ts';
 import { isMissingMonth, MONTHS_AHEAD, makeMonths } from './store/months.ts';
 import { type SealedVersie, sealedWithinBudget } from './store/proof.ts';
@@ -104,7 +104,7 @@ export const processingLog = fp(
 export async function openProcessingLog(needs: LogNeeds): Promise<ActieLog> {
   const { pool } = needs;
   const rules = needs.config.verwerkingenlog;
-  const watch = await watchKeys(needs);
+  const watch = await watchKeys(pool, rules.key, needs.log);
   const { keys, requireAll: requireAllKeys } = watch;
   if (keys.current === null) {
     needs.log.warn('no VERWERKINGENLOG_KEY: the processing log stores persons’ identifiers in plain text');

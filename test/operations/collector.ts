@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { decodeRequest } from '../../src/extensions/ldv/otlp.ts';
-import type { Span } from '../../src/verwerkingenlog/domain/ldv-span.ts';
+import type { Span } from '../../src/extensions/ldv/span.ts';
 
 export interface Collector {
   readonly url: string;

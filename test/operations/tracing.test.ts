@@ -1,8 +1,8 @@
 /** Traces for operators: what they tell, what they never tell, and that they are not the lines of LDV. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DPL, type Span } from '../../src/extensions/ldv/span.ts';
 import { readConfig } from '../../src/settings/read-config.ts';
-import { DPL, type Span } from '../../src/verwerkingenlog/domain/ldv-span.ts';
 import { type Receiver, startReceiver } from '../extensions/ldv/receiver.ts';
 import { messageFile, shvMessage } from '../gegevens/support/messages.ts';
 import { openSupplier, type Supplier } from '../gegevens/support/supplier.ts';

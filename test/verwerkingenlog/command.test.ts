@@ -1,6 +1,8 @@
+import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { koppelvlak } from './cli.ts';
+import { actie, actieIn, newPerson, startLog } from './support.ts';
 
 let database: TestDatabase;
 
@@ -38,4 +40,39 @@ it('finds an empty log in order, with nothing to remove and nothing to rewrite',
   const keyless = await koppelvlak(database.url, ['log', 'rotate-key'], { VERWERKINGENLOG_KEY: '' });
   expect(keyless).toMatchObject({ code: 1 });
   expect(keyless.error).toContain('VERWERKINGENLOG_KEY is not set');
+});
+
+it('names each action whose persons are not found where its current version says, and each location that no version has', async () => {
+  const log = await startLog({ databaseUrl: database.url });
+  const ids: string[] = [];
+  for (let i = 0; i < 4; i += 1) {
+    const made = await log.call(['create:normal'], 'POST', '/verwerkingsacties', actie(newPerson()));
+    ids.push(actieIn(made).actieId);
+  }
+  await log.stop();
+  const [unfound, moved, doubled] = ids;
+  const owner = new pg.Client(database.url);
+  await owner.connect();
+  const stray = '00000000-0000-7000-8000-000000000000';
+  await owner.query(
+    `delete from verwerkingenlog.locations where actie_id = '${unfound}';
+     update verwerkingenlog.locations set categorie = 2 where actie_id = '${moved}';
+     insert into verwerkingenlog.locations (sleutel, tijdstip, actie_id, versie, categorie, positions)
+     select gen_random_uuid(), now(), id, 1, 0, '{0}' from unnest('{${doubled},${stray}}'::uuid[]) as id`,
+  );
+  await owner.end();
+  const { code, json } = await koppelvlak(database.url, ['log', 'verify', '--json']);
+  const [missing, left] = [
+    'a person is not found, or not as the version says',
+    'a location is not that of a current version',
+  ];
+  const faults = [
+    { actieId: unfound, fault: missing },
+    { actieId: moved, fault: missing },
+    { actieId: moved, fault: left },
+    { actieId: doubled, fault: left },
+    { actieId: stray, fault: left },
+  ];
+  expect({ code, json }).toEqual({ code: 1, json: { versions: 4, faults: expect.arrayContaining(faults) } });
+  expect(Object(json).faults).toHaveLength(faults.length);
 });

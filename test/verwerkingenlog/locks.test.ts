@@ -1,9 +1,9 @@
 /** What other transactions hold: a locked table, one idempotency key, one line. Nobody waits for what only another request needs. */
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Span } from '../../src/extensions/ldv/span.ts';
+import { lineKeyOf } from '../../src/extensions/ldv/store/line-keys.ts';
 import { createIdentityKeys } from '../../src/verwerkingenlog/domain/identity-keys.ts';
-import type { Span } from '../../src/verwerkingenlog/domain/ldv-span.ts';
-import { lineKeyOf } from '../../src/verwerkingenlog/store/ldv-keys.ts';
 import { type LdvServer, line, type Sent, startLdv } from '../extensions/ldv/support.ts';
 import type { Answer } from '../support/api.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
@@ -76,7 +76,8 @@ async function holdKey(key: string): Promise<void> {
 
 /** The same of lines of LDV. */
 async function holdLines(spans: readonly Span[]): Promise<void> {
-  const held = spans.map((span) => lineKeyOf({ span, client: 'oauth test' }, keys, keys.current).key);
+  const hash = (text: string) => keys.hashIdempotency(keys.current, text);
+  const held = spans.map((span) => lineKeyOf({ span, client: 'oauth test' }, hash).key);
   await hold(
     `insert into verwerkingenlog.ldv_keys (sleutel, inhoud, actie_id)
      select k, k, gen_random_uuid() from unnest($1::uuid[]) as k`,

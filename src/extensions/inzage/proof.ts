@@ -6,7 +6,7 @@ import { heading, link, type Page, paragraph } from '../../plugins/html/page.ts'
 import { html } from '../../plugins/html/template.ts';
 import type { ProofWriter } from '../../seams/proof-log.ts';
 import { categorieOf } from '../../verwerkingenlog/domain/access.ts';
-import { isSamePerson } from '../../verwerkingenlog/domain/person.ts';
+import { isSamePerson } from '../../verwerkingenlog/domain/identity-keys.ts';
 import { BASIS, objectPart, proofRecordOf } from '../../verwerkingenlog/domain/proof-parts.ts';
 import type { Versie } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
 import type { ActieLog, LoggedRead } from '../../verwerkingenlog/processing-log.ts';

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Pool } from '../../database/pool.ts';
 import { requestClosedSignal } from '../../plugins/connections.ts';
 import { traceOf } from '../../plugins/headers.ts';
-import { isBsnKind, isSamePerson } from '../../verwerkingenlog/domain/person.ts';
+import { isBsnKind, isSamePerson } from '../../verwerkingenlog/domain/identity-keys.ts';
 import { type Versie, withOffset } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
 import type { Activiteit } from '../../verwerkingenlog/domain/verwerkingsactiviteit.ts';
 import type { ActieLog, LoggedRead } from '../../verwerkingenlog/processing-log.ts';

@@ -1,9 +1,9 @@
 /** What others see of an action in the form of LDV: its lines, and which logbook this is. */
 import type { Config } from '../../settings/read-config.ts';
-import { LOGBOOKS } from '../../verwerkingenlog/domain/ldv-line.ts';
-import type { Span } from '../../verwerkingenlog/domain/ldv-span.ts';
 import type { Versie } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
 import { spansOf } from './mapping.ts';
+import type { Span } from './span.ts';
+import { LOGBOOKS } from './stored-line.ts';
 
 /**
  * The lines of an action. An entry of the service itself is in the trace of the call that it is about, below the span of the caller:

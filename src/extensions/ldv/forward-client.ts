@@ -11,8 +11,8 @@ import {
 import { retryAfterMs } from '../../lib/outbound/outbound-client.ts';
 import type { Clock } from '../../lib/time.ts';
 import type { Config } from '../../settings/read-config.ts';
-import type { Span } from '../../verwerkingenlog/domain/ldv-span.ts';
 import { decodeResponse, decodeStatus, type ExportResponse, encodeRequest, MEDIA_TYPES } from './otlp.ts';
+import type { Span } from './span.ts';
 
 const MAX_ANSWER_BYTES = 1024 * 1024;
 const CONNECT_TIMEOUT_MS = 10_000;

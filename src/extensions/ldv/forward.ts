@@ -14,11 +14,11 @@ import { newTraceContext, traceHeaders } from '../../lib/trace-context.ts';
 import type { OperatorSection, ReadinessCheck } from '../../seams/operations.ts';
 import type { Config } from '../../settings/read-config.ts';
 import { type IdentityKeys, UnknownKeyError } from '../../verwerkingenlog/domain/identity-keys.ts';
-import { hasLargeInteger, isTime, type Span } from '../../verwerkingenlog/domain/ldv-span.ts';
 import { revealWithinBudget } from '../../verwerkingenlog/store/versions.ts';
 import { forwarded, ldvLinesOf, logbookId } from './face.ts';
 import { createForwardClient, ForwardError, plainReason } from './forward-client.ts';
 import type { ExportResponse } from './otlp.ts';
+import { hasLargeInteger, isTime, type Span } from './span.ts';
 import {
   beginForwarding,
   type ForwardIssue,

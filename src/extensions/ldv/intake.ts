@@ -6,8 +6,6 @@ import { eventLoopBudget } from '../../lib/scheduling.ts';
 import { isDuration, isTerm } from '../../lib/time.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
 import type { Config } from '../../settings/read-config.ts';
-import { keepOf, keptNames, writeLine } from '../../verwerkingenlog/domain/ldv-line.ts';
-import type { Span } from '../../verwerkingenlog/domain/ldv-span.ts';
 import type { Auteur } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
 import { type ActiviteitVersie, readActiviteitVersies } from '../../verwerkingenlog/store/activiteiten.ts';
 import type { LatestMoment } from '../../verwerkingenlog/store/latest-moment.ts';
@@ -16,6 +14,8 @@ import type { LineStore, NewLine } from './lines.ts';
 import { actieOfSpan, activityIdIn, activityOf, type LineContext } from './mapping.ts';
 import type { ExportResponse } from './otlp.ts';
 import { IGNORED, isId, judge, MAX_LINE } from './rules.ts';
+import type { Span } from './span.ts';
+import { keepOf, keptNames, writeLine } from './stored-line.ts';
 
 /** Who sends lines, by its token. */
 export interface LineSender {

@@ -4,7 +4,7 @@ import { isConflict, isLockTimeout } from '../../database/database-unavailable.t
 import { type Db, transaction } from '../../database/transaction.ts';
 import { mapWithinBudget } from '../../lib/scheduling.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
-import { type LdvLine, writeLine } from '../../verwerkingenlog/domain/ldv-line.ts';
+import type { LineKey } from '../../seams/store-hooks.ts';
 import { type Actie, type Auteur, eersteVersie, newActieId } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
 import { createGroupCommit } from '../../verwerkingenlog/group-commit.ts';
 import { logFull } from '../../verwerkingenlog/problems.ts';
@@ -18,9 +18,10 @@ import {
   KEY_WAIT_MS,
   keyTransaction,
 } from '../../verwerkingenlog/store/append.ts';
-import { type LineKey, lineKeyOf, readLineKeys, takeLineKeys } from '../../verwerkingenlog/store/ldv-keys.ts';
 import { isMissingMonth, MONTHS_AHEAD, makeMonths } from '../../verwerkingenlog/store/months.ts';
 import { sealed } from '../../verwerkingenlog/store/proof.ts';
+import { lineKeyOf, readLineKeys, takeLineKeys } from './store/line-keys.ts';
+import { type LdvLine, writeLine } from './stored-line.ts';
 
 /** A line to be stored, and its action. */
 export interface NewLine extends LdvLine {
@@ -93,8 +94,8 @@ export function createLineStore(
         refuseUnknownActivity: false,
         ...(forward === undefined ? {} : { trace: trace() }),
       },
-      key: lineKeyOf(line, keys, keys.current),
-      otherKeys: otherNames().map((name) => lineKeyOf(line, keys, name)),
+      key: lineKeyOf(line, (text) => keys.hashIdempotency(keys.current, text)),
+      otherKeys: otherNames().map((name) => lineKeyOf(line, (text) => keys.hashIdempotency(name, text))),
     };
   }
 

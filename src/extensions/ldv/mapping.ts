@@ -1,7 +1,5 @@
 /** One record, two faces: what of a log line of LDV is what of a verwerkingsactie, in both directions. */
 import { createHash } from 'node:crypto';
-import { readLdvOf } from '../../verwerkingenlog/domain/ldv-line.ts';
-import { type Attributes, type AttributeValue, DPL, type Span } from '../../verwerkingenlog/domain/ldv-span.ts';
 import { isBsn } from '../../verwerkingenlog/domain/read-actie.ts';
 import {
   type Actie,
@@ -13,6 +11,8 @@ import {
   verwerktObjectId,
 } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
 import { isOrganisation } from '../../verwerkingenlog/store/versions.ts';
+import { type Attributes, type AttributeValue, DPL, type Span } from './span.ts';
+import { readLdvOf } from './stored-line.ts';
 
 /** Characters of a text of an action; a longer one is shortened there, and whole in the LDV face. */
 export const MAX_TEXT = 242;

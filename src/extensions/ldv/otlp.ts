@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import protobuf from 'protobufjs';
 import { isRecord } from '../../lib/json/json-value.ts';
 import { eventLoopBudget } from '../../lib/scheduling.ts';
+import { hasTooManyParts } from './count-parts.ts';
 import {
   type Attributes,
   OtlpError,
@@ -14,8 +15,7 @@ import {
   type Span,
   STATUSES,
   writeAttributes,
-} from '../../verwerkingenlog/domain/ldv-span.ts';
-import { hasTooManyParts } from './count-parts.ts';
+} from './span.ts';
 
 export type OtlpForm = 'protobuf' | 'json';
 

@@ -2,9 +2,9 @@
 import type { components } from '../../contracts/ldv-lezen.ts';
 import { isRecord } from '../../lib/json/json-value.ts';
 import type { InvalidParam } from '../../lib/problem.ts';
-import { type AttributeValue, DPL, type Span } from '../../verwerkingenlog/domain/ldv-span.ts';
 import { toUtc } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
 import { UNKNOWN_KIND, uuidOf } from './mapping.ts';
+import { type AttributeValue, DPL, type Span } from './span.ts';
 
 export type Vraag = components['schemas']['Vraag'];
 type Selectors = components['schemas']['Selectoren'];

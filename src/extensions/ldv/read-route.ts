@@ -6,8 +6,7 @@ import { eventLoopBudget } from '../../lib/scheduling.ts';
 import { callerOf, insufficientScope } from '../../plugins/auth.ts';
 import type { Contract } from '../../plugins/contract.ts';
 import { CATEGORIEEN, type Categorie, categorieOf } from '../../verwerkingenlog/domain/access.ts';
-import type { Span } from '../../verwerkingenlog/domain/ldv-span.ts';
-import { isSamePerson, personKey } from '../../verwerkingenlog/domain/person.ts';
+import { isSamePerson, personKey } from '../../verwerkingenlog/domain/identity-keys.ts';
 import type { GenummerdObject, Versie, VerwerktObject } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
 import { hashesOf } from '../../verwerkingenlog/routes/person-page.ts';
 import { type RouteNeeds, readerOf, refuse } from '../../verwerkingenlog/routes/request-reply.ts';
@@ -16,6 +15,7 @@ import { revealWithinBudget } from '../../verwerkingenlog/store/versions.ts';
 import { ldvLinesOf, logbookId } from './face.ts';
 import { activityIdIn, activityOf, spanIdOf, uuidOf } from './mapping.ts';
 import { answerOf, type LineQuery, readQuery, type Vraag } from './query.ts';
+import type { Span } from './span.ts';
 import { findByActivity, findByTrace, type PartOfVersie, readCurrentParts } from './store/find-lines.ts';
 
 /** Lines of one question. */

@@ -1,9 +1,9 @@
 /** Which lines are refused, and why. A reason never repeats what came: it goes into the answer and the client's own logs. */
 
-import { DPL, hasLargeInteger, isTime, type Span } from '../../verwerkingenlog/domain/ldv-span.ts';
-import { bsnDigits, isBsnKind } from '../../verwerkingenlog/domain/person.ts';
+import { bsnDigits, isBsnKind } from '../../verwerkingenlog/domain/identity-keys.ts';
 import { isBsn } from '../../verwerkingenlog/domain/read-actie.ts';
 import { activityOf, MAX_TEXT, MAX_URL, subjectOf, textOf, UNKNOWN_KIND } from './mapping.ts';
+import { DPL, hasLargeInteger, isTime, type Span } from './span.ts';
 
 interface LineRules {
   readonly otherSpans: 'refuse' | 'ignore';

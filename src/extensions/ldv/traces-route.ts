@@ -10,10 +10,10 @@ import { traceOf } from '../../plugins/headers.ts';
 import { clientKey } from '../../plugins/limits.ts';
 import type { ProblemStyle } from '../../plugins/problem-reply.ts';
 import { platformProblems } from '../../plugins/problems.ts';
-import { OtlpError, type Span } from '../../verwerkingenlog/domain/ldv-span.ts';
 import { acceptOtlpBodies, formOf, readOtlpBody } from './body.ts';
 import type { Intake, LineSender } from './intake.ts';
 import { decodeRequest, encodeResponse, encodeStatus, MEDIA_TYPES, TooManySpansError } from './otlp.ts';
+import { OtlpError, type Span } from './span.ts';
 
 interface TracesNeeds {
   readonly contract: Contract<operations>;

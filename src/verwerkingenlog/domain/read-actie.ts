@@ -2,7 +2,7 @@ import type { components } from '../../contracts/verwerkingenlog.ts';
 import { isRecord } from '../../lib/json/json-value.ts';
 import type { InvalidParam } from '../../lib/problem.ts';
 import { isDuration, isTerm, LONGEST_TERM } from '../../lib/time.ts';
-import { bsnDigits, isBsnKind } from './person.ts';
+import { bsnDigits, isBsnKind } from './identity-keys.ts';
 import {
   type Actie,
   offsetOf,

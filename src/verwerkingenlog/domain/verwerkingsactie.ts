@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { components } from '../../contracts/verwerkingenlog.ts';
 import type { ProcessingEntry } from '../../seams/processing-log.ts';
-import { personKey } from './person.ts';
+import { personKey } from './identity-keys.ts';
 
 type Invoer = components['schemas']['VerwerkingsactieInvoer'];
 

@@ -6,7 +6,7 @@ import { callerOf } from '../../plugins/auth.ts';
 import type { Categorie } from '../domain/access.ts';
 import { type Cursor, pageOf, readCursor, writeCursor } from '../domain/cursor.ts';
 import type { IdentityKeys } from '../domain/identity-keys.ts';
-import { isSamePerson, type Person } from '../domain/person.ts';
+import { isSamePerson, type Person } from '../domain/identity-keys.ts';
 import { toUtc, type Versie } from '../domain/verwerkingsactie.ts';
 import type { Reading } from '../processing-log.ts';
 import { countLocations, findLocations, type Location, type PersonFilter, readVersionsAt } from '../store/find.ts';

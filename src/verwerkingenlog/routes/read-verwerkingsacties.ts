@@ -4,7 +4,7 @@ import { type InvalidParam, Problem } from '../../lib/problem.ts';
 import { callerOf } from '../../plugins/auth.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import { type Categorie, categorieOf } from '../domain/access.ts';
-import { personKey } from '../domain/person.ts';
+import { personKey } from '../domain/identity-keys.ts';
 import { readVertrouwelijkheid } from '../domain/read-actie.ts';
 import { parseVerwerktObjectId, type VerwerktObject } from '../domain/verwerkingsactie.ts';
 import { readCurrentPart, reveal, revealWithinBudget } from '../store/versions.ts';

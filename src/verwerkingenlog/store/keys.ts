@@ -1,19 +1,11 @@
-/** The keys of the log: comparing the configured ones with those that it was written with. */
-import pg from 'pg';
+/** The keys of the log: comparing the configured ones with those that it was written with, which other instances can change at any time. */
+import { randomUUID } from 'node:crypto';
+import type { Pool } from '../../database/pool.ts';
 import type { Db } from '../../database/transaction.ts';
+import type { Logger } from '../../lib/log.ts';
+import type { ReadinessCheck, ReadinessResult } from '../../seams/operations.ts';
 import { ConfigError, type ConfigFault } from '../../settings/read-config.ts';
-import { createIdentityKeys, type IdentityKeys, type KeyName } from '../domain/identity-keys.ts';
-import { fromRow, reveal, SELECT_VERSIE, type VersieRow } from './versions.ts';
-
-const UNDEFINED_TABLE = '42P01';
-
-interface KnownKey {
-  readonly naam: string;
-  /** Null: the log was written with this key before it had check values. */
-  readonly controle: string | null;
-  /** Whether versions may have been written with it. */
-  readonly gebruikt: boolean;
-}
+import { createIdentityKeys, type IdentityKeys, type KeyName, UnknownKeyError } from '../domain/identity-keys.ts';
 
 /**
  * The keys of the configuration, checked against those that the log was written with: with a wrong or missing key a person would not be
@@ -47,7 +39,7 @@ async function checked(db: Db, keys: IdentityKeys): Promise<KeyState> {
 export const WITHOUT_KEY = '';
 
 /** What the log says of its keys, compared with those that are configured. */
-export interface KeyState {
+interface KeyState {
   /** Keys that are wrong, or that the log was written with and that are missing. */
   readonly faults: readonly ConfigFault[];
   /** Whether versions may have been stored without a key. */
@@ -58,17 +50,16 @@ export interface KeyState {
   readonly spelled: readonly KeyName[];
 }
 
-export async function readKeyState(db: Db, keys: IdentityKeys): Promise<KeyState> {
-  const rows = await readKnown(db);
-  const faults: ConfigFault[] = [];
-  for (const known of rows) {
-    if (known.naam === WITHOUT_KEY) continue;
-    if (keys.has(known.naam)) {
-      if (!(await isSame(db, known, keys))) faults.push(wrong(known.naam));
-    } else if (known.gebruikt) {
-      faults.push(missing(known.naam));
-    }
-  }
+async function readKeyState(db: Db, keys: IdentityKeys): Promise<KeyState> {
+  const { rows } = await db.query<{ naam: string; controle: string | null; gebruikt: boolean }>(
+    'select naam, controle, gebruikt from verwerkingenlog.keys order by naam',
+  );
+  const faults = rows
+    .filter(({ naam }) => naam !== WITHOUT_KEY)
+    .flatMap(({ naam, controle, gebruikt }) => {
+      if (keys.has(naam)) return controle === keys.checkValue(naam) ? [] : [wrong(naam)];
+      return gebruikt ? [missing(naam)] : [];
+    });
   const spelled = await db.query<{ sleutel: string }>('select sleutel from verwerkingenlog.spellings');
   const names = new Set(rows.map(({ naam }) => naam));
   return {
@@ -82,18 +73,18 @@ export async function readKeyState(db: Db, keys: IdentityKeys): Promise<KeyState
 }
 
 /** The keys to look for persons by. */
-export function namesIn({ withoutKey }: KeyState, { current, names }: IdentityKeys): IdentityKeys['names'] {
+function namesIn({ withoutKey }: KeyState, { current, names }: IdentityKeys): IdentityKeys['names'] {
   return current === null || withoutKey ? names : names.filter((name) => name !== null);
 }
 
-/** Keys that versions may have, and that are not among these; `null` is the absence of a key. */
-export async function otherKeysInUse(db: Db, known: IdentityKeys['names']): Promise<string[]> {
+/** @throws {UnknownKeyError} when versions may have a key, or none, that is not among these */
+export async function requireAllKeys(db: Db, { names }: Pick<IdentityKeys, 'names'>): Promise<void> {
   const { rows } = await db.query<{ naam: string }>({
     name: 'verwerkingenlog-other-keys',
     text: `select naam from verwerkingenlog.keys where (gebruikt or naam = $2::text) and naam <> all($1::text[])`,
-    values: [known.map((name) => name ?? WITHOUT_KEY), WITHOUT_KEY],
+    values: [names.map((name) => name ?? WITHOUT_KEY), WITHOUT_KEY],
   });
-  return rows.map(({ naam }) => naam);
+  if (rows[0] !== undefined) throw new UnknownKeyError(rows[0].naam);
 }
 
 /**
@@ -106,35 +97,7 @@ export async function writeWithKeys(db: Db, names: readonly (string | null)[]): 
   if (keys.length > 0) await db.query('select verwerkingenlog.write_with_keys($1::text[])', [keys]);
 }
 
-/** Says that this instance runs, and with which keys. */
-export async function signOfLife(db: Db, instance: string, { current, names }: IdentityKeys): Promise<void> {
-  await db.query(
-    `insert into verwerkingenlog.instances (instantie, writes_with, sleutels, seen)
-     values ($1::uuid, $2::text, $3::text[], clock_timestamp())
-     on conflict (instantie) do update set seen = excluded.seen`,
-    [instance, current, names.filter((name) => name !== null)],
-  );
-  await db.query(`delete from verwerkingenlog.instances where seen < clock_timestamp() - interval '1 hour'`);
-}
-
-/** Says that this instance has stopped. */
-export async function endOfLife(db: Db, instance: string): Promise<void> {
-  await db.query('delete from verwerkingenlog.instances where instantie = $1::uuid', [instance]);
-}
-
-async function readKnown(db: Db): Promise<KnownKey[]> {
-  try {
-    const { rows } = await db.query<KnownKey>(
-      'select naam, controle, gebruikt from verwerkingenlog.keys order by naam',
-    );
-    return rows;
-  } catch (error) {
-    if (!(error instanceof pg.DatabaseError) || error.code !== UNDEFINED_TABLE) throw error;
-    throw new Error('the database does not know the keys of the log yet: run `koppelvlak migrate`', { cause: error });
-  }
-}
-
-/** Stores the check values that are missing; without a key, the row that says so. */
+/** Stores the check values of new keys; without a key, the row that says so. */
 async function addKeys(db: Db, keys: IdentityKeys): Promise<void> {
   if (keys.current === null) {
     await db.query(
@@ -145,26 +108,11 @@ async function addKeys(db: Db, keys: IdentityKeys): Promise<void> {
   }
   const names = keys.names.filter((name) => name !== null);
   await db.query(
-    `insert into verwerkingenlog.keys as bekend (naam, controle, gebruikt)
+    `insert into verwerkingenlog.keys (naam, controle, gebruikt)
      select n.naam, n.controle, false from unnest($1::text[], $2::text[]) as n(naam, controle) order by n.naam
-     on conflict (naam) do update set controle = excluded.controle where bekend.controle is null`,
+     on conflict (naam) do nothing`,
     [names, names.map((name) => keys.checkValue(name))],
   );
-}
-
-async function isSame(db: Db, { naam, controle }: KnownKey, keys: IdentityKeys): Promise<boolean> {
-  if (controle !== null) return controle === keys.checkValue(naam);
-  const { rows } = await db.query<VersieRow>(
-    `select ${SELECT_VERSIE}, v.objecten from verwerkingenlog.versies v
-     where v.key_name = $1::text and json_array_length(v.objecten) > 0 limit 1`,
-    [naam],
-  );
-  try {
-    for (const row of rows) reveal(fromRow(row), keys);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function missing(name: string): ConfigFault {
@@ -181,4 +129,102 @@ function wrong(name: string): ConfigFault {
     wrong: `has another key under the name ${name} than the log was written with`,
     allowed: 'the key that had this name first, and another name for a new key',
   };
+}
+
+/** The keys of a running instance. */
+export interface KeyWatch {
+  /** Their names change when versions may be stored without a key from now on, or no longer. */
+  readonly keys: IdentityKeys;
+  /**
+   * Refuses an answer that may be incomplete. Call it after what was read: what another instance stored with a new key before that is
+   * seen here.
+   * @throws {UnknownKeyError} when versions may have a key that this instance does not have
+   */
+  readonly requireAll: (db: Db) => Promise<void>;
+  readonly check: ReadinessCheck;
+  stop(): Promise<void>;
+}
+
+const COMPARE_EVERY_MS = 5000;
+
+/**
+ * Compares the keys every few seconds, and tells `rotate-key` that this instance runs and with which keys.
+ * @throws {ConfigError} when the configured keys are not those that the log was written with
+ */
+export async function watchKeys(pool: Pool, setting: string | undefined, log: Logger): Promise<KeyWatch> {
+  const opened = await openIdentityKeys(pool, setting, 'write');
+  const instance = randomUUID();
+  const configured = opened.names.filter((name) => name !== null);
+  /** All that are configured, and no key. */
+  const every: IdentityKeys = { ...opened, names: [...configured, null] };
+
+  async function compare(): Promise<KeyState> {
+    await pool.query(
+      `insert into verwerkingenlog.instances (instantie, writes_with, sleutels, seen)
+       values ($1::uuid, $2::text, $3::text[], clock_timestamp()) on conflict (instantie) do update set seen = excluded.seen`,
+      [instance, every.current, configured],
+    );
+    await pool.query(`delete from verwerkingenlog.instances where seen < clock_timestamp() - interval '1 hour'`);
+    return await readKeyState(pool, every);
+  }
+  let state = await compare();
+
+  let running: Promise<void> | undefined;
+  const compareNow = (): void => {
+    running ??= compare()
+      .then(
+        (found) => {
+          state = found;
+        },
+        (err: unknown) =>
+          log.warn(
+            { err },
+            'the keys of the processing log could not be compared, which is tried again in a few seconds',
+          ),
+      )
+      .finally(() => {
+        running = undefined;
+      });
+  };
+  const timer = setInterval(compareNow, COMPARE_EVERY_MS).unref();
+
+  const keys: IdentityKeys = {
+    ...every,
+    get names() {
+      return namesIn(state, every);
+    },
+    get spelled() {
+      return state.spelled;
+    },
+  };
+  return {
+    keys,
+    async requireAll(db) {
+      try {
+        await requireAllKeys(db, keys);
+      } catch (error) {
+        if (error instanceof UnknownKeyError) compareNow();
+        throw error;
+      }
+    },
+    check: { name: 'log keys', check: async () => readinessOf(state, every) },
+    async stop() {
+      clearInterval(timer);
+      await running;
+      await pool.query('delete from verwerkingenlog.instances where instantie = $1::uuid', [instance]).catch((err) =>
+        // `rotate-key` takes it to run for another minute.
+        log.warn({ err }, 'the end of this instance could not be noted'),
+      );
+    },
+  };
+}
+
+function readinessOf({ faults, isForgotten, spelled }: KeyState, { current }: IdentityKeys): ReadinessResult {
+  const found = faults.map(({ variable, wrong }) => `${variable} ${wrong}`);
+  if (isForgotten) found.push(`the log has forgotten the key ${current}, and stores nothing that is written with it`);
+  if (found.length > 0) return { ok: false, detail: found.join('; ') };
+  if (spelled.length === 0) return { ok: true };
+  const warning =
+    'what 1.0.0 stored is found only by the kind and number as they were written then: run `koppelvlak log rotate-key`';
+  return { ok: true, warning };
 }

@@ -6,7 +6,6 @@ import { type Db, transaction } from '../../database/transaction.ts';
 import type { Clock } from '../../lib/time.ts';
 import type { ProofWriter } from '../../seams/proof-log.ts';
 import { lockChanges, preferIndexes } from './changes.ts';
-import { removeLineKeys } from './ldv-keys.ts';
 import { listMonths, type Month } from './months.ts';
 import { proofNumbersOf } from './proof.ts';
 
@@ -218,7 +217,7 @@ async function removeActions(work: Work, run: number, month: Month, ids: readonl
        ) as s where p.sleutel = s.sleutel and p.tijdstip = s.tijdstip and p.actie_id = s.actie_id`,
       [gone],
     );
-    await removeLineKeys(db, gone);
+    await db.query('delete from verwerkingenlog.ldv_keys where actie_id = any($1::uuid[])', [gone]);
     await work.proof?.remove(db, {
       kind: 'bewaartermijn',
       at: work.now,

@@ -2,14 +2,11 @@
 
 import type { Pool } from '../../database/pool.ts';
 import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
+import { type LineKey, loadStoreHooks, type StoreHooks } from '../../seams/store-hooks.ts';
 import { type IdentityKeys, type KeyName, UnknownKeyError } from '../domain/identity-keys.ts';
-import { readLdvOf } from '../domain/ldv-line.ts';
-import type { Versie } from '../domain/verwerkingsactie.ts';
 import { lockChanges, preferIndexes } from './changes.ts';
 import { WITHOUT_KEY, writeWithKeys } from './keys.ts';
-import { lineKeyOf, type NewLineKey, replaceLineKeys } from './ldv-keys.ts';
 import { listMonths, type Month } from './months.ts';
-import { decryptSeed, encryptSeed } from './proof.ts';
 import {
   fromRow,
   positionsByPerson,
@@ -63,7 +60,9 @@ export async function rotateKeys(options: RotateOptions): Promise<Rotated> {
     rewritten += round.rewritten;
     const { unreadable } = round;
     const staying = [keys.current, ...unreadable.map(({ key }) => key)].filter((name) => name !== null);
-    if (round.rewritten === 0) await forgetSpelling(pool, keys.current);
+    // Everything under this key is found by the normal form of its persons now.
+    if (round.rewritten === 0)
+      await pool.query('delete from verwerkingenlog.spellings where sleutel = $1::text', [keys.current ?? WITHOUT_KEY]);
     const inUse = await keysOfInstances(pool, staying);
     if (round.rewritten > 0 && inUse.length === 0) continue;
     const forgotten = await forgetKeys(pool, [...staying, ...inUse]);
@@ -118,15 +117,11 @@ async function forgetKeys(pool: Pool, needed: readonly string[]): Promise<string
   });
 }
 
-/** Everything under this key is found by the normal form of its persons now. */
-async function forgetSpelling(db: Db, name: KeyName): Promise<void> {
-  await db.query('delete from verwerkingenlog.spellings where sleutel = $1::text', [name ?? WITHOUT_KEY]);
-}
-
 async function rewriteAll(
   { pool, keys, signal, progress }: RotateOptions,
   before: number,
 ): Promise<Pick<Rotated, 'rewritten' | 'unreadable'>> {
+  const { keyOfLine } = await loadStoreHooks();
   let rewritten = 0;
   const unreadable: Unreadable[] = [];
   for (const month of await listMonths(pool)) {
@@ -140,7 +135,7 @@ async function rewriteAll(
       after = [last.actieId, last.versie];
       const batch: Rewritten[] = [];
       for (const version of versions) {
-        const made = rewrite(version, keys);
+        const made = rewrite(version, keys, keyOfLine);
         if (made === undefined) continue;
         if ('reason' in made) unreadable.push(made);
         else batch.push(made);
@@ -182,59 +177,37 @@ interface Rewritten {
   readonly old: StoredVersie;
   readonly fresh: StoredVersie;
   /** Of an action that was logged through LDV, with its first version. */
-  readonly line: NewLineKey | undefined;
+  readonly line: LineKey | undefined;
 }
 
 /** @returns undefined when the version is as it should be */
-function rewrite(old: StoredVersie, keys: IdentityKeys): Rewritten | Unreadable | undefined {
-  const { actieId, versie, keyName } = old;
-  const read = readWithAny(old, keys);
-  if ('reason' in read) return { actieId, versie, key: keyName, reason: read.reason };
-  if (keyName === keys.current && read.key === keys.current && hasHashes(old, read.versie, keys)) return undefined;
-  const line = versie === 1 ? read.line : undefined;
-  return {
-    old,
-    fresh: { ...protect(read.versie, keys), seed: rotatedSeed(old, read.key, keys) },
-    line: line === undefined ? undefined : { ...lineKeyOf(line, keys, keys.current), actieId },
-  };
-}
-
-function hasHashes(old: StoredVersie, { objecten }: Versie, keys: IdentityKeys): boolean {
-  return objecten.every(
-    ({ soortObjectId, objectId }, i) => old.objecten[i]?.sleutel === keys.hash(keys.current, soortObjectId, objectId),
-  );
-}
-
-/** Reads with the key that the version names, else with any other: the name may have had the wrong key when it was written. */
-function readWithAny(
-  stored: StoredVersie,
+function rewrite(
+  old: StoredVersie,
   keys: IdentityKeys,
-):
-  | { readonly versie: Versie; readonly line: ReturnType<typeof readLdvOf>; readonly key: KeyName }
-  | { readonly reason: string } {
-  let reason = '';
-  for (const name of [stored.keyName, ...keys.names.filter((other) => other !== null)]) {
-    let versie: Versie;
-    try {
-      versie = reveal({ ...stored, keyName: name }, keys);
-    } catch (error) {
-      reason ||= error instanceof UnknownKeyError ? error.message : 'its identifiers cannot be decrypted';
-      continue;
-    }
-    try {
-      return { versie, line: readLdvOf(versie), key: name };
-    } catch {
-      return { reason: 'what is kept of its line of LDV cannot be read' };
-    }
+  keyOfLine: StoreHooks['keyOfLine'] | undefined,
+): Rewritten | Unreadable | undefined {
+  const unreadable = (reason: string) => ({ actieId: old.actieId, versie: old.versie, key: old.keyName, reason });
+  let fresh: StoredVersie;
+  let ldv: string | null;
+  try {
+    const versie = reveal(old, keys);
+    ({ ldv } = versie);
+    const seed =
+      old.seed === null
+        ? null
+        : keys.encrypt(keys.current, old.actieId, keys.decrypt(old.keyName, old.actieId, old.seed));
+    fresh = protect(versie, keys, seed);
+  } catch (error) {
+    return unreadable(error instanceof UnknownKeyError ? error.message : 'its identifiers cannot be decrypted');
   }
-  return { reason };
-}
-
-/** The seed under the current key. @param key the key that it is encrypted with */
-function rotatedSeed(stored: StoredVersie, key: KeyName, keys: IdentityKeys): string | null {
-  if (stored.seed === null) return null;
-  const seed = decryptSeed({ ...stored, keyName: key }, keys);
-  return encryptSeed({ actieId: stored.actieId, keyName: keys.current }, seed, keys);
+  const hasHashes = fresh.objecten.every(({ sleutel }, i) => sleutel === old.objecten[i]?.sleutel);
+  if (old.keyName === keys.current && hasHashes) return undefined;
+  try {
+    const line = ldv === null ? undefined : keyOfLine?.(ldv, (text) => keys.hashIdempotency(keys.current, text));
+    return { old, fresh, line: old.versie === 1 ? line : undefined };
+  } catch {
+    return unreadable('what is kept of its line of LDV cannot be read');
+  }
 }
 
 async function write(pool: Pool, keys: IdentityKeys, batch: readonly Rewritten[]): Promise<void> {
@@ -255,10 +228,7 @@ async function write(pool: Pool, keys: IdentityKeys, batch: readonly Rewritten[]
     // What retention has removed in the meantime has no places and no line.
     const written = batch.filter(({ old }) => there.has(nameOf(old)));
     await moveLocations(db, written);
-    await replaceLineKeys(
-      db,
-      written.flatMap(({ line }) => line ?? []),
-    );
+    await replaceLineKeys(db, written);
   });
 }
 
@@ -337,5 +307,17 @@ async function moveLocations(db: Db, batch: readonly Rewritten[]): Promise<void>
       after.map(({ activiteit }) => activiteit),
       after.map(({ at }) => at),
     ],
+  );
+}
+
+async function replaceLineKeys(db: Db, batch: readonly Rewritten[]): Promise<void> {
+  const lines = batch.flatMap(({ line, old: { actieId } }) => (line === undefined ? [] : [{ ...line, actieId }]));
+  if (lines.length === 0) return;
+  const ids = lines.map(({ actieId }) => actieId);
+  await db.query('delete from verwerkingenlog.ldv_keys where actie_id = any($1::uuid[])', [ids]);
+  await db.query(
+    `insert into verwerkingenlog.ldv_keys (sleutel, inhoud, actie_id)
+     select * from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as s(sleutel, inhoud, actie_id) on conflict do nothing`,
+    [lines.map(({ key }) => key), lines.map(({ content }) => content), ids],
   );
 }

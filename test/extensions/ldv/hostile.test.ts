@@ -2,9 +2,11 @@
 import { gzipSync } from 'node:zlib';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AttributeValue, DPL } from '../../../src/verwerkingenlog/domain/ldv-span.ts';
+import { type AttributeValue, DPL } from '../../../src/extensions/ldv/span.ts';
+import { createIdentityKeys } from '../../../src/verwerkingenlog/domain/identity-keys.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 import { koppelvlak } from '../../verwerkingenlog/cli.ts';
+import { KEY } from '../../verwerkingenlog/support.ts';
 import { encodeRequest } from './otlp-forms.ts';
 import { FORMS, type LdvServer, line, newId, startLdv } from './support.ts';
 
@@ -154,4 +156,24 @@ it('takes several requests of a client at a time, each as large as is allowed, w
     [200, 0],
   ]);
   await small.stop();
+});
+
+it('has a line that cannot be read back named by a rotation and by the check of the log, which go past it', async () => {
+  const own = await createDatabase();
+  const owner = new pg.Client(own.url);
+  await owner.connect();
+  const damaged = await startLdv({ databaseUrl: own.url, env: { VERWERKINGENLOG_KEY: KEY } });
+  await damaged.send([line(), line(), line()]);
+  await damaged.stop();
+  const { rows } = await owner.query('select actie_id from verwerkingenlog.versies order by 1 limit 1');
+  const broken = rows[0].actie_id;
+  const ldv = createIdentityKeys(KEY).encrypt('eerste', broken, '{"client":"een","start":"1e+300"}');
+  await owner.query('update verwerkingenlog.versies set ldv = $2 where actie_id = $1', [broken, ldv]);
+  const both = { VERWERKINGENLOG_KEY: `tweede:${Buffer.alloc(32, 9).toString('base64')},${KEY}` };
+  const rotated = await koppelvlak(own.url, ['log', 'rotate-key', '--json'], both);
+  expect(rotated).toMatchObject({ code: 1, json: { rewritten: 2, unreadable: [{ actieId: broken, versie: 1 }] } });
+  const verified = await koppelvlak(own.url, ['log', 'verify', '--json'], both);
+  expect(verified).toMatchObject({ code: 1, json: { versions: 3, faults: [{ actieId: broken }] } });
+  await owner.end();
+  await own.drop();
 });

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, describe, expect, it } from 'vitest';
-import { LOGBOOKS } from '../../../src/verwerkingenlog/domain/ldv-line.ts';
+import { LOGBOOKS } from '../../../src/extensions/ldv/stored-line.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 import { freePort } from '../../support/free-port.ts';
 import { startTokens } from '../../support/tokens.ts';

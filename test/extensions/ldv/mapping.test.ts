@@ -2,14 +2,8 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { actieOfSpan, type LineContext, MAX_TEXT, spansOf, traceIdOf } from '../../../src/extensions/ldv/mapping.ts';
 import { decodeRequest } from '../../../src/extensions/ldv/otlp.ts';
-import { contentOf, keepOf, keptNames, writeLine } from '../../../src/verwerkingenlog/domain/ldv-line.ts';
-import {
-  type Attributes,
-  type AttributeValue,
-  DPL,
-  type Span,
-  STATUSES,
-} from '../../../src/verwerkingenlog/domain/ldv-span.ts';
+import { type Attributes, type AttributeValue, DPL, type Span, STATUSES } from '../../../src/extensions/ldv/span.ts';
+import { contentOf, keepOf, keptNames, writeLine } from '../../../src/extensions/ldv/stored-line.ts';
 import {
   type Actie,
   eersteVersie,

@@ -1,7 +1,7 @@
 /** Requests and answers of OTLP as a client has them, in both forms. */
 import * as otlp from '../../../src/extensions/ldv/otlp.ts';
+import { type Span, STATUSES, writeAttributes } from '../../../src/extensions/ldv/span.ts';
 import { isRecord } from '../../../src/lib/json/json-value.ts';
-import { type Span, STATUSES, writeAttributes } from '../../../src/verwerkingenlog/domain/ldv-span.ts';
 
 /** In JSON each span has a resource of its own. */
 export function encodeRequest(spans: readonly Span[], form: otlp.OtlpForm): Uint8Array {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { decodeRequest, encodeResponse, encodeStatus } from '../../../src/extensions/ldv/otlp.ts';
-import type { Span } from '../../../src/verwerkingenlog/domain/ldv-span.ts';
+import type { Span } from '../../../src/extensions/ldv/span.ts';
 
 /** How a request is answered; `undefined` takes the lines. */
 export type Answer =

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MEDIA_TYPES } from '../../../src/extensions/ldv/otlp.ts';
-import { DPL } from '../../../src/verwerkingenlog/domain/ldv-span.ts';
+import { DPL } from '../../../src/extensions/ldv/span.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 import { HEADERS, listIn, ofPerson } from '../../verwerkingenlog/support.ts';
 import { encodeRequest } from './otlp-forms.ts';

@@ -1,5 +1,6 @@
 /** What is kept of a log line of LDV beside its action: the whole line, but for attributes that nobody asked to keep. */
 import { isRecord } from '../../lib/json/json-value.ts';
+import type { Versie } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
 import {
   type Attributes,
   type AttributeValue,
@@ -10,8 +11,7 @@ import {
   STATUSES,
   writeAttributes,
   writeValue,
-} from './ldv-span.ts';
-import type { Versie } from './verwerkingsactie.ts';
+} from './span.ts';
 
 /** Attributes of every line that are kept: those of LDV itself. */
 const LDV_PREFIX = 'dpl.';

@@ -1,0 +1,41 @@
+/** The keys of log lines of LDV: by client, trace and span a line is stored once. They live as long as their line. */
+import type { Db } from '../../../database/transaction.ts';
+import type { LineKey } from '../../../seams/store-hooks.ts';
+import { contentOf, type LdvLine } from '../stored-line.ts';
+
+/** @param hash a keyed hash */
+export function lineKeyOf({ client, span }: LdvLine, hash: (text: string) => string): LineKey {
+  return {
+    key: hash(`ldv-sleutel\n${client}\n${span.traceId}\n${span.spanId}`),
+    content: hash(`ldv-inhoud\n${contentOf(span)}`),
+  };
+}
+
+export interface NewLineKey extends LineKey {
+  readonly actieId: string;
+}
+
+/**
+ * Takes keys that nobody has, in one order, so that two requests cannot deadlock; waits for a transaction that is taking one of them.
+ * @returns those that were taken
+ */
+export async function takeLineKeys(db: Db, wanted: readonly NewLineKey[]): Promise<Set<string>> {
+  const { rows } = await db.query<{ sleutel: string }>({
+    name: 'verwerkingenlog-ldv-take-keys',
+    text: `insert into verwerkingenlog.ldv_keys (sleutel, inhoud, actie_id)
+      select * from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as s(sleutel, inhoud, actie_id) order by sleutel
+      on conflict do nothing returning sleutel`,
+    values: [wanted.map(({ key }) => key), wanted.map(({ content }) => content), wanted.map(({ actieId }) => actieId)],
+  });
+  return new Set(rows.map(({ sleutel }) => sleutel));
+}
+
+/** The content of the lines that have these keys. */
+export async function readLineKeys(db: Db, keys: readonly string[]): Promise<Map<string, string>> {
+  const { rows } = await db.query<{ sleutel: string; inhoud: string }>({
+    name: 'verwerkingenlog-ldv-read-keys',
+    text: 'select sleutel, inhoud from verwerkingenlog.ldv_keys where sleutel = any($1::uuid[])',
+    values: [keys],
+  });
+  return new Map(rows.map(({ sleutel, inhoud }) => [sleutel, inhoud]));
+}
