@@ -50,7 +50,6 @@ const forwarding = await startChild(logServer, {
   ...settings,
   DATABASE_URL: await anotherDatabase(),
   LDV_FORWARD_URL: `http://127.0.0.1:${typeof sinkAddress === 'object' ? sinkAddress?.port : 0}/v1/traces`,
-  LDV_FORWARD_TOKEN: 'bench',
 });
 
 try {

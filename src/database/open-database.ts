@@ -151,7 +151,7 @@ async function checkServiceLogin(pool: Pool, url: string, log: DatabaseOptions['
 }
 
 /** @throws {LoginError} when the login may not act as the role that removes */
-export async function checkRetentionLogin(pool: Pool, url: string): Promise<void> {
+async function checkRetentionLogin(pool: Pool, url: string): Promise<void> {
   await checkLogin(pool, url, RETENTION_ROLE, ' Or name a login that may in DATABASE_PRUNE_URL.');
 }
 

@@ -42,15 +42,9 @@ export const serverSettings = {
   ),
   home: setting('KOPPELVLAK_HOME', text(), '.koppelvlak', 'Directory of the embedded database and of the demo.'),
   organisation: optional(
-    'ORGANISATION',
-    text(/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/, 'up to 63 letters, digits, `.`, `_` and `-`'),
-    'Short name of the organisation that this process serves: label `organisation` of every metric and a member of every log line, where many organisations are watched together.',
-  ),
-  organisationName: setting(
     'ORGANISATION_NAME',
     text(/^[^\p{Cc}]{1,100}$/u, 'text of at most 100 characters'),
-    'deze organisatie',
-    'Name of the organisation whose data this is, as the pages of inspection and reading LDV say it.',
+    'Name of the organisation whose data this is: as pages and the reading of LDV say it, label `organisation` of every metric, and in every log line.',
   ),
   environment: setting(
     'NODE_ENV',
@@ -157,7 +151,7 @@ export const databaseSettings = {
     'DATABASE_POOL_SIZE',
     integer(2, 200),
     10,
-    'Connections per process for the data exchange and for reads of the feed each; half as many for changes of the processing log, for logged reads of it, and for publishing each. All together at most 3.5 times this and 8.',
+    'Connections per process for the data exchange and for reads of the feed each; half as many for changes of the processing log, for logged reads of it, and for publishing each. All together at most 3.5 times this and 7.',
   ),
 
   /** Seconds after which an unused connection is closed: few are open where many processes share a server, and a new one takes milliseconds. */

@@ -80,15 +80,20 @@ export const REMOVED: Readonly<Record<string, string>> = {
   GEGEVENS_SIGNING_P12: 'name that file in GEGEVENS_SIGNING_KEY, without GEGEVENS_SIGNING_CHAIN',
   GEGEVENS_VS_SERVICE: 'write `vs=name` in GEGEVENS_SERVICES',
   INZAGE_ORGANISATION: 'it is ORGANISATION_NAME now',
+  LDV_FORWARD_TOKEN: 'name the token endpoint of that logbook in LDV_FORWARD_TOKEN_URL',
+  LDV_LOGBOOK_ID: 'it is always PUBLIC_BASE_URL',
   LDV_ORGANIZATION_NAME: 'it is ORGANISATION_NAME now',
   NOTUBIZ_WOO_REGISTERS: 'write `register:name=code` in NOTUBIZ_WOO_CATEGORIES',
   NOTUBIZ_WOO_TYPES: 'write `type:name=code` in NOTUBIZ_WOO_CATEGORIES',
+  ORGANISATION: 'it is ORGANISATION_NAME now',
   SECURITY_ACKNOWLEDGMENTS: 'write it in the file that SECURITY_TXT names',
   SECURITY_CONTACT: 'write it in the file that SECURITY_TXT names',
   SECURITY_ENCRYPTION: 'write it in the file that SECURITY_TXT names',
   SECURITY_EXPIRES: 'write it in the file that SECURITY_TXT names',
   SECURITY_LANGUAGES: 'write it in the file that SECURITY_TXT names',
   SECURITY_POLICY: 'write it in the file that SECURITY_TXT names',
+  VERWERKINGENLOG_PRUNE_INTERVAL_MINUTES:
+    'run `koppelvlak log prune` by a timer: deploy/systemd, or the job of the chart',
 };
 
 /** Every variable that an operator can set, those that name the file of a secret too. */

@@ -1,4 +1,4 @@
-import { choice, fixed, flag, integer, optional, pairs, secret, setting, term, text } from './kinds.ts';
+import { choice, fixed, flag, optional, pairs, secret, setting, term, text } from './kinds.ts';
 
 /** Settings of area B. */
 export const verwerkingenlogSettings = {
@@ -21,12 +21,6 @@ export const verwerkingenlogSettings = {
     choice('accept', 'refuse'),
     'accept',
     'What happens to an action whose `verwerkingsactiviteitId` is not in this register.',
-  ),
-  pruneIntervalMinutes: setting(
-    'VERWERKINGENLOG_PRUNE_INTERVAL_MINUTES',
-    integer(0, 43_200),
-    0,
-    'How often in minutes actions past their `bewaartermijn` are removed; 0 leaves that to `koppelvlak log prune`.',
   ),
   minRetention: setting(
     'VERWERKINGENLOG_MIN_RETENTION',

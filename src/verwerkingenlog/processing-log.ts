@@ -28,7 +28,7 @@ import { type Appender, createAppender } from './append.ts';
 import { createSerialChanges, type SerialChanges } from './changes.ts';
 import type { IdentityKeys } from './domain/identity-keys.ts';
 import { type Aanroep, type Actie, actieOf, eersteVersie, newActieId } from './domain/verwerkingsactie.ts';
-import { startRetention } from './retention-schedule.ts';
+import { watchRetention } from './retention-runs.ts';
 import { readActiviteit } from './store/activiteiten.ts';
 import { appendVersies, isDistributed } from './store/append.ts';
 import { forgetIdempotency } from './store/idempotency.ts';
@@ -60,7 +60,6 @@ export interface LogNeeds {
   /** For appends. */
   readonly pool: Pool;
   readonly changesPool: Pool;
-  readonly prunePool: Pool;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Registry;
@@ -87,7 +86,6 @@ export const processingLog = fp(
       ...{ config, clock, log: logger, metrics, proof, forward, stopping },
       pool: database.shares.append,
       changesPool: database.shares.verwerkingenlog,
-      prunePool: database.prunePool,
     });
     app.decorate('processingLog', log);
     app.decorate('actieLog', log);
@@ -114,7 +112,6 @@ export async function openProcessingLog(needs: LogNeeds): Promise<ActieLog> {
   const distributed = await isDistributed(pool);
   const { append, count, idle } = createAppender(needs, { keys, requireAllKeys, distributed }, large);
   const upkeep = startUpkeep(needs);
-  const retention = startRetention(needs);
   return {
     keys,
     requireAllKeys,
@@ -125,13 +122,12 @@ export async function openProcessingLog(needs: LogNeeds): Promise<ActieLog> {
     latestMoment: createLatestMoment(pool),
     checks: [
       watch.check,
-      retention.check,
+      watchRetention(pool, needs.metrics),
       { name: 'own activities', vital: false, check: () => checkOwnActivities(needs) },
     ],
     record: (entry, author) => recordOwn(append, entry, author, rules),
     async close() {
       await idle();
-      await retention.stop();
       await upkeep.stop();
       await watch.stop();
     },

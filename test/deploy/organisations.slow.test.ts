@@ -35,7 +35,7 @@ describe.runIf(hasPsql)('many organisations on one machine', () => {
       const passwords = ['owner', 'service', 'retention'].map((login) => `--set=${login}_password=${PASSWORD}`);
       await psql(`--set=name=${name}`, ...passwords, `--file=${join(ROOT, 'deploy/sql/organisation.sql')}`);
       await mkdir(join(dir, 'settings/secrets', name), { recursive: true });
-      await writeFile(join(dir, 'settings', `${name}.env`), `ORGANISATION=${name}\nAREAS=verwerkingenlog\n`);
+      await writeFile(join(dir, 'settings', `${name}.env`), `ORGANISATION_NAME=${name}\nAREAS=verwerkingenlog\n`);
       const secrets = {
         DATABASE_URL: address(name, `${name}_dienst`),
         DATABASE_MIGRATION_URL: address(name, `${name}_eigenaar`),

@@ -18,6 +18,8 @@ export interface TokenWishes {
 export interface TestTokens {
   /** What a server needs in its environment to accept these tokens. */
   readonly env: { readonly OAUTH_ISSUER: string; readonly OAUTH_AUDIENCE: string; readonly OAUTH_JWKS_URL: string };
+  /** Gives every client that names itself a token to log with. */
+  readonly tokenUrl: string;
   /** A token with these scopes. */
   token(scopes: readonly string[], wishes?: TokenWishes): Promise<string>;
   /** The header with such a token; the same wishes give the same token. */
@@ -29,7 +31,14 @@ export interface TestTokens {
 export async function startTokens(): Promise<TestTokens> {
   const { privateKey, publicKey } = await generateKeyPair('ES256');
   const jwk = { ...(await exportJWK(publicKey)), kid: 'test', alg: 'ES256', use: 'sig' };
-  const server = createServer((_request, response) => {
+  const server = createServer(async (request, response) => {
+    if (request.url === '/token') {
+      const [client = ''] = Buffer.from(request.headers.authorization?.slice('Basic '.length) ?? '', 'base64')
+        .toString()
+        .split(':', 1);
+      const answer = { access_token: await token(['create:normal'], { subject: client }), expires_in: 3600 };
+      return response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+    }
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ keys: [jwk] }));
   });
   server.listen(0, '127.0.0.1');
@@ -57,6 +66,7 @@ export async function startTokens(): Promise<TestTokens> {
   };
   return {
     env: { OAUTH_ISSUER: issuer, OAUTH_AUDIENCE: AUDIENCE, OAUTH_JWKS_URL: `${issuer}/jwks` },
+    tokenUrl: `${issuer}/token`,
     token,
     async bearer(scopes, wishes = {}) {
       const key = JSON.stringify([scopes, wishes]);

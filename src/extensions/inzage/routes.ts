@@ -54,7 +54,7 @@ const POLICY = [
 export async function serveInzage(server: FastifyInstance, needs: InzageNeeds): Promise<void> {
   const { settings: config, clock, publicBaseUrl, log, metrics } = server;
   const pool = server.database.shares.verwerkingenlog;
-  const settings = { ...config.inzage, organisation: config.server.organisationName };
+  const settings = { ...config.inzage, organisation: config.server.organisation ?? 'deze organisatie' };
   const stylesheet = buildStylesheet(HOME, config.html.themeCss);
   const site = createSite(stylesheet.path, settings);
   const signIn = createSignIn({ settings, proxy: config.server, clock });

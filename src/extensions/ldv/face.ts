@@ -1,5 +1,4 @@
 /** What others see of an action in the form of LDV: its lines, and which logbook this is. */
-import type { Config } from '../../settings/read-config.ts';
 import type { Versie } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
 import { spansOf } from './mapping.ts';
 import type { Span } from './span.ts';
@@ -18,11 +17,6 @@ export function ldvLinesOf(versie: Versie, base: string): Span[] {
     traceId: traceId.replaceAll('-', ''),
     ...(i === 0 && ouderSpanId !== null ? { parentSpanId: ouderSpanId } : {}),
   }));
-}
-
-/** What this logbook is called in the lines that it forwards. */
-export function logbookId({ ldvOut }: Pick<Config, 'ldvOut'>, publicBaseUrl: () => string): string {
-  return ldvOut.logbookId ?? publicBaseUrl();
 }
 
 /** The logbooks that a line has passed, as its resource says. */

@@ -120,11 +120,11 @@ function encoded(spans: readonly Span[]): Uint8Array {
 }
 
 function tokenSource(
-  { forwardToken, forwardTokenUrl, forwardClientId, forwardClientSecret, forwardScope }: Config['ldvOut'],
+  { forwardTokenUrl, forwardClientId, forwardClientSecret, forwardScope }: Config['ldvOut'],
   dispatcher: ReturnType<typeof createOutboundAgent>,
 ): (wish: TokenWish) => Promise<string | undefined> {
   if (forwardTokenUrl === undefined || forwardClientId === undefined || forwardClientSecret === undefined) {
-    return async () => forwardToken;
+    return async () => undefined;
   }
   const credentials = {
     tokenUrl: forwardTokenUrl,

@@ -15,7 +15,7 @@ import type { OperatorSection, ReadinessCheck } from '../../seams/operations.ts'
 import type { Config } from '../../settings/read-config.ts';
 import { type IdentityKeys, UnknownKeyError } from '../../verwerkingenlog/domain/identity-keys.ts';
 import { revealWithinBudget } from '../../verwerkingenlog/store/versions.ts';
-import { forwarded, ldvLinesOf, logbookId } from './face.ts';
+import { forwarded, ldvLinesOf } from './face.ts';
 import { createForwardClient, ForwardError, plainReason } from './forward-client.ts';
 import type { ExportResponse } from './otlp.ts';
 import { hasLargeInteger, isTime, type Span } from './span.ts';
@@ -90,7 +90,7 @@ export function createForwarder(needs: ForwarderNeeds): Forwarder {
   async function forwardBatch(db: Db): Promise<void> {
     const batch = withinSpans(await readForwardQueue(db, ldvOut.forwardBatch));
     const { lines, issues } = await linesOf(db, needs, batch);
-    const own = logbookId(config, needs.publicBaseUrl);
+    const own = needs.publicBaseUrl();
     const headers = traceOfBatch(batch);
     const refused = await sendAll(
       lines.map(({ actieId, span }) => ({ actieId, span: forwarded(span, own) })),

@@ -9,7 +9,7 @@ import type { Config } from '../../settings/read-config.ts';
 import type { Auteur } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
 import { type ActiviteitVersie, readActiviteitVersies } from '../../verwerkingenlog/store/activiteiten.ts';
 import type { LatestMoment } from '../../verwerkingenlog/store/latest-moment.ts';
-import { logbookId, logbooksOf, withoutLogbooks } from './face.ts';
+import { logbooksOf, withoutLogbooks } from './face.ts';
 import type { LineStore, NewLine } from './lines.ts';
 import { actieOfSpan, activityIdIn, activityOf, type LineContext } from './mapping.ts';
 import type { ExportResponse } from './otlp.ts';
@@ -97,7 +97,7 @@ export function createIntake(
     const last = spans.reduce((most, { end }) => Math.max(most, Number(end / NS_PER_MS)), 0);
     const latest = BigInt(await latestMoment(last)) * NS_PER_MS;
     const rules = { otherSpans, plainBsn, checkBsn, latest };
-    const own = logbookId(config, publicBaseUrl);
+    const own = publicBaseUrl();
     for (const sent of spans) {
       if (eventLoopBudget.exhausted()) await eventLoopBudget.yield();
       const span = sender.isPeer ? sent : withoutLogbooks(sent);

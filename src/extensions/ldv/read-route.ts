@@ -12,7 +12,7 @@ import { hashesOf } from '../../verwerkingenlog/routes/person-page.ts';
 import { type RouteNeeds, readerOf, refuse } from '../../verwerkingenlog/routes/request-reply.ts';
 import { findLocations, type Location } from '../../verwerkingenlog/store/find.ts';
 import { revealWithinBudget } from '../../verwerkingenlog/store/versions.ts';
-import { ldvLinesOf, logbookId } from './face.ts';
+import { ldvLinesOf } from './face.ts';
 import { activityIdIn, activityOf, spanIdOf, uuidOf } from './mapping.ts';
 import { answerOf, type LineQuery, readQuery, type Vraag } from './query.ts';
 import type { Span } from './span.ts';
@@ -46,8 +46,8 @@ export function readLines(app: FastifyInstance, contract: Contract<operations>, 
   const { settings, publicBaseUrl } = app;
   const { access } = needs;
   const metadata = () => ({
-    logbookId: logbookId(settings, publicBaseUrl),
-    organizationName: settings.server.organisationName,
+    logbookId: publicBaseUrl(),
+    organizationName: settings.server.organisation ?? 'deze organisatie',
   });
 
   const answerAll = async (

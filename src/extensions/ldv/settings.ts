@@ -1,16 +1,4 @@
-import {
-  choice,
-  exactUrl,
-  fixed,
-  flag,
-  list,
-  optional,
-  retired,
-  secret,
-  setting,
-  text,
-  url,
-} from '../../settings/kinds.ts';
+import { choice, exactUrl, fixed, flag, list, optional, secret, setting, text, url } from '../../settings/kinds.ts';
 import type { Config, Fault } from '../../settings/read-config.ts';
 
 declare module '../../settings/read-config.ts' {
@@ -76,15 +64,10 @@ export const settings = {
       url('https', 'http'),
       'Endpoint of another logbook, without `/v1/traces`, that new actions are forwarded to. `https:` in production. Absent: none.',
     ),
-    forwardToken: secret(
-      'LDV_FORWARD_TOKEN',
-      text(/^[\x21-\x7e]+$/, 'a bearer token'),
-      'Token for that logbook, when it does not come from `LDV_FORWARD_TOKEN_URL`.',
-    ),
     forwardTokenUrl: optional(
       'LDV_FORWARD_TOKEN_URL',
       exactUrl('https', 'http'),
-      'Token endpoint for that logbook (client credentials). `https:` in production.',
+      'Token endpoint for that logbook (client credentials). `https:` in production. Absent: lines are sent without a token.',
     ),
     forwardClientId: optional('LDV_FORWARD_CLIENT_ID', text(), 'Client at `LDV_FORWARD_TOKEN_URL`.'),
     forwardClientSecret: secret('LDV_FORWARD_CLIENT_SECRET', text(), 'Secret of that client.'),
@@ -101,8 +84,6 @@ export const settings = {
       'Clients that are logbooks which forward lines to this one: what they say about where a line has been is believed.',
     ),
 
-    /** What other logbooks call this one; absent: `PUBLIC_BASE_URL`. */
-    logbookId: retired('LDV_LOGBOOK_ID', text(), 'it is always PUBLIC_BASE_URL'),
     /** Scope that is asked for there: what taking in lines needs in every logbook that has scopes. */
     forwardScope: fixed('LDV_FORWARD_SCOPE', 'create:normal', text()),
     /** Most actions in one request to that logbook. */
@@ -128,8 +109,6 @@ export function contradictions(config: Config, fault: Fault): void {
       if (value === undefined)
         fault([variable, 'LDV_FORWARD_TOKEN_URL'], 'is missing', 'what the token is asked for with');
     }
-    if (ldvOut.forwardToken !== undefined)
-      fault(['LDV_FORWARD_TOKEN', 'LDV_FORWARD_TOKEN_URL'], 'is set beside LDV_FORWARD_TOKEN_URL', 'one of the two');
   }
   if (server.environment === 'production') {
     const { forwardUrl, forwardTokenUrl } = ldvOut;

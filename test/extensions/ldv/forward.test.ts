@@ -20,10 +20,9 @@ let client: pg.Client;
 
 const forwarding = (env: Record<string, string> = {}) => ({
   LDV_FORWARD_URL: other.url,
-  LDV_FORWARD_TOKEN: 'geheim',
   LDV_FORWARD_TIMEOUT_MS: '500',
   LDV_FORWARD_BACKOFF_MAX_SECONDS: '1',
-  LDV_LOGBOOK_ID: 'dit-logboek',
+  PUBLIC_BASE_URL: 'https://dit-logboek.example',
   ...env,
 });
 
@@ -102,10 +101,9 @@ describe('a new action', () => {
     });
     expect(span?.attributes.get(DPL.subject)).toBe(person);
     expect(span?.attributes.get(DPL.activity)).toBe('https://register.example/5f0bef4c');
-    expect(span?.resource.get(LOGBOOKS)).toEqual(['dit-logboek']);
+    expect(span?.resource.get(LOGBOOKS)).toEqual(['https://dit-logboek.example']);
     expect(JSON.stringify([...(span?.attributes ?? [])])).not.toContain('1234');
     expect(other.requests[0]?.headers).toMatchObject({
-      authorization: 'Bearer geheim',
       'content-type': 'application/x-protobuf',
     });
   });

@@ -43,7 +43,9 @@ async function openLogbooks(to: Record<string, string | undefined>): Promise<Rec
         ? {}
         : {
             LDV_FORWARD_URL: `http://127.0.0.1:${ports.get(target)}/ldv`,
-            LDV_FORWARD_TOKEN: await tokens.token(['create:normal'], { subject: `logboek-${name}` }),
+            LDV_FORWARD_TOKEN_URL: tokens.tokenUrl,
+            LDV_FORWARD_CLIENT_ID: `logboek-${name}`,
+            LDV_FORWARD_CLIENT_SECRET: 'geheim',
             LDV_FORWARD_TIMEOUT_MS: '5000',
             LDV_FORWARD_BACKOFF_MAX_SECONDS: '1',
           };
@@ -52,7 +54,7 @@ async function openLogbooks(to: Record<string, string | undefined>): Promise<Rec
       databaseUrl: database.url,
       env: {
         PORT: String(ports.get(name)),
-        LDV_LOGBOOK_ID: name,
+        PUBLIC_BASE_URL: `https://${name}.example`,
         LDV_PEERS: names.map((peer) => `logboek-${peer}`).join(','),
         ...forward,
       },
@@ -161,7 +163,7 @@ describe('what a sender says of the way of a line', () => {
   it('does not count for others: the line is stored, and what it says is not kept', async () => {
     const { a, b } = await openLogbooks({ a: 'b', b: undefined });
     if (a === undefined || b === undefined) throw new Error('no logbooks');
-    const forged = line({ name: 'vermomd', resource: { [LOGBOOKS]: ['a', 'b'] } });
+    const forged = line({ name: 'vermomd', resource: { [LOGBOOKS]: ['https://a.example', 'https://b.example'] } });
     expect(await a.server.send([forged], { subject: 'toepassing' })).toMatchObject({ answer: { rejectedSpans: 0 } });
     await quiet({ a, b });
     expect(await stored(a)).toEqual(['vermomd']);

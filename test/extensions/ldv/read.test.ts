@@ -18,7 +18,7 @@ beforeAll(async () => {
   ldv = await startLdv({
     env: {
       LDV_READ: 'true',
-      LDV_LOGBOOK_ID: 'dit-logboek',
+      PUBLIC_BASE_URL: 'https://dit-logboek.example',
       ORGANISATION_NAME: 'Gemeente Test',
       LDV_KEEP_ATTRIBUTES: 'app.*',
     },
@@ -78,7 +78,9 @@ describe('a line that came through LDV', () => {
     await ldv.send([span]);
     const answer = await ask('read:normal', { dataSubjectId: subjectIn(span), dataSubjectIdType: 'BSN' });
     expect(answer.headers.get('api-version')).toBe('0.9.0');
-    expect(answer.json).toMatchObject({ metadata: { logbookId: 'dit-logboek', organizationName: 'Gemeente Test' } });
+    expect(answer.json).toMatchObject({
+      metadata: { logbookId: 'https://dit-logboek.example', organizationName: 'Gemeente Test' },
+    });
     expect(answer.json).not.toHaveProperty('truncated');
     expect(itemsIn(answer)).toEqual([
       {
@@ -292,7 +294,7 @@ describe('a batch', () => {
     const { status, json } = await ask('read:normal', body, `${PATH}/_batch`);
     expect(status).toBe(200);
     expect(json).toMatchObject({
-      metadata: { logbookId: 'dit-logboek' },
+      metadata: { logbookId: 'https://dit-logboek.example' },
       results: [{ items: [{ name: 'twee' }] }, { items: [] }, { items: [{ name: 'een' }] }],
     });
   });

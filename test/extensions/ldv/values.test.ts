@@ -29,7 +29,6 @@ beforeAll(async () => {
       LDV_READ: 'true',
       LDV_KEEP_ATTRIBUTES: 'app.*',
       LDV_FORWARD_URL: other.url,
-      LDV_FORWARD_TOKEN: 'geheim',
       LDV_FORWARD_BACKOFF_MAX_SECONDS: '1',
     },
   });
