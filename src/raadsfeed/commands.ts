@@ -3,7 +3,7 @@ import { createProgress } from '../cli/output.ts';
 import { CommandError, runCommand, UsageError } from '../cli/run-command.ts';
 import type { Terminal } from '../seams/terminal.ts';
 import { feedFollowCommand } from './commands/follow.ts';
-import { feedPublishCommand, feedSyncCommand, parseOrganisatie, requireToelichting } from './commands/publish.ts';
+import { feedPublishCommand, feedSyncCommand, parseOrganisatie } from './commands/publish.ts';
 import { type Removal, VERWIJDERREDENEN, type Verwijderreden } from './domain/change.ts';
 import { isResourceType, RESOURCE_TYPES, type Resource, type ResourceType } from './domain/resource.ts';
 
@@ -23,7 +23,6 @@ interface RedactOptions {
   readonly resource: NamedResource[];
   readonly reden: Verwijderreden;
   readonly toelichting?: string;
-  readonly wait: number;
   readonly json?: boolean;
 }
 
@@ -37,7 +36,6 @@ function feedRedactCommand(terminal: Terminal): Command {
     )
     .addOption(new Option('--reden <reden>', 'verwijderreden').choices(VERWIJDERREDENEN).makeOptionMandatory())
     .option('--toelichting <text>', 'toelichting; needed with overig')
-    .option('--wait <seconds>', 'how long to wait until it is gone from extensions too', parseWait, 60)
     .option('--json', 'one machine-readable result')
     .addHelpText(
       'after',
@@ -46,7 +44,10 @@ function feedRedactCommand(terminal: Terminal): Command {
     .action((options: RedactOptions) =>
       runCommand(terminal, options, async ({ database, clock, proof, output, interrupted }) => {
         const { reden: verwijderreden, toelichting } = options;
-        requireToelichting(verwijderreden, toelichting);
+        if (verwijderreden === 'overig' && (toelichting ?? '') === '')
+          throw new UsageError('--reden overig needs --toelichting');
+        if (toelichting !== undefined && !/^[^\0]{1,2000}$/s.test(toelichting))
+          throw new UsageError('--toelichting is a text of 1 to 2000 characters');
         const { createPublisher } = await import('./writer/publisher.ts');
         const { awaitContentTables } = await import('./store/content-tables.ts');
         const { vacuumFeed } = await import('./store/owner-files.ts');
@@ -55,7 +56,7 @@ function feedRedactCommand(terminal: Terminal): Command {
         );
         const outcomes = await createPublisher({ pool: database.pool, clock, proof }).publish(changes);
         await vacuumFeed(database.ownerUrl);
-        const waiting = await awaitContentTables(database.pool, options.wait * 1000, interrupted);
+        const waiting = await awaitContentTables(database.pool, interrupted);
         const results = changes.map(({ resourceType, resource }, i) => {
           const outcome = outcomes[i] ?? 'no-op';
           const name = `${resource.organisatiecode}/${resourceType}/${resource.bronidentificatie}`;
@@ -81,55 +82,30 @@ function feedRedactCommand(terminal: Terminal): Command {
     );
 }
 
-function parseWait(text: string): number {
-  if (!/^\d{1,4}$/.test(text)) throw new InvalidArgumentError('A number of seconds is expected, such as 60.');
-  return Number(text);
-}
-
-interface PruneOptions {
-  readonly before: Date;
-  readonly dryRun?: boolean;
-  readonly json?: boolean;
-}
-
 function feedPruneCommand(terminal: Terminal): Command {
   return new Command('prune')
     .description('drop history stored before a moment; the current state stays')
     .requiredOption('--before <moment>', 'a day (UTC) or a time with its zone', parseMoment)
-    .option('--dry-run', 'only show how far it would go')
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak feed prune --before 2021-01-01')
-    .action(({ before, dryRun = false, json }: PruneOptions) =>
-      runCommand(
-        terminal,
-        { json: json ?? false },
-        async ({ config, database: { pool }, clock, proof, output, interrupted }) => {
-          if (before > clock.now()) throw new UsageError('--before lies in the future');
-          const { findPruneEnd, pruneGraceMs, pruneHistory } = await import('./store/prune.ts');
-          const { readFeedRow } = await import('./store/feed-row.ts');
-          const { rewritePartitions } = await import('./store/text-partitions.ts');
-          if (dryRun) {
-            const upTo = await findPruneEnd(pool, before);
-            output.result({ upTo, dryRun }, () =>
-              output.line(`The history up to and including number ${upTo} would go.`),
-            );
-            return;
-          }
-          const { requireProofWriter } = await import('../seams/proof-log.ts');
-          const pruned = await pruneHistory(pool, {
-            proof: await requireProofWriter(pool, 'raadsfeed', proof),
-            before,
-            graceMs: pruneGraceMs(config.database.statementTimeoutMs),
-            signal: interrupted,
-            progress: (done, of) => output.progress(`${done} of ${of} numbers`),
-          });
-          await rewritePartitions(pool);
-          const { historieVanaf } = await readFeedRow(pool);
-          output.result({ ...pruned, historieVanaf: historieVanaf.toISOString().slice(0, 10) }, () => {
-            output.line(`${pruned.removed} records removed; the history begins after number ${pruned.upTo}.`);
-          });
-        },
-      ),
+    .action(({ before, json = false }: { before: Date; json?: boolean }) =>
+      runCommand(terminal, { json }, async ({ config, database: { pool }, clock, proof, output, interrupted }) => {
+        if (before > clock.now()) throw new UsageError('--before lies in the future');
+        const { pruneGraceMs, pruneHistory } = await import('./store/prune.ts');
+        const { rewritePartitions } = await import('./store/text-partitions.ts');
+        const { requireProofWriter } = await import('../seams/proof-log.ts');
+        const pruned = await pruneHistory(pool, {
+          proof: await requireProofWriter(pool, 'raadsfeed', proof),
+          before,
+          graceMs: pruneGraceMs(config.database.statementTimeoutMs),
+          signal: interrupted,
+          progress: (done, of) => output.progress(`${done} of ${of} numbers`),
+        });
+        await rewritePartitions(pool);
+        output.result(pruned, () => {
+          output.line(`${pruned.removed} records removed; the history begins after number ${pruned.upTo}.`);
+        });
+      }),
     );
 }
 

@@ -1,6 +1,5 @@
 /** The commands in the hands of an operator who is in a hurry: pipes, broken-off runs, slips of the pen. */
 import { execFileSync } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { transaction } from '../../src/database/transaction.ts';
@@ -20,12 +19,13 @@ const organisations = async (): Promise<unknown[]> =>
   Object((await operator.feed.api.call('GET', '/')).json).organisaties;
 
 describe('feed publish', () => {
-  it.each([[['publish']], [['publish', '--partial']]])('reads a named pipe as it reads a file: %j', async (words) => {
-    const pipe = join(operator.dir, `pijp-${words.length}`);
+  it('refuses a pipe by its name, which cannot be read twice', async () => {
+    const pipe = join(operator.dir, 'pijp');
     execFileSync('mkfifo', [pipe]);
-    const lines = toText([vergadering(`pijp-${words.length}-1`), vergadering(`pijp-${words.length}-2`)]);
-    const [ended] = await Promise.all([run([...words, '--json', pipe]), writeFile(pipe, lines)]);
-    expect([ended.status, JSON.parse(ended.stdout)]).toMatchObject([0, { lines: 2, recorded: 2 }]);
+    expect(await run(['publish', pipe])).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('is read from standard input'),
+    });
   });
 
   it('ends at once on Ctrl-C, also while it waits for standard input', async () => {
@@ -114,23 +114,11 @@ describe('feed sync', () => {
       run(['sync', '--organisatie', 'PV27', '--json', ...words], toText(left));
     expect(await sync(all.slice(4))).toMatchObject({ status: 1, stdout: '' });
     expect(JSON.parse((await sync(all.slice(3))).stdout)).toMatchObject({ deleted: 3 });
-    const because = ['--reden', 'overig', '--toelichting', 'Vervallen'];
-    expect(JSON.parse((await sync([], '--allow-mass-delete', ...because)).stdout)).toMatchObject({ deleted: 27 });
-    expect((await readRecords(operator.feed.api)).at(-1)).toMatchObject({
-      verwijderreden: 'overig',
-      toelichting: 'Vervallen',
-    });
-    expect((await sync([], '--reden', 'overig')).status).toBe(2);
+    expect(JSON.parse((await sync([], '--allow-mass-delete')).stdout)).toMatchObject({ deleted: 27 });
   });
 });
 
 describe('feed prune', () => {
-  it('says what the feed says, also when it had nothing to do', async () => {
-    const before = Object((await operator.feed.api.call('GET', '/')).json).historieVanaf;
-    const pruned = await run(['prune', '--before', '2021-01-01', '--json']);
-    expect(JSON.parse(pruned.stdout)).toEqual({ upTo: 0, removed: 0, historieVanaf: before });
-  });
-
   it('knows how many days a month has', async () => {
     for (const day of ['2026-02-30', '2026-02-29T00:00:00Z', '2026-13-01']) {
       expect((await run(['prune', '--before', day])).status).toBe(2);

@@ -48,9 +48,9 @@ afterAll(async () => {
 
 let runs = 0;
 /** Follows once with a place of its own, or goes on with one. */
-const follow = (state = `plaats-${++runs}.json`, ...words: string[]): Promise<Ended> =>
+const follow = (state = `plaats-${++runs}.json`): Promise<Ended> =>
   callProgram(
-    ['feed', 'follow', `${base}/dienst`, '--state', state, '--output', `${state}.ndjson`, '--once', ...words],
+    ['feed', 'follow', `${base}/dienst`, '--state', state, '--output', `${state}.ndjson`, '--once'],
     {},
     { cwd: dir },
   );
@@ -155,19 +155,16 @@ describe('a feed that does not know the cursor any more', () => {
     body: { type: 'https://x.example/problems/ongeldige-cursor', detail: 'Begin opnieuw bij /snapshot.' },
   };
 
-  it('is read from the start only when that is asked for', async () => {
+  it('is not read on, and is read from a new snapshot once the state is removed', async () => {
     answers = { '/dienst': [service], '/snapshot': [snapshot(upsert(2))], '/feed': [page('a', 3, false, upsert(3))] };
     expect((await follow('oud.json')).status).toBe(0);
     answers['/feed'] = [invalid, page('b', 9, false, upsert(9))];
     const refused = await follow('oud.json');
-    expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining('--restart')]);
-    answers['/feed'] = [invalid, page('b', 9, false, upsert(9))];
+    expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining('Remove oud.json')]);
+    await rm(join(dir, 'oud.json'));
     asked = [];
-    expect(await follow('oud.json', '--restart')).toMatchObject({
-      status: 0,
-      stderr: expect.stringContaining('new snapshot'),
-    });
-    expect(asked).toEqual(['/feed?cursor=a', '/dienst', '/snapshot', '/feed?cursor=begin']);
+    expect(await follow('oud.json')).toMatchObject({ status: 0 });
+    expect(asked).toEqual(['/dienst', '/snapshot', '/feed?cursor=begin']);
   });
 
   it('is asked again after the time that it names when it is busy', async () => {
@@ -219,7 +216,7 @@ it('asks a second time with a cursor that is refused without a reason, and no mo
   expect((await follow('kaal.json')).status).toBe(0);
   answers['/feed'] = [{ status: 400, body: {} }];
   asked = [];
-  expect(await follow('kaal.json')).toMatchObject({ status: 1, stderr: expect.stringContaining('--restart') });
+  expect(await follow('kaal.json')).toMatchObject({ status: 1, stderr: expect.stringContaining('new snapshot') });
   expect(asked).toEqual(['/feed?cursor=a', '/feed?cursor=a']);
 });
 

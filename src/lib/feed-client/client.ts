@@ -128,8 +128,6 @@ interface PageRequest {
   readonly cursor: string | null;
   /** Absent: the default of the feed. */
   readonly limit?: number | undefined;
-  /** Other members of the query. */
-  readonly query?: URLSearchParams | undefined;
   readonly etag?: string | undefined;
   readonly redirects: OutboundRequest['redirects'];
   readonly signal: AbortSignal;
@@ -140,9 +138,8 @@ interface PageRequest {
  * @throws {FeedFault} `cursor-refused`; {OutboundError}
  */
 export async function askPage(client: Pick<OutboundClient, 'getJson'>, request: PageRequest): Promise<OutboundAnswer> {
-  const { cursor, limit, query, etag, redirects, signal } = request;
+  const { cursor, limit, etag, redirects, signal } = request;
   const url = new URL(request.url);
-  for (const [name, value] of query ?? []) url.searchParams.set(name, value);
   if (limit !== undefined) url.searchParams.set('limit', String(limit));
   if (cursor !== null) url.searchParams.set('cursor', cursor);
   try {

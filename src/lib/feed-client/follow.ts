@@ -30,8 +30,6 @@ import {
 export interface FollowState extends FeedAddresses {
   /** Address of the service document. */
   readonly service: string;
-  /** The filters that the cursor was reached with: with others the follower's copy would be incomplete. */
-  readonly query: string;
   readonly phase: 'snapshot' | 'feed';
   /** Of the snapshot or of the feed, by `phase`. */
   readonly cursor: string | null;
@@ -46,12 +44,10 @@ export interface FollowOptions extends Patience {
   /** End when the feed has been caught up with. */
   readonly once: boolean;
   /** Handles a page; when it returns, `state` may be saved. */
-  readonly page: (records: readonly FeedRecord[], state: FollowState) => Promise<void>;
+  readonly page: (records: readonly FeedRecord['record'][], state: FollowState) => Promise<void>;
   readonly fault: (text: string) => void;
   /** Called once for what is allowed and worth knowing. */
   readonly notice: (text: string) => void;
-  /** Called when there is nothing more. */
-  readonly caughtUp: (state: FollowState) => void;
 }
 
 const DEFAULT_WAIT_MS = 5000;
@@ -59,16 +55,19 @@ const DEFAULT_WAIT_MS = 5000;
 const MAX_RECORDS = 100_000_000;
 
 /**
- * Finds a feed by the address of its service document, or by a host that has the well-known address.
+ * Finds a feed by the address of its service document, or by a host that has the well-known address; following begins with its snapshot.
  * @throws {FeedFault}
  */
-export async function findFeed(address: string, { client, ...patience }: Patience & Pick<FollowOptions, 'client'>) {
+export async function findFeed(
+  address: string,
+  { client, ...patience }: Patience & Pick<FollowOptions, 'client'>,
+): Promise<FollowState> {
   const { serviceUrl, document } = await discover(
     (url) => askPatiently(url, () => client.getJson({ url, signal: patience.signal, redirects: 'any-host' }), patience),
     address,
     readAddresses,
   );
-  return { service: serviceUrl, ...document };
+  return { service: serviceUrl, ...document, phase: 'snapshot', cursor: null, feedCursor: null, lastNumber: null };
 }
 
 /**
@@ -76,7 +75,7 @@ export async function findFeed(address: string, { client, ...patience }: Patienc
  * @throws {FeedFault}
  * @throws the signal's reason
  */
-export async function followFeed(begin: FollowState, options: FollowOptions): Promise<FollowState> {
+export async function followFeed(begin: FollowState, options: FollowOptions): Promise<void> {
   const { client, fault, signal } = options;
   const judge = recordJudge(options);
   let state = begin;
@@ -84,9 +83,9 @@ export async function followFeed(begin: FollowState, options: FollowOptions): Pr
   let progress = NO_PROGRESS;
   let gaps: readonly Gap[] = [];
   for (;;) {
-    const { phase, cursor, query } = state;
+    const { phase, cursor } = state;
     const url = phase === 'snapshot' ? state.snapshotUrl : state.feedUrl;
-    const request = { url, cursor, etag, query: new URLSearchParams(query), redirects: 'any-host', signal } as const;
+    const request = { url, cursor, etag, redirects: 'any-host', signal } as const;
     const answer = await askPatiently(url, () => askPage(client, request), options);
     etag = undefined;
     if (answer.changed) {
@@ -102,14 +101,11 @@ export async function followFeed(begin: FollowState, options: FollowOptions): Pr
       if (next.hasMore && !moved) {
         throw new FeedFault('cursor-stands-still', `${url} says that there is more, but does not move on`);
       }
+      const numbers = next.records.map(({ sequenceNumber }) => sequenceNumber);
+      const step = { cursor: next.state.cursor ?? '', numbers, isSnapshot: phase === 'snapshot' };
       progress =
-        next.hasMore && next.state.phase === phase && query === ''
-          ? notePage(progress, {
-              cursor: next.state.cursor ?? '',
-              numbers: next.records.map(({ sequenceNumber }) => sequenceNumber),
-              isSnapshot: phase === 'snapshot',
-              maxRecords: MAX_RECORDS,
-            })
+        next.hasMore && next.state.phase === phase
+          ? notePage(progress, { ...step, maxRecords: MAX_RECORDS })
           : NO_PROGRESS;
       state = next.state;
       if (phase === 'snapshot' || next.hasMore) continue;
@@ -117,8 +113,7 @@ export async function followFeed(begin: FollowState, options: FollowOptions): Pr
     }
     for (const gap of gaps) fault(describeGap(gap));
     gaps = [];
-    options.caughtUp(state);
-    if (options.once) return state;
+    if (options.once) return;
     await sleep(Math.max(1000, answer.freshForMs === 0 ? DEFAULT_WAIT_MS : answer.freshForMs), undefined, { signal });
   }
 }
@@ -127,16 +122,14 @@ export async function followFeed(begin: FollowState, options: FollowOptions): Pr
  * The members of a record that can be written as they were read; the others are reported. An unknown member must not cost us a redaction;
  * an upsert whose data cannot be written is left out.
  */
-function writablePart({ sequenceNumber, record }: FeedRecord, fault: (text: string) => void): FeedRecord[] {
-  if (unwritable(record) === undefined) return [{ sequenceNumber, record }];
-  const writable: [string, unknown][] = [];
-  for (const [name, member] of Object.entries(record)) {
+function writablePart({ sequenceNumber, record }: FeedRecord, fault: (text: string) => void): FeedRecord['record'][] {
+  const members = Object.entries(record).filter(([name, member]) => {
     const wrong = unwritable(member);
-    if (wrong === undefined) writable.push([name, member]);
-    else fault(`number ${sequenceNumber}: ${name} ${wrong}; it is left out`);
-  }
-  const part = Object.fromEntries(writable);
-  return record.data !== undefined && part.data === undefined ? [] : [{ sequenceNumber, record: part }];
+    if (wrong !== undefined) fault(`number ${sequenceNumber}: ${name} ${wrong}; it is left out`);
+    return wrong === undefined;
+  });
+  const part = Object.fromEntries(members);
+  return record.data !== undefined && part.data === undefined ? [] : [part];
 }
 
 interface Advanced {
@@ -154,13 +147,11 @@ function advance(state: FollowState, json: unknown, fault: (text: string) => voi
       ? { records, gaps: [], hasMore: false, state: { ...state, phase: 'feed', cursor: feedCursor, feedCursor } }
       : { records, gaps: [], hasMore: true, state: { ...state, cursor, feedCursor } };
   }
-  const filtered = state.query !== '';
-  const position = { cursor: state.cursor, after: state.lastNumber ?? undefined, filtered };
+  const position = { cursor: state.cursor, after: state.lastNumber ?? undefined };
   const { records, cursor, head, hasMore, gaps } = readFeedPage(json, position, report);
   const lastNumber = records.at(-1)?.sequenceNumber ?? state.lastNumber;
-  const isBehind = !filtered && lastNumber !== null && lastNumber < head;
   const saysEnd = isRecord(json) && json.hasMore === false;
-  if (saysEnd && isBehind) fault(`says to be at the end, but head is ${head}`);
+  if (saysEnd && lastNumber !== null && lastNumber < head) fault(`says to be at the end, but head is ${head}`);
   return { records, gaps, hasMore: hasMore && !saysEnd, state: { ...state, cursor, lastNumber } };
 }
 
@@ -226,12 +217,10 @@ export async function writeFollowState(file: string, state: FollowState): Promis
 }
 
 function isFollowState(value: unknown): value is FollowState {
-  if (typeof value !== 'object' || value === null) return false;
-  const { service, feedUrl, snapshotUrl, query, phase, cursor, feedCursor, lastNumber }: Record<string, unknown> = {
-    ...value,
-  };
+  if (!isRecord(value)) return false;
+  const { service, feedUrl, snapshotUrl, phase, cursor, feedCursor, lastNumber } = value;
   return (
-    [service, feedUrl, snapshotUrl, query].every((text) => typeof text === 'string') &&
+    [service, feedUrl, snapshotUrl].every((text) => typeof text === 'string') &&
     (phase === 'snapshot' || phase === 'feed') &&
     [cursor, feedCursor].every((text) => text === null || typeof text === 'string') &&
     (lastNumber === null || typeof lastNumber === 'number')

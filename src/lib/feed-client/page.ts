@@ -50,12 +50,12 @@ export function looseRecords(json: unknown): readonly Readonly<Record<string, un
 
 /**
  * Reads a page of a feed.
- * @param position that the page begins after; the number is `undefined` when only the cursor is known. With a filter numbers only ascend.
+ * @param position that the page begins after; the number is `undefined` when only the cursor is known
  * @throws {FeedFault} when it is no page
  */
 export function readFeedPage(
   json: unknown,
-  position: { readonly cursor: string | null; readonly after: number | undefined; readonly filtered?: boolean },
+  position: { readonly cursor: string | null; readonly after: number | undefined },
   report: Report,
 ): FeedPage {
   const page = asPage(json);
@@ -71,7 +71,7 @@ export function readFeedPage(
   for (const { sequenceNumber } of records) {
     if (last !== undefined && sequenceNumber <= last) {
       report('numbers', `number ${sequenceNumber} comes after ${last}`);
-    } else if (last !== undefined && sequenceNumber > last + 1 && position.filtered !== true) {
+    } else if (last !== undefined && sequenceNumber > last + 1) {
       gaps.push({ from: last + 1, to: sequenceNumber - 1 });
     }
     last = sequenceNumber;
@@ -82,7 +82,7 @@ export function readFeedPage(
     records,
     cursor,
     head,
-    hasMore: hasMore || (position.filtered !== true && last !== undefined && last < head),
+    hasMore: hasMore || (last !== undefined && last < head),
     gaps: withoutNamed(gaps, namedNumbers(page.records)),
   };
 }

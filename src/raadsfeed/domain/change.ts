@@ -71,9 +71,14 @@ export type PubliceerRegel =
       readonly toelichting?: string;
     };
 
-/** The organisation that a resource says it is of. */
-function organisatiecodeOf({ organisatie }: ResourceData): string {
-  return organisatie.gemeente ?? organisatie.provincie ?? organisatie.waterschap ?? '';
+/** The resource that a line is about. */
+export function resourceOf(line: PubliceerRegel): Resource {
+  if (line.op !== 'upsert') return line.resource;
+  const { bronidentificatie, organisatie } = line.data;
+  return {
+    organisatiecode: organisatie.gemeente ?? organisatie.provincie ?? organisatie.waterschap ?? '',
+    bronidentificatie,
+  };
 }
 
 /** What an aggregator adds to a line. */
@@ -102,7 +107,7 @@ export function prepareChange(line: PubliceerRegel, origin?: Origin): Change {
     return {
       op,
       resourceType,
-      resource: { organisatiecode: organisatiecodeOf(data), bronidentificatie: data.bronidentificatie },
+      resource: resourceOf(line),
       organisatienaam: data.organisatie.naam,
       dataText: JSON.stringify(data),
       contentHash: contentHash(data),

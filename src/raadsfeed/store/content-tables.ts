@@ -31,17 +31,18 @@ export async function rewriteContentTables(pool: Pool): Promise<string[]> {
   return waiting;
 }
 
-/** Milliseconds between checks whether an extension has followed the feed. */
+/** Milliseconds between checks whether an extension has followed the feed, and how long it may take. */
 const POLL_MS = 500;
+const WAIT_MS = 60_000;
 
 /**
  * Waits until no table of an extension holds redacted content any more.
- * @returns the tables that may still hold it after so many milliseconds
+ * @returns the tables that may still hold it after a minute
  */
-export async function awaitContentTables(pool: Pool, waitMs: number, signal: AbortSignal): Promise<string[]> {
+export async function awaitContentTables(pool: Pool, signal: AbortSignal): Promise<string[]> {
   for (let waited = 0; ; waited += POLL_MS) {
     const waiting = await rewriteContentTables(pool);
-    if (waiting.length === 0 || waited >= waitMs || signal.aborted) return waiting;
+    if (waiting.length === 0 || waited >= WAIT_MS || signal.aborted) return waiting;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }

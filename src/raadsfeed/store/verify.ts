@@ -65,22 +65,15 @@ export async function readLeftovers(db: Db, head: number): Promise<{ beyondHead:
   return rows[0] ?? { beyondHead: 0, unwritten: 0 };
 }
 
-/** Those of these resources (`organisatiecode/resourceType/bronidentificatie`) that have a record after a number. */
-export async function readChangedSince(db: Db, keys: readonly string[], after: number): Promise<Set<string>> {
-  const { rows } = await db.query<{ key: string }>(
-    `select distinct key
-       from raadsfeed.record, lateral (select organisatiecode || '/' || resource_type || '/' || bronidentificatie as key) k
-      where sequence_number > $1::bigint and key = any ($2::text[])`,
-    [after, keys],
-  );
-  return new Set(rows.map(({ key }) => key));
-}
-
-/** Whether something was redacted by a record after a number. */
-export async function hasRedactionSince(db: Db, after: number): Promise<boolean> {
-  const { rows } = await db.query(
-    `select from raadsfeed.record where op = 'redact' and sequence_number > $1::bigint limit 1`,
+/** What was recorded after a number: the resources (`organisatiecode/resourceType/bronidentificatie`), and whether something was redacted. */
+export async function readRecordedSince(
+  db: Db,
+  after: number,
+): Promise<{ readonly keys: ReadonlySet<string>; readonly isRedacted: boolean }> {
+  const { rows } = await db.query<{ key: string; op: string }>(
+    `select distinct organisatiecode || '/' || resource_type || '/' || bronidentificatie as key, op
+       from raadsfeed.record where sequence_number > $1::bigint`,
     [after],
   );
-  return rows.length > 0;
+  return { keys: new Set(rows.map(({ key }) => key)), isRedacted: rows.some(({ op }) => op === 'redact') };
 }

@@ -3,14 +3,7 @@
 import type { Db } from '../../database/transaction.ts';
 import type { Clock } from '../../lib/time.ts';
 import { type FeedRow, readFeedRow } from '../store/feed-row.ts';
-import {
-  endOfRead,
-  hasRedactionSince,
-  readChangedSince,
-  readLeftovers,
-  readNumbers,
-  type StoredNumber,
-} from '../store/verify.ts';
+import { endOfRead, readLeftovers, readNumbers, readRecordedSince, type StoredNumber } from '../store/verify.ts';
 import { type CheckedRecord, checkRecord, createMeetingTimes } from './check-record.ts';
 
 /** A promise that is broken. */
@@ -70,18 +63,12 @@ export async function verifyFeed(db: Db, { signal, progress, clock }: VerifyOpti
   if (unwritten > 0)
     report(`${unwritten} partitions may still hold what was removed; run feed redact or restart the service`);
   const { resources, suspects, unnamed } = replay.finish();
-  // A redaction that was published while this ran is beyond the head that was read up to.
-  if (unnamed.length > 0 && !(await hasRedactionSince(db, head))) {
-    for (const number of unnamed) report('holds no content any more, and no redaction names it', number);
-  }
-  // Some were replaced while this ran: those are right.
-  const changed = await readChangedSince(
-    db,
-    suspects.map(({ key }) => key),
-    head,
-  );
+  // What was published while this ran is beyond the head that was read up to.
+  const later = await readRecordedSince(db, head);
+  for (const number of later.isRedacted ? [] : unnamed)
+    report('holds no content any more, and no redaction names it', number);
   for (const { key, sequenceNumber } of suspects) {
-    if (!changed.has(key)) report('is the last of its resource, but not in the current state', sequenceNumber);
+    if (!later.keys.has(key)) report('is the last of its resource, but not in the current state', sequenceNumber);
   }
   return { head, historyAfter: feed.historyAfter.sequenceNumber, records, resources, faults, faultCount };
 }
@@ -105,15 +92,14 @@ function createReplay(feed: FeedRow, now: Date, report: (fault: string, sequence
   const play = (checked: CheckedRecord, row: StoredNumber): void => {
     const { sequenceNumber, op, key, contentHash, redacted } = checked;
     const inHistory = sequenceNumber > start;
-    const isRedacted = op === 'redact' && redacted.length === 1 && redacted[0] === sequenceNumber;
-    if (isRedacted) {
+    if (op === 'redact' && redacted.length === 1 && redacted[0] === sequenceNumber) {
       redactedNumbers.add(sequenceNumber);
       unnamed.add(sequenceNumber);
       veiled.add(key);
       present.delete(key);
       times.forget(key);
     } else if (op === 'upsert') {
-      times.note(key, checked);
+      times.note(checked);
       if (inHistory && present.get(key)?.hash === contentHash)
         report('changes nothing, and yet is recorded', sequenceNumber);
       present.set(key, { hash: contentHash, sequenceNumber, isState: row.stateIdentity === key });
@@ -142,7 +128,7 @@ function createReplay(feed: FeedRow, now: Date, report: (fault: string, sequence
 
   return {
     add(row: StoredNumber): void {
-      const { sequenceNumber, storedAt, epoch } = row;
+      const { sequenceNumber, storedAt } = row;
       if (sequenceNumber > start) {
         if (sequenceNumber !== expected) report(`the numbers ${expected} to ${sequenceNumber - 1} are missing`);
         expected = sequenceNumber + 1;
@@ -154,8 +140,6 @@ function createReplay(feed: FeedRow, now: Date, report: (fault: string, sequence
         if (storedAt.getTime() < lastStoredAt) report('was stored before the one in front of it', sequenceNumber);
         lastStoredAt = Math.max(lastStoredAt, storedAt.getTime());
       }
-      if (sequenceNumber === head && epoch !== feed.head.epoch)
-        report('the epoch of the head is another', sequenceNumber);
       const checked = checkRecord(row, (fault) => report(fault, sequenceNumber));
       if (checked !== undefined) play(checked, row);
       if (row.stateIdentity !== null && checked?.key !== row.stateIdentity)

@@ -1,6 +1,6 @@
-import { setImmediate as nextTick } from 'node:timers/promises';
-import { type Change, prepareChange } from '../domain/change.ts';
-import type { LineValidator } from './line-validator.ts';
+import { type Change, type PubliceerRegel, prepareChange, resourceOf } from '../domain/change.ts';
+import type { Resource } from '../domain/resource.ts';
+import type { CheckedLine, LineValidator } from './line-validator.ts';
 import { BATCH_CHANGES, BATCH_CHARACTERS, type Publisher } from './publisher.ts';
 
 /** How many lines had which result. */
@@ -11,18 +11,17 @@ interface LineCounts {
   refused: number;
 }
 
-/** Lines that are checked before the event loop may go on: the statements of the batch before should not wait for them. */
-const LINES_PER_TICK = 16;
-
 interface PublishLinesOptions {
   readonly validate: LineValidator;
   /** Absent: lines are only checked. */
   readonly publisher?: Publisher | undefined;
   /** Says what is wrong with a valid line for the present purpose; `undefined`: nothing. */
-  readonly accept?: ((change: Change) => string | undefined) | undefined;
+  readonly accept?: (line: PubliceerRegel, resource: Resource) => string | undefined;
   /** Called for every line that is refused; may throw to stop. */
-  readonly refused: (line: number, faults: readonly string[], counts: Readonly<LineCounts>) => void;
-  readonly progress: (counts: Readonly<LineCounts>) => void;
+  readonly refused: (line: number, faults: readonly string[]) => void;
+  /** Reading ends after so many refused lines. */
+  readonly mostRefused?: number | undefined;
+  readonly progress: (lines: number) => void;
   /** Fires to stop between two batches. */
   readonly signal: AbortSignal;
 }
@@ -36,7 +35,7 @@ export async function publishLines(
   source: AsyncIterable<Uint8Array>,
   options: PublishLinesOptions,
 ): Promise<LineCounts> {
-  const { validate, publisher, accept, refused, progress, signal } = options;
+  const { validate, publisher, accept, refused, mostRefused, progress, signal } = options;
   const counts: LineCounts = { lines: 0, recorded: 0, noOp: 0, refused: 0 };
   let batch: Change[] = [];
   let characters = 0;
@@ -47,44 +46,42 @@ export async function publishLines(
     const noOp = outcomes.filter((outcome) => outcome === 'no-op').length;
     counts.noOp += noOp;
     counts.recorded += outcomes.length - noOp;
-    progress(counts);
   };
   const flush = async (): Promise<void> => {
     await underWay;
     signal.throwIfAborted();
+    progress(counts.lines);
     if (batch.length > 0) underWay = publish(batch);
-    // Waited for at the next flush; a failure before that is not an unhandled one.
+    // Awaited by the next flush; a failure before that is not an unhandled one.
     underWay.catch(() => undefined);
     batch = [];
     characters = 0;
   };
+  let number = 0;
   for await (const lines of readLines(source)) {
     for (const line of lines) {
+      number += 1;
+      if (line.trim() === '') continue;
       counts.lines += 1;
-      const checked = 'fault' in line ? { faults: [line.fault] } : check(line.text, validate, accept);
+      const checked = check(line, validate, accept);
       if ('faults' in checked) {
         counts.refused += 1;
-        refused(line.number, checked.faults, counts);
+        refused(number, checked.faults);
+        if (counts.refused === mostRefused) return counts;
       } else if (publisher !== undefined) {
-        batch.push(checked.change());
-        characters += 'text' in line ? line.text.length : 0;
+        batch.push(prepareChange(checked.line));
+        characters += line.length;
       }
       if (batch.length >= BATCH_CHANGES || characters >= BATCH_CHARACTERS) await flush();
-      else if (publisher !== undefined && counts.lines % LINES_PER_TICK === 0) await nextTick();
     }
     signal.throwIfAborted();
-    if (publisher === undefined) progress(counts);
   }
   await flush();
   await underWay;
   return counts;
 }
 
-function check(
-  text: string,
-  validate: LineValidator,
-  accept: PublishLinesOptions['accept'],
-): { change: () => Change } | { faults: readonly string[] } {
+function check(text: string, validate: LineValidator, accept: PublishLinesOptions['accept']): CheckedLine {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -93,58 +90,22 @@ function check(
   }
   const checked = validate(value, text);
   if ('faults' in checked) return checked;
-  const { line } = checked;
-  if (accept === undefined) return { change: () => prepareChange(line) };
-  const change = prepareChange(line);
-  const fault = accept(change);
-  return fault === undefined ? { change: () => change } : { faults: [fault] };
+  const fault = accept?.(checked.line, resourceOf(checked.line));
+  return fault === undefined ? checked : { faults: [fault] };
 }
 
-/** Longest line that is read, in bytes. */
-const MAX_LINE_BYTES = 4 * 1024 * 1024;
+/** Longest line that is read, in characters. */
+const MAX_LINE = 4 * 1024 * 1024;
 
-const NEWLINE = 0x0a;
-const BOM = '\uFEFF';
-
-/** One line of an NDJSON file; `text` is absent when it cannot be read, and `fault` says why. */
-type Line = { readonly number: number } & ({ readonly text: string } | { readonly fault: string });
-
-/** The lines that have something on them, each decoded strictly. Holds no more than one chunk and one line. */
-async function* readLines(source: AsyncIterable<Uint8Array>): AsyncGenerator<Line[]> {
-  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-  let number = 0;
-  let begun: Uint8Array[] = [];
-  let begunBytes = 0;
-  const finish = (last: Uint8Array): Line | undefined => {
-    number += 1;
-    const bytes = begun.length === 0 ? last : Buffer.concat([...begun, last]);
-    const tooLong = begunBytes + last.length > MAX_LINE_BYTES;
-    begun = [];
-    begunBytes = 0;
-    if (tooLong) return { number, fault: `is longer than ${MAX_LINE_BYTES} bytes` };
-    try {
-      const decoded = decoder.decode(bytes);
-      const text = number === 1 && decoded.startsWith(BOM) ? decoded.slice(1) : decoded;
-      return text.trim() === '' ? undefined : { number, text };
-    } catch {
-      return { number, fault: 'is not UTF-8' };
-    }
-  };
+/** The lines of each chunk that they end in. @throws {TypeError} when the source is not UTF-8 */
+async function* readLines(source: AsyncIterable<Uint8Array>): AsyncGenerator<string[]> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let rest = '';
   for await (const chunk of source) {
-    const lines: Line[] = [];
-    let start = 0;
-    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
-      const line = finish(chunk.subarray(start, end));
-      if (line !== undefined) lines.push(line);
-      start = end + 1;
-    }
-    const left = chunk.subarray(start);
-    begunBytes += left.length;
-    // Of a line that is too long only its length is kept.
-    if (begunBytes <= MAX_LINE_BYTES) begun.push(Buffer.from(left));
-    else begun = [];
-    if (lines.length > 0) yield lines;
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    if (rest.length > MAX_LINE) throw new RangeError(`a line is longer than ${MAX_LINE} characters`);
+    yield lines;
   }
-  const line = begunBytes === 0 ? undefined : finish(new Uint8Array());
-  if (line !== undefined) yield [line];
+  yield [rest + decoder.decode()];
 }

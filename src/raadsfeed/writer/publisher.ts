@@ -2,7 +2,7 @@ import type { Pool } from '../../database/pool.ts';
 import { transaction } from '../../database/transaction.ts';
 import type { Clock } from '../../lib/time.ts';
 import type { ProofWriters } from '../../seams/proof-log.ts';
-import type { Change, Removal, Verwijderreden } from '../domain/change.ts';
+import type { Change, Removal } from '../domain/change.ts';
 import { isMassDelete } from '../domain/mass-delete.ts';
 import { resourceKey } from '../domain/resource.ts';
 import { readFeedRow } from '../store/feed-row.ts';
@@ -60,14 +60,13 @@ function organisationsOf(changes: readonly Change[]): { organisatiecode: string;
 
 /** What is in the feed and missing from the full state of an organisation. */
 export interface Missing {
-  readonly organisatiecode: string;
-  /** What was recorded after this number is newer than the state. */
-  readonly upTo: number;
   /** How many resources the organisation had. */
   readonly present: number;
   readonly removals: readonly Removal[];
   /** More than a sync deletes unless the operator allows it. */
   readonly isMassDelete: boolean;
+  /** As it is now, but of nothing that others have published anew since. */
+  refresh(): Promise<Missing>;
 }
 
 /** Finds what is in the feed and not in the full state whose resources (`resourceKey`) are given. */
@@ -75,31 +74,23 @@ export async function findMissing(
   pool: Pool,
   organisatiecode: string,
   keys: ReadonlySet<string>,
-  because: { readonly verwijderreden: Verwijderreden; readonly toelichting?: string | undefined },
+  before?: number,
 ): Promise<Missing> {
   // What others publish meanwhile is newer than the state that is compared.
-  const upTo = (await readFeedRow(pool)).head.sequenceNumber;
+  const upTo = before ?? (await readFeedRow(pool)).head.sequenceNumber;
   const present = await readStateOf(pool, organisatiecode, upTo);
   const removals = present
     .filter(({ resourceType, resource }) => !keys.has(resourceKey(resourceType, resource)))
-    .map(({ resourceType, resource }): Removal => ({ op: 'delete', resourceType, resource, ...because }));
+    .map((found): Removal => ({ op: 'delete', ...found, verwijderreden: 'ingetrokken' }));
   return {
-    ...{ organisatiecode, upTo, removals },
-    present: present.length,
-    isMassDelete: isMassDelete(removals.length, present.length),
+    ...{ removals, present: present.length, isMassDelete: isMassDelete(removals.length, present.length) },
+    refresh: () => findMissing(pool, organisatiecode, keys, upTo),
   };
 }
 
-/** Publishes removals in batches, but of nothing that others have published anew since; returns how many were recorded. */
-export async function publishRemovals(
-  pool: Pool,
-  publisher: Publisher,
-  { organisatiecode, upTo, removals: found }: Missing,
-  signal: AbortSignal,
-): Promise<number> {
-  const still = await readStateOf(pool, organisatiecode, upTo);
-  const unchanged = new Set(still.map(({ resourceType, resource }) => resourceKey(resourceType, resource)));
-  const removals = found.filter(({ resourceType, resource }) => unchanged.has(resourceKey(resourceType, resource)));
+/** Publishes removals in batches; returns how many were recorded. */
+export async function publishRemovals(publisher: Publisher, missing: Missing, signal: AbortSignal): Promise<number> {
+  const { removals } = await missing.refresh();
   let recorded = 0;
   for (let from = 0; from < removals.length; from += BATCH_CHANGES) {
     signal.throwIfAborted();
