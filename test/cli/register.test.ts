@@ -48,31 +48,6 @@ describe('register', () => {
     expect(await program.json('register', 'list')).toMatchObject({ result: [] });
   });
 
-  it('asks every feed again, follows one that moved, and ends with status 1 when one is silent', async () => {
-    await program.run('register', 'add', domainUrl);
-    expect(await program.run('register', 'refresh')).toMatchObject({
-      status: 0,
-      stdout: '1 feeds asked, 0 did not answer.\n',
-      stderr: `asking ${source.url}\n`,
-    });
-    const moved = await new FakeSource('gm0001').listen();
-    const before = source;
-    source = moved;
-    await before.close();
-    expect(await program.json('register', 'refresh')).toMatchObject({
-      status: 0,
-      result: [{ serviceUrl: moved.url, bereikbaar: true }],
-    });
-    expect(await program.json('register', 'list')).toMatchObject({ result: [{ serviceUrl: moved.url }] });
-    await moved.close();
-    const silent = await program.json('register', 'refresh');
-    expect(silent).toMatchObject({ status: 1, stderr: expect.stringContaining('1 feeds did not answer') });
-    expect(await program.json('register', 'list')).toMatchObject({
-      result: [{ serviceUrl: moved.url, bereikbaar: false, codes: ['gm0001'], fout: expect.any(String) }],
-    });
-    await moved.reopen();
-  });
-
   it('says with status 1 where there is no feed, and with status 2 what it takes', async () => {
     source.organisaties = [{ organisatiecode: 'amsterdam' }];
     for (const given of [domainUrl, 'http://127.0.0.1:9', 'http://', 'file:///etc/passwd']) {

@@ -262,7 +262,6 @@ describe('with the logins that are documented', { timeout: 600_000 }, () => {
     await works(['bron', 'remove', source.url]);
     await works(['register', 'add', source.url]);
     await works(['register', 'list']);
-    await works(['register', 'refresh']);
     await works(['register', 'remove', source.url]);
   });
 

@@ -14,8 +14,7 @@ export function registerCommand(terminal: Terminal): Command {
     .description('the register of feeds: where they are, and nothing of their content')
     .addCommand(addCommand(terminal))
     .addCommand(listCommand(terminal))
-    .addCommand(removeCommand(terminal))
-    .addCommand(refreshCommand(terminal));
+    .addCommand(removeCommand(terminal));
 }
 
 function addCommand(terminal: Terminal): Command {
@@ -77,32 +76,6 @@ function removeCommand(terminal: Terminal): Command {
         const { removeFeed } = await import('../store/register.ts');
         if (!(await removeFeed(database.pool, given))) throw new CommandError(`${given} is not in the register`);
         output.result({ removed: given }, () => output.line(`Removed: ${given}`));
-      }),
-    );
-}
-
-function refreshCommand(terminal: Terminal): Command {
-  return new Command('refresh')
-    .description('check every feed now; a service with RAADSFEED_REGISTER=true does so daily')
-    .option('--json', 'one machine-readable result')
-    .addHelpText('after', '\nExample:\n  $ koppelvlak register refresh')
-    .action((options: Options) =>
-      runCommand(terminal, options, async ({ config, database, clock, output, interrupted }) => {
-        const { readEntries } = await import('../store/register.ts');
-        const { createRegisterClient, refreshFeed } = await import('../register/register.ts');
-        const client = createRegisterClient({ config, clock });
-        try {
-          const results = [];
-          for (const entry of await readEntries(database.pool)) {
-            output.progress(`asking ${entry.serviceUrl}`);
-            results.push(await refreshFeed(database.pool, client, entry, interrupted));
-          }
-          const silent = results.filter(({ bereikbaar }) => !bereikbaar);
-          output.result(results, () => output.line(`${results.length} feeds asked, ${silent.length} did not answer.`));
-          if (silent.length > 0) throw new CommandError(`${silent.length} feeds did not answer`);
-        } finally {
-          await client.close();
-        }
       }),
     );
 }
