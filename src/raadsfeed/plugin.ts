@@ -56,7 +56,6 @@ async function serveRaadsfeed(app: FastifyInstance): Promise<void> {
     log,
     stopping,
     heartbeatSeconds: settings.streamHeartbeatSeconds,
-    bufferBytes: settings.streamBufferBytes,
     memoryBytes: config.server.unreadAnswersBytes * STREAM_SHARE,
     drainTimeoutMs: settings.streamDrainSeconds * 1000,
   });

@@ -45,8 +45,6 @@ export const raadsfeedSettings = {
   streamMax: fixed('RAADSFEED_STREAM_MAX', 5000),
   /** Streams at once per address (`TRUST_PROXY` says whose); more get 429. 0 is no limit of its own. */
   streamMaxPerAddress: fixed('RAADSFEED_STREAM_MAX_PER_ADDRESS', 100),
-  /** Unread bytes after which a live stream gets no more: what is new is read for it alone, as its client takes it. */
-  streamBufferBytes: fixed('RAADSFEED_STREAM_BUFFER_BYTES', 1_048_576),
   /** Time that a stream may leave what was sent unread; then it is cut off. */
   streamDrainSeconds: fixed('RAADSFEED_STREAM_DRAIN_SECONDS', 30),
   /** Time between comment lines on an idle stream. */

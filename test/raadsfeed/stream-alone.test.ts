@@ -23,11 +23,8 @@ const listener: Listener = {
   close: async () => undefined,
 };
 
-it.each([
-  ['is cut when the system may still hold it for its client', 'v-0', true],
-  ['goes on when it never had it', 'v-240', false],
-])('%s', async (_name, redacted, isCut) => {
-  await feed.publish(Array.from({ length: 250 }, (_, i) => vergadering(`v-${i}`, { locatie: redacted })));
+it('is cut when the system may still hold for its client what was redacted', async () => {
+  await feed.publish(Array.from({ length: 250 }, (_, i) => vergadering(`v-${i}`)));
   const heads = createHeadCache({ primary: feed.pool, listener, log: quiet });
   const real = createFeedReader({ primary: feed.pool, replica: undefined, heads, log: quiet });
   const from = (await heads.head()).head.sequenceNumber - 250;
@@ -36,7 +33,7 @@ it.each([
   const reader: FeedReader = {
     ...real,
     async read(query, reach) {
-      if (reach === from + 200) {
+      if (reach !== from) {
         waiting = true;
         await new Promise(() => undefined);
       }
@@ -45,7 +42,7 @@ it.each([
   };
   const streams = createStreams({
     ...{ heads, reader, log: quiet, stopping: new AbortController().signal, mountUrl: () => feed.mount },
-    ...{ heartbeatSeconds: 15, bufferBytes: 1_000_000, memoryBytes: 64_000_000, drainTimeoutMs: 60_000 },
+    ...{ heartbeatSeconds: 15, memoryBytes: 64_000_000, drainTimeoutMs: 60_000 },
   });
   const server = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -66,10 +63,8 @@ it.each([
       ended = true;
     });
     await expect.poll(() => waiting, PATIENT).toBe(true);
-    await feed.publish([removal('redact', 'Vergadering', redacted)]);
-    if (isCut) await expect.poll(() => ended, { timeout: 5000 }).toBe(true);
-    else await new Promise((resolve) => setTimeout(resolve, 1500));
-    expect(ended).toBe(isCut);
+    await feed.publish([removal('redact', 'Vergadering', 'v-0')]);
+    await expect.poll(() => ended, { timeout: 5000 }).toBe(true);
   } finally {
     streams.close();
     heads.close();
@@ -92,7 +87,7 @@ it('pauses when a replica that lags brings nothing', async () => {
   const reader = createFeedReader({ primary: feed.pool, replica: lagging, heads, log: quiet });
   const streams = createStreams({
     ...{ heads, reader, log: quiet, stopping: new AbortController().signal, mountUrl: () => feed.mount },
-    ...{ heartbeatSeconds: 15, bufferBytes: 1_000_000, memoryBytes: 64_000_000, drainTimeoutMs: 60_000 },
+    ...{ heartbeatSeconds: 15, memoryBytes: 64_000_000, drainTimeoutMs: 60_000 },
   });
   let from = 0;
   const server = createServer((_request, response) => {

@@ -10,7 +10,6 @@ const DRAIN_SECONDS = 1;
 let feed: FeedServer;
 beforeAll(async () => {
   feed = await startFeed({
-    RAADSFEED_STREAM_BUFFER_BYTES: '65536',
     RAADSFEED_STREAM_HEARTBEAT_SECONDS: '1',
     RAADSFEED_STREAM_DRAIN_SECONDS: String(DRAIN_SECONDS),
   });

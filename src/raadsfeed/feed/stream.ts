@@ -1,33 +1,23 @@
 /**
- * Streams of server-sent events. A stream first catches up by itself and then joins the live ones, which share one read of the database and
- * one encoding. Numbers are in the order of the commits, so a single number says what a stream has been sent.
+ * Streams of server-sent events. Each stream reads on from its own position, as its client takes what was sent; what several of them read is
+ * read and encoded once. Numbers are in the order of the commits, so a single number says what a stream has been sent.
  */
 import type { ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from '../../lib/log.ts';
-import type { Permit } from '../../lib/scheduling.ts';
+import { createSemaphore } from '../../lib/scheduling.ts';
 import { joinRecord } from '../domain/record-text.ts';
-import type { FeedHead } from '../store/feed-row.ts';
-import {
-  type OctetLimits,
-  type Read,
-  type RecordFilter,
-  readFiltered,
-  type StoredRecord,
-} from '../store/read-records.ts';
-import { type FeedReader, type HeadCache, isSameHistory } from './head.ts';
-import { type OpenStream, openStream } from './stream-connection.ts';
-import { createStreamMemory } from './stream-memory.ts';
+import { type OctetLimits, type Read, type RecordFilter, readFiltered } from '../store/read-records.ts';
+import { type FeedReader, type HeadCache, isAtLeast, isSameHistory } from './head.ts';
 
 export interface StreamsOptions {
   readonly heads: HeadCache;
   readonly reader: FeedReader;
   readonly mountUrl: () => string;
   readonly heartbeatSeconds: number;
-  /** Bytes that may wait for a client of a live stream: with more it catches up by itself. */
-  readonly bufferBytes: number;
-  /** Bytes that may wait for the clients of all streams together. */
+  /** Bytes that may wait for the clients of all streams together, beside small parts. */
   readonly memoryBytes: number;
   /** Milliseconds that a client may leave what was sent unread; then its stream is cut. */
   readonly drainTimeoutMs: number;
@@ -47,286 +37,226 @@ export interface StreamStart {
 export interface Streams {
   /** Sends what comes after a position to an answer whose head was written, until it ends. */
   open(response: ServerResponse, start: StreamStart): void;
-  /** Streams that have caught up: the live ones. */
   readonly count: () => number;
   /** Ends all streams. */
   close(): void;
 }
 
-/** Records of one read for the live streams, and for one that catches up. */
-const READ_LIMIT = 500;
-const CATCH_UP_LIMIT = 50;
-/** Octets that one stream reads at once; a larger record goes out in parts of `record`. */
-const CATCH_UP: OctetLimits = { page: 64 * 1024, record: 192 * 1024 };
-/** Large records are read whole, and kept for the streams that send them in parts for as long as one of them goes on. */
+interface OpenStream extends StreamStart {
+  /** Everything up to here has been sent, or does not pass the filter. */
+  position: number;
+  /** When records were last sent, in milliseconds of `performance.now()`. */
+  sentAt: number;
+  /** Resumes it while it waits for a change of the feed. */
+  wake?: (() => void) | undefined;
+  /** Resolves when the client has taken the bytes, or the stream has ended. */
+  send(bytes: Buffer): Promise<void>;
+  /** Fires when the stream has ended. */
+  readonly ended: AbortSignal;
+  /** Resets the connection: the client connects again and resumes. */
+  cut(): void;
+  end(): void;
+}
+
+/** Records after a position that pass a filter, as events. */
+interface Page extends Read {
+  readonly bytes: Buffer;
+  /** Everything up to here was read. */
+  readonly end: number;
+}
+
+const PAGE_RECORDS = 500;
+const PAGE: OctetLimits = { page: 64 * 1024, record: 192 * 1024 };
+/** A larger record is read by itself. */
 const WHOLE: OctetLimits = { page: 2 ** 30, record: 2 ** 30 };
-const LARGE_RECORDS = { maxSize: 32 * 1024 * 1024, ttl: 2000, updateAgeOnGet: true, ttlAutopurge: true };
-/** Milliseconds before a read that failed, or that brought nothing, is tried again. */
-const RETRY_MS = 500;
+/** Pages in memory: those of streams at the same position, and of a large record while it goes out in parts. */
+const PAGES = {
+  maxSize: 32 * 1024 * 1024,
+  ttl: 2000,
+  updateAgeOnGet: true,
+  ttlAutopurge: true,
+  ignoreFetchAbort: true,
+};
+/** Bytes of one write: a client that takes so much within the drain time is reading. */
+const PART = 64 * 1024;
+/** Smaller parts, as of what is new, wait for no memory: their number is bounded by that of the streams. */
+const SMALL_PART = 8 * 1024;
+/** The part of the memory that one client may hold. */
+const CLIENT_SHARE = 1 / 4;
+/** Reads of the database at once, so that pages do not wait behind them; one client has half. */
+const READS = 4;
+/** Longest that a stream waits for memory or its turn to read; it holds nothing meanwhile. */
+const WAIT_MS = 60_000;
+/** Milliseconds before a read that brought nothing, as of a replica that lags, is tried again. */
 const NOTHING_NEW_MS = 250;
-/** How often streams are looked through for clients that do not read. */
-const CHECKS_PER_DRAIN = 10;
+/** Milliseconds after which what was sent counts as received: the operating system may hold it for the client. */
+const RECENT_MS = 120_000;
+/** Sent first: milliseconds that a client waits before it connects again. */
+const RETRY_LINE = Buffer.from('retry: 3000\n\n');
 /** A comment line: proxies close idle connections. */
 const HEARTBEAT = Buffer.from(':\n\n');
 
 export function createStreams(options: StreamsOptions): Streams {
-  const { heads, reader, log, bufferBytes } = options;
-  const memory = createStreamMemory(options.memoryBytes);
-  const LIVE: OctetLimits = { page: bufferBytes, record: bufferBytes };
-  /** Every open stream; `live` are those that have caught up. */
+  const { heads, reader, log, mountUrl, memoryBytes, drainTimeoutMs, stopping } = options;
   const open = new Set<OpenStream>();
-  const live = new Set<OpenStream>();
-  /** How far the live streams are, and up to where redactions were applied to every open stream; `undefined`: no stream is open. */
-  let position: number | undefined;
-  let sending = false;
-  let closed = false;
-  let known: FeedHead | undefined;
-  /** Known once the server listens. */
-  let mountUrl = '';
-  const largeRecords = new LRUCache<number, Read & { readonly bytes: Buffer }>({
-    ...LARGE_RECORDS,
-    sizeCalculation: ({ bytes }) => bytes.length,
-    fetchMethod: async (number) => {
-      const { head, records } = await reader.read((db) => readFiltered(db, number - 1, 1, {}, WHOLE), number);
-      return { head, bytes: Buffer.from(records.map((record) => eventText(record, mountUrl)).join('')) };
+  const memory = createSemaphore({
+    ...{ maxBytes: memoryBytes, smallBytes: SMALL_PART, clientShare: CLIENT_SHARE, waitMs: WAIT_MS },
+    full: () => new Error('there was no memory for it: too many clients do not read'),
+  });
+  const turns = createSemaphore({
+    ...{ maxBytes: READS, clientShare: 1 / 2, waitMs: WAIT_MS },
+    full: () => new Error('it could not read in time: too many streams catch up'),
+  });
+  const pages = new LRUCache<string, Page, StreamStart>({
+    ...PAGES,
+    sizeCalculation: ({ bytes }) => bytes.length + 1,
+    fetchMethod: async (_key, _stale, { context: { client, position, filter } }) => {
+      const turn = await turns.acquire({ bytes: 1, client }, stopping);
+      try {
+        return await readPage(position, filter);
+      } finally {
+        turn.release();
+      }
     },
   });
 
+  const readPage = async (after: number, filter: RecordFilter): Promise<Page> => {
+    const read = (octets: OctetLimits) =>
+      reader.read((db) => readFiltered(db, after, octets === WHOLE ? 1 : PAGE_RECORDS, filter, octets), after);
+    const some = await read(PAGE);
+    const { head, records, isAll } = some.records.length === 0 && some.large !== undefined ? await read(WHOLE) : some;
+    // The event has no name, so that `onmessage` gets it; the text of a record has no line break.
+    const events = records.map((record) => `id: ${record.sequenceNumber}\ndata: ${joinRecord(record, mountUrl())}\n\n`);
+    const last = isAll ? head.head.sequenceNumber : (records.at(-1)?.sequenceNumber ?? after);
+    return { head, bytes: Buffer.from(events.join('')), end: Math.max(after, last) };
+  };
+
+  let known = heads.knownHead();
   const unsubscribe = heads.onChange((head) => {
-    const before = known;
+    const before = known ?? head;
     known = head;
-    if (before !== undefined && !isSameHistory(before, head)) {
-      largeRecords.clear();
+    // What comes after a restored backup would be taken for what was sent.
+    const isForward = isAtLeast(head, before);
+    if (!isForward || !isSameHistory(before, head)) {
+      pages.clear();
       // What waits for a client may hold what was redacted.
-      for (const stream of [...open]) if (stream.unread() > 0 || stream.isAmidRecord) stream.cut();
+      for (const stream of [...open]) if (!isForward || performance.now() - stream.sentAt < RECENT_MS) stream.cut();
     }
-    // The feed was restored from a backup: its next numbers would be taken for ones that were sent.
-    if (before !== undefined && head.head.sequenceNumber < before.head.sequenceNumber) {
-      for (const stream of [...open]) stream.cut();
-      if (position !== undefined) position = head.head.sequenceNumber;
-    }
-    void sendNew();
+    for (const { wake } of open) wake?.();
   });
   const heartbeat = setInterval(() => {
-    for (const stream of live) stream.send(HEARTBEAT);
-    for (const stream of open) stream.notePosition();
+    for (const { wake, send } of open) if (wake !== undefined) void send(HEARTBEAT);
   }, options.heartbeatSeconds * 1000);
   heartbeat.unref();
-  const watch = setInterval(() => {
-    for (const stream of [...open]) if (stream.waitedMs() > options.drainTimeoutMs) stream.cut();
-  }, options.drainTimeoutMs / CHECKS_PER_DRAIN);
-  watch.unref();
 
-  const sendNew = async (): Promise<void> => {
-    if (sending) return;
-    sending = true;
-    try {
-      while (!closed && position !== undefined && position < (known?.head.sequenceNumber ?? 0)) {
-        const after = position;
-        const read = await reader.read((db) => readFiltered(db, after, READ_LIMIT, {}, LIVE), after + 1);
-        const { head, records, large } = read;
-        // Something was redacted meanwhile: read again.
-        if (!heads.isCurrentHistory(head)) await heads.refreshHead();
-        else if (after < head.historyAfter.sequenceNumber) {
-          for (const stream of [...live]) stream.cut();
-          position = head.historyAfter.sequenceNumber;
-        } else if (position === after && records.length === 0 && large !== undefined) {
-          // Each reads it in parts, as its client takes it.
-          position = large;
-          for (const stream of [...live]) fallBehind(stream);
-        } else if (position === after) sendToAll(records.map(toEvent), after);
-      }
-    } catch (error) {
-      log.warn({ err: error }, 'new records could not be read for the streams');
-      if (!closed) setTimeout(() => void sendNew(), RETRY_MS).unref();
-    } finally {
-      sending = false;
-    }
+  /** The next page of a stream; `undefined` when it is of another history than what is known now, or brings nothing. */
+  const nextPage = async (stream: OpenStream): Promise<Page | undefined> => {
+    const { position, filter, client } = stream;
+    const key = `${position} ${filter.organisatiecode ?? ''} ${filter.resourceType ?? ''}`;
+    const page = await pages.fetch(key, { context: { position, filter, client } });
+    if (page === undefined) return undefined;
+    if (position < page.head.historyAfter.sequenceNumber) throw new Error('its history was pruned away meanwhile');
+    const isCurrent = heads.isCurrentHistory(page.head);
+    if (isCurrent && page.end > position) return page;
+    pages.delete(key);
+    if (isCurrent) await sleep(NOTHING_NEW_MS, undefined, { ref: false });
+    else await heads.refreshHead();
+    return undefined;
   };
 
-  /** The operating system may still hold what was sent lately; a reset drops it. */
-  const cutRecipients = (numbers: readonly number[]): void => {
-    for (const stream of [...open]) {
-      const from = stream.recentPosition();
-      if (numbers.some((number) => number > from && number <= stream.position)) stream.cut();
-    }
+  /** The next bytes of a stream, after those that were sent of its page. A part is a copy: it does not hold the whole page. */
+  const nextPart = async (stream: OpenStream, sent: number) => {
+    const page = await nextPage(stream);
+    if (page === undefined) return undefined;
+    const part = Buffer.copyBytesFrom(page.bytes, sent, PART);
+    return { part, end: sent + part.length === page.bytes.length ? page.end : undefined };
   };
 
-  const sendToAll = (events: readonly LiveEvent[], after: number): void => {
-    cutRecipients(events.flatMap(({ redacted }) => redacted));
-    // Streams with the same filter and position share the bytes.
-    const encoded = new Map<string, (stream: OpenStream) => void>();
-    position = after + events.length;
-    for (const stream of [...live]) {
-      if (stream.unread() > bufferBytes) {
-        fallBehind(stream);
+  /** Sends everything after the position of a stream, and then what comes. What waits for memory or its client holds no page. */
+  const serve = async (stream: OpenStream): Promise<void> => {
+    await stream.send(RETRY_LINE);
+    for (let sent = 0; !stream.ended.aborted; ) {
+      await heads.head();
+      if (stream.position >= (heads.knownHead()?.head.sequenceNumber ?? 0)) {
+        await new Promise<void>((resolve) => {
+          stream.wake = resolve;
+        });
+        stream.wake = undefined;
         continue;
       }
-      const { filter } = stream;
-      const from = Math.max(stream.position, after);
-      const key = `${filter.organisatiecode ?? ''} ${filter.resourceType ?? ''} ${from}`;
-      let send = encoded.get(key);
-      if (send === undefined) {
-        const wanted = events.filter((event) => event.record.sequenceNumber > from && passes(event, filter));
-        const text = wanted.map(({ record }) => eventText(record, mountUrl)).join('');
-        send = text === '' ? () => undefined : memory.share(Buffer.from(text));
-        encoded.set(key, send);
-      }
-      stream.position = Math.max(stream.position, position);
-      send(stream);
-    }
-  };
-
-  /** Makes a stream live once it was sent everything that the live ones were; false: it must catch up further. */
-  const join = (stream: OpenStream): boolean => {
-    if (stream.position < (position ?? 0)) return false;
-    live.add(stream);
-    void sendNew();
-    return true;
-  };
-
-  const forget = (stream: OpenStream): void => {
-    open.delete(stream);
-    live.delete(stream);
-    memory.forget(stream);
-    if (open.size === 0) position = undefined;
-  };
-
-  const startCatchUp = (stream: OpenStream): void => {
-    catchUp(stream).catch((error: unknown) => {
-      if (stream.ended.aborted) return;
-      log.warn({ err: error }, 'a stream was cut off: its records could not be read');
-      stream.cut();
-    });
-  };
-
-  const fallBehind = (stream: OpenStream): void => {
-    live.delete(stream);
-    startCatchUp(stream);
-  };
-
-  /** Sends what is in the feed already, in order, without a gap or a repetition before it becomes live; the next is read once its client has taken it. */
-  const catchUp = async (stream: OpenStream): Promise<void> => {
-    for (;;) {
-      await stream.flushed();
-      if (stream.ended.aborted) return;
-      const { head } = await heads.head();
-      if (stream.position >= head.sequenceNumber && join(stream)) return;
-      const from = stream.position;
-      const permit = await memory.acquire(stream, CATCH_UP.page + CATCH_UP.record);
+      const bytes = (await nextPart(stream, sent))?.part.length;
+      if (bytes === undefined) continue;
+      const permit = await memory.acquire({ bytes, client: stream.client }, stream.ended);
       try {
-        const large = await sendNext(stream, permit);
-        await stream.flushed();
-        if (large !== undefined) await sendInParts(stream, large, permit);
-        await stream.flushed();
+        const next = await nextPart(stream, sent);
+        if (next === undefined) continue;
+        const { part, end } = next;
+        permit.resize(part.length);
+        if (part.length > 0) {
+          stream.sentAt = performance.now();
+          await stream.send(part);
+        }
+        sent = end === undefined ? sent + part.length : 0;
+        stream.position = end ?? stream.position;
       } finally {
         permit.release();
       }
-      if (stream.position === from && !stream.ended.aborted) await sleep(NOTHING_NEW_MS, undefined, { ref: false });
     }
   };
 
-  /** Whether a read may still be sent; when it is older than what this instance knows, or newer, the next one will do. */
-  const isCurrent = async ({ head }: Read): Promise<boolean> => {
-    if (!heads.isCurrentHistory(head)) await heads.refreshHead();
-    return heads.isCurrentHistory(head);
+  const endAll = (): void => {
+    for (const stream of [...open]) stream.end();
   };
-
-  /** @returns the number that is next, when its record is too large to be sent at once */
-  const sendNext = async (stream: OpenStream, permit: Permit): Promise<number | undefined> => {
-    const read = await memory.read(stream, () => readAfter(stream));
-    if (stream.position < read.head.historyAfter.sequenceNumber)
-      throw new Error('its history was pruned away meanwhile');
-    if (!(await isCurrent(read)) || stream.ended.aborted) return undefined;
-    const bytes = Buffer.from(read.records.map((record) => eventText(record, mountUrl)).join(''));
-    permit.resize(bytes.length);
-    if (bytes.length > 0) stream.send(bytes);
-    stream.position = read.end;
-    return read.records.length === 0 ? read.large : undefined;
-  };
-
-  /** `end`: everything up to there was read. */
-  const readAfter = async ({ position: after, filter }: OpenStream) => {
-    const read = await reader.read((db) => readFiltered(db, after, CATCH_UP_LIMIT, filter, CATCH_UP), after);
-    const last = read.isAll ? read.head.head.sequenceNumber : (read.records.at(-1)?.sequenceNumber ?? after);
-    return { ...read, end: Math.max(after, last) };
-  };
-
-  /** Sends one record as its client reads: the next part once the one before was taken. A part is a copy: it does not hold the whole record. */
-  const sendInParts = async (stream: OpenStream, number: number, permit: Permit): Promise<void> => {
-    const octets = CATCH_UP.record;
-    for (let from = 0, isEnd = false; !isEnd; from += octets) {
-      permit.resize(octets);
-      const record = largeRecords.get(number) ?? (await memory.read(stream, () => largeRecords.fetch(number)));
-      if (stream.ended.aborted) return;
-      // Its client drops an incomplete event, and resumes before it.
-      if (record === undefined || !(await isCurrent(record))) return from === 0 ? undefined : stream.cut();
-      isEnd = from + octets >= record.bytes.length;
-      stream.isAmidRecord = !isEnd;
-      if (isEnd) stream.position = number;
-      stream.send(Buffer.copyBytesFrom(record.bytes, from, octets));
-      await stream.flushed();
-      if (stream.ended.aborted) return;
-    }
-  };
+  stopping.addEventListener('abort', endAll, { once: true });
 
   return {
     open(response, start) {
-      const stream = openStream(response, { ...start, stopping: options.stopping, onEnd: forget });
-      mountUrl = options.mountUrl();
+      const stream = toStream(response, start, drainTimeoutMs);
       open.add(stream);
-      position ??= known?.head.sequenceNumber ?? start.position;
-      startCatchUp(stream);
+      stream.ended.addEventListener('abort', () => {
+        open.delete(stream);
+        stream.wake?.();
+      });
+      if (stopping.aborted) stream.end();
+      serve(stream).catch((error: unknown) => {
+        if (stream.ended.aborted || stopping.aborted) return;
+        log.warn({ err: error }, 'a stream was cut off: its records could not be read');
+        stream.cut();
+      });
     },
-    count: () => live.size,
+    count: () => open.size,
     close() {
-      closed = true;
       unsubscribe();
       clearInterval(heartbeat);
-      clearInterval(watch);
-      largeRecords.clear();
-      for (const stream of [...open]) stream.end();
+      pages.clear();
+      endAll();
     },
   };
 }
 
-/** A record as a server-sent event, unnamed so that `onmessage` gets it; the text of a record has no line break. */
-function eventText(record: StoredRecord, mountUrl: string): string {
-  return `id: ${record.sequenceNumber}\ndata: ${joinRecord(record, mountUrl)}\n\n`;
-}
-
-/** A new record, with what decides who gets it. */
-interface LiveEvent {
-  readonly record: StoredRecord;
-  readonly organisatiecode: string;
-  readonly resourceType: string;
-  /** The numbers whose content it redacts. */
-  readonly redacted: readonly number[];
-}
-
-interface RecordMembers {
-  readonly resourceType: string;
-  readonly resource: { readonly organisatiecode: string };
-  readonly geredigeerdeSequenceNumbers?: readonly number[];
-}
-
-function toEvent(record: StoredRecord): LiveEvent {
-  const { prefix, suffix } = record;
-  // The beginning of an upsert ends within its `resourceUrl`.
-  const {
-    resourceType,
-    resource,
-    geredigeerdeSequenceNumbers = [],
-  }: RecordMembers = JSON.parse(suffix === null ? prefix : `${prefix}"}`);
-  return {
-    record,
-    ...{ resourceType, organisatiecode: resource.organisatiecode, redacted: geredigeerdeSequenceNumbers },
+/** Makes a stream of a response whose head was written. */
+function toStream(response: ServerResponse, start: StreamStart, drainTimeoutMs: number): OpenStream {
+  const ending = new AbortController();
+  const cut = (): void => {
+    // A reset also drops what the operating system still holds for the client; only a TCP connection can be reset.
+    if (response.socket instanceof Socket && response.socket.remoteFamily !== undefined)
+      response.socket.resetAndDestroy();
+    response.destroy();
   };
-}
-
-function passes(event: LiveEvent, { organisatiecode, resourceType }: RecordFilter): boolean {
-  return (
-    (organisatiecode === undefined || organisatiecode === event.organisatiecode) &&
-    (resourceType === undefined || resourceType === event.resourceType)
-  );
+  response.on('error', cut).once('close', () => ending.abort());
+  return {
+    ...start,
+    ...{ sentAt: Number.NEGATIVE_INFINITY, ended: ending.signal, cut },
+    end: () => void response.end(),
+    send: (bytes) =>
+      new Promise((resolve) => {
+        const timer = setTimeout(cut, drainTimeoutMs);
+        const done = (): void => {
+          clearTimeout(timer);
+          response.off('close', done);
+          resolve();
+        };
+        response.once('close', done).write(bytes, done);
+      }),
+  };
 }
