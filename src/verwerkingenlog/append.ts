@@ -104,14 +104,14 @@ export function createAppender(
 
   async function insert(appends: readonly Append[]): Promise<Appended[]> {
     try {
-      return await appendCommitted(pool, appends, { forward, distributed });
+      return await appendCommitted(pool, appends, { forward, distributed, knownKeys: keys.names });
     } catch (error) {
       if (isMissingMonth(error)) {
         log.info('making the partition of a month that was not made ahead');
         const moments = appends.map(({ versie }) => versie.tijdstipRegistratie);
         for (const month of monthsOf(moments)) await makeMonths(pool, month, MONTHS_AHEAD);
       } else if (!isConflict(error)) throw error;
-      return await appendCommitted(pool, appends, { forward, distributed });
+      return await appendCommitted(pool, appends, { forward, distributed, knownKeys: keys.names });
     }
   }
 
@@ -121,8 +121,6 @@ export function createAppender(
         group,
         (item) => item.prepared ?? prepareAppend(item.request, keys, writer),
       );
-      // An idempotency key may have been used with a key of the log that is not here.
-      if (prepared.some(({ append }) => append.idempotencyKey !== undefined)) await requireAllKeys(pool);
       const results = await insert(prepared.map(({ append }) => append));
       return prepared.flatMap((one, i) => {
         const result = results[i];
@@ -203,7 +201,10 @@ export function createAppender(
         if (result.kept) return versie;
         if (result.unknownActivity && refuseUnknownActivity) throw unknownActivityProblem();
         const key = append.idempotencyKey;
-        const earlier = key === undefined ? undefined : await replay(key, actie);
+        if (key === undefined) continue;
+        // It may have been used with a key of the log that is not here.
+        await requireAllKeys(pool);
+        const earlier = await replay(key, actie);
         if (earlier !== undefined) return earlier;
       }
       throw logFull();

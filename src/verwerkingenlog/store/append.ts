@@ -8,7 +8,8 @@ import { type Db, transaction } from '../../database/transaction.ts';
 import { type TraceContext, traceHeaders } from '../../lib/trace-context.ts';
 import type { ForwardPolicy } from '../../seams/processing-log.ts';
 import { NEXT_PROOF_NUMBER } from '../../seams/proof-log.ts';
-import { writeWithKeys } from './keys.ts';
+import type { IdentityKeys } from '../domain/identity-keys.ts';
+import { OTHER_KEYS_IN_USE, requireAllKeys, WITHOUT_KEY, writeWithKeys } from './keys.ts';
 import { isMissingMonth } from './months.ts';
 import { positionsByPerson, type StoredVersie, VERSIE_COLUMNS, VERSIE_NAMES } from './versions.ts';
 
@@ -25,7 +26,7 @@ export interface Append {
 }
 
 export interface Appended {
-  /** False: its idempotency key was used in the last 24 hours, or its activity is unknown and that is refused. */
+  /** False: its idempotency key was used in the last 24 hours or cannot be taken, or its activity is unknown and that is refused. */
   readonly kept: boolean;
   /** It names an activity that is not in the register. */
   readonly unknownActivity: boolean;
@@ -36,6 +37,8 @@ export interface AppendTarget {
   readonly forward?: ForwardPolicy;
   /** Whether the log is distributed over several machines; then `db` is a transaction. */
   readonly distributed: boolean;
+  /** The instance's keys of the log: while others may be in use, no idempotency key is taken, for it may have been used under them. */
+  readonly knownKeys?: IdentityKeys['names'];
 }
 
 /**
@@ -47,15 +50,16 @@ export interface AppendTarget {
 export async function appendVersies(
   db: Db,
   appends: readonly Append[],
-  { forward, distributed }: AppendTarget,
+  { forward, distributed, knownKeys = [] }: AppendTarget,
 ): Promise<Appended[]> {
-  if (distributed) return await appendByTable(db, appends, forward);
+  if (distributed) return await appendByTable(db, appends, { forward, knownKeys });
   const isProven = appends.some(({ entry }) => entry !== undefined);
   const { rows } = await db.query<Appended>({
     ...appendStatement(isProven, forward !== undefined),
     values: [
       JSON.stringify(appends.map(rowOf)),
       JSON.stringify(locationsOf(appends.map(({ versie }) => versie))),
+      knownKeys.map((name) => name ?? WITHOUT_KEY),
       ...(forward === undefined ? [] : [forward === 'alles']),
     ],
   });
@@ -148,7 +152,10 @@ const takeKeys = (source: string): string => `
 
 const statements = new Map<string, string>();
 
-/** The statement for one machine. Only a statement that takes keys limits its waiting for locks, before the first one. */
+/**
+ * The statement for one machine. Only one that takes keys limits its waiting for locks, once and before the first; CASE keeps that order.
+ * `$3`: the known keys.
+ */
 function appendStatement(isProven: boolean, isForwarded: boolean): { readonly name: string; readonly text: string } {
   const name = `verwerkingenlog-append${isProven ? '-prove' : ''}${isForwarded ? '-forward' : ''}`;
   const text = statements.get(name) ?? appendText(isProven, isForwarded);
@@ -167,7 +174,7 @@ function appendText(isProven: boolean, isForwarded: boolean): string {
       left join verwerkingenlog.verwerkingsactiviteiten a on a.verwerkingsactiviteit_id = i.verwerkingsactiviteit_id
   ), sleutels as (${takeKeys(`invoer
     where case when idempotentie is not null and not (weigert and onbekend)
-      then set_config('lock_timeout', '${KEY_WAIT_MS}', true) is not null else false end`)}
+      then not exists (${OTHER_KEYS_IN_USE('$3')}) and (select set_config('lock_timeout', '${KEY_WAIT_MS}', true)) is not null else false end`)}
     returning actie_id
   ), nieuw as materialized (
     select *, verwerkingenlog.expires_at(tijdstip, bewaartermijn) as vervalt_op${numbered} from invoer
@@ -186,24 +193,33 @@ const PROVE = `, bewijs as (
     insert into proof.queue (log, number, entry) select 'verwerkingen', proof_number, entry from nieuw
   )`;
 
+/** Puts first versions in the queue. @param all the parameter that says whether confidential ones are forwarded too */
+function queueFirst(source: string, all: string): string {
+  return `
+    insert into verwerkingenlog.ldv_forward_queue (actie_id, traceparent, tracestate)
+    select actie_id, traceparent, tracestate from ${source}
+    where versie = 1 and (${all}::boolean or vertrouwelijkheid = 'normaal') order by rij`;
+}
+
 /**
  * Puts first versions in the queue, and notes later versions of actions that were forwarded: by the same statement, so that the queue has
- * an action exactly when the log has it. `$3`: confidential ones are forwarded too.
+ * an action exactly when the log has it. `$4`: confidential ones are forwarded too.
  */
-const FORWARD = `, doorgifte as (
-    insert into verwerkingenlog.ldv_forward_queue (actie_id, traceparent, tracestate)
-    select actie_id, traceparent, tracestate from nieuw
-    where versie = 1 and ($3::boolean or vertrouwelijkheid = 'normaal') order by rij
+const FORWARD = `, doorgifte as (${queueFirst('nieuw', '$4')}
   ), meldingen as (
     insert into verwerkingenlog.ldv_forward_issues (soort, actie_id, versie)
     select case when vervallen then 'verwijdering' else 'wijziging' end, n.actie_id, n.versie from nieuw n
     where n.versie > 1 and exists (
-      select from verwerkingenlog.versies e where e.actie_id = n.actie_id and e.versie = 1 and ($3::boolean or e.vertrouwelijkheid = 'normaal'))
+      select from verwerkingenlog.versies e where e.actie_id = n.actie_id and e.versie = 1 and ($4::boolean or e.vertrouwelijkheid = 'normaal'))
   )`;
 
 // On Citus, and wherever versions follow others about the same persons: a statement for each table, in one transaction.
 
-async function appendByTable(db: Db, appends: readonly Append[], forward: ForwardPolicy): Promise<Appended[]> {
+async function appendByTable(
+  db: Db,
+  appends: readonly Append[],
+  { forward, knownKeys }: Omit<AppendTarget, 'distributed'>,
+): Promise<Appended[]> {
   const registered = await readRegistered(db, appends);
   const judged = appends.map((append) => {
     const { verwerkingsactiviteitId: id } = append.versie;
@@ -211,16 +227,15 @@ async function appendByTable(db: Db, appends: readonly Append[], forward: Forwar
     return { append, unknownActivity, refused: append.refuseUnknownActivity && unknownActivity };
   });
   const wanted = judged.flatMap(({ append, refused }) => (refused ? [] : [append]));
-  const taken = await readTaken(db, wanted);
+  const taken = await readTaken(db, wanted, knownKeys);
   const kept = wanted.filter(({ idempotencyKey, versie }) => idempotencyKey === undefined || taken.has(versie.actieId));
   if (kept.length > 0) {
     await insertVersies(db, kept);
-    const rows = kept.map(({ versie }) => versie);
     await db.query({
       name: 'verwerkingenlog-distributed-places',
       text: `${INSERT_LOCATIONS}
         from ${rowsIn('$2', 'p', LOCATION_ROW)} join ${rowsIn('$1', 'n', VERSIE_ROW)} on n.rij = p.nr`,
-      values: [JSON.stringify(kept.map(rowOf)), JSON.stringify(locationsOf(rows))],
+      values: [JSON.stringify(kept.map(rowOf)), JSON.stringify(locationsOf(kept.map(({ versie }) => versie)))],
     });
     if (forward !== undefined) await queueForward(db, kept, forward);
   }
@@ -242,9 +257,10 @@ async function readRegistered(db: Db, appends: readonly Append[]): Promise<Set<s
 }
 
 /** Takes idempotency keys that nobody used in the last 24 hours. @returns the actions whose keys were taken */
-async function readTaken(db: Db, appends: readonly Append[]): Promise<Set<string>> {
+async function readTaken(db: Db, appends: readonly Append[], knownKeys: IdentityKeys['names'] = []) {
   const keyed = appends.filter(({ idempotencyKey }) => idempotencyKey !== undefined);
-  if (keyed.length === 0) return new Set();
+  if (keyed.length === 0) return new Set<string>();
+  await requireAllKeys(db, { names: knownKeys });
   const { rows } = await db.query<{ actieId: string }>({
     name: 'verwerkingenlog-distributed-keys',
     text: `${takeKeys(rowsIn('$1', 'k', VERSIE_ROW))} returning actie_id as "actieId"`,
@@ -319,19 +335,8 @@ async function queueEntries(db: Db, next: readonly NextVersie[]): Promise<readon
 
 /** The queue for the other logbook, and what that does not see changed; both are on the coordinator. */
 async function queueForward(db: Db, kept: readonly Append[], forward: ForwardPolicy): Promise<void> {
-  const all = forward === 'alles';
-  const first = kept.filter(({ versie }) => versie.versie === 1 && (all || versie.vertrouwelijkheid === 'normaal'));
-  const traces = first.map(({ trace }) => (trace === undefined ? undefined : traceHeaders(trace)));
-  if (first.length > 0)
-    await db.query(
-      `insert into verwerkingenlog.ldv_forward_queue (actie_id, traceparent, tracestate)
-       select * from unnest($1::uuid[], $2::text[], $3::text[])`,
-      [
-        first.map(({ versie }) => versie.actieId),
-        traces.map((headers) => headers?.traceparent ?? null),
-        traces.map((headers) => headers?.tracestate ?? null),
-      ],
-    );
+  const values = [JSON.stringify(kept.map(rowOf)), forward === 'alles'];
+  await db.query(queueFirst(rowsIn('$1', 'k', VERSIE_ROW), '$2'), values);
   const later = kept.filter(({ versie }) => versie.versie > 1).map(({ versie }) => versie);
   if (later.length > 0) await noteChanges(db, later, forward);
 }
@@ -343,17 +348,12 @@ async function noteChanges(db: Db, versions: readonly StoredVersie[], forward: F
        and ($2::boolean or n.vertrouwelijkheid = 'normaal')`,
     [versions.map(({ actieId }) => actieId), forward === 'alles'],
   );
-  const forwarded = new Set(rows.map(({ actieId }) => actieId));
-  const noted = versions.filter(({ actieId }) => forwarded.has(actieId));
-  if (noted.length === 0) return;
+  if (rows.length === 0) return;
   await db.query(
     `insert into verwerkingenlog.ldv_forward_issues (soort, actie_id, versie)
-     select * from unnest($1::text[], $2::uuid[], $3::integer[])`,
-    [
-      noted.map(({ vervallen }) => (vervallen ? 'verwijdering' : 'wijziging')),
-      noted.map(({ actieId }) => actieId),
-      noted.map(({ versie }) => versie),
-    ],
+     select case when vervallen then 'verwijdering' else 'wijziging' end, actie_id, versie
+     from ${rowsIn('$1', 'v', VERSIE_ROW)} where actie_id = any($2::uuid[])`,
+    [JSON.stringify(versions), rows.map(({ actieId }) => actieId)],
   );
 }
 

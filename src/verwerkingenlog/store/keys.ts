@@ -77,12 +77,16 @@ function namesIn({ withoutKey }: KeyState, { current, names }: IdentityKeys): Id
   return current === null || withoutKey ? names : names.filter((name) => name !== null);
 }
 
+/** Selects the keys that versions may have, and that are not among those of a `text[]` parameter. */
+export const OTHER_KEYS_IN_USE = (known: string): string =>
+  `select naam from verwerkingenlog.keys where (gebruikt or naam = '${WITHOUT_KEY}') and naam <> all(${known}::text[])`;
+
 /** @throws {UnknownKeyError} when versions may have a key, or none, that is not among these */
 export async function requireAllKeys(db: Db, { names }: Pick<IdentityKeys, 'names'>): Promise<void> {
   const { rows } = await db.query<{ naam: string }>({
     name: 'verwerkingenlog-other-keys',
-    text: `select naam from verwerkingenlog.keys where (gebruikt or naam = $2::text) and naam <> all($1::text[])`,
-    values: [names.map((name) => name ?? WITHOUT_KEY), WITHOUT_KEY],
+    text: OTHER_KEYS_IN_USE('$1'),
+    values: [names.map((name) => name ?? WITHOUT_KEY)],
   });
   if (rows[0] !== undefined) throw new UnknownKeyError(rows[0].naam);
 }
