@@ -10,12 +10,12 @@ import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MIGRATIONS, migrate } from '../src/database/migrate.ts';
 import { createPool, type Pool } from '../src/database/pool.ts';
-import { transaction } from '../src/database/transaction.ts';
+import { lock, transaction } from '../src/database/transaction.ts';
 import { startEmbedded } from '../src/embedded-postgres/start.ts';
 import { createSequencer } from '../src/extensions/proof/sequencer.ts';
 import { openPublishedCheckpoints } from '../src/extensions/proof/state.ts';
 import { appendLeaves, ENTRY_BYTES, tileReader } from '../src/extensions/proof/store/leaves.ts';
-import { lockLog, moveLog, readLog, readQueue } from '../src/extensions/proof/store/logs.ts';
+import { lockOf, moveLog, readLog, readQueue } from '../src/extensions/proof/store/logs.ts';
 import { createLogger } from '../src/lib/log.ts';
 import { Frontier, proveInclusion } from '../src/lib/tlog/merkle.ts';
 import { readHashesFromTiles } from '../src/lib/tlog/tiles.ts';
@@ -204,7 +204,7 @@ async function grow(pool: Pool, from: number, count: number): Promise<void> {
     entry: bytes.subarray(i * ENTRY_BYTES, (i + 1) * ENTRY_BYTES),
   }));
   await transaction(pool, async (db) => {
-    await lockLog(db, 'leveringen');
+    await lock(db, lockOf('leveringen'));
     const stored = await readLog(db, 'leveringen');
     if (stored === undefined) throw new Error('the tree is not there');
     const frontier = await Frontier.load(stored.size, readHashesFromTiles(stored.size, tileReader(db, stored)));

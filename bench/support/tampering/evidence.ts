@@ -19,12 +19,13 @@ import {
 import { canonicalJson } from '../../../src/lib/json/canonical-json.ts';
 import { isRecord } from '../../../src/lib/json/json-value.ts';
 import { checkpointIn } from '../../../src/lib/tlog/note.ts';
-import { tilePath, tilesOf } from '../../../src/lib/tlog/tiles.ts';
+import { tilePath } from '../../../src/lib/tlog/tiles.ts';
 import { RECORD_PART, readRecordProof, storedRecords } from '../../../src/raadsfeed/store/proof.ts';
 import type { ProofLogName, ProofRecord, ProofWriter, StoredProof } from '../../../src/seams/proof-log.ts';
 import type { IdentityKeys } from '../../../src/verwerkingenlog/domain/identity-keys.ts';
 import { provenVersions, storedVersions } from '../../../src/verwerkingenlog/store/proof.ts';
 import { readVersie } from '../../../src/verwerkingenlog/store/versions.ts';
+import { tilesOf } from '../../../test/lib/tlog/grown-tree.ts';
 import type { ClaimedLeaf, Evidence, ServedProof } from './outside-judge.ts';
 
 /** A log, and what is needed to read it. */
@@ -58,7 +59,6 @@ export async function collectEvidence(
   const { size } = checkpointIn(published);
   const tiles: Record<string, string> = {};
   for (const tile of tilesOf(size)) {
-    if (tile.level === 'entries') continue;
     try {
       const [hashes] = await tileReader(db, stored)([tile]);
       if (hashes !== undefined) tiles[tilePath(tile)] = base64(hashes);

@@ -1,4 +1,4 @@
-/** What others see of an action in the form of LDV: its lines, and which logbook this is. */
+/** What others see of an action in the form of LDV: its lines, and the logbooks that they have passed, by their `PUBLIC_BASE_URL`. */
 import type { Versie } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
 import { spansOf } from './mapping.ts';
 import type { Span } from './span.ts';
@@ -25,7 +25,7 @@ export function logbooksOf({ resource }: Pick<Span, 'resource'>): readonly strin
   return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
 }
 
-/** The line as it is forwarded: it has passed this logbook too. */
+/** The line as it is forwarded: it has passed this logbook too. @param own `PUBLIC_BASE_URL` */
 export function forwarded(span: Span, own: string): Span {
   return { ...span, resource: new Map([...span.resource, [LOGBOOKS, [...logbooksOf(span), own]]]) };
 }

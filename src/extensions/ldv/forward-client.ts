@@ -19,22 +19,17 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /** Characters of a reason that the other logbook gave. */
 const MAX_REASON = 500;
 
-interface ForwardErrorOptions extends ErrorOptions {
-  /** The lines themselves are at fault: fewer of them in a request may be taken. */
-  readonly isFinal?: boolean;
-  readonly retryAfterMs?: number | undefined;
-}
-
-/** A request that was not taken; the same lines may be taken later, unless `isFinal`. */
+/** A request that was not taken; the same lines may be taken later. */
 export class ForwardError extends Error {
   override readonly name = 'ForwardError';
+  /** The lines themselves are at fault: fewer of them in a request may be taken. */
   readonly isFinal: boolean;
   readonly retryAfterMs: number | undefined;
 
-  constructor(message: string, { isFinal = false, retryAfterMs, ...options }: ForwardErrorOptions = {}) {
+  constructor(message: string, options: ErrorOptions & { isFinal?: boolean; retryAfterMs?: number | undefined } = {}) {
     super(message, options);
-    this.isFinal = isFinal;
-    this.retryAfterMs = retryAfterMs;
+    this.isFinal = options.isFinal ?? false;
+    this.retryAfterMs = options.retryAfterMs;
   }
 }
 
@@ -64,7 +59,6 @@ export function createForwardClient({ ldvOut, server }: Config, clock: Clock, ad
 
   return {
     async send(spans, headers, stopped) {
-      const body = encoded(spans);
       const signal = AbortSignal.any([stopped, AbortSignal.timeout(timeoutMs)]);
       try {
         const bearer = await token({ refused });
@@ -79,7 +73,7 @@ export function createForwardClient({ ldvOut, server }: Config, clock: Clock, ad
               ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
               ...headers,
             },
-            body,
+            body: encodeRequest(spans),
             signal,
           },
           'none',
@@ -110,15 +104,6 @@ export function createForwardClient({ ldvOut, server }: Config, clock: Clock, ad
   };
 }
 
-/** @throws {ForwardError} a final one: trying again would not help, and leaving one line out may */
-function encoded(spans: readonly Span[]): Uint8Array {
-  try {
-    return encodeRequest(spans);
-  } catch (cause) {
-    throw new ForwardError('it cannot be written in OTLP', { isFinal: true, cause });
-  }
-}
-
 function tokenSource(
   { forwardTokenUrl, forwardClientId, forwardClientSecret, forwardScope }: Config['ldvOut'],
   dispatcher: ReturnType<typeof createOutboundAgent>,
@@ -130,7 +115,7 @@ function tokenSource(
     tokenUrl: forwardTokenUrl,
     clientId: forwardClientId,
     clientSecret: forwardClientSecret,
-    scopes: forwardScope.split(' ').filter((scope) => scope !== ''),
+    scopes: [forwardScope],
   };
   return clientCredentialsToken(credentials, dispatcher);
 }

@@ -24,7 +24,6 @@ import {
   type ForwardIssue,
   type ForwardState,
   finishForwarding,
-  hasForwardQueue,
   type QueuedActie,
   readFirstVersies,
   readForwardQueue,
@@ -40,7 +39,6 @@ const POLL_MS = 500;
 const INTERRUPTED_MS = 1000;
 /** The longest sleep: meanwhile the state may have changed. */
 const LONGEST_SLEEP_MS = 30_000;
-const STATE_EVERY_MS = 5000;
 const FIRST_WAIT_MS = 500;
 
 /** An action and one of its lines. */
@@ -51,14 +49,6 @@ interface Line {
 
 /** Sends lines in one request. @throws {ForwardError} */
 type Send = (lines: readonly Line[]) => Promise<ExportResponse>;
-
-interface Forwarder {
-  readonly check: ReadinessCheck;
-  /** For the operator's page. */
-  readonly section: OperatorSection;
-  start(): void;
-  stop(): Promise<void>;
-}
 
 interface ForwarderNeeds {
   readonly config: Config;
@@ -75,11 +65,11 @@ interface ForwarderNeeds {
   readonly base: () => string;
 }
 
-export function createForwarder(needs: ForwarderNeeds): Forwarder {
+export function createForwarder(needs: ForwarderNeeds) {
   const { config, pool, log, clock } = needs;
   const { ldvOut } = config;
   const client = createForwardClient(config, clock, needs.address);
-  const metrics = createMetrics(needs.metrics);
+  const metrics = createMetrics(needs.metrics, pool);
   // Of a process that went silent, another one takes over after this time: longer than a request may take.
   const silenceMs = 2 * ldvOut.forwardTimeoutMs + 2000;
   const backoff = { firstMs: FIRST_WAIT_MS, maxMs: ldvOut.forwardBackoffMaxSeconds * 1000 };
@@ -90,17 +80,16 @@ export function createForwarder(needs: ForwarderNeeds): Forwarder {
   async function forwardBatch(db: Db): Promise<void> {
     const batch = withinSpans(await readForwardQueue(db, ldvOut.forwardBatch));
     const { lines, issues } = await linesOf(db, needs, batch);
-    const own = needs.publicBaseUrl();
     const headers = traceOfBatch(batch);
-    const refused = await sendAll(
-      lines.map(({ actieId, span }) => ({ actieId, span: forwarded(span, own) })),
-      async (part) => {
-        // Ends the silence, and fails when the database has ended the transaction: then another process may be sending.
-        await db.query('select 1');
-        const spans = part.map(({ span }) => span);
-        return client.send(spans, headers, signal);
-      },
-    );
+    const refused = await sendAll(lines, async (part) => {
+      // Ends the silence, and fails when the database has ended the transaction: then another process may be sending.
+      await db.query('select 1');
+      return client.send(
+        part.map(({ span }) => forwarded(span, needs.publicBaseUrl())),
+        headers,
+        signal,
+      );
+    });
     const refusedLines = refused.reduce((sum, { aantal = 1 }) => sum + aantal, 0);
     const sent = Math.max(0, lines.length - refusedLines);
     const all = [...issues, ...refused];
@@ -111,7 +100,6 @@ export function createForwarder(needs: ForwarderNeeds): Forwarder {
 
   /** Forwards a batch, when there is one and it is this process's turn. @returns milliseconds to wait before the next */
   async function turn(): Promise<number> {
-    if (!(await hasForwardQueue(pool))) return POLL_MS;
     return await transaction(pool, async (db) => {
       const begun = await beginForwarding(db, silenceMs);
       if (begun === undefined) return POLL_MS;
@@ -144,48 +132,38 @@ export function createForwarder(needs: ForwarderNeeds): Forwarder {
     }
   }
 
-  async function readState(): Promise<ForwardState> {
-    const state = await readForwardState(pool);
-    metrics.show(state);
-    return state;
-  }
-
+  const check: ReadinessCheck = {
+    name: 'ldv forwarding',
+    vital: false,
+    check: async () => {
+      const { pending, oldestSeconds, failure, failingSince } = await readForwardState(pool);
+      if (oldestSeconds <= ldvOut.forwardLagSeconds) return { ok: true };
+      const reason = failure === null ? '' : `; failing since ${failingSince?.toISOString()}: ${failure}`;
+      const age = `the first for ${Math.round(oldestSeconds)} seconds`;
+      return { ok: true, warning: `${pending} actions wait to be forwarded, ${age}${reason}` };
+    },
+  };
+  const section: OperatorSection = {
+    title: 'Forwarding to the other logbook',
+    read: async () => {
+      const { pending, oldestSeconds, sent, issues, failure, failingSince } = await readForwardState(pool);
+      const refused = Object.values(issues).reduce((sum, count) => sum + count, 0);
+      const fault = failure === null ? '' : `${failure} (since ${failingSince?.toISOString() ?? 'unknown'})`;
+      return {
+        columns: ['actions that wait', 'the first for', 'lines forwarded', 'not forwarded', 'last fault'],
+        rows: [[pending, `${Math.round(oldestSeconds)} s`, sent, refused, fault]],
+      };
+    },
+  };
   let running: Promise<void> | undefined;
-  let timer: NodeJS.Timeout | undefined;
   return {
-    check: {
-      name: 'ldv forwarding',
-      vital: false,
-      check: async () => {
-        const { pending, oldestSeconds, failure, failingSince } = await readState();
-        if (oldestSeconds <= ldvOut.forwardLagSeconds) return { ok: true };
-        const reason = failure === null ? '' : `; failing since ${failingSince?.toISOString()}: ${failure}`;
-        const age = `the first for ${Math.round(oldestSeconds)} seconds`;
-        return { ok: true, warning: `${pending} actions wait to be forwarded, ${age}${reason}` };
-      },
-    },
-    section: {
-      title: 'Forwarding to the other logbook',
-      read: async () => {
-        const { pending, oldestSeconds, sent, issues, failure, failingSince } = await readState();
-        const refused = Object.values(issues).reduce((sum, count) => sum + count, 0);
-        const fault = failure === null ? '' : `${failure} (since ${failingSince?.toISOString() ?? 'unknown'})`;
-        return {
-          columns: ['actions that wait', 'the first for', 'lines forwarded', 'not forwarded', 'last fault'],
-          rows: [[pending, `${Math.round(oldestSeconds)} s`, sent, refused, fault]],
-        };
-      },
-    },
-    start() {
-      // While the database is unavailable, its own readiness check says so, and the last known state remains.
-      const show = (): void => void readState().catch(() => undefined);
+    check,
+    section,
+    start(): void {
       running ??= run();
-      timer ??= setInterval(show, STATE_EVERY_MS).unref();
-      show();
     },
-    async stop() {
+    async stop(): Promise<void> {
       stopped.abort();
-      clearInterval(timer);
       await running;
       await client.close();
     },
@@ -195,11 +173,10 @@ export function createForwarder(needs: ForwarderNeeds): Forwarder {
 /** The first actions that become at most so many lines together; at least one. */
 function withinSpans(queue: readonly QueuedActie[]): readonly QueuedActie[] {
   let spans = 0;
-  const end = queue.findIndex((one, i) => {
+  return queue.filter((one, i) => {
     spans += one.spans;
-    return i > 0 && spans > MAX_SPANS;
+    return i === 0 || spans <= MAX_SPANS;
   });
-  return end === -1 ? queue : queue.slice(0, end);
 }
 
 /** The trace of the request that all of them came with; of several requests, a trace of this sending. */
@@ -220,37 +197,32 @@ async function linesOf(
   { config, log, keys, base }: ForwarderNeeds,
   batch: readonly QueuedActie[],
 ): Promise<{ lines: Line[]; issues: ForwardIssue[] }> {
-  const issues: ForwardIssue[] = [];
-  const wanted = batch.filter(({ actieId, bestaat, vervallen, vertrouwelijk }) => {
-    const isWithheld = vervallen || (vertrouwelijk && !config.ldvOut.forwardConfidential);
-    if (!bestaat) issues.push({ soort: 'verdwenen', actieId, reden: 'removed after its retention term' });
-    else if (isWithheld)
-      issues.push({ soort: 'ingehouden', actieId, reden: vervallen ? 'deleted since' : 'made confidential since' });
-    return bestaat && !isWithheld;
-  });
   const versies = await readFirstVersies(
     db,
-    wanted.map(({ actieId }) => actieId),
+    batch.map(({ actieId }) => actieId),
   );
   const lines: Line[] = [];
-  for (const { actieId } of wanted) {
+  const issues: ForwardIssue[] = [];
+  for (const { actieId, vervallen, vertrouwelijk } of batch) {
+    const leaveOut = (soort: ForwardIssue['soort'], reden: string): void => void issues.push({ soort, actieId, reden });
     const stored = versies.get(actieId);
-    if (stored === undefined) {
-      issues.push({ soort: 'verdwenen', actieId, reden: 'its first version is not there' });
-      continue;
-    }
-    if (eventLoopBudget.exhausted()) await eventLoopBudget.yield();
-    // One that cannot be read or sent does not hold up the others.
-    try {
-      const own = ldvLinesOf(await revealWithinBudget(stored, keys), base());
-      const reden = unsendable(own);
-      if (reden === undefined) for (const span of own) lines.push({ actieId, span });
-      else issues.push({ soort: 'onverzendbaar', actieId, reden });
-    } catch (error) {
-      // Another instance may have the key, or this one gets it: nothing is wrong with the action.
-      if (error instanceof UnknownKeyError) throw error;
-      log.error({ err: error, actieId }, 'an action cannot be read and is not forwarded');
-      issues.push({ soort: 'onleesbaar', actieId, reden: 'it cannot be read: the log of the service says why' });
+    if (stored === undefined) leaveOut('verdwenen', 'removed after its retention term');
+    else if (vervallen) leaveOut('ingehouden', 'deleted since');
+    else if (vertrouwelijk && !config.ldvOut.forwardConfidential) leaveOut('ingehouden', 'made confidential since');
+    else {
+      if (eventLoopBudget.exhausted()) await eventLoopBudget.yield();
+      // One that cannot be read or sent does not hold up the others.
+      try {
+        const own = ldvLinesOf(await revealWithinBudget(stored, keys), base());
+        const reason = unsendable(own);
+        if (reason !== undefined) leaveOut('onverzendbaar', reason);
+        else for (const span of own) lines.push({ actieId, span });
+      } catch (error) {
+        // Another instance may have the key, or this one gets it: nothing is wrong with the action.
+        if (error instanceof UnknownKeyError) throw error;
+        log.error({ err: error, actieId }, 'an action cannot be read and is not forwarded');
+        leaveOut('onleesbaar', 'it cannot be read: the log of the service says why');
+      }
     }
   }
   return { lines, issues };
@@ -263,24 +235,19 @@ function unsendable(spans: readonly Span[]): string | undefined {
   return spans.some(hasLargeInteger) ? 'an integer in it does not fit in 64 bits' : undefined;
 }
 
-/** Sends lines in order; in halves when they are too many for the other logbook, or one of them makes it refuse the whole request. */
+/** Sends lines in order; one by one when they are too many for the other logbook, or one of them makes it refuse the whole request. */
 async function sendAll(lines: readonly Line[], send: Send): Promise<ForwardIssue[]> {
-  if (lines.length === 0) return [];
-  if (lines.length > MAX_SPANS) return await sendParts(lines, MAX_SPANS, send);
+  const [first] = lines;
+  if (first === undefined) return [];
   try {
     return refusedOf(lines, await send(lines));
   } catch (error) {
     if (!(error instanceof ForwardError) || !error.isFinal) throw error;
-    if (lines.length > 1) return await sendParts(lines, Math.ceil(lines.length / 2), send);
-    return lines.map((line) => refusal(line, plainReason(error.message)));
+    if (lines.length === 1) return [refusal(first, plainReason(error.message))];
+    const issues: ForwardIssue[] = [];
+    for (const line of lines) issues.push(...(await sendAll([line], send)));
+    return issues;
   }
-}
-
-async function sendParts(lines: readonly Line[], size: number, send: Send): Promise<ForwardIssue[]> {
-  const issues: ForwardIssue[] = [];
-  for (let from = 0; from < lines.length; from += size)
-    issues.push(...(await sendAll(lines.slice(from, from + size), send)));
-  return issues;
 }
 
 function refusal({ actieId, span: { spanId } }: Line, reden: string): ForwardIssue {
@@ -306,27 +273,41 @@ function refusedOf(lines: readonly Line[], { rejectedSpans: said, errorMessage }
   return [...issues, { soort: 'geweigerd', actieId: null, acties, aantal: rest, reden }];
 }
 
-/** Set when the state is read, for metrics must be there when the database is not. */
-function createMetrics(registry: Registry) {
+function createMetrics(registry: Registry, pool: Pool) {
   const registers = [registry];
-  const gauge = (name: string, help: string, labelNames: string[] = []) =>
-    new Gauge({ name: `koppelvlak_ldv_forward_${name}`, help, labelNames, registers });
-  const counter = (name: string, help: string) =>
-    new Counter({ name: `koppelvlak_ldv_forward_${name}_total`, help, registers });
-  const pending = gauge('pending', 'Actions that wait to be forwarded to the other logbook');
-  const lag = gauge('lag_seconds', 'How long the first of them has waited');
-  const issues = gauge(
+  const gauge = (
+    name: string,
+    help: string,
+    show: (gauge: Gauge, state: ForwardState) => void,
+    labelNames: string[] = [],
+  ) =>
+    new Gauge({
+      name: `koppelvlak_ldv_forward_${name}`,
+      help,
+      labelNames,
+      registers,
+      async collect() {
+        // While the database is away, the last known state remains.
+        const state = await readForwardState(pool).catch(() => undefined);
+        if (state !== undefined) show(this, state);
+      },
+    });
+  gauge('pending', 'Actions that wait to be forwarded to the other logbook', (pending, state) => {
+    pending.set(state.pending);
+  });
+  gauge('lag_seconds', 'How long the first of them has waited', (lag, state) => lag.set(state.oldestSeconds));
+  gauge(
     'issues',
     'What the other logbook does not have as it is here, by kind: `koppelvlak log forward-issues` lists them',
+    (issues, state) => {
+      for (const [kind, count] of Object.entries(state.issues)) issues.set({ kind }, count);
+    },
     ['kind'],
   );
+  const counter = (name: string, help: string) =>
+    new Counter({ name: `koppelvlak_ldv_forward_${name}_total`, help, registers });
   return {
     sent: counter('sent', 'Lines that this process has forwarded'),
     failures: counter('failures', 'How often forwarding failed in this process and is tried again, whatever the cause'),
-    show(state: ForwardState): void {
-      pending.set(state.pending);
-      lag.set(state.oldestSeconds);
-      for (const [kind, count] of Object.entries(state.issues)) issues.set({ kind }, count);
-    },
   };
 }

@@ -1,6 +1,6 @@
 /** The origins of a log: the first, and those that an operator begins after a conflict. */
 import type { Pool } from '../../database/pool.ts';
-import { type Db, transaction } from '../../database/transaction.ts';
+import { type Db, lock, transaction } from '../../database/transaction.ts';
 import { EMPTY_ROOT } from '../../lib/tlog/merkle.ts';
 import { checkpointIn } from '../../lib/tlog/note.ts';
 import type { NumberedRecords, ProofLogName } from '../../seams/proof-log.ts';
@@ -10,7 +10,7 @@ import {
   firstInQueue,
   headerLeaves,
   insertLog,
-  lockLog,
+  lockOf,
   readLog,
   type StoredLog,
   storeLastCheckpoint,
@@ -26,13 +26,9 @@ export interface BeginOptions {
   readonly numbered?: NumberedRecords | undefined;
 }
 
-/** The origin that a log has now; the first use begins it. @throws {Error} for operators, when it was begun with another key */
+/** The origin that a log has now; the first use begins it. */
 export async function openLog(options: BeginOptions): Promise<StoredLog> {
-  const { pool, log, proofKey } = options;
-  const stored = (await readLog(pool, log)) ?? (await begin(options));
-  if (signerOf(proofKey, stored.origin).key.text !== stored.verifierKey)
-    throw new Error(`the proof log ${log} was begun with another PROOF_KEY`);
-  return stored;
+  return (await readLog(options.pool, options.log)) ?? (await begin(options));
 }
 
 /** Begins a log: its origin is fixed from here on. */
@@ -40,7 +36,7 @@ async function begin({ pool, log, proofKey, host, numbered }: BeginOptions): Pro
   const origin = `${host()}/proof/v1/${log}`;
   const verifierKey = signerOf(proofKey, origin).key.text;
   return transaction(pool, async (db) => {
-    await lockLog(db, log);
+    await lock(db, lockOf(log));
     if ((await readLog(db, log)) === undefined) {
       const takenOverTo = numbered === undefined ? 0 : await lastWithoutEntry(db, log, numbered);
       await insertLog(db, { log, number: 1, origin, verifierKey, firstNumber: 1, takenOverTo, root: EMPTY_ROOT });
@@ -78,7 +74,7 @@ export async function beginNewOrigin(
   published: PublishedCheckpoints,
 ): Promise<NewOrigin> {
   return transaction(pool, async (db) => {
-    await lockLog(db, log);
+    await lock(db, lockOf(log));
     const old = await readLog(db, log);
     if (old === undefined) throw new Error(`the proof log ${log} was never begun in this database`);
     const last = published.get(old.origin) ?? old.checkpoint;

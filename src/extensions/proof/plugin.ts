@@ -148,18 +148,27 @@ function runInTurns(app: FastifyInstance, sequencers: readonly Sequencer[]): voi
   });
 }
 
-function checkOf(config: Config, pool: Pool, { log, conflict, waiting }: Sequencer): ReadinessCheck {
+/** How a log is doing, for readiness, metrics and operators. */
+async function stateOf(pool: Pool, { log, conflict, waiting }: Sequencer) {
+  const [stored, queue] = await Promise.all([readLog(pool, log), readQueue(pool, log)]);
+  const [fault, reason] = [conflict(), waiting()];
+  const unsigned =
+    fault === undefined ? reason && `nothing new is signed: ${reason}` : `nothing is signed: ${fault.message}`;
+  return { ...queue, leaves: stored?.size ?? 0, isConflict: fault !== undefined, unsigned };
+}
+
+type LogState = Awaited<ReturnType<typeof stateOf>>;
+
+function checkOf(config: Config, pool: Pool, sequencer: Sequencer): ReadinessCheck {
   const warningOf = async (): Promise<string | undefined> => {
-    const [fault, reason] = [conflict(), waiting()];
-    if (fault !== undefined) return `nothing is signed: ${fault.message}`;
-    if (reason !== undefined) return `nothing new is signed: ${reason}`;
-    if (isEnded(config, log)) return 'ended: what is recorded has no entry (PROOF_ENDED)';
-    const { pending, oldestSeconds } = await readQueue(pool, log);
+    const { pending, oldestSeconds, unsigned } = await stateOf(pool, sequencer);
+    if (unsigned !== undefined) return unsigned;
+    if (isEnded(config, sequencer.log)) return 'ended: what is recorded has no entry (PROOF_ENDED)';
     if (oldestSeconds <= LATE_INTERVALS * config.proof.intervalSeconds) return undefined;
     return `${pending} entries wait for a place, the first for ${Math.round(oldestSeconds)} s`;
   };
   return {
-    name: `proof log ${log}`,
+    name: `proof log ${sequencer.log}`,
     vital: false,
     check: async () => {
       const warning = await warningOf();
@@ -170,10 +179,9 @@ function checkOf(config: Config, pool: Pool, { log, conflict, waiting }: Sequenc
 
 /** For the operator's page. */
 function logsSection(pool: Pool, sequencers: readonly Sequencer[]): OperatorSection {
-  const rowOf = async ({ log, conflict, waiting }: Sequencer) => {
-    const [stored, { pending, oldestSeconds }] = await Promise.all([readLog(pool, log), readQueue(pool, log)]);
-    const fault = conflict()?.message ?? waiting() ?? '';
-    return [log, stored?.size ?? 0, pending, `${Math.round(oldestSeconds)} s`, fault];
+  const rowOf = async (sequencer: Sequencer) => {
+    const { leaves, pending, oldestSeconds, unsigned = '' } = await stateOf(pool, sequencer);
+    return [sequencer.log, leaves, pending, `${Math.round(oldestSeconds)} s`, unsigned];
   };
   return {
     title: 'Proof logs',
@@ -185,23 +193,25 @@ function logsSection(pool: Pool, sequencers: readonly Sequencer[]): OperatorSect
 }
 
 function measure(metrics: Registry, pool: Pool, sequencers: readonly Sequencer[]): void {
-  const gauge = (name: string, help: string, value: (sequencer: Sequencer) => Promise<number>): void => {
+  const gauge = (name: string, help: string, value: (state: LogState) => number): void => {
     new Gauge({
       name: `koppelvlak_proof_${name}`,
       help,
       labelNames: ['log'],
       registers: [metrics],
       async collect() {
-        for (const sequencer of sequencers) this.set({ log: sequencer.log }, await value(sequencer).catch(() => 0));
+        for (const sequencer of sequencers) {
+          // While the database is away, the last known value remains.
+          const state = await stateOf(pool, sequencer).catch(() => undefined);
+          if (state !== undefined) this.set({ log: sequencer.log }, value(state));
+        }
       },
     });
   };
-  gauge('leaves', 'Leaves of the tree', async ({ log }) => (await readLog(pool, log))?.size ?? 0);
-  gauge('queue', 'Entries without a place', async ({ log }) => (await readQueue(pool, log)).pending);
-  gauge('lateness_seconds', 'How long the first entry without a place has waited', async ({ log }) => {
-    return (await readQueue(pool, log)).oldestSeconds;
-  });
-  gauge('conflict', '1 while nothing is signed because the tree does not extend what was published', async (one) =>
-    one.conflict() === undefined ? 0 : 1,
+  gauge('leaves', 'Leaves of the tree', ({ leaves }) => leaves);
+  gauge('queue', 'Entries without a place', ({ pending }) => pending);
+  gauge('lateness_seconds', 'How long the first entry without a place has waited', (state) => state.oldestSeconds);
+  gauge('conflict', '1 while nothing is signed because the tree does not extend what was published', (state) =>
+    state.isConflict ? 1 : 0,
   );
 }

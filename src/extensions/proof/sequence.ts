@@ -1,7 +1,7 @@
 /** Which leaves a tree gets next: entries of the queue or of the feed, padding, and leaves without a record. */
 import { createHmac, createSecretKey, hash } from 'node:crypto';
 import type { Pool } from '../../database/pool.ts';
-import { type Db, transaction } from '../../database/transaction.ts';
+import { type Db, transaction, tryLock } from '../../database/transaction.ts';
 import { Frontier } from '../../lib/tlog/merkle.ts';
 import { readHashesFromTiles } from '../../lib/tlog/tiles.ts';
 import type { NumberedEntry, NumberedRecords, ProofLogName } from '../../seams/proof-log.ts';
@@ -9,15 +9,7 @@ import { deriveSeed } from './keys.ts';
 import { entryWith } from './record.ts';
 import { ConflictError } from './state.ts';
 import { appendLeaves, ENTRY_BYTES, tileReader } from './store/leaves.ts';
-import {
-  headerLeaves,
-  moveLog,
-  readLog,
-  readOrigins,
-  type StoredLog,
-  takeFromQueue,
-  tryLockLog,
-} from './store/logs.ts';
+import { headerLeaves, lockOf, moveLog, readLog, readOrigins, type StoredLog, takeFromQueue } from './store/logs.ts';
 
 /** Entries that get their place in one transaction. */
 const BATCH = 20_000;
@@ -38,7 +30,7 @@ export interface SequenceOptions {
 export async function sequenceBatch(options: SequenceOptions): Promise<boolean> {
   const { pool, log } = options;
   return transaction(pool, async (db) => {
-    const stored = (await tryLockLog(db, log)) ? await readLog(db, log) : undefined;
+    const stored = (await tryLock(db, lockOf(log))) ? await readLog(db, log) : undefined;
     if (stored === undefined) return false;
     const frontier = await Frontier.load(stored.size, readHashesFromTiles(stored.size, tileReader(db, stored)));
     if (Buffer.compare(frontier.root(), stored.root) !== 0)

@@ -18,7 +18,7 @@ import { type BeginOptions, openLog } from './origins.ts';
 import { type SequenceOptions, sequenceBatch } from './sequence.ts';
 import { ConflictError, type PublishedCheckpoints } from './state.ts';
 import { MissingTileError, tileReader } from './store/leaves.ts';
-import { readLog, readOrigins, type StoredLog, storeCheckpoint } from './store/logs.ts';
+import { readLog, type StoredLog, storeCheckpoint } from './store/logs.ts';
 import { type Contradiction, contradicts, type WitnessClient } from './witness/client.ts';
 
 export interface SequencerOptions extends BeginOptions, SequenceOptions {
@@ -49,22 +49,10 @@ export function createSequencer(options: SequencerOptions): Sequencer {
   /** The origin that witnesses were asked about since this process started. */
   let confirmed: string | undefined;
 
-  /**
-   * @param others whether instances and, for a state that was lost, witnesses are asked as well, before anything is signed
-   * @throws {ConflictError} unless the tree of the database extends what was published, by whoever knows the newest
-   */
-  async function requireExtension(read: StoredLog, others = false): Promise<void> {
-    const own = published.get(read.origin);
-    const seen = others ? await options.seen?.(read) : undefined;
-    // Read anew: meanwhile another instance may have published a larger tree.
-    const stored =
-      seen === undefined ? read : ((await readOrigins(pool, log)).find(({ origin }) => origin === read.origin) ?? read);
-    const known = [own ?? [], seen?.filter((note) => isSigned(stored, note)) ?? []].flat();
-    if (known.length === 0 && stored.size > 0) {
-      const vouched = others ? await vouchedFor(stored) : undefined;
-      if (vouched === undefined) throw new ConflictError('PROOF_STATE has no checkpoint of a tree that is not empty');
-      known.push(vouched);
-    }
+  /** @throws {ConflictError} unless the tree of the database extends what was published */
+  async function requireExtension(stored: StoredLog, known: readonly string[]): Promise<void> {
+    if (known.length === 0 && stored.size > 0)
+      throw new ConflictError('PROOF_STATE has no checkpoint of a tree that is not empty');
     for (const note of known) {
       const { size, root } = checkpointIn(note);
       if (size > stored.size)
@@ -72,9 +60,26 @@ export function createSequencer(options: SequencerOptions): Sequencer {
       if (Buffer.compare(await rootAt(stored, size), root) !== 0)
         throw new ConflictError(`the first ${size} leaves of the database are not those that were published`);
     }
+  }
+
+  /** What this instance published last of an origin. */
+  function ownOf({ origin }: StoredLog): readonly string[] {
+    return [published.get(origin) ?? []].flat();
+  }
+
+  /** Compares with whoever may know a newer checkpoint: instances and, for a state that was lost, witnesses. @throws {ConflictError} */
+  async function requireNewest(): Promise<StoredLog> {
+    const seen = (await options.seen?.(await openLog(options))) ?? [];
+    // Read after that: meanwhile another instance may have published a larger tree.
+    const stored = await openLog(options);
+    const own = ownOf(stored);
+    const known = [...own, ...seen.filter((note) => isSigned(stored, note))];
+    if (known.length === 0) known.push(...(await vouchedFor(stored)));
+    await requireExtension(stored, known);
     // A file that was lost is made anew from what the others know.
-    const newest = known.toSorted((a, b) => checkpointIn(b).size - checkpointIn(a).size)[0];
-    if (own === undefined && newest !== undefined) await published.put(stored.origin, newest);
+    const [newest] = known.toSorted((a, b) => checkpointIn(b).size - checkpointIn(a).size);
+    if (own.length === 0 && newest !== undefined) await published.put(stored.origin, newest);
+    return stored;
   }
 
   function rootAt(stored: StoredLog, size: number): Promise<Uint8Array> {
@@ -90,12 +95,12 @@ export function createSequencer(options: SequencerOptions): Sequencer {
   }
 
   /** The checkpoint of the database, when a witness that remembers the log confirms it. */
-  async function vouchedFor(stored: StoredLog): Promise<string | undefined> {
-    if (witnesses === undefined || stored.checkpoint === null) return undefined;
+  async function vouchedFor(stored: StoredLog): Promise<readonly string[]> {
+    if (witnesses === undefined || stored.checkpoint === null || stored.size === 0) return [];
     await requireSigned(stored, stored.checkpoint);
     const { confirmed: vouching, contradiction } = await witnesses.confirm(stored.checkpoint);
     if (contradiction !== undefined) await requireKnown(contradiction, stored.checkpoint);
-    return vouching > 0 ? stored.checkpoint : undefined;
+    return vouching > 0 ? [stored.checkpoint] : [];
   }
 
   /** @throws {ConflictError} unless another instance has published meanwhile what a witness has cosigned */
@@ -132,7 +137,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
     const stored = await openLog(options);
     if (stored.checkpoint !== null && checkpointIn(stored.checkpoint).size === stored.size)
       return { stored, note: stored.checkpoint };
-    await requireExtension(stored);
+    await requireExtension(stored, ownOf(stored));
     const text = formatCheckpoint(stored);
     const note = formatNote(text, [signerOf(proofKey, stored.origin).sign(text)]);
     return (await storeCheckpoint(pool, stored, note)) ? { stored, note } : undefined;
@@ -158,18 +163,15 @@ export function createSequencer(options: SequencerOptions): Sequencer {
     const stored = await readLog(pool, log);
     if (stored === undefined || stored.checkpoint === null) return stored;
     if (stored.checkpoint === published.get(stored.origin)) return stored;
-    await requireExtension(stored);
+    await requireExtension(stored, ownOf(stored));
     await requireSigned(stored, stored.checkpoint);
     await published.put(stored.origin, stored.checkpoint);
     return stored;
   }
 
   async function round(): Promise<void> {
-    const stored = await openLog(options);
-    const isDue = stored.checkpointAge === null || stored.checkpointAge >= options.intervalSeconds / 2;
-    const isSignedWhole = stored.checkpoint !== null && checkpointIn(stored.checkpoint).size === stored.size;
-    await requireExtension(stored, isDue || !isSignedWhole || published.get(stored.origin) === undefined);
-    if (published.get(stored.origin) === undefined) {
+    const stored = await requireNewest();
+    if (ownOf(stored).length === 0) {
       // The empty tree first: from then on there is something that the tree must extend.
       await sign();
       await publish();
@@ -177,6 +179,8 @@ export function createSequencer(options: SequencerOptions): Sequencer {
     const isGoingOn = await isConfirmed();
     waiting = isGoingOn ? undefined : 'no witness has answered since the start (PROOF_WITNESSES)';
     if (!isGoingOn) return;
+    // Of several instances, one gives places in each interval.
+    const isDue = stored.checkpointAge === null || stored.checkpointAge >= options.intervalSeconds / 2;
     while (isDue && (await sequenceBatch(options)));
     await signWithWitnesses();
     await publish();

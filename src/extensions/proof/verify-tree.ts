@@ -1,8 +1,8 @@
 /** A tree of the database compared with itself: its tiles and root with what its entries make, and its checkpoints with both. */
 import type { Db } from '../../database/transaction.ts';
-import { Frontier, HASH_BYTES, leafHash, rootHash } from '../../lib/tlog/merkle.ts';
+import { Frontier, leafHash, rootHash } from '../../lib/tlog/merkle.ts';
 import { checkpointIn, FormatError, openNote, parseVerifierKey } from '../../lib/tlog/note.ts';
-import { addToTiles, type GrowingTile, readHashesFromTiles, TILE_WIDTH, tilesOf } from '../../lib/tlog/tiles.ts';
+import { addToTiles, type GrowingTile, readHashesFromTiles, TILE_WIDTH } from '../../lib/tlog/tiles.ts';
 import { bindingEntry, PRUNED_ENTRY, paddingEntries } from './sequence.ts';
 import { ENTRY_BYTES, MissingTileError, readBundles, tileReader } from './store/leaves.ts';
 import type { StoredLog } from './store/logs.ts';
@@ -98,7 +98,6 @@ export async function verifyTree(
     await compareTiles(options, stored, tiles, ({ hashes }) => hashes.length === TILE_WIDTH);
   }
   await compareTiles(options, stored, tiles, () => true);
-  await nameExtraTiles(options, stored);
   const name = `tree ${origin}`;
   if (Buffer.compare(frontier.root(), stored.root) !== 0)
     found({ name, fault: 'its entries do not have the root that is stored' });
@@ -130,22 +129,6 @@ async function compareTiles(
       if (!(error instanceof MissingTileError)) throw error;
       found({ name, fault: 'is missing' });
     }
-  }
-}
-
-/** Tiles that the size does not have: a tree whose size was moved back. */
-async function nameExtraTiles({ db, found }: VerifyTreeOptions, stored: StoredLog): Promise<void> {
-  const { log, number, origin, size } = stored;
-  const widths = new Map<unknown, number>();
-  for (const { level, index, width } of tilesOf(size)) widths.set(level, index * TILE_WIDTH + width);
-  const { rows } = await db.query<{ level: number; hashes: number }>(
-    `select level as level, max(tile * ${TILE_WIDTH} + octet_length(hashes) / ${HASH_BYTES}) as hashes from proof.tiles
-     where log = $1::text and nummer = $2::integer group by level`,
-    [log, number],
-  );
-  for (const { level, hashes } of rows) {
-    if (hashes > (widths.get(level) ?? 0))
-      found({ name: `tiles of level ${level} of ${origin}`, fault: 'hold more than the size of the tree' });
   }
 }
 

@@ -38,13 +38,6 @@ export function parseTilePath(path: string): Tile | undefined {
   return Number.isSafeInteger(tile.index) && tilePath(tile) === path ? tile : undefined;
 }
 
-/** The tiles of hashes of a tree, level by level; the last of each level may be partial. */
-export function* tilesOf(size: number): Generator<Tile> {
-  for (let level = 0; hashesAt(level, size) > 0; level += 1) {
-    for (let index = 0; index * TILE_WIDTH < hashesAt(level, size); index += 1) yield widest(level, index, size);
-  }
-}
-
 /** A tile of a growing tree, as far as its hashes are known. */
 export interface GrowingTile {
   readonly level: number;

@@ -1,6 +1,6 @@
 /** A tree in memory, grown leaf by leaf, with its tiles. Leaf i is the entry "entry i". */
 import { Frontier, leafHash, type ReadHashes } from '../../../src/lib/tlog/merkle.ts';
-import { type ReadTiles, TILE_WIDTH, tilePath } from '../../../src/lib/tlog/tiles.ts';
+import { type ReadTiles, TILE_WIDTH, type Tile, tilePath } from '../../../src/lib/tlog/tiles.ts';
 
 export function entry(index: number): Uint8Array {
   return Buffer.from(`entry ${index}`);
@@ -48,4 +48,12 @@ export function decodeBundle(bundle: Uint8Array): Uint8Array[] {
     from = end;
   }
   return entries;
+}
+
+/** The tiles of hashes of a tree, level by level; the last of each level may be partial. */
+export function* tilesOf(size: number): Generator<Tile> {
+  for (let level = 0, hashes = size; hashes > 0; level += 1, hashes = Math.floor(hashes / TILE_WIDTH)) {
+    for (let index = 0; index * TILE_WIDTH < hashes; index += 1)
+      yield { level, index, width: Math.min(TILE_WIDTH, hashes - index * TILE_WIDTH) };
+  }
 }

@@ -12,15 +12,8 @@ import {
   verifyConsistency,
   verifyInclusion,
 } from '../../../src/lib/tlog/merkle.ts';
-import {
-  encodeBundle,
-  hasTile,
-  parseTilePath,
-  readHashesFromTiles,
-  tilePath,
-  tilesOf,
-} from '../../../src/lib/tlog/tiles.ts';
-import { decodeBundle, entry, type GrownTree, growTree } from './grown-tree.ts';
+import { encodeBundle, hasTile, parseTilePath, readHashesFromTiles, tilePath } from '../../../src/lib/tlog/tiles.ts';
+import { decodeBundle, entry, type GrownTree, growTree, tilesOf } from './grown-tree.ts';
 import { askGo, hasGo, recorded, WITHOUT_GO } from './judge.ts';
 
 const LARGEST = 70_000;

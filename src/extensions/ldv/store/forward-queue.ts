@@ -10,7 +10,7 @@ interface ForwardTurn {
 }
 
 /**
- * Makes this transaction the one that forwards until it ends; undefined while another transaction does.
+ * Makes this transaction the one that forwards until it ends; undefined while another transaction does, and when nothing waits.
  * @param silenceMs the database ends the transaction when its process says nothing for so long (milliseconds)
  */
 export async function beginForwarding(db: Db, silenceMs: number): Promise<ForwardTurn | undefined> {
@@ -19,7 +19,8 @@ export async function beginForwarding(db: Db, silenceMs: number): Promise<Forwar
     name: 'verwerkingenlog-forward-turn',
     text: `select mislukt as failures,
         greatest(0, extract(epoch from not_before - clock_timestamp()) * 1000)::double precision as "waitMs"
-      from verwerkingenlog.ldv_forward_state for update skip locked`,
+      from verwerkingenlog.ldv_forward_state
+      where exists (select from verwerkingenlog.ldv_forward_queue) for update skip locked`,
   });
   return rows[0];
 }
@@ -35,15 +36,6 @@ export async function recordForwardFailure(db: Db, reason: string, waitMs: numbe
   });
 }
 
-/** Whether an action waits. */
-export async function hasForwardQueue(db: Db): Promise<boolean> {
-  const { rows } = await db.query<{ waits: boolean }>({
-    name: 'verwerkingenlog-forward-waits',
-    text: 'select exists (select from verwerkingenlog.ldv_forward_queue) as waits',
-  });
-  return rows[0]?.waits === true;
-}
-
 /** An action in the queue. */
 export interface QueuedActie {
   readonly volgnummer: number;
@@ -55,8 +47,6 @@ export interface QueuedActie {
   /** Whether it was deleted, or made confidential, since. */
   readonly vervallen: boolean;
   readonly vertrouwelijk: boolean;
-  /** False: it was removed after its retention term. */
-  readonly bestaat: boolean;
 }
 
 /** The first of the queue, in order. */
@@ -79,11 +69,8 @@ export async function readForwardQueue(db: Db, limit: number): Promise<QueuedAct
     values: [queued.map(({ actieId }) => actieId)],
   });
   const known = new Map(facts.map((fact) => [fact.actieId, fact]));
-  return queued.map((one) => {
-    const fact = known.get(one.actieId);
-    const bestaat = fact !== undefined;
-    return { spans: 1, vervallen: false, vertrouwelijk: false, ...fact, ...one, bestaat };
-  });
+  const removed = { spans: 1, vervallen: false, vertrouwelijk: false };
+  return queued.map((one) => ({ ...removed, ...known.get(one.actieId), ...one }));
 }
 
 /** The first versions of actions, by action. */

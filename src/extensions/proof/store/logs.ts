@@ -1,5 +1,5 @@
 /** The logs of this database: their origins, sizes and checkpoints, and the queue of entries without an index. */
-import { type Db, lock, tryLock } from '../../../database/transaction.ts';
+import type { Db } from '../../../database/transaction.ts';
 import type { NumberedEntry, ProofLogName } from '../../../seams/proof-log.ts';
 
 /** One origin of a log. */
@@ -19,13 +19,12 @@ export interface StoredLog {
   readonly root: Uint8Array;
   /** The last signed note; `null` before the first. */
   readonly checkpoint: string | null;
-  readonly checkpointAt: Date | null;
-  /** Seconds since then, by the clock of the database. */
+  /** Seconds since it was signed, by the clock of the database. */
   readonly checkpointAge: number | null;
 }
 
 const COLUMNS = `log, nummer as number, origin, sleutel as "verifierKey", started_at as "begunAt", first_number as "firstNumber",
-  adopted_to as "takenOverTo", size as size, root_hash as root, checkpoint, checkpoint_at as "checkpointAt",
+  adopted_to as "takenOverTo", size as size, root_hash as root, checkpoint,
   extract(epoch from clock_timestamp() - checkpoint_at)::float8 as "checkpointAge"`;
 
 /** Every origin of a log, the first one first. */
@@ -70,14 +69,9 @@ export async function insertLog(db: Db, begun: NewLog): Promise<void> {
   );
 }
 
-/** Takes the lock of a log until the transaction ends. @returns false when another instance has it */
-export function tryLockLog(db: Db, log: ProofLogName): Promise<boolean> {
-  return tryLock(db, `proof ${log}`);
-}
-
-/** Waits for that lock. */
-export function lockLog(db: Db, log: ProofLogName): Promise<void> {
-  return lock(db, `proof ${log}`);
+/** Who gives places in a log, or begins an origin, has this lock of the database. */
+export function lockOf(log: ProofLogName): string {
+  return `proof ${log}`;
 }
 
 export async function moveLog(db: Db, { log, number }: StoredLog, size: number, root: Uint8Array): Promise<void> {
