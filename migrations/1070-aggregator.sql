@@ -54,10 +54,7 @@ create table aggregator.bron (
   lease_number bigint not null default 0,
   lease_holder text,
   lease_until timestamptz,
-  -- How many issues of a source were dropped to keep room for newer ones.
-  issues_dropped bigint not null default 0,
   -- The place in the feed was given up, so redactions may have been missed. Where its history is read: null is its beginning.
-  read_history boolean not null default false,
   history_cursor text,
   -- Number of the last record that was read before; null when nothing says which.
   history_after bigint,
@@ -69,12 +66,8 @@ create table aggregator.bron (
   voortgang jsonb,
   -- A hash of this source was the one that we would make; then one that is not is wrong.
   hash_matches boolean not null default false,
-  -- Organisations that its service document names; when all of them are taken from elsewhere there is nothing to read.
-  genoemd text[] not null default '{}',
-  nothing_to_read boolean not null default false,
-  -- Numbers of a source that are missing are looked for in the pages after them; how far, when a turn ended over it. As JSON:
-  -- see `LookAhead` in src/extensions/aggregator/feed/explain-gaps.ts.
-  vooruit jsonb
+  -- Organisations that its service document names.
+  genoemd text[] not null default '{}'
 );
 create index bron_volgende on aggregator.bron (volgende) where (toestand = 'actief');
 grant select, insert, update, delete on aggregator.bron to koppelvlak_dienst;
@@ -101,13 +94,11 @@ create table aggregator.seen (
   organisatiecode text collate "C" not null,
   resource_type text not null,
   bronidentificatie text collate "C" not null,
-  -- The number of the record by which the snapshot shows a resource: a redaction with a lower one is of what was before.
-  nummer bigint,
   primary key (bron_id, organisatiecode, resource_type, bronidentificatie)
 );
 grant select, insert, update, delete on aggregator.seen to koppelvlak_dienst;
 
--- What was not as it should be.
+-- What is not as it should be; deleted when it is found no longer.
 create table aggregator.issues (
   bron_id integer not null references aggregator.bron on delete cascade,
   wat text not null,
@@ -120,7 +111,6 @@ create table aggregator.issues (
   blokkeert boolean not null,
   sinds timestamptz not null,
   laatst timestamptz not null,
-  opgelost timestamptz,
   -- Its natural key has columns that may be null, so it cannot be the primary key.
   id bigint generated always as identity primary key,
   unique nulls not distinct (bron_id, wat, waar, detail, window_from, window_to)
@@ -174,8 +164,6 @@ create table aggregator.coverage (
   maand text not null,
   getoond integer not null,
   aanwezig integer not null,
-  naamloos integer not null,
-  ontbreekt text[] not null,
   gemeten timestamptz not null,
   primary key (bron_id, maand)
 );

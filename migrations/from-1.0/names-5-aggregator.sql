@@ -12,14 +12,11 @@ alter table aggregator.bron rename column fout_sinds to error_since;
 alter table aggregator.bron rename column huur_nummer to lease_number;
 alter table aggregator.bron rename column huurder to lease_holder;
 alter table aggregator.bron rename column huur_tot to lease_until;
-alter table aggregator.bron rename column meldingen_weggelaten to issues_dropped;
-alter table aggregator.bron rename column historie_lezen to read_history;
 alter table aggregator.bron rename column historie_cursor to history_cursor;
 alter table aggregator.bron rename column historie_na to history_after;
 alter table aggregator.bron rename column historie_sluit_aan to history_connects;
 alter table aggregator.bron rename column historie_gemist to history_missed;
 alter table aggregator.bron rename column hash_klopt to hash_matches;
-alter table aggregator.bron rename column niets_te_lezen to nothing_to_read;
 alter table aggregator.bron_organisatie rename column bron_bijgewerkt to source_updated_at;
 alter table aggregator.gezien rename to seen;
 alter table aggregator.geweigerd rename to refused;
@@ -58,3 +55,13 @@ alter table aggregator.refused rename constraint geweigerd_bron_id_fkey to refus
 alter table aggregator.seen rename constraint gezien_bron_id_fkey to seen_bron_id_fkey;
 alter table aggregator.windows rename constraint venster_bron_id_fkey to windows_bron_id_fkey;
 alter sequence aggregator.melding_id_seq rename to issues_id_seq;
+-- The history of a source is now read before its snapshot, not after it: one that is due begins again.
+update aggregator.bron
+   set fase = 'historie', snapshot_cursor = null, snapshot_feed_cursor = null, voortgang = null
+ where historie_lezen;
+alter table aggregator.bron drop column historie_lezen, drop column niets_te_lezen, drop column meldingen_weggelaten,
+  drop column vooruit;
+alter table aggregator.seen drop column nummer;
+delete from aggregator.issues where opgelost is not null;
+alter table aggregator.issues drop column opgelost;
+alter table aggregator.coverage drop column naamloos, drop column ontbreekt;

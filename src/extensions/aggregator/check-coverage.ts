@@ -5,18 +5,15 @@ import { saveCoverage } from './store/windows.ts';
 import { type Coverage, measureReadings } from './supplier/coverage.ts';
 import { supplierSource } from './supplier/read-supplier.ts';
 import type { KnownItem, WindowReading } from './supplier/source-adapter.ts';
-import { quarters, roundWindows } from './supplier/windows.ts';
+import { type Period, periodWindows, roundWindows } from './supplier/windows.ts';
 
-export interface CheckOptions {
-  /** Days (`YYYY-MM-DD`); absent: all of them. */
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
+interface CheckOptions extends Period {
   readonly signal: AbortSignal;
   readonly progress: (line: string) => void;
 }
 
 /** What the feed has of what the supplier shows; not `complete` when not all of it could be read. */
-export type CheckedCoverage = Coverage & { readonly complete: boolean };
+type CheckedCoverage = Coverage & { readonly complete: boolean };
 
 /** Counts what a supplier shows and what the feed has, without publishing anything; stores the result, and logs it when something is missing. */
 export async function checkCoverage(
@@ -29,11 +26,10 @@ export async function checkCoverage(
   try {
     const of = supplierSource(source, deps.adapters);
     const { all } = roundWindows(of.from, clock.now());
-    const from = options.from ?? all[0]?.from ?? of.from;
-    const to = options.to ?? all.at(-1)?.to ?? from;
+    const windows = periodWindows(all, options);
     const readings: WindowReading[] = [];
     const everyKnown: KnownItem[] = [];
-    for (const window of quarters({ from, to })) {
+    for (const window of windows) {
       options.signal.throwIfAborted();
       const known = await readItemsIn(pool, source.id, window);
       const request = { source: of.source, window, depth: 'full', known, signal: options.signal } as const;
@@ -45,7 +41,10 @@ export async function checkCoverage(
       options.progress(`${window.from} to ${window.to}: ${items.length + reading.unchanged.length} items`);
     }
     const coverage = await measureReadings(pool, of.source.organisatiecode, readings, everyKnown);
-    await saveCoverage(pool, source.id, coverage, { from, to }, clock.now());
+    const [first, last] = [windows[0], windows.at(-1)];
+    if (first !== undefined && last !== undefined) {
+      await saveCoverage(pool, source.id, coverage, { from: first.from, to: last.to }, clock.now());
+    }
     const complete = readings.every((reading) => reading.complete);
     if (coverage.percentage < 100 || !complete) {
       log.warn(

@@ -12,7 +12,10 @@ import type { Supplier } from './source.ts';
 import { createCallSlots } from './store/call-slots.ts';
 import type { SourceAdapter } from './supplier/source-adapter.ts';
 
-type Limits = Pick<Config['aggregator'], 'ids' | 'maxAnswerBytes' | 'maxSnapshotRecords' | 'pollMs' | 'backoffMaxMs'>;
+type Limits = Pick<
+  Config['aggregator'],
+  'maxAnswerBytes' | 'maxSnapshotRecords' | 'pollMs' | 'backoffMs' | 'backoffMaxMs'
+>;
 
 export interface AggregatorDependencies extends Limits {
   readonly pool: Pool;

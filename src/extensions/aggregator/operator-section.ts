@@ -31,19 +31,15 @@ export function sourcesSection(db: Db): OperatorSection {
 
 function completeness({ dekking, openGeweigerd, achtergehouden, meldingen }: SourceState): string {
   const parts = [
-    dekking === null ? undefined : `${dekking} % of what the supplier shows`,
-    counted(openGeweigerd, 'resource refused', 'resources refused'),
-    counted(achtergehouden, 'delete withheld', 'deletes withheld'),
-    counted(meldingen, 'open issue', 'open issues'),
-  ].filter((part) => part !== undefined);
+    ...(dekking === null ? [] : [`${dekking} % of what the supplier shows`]),
+    ...(openGeweigerd === 0 ? [] : [`resources refused: ${openGeweigerd}`]),
+    ...(achtergehouden === 0 ? [] : [`deletes withheld: ${achtergehouden}`]),
+    ...(meldingen === 0 ? [] : [`open issues: ${meldingen}`]),
+  ];
   return parts.length === 0 ? 'nothing missing that is known' : parts.join(', ');
-}
-
-function counted(number: number, one: string, more: string): string | undefined {
-  return number === 0 ? undefined : `${number} ${number === 1 ? one : more}`;
 }
 
 function fault({ mislukt, fout, foutSinds }: SourceState): string {
   if (mislukt === 0) return '';
-  return `${fout ?? 'unknown'} (${mislukt} ${mislukt === 1 ? 'time' : 'times'} since ${foutSinds?.toISOString() ?? 'unknown'})`;
+  return `${fout ?? 'unknown'} (failures: ${mislukt}, since ${foutSinds?.toISOString() ?? 'unknown'})`;
 }

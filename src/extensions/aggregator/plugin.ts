@@ -5,14 +5,12 @@ import fp from 'fastify-plugin';
 import { limitYoungGeneration } from '../../lib/scheduling.ts';
 import { closeDependencies, openDependencies } from './dependencies.ts';
 import { followSource } from './feed/follow-source.ts';
-import { createAggregatorMetrics } from './metrics.ts';
+import { registerSourceMetrics } from './metrics.ts';
 import { sourcesSection } from './operator-section.ts';
 import { readCompletenessOf } from './store/sources.ts';
 import { readSupplier } from './supplier/read-supplier.ts';
-import { createScheduler, runSource, type WorkerDependencies } from './worker.ts';
+import { createScheduler, runSource } from './worker.ts';
 
-/** Pages that are read of a source before others are read. */
-const PAGES_PER_RUN = 10;
 /** Suppliers that are read at the same time; the adapter limits the calls. */
 const SUPPLIERS_AT_ONCE = 4;
 
@@ -24,17 +22,7 @@ export const plugin = fp(
     const pool = app.database.shares.raadsfeed;
     const { clock, publicBaseUrl, proof } = app;
     const deps = openDependencies({ config, pool, clock, log, publicBaseUrl, proof });
-    const worker: WorkerDependencies = {
-      ...deps,
-      metrics: createAggregatorMetrics(app.metrics, pool),
-      backoff: { firstMs: settings.backoffMs, maxMs: settings.backoffMaxMs },
-      read: async (lease, signal) => {
-        const { source } = lease;
-        if (source.soort === 'leveranciers-api') return await readSupplier(lease, deps, signal);
-        const tolerant = source.failureKind === 'records' && source.failures >= 2;
-        return await followSource(lease, deps, { signal, maxPages: PAGES_PER_RUN, tolerant });
-      },
-    };
+    registerSourceMetrics(app.metrics, pool);
     const schedulers = (['feed', 'leveranciers-api'] as const).map((soort) =>
       createScheduler({
         pool,
@@ -44,7 +32,7 @@ export const plugin = fp(
         concurrency: soort === 'feed' ? settings.concurrency : SUPPLIERS_AT_ONCE,
         leaseSeconds: settings.leaseSeconds,
         stopping,
-        run: (lease, signal) => runSource(lease, worker, signal),
+        run: (lease, signal) => runSource(lease, soort === 'feed' ? followSource : readSupplier, deps, signal),
       }),
     );
     app.addHook('onListen', async () => {

@@ -1,4 +1,4 @@
-import { fixed, flag, list, retired, setting, url } from '../../settings/kinds.ts';
+import { fixed, list, retired, setting, url } from '../../settings/kinds.ts';
 import type { Config } from '../../settings/read-config.ts';
 
 declare module '../../settings/read-config.ts' {
@@ -20,8 +20,6 @@ export const settings = {
       'Woo categories by type of document, or by register (name or number) when the type has none; others have `c_db4862c3`.',
     ),
 
-    /** Gives every record an `aggregatorId`: UUID version 5 of its identity, which any reader can derive. */
-    ids: fixed('AGGREGATOR_IDS', false, flag),
     /** Base address of the NotuBiz API; absent: its public one, the only one there is. */
     notubizUrl: retired('NOTUBIZ_URL', url('https', 'http'), 'it is always the public one'),
     /** Time in minutes between readings of the current quarters: what was modified. */

@@ -15,20 +15,19 @@ export interface Source {
   readonly rol: 'bronhouder' | 'aggregator' | null;
   readonly documentEtag: string | null;
   readonly documentReadAt: Date | null;
-  /** `stand`: the snapshot is being read; `historie`: the history for redactions that were missed; `feed`: the log after both. */
+  /** `historie`: the history is being read for redactions that were missed; `stand`: the snapshot; `feed`: the log after both. */
   readonly phase: 'stand' | 'historie' | 'feed';
   /** Resources that neither the snapshot nor the feed after it shows will be deleted. */
   readonly isComparing: boolean;
   readonly snapshotCursor: string | null;
+  /** Where the feed is read from after the snapshot. */
   readonly snapshotFeedCursor: string | null;
   readonly cursor: string | null;
   readonly etag: string | null;
   /** Number of the last record that was read; `null` when only the cursor is known. */
   readonly lastNumber: number | null;
   readonly pageSize: number;
-  /** A cursor of the feed was given up, so its history is read for redactions. */
-  readonly mustReadHistory: boolean;
-  /** From where; `null`: from its beginning. */
+  /** Where the history is read from; `null`: from its beginning. */
   readonly historyCursor: string | null;
   /** The last number that was read before. */
   readonly historyAfter: number | null;
@@ -38,14 +37,10 @@ export interface Source {
   readonly historyMissed: boolean;
   /** As JSON; see `ReadingProgress`. */
   readonly progress: unknown;
-  /** As JSON; see `LookAhead`. */
-  readonly lookAhead: unknown;
   /** A hash of this source equalled the one that we compute. */
   readonly hashMatches: boolean;
   /** Organisations that its service document names. */
   readonly named: readonly string[];
-  /** All of them are taken from other sources. */
-  readonly hasNothingToRead: boolean;
   readonly allowMassDelete: boolean;
   /** When a comparison with withheld deletes is repeated. */
   readonly compareAgainAt: Date | null;

@@ -5,8 +5,7 @@ import { FeedFault } from '../../lib/feed-client/client.ts';
 import type { Logger } from '../../lib/log.ts';
 import { backoffMs } from '../../lib/outbound/outbound-client.ts';
 import { OutboundError } from '../../lib/outbound/outbound-error.ts';
-import type { AggregatorDependencies } from './dependencies.ts';
-import type { AggregatorMetrics } from './metrics.ts';
+import type { SupplierDependencies } from './dependencies.ts';
 import { type Lease, LeaseLostError, type Source } from './source.ts';
 import { addIssues, resolveIssues } from './store/issues.ts';
 import { claimDueSources, releaseSource, renewLeases } from './store/leased-source.ts';
@@ -35,8 +34,6 @@ export interface Scheduler {
 
 /** Milliseconds between queries for sources that are due, of all readers of a scheduler together. */
 const POLL_MS = 200;
-/** Milliseconds until the next query after one that failed. */
-const RETRY_MS = 1000;
 
 /** Reads a few sources at a time: each reader takes one that is due, and the next as soon as that one was released. */
 export function createScheduler(options: SchedulerOptions): Scheduler {
@@ -48,7 +45,6 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
 
   const read = async (): Promise<void> => {
     while (!signal.aborted) {
-      let wait = POLL_MS * concurrency * (0.5 + Math.random());
       try {
         const [lease] = await claimDueSources(pool, holder, { soort, limit: 1, leaseSeconds });
         if (lease !== undefined) {
@@ -57,9 +53,8 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
         }
       } catch (error) {
         if (!signal.aborted) log.warn({ err: error }, 'sources cannot be claimed');
-        wait = RETRY_MS;
       }
-      await sleep(wait, undefined, { signal }).catch(() => undefined);
+      await sleep(POLL_MS * concurrency * (0.5 + Math.random()), undefined, { signal }).catch(() => undefined);
     }
   };
   return {
@@ -85,68 +80,74 @@ export function keepLeases(pool: Pool, holder: string, leaseSeconds: number, log
   return setInterval(renew, (leaseSeconds * 1000) / 3).unref();
 }
 
-export interface WorkerDependencies extends AggregatorDependencies {
-  readonly metrics: AggregatorMetrics;
-  readonly backoff: { readonly firstMs: number; readonly maxMs: number };
-  /** Reads a source for a while. @returns milliseconds until it is due again */
-  readonly read: (lease: Lease, signal: AbortSignal) => Promise<{ readonly inMs: number }>;
-}
+type WorkerDependencies = Pick<SupplierDependencies, 'pool' | 'clock' | 'log' | 'backoffMs' | 'backoffMaxMs'>;
+
+/** Reads a source for a while. @returns milliseconds until it is due again */
+type ReadSource<D> = (lease: Lease, deps: D, signal: AbortSignal) => Promise<{ readonly inMs: number }>;
 
 /** Milliseconds after which a source is tried again when the fault was ours. */
 const OWN_FAULT_MS = 5000;
 
 /** Reads a leased source and releases it: due again later, or with a failure that is stored. Never throws. */
-export async function runSource(lease: Lease, deps: WorkerDependencies, signal: AbortSignal): Promise<void> {
-  const { source } = lease;
-  const { log, pool, clock, metrics } = deps;
+export async function runSource<D extends WorkerDependencies>(
+  lease: Lease,
+  read: ReadSource<D>,
+  deps: D,
+  signal: AbortSignal,
+): Promise<void> {
   try {
-    const { inMs } = await deps.read(lease, signal);
-    if (source.failures > 0) {
-      await resolveIssues(pool, source.id, clock.now());
-      log.info({ source: source.adres }, 'the source is read again');
-    }
-    await releaseSource(pool, lease, { inMs });
-    metrics.runs.inc({ result: 'ok' });
+    const { inMs } = await read(lease, deps, signal);
+    await releaseAfterSuccess(lease, inMs, deps);
   } catch (error) {
     await releaseAfterError(lease, error, deps, signal).catch((second: unknown) => {
       // The lease expires by itself.
-      log.error({ err: second, source: source.adres }, 'the source cannot be released');
+      deps.log.error({ err: second, source: lease.source.adres }, 'the source cannot be released');
     });
   }
 }
 
-async function releaseAfterError(
+export async function releaseAfterSuccess(lease: Lease, inMs: number, deps: WorkerDependencies): Promise<void> {
+  const { source } = lease;
+  if (source.failures > 0) {
+    await resolveIssues(deps.pool, source.id);
+    deps.log.info({ source: source.adres }, 'the source is read again');
+  }
+  await releaseSource(deps.pool, lease, { inMs });
+}
+
+/** @returns the failure of the source that was stored; `undefined` when it was not the source's doing */
+export async function releaseAfterError(
   lease: Lease,
   error: unknown,
   deps: WorkerDependencies,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<Failure | undefined> {
   const { source } = lease;
-  const { log, pool, clock, metrics } = deps;
+  const { log, pool, clock } = deps;
   if (error instanceof LeaseLostError) {
     log.info({ source: source.adres }, error.message);
-    return;
+    return undefined;
   }
   if (signal.aborted) {
     await releaseSource(pool, lease, { inMs: 0 });
-    return;
+    return undefined;
   }
-  const failure = describeFailure(error);
-  metrics.runs.inc({ result: failure?.kind ?? 'unexpected' });
+  const found = describeFailure(error);
   const failures = source.failures + 1;
-  const pageSize = failure?.kind === 'too-large' ? Math.max(1, Math.floor(source.pageSize / 4)) : source.pageSize;
-  if (failure === undefined) {
+  const pageSize = found?.kind === 'too-large' ? Math.max(1, Math.floor(source.pageSize / 4)) : source.pageSize;
+  if (found === undefined) {
     log.error({ err: error, source: source.adres }, 'a source cannot be read, by a fault of this service');
     const message = 'a fault of this service; see its log';
     await releaseSource(pool, lease, { inMs: OWN_FAULT_MS, failure: { kind: 'unexpected', message, pageSize } });
-    return;
+    return undefined;
   }
-  const { kind, message } = failure;
-  const inMs = backoffMs(deps.backoff, failures, failure.retryAfterMs);
+  const { kind, message } = found;
+  const inMs = backoffMs({ firstMs: deps.backoffMs, maxMs: deps.backoffMaxMs }, failures, found.retryAfterMs);
   log.warn({ source: source.adres, fault: kind, failures, inMs }, `the source cannot be read: ${message}`);
   await releaseSource(pool, lease, { inMs, failure: { kind, message, pageSize } });
   const issue = { what: kind, where: source.adres, detail: message, times: 1, blocking: true };
   await addIssues(pool, source.id, [issue], clock.now());
+  return found;
 }
 
 /** A failure of a source as it is stored and shown. */

@@ -61,7 +61,7 @@ describe('a source that does not know its cursor any more', () => {
     await eventually(async () => expect(await published()).toHaveLength(21));
 
     const found = await findSource(aggregator.pool, source.url);
-    await requestComparison(aggregator.pool, found?.id ?? 0, true);
+    await requestComparison(aggregator.pool, found?.id ?? 0);
     await eventually(async () => expect(await published()).toHaveLength(27));
     expect([...stateOf(await published()).keys()].length).toBe(18);
     await eventually(async () => expect((await sourceState(aggregator.pool, source.url)).achtergehouden).toBe(0));

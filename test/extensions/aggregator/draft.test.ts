@@ -35,7 +35,7 @@ async function published(source: FakeSource): Promise<readonly TestRecord[]> {
 
 async function issues(source: FakeSource, what: string): Promise<unknown[]> {
   const { rows } = await aggregator.pool.query(
-    'select detail, opgelost from aggregator.issues where wat = $1 and bron_id = (select id from aggregator.bron where adres = $2)',
+    'select detail from aggregator.issues where wat = $1 and bron_id = (select id from aggregator.bron where adres = $2)',
     [what, source.url],
   );
   return rows;
@@ -235,9 +235,7 @@ describe('hashes', () => {
     await eventually(async () =>
       expect((await published(source)).map((r) => r.resource.bronidentificatie)).toEqual(['a', 'c']),
     );
-    expect(await issues(source, 'record-refused')).toEqual([
-      { detail: 'contentHash does not match data', opgelost: null },
-    ]);
+    expect(await issues(source, 'record-refused')).toEqual([{ detail: 'contentHash does not match data' }]);
     const stood = await currentSince(source);
     const calls = source.calls.length;
     await eventually(() => expect(source.calls.length).toBeGreaterThan(calls + 5));
@@ -245,9 +243,7 @@ describe('hashes', () => {
     expect(await sourceState(aggregator.pool, source.url)).toMatchObject({ openGeweigerd: 1, mislukt: 0 });
     source.document('b');
     await eventually(async () => expect((await currentSince(source)) > stood).toBe(true));
-    expect(await issues(source, 'record-refused')).toEqual([
-      { detail: expect.any(String), opgelost: expect.any(Date) },
-    ]);
+    expect(await issues(source, 'record-refused')).toEqual([]);
   });
 });
 
@@ -379,8 +375,6 @@ describe('an endless source is a fault that the operator sees', () => {
       const state = await sourceState(aggregator.pool, source.url);
       expect([state.foutSoort, state.meldingen > 0]).toEqual([fault, true]);
     });
-    const metrics = await (await fetch(`${aggregator.server.managementUrl}/metrics`)).text();
-    expect(metrics).toMatch(new RegExp(`koppelvlak_aggregator_turns_total\\{result="${fault}"\\} \\d`));
     source.rule = undefined;
     await eventually(async () =>
       expect(await sourceState(aggregator.pool, source.url)).toMatchObject({ behind: 0, mislukt: 0 }),

@@ -30,7 +30,7 @@ export class FakeSource {
   readonly organisatiecode: string;
   records: FakeRecord[] = [];
   rule: Rule | undefined;
-  calls: { path: string; at: number; etag: string | undefined }[] = [];
+  calls: { path: string; limit: string | null; at: number; etag: string | undefined }[] = [];
   organisaties: object[];
   rol = 'bronhouder';
   /** Cursors are of this history; a new one refuses the old. */
@@ -117,7 +117,12 @@ export class FakeSource {
     return createServer((request, response) => {
       const url = new URL(request.url ?? '/', this.url);
       const path = url.pathname.replace(/^\/bron/, '') || '/';
-      this.calls.push({ path, at: performance.now(), etag: request.headers['if-none-match'] });
+      this.calls.push({
+        path,
+        limit: url.searchParams.get('limit'),
+        at: performance.now(),
+        etag: request.headers['if-none-match'],
+      });
       const json = (body: unknown, status = 200, headers: Record<string, string> = {}): void => {
         response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
       };

@@ -119,21 +119,7 @@ describe('following a feed', () => {
       expect(text).toContain(`koppelvlak_aggregator_behind_records{source="${source.mount}"} 0`);
       expect(text).toMatch(/koppelvlak_aggregator_lag_seconds\{source="[^"]+"\} \d/);
       expect(text).toContain(`koppelvlak_aggregator_issues{source="${source.mount}"} 0`);
-      expect(text).toContain(`koppelvlak_aggregator_issues_dropped{source="${source.mount}"} 0`);
-      expect(text).toMatch(/koppelvlak_aggregator_turns_total\{result="ok"\} \d/);
     });
-  });
-
-  it('gives every record an identifier of its own when that is wanted', async () => {
-    const third = await startAggregator({ AGGREGATOR_IDS: 'true' });
-    try {
-      await source.publish([vergadering('v-1')]);
-      await follow(third.pool, source.mount);
-      await expectMerged(third, [source]);
-      expect((await readRecords(third.api))[0]).toMatchObject({ aggregatorId: 'f61e320f-47f6-5b8c-9e06-cf25c94929ec' });
-    } finally {
-      await third.stop();
-    }
   });
 
   it('changes no laatstBijgewerkt and publishes nothing while the source is unavailable', async () => {

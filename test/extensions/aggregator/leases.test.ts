@@ -1,7 +1,7 @@
 /** A source has one reader at a time, and a reader that lost its lease publishes nothing more. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { transaction } from '../../../src/database/transaction.ts';
-import { publishPage } from '../../../src/extensions/aggregator/feed/read-page.ts';
+import { publishChanges } from '../../../src/extensions/aggregator/feed/redactions.ts';
 import { type Lease, LeaseLostError } from '../../../src/extensions/aggregator/source.ts';
 import {
   claimDueSources,
@@ -14,7 +14,6 @@ import {
 import { addSource, findSource, removeSource, setPaused } from '../../../src/extensions/aggregator/store/sources.ts';
 import { prepareChange } from '../../../src/raadsfeed/domain/change.ts';
 import { pool, serviceDatabase } from '../../raadsfeed/service-database.ts';
-import { quiet } from '../../raadsfeed/support.ts';
 
 const SOURCES = 12;
 const url = (n: number): string => `https://raad.example/${n}`;
@@ -42,14 +41,11 @@ async function publish(lease: Lease): Promise<number> {
   } as const;
   const herkomst = { feedUrl: 'https://raad.example/feed', sequenceNumber: 1 };
   const changes = [prepareChange({ op: 'upsert', resourceType: 'Vergadering', data }, { herkomst })];
-  const needs = { pool, clock: { now: () => new Date() }, log: quiet };
-  const position = { ...lease.source, cursor: 'c1', phase: 'feed' } as const;
-  return await publishPage(
-    lease,
-    { changes, issues: [], refused: 0, present: [], refusedKeys: [], hashMatches: true, read: 1 },
-    position,
-    needs,
-  );
+  return await transaction(pool, async (db) => {
+    const published = await publishChanges(db, changes, { clock: { now: () => new Date() } });
+    await updateSource(db, lease, { cursor: 'c1', phase: 'feed' }, { published });
+    return published;
+  });
 }
 
 describe('a lease', () => {

@@ -2,7 +2,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { transaction } from '../../../src/database/transaction.ts';
 import { findSource, setPaused, takeOverOrganisations } from '../../../src/extensions/aggregator/store/sources.ts';
-import { readRecords } from '../../raadsfeed/support.ts';
 import { FakeSource } from './fake-source.ts';
 import { aggregator, followedSource, source as old, published } from './followed-source.ts';
 import { eventually, follow, sourceState, stateOf, unfollow } from './support.ts';
@@ -92,33 +91,4 @@ it('is found when its service document names a new address, where its cursor mea
   await aggregator.pool.query('update aggregator.bron set document_at = null where adres = $1', [old.url]);
   await pause(false);
   await expectRedactedOnce();
-});
-
-it('of a source whose document names a feed that is followed already: it is refused, and gets no organisations', async () => {
-  await pause(false);
-  const claimer = await new FakeSource('gm9999').listen();
-  try {
-    claimer.organisaties = [{ organisatiecode: 'gm9999', naam: 'Gemeente' }, ...old.organisaties];
-    claimer.rule = ({ path, page, json }) => {
-      if (path !== '/') return false;
-      json({ ...page(), feedUrl: `${old.url}/feed` });
-      return true;
-    };
-    claimer.document('x-1');
-    await follow(aggregator.pool, claimer.url);
-    await eventually(async () => {
-      const { foutSoort, fout } = await sourceState(aggregator.pool, claimer.url);
-      expect([foutSoort, fout]).toEqual(['feed-elsewhere', expect.stringContaining(old.url)]);
-    });
-    expect(await sourceState(aggregator.pool, old.url)).toMatchObject({ mislukt: 0 });
-    expect(await readRecords(aggregator.api, '/feed?organisatiecode=gm9999')).toEqual([]);
-    // What it had before it claimed another's is no reason to let it.
-    claimer.rule = undefined;
-    await eventually(async () =>
-      expect(await sourceState(aggregator.pool, claimer.url)).toMatchObject({ behind: 0, mislukt: 0 }),
-    );
-  } finally {
-    await unfollow(aggregator.pool, claimer.url);
-    await claimer.close();
-  }
 });

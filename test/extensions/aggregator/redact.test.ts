@@ -141,10 +141,7 @@ describe('a loop', () => {
     await source.publish([document('d-1', { titel: 'Anders' }), removal('delete', 'Vergadering', 'v-1')]);
     await eventually(async () => expect(await readRecords(second.api)).toHaveLength(4));
     await eventually(async () =>
-      expect(await sourceState(first.pool, second.mount)).toMatchObject({
-        nietsTeLezen: true,
-        bijgewerkt: expect.any(Date),
-      }),
+      expect(await sourceState(first.pool, second.mount)).toMatchObject({ bijgewerkt: expect.any(Date) }),
     );
     // That is a state and no failure: nothing of it is waited for.
     const metrics = await (await fetch(`${first.server.managementUrl}/metrics`)).text();

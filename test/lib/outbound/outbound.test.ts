@@ -1,7 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
-import { aggregatorId } from '../../../src/extensions/aggregator/resource-key.ts';
 import { isForbiddenAddress, isPublicAddress } from '../../../src/lib/outbound/guarded-fetch.ts';
 import {
   backoffMs,
@@ -251,10 +250,4 @@ describe('a call', () => {
     stop.abort(new Error('stopped'));
     await expect(call).rejects.toThrow('stopped');
   });
-});
-
-it('makes the identifier of an aggregator a UUID of version 5 that anybody can make', () => {
-  const id = aggregatorId('Vergadering', { organisatiecode: 'gm0363', bronidentificatie: 'meeting-1' });
-  expect(id).toBe('36c731d3-1dc5-5c9c-b63c-b7117098882e');
-  expect(aggregatorId('Agendapunt', { organisatiecode: 'gm0363', bronidentificatie: 'meeting-1' })).not.toBe(id);
 });

@@ -1,16 +1,10 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { type Output, table } from '../../../cli/output.ts';
+import { table } from '../../../cli/output.ts';
 import { CommandError, runCommand, UsageError } from '../../../cli/run-command.ts';
 import type { Pool } from '../../../database/pool.ts';
 import type { Terminal } from '../../../seams/terminal.ts';
 import { parseSourceAddress, type Source, type SourceAddress } from '../source.ts';
-import type { Coverage } from '../supplier/coverage.ts';
-
-/** The days to read. */
-interface Period {
-  readonly from?: string;
-  readonly to?: string;
-}
+import type { Period } from '../supplier/windows.ts';
 
 interface SyncOptions extends Period {
   readonly allowMassDelete?: boolean;
@@ -26,11 +20,13 @@ export function sourceCommand(name: string, description: string, example: string
     .addHelpText('after', `\nExample:\n  $ koppelvlak bron ${name} ${example}`);
 }
 
+export function isDay(text: string): boolean {
+  return /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text));
+}
+
 /** A day, as an option of a command. */
 function parseDay(text: string): string {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || Number.isNaN(Date.parse(text))) {
-    throw new InvalidArgumentError('A day is YYYY-MM-DD.');
-  }
+  if (!isDay(text)) throw new InvalidArgumentError('A day is YYYY-MM-DD.');
   return text;
 }
 
@@ -50,8 +46,7 @@ export function bronSyncCommand(terminal: Terminal): Command {
         const { syncSource } = await import('../sync-source.ts');
         const { id } = await requireSource(database.pool, text);
         const outcome = await syncSource({ ...context, pool: database.pool }, id, {
-          from: options.from,
-          to: options.to,
+          ...options,
           allowMassDelete: options.allowMassDelete === true,
           signal: interrupted,
           progress: (line) => output.progress(line),
@@ -69,18 +64,12 @@ export function bronSyncCommand(terminal: Terminal): Command {
     );
 }
 
-interface CheckOptions extends Period {
-  readonly last?: boolean;
-  readonly json?: boolean;
-}
-
 export function bronCheckCommand(terminal: Terminal): Command {
   const what = 'count per month what the supplier shows and what the feed holds, and name what is missing';
   return sourceCommand('check', what, YEAR_EXAMPLE)
     .addOption(FROM)
     .addOption(TO)
-    .option('--last', 'show the last measurement of each month, without asking the supplier')
-    .action((text: string, options: CheckOptions) =>
+    .action((text: string, options: Period & { json?: boolean }) =>
       runCommand(terminal, options, async (context) => {
         const { database, output, interrupted } = context;
         const { checkCoverage } = await import('../check-coverage.ts');
@@ -88,82 +77,54 @@ export function bronCheckCommand(terminal: Terminal): Command {
         if (source.soort === 'feed') {
           throw new UsageError('a feed is followed record by record; use bron sync to compare it');
         }
-        if (options.last === true) {
-          if (options.from !== undefined || options.to !== undefined) throw new UsageError('--last takes no days');
-          return await showLast(database.pool, source, output);
-        }
         const coverage = await checkCoverage({ ...context, pool: database.pool }, source, {
-          from: options.from,
-          to: options.to,
+          ...options,
           signal: interrupted,
           progress: (line) => output.progress(line),
         });
-        output.result(coverage, () =>
-          show(coverage, output, coverage.complete ? '' : '; not everything could be read'),
-        );
-        if (!coverage.complete)
+        const { months, percentage, shown, complete } = coverage;
+        output.result(coverage, () => {
+          const rows = months.map((month) =>
+            [month.month, month.shown, month.held, month.shown - month.held, month.unnamed].map(String),
+          );
+          output.line(table(['month', 'shown', 'held', 'missing', 'of which unnamed'], rows));
+          for (const { missing } of months) for (const key of missing) output.line(`missing: ${key}`);
+          output.line(`${percentage} % of ${shown}${complete ? '' : '; not everything could be read'}`);
+        });
+        if (!complete)
           throw new CommandError('not everything could be read; see koppelvlak bron issues after a bron sync');
-        if (coverage.percentage < 100) throw new CommandError(`${coverage.percentage} % is covered`);
+        if (percentage < 100) throw new CommandError(`${percentage} % is covered`);
       }),
     );
-}
-
-/** Shows what earlier syncs and checks measured. */
-async function showLast(pool: Pool, { id, adres }: Source, output: Output): Promise<void> {
-  const { readCoverage } = await import('../store/windows.ts');
-  const { totalCoverage } = await import('../supplier/coverage.ts');
-  const months = await readCoverage(pool, id);
-  if (months.length === 0) throw new CommandError(`${adres} has not been measured yet`);
-  const coverage = { ...totalCoverage(months), months };
-  const measured = months.map((month) => month.measured.toISOString()).toSorted();
-  output.result(coverage, () => show(coverage, output, `; measured ${measured[0]} to ${measured.at(-1)}`));
-  if (coverage.percentage < 100) throw new CommandError(`${coverage.percentage} % is covered`);
-}
-
-function show({ months, percentage, shown }: Coverage, output: Output, remark: string): void {
-  const rows = months.map((month) => [
-    month.month,
-    String(month.shown),
-    String(month.held),
-    String(month.shown - month.held),
-    String(month.unnamed),
-  ]);
-  output.line(table(['month', 'shown', 'held', 'missing', 'of which unnamed'], rows));
-  for (const { missing } of months) for (const key of missing) output.line(`missing: ${key}`);
-  output.line(`${percentage} % of ${shown}${remark}`);
 }
 
 export function bronIssuesCommand(terminal: Terminal): Command {
-  return sourceCommand('issues', 'what is wrong with a source: what, where, since when and how often', 'notubiz:281')
-    .option('--all', 'resolved issues too')
-    .action((text: string, options: { all?: boolean; json?: boolean }) =>
-      runCommand(terminal, options, async ({ database, output }) => {
-        const { MAX_ISSUES, readIssues } = await import('../store/issues.ts');
-        const { readSourceStates } = await import('../store/sources.ts');
-        const { id } = await requireSource(database.pool, text);
-        const every = await readIssues(database.pool, id, MAX_ISSUES);
-        const issues = every.filter(({ resolved }) => options.all === true || resolved === null);
-        output.result(issues, () => {
-          if (issues.length === 0) output.line('No issues.');
-          else {
-            const rows = issues.map(({ what, where, detail, times, since, lastSeen, resolved, blocking }) => [
-              what,
-              where,
-              String(times),
-              since,
-              lastSeen,
-              resolved ?? (blocking ? 'open, keeps the source incomplete' : 'open'),
-              detail,
-            ]);
-            output.line(table(['what', 'where', 'times', 'since', 'last', 'resolved', 'detail'], rows));
-          }
-        });
-        const states = await readSourceStates(database.pool);
-        const dropped = states.find((state) => state.id === id)?.meldingenWeggelaten ?? 0;
-        if (dropped > 0)
-          output.progress(`${dropped} more were dropped: at most ${MAX_ISSUES} are kept, open and newest ones first.`);
-      }),
-    );
+  return sourceCommand(
+    'issues',
+    'what is wrong with a source: what, where, since when and how often',
+    'notubiz:281',
+  ).action((text: string, options: { json?: boolean }) =>
+    runCommand(terminal, options, async ({ database, output }) => {
+      const { readIssues } = await import('../store/issues.ts');
+      const { id } = await requireSource(database.pool, text);
+      const issues = await readIssues(database.pool, id);
+      output.result(issues, () => {
+        if (issues.length === 0) output.line('No issues.');
+        else {
+          const rows = issues.map(({ what, where, detail, times, since, lastSeen, blocking }) => [
+            what,
+            where,
+            String(times),
+            since,
+            lastSeen,
+            blocking ? 'yes' : '',
+            detail,
+          ]);
+          output.line(table(['what', 'where', 'times', 'since', 'last', 'keeps it incomplete', 'detail'], rows));
+        }
+      });
+    }),
+  );
 }
 
 interface SwitchOptions {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { table } from '../../../cli/output.ts';
-import { type CommandContext, CommandError, runCommand, UsageError } from '../../../cli/run-command.ts';
+import { CommandError, runCommand, UsageError } from '../../../cli/run-command.ts';
 import { normaliseOrganisatiecode } from '../../../lib/feed-client/organisatiecode.ts';
 import { isRecord } from '../../../lib/json/json-value.ts';
 import { parseOrganisatie } from '../../../raadsfeed/commands/publish.ts';
@@ -12,6 +12,7 @@ import {
   bronIssuesCommand,
   bronSwitchCommand,
   bronSyncCommand,
+  isDay,
   readSourceAddress,
   requireSource,
   sourceCommand,
@@ -38,7 +39,6 @@ interface AddOptions {
   readonly portal?: string;
   readonly from?: string;
   readonly file?: string;
-  readonly unchecked?: boolean;
   readonly json?: boolean;
 }
 
@@ -60,7 +60,6 @@ function bronAddCommand(terminal: Terminal): Command {
     .option('--portal <url>', "address of the organisation's portal at the supplier")
     .option('--from <date>', 'first day to read from a supplier (YYYY-MM-DD)')
     .option('--file <path>', 'a JSON list of {"adres", "organisaties", "naam", "portaal", "vanaf"}')
-    .option('--unchecked', 'add a feed without asking whether it answers')
     .option('--json', 'one machine-readable result')
     .addHelpText(
       'after',
@@ -68,13 +67,9 @@ function bronAddCommand(terminal: Terminal): Command {
         '  $ koppelvlak bron add notubiz:281 --organisatie gm0363 --naam "Gemeente Amsterdam" --from 2010-01-01',
     )
     .action((text: string | undefined, options: AddOptions) =>
-      runCommand(terminal, options, async (context) => {
-        const { database, config, output, interrupted } = context;
+      runCommand(terminal, options, async ({ database, config, output }) => {
         const { addSource } = await import('../store/sources.ts');
         const sources = await readSources(text, options);
-        if (options.file === undefined && options.unchecked !== true) {
-          for (const source of sources) await checkFeed(context, source, interrupted);
-        }
         const added: string[] = [];
         const known: string[] = [];
         for (const source of sources) ((await addSource(database.pool, source)) ? added : known).push(source.adres);
@@ -90,79 +85,46 @@ function bronAddCommand(terminal: Terminal): Command {
 }
 
 async function readSources(text: string | undefined, options: AddOptions): Promise<NewSource[]> {
-  if ((text === undefined) === (options.file === undefined)) throw new UsageError('give a source, or --file');
-  if (options.file !== undefined) return await readSourceFile(options.file);
-  const { organisatie: organisaties, naam, portal: portaal, from: vanaf } = options;
-  return [toSource({ adres: text, organisaties, naam, portaal, vanaf }, 'the source')];
-}
-
-async function readSourceFile(path: string): Promise<NewSource[]> {
+  const { file, organisatie: organisaties, naam, portal: portaal, from: vanaf } = options;
+  if ((text === undefined) === (file === undefined)) throw new UsageError('give a source, or --file');
+  if (file === undefined) return [toSource({ adres: text, organisaties, naam, portaal, vanaf }, 'the source')];
   let json: unknown;
   try {
-    json = JSON.parse(await readFile(path, 'utf8'));
+    json = JSON.parse(await readFile(file, 'utf8'));
   } catch (error) {
-    throw new CommandError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw new CommandError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
   }
-  if (!Array.isArray(json)) throw new CommandError(`${path} is no list of sources`);
-  return json.map((value: unknown, i) => {
-    if (!isRecord(value)) throw new CommandError(`${path}: source ${i + 1} is not an object`);
-    const unknown = Object.keys(value).find(
-      (name) => !['adres', 'organisaties', 'naam', 'portaal', 'vanaf'].includes(name),
-    );
-    if (unknown !== undefined) throw new CommandError(`${path}: source ${i + 1} has an unknown member, ${unknown}`);
-    return toSource(value, `${path}: source ${i + 1}`);
-  });
+  if (!Array.isArray(json)) throw new CommandError(`${file} is not a list of sources`);
+  return json.map((value: unknown, i) => toSource(value, `${file}: source ${i + 1}`));
 }
 
-function toSource(value: Record<string, unknown>, where: string): NewSource {
+const MEMBERS = ['adres', 'organisaties', 'naam', 'portaal', 'vanaf'];
+
+function toSource(value: unknown, where: string): NewSource {
+  const wrong = (fault: string): UsageError => new UsageError(`${where}: ${fault}`);
+  if (!isRecord(value)) throw wrong('is not an object');
+  const unknown = Object.keys(value).find((name) => !MEMBERS.includes(name));
+  if (unknown !== undefined) throw wrong(`has an unknown member, ${unknown}`);
   const text = (name: string): string | undefined => {
     const found = value[name];
-    if (found === undefined) return undefined;
-    if (typeof found !== 'string' || found.trim() === '') throw new UsageError(`${where}: ${name} is not text`);
-    return found;
+    if (found === undefined || (typeof found === 'string' && found.trim() !== '')) return found;
+    throw wrong(`${name} is not text`);
   };
-  const address = readSourceAddress(text('adres') ?? '');
   const { organisaties = [] } = value;
-  if (!Array.isArray(organisaties)) throw new UsageError(`${where}: organisaties is not a list`);
+  if (!Array.isArray(organisaties)) throw wrong('organisaties is not a list');
   const organisatiecodes = organisaties.map((code) => {
     const known = typeof code === 'string' ? normaliseOrganisatiecode(code) : undefined;
-    if (known === undefined) throw new UsageError(`${where}: a code is gm and 4 digits, pv and 2, or ws and 4`);
+    if (known === undefined) throw wrong('a code is gm and 4 digits, pv and 2, or ws and 4');
     return known;
   });
   const [naam, portaal, vanaf] = [text('naam'), text('portaal'), text('vanaf')];
-  if (address.kind === 'leveranciers-api' && (organisatiecodes.length !== 1 || naam === undefined)) {
-    throw new UsageError(`${where}: a supplier's API is read for one organisation: give one code and its name`);
+  const { adres, kind: soort } = readSourceAddress(text('adres') ?? '');
+  if (soort === 'leveranciers-api' && (organisatiecodes.length !== 1 || naam === undefined)) {
+    throw wrong("a supplier's API is read for one organisation: give one code and its name");
   }
-  if (portaal !== undefined && !/^https?:\/\/[^\s]+$/.test(portaal))
-    throw new UsageError(`${where}: the portal is not an address`);
-  if (vanaf !== undefined && (!/^\d{4}-\d{2}-\d{2}$/.test(vanaf) || Number.isNaN(Date.parse(vanaf)))) {
-    throw new UsageError(`${where}: the first day is not a date (YYYY-MM-DD)`);
-  }
-  return { adres: address.adres, soort: address.kind, organisatiecodes, naam, portaal, vanaf };
-}
-
-/** A feed that does not answer is more often a wrong address than a source that is down, so a new one is asked first. */
-async function checkFeed(context: CommandContext, source: NewSource, signal: AbortSignal): Promise<void> {
-  if (source.soort !== 'feed') return;
-  const { closeDependencies, openDependencies } = await import('../dependencies.ts');
-  const { readServiceDocument } = await import('../../../lib/feed-client/client.ts');
-  const { findFeedHolder } = await import('../store/leased-source.ts');
-  const { pool } = context.database;
-  const needs = openDependencies({ ...context, pool });
-  let feedUrl: string;
-  try {
-    const answer = await needs.client.getJson({ url: source.adres, signal, redirects: 'same-host' });
-    ({ feedUrl } = readServiceDocument(answer.changed ? answer.json : undefined, answer.url));
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new CommandError(`${source.adres} gives no service document (${why}); --unchecked adds it all the same`);
-  } finally {
-    await closeDependencies(needs);
-  }
-  const holder = await findFeedHolder(pool, feedUrl, null);
-  if (holder !== undefined && holder !== source.adres) {
-    throw new CommandError(`the feed of ${source.adres}, ${feedUrl}, is followed already, as ${holder}`);
-  }
+  if (portaal !== undefined && !/^https?:\/\/[^\s]+$/.test(portaal)) throw wrong('the portal is not an address');
+  if (vanaf !== undefined && !isDay(vanaf)) throw wrong('the first day is not a date (YYYY-MM-DD)');
+  return { adres, soort, organisatiecodes, naam, portaal, vanaf };
 }
 
 function bronListCommand(terminal: Terminal): Command {
@@ -183,16 +145,8 @@ function bronListCommand(terminal: Terminal): Command {
 }
 
 const HEAD = [
-  'source',
-  'state',
-  'organisations',
-  'up to date',
-  'lag',
-  'behind',
-  'refused',
-  'withheld',
-  'coverage',
-  'issues',
+  ...['source', 'state', 'organisations', 'up to date', 'lag', 'behind'],
+  ...['refused', 'withheld', 'coverage', 'issues'],
 ];
 const SHOWN_ORGANISATIONS = 3;
 
@@ -204,19 +158,18 @@ function stateCells(state: SourceState): string[] {
     describe(state),
     organisaties.slice(0, SHOWN_ORGANISATIONS).join(' ') + (more > 0 ? ` and ${more} more` : ''),
     bijgewerkt?.toISOString() ?? 'not yet',
-    duration(state.lagSeconds),
+    `${Math.round(state.lagSeconds)} s`,
     behind === null ? '' : String(behind),
     `${state.geweigerd}${state.openGeweigerd > 0 ? ` (${state.openGeweigerd} open)` : ''}`,
     String(state.achtergehouden),
     state.dekking === null ? '' : `${state.dekking} %`,
-    `${state.meldingen}${state.meldingenWeggelaten > 0 ? ` (${state.meldingenWeggelaten} dropped)` : ''}`,
+    String(state.meldingen),
   ];
 }
 
-function describe({ toestand, fout, mislukt, fase, bijgewerkt, nietsTeLezen }: SourceState): string {
+function describe({ toestand, fout, mislukt, fase, bijgewerkt }: SourceState): string {
   if (toestand === 'gepauzeerd') return 'paused';
   if (fout !== null) return `failing (${mislukt}): ${fout}`;
-  if (nietsTeLezen) return 'nothing to read: other sources provide all its organisations';
   if (bijgewerkt === null) return 'starting';
   return PHASES[fase];
 }
@@ -226,14 +179,6 @@ const PHASES = {
   historie: 'reading its history for redactions',
   feed: 'following',
 } as const;
-
-/** @param seconds since the source was last read to its end */
-function duration(seconds: number): string {
-  if (seconds < 120) return `${Math.round(seconds)} s`;
-  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
-  if (seconds < 172_800) return `${Math.round(seconds / 3600)} h`;
-  return `${Math.round(seconds / 86_400)} d`;
-}
 
 function bronPauseCommand(terminal: Terminal): Command {
   const command = sourceCommand('pause', 'stop reading a source; what was published stays', FEED_EXAMPLE);

@@ -7,7 +7,6 @@ import { transaction } from '../../../database/transaction.ts';
 import { FeedFault, type FeedFaultCode } from '../../../lib/feed-client/client.ts';
 import type { Removal } from '../../../raadsfeed/domain/change.ts';
 import { isMassDelete } from '../../../raadsfeed/domain/mass-delete.ts';
-import { publishBatch } from '../../../raadsfeed/store/publish.ts';
 import { BATCH_CHANGES } from '../../../raadsfeed/writer/publisher.ts';
 import type { AggregatorDependencies } from '../dependencies.ts';
 import type { Lease, Source } from '../source.ts';
@@ -17,19 +16,10 @@ import { rereadLease, restartSnapshot, updateSource } from '../store/leased-sour
 import { type OwnedOrganisation, readOwnedOrganisations, updateLastModified } from '../store/organisations.ts';
 import { describeFailure } from '../worker.ts';
 import { readDocument } from './read-document.ts';
-import { afterHistory } from './read-history.ts';
-import { type PageDependencies, type PageOutcome, readPage } from './read-page.ts';
-import { rewriteRedactedFiles } from './redactions.ts';
+import { afterHistory, type PageDependencies, type PageOutcome, readPage } from './read-page.ts';
+import { publishChanges, rewriteRedactedFiles } from './redactions.ts';
 
-export interface FollowOptions {
-  readonly signal: AbortSignal;
-  /** Pages of one run at most. */
-  readonly maxPages: number;
-  /** Refused records do not hold up their page: it was refused before. */
-  readonly tolerant: boolean;
-}
-
-interface FollowResult {
+export interface FollowResult {
   /** The source was read to its end. */
   readonly caughtUp: boolean;
   /** Milliseconds until the source is due again. */
@@ -41,48 +31,51 @@ interface FollowResult {
   readonly withheld: number;
 }
 
+/** Pages that are read of a source before others are read. */
+const PAGES_PER_RUN = 10;
 /** Consecutive failures of the same kind after which the snapshot is read again. */
 const FAILURES_BEFORE_RESTART = 3;
 
-/** @throws {OutboundError} {FeedFault} {LeaseLostError} or the signal's reason; what was published before it stays */
+/**
+ * @param tolerant refused records do not hold up their page; default: when it was refused twice before
+ * @throws {OutboundError} {FeedFault} {LeaseLostError} or the signal's reason; what was published before it stays
+ */
 export async function followSource(
   start: Lease,
   deps: AggregatorDependencies,
-  options: FollowOptions,
+  signal: AbortSignal,
+  tolerant = start.source.failureKind === 'records' && start.source.failures >= FAILURES_BEFORE_RESTART - 1,
 ): Promise<FollowResult> {
-  let lease = await readDocument(start, deps, options.signal);
-  if (lease.source.compareAgainAt !== null && lease.source.compareAgainAt <= deps.clock.now()) {
+  const { pool, clock, pollMs } = deps;
+  let lease = await readDocument(start, deps, signal);
+  if (lease.source.compareAgainAt !== null && lease.source.compareAgainAt <= clock.now()) {
     lease = await restart(lease, deps, { wholeHistory: false });
   }
   const sum = { read: 0, published: 0, refused: 0, deleted: 0, withheld: 0 };
-  const organisations = await readOwnedOrganisations(deps.pool, lease.source.id);
+  const organisations = await readOwnedOrganisations(pool, lease.source.id);
   if (hasNothingToRead(lease, organisations)) {
-    await updateSource(deps.pool, lease, { hasNothingToRead: true, caughtUpAt: deps.clock.now() });
-    return { ...sum, caughtUp: true, inMs: deps.pollMs };
+    await updateSource(pool, lease, { caughtUpAt: clock.now() });
+    return { ...sum, caughtUp: true, inMs: pollMs };
   }
-  if (lease.source.hasNothingToRead) await updateSource(deps.pool, lease, { hasNothingToRead: false });
-  if (organisations.every(({ aanwezig }) => !aanwezig)) {
+  const present = organisations.filter(({ aanwezig }) => aanwezig);
+  if (present.length === 0) {
     throw new FeedFault('organisation-missing', 'the service document names no organisation that is taken from it');
   }
-  const pageDeps: PageDependencies = { ...deps, organisations, named: new Set(lease.source.named), options };
-  for (let pages = 0; pages < options.maxPages; ) {
-    options.signal.throwIfAborted();
-    const at = deps.clock.now();
-    const page = await readOrRestart(lease, pageDeps, options.maxPages - pages);
-    if (page === 'restarted') return { ...sum, caughtUp: false, inMs: 0 };
-    pages += page.pages;
+  for (let pages = 0; pages < PAGES_PER_RUN; pages += 1) {
+    signal.throwIfAborted();
+    const at = clock.now();
+    const page = await readOrRestart(lease, { ...deps, organisations, signal, tolerant });
+    if (page === 'restarted') break;
     sum.read += page.read;
     sum.published += page.published;
     sum.refused += page.refused;
-    if (page.moved) lease = await rereadLease(deps.pool, lease);
-    if (page.state === 'stuck') return { ...sum, caughtUp: false, inMs: wait(page, deps) };
+    lease = await rereadLease(pool, lease);
     if (page.state === 'more') continue;
-    if (lease.source.isComparing) {
-      const present = organisations.filter(({ aanwezig }) => aanwezig);
-      Object.assign(sum, await finishComparison(lease, present, deps));
-    }
+    const inMs = Math.max(pollMs, Math.min(page.freshForMs, 3_600_000));
+    if (page.state === 'stuck') return { ...sum, caughtUp: false, inMs };
+    if (lease.source.isComparing) Object.assign(sum, await finishComparison(lease, present, deps));
     await updateServiceDocument(lease, deps, at);
-    return { ...sum, caughtUp: true, inMs: wait(page, deps) };
+    return { ...sum, caughtUp: true, inMs };
   }
   return { ...sum, caughtUp: false, inMs: 0 };
 }
@@ -98,17 +91,9 @@ function hasNothingToRead({ source }: Lease, owned: readonly OwnedOrganisation[]
   return source.named.some((code) => wanted.size === 0 || wanted.has(code));
 }
 
-function wait({ freshForMs }: PageOutcome, { pollMs }: AggregatorDependencies): number {
-  return Math.max(pollMs, Math.min(freshForMs, 3_600_000));
-}
-
-async function readOrRestart(
-  lease: Lease,
-  deps: PageDependencies,
-  pagesLeft: number,
-): Promise<PageOutcome | 'restarted'> {
+async function readOrRestart(lease: Lease, deps: PageDependencies): Promise<PageOutcome | 'restarted'> {
   try {
-    return await readPage(lease, deps, pagesLeft);
+    return await readPage(lease, deps);
   } catch (error) {
     const { source } = lease;
     if (source.phase === 'historie' && (await leaveHistory(lease, error, deps))) return 'restarted';
@@ -144,7 +129,7 @@ function persists({ failureKind, failures }: Source, code: string): boolean {
   return failureKind === code && failures >= FAILURES_BEFORE_RESTART - 1;
 }
 
-/** Reads the history from its beginning when its cursor is refused, and skips it when it stays unreadable: the feed goes on. */
+/** Reads the history from its beginning when its cursor is refused, and skips it when it stays unreadable. */
 async function leaveHistory(lease: Lease, error: unknown, { pool, log }: AggregatorDependencies): Promise<boolean> {
   const { source } = lease;
   if (error instanceof FeedFault && source.historyCursor !== null && isRefusedForGood(source, error)) {
@@ -155,7 +140,7 @@ async function leaveHistory(lease: Lease, error: unknown, { pool, log }: Aggrega
   const isRefusal = error instanceof FeedFault || /^status-4(?!29)/.test(failure?.kind ?? '');
   if (failure === undefined || !isRefusal || !persists(source, failure.kind)) return false;
   log.warn({ source: source.adres, fault: failure.kind }, `its history is not read for redactions: ${failure.message}`);
-  await updateSource(pool, lease, afterHistory(source, true));
+  await updateSource(pool, lease, afterHistory(null, true));
   return true;
 }
 
@@ -165,7 +150,7 @@ async function restart(
   how: { readonly wholeHistory: boolean },
 ): Promise<Lease> {
   return await transaction(pool, async (client) => {
-    await restartSnapshot(client, lease, { compare: true, ...how });
+    await restartSnapshot(client, lease, how);
     return await rereadLease(client, lease);
   });
 }
@@ -176,7 +161,7 @@ async function updateServiceDocument(lease: Lease, { pool }: AggregatorDependenc
   await transaction(pool, async (client) => {
     await updateSource(client, lease, { caughtUpAt: at });
     if (await hasRefusals(client, id)) return;
-    await resolveIssues(client, id, at, 'record-refused');
+    await resolveIssues(client, id, 'record-refused');
     // The data of an aggregator is no newer than its own service document says.
     const organisations = (await readOwnedOrganisations(client, id))
       .filter(({ aanwezig, achtergehouden }) => aanwezig && achtergehouden === 0)
@@ -228,11 +213,10 @@ const HISTORY_MISSED =
   'Niet meer aanwezig bij de bron, en de geschiedenis van de bron zegt niet waarom: de inhoud is daarom uit de historie gehaald.';
 
 async function deleteMissing(lease: Lease, organisatiecode: string, deps: AggregatorDependencies): Promise<number> {
-  const { pool, clock } = deps;
   const toelichting = `Niet meer aanwezig bij de bron ${lease.source.feedUrl ?? lease.source.adres}.`;
   let deleted = 0;
   for (;;) {
-    const count = await transaction(pool, async (client) => {
+    const count = await transaction(deps.pool, async (client) => {
       const missing = await findMissing(client, lease.source.id, organisatiecode, BATCH_CHANGES);
       const removals = missing.map(
         (named): Removal => ({ op: 'delete', ...named, verwijderreden: 'overig', toelichting }),
@@ -248,8 +232,8 @@ async function deleteMissing(lease: Lease, organisatiecode: string, deps: Aggreg
             }),
           )
         : [];
-      if (removals.length > 0) await publishBatch(client, [...removals, ...redactions], clock.now(), deps.proof);
-      await updateSource(client, lease, {}, { published: removals.length + redactions.length });
+      const published = await publishChanges(client, [...removals, ...redactions], deps);
+      await updateSource(client, lease, {}, { published });
       return removals.length;
     });
     if (count === 0) break;

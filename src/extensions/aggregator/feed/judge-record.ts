@@ -10,7 +10,6 @@ import { isRecord } from '../../../lib/json/json-value.ts';
 import { type Change, type Origin, prepareChange, VERWIJDERREDENEN } from '../../../raadsfeed/domain/change.ts';
 import { isResourceType, type Resource } from '../../../raadsfeed/domain/resource.ts';
 import type { LineValidator } from '../../../raadsfeed/writer/line-validator.ts';
-import { aggregatorId } from '../resource-key.ts';
 
 /** How an organisation is taken from a source. `unnamed`: its document does not name it; `elsewhere`: another source has it. */
 export type Ownership = 'yes' | 'unnamed' | 'elsewhere';
@@ -22,17 +21,19 @@ export interface RecordContext {
   readonly ownFeedUrl: string;
   /** By the draft: see `createLineValidator`. */
   readonly validate: LineValidator;
-  /** Whether records get an identifier of this aggregator. */
-  readonly ids: boolean;
   readonly takes: (organisatiecode: string) => Ownership;
 }
 
 /** The result of checking one record of a source. */
-export type CheckedRecord =
+export type Verdict =
   /** `hash`: what that of an upsert says of its data. */
-  | { readonly kind: 'change'; readonly change: Change; readonly hash?: 'matches' | 'differs' | 'absent' | undefined }
+  | {
+      readonly kind: 'taken';
+      readonly changes: readonly Change[];
+      readonly hash?: 'matches' | 'differs' | 'absent' | undefined;
+    }
   /** It is from this feed itself, or of an organisation that is taken from another source. */
-  | { readonly kind: 'passed-over'; readonly why: 'loop' | 'organisation' }
+  | { readonly kind: 'passed-over' }
   | { readonly kind: 'refused'; readonly faults: readonly string[] };
 
 type SourceRecord = Readonly<Record<string, unknown>>;
@@ -40,13 +41,13 @@ type SourceRecord = Readonly<Record<string, unknown>>;
 const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/i;
 
 /** Checks an upsert or a delete; redactions are carried out unchecked (`redactions.ts`). */
-export function checkRecord(record: SourceRecord, sequenceNumber: number, context: RecordContext): CheckedRecord {
+export function checkRecord(record: SourceRecord, sequenceNumber: number, context: RecordContext): Verdict {
   const { op, resourceType, gewijzigdOp } = record;
-  if (cameFrom(record, context.ownFeedUrl)) return { kind: 'passed-over', why: 'loop' };
+  if (cameFrom(record, context.ownFeedUrl)) return { kind: 'passed-over' };
   const resource = resourceOf(record);
   if (resource === undefined) return refused('resource does not identify an organisation and a resource');
   const taken = context.takes(resource.organisatiecode);
-  if (taken === 'elsewhere') return { kind: 'passed-over', why: 'organisation' };
+  if (taken === 'elsewhere') return { kind: 'passed-over' };
   if (taken === 'unnamed') return refused(`${resource.organisatiecode} is not named in the service document`);
   if (!isResourceType(resourceType)) return refused('resourceType is not known');
   if (op !== 'upsert' && op !== 'delete') return refused('op is not known');
@@ -58,22 +59,16 @@ export function checkRecord(record: SourceRecord, sequenceNumber: number, contex
   const origin: Origin = {
     herkomst: { feedUrl: context.feedUrl, sequenceNumber },
     ...(typeof gewijzigdOp === 'string' ? { gewijzigdOp } : {}),
-    ...(context.ids ? { aggregatorId: aggregatorId(resourceType, resource) } : {}),
     other: other.members,
   };
   if (op === 'delete') {
-    return { kind: 'change', change: { op, resourceType, resource, ...reasonOf(record), ...origin } };
+    return { kind: 'taken', changes: [{ op, resourceType, resource, ...reasonOf(record), ...origin }] };
   }
   if (other.fault !== undefined) return refused(`what it has besides the members that are known ${other.fault}`);
   return checkUpsert(record, resource, origin, context);
 }
 
-function checkUpsert(
-  record: SourceRecord,
-  resource: Resource,
-  origin: Origin,
-  { validate }: RecordContext,
-): CheckedRecord {
+function checkUpsert(record: SourceRecord, resource: Resource, origin: Origin, { validate }: RecordContext): Verdict {
   if (!isRecord(record.data)) return refused('an upsert has no data');
   const fault = unwritable(record.data);
   if (fault !== undefined) return refused(`data ${fault}`);
@@ -91,10 +86,10 @@ function checkUpsert(
   if (organisatiecode !== resource.organisatiecode || bronidentificatie !== resource.bronidentificatie) {
     return refused('data is of another resource than resource names');
   }
-  return { kind: 'change', change, hash };
+  return { kind: 'taken', changes: [change], hash };
 }
 
-function refused(fault: string): CheckedRecord {
+function refused(fault: string): Verdict {
   return { kind: 'refused', faults: [fault] };
 }
 
@@ -213,13 +208,4 @@ function invalidAddress(value: unknown, at = 'data', depth = 0): string | undefi
 
 function isWebAddress(text: string): boolean {
   return /^https?:\/\//i.test(text) && URL.canParse(text);
-}
-
-/** Which resource a record is about that was refused, as far as it says. */
-export function keyOf(record: SourceRecord): string {
-  const resource = resourceOf(record);
-  const { resourceType } = record;
-  return resource === undefined || !isResourceType(resourceType)
-    ? ''
-    : `${resource.organisatiecode}/${resourceType}/${resource.bronidentificatie}`;
 }

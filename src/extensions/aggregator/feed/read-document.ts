@@ -2,9 +2,9 @@ import { transaction } from '../../../database/transaction.ts';
 import { FeedFault, readServiceDocument, type ServiceDocument } from '../../../lib/feed-client/client.ts';
 import type { AggregatorDependencies } from '../dependencies.ts';
 import type { Lease } from '../source.ts';
-import { hasRecords, hasState } from '../store/comparison.ts';
+import { hasRecords } from '../store/comparison.ts';
 import { addIssues } from '../store/issues.ts';
-import { findFeedHolder, rereadLease, restartSnapshot, updateSource } from '../store/leased-source.ts';
+import { rereadLease, restartSnapshot, updateSource } from '../store/leased-source.ts';
 import { readOwnedOrganisations, saveOfferedOrganisations, saveOrigin } from '../store/organisations.ts';
 import type { SourceIssue } from '../supplier/source-adapter.ts';
 
@@ -22,8 +22,8 @@ export async function readDocument(lease: Lease, deps: AggregatorDependencies, s
     source.documentReadAt === null
       ? Number.POSITIVE_INFINITY
       : deps.clock.now().getTime() - source.documentReadAt.getTime();
-  // Where there is nothing to read, the document is all that can change.
-  const isKnown = source.feedUrl !== null && source.failures === 0 && !source.hasNothingToRead;
+  // Where nothing was ever taken, the document is all that can change.
+  const isKnown = source.snapshotStartedAt !== null && source.failures === 0;
   if (isKnown && age < DOCUMENT_MS) return lease;
   const answer = await deps.client.getJson({
     url: source.adres,
@@ -52,10 +52,6 @@ async function keepDocument(
     ({ organisatiecode }) => wanted.size === 0 || wanted.has(organisatiecode),
   );
   return await transaction(pool, async (client) => {
-    const holder = await findFeedHolder(client, document.feedUrl, source.id);
-    if (holder !== undefined) {
-      throw new FeedFault('feed-elsewhere', `its feed, ${document.feedUrl}, is that of another source, ${holder}`);
-    }
     await updateSource(client, lease, {
       documentReadAt: clock.now(),
       documentEtag: etag ?? null,
@@ -81,9 +77,7 @@ async function keepDocument(
     // Records of an organisation that were ignored before it was taken from this source are in the snapshot only, and their redactions
     // in the history. A cursor has no meaning at another address, even where it is accepted.
     if (added.length > 0 || moved) {
-      const codes = owned.map(({ organisatiecode }) => organisatiecode);
-      const wholeHistory = moved || (await hasRecords(client, added));
-      await restartSnapshot(client, lease, { compare: await hasState(client, codes), wholeHistory });
+      await restartSnapshot(client, lease, { wholeHistory: moved || (await hasRecords(client, added)) });
     }
     return await rereadLease(client, lease);
   });

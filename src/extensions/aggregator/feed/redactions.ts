@@ -11,17 +11,13 @@ import {
   RESOURCE_TYPES,
   type Resource,
   type ResourceType,
-  resourceKey,
 } from '../../../raadsfeed/domain/resource.ts';
 import { publishBatch } from '../../../raadsfeed/store/publish.ts';
-import { readStateHashes } from '../../../raadsfeed/store/state.ts';
 import { rewritePartitions } from '../../../raadsfeed/store/text-partitions.ts';
 import type { AggregatorDependencies } from '../dependencies.ts';
-import { aggregatorId } from '../resource-key.ts';
 import type { Lease } from '../source.ts';
-import { readCurrentSeen, readTaken, type TakenRecord } from '../store/comparison.ts';
+import { readTaken, type TakenRecord } from '../store/comparison.ts';
 import { updateSource } from '../store/leased-source.ts';
-import { readOwnedOrganisations } from '../store/organisations.ts';
 import { cameFrom, otherMembers, reasonOf, resourceOf } from './judge-record.ts';
 
 type SourceRecord = Readonly<Record<string, unknown>>;
@@ -29,7 +25,6 @@ type SourceRecord = Readonly<Record<string, unknown>>;
 export interface RedactionContext {
   readonly feedUrl: string;
   readonly ownFeedUrl: string;
-  readonly ids: boolean;
   /** Organisations of this source, whether its document names them now or not. */
   readonly owns: (organisatiecode: string) => boolean;
 }
@@ -49,7 +44,6 @@ export function redactionChanges(
     resource,
     ...reasonOf(record),
     ...(number === undefined ? {} : { herkomst: { feedUrl: context.feedUrl, sequenceNumber: number }, sourceNumbers }),
-    ...(context.ids ? { aggregatorId: aggregatorId(resourceType, resource) } : {}),
     // Members that cannot be published are left out: they do not hold up the redaction.
     other: otherMembers(record).members,
   });
@@ -77,34 +71,36 @@ function resourcesByNumber(
 }
 
 /**
- * Carries out the redactions of an invalid response, and of pages that were read ahead. Those that were carried out before are skipped:
- * they must not remove what was published since.
+ * Carries out the redactions of an invalid response. Those that were carried out before are skipped: they must not remove what was
+ * published since.
  */
-export async function carryOutRedactions(lease: Lease, json: unknown, deps: AggregatorDependencies): Promise<number> {
+export async function carryOutRedactions(
+  lease: Lease,
+  json: unknown,
+  context: RedactionContext,
+  deps: AggregatorDependencies,
+): Promise<void> {
   const records = looseRecords(json).filter(({ op }) => op === 'redact');
-  if (records.length === 0) return 0;
+  if (records.length === 0) return;
   const count = await transaction(deps.pool, async (client) => {
-    const context = await redactionContext(client, lease, deps);
-    const taken = await readTaken(client, context.feedUrl, numbersIn(records));
-    const changes = records
-      .filter((record) => !isTaken(record, taken))
-      .flatMap((record) => redactionChanges(record, taken, context));
-    const outcomes = changes.length === 0 ? [] : await publishBatch(client, changes, deps.clock.now(), deps.proof);
-    const recorded = outcomes.filter((outcome) => outcome !== 'no-op').length;
+    const taken = await readTaken(client, lease.source, numbersIn(records));
+    const missed = records.filter((record) => !isTaken(record, taken));
+    const changes = missed.flatMap((record) => redactionChanges(record, taken, context));
+    const recorded = await publishChanges(client, changes, deps);
     await updateSource(client, lease, {}, { published: recorded });
     return recorded;
   });
   if (count > 0) await rewriteRedactedFiles(deps);
-  return count;
 }
 
-export async function redactionContext(
+/** Publishes changes in the caller's transaction. @returns how many were recorded: what changes nothing is not */
+export async function publishChanges(
   db: Db,
-  { source }: Lease,
-  { ids, ownFeedUrl }: AggregatorDependencies,
-): Promise<RedactionContext> {
-  const codes = new Set((await readOwnedOrganisations(db, source.id)).map(({ organisatiecode }) => organisatiecode));
-  return { feedUrl: source.feedUrl ?? '', ownFeedUrl: ownFeedUrl(), ids, owns: (code) => codes.has(code) };
+  changes: readonly Change[],
+  { clock, proof }: Pick<AggregatorDependencies, 'clock' | 'proof'>,
+): Promise<number> {
+  const outcomes = changes.length === 0 ? [] : await publishBatch(db, changes, clock.now(), proof);
+  return outcomes.filter((outcome) => outcome !== 'no-op').length;
 }
 
 /** The numbers of redactions, and those that they name. */
@@ -125,41 +121,6 @@ export function isTaken(record: SourceRecord, taken: ReadonlyMap<number, TakenRe
     found.resource.organisatiecode === resource?.organisatiecode &&
     found.resource.bronidentificatie === resource.bronidentificatie
   );
-}
-
-/**
- * Carries out redactions from the history of a source whose snapshot has been read since: a resource that the snapshot shows by a later
- * record is published again afterwards. The caller owns the transaction.
- * @returns how many records were published
- */
-export async function redactFromHistory(
-  client: Db,
-  lease: Lease,
-  records: readonly { readonly sequenceNumber: number; readonly record: SourceRecord }[],
-  taken: ReadonlyMap<number, TakenRecord>,
-  deps: AggregatorDependencies,
-): Promise<number> {
-  const context = await redactionContext(client, lease, deps);
-  let recorded = 0;
-  for (const { sequenceNumber, record } of records) {
-    const changes = redactionChanges(record, taken, context);
-    if (changes.length === 0) continue;
-    const reached = [...changes, ...resourcesByNumber(redactedNumbers(record), taken, context)];
-    const standing = (await readCurrentSeen(client, lease.source.id, reached)).filter(
-      ({ seenNumber }) => seenNumber > sequenceNumber,
-    );
-    const redacted = await publishBatch(client, changes, deps.clock.now(), deps.proof);
-    const state = await readStateHashes(
-      client,
-      standing.map(({ change }) => change),
-    );
-    const again = standing
-      .map(({ change }): Change => change)
-      .filter(({ resourceType, resource }) => !state.has(resourceKey(resourceType, resource)));
-    const stood = again.length === 0 ? [] : await publishBatch(client, again, deps.clock.now(), deps.proof);
-    recorded += [...redacted, ...stood].filter((outcome) => outcome !== 'no-op').length;
-  }
-  return recorded;
 }
 
 /** Rewrites the partitions that still hold redacted text. A failure is retried at an interval. */

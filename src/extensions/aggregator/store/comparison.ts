@@ -1,32 +1,26 @@
 /** Compares the state of a source with what the feed has of it: resources seen in its snapshot, and records taken from it. */
 
 import type { Db } from '../../../database/transaction.ts';
-import { isRecord } from '../../../lib/json/json-value.ts';
-import type { Change, Upsert } from '../../../raadsfeed/domain/change.ts';
-import { dataOf } from '../../../raadsfeed/domain/record-text.ts';
 import type { Resource, ResourceType } from '../../../raadsfeed/domain/resource.ts';
-import { type Lease, LeaseLostError } from '../source.ts';
+import { type Lease, LeaseLostError, type Source } from '../source.ts';
 
-/** A resource of a source; `number` is the number of its record. */
-export interface SeenResource extends Pick<Change, 'resourceType' | 'resource'> {
-  readonly number: number;
+export interface NamedResource {
+  readonly resourceType: ResourceType;
+  readonly resource: Resource;
 }
 
-export async function markSeen(db: Db, sourceId: number, resources: readonly SeenResource[]): Promise<void> {
+export async function markSeen(db: Db, sourceId: number, resources: readonly NamedResource[]): Promise<void> {
   if (resources.length === 0) return;
   await db.query({
     name: 'aggregator-mark-seen',
-    text: `insert into aggregator.seen (bron_id, organisatiecode, resource_type, bronidentificatie, nummer)
-           select $1::integer, organisatiecode, resource_type, bronidentificatie, max(nummer)
-             from unnest($2::text[], $3::text[], $4::text[], $5::bigint[]) as n (organisatiecode, resource_type, bronidentificatie, nummer)
-            group by organisatiecode, resource_type, bronidentificatie
-               on conflict (bron_id, organisatiecode, resource_type, bronidentificatie) do update set nummer = excluded.nummer`,
+    text: `insert into aggregator.seen (bron_id, organisatiecode, resource_type, bronidentificatie)
+           select $1::integer, * from unnest($2::text[], $3::text[], $4::text[])
+               on conflict do nothing`,
     values: [
       sourceId,
       resources.map(({ resource }) => resource.organisatiecode),
       resources.map(({ resourceType }) => resourceType),
       resources.map(({ resource }) => resource.bronidentificatie),
-      resources.map(({ number }) => number),
     ],
   });
 }
@@ -59,7 +53,7 @@ export async function findMissing(
   sourceId: number,
   organisatiecode: string,
   limit: number,
-): Promise<{ resourceType: ResourceType; resource: Resource }[]> {
+): Promise<NamedResource[]> {
   const { rows } = await db.query<{ resource_type: ResourceType; bronidentificatie: string }>(
     `select s.resource_type, s.bronidentificatie
        from raadsfeed.current_records s
@@ -75,15 +69,6 @@ export async function findMissing(
     resourceType,
     resource: { organisatiecode, bronidentificatie },
   }));
-}
-
-/** Whether the feed has anything of these organisations. */
-export async function hasState(db: Db, organisatiecodes: readonly string[]): Promise<boolean> {
-  const { rows } = await db.query<{ found: boolean }>(
-    'select exists (select from raadsfeed.current_records where organisatiecode = any ($1::text[])) as found',
-    [organisatiecodes],
-  );
-  return rows[0]?.found ?? false;
 }
 
 /** Whether the feed ever had anything of these organisations. */
@@ -124,111 +109,27 @@ export async function endComparison(
   await forgetSeen(db, source.id);
 }
 
-export interface TakenRecord {
+export interface TakenRecord extends NamedResource {
   readonly op: 'upsert' | 'delete' | 'redact';
-  readonly resourceType: ResourceType;
-  readonly resource: Resource;
 }
 
-interface Named {
-  readonly resource_type: ResourceType;
-  readonly organisatiecode: string;
-  readonly bronidentificatie: string;
-}
-
-function toResource({ organisatiecode, bronidentificatie }: Named): Resource {
-  return { organisatiecode, bronidentificatie };
-}
-
-/** The records that were taken from these numbers of a feed, by number; the last one when a number was taken twice. */
+/**
+ * The records that were taken from these numbers of a source, by number; the last one when a number was taken twice. Only of its own
+ * organisations: another source may name the same feed.
+ */
 export async function readTaken(
   db: Db,
-  feedUrl: string,
+  { id, feedUrl }: Pick<Source, 'id' | 'feedUrl'>,
   numbers: readonly number[],
 ): Promise<ReadonlyMap<number, TakenRecord>> {
-  const { rows } = await db.query<Named & { readonly number: number; readonly op: TakenRecord['op'] }>({
+  const { rows } = await db.query<Pick<TakenRecord, 'op' | 'resourceType'> & Resource & { readonly number: number }>({
     name: 'aggregator-taken',
-    text: `select herkomst_nummer as number, op, resource_type, organisatiecode, bronidentificatie
+    text: `select herkomst_nummer as number, op, resource_type as "resourceType", organisatiecode, bronidentificatie
              from raadsfeed.record
-            where herkomst_feed = $1::text and herkomst_nummer = any ($2::bigint[])
+             join aggregator.bron_organisatie o using (organisatiecode)
+            where o.bron_id = $3::integer and herkomst_feed = $1::text and herkomst_nummer = any ($2::bigint[])
             order by sequence_number`,
-    values: [feedUrl, numbers],
+    values: [feedUrl, numbers, id],
   });
-  return new Map(
-    rows.map(({ number, op, ...row }) => [number, { op, resourceType: row.resource_type, resource: toResource(row) }]),
-  );
-}
-
-/** The current record of a resource, in a form that can be published again, with its number in the snapshot. */
-interface CurrentRecord {
-  readonly change: Upsert;
-  readonly seenNumber: number;
-}
-
-/** The current records of those resources that the snapshot being compared shows too. */
-export async function readCurrentSeen(
-  db: Db,
-  sourceId: number,
-  resources: readonly Pick<Upsert, 'resourceType' | 'resource'>[],
-): Promise<CurrentRecord[]> {
-  const { rows } = await db.query<
-    Named & { readonly nummer: number; readonly prefix: string; readonly suffix: string; readonly hash: string }
-  >({
-    name: 'aggregator-standing',
-    text: `select s.resource_type, s.organisatiecode, s.bronidentificatie, s.content_hash as hash, g.nummer, t.record_prefix as prefix, t.record_suffix as suffix
-             from unnest($2::text[], $3::text[], $4::text[]) as n (organisatiecode, resource_type, bronidentificatie)
-             join aggregator.seen g on g.bron_id = $1::integer and g.organisatiecode = n.organisatiecode
-              and g.resource_type = n.resource_type and g.bronidentificatie = n.bronidentificatie and g.nummer is not null
-             join raadsfeed.current_records s on s.organisatiecode = n.organisatiecode
-              and s.resource_type = n.resource_type and s.bronidentificatie = n.bronidentificatie
-             join raadsfeed.texts t on t.sequence_number = s.sequence_number`,
-    values: [
-      sourceId,
-      resources.map(({ resource }) => resource.organisatiecode),
-      resources.map(({ resourceType }) => resourceType),
-      resources.map(({ resource }) => resource.bronidentificatie),
-    ],
-  });
-  return rows.map(({ nummer, prefix, suffix, hash, ...row }) => {
-    const named = { resourceType: row.resource_type, resource: toResource(row) };
-    return {
-      seenNumber: nummer,
-      change: toUpsert(named, { prefix, dataText: dataOf(suffix, named), contentHash: hash }),
-    };
-  });
-}
-
-function toUpsert(
-  named: Pick<Upsert, 'resourceType' | 'resource'>,
-  { prefix, dataText, contentHash }: { prefix: string; dataText: string; contentHash: string },
-): Upsert {
-  // The stored prefix ends where the address of this service is inserted.
-  const record: unknown = JSON.parse(`${prefix}"}`);
-  const data: unknown = JSON.parse(dataText);
-  if (!isRecord(record)) throw new TypeError('a stored record is not an object');
-  const {
-    sequenceNumber: _n,
-    op: _o,
-    resourceType: _t,
-    resource: _r,
-    storedAt: _s,
-    resourceUrl: _u,
-    ...members
-  } = record;
-  const { contentHash: published, gewijzigdOp, herkomst, aggregatorId, ...other } = members;
-  const organisatie = isRecord(data) && isRecord(data.organisatie) ? data.organisatie : {};
-  return {
-    op: 'upsert',
-    ...named,
-    dataText,
-    contentHash,
-    ...(typeof published === 'string' && published !== contentHash ? { sourceHash: published } : {}),
-    organisatienaam: typeof organisatie.naam === 'string' ? organisatie.naam : named.resource.organisatiecode,
-    ...(typeof gewijzigdOp === 'string' ? { gewijzigdOp } : {}),
-    ...(isRecord(herkomst) && typeof herkomst.feedUrl === 'string' && typeof herkomst.sequenceNumber === 'number'
-      ? { herkomst: { feedUrl: herkomst.feedUrl, sequenceNumber: herkomst.sequenceNumber } }
-      : {}),
-    ...(typeof aggregatorId === 'string' ? { aggregatorId } : {}),
-    other,
-  };
+  return new Map(rows.map(({ number, op, resourceType, ...resource }) => [number, { op, resourceType, resource }]));
 }

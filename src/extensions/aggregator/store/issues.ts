@@ -3,17 +3,18 @@ import type { DateWindow, SourceIssue, WindowReading } from '../supplier/source-
 
 /** An issue as it is stored with its source; `times` is the total. */
 interface StoredIssue extends SourceIssue {
-  /** The window in which it was found. */
-  readonly window: DateWindow;
+  /** The window in which it was found, where a supplier was read. */
+  readonly window: DateWindow | null;
   /** When it was first found; UTC. */
   readonly since: string;
   readonly lastSeen: string;
-  /** When a full reading of the same window did not find it any more; `null` while it is open. */
-  readonly resolved: string | null;
 }
 
 /** Characters that are stored of a text at most. */
 const MAX_TEXT = 1000;
+
+/** Issues that are stored of one source: the newest. */
+const MAX_ISSUES = 1000;
 
 /** Stores issues: known ones are counted, and the oldest make room. `window`: where a supplier was read. */
 export async function addIssues(
@@ -32,7 +33,7 @@ export async function addIssues(
            select $1::integer, $2::date, $3::date, wat, waar, detail, aantal, blokkeert, $4::timestamptz, $4::timestamptz
              from unnest($5::text[], $6::text[], $7::text[], $8::bigint[], $9::boolean[]) as n (wat, waar, detail, aantal, blokkeert)
                on conflict (bron_id, wat, waar, detail, window_from, window_to) do update
-              set aantal = m.aantal + excluded.aantal, laatst = excluded.laatst, blokkeert = excluded.blokkeert, opgelost = null`,
+              set aantal = m.aantal + excluded.aantal, laatst = excluded.laatst, blokkeert = excluded.blokkeert`,
     values: [
       sourceId,
       window?.from ?? null,
@@ -45,48 +46,46 @@ export async function addIssues(
       rows.map(({ blocking }) => blocking),
     ],
   });
-  await trimIssues(db, sourceId, at);
+  await db.query({
+    name: 'aggregator-trim-issues',
+    text: `delete from aggregator.issues
+            where id in (select id from aggregator.issues where bron_id = $1::integer order by laatst desc, id offset $2::integer)`,
+    values: [sourceId, MAX_ISSUES],
+  });
 }
 
-/** Resolves the issues that kept a feed from being read, or its refused records: every resource has one that was accepted since. */
+/** Deletes the issues that kept a feed from being read, or its refused records: every resource has one that was accepted since. */
 export async function resolveIssues(
   db: Db,
   sourceId: number,
-  at: Date,
   which: 'blocking' | 'record-refused' = 'blocking',
 ): Promise<void> {
   await db.query({
     name: 'aggregator-resolve-issues',
-    text: `update aggregator.issues set opgelost = $2::timestamptz
-            where bron_id = $1::integer and opgelost is null and window_from is null
-              and case when $3::text = 'blocking' then blokkeert else wat = $3::text end`,
-    values: [sourceId, at.toISOString(), which],
+    text: `delete from aggregator.issues
+            where bron_id = $1::integer and window_from is null
+              and case when $2::text = 'blocking' then blokkeert else wat = $2::text end`,
+    values: [sourceId, which],
   });
 }
 
-/** The issues of a source: open ones first, then the newest. */
-export async function readIssues(
-  db: Db,
-  sourceId: number,
-  limit: number,
-): Promise<(Omit<StoredIssue, 'window'> & { readonly window: StoredIssue['window'] | null })[]> {
+/** The open issues of a source, the newest first. */
+export async function readIssues(db: Db, sourceId: number): Promise<StoredIssue[]> {
   const { rows } = await db.query<
-    SourceIssue & { van: string | null; tot: string | null; since: Date; last: Date; over: Date | null }
+    SourceIssue & { from: string | null; to: string | null; since: Date; lastSeen: Date }
   >(
-    `select wat as what, waar as where, detail, aantal as times, blokkeert as blocking, window_from::text as van, window_to::text as tot,
-            sinds as since, laatst as last, opgelost as over
+    `select wat as what, waar as where, detail, aantal as times, blokkeert as blocking, window_from::text as from, window_to::text as to,
+            sinds as since, laatst as "lastSeen"
        from aggregator.issues
       where bron_id = $1::integer
-      order by (opgelost is null) desc, laatst desc, wat, waar
-      limit $2::integer`,
-    [sourceId, limit],
+      order by laatst desc, wat, waar`,
+    [sourceId],
   );
-  return rows.map(({ van, tot, since, last, over, ...issue }) => ({
+  return rows.map(({ from, to, since, lastSeen, ...issue }) => ({
     ...issue,
-    window: van === null || tot === null ? null : { from: van, to: tot },
+    window: from === null || to === null ? null : { from, to },
     since: since.toISOString(),
-    lastSeen: last.toISOString(),
-    resolved: over?.toISOString() ?? null,
+    lastSeen: lastSeen.toISOString(),
   }));
 }
 
@@ -106,8 +105,8 @@ function text(value: string): string {
 }
 
 /**
- * Stores the issues of a reading: known ones are counted, and those that a full reading of their window does not find are resolved. A
- * quick reading skips what did not change, so it resolves none.
+ * Stores the issues of a reading: known ones are counted, and those that a full reading of their window does not find are deleted. A
+ * quick reading skips what did not change, so it deletes none.
  */
 export async function saveWindowIssues(
   db: Db,
@@ -115,38 +114,13 @@ export async function saveWindowIssues(
   { window, depth, issues }: Pick<WindowReading, 'window' | 'depth' | 'issues'>,
   at: Date,
 ): Promise<void> {
-  if (depth === 'full') {
-    await db.query({
-      name: 'aggregator-end-window-issues',
-      text: `update aggregator.issues set opgelost = $4::timestamptz
-              where bron_id = $1::integer and opgelost is null and window_from >= $2::date and window_to <= $3::date`,
-      values: [sourceId, window.from, window.to, at.toISOString()],
-    });
-  }
   await addIssues(db, sourceId, issues, at, window);
-}
-
-/** Issues that are stored of one source: open ones before resolved ones, the newest first. */
-export const MAX_ISSUES = 1000;
-/** Days after which a resolved issue is dropped. */
-const RETENTION_DAYS = 90;
-
-/** Drops issues beyond the limit, and counts them. Called after adding issues, in the same transaction. */
-async function trimIssues(db: Db, sourceId: number, at: Date): Promise<void> {
+  if (depth === 'quick') return;
   await db.query({
-    name: 'aggregator-trim-issues',
-    text: `with op_volgorde as (
-             select ctid, row_number() over (order by (opgelost is null) desc, laatst desc, wat, waar) as plaats,
-                    opgelost < $2::timestamptz - make_interval(days => $3::integer) as oud
-               from aggregator.issues where bron_id = $1::integer
-           ), weg as (
-             delete from aggregator.issues
-              where ctid = any (array(select ctid from op_volgorde where plaats > $4::integer or oud))
-          returning 1
-           )
-           update aggregator.bron set issues_dropped = issues_dropped + (select count(*) from weg)
-            where id = $1::integer and exists (select from weg)`,
-    values: [sourceId, at.toISOString(), RETENTION_DAYS, MAX_ISSUES],
+    name: 'aggregator-end-window-issues',
+    text: `delete from aggregator.issues
+            where bron_id = $1::integer and window_from >= $2::date and window_to <= $3::date and laatst < $4::timestamptz`,
+    values: [sourceId, window.from, window.to, at.toISOString()],
   });
 }
 
@@ -156,29 +130,24 @@ const OTHERS = '';
 
 /**
  * Stores which resources were refused, and deletes those of which a record was accepted since.
- * @param keys `organisatiecode/resourceType/bronidentificatie`; empty when a record does not say
+ * @param refusals by `organisatiecode/resourceType/bronidentificatie`; empty when a record does not say
  */
-export async function saveRefusals(
-  db: Db,
-  sourceId: number,
-  { refused, accepted }: { readonly refused: readonly string[]; readonly accepted: readonly string[] },
-): Promise<void> {
+export async function saveRefusals(db: Db, sourceId: number, refusals: ReadonlyMap<string, boolean>): Promise<void> {
+  const [refused, accepted] = [true, false].map((is) => [...refusals.keys()].filter((key) => refusals.get(key) === is));
   await db.query({
     name: 'aggregator-accepted',
     text: 'delete from aggregator.refused where bron_id = $1::integer and sleutel = any ($2::text[])',
     values: [sourceId, accepted],
   });
-  if (refused.length > 0) {
-    await db.query({
-      name: 'aggregator-refused',
-      text: `with vol as (select count(*) >= $3::integer as ja from aggregator.refused where bron_id = $1::integer)
-             insert into aggregator.refused (bron_id, sleutel)
-             select distinct $1::integer, case when vol.ja then $4::text else n.sleutel end
-               from unnest($2::text[]) as n (sleutel), vol
-                 on conflict do nothing`,
-      values: [sourceId, refused, MAX_REFUSED, OTHERS],
-    });
-  }
+  await db.query({
+    name: 'aggregator-refused',
+    text: `with vol as (select count(*) >= $3::integer as ja from aggregator.refused where bron_id = $1::integer)
+           insert into aggregator.refused (bron_id, sleutel)
+           select distinct $1::integer, case when vol.ja then $4::text else n.sleutel end
+             from unnest($2::text[]) as n (sleutel), vol
+               on conflict do nothing`,
+    values: [sourceId, refused, MAX_REFUSED, OTHERS],
+  });
 }
 
 export async function deleteRefusals(db: Db, sourceId: number): Promise<void> {

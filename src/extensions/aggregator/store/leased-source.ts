@@ -2,7 +2,7 @@
  * Which process reads which source, and how far it has come. Times are those of the database, so that the clocks of instances need not
  * agree. A lease is a number on the source: taking it raises the number, and every change of a holder checks it.
  */
-import { type Db, lock } from '../../../database/transaction.ts';
+import type { Db } from '../../../database/transaction.ts';
 import { type Lease, LeaseLostError, type Source } from '../source.ts';
 import { forgetSeen } from './comparison.ts';
 import { deleteRefusals } from './issues.ts';
@@ -17,14 +17,11 @@ const CHANGEABLE = {
   etag: ['etag', 'text'],
   lastNumber: ['last_number', 'bigint'],
   pageSize: ['paginagrootte', 'integer'],
-  mustReadHistory: ['read_history', 'boolean'],
   historyCursor: ['history_cursor', 'text'],
   historyJoins: ['history_connects', 'boolean'],
   historyMissed: ['history_missed', 'boolean'],
   progress: ['voortgang', 'jsonb'],
-  lookAhead: ['vooruit', 'jsonb'],
   hashMatches: ['hash_matches', 'boolean'],
-  hasNothingToRead: ['nothing_to_read', 'boolean'],
   feedUrl: ['feed_url', 'text'],
   snapshotUrl: ['snapshot_url', 'text'],
   rol: ['rol', 'text'],
@@ -188,65 +185,42 @@ interface StoredFailure {
   readonly pageSize: number;
 }
 
-interface Restart {
-  /** Resources that the new snapshot does not show are deleted. */
-  readonly compare: boolean;
-  /**
-   * Its history is read from the beginning: the source does not know our cursor any more, or that history was not read for all
-   * organisations that are taken from it now.
-   */
-  readonly wholeHistory: boolean;
-}
-
 /**
- * Starts the snapshot of a source again. The cursor that is given up is stored, so that the redactions after it are found in the
- * history; also when our data came from elsewhere: the source was removed and added again, it moved to another address, or its
- * organisations belonged to another source.
+ * Starts the snapshot of a source again. Before it the history is read for redactions, from the cursor that is given up; also when our
+ * data came from elsewhere: the source was removed and added again, it moved to another address, or its organisations belonged to another
+ * source.
+ * @param wholeHistory from the beginning: the source does not know our cursor any more, or that history was not read for all organisations
+ *   that are taken from it now
  * @throws {LeaseLostError}
  */
-export async function restartSnapshot(db: Db, { source, number }: Lease, restart: Restart): Promise<void> {
+export async function restartSnapshot(
+  db: Db,
+  { source, number }: Lease,
+  { wholeHistory }: { readonly wholeHistory: boolean },
+): Promise<void> {
   const { rowCount } = await db.query({
     name: 'aggregator-restart-snapshot',
     text: `update aggregator.bron b
-              set fase = 'stand',
-                  vergelijken = $3::boolean or b.read_history or b.cursor is not null or eigen.hoogste is not null, snapshot_cursor = null, snapshot_feed_cursor = null, cursor = null, etag = null,
-                  last_number = null, compare_again_at = null, snapshot_started_at = now(), voortgang = null, vooruit = null, hash_matches = false,
-                  history_cursor = case when $4::boolean then null when b.read_history then b.history_cursor else b.cursor end,
-                  history_after = case when b.read_history then b.history_after else coalesce(b.last_number, eigen.hoogste) end,
+              set fase = case when eigen.iets then 'historie' else 'stand' end, vergelijken = eigen.iets,
+                  snapshot_cursor = null, snapshot_feed_cursor = null, cursor = null, etag = null, last_number = null,
+                  compare_again_at = null, snapshot_started_at = now(), voortgang = null, hash_matches = false,
+                  history_cursor = case when not $3::boolean then coalesce(b.cursor, b.snapshot_feed_cursor, b.history_cursor) end,
+                  history_after = case when b.fase = 'historie' then b.history_after else greatest(b.last_number, eigen.hoogste) end,
                   -- Nothing from a feed was published before, so no redaction can have been missed.
-                  history_connects = case when not eigen.van_feed then true when $4::boolean then null
-                                            when b.read_history then b.history_connects when b.cursor is not null then true end,
-                  read_history = b.read_history or b.cursor is not null or eigen.hoogste is not null or eigen.iets
-             from (select (select max(herkomst_nummer) from raadsfeed.record
-                            where herkomst_feed = (select feed_url from aggregator.bron where id = $1::integer)) as hoogste,
+                  history_connects = case when not eigen.van_feed then true when $3::boolean then null
+                                          when coalesce(b.cursor, b.snapshot_feed_cursor) is not null then true
+                                          else b.history_connects end
+             from (select (select max(r.herkomst_nummer) from raadsfeed.record r join aggregator.bron_organisatie o using (organisatiecode)
+                            where o.bron_id = $1::integer
+                              and r.herkomst_feed = (select feed_url from aggregator.bron where id = $1::integer)) as hoogste,
                           exists (select from raadsfeed.record r join aggregator.bron_organisatie o using (organisatiecode)
                                    where o.bron_id = $1::integer) as iets,
                           exists (select from raadsfeed.record r join aggregator.bron_organisatie o using (organisatiecode)
                                    where o.bron_id = $1::integer and r.herkomst_feed is not null) as van_feed) as eigen
             where b.id = $1::integer and b.lease_number = $2::bigint`,
-    values: [source.id, number, restart.compare, restart.wholeHistory],
+    values: [source.id, number, wholeHistory],
   });
   if (rowCount !== 1) throw new LeaseLostError();
   await forgetSeen(db, source.id);
   await deleteRefusals(db, source.id);
-}
-
-/** Serialises the documents that name a feed: of two that name the same one, the second sees the first. */
-const FEED_URL_LOCK = 'aggregator.bron.feed_url';
-
-/**
- * The address of another source with this feed: numbers and redactions belong to one source. The lock lasts until the end of the
- * transaction, so nothing changes between this query and what is written after it.
- */
-export async function findFeedHolder(db: Db, feedUrl: string, sourceId: number | null): Promise<string | undefined> {
-  await lock(db, FEED_URL_LOCK);
-  const { rows } = await db.query<{ adres: string }>(
-    `select adres from aggregator.bron b
-      where feed_url = $1::text and id is distinct from $2::integer
-        -- Where two have it already, the one that was first keeps it.
-        and not exists (select from aggregator.bron own where own.id = $2::integer and own.feed_url = $1::text and own.id < b.id)
-      order by id limit 1`,
-    [feedUrl, sourceId],
-  );
-  return rows[0]?.adres;
 }

@@ -101,12 +101,11 @@ export async function removeSource(pool: Pool, id: number): Promise<void> {
   });
 }
 
-/** Asks for a comparison of the whole state at the next run; `allowMassDelete`: however many resources are missing. */
-export async function requestComparison(db: Db, id: number, allowMassDelete: boolean): Promise<void> {
+/** Asks for a comparison of the whole state at the next run, however many resources are missing. */
+export async function requestComparison(db: Db, id: number): Promise<void> {
   await db.query(
-    `update aggregator.bron set compare_again_at = now(), allow_mass_delete = allow_mass_delete or $2::boolean, volgende = now()
-      where id = $1::integer`,
-    [id, allowMassDelete],
+    'update aggregator.bron set compare_again_at = now(), allow_mass_delete = true, volgende = now() where id = $1::integer',
+    [id],
   );
 }
 
@@ -167,8 +166,6 @@ export interface SourceState {
   readonly soort: 'feed' | 'leveranciers-api';
   readonly toestand: 'actief' | 'gepauzeerd';
   readonly fase: 'stand' | 'historie' | 'feed';
-  /** Everything that it has is taken from other sources. */
-  readonly nietsTeLezen: boolean;
   /** Resources whose last record was refused: while there are any, it is not up to date. */
   readonly openGeweigerd: number;
   readonly organisaties: readonly string[];
@@ -189,8 +186,6 @@ export interface SourceState {
   readonly achtergehouden: number;
   /** Open issues. */
   readonly meldingen: number;
-  /** Issues that were dropped since it was added, to keep room for newer ones. */
-  readonly meldingenWeggelaten: number;
   /** Percentage by the last measurement, rounded down to a tenth. */
   readonly dekking: number | null;
   readonly volgende: Date;
@@ -200,7 +195,7 @@ export interface SourceState {
 export async function readSourceStates(db: Db): Promise<SourceState[]> {
   const { rows } = await db.query<SourceState>({
     name: 'aggregator-source-states',
-    text: `select b.id, b.adres, b.soort, b.toestand, b.fase, b.nothing_to_read as "nietsTeLezen", b.bijgewerkt,
+    text: `select b.id, b.adres, b.soort, b.toestand, b.fase, b.bijgewerkt,
                   (select count(*) from aggregator.refused w where w.bron_id = b.id) as "openGeweigerd",
                   extract(epoch from now() - coalesce(b.bijgewerkt, b.toegevoegd))::double precision as "lagSeconds",
                   case when b.last_number is null then null else greatest(b.head - b.last_number, 0) end as behind,
@@ -208,12 +203,12 @@ export async function readSourceStates(db: Db): Promise<SourceState[]> {
                   b.volgende,
                   coalesce(o.codes, b.organisatiecodes) as organisaties,
                   coalesce(o.achtergehouden, 0) + coalesce(v.achtergehouden, 0) as achtergehouden,
-                  coalesce(m.aantal, 0) as meldingen, b.issues_dropped as "meldingenWeggelaten", d.dekking
+                  coalesce(m.aantal, 0) as meldingen, d.dekking
              from aggregator.bron b
              left join lateral (select array_agg(organisatiecode order by organisatiecode) as codes, sum(achtergehouden) as achtergehouden
                                   from aggregator.bron_organisatie where bron_id = b.id) o on true
              left join lateral (select sum(achtergehouden) as achtergehouden from aggregator.windows where bron_id = b.id) v on true
-             left join lateral (select count(*) as aantal from aggregator.issues where bron_id = b.id and opgelost is null) m on true
+             left join lateral (select count(*) as aantal from aggregator.issues where bron_id = b.id) m on true
              left join lateral (select case when sum(getoond) = 0 then 100
                                        else floor(sum(aanwezig)::double precision / sum(getoond) * 1000) / 10 end as dekking
                                   from aggregator.coverage where bron_id = b.id having count(*) > 0) d on true

@@ -1,7 +1,7 @@
 /** The windows of a supplier's source: which days are read as a whole, and when. */
 import type { Db } from '../../../database/transaction.ts';
 import { type Lease, LeaseLostError } from '../source.ts';
-import type { Coverage, MonthCoverage } from '../supplier/coverage.ts';
+import type { Coverage } from '../supplier/coverage.ts';
 import type { DateWindow } from '../supplier/source-adapter.ts';
 
 export interface DueWindow extends DateWindow {
@@ -123,9 +123,6 @@ export async function readRound(db: Db, { source, number }: Lease, roundMs: numb
   return row.deleted;
 }
 
-/** Names of missing resources that are stored of a month; the counts are always complete. */
-const MAX_MISSING = 1000;
-
 /** Which of these keys (`<resourceType>/<bronidentificatie>`) the feed has of an organisation. */
 export async function readHeldKeys(
   db: Db,
@@ -163,27 +160,19 @@ export async function saveCoverage(
               and to_date(maand, 'YYYY-MM') + interval '1 month' - interval '1 day' <= $3::date`,
     values: [sourceId, window.from, window.to],
   });
-  for (const { month, shown, held, unnamed, missing } of whole) {
-    await db.query({
-      name: 'aggregator-save-coverage',
-      text: `insert into aggregator.coverage (bron_id, maand, getoond, aanwezig, naamloos, ontbreekt, gemeten)
-             values ($1::integer, $2::text, $3::integer, $4::integer, $5::integer, $6::text[], $7::timestamptz)`,
-      values: [sourceId, month, shown, held, unnamed, missing.slice(0, MAX_MISSING), at.toISOString()],
-    });
-  }
-}
-
-/** The last measurement of a source, by month. */
-export async function readCoverage(db: Db, sourceId: number): Promise<(MonthCoverage & { readonly measured: Date })[]> {
-  const { rows } = await db.query<MonthCoverage & { readonly measured: Date }>({
-    name: 'aggregator-coverage',
-    text: `select maand as month, getoond as shown, aanwezig as held, naamloos as unnamed, ontbreekt as missing, gemeten as measured
-             from aggregator.coverage
-            where bron_id = $1::integer
-            order by maand`,
-    values: [sourceId],
+  await db.query({
+    name: 'aggregator-save-coverage',
+    text: `insert into aggregator.coverage (bron_id, maand, getoond, aanwezig, gemeten)
+           select $1::integer, maand, getoond, aanwezig, $5::timestamptz
+             from unnest($2::text[], $3::integer[], $4::integer[]) as n (maand, getoond, aanwezig)`,
+    values: [
+      sourceId,
+      whole.map(({ month }) => month),
+      whole.map(({ shown }) => shown),
+      whole.map(({ held }) => held),
+      at.toISOString(),
+    ],
   });
-  return rows;
 }
 
 function isWhole(month: string, { from, to }: DateWindow): boolean {

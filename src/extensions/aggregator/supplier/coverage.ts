@@ -3,7 +3,7 @@ import { partKey } from '../resource-key.ts';
 import { readHeldKeys } from '../store/windows.ts';
 import type { KnownItem, WindowReading } from './source-adapter.ts';
 
-export interface MonthCoverage {
+interface MonthCoverage {
   /** `YYYY-MM`. */
   readonly month: string;
   /** Resources that the supplier shows, named or only announced. */
@@ -50,15 +50,13 @@ export function measureCoverage(
     }
   }
   for (const { month, count } of readings.flatMap(({ unread }) => unread)) monthOf(month).unnamed += count;
-  return totalCoverage(
-    [...months].map(([month, { held, missing, unnamed }]) => ({
-      month,
-      shown: held + missing.length + unnamed,
-      held,
-      missing,
-      unnamed,
-    })),
-  );
+  const counts = [...months]
+    .map(([month, count]) => ({ month, shown: count.held + count.missing.length + count.unnamed, ...count }))
+    .toSorted((a, b) => a.month.localeCompare(b.month));
+  const shown = counts.reduce((sum, month) => sum + month.shown, 0);
+  const held = counts.reduce((sum, month) => sum + month.held, 0);
+  const percentage = shown === 0 ? 100 : Math.floor((held / shown) * 1000) / 10;
+  return { months: counts, shown, held, percentage };
 }
 
 function shownItems(readings: readonly WindowReading[], known: readonly KnownItem[]): readonly KnownItem[] {
@@ -66,14 +64,6 @@ function shownItems(readings: readonly WindowReading[], known: readonly KnownIte
   return [...readings.flatMap(({ items }) => items), ...known.filter(({ key }) => unchanged.has(key))].toSorted(
     (a, b) => a.day.localeCompare(b.day),
   );
-}
-
-/** The months together. */
-export function totalCoverage(months: readonly MonthCoverage[]): Coverage {
-  const shown = months.reduce((sum, month) => sum + month.shown, 0);
-  const held = months.reduce((sum, month) => sum + month.held, 0);
-  const percentage = shown === 0 ? 100 : Math.floor((held / shown) * 1000) / 10;
-  return { months: months.toSorted((a, b) => a.month.localeCompare(b.month)), shown, held, percentage };
 }
 
 /**

@@ -4,7 +4,7 @@ import { RESOURCE_TYPES } from '../../../raadsfeed/domain/resource.ts';
 import { publishBatch } from '../../../raadsfeed/store/publish.ts';
 import { BATCH_CHANGES } from '../../../raadsfeed/writer/publisher.ts';
 import type { AggregatorDependencies } from '../dependencies.ts';
-import { aggregatorId, partKey } from '../resource-key.ts';
+import { partKey } from '../resource-key.ts';
 import type { Lease } from '../source.ts';
 import { updateSource } from '../store/leased-source.ts';
 import {
@@ -30,7 +30,7 @@ export interface PublishedReading {
   readonly issues: readonly SourceIssue[];
 }
 
-type PublishNeeds = Pick<AggregatorDependencies, 'pool' | 'clock' | 'proof' | 'validate' | 'ids'>;
+type PublishNeeds = Pick<AggregatorDependencies, 'pool' | 'clock' | 'proof' | 'validate'>;
 
 export interface PublishReadingOptions {
   readonly organisatiecode: string;
@@ -71,7 +71,7 @@ export async function publishReading(
   return { published, deleted: changes.deletes.length, withheld: changes.withheld.length, issues };
 }
 
-function prepare({ lines }: WindowBatch, { validate, ids }: PublishNeeds, issues: SourceIssue[]): Change[] {
+function prepare({ lines }: WindowBatch, { validate }: PublishNeeds, issues: SourceIssue[]): Change[] {
   const changes: Change[] = [];
   for (const line of lines) {
     const checked = validate(line);
@@ -81,8 +81,7 @@ function prepare({ lines }: WindowBatch, { validate, ids }: PublishNeeds, issues
       issues.push({ what: 'invalid-record', where, detail: checked.faults.join('; '), times: 1, blocking: true });
       continue;
     }
-    const change = prepareChange(checked.line);
-    changes.push(ids ? { ...change, aggregatorId: aggregatorId(change.resourceType, change.resource) } : change);
+    changes.push(prepareChange(checked.line));
   }
   return changes;
 }

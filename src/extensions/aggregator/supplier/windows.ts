@@ -21,6 +21,19 @@ export function halves({ from, to }: DateWindow): readonly [DateWindow, DateWind
   ];
 }
 
+/** Days (`YYYY-MM-DD`) that an operator asks for; absent: all of them. */
+export interface Period {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+/** The quarters of a period of a source. @param all the windows of the source, oldest first */
+export function periodWindows(all: readonly DateWindow[], { from, to }: Period): readonly DateWindow[] {
+  const [first, last] = [all[0], all.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  return quarters({ from: from ?? first.from, to: to ?? last.to });
+}
+
 /** The quarters of a year in which the days lie, cut off at both ends, oldest first. */
 export function quarters({ from, to }: DateWindow): readonly DateWindow[] {
   const found: DateWindow[] = [];
