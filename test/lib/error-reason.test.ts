@@ -35,7 +35,7 @@ it('ends, whatever the causes are', () => {
 
 it('is in what the requester of an exchange receives', async () => {
   const url = `http://localhost:${await freePort()}/token`;
-  const token = fetchToken({ url, clientId: 'a', clientSecret: 'geheim', timeoutMs: 5000, signal });
+  const token = fetchToken({ url, clientId: 'a', clientSecret: 'geheim' });
   await expect(token).rejects.toThrow(/token endpoint http:\/\/localhost:\d+\/token cannot be reached: .*ECONNREFUSED/);
   const sent = sendRequest({
     url,

@@ -12,20 +12,23 @@ export class UnwritableFile extends Error {
 /** Deliveries hold personal data. */
 export const OWNER_ONLY = 0o600;
 
-type Pieces = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
+type Pieces = Iterable<string | Uint8Array>;
 
 /**
  * Writes a file that appears when it is complete; a pipe or device is written as it is.
- * @throws {UnwritableFile}; whatever `pieces` throws: then nothing remains
+ * @throws {UnwritableFile}; the signal's reason, or whatever `pieces` throws: then nothing remains
  */
-export async function writeWhole(path: string, pieces: Pieces): Promise<void> {
+export async function writeWhole(path: string, pieces: Pieces, signal?: AbortSignal): Promise<void> {
   const isPlain = (await stat(path).catch(() => undefined))?.isFile() ?? true;
   const part = isPlain ? `${path}.part` : path;
   const file = await open(part, 'w', OWNER_ONLY).catch((cause: unknown) => {
     throw new UnwritableFile(path, cause);
   });
   try {
-    for await (const batch of batches(pieces)) await file.writeFile(batch);
+    for (const batch of batches(pieces)) {
+      signal?.throwIfAborted();
+      await file.writeFile(batch);
+    }
     await file.close();
     if (isPlain) await rename(part, path);
   } catch (error) {
@@ -38,10 +41,10 @@ export async function writeWhole(path: string, pieces: Pieces): Promise<void> {
 const BATCH_BYTES = 256 * 1024;
 
 /** Joins small pieces, for which a call each would take longer than writing them. */
-export async function* batches(pieces: Pieces): AsyncGenerator<Buffer> {
+function* batches(pieces: Pieces): Generator<Buffer> {
   let batch: Buffer[] = [];
   let bytes = 0;
-  for await (const piece of pieces) {
+  for (const piece of pieces) {
     const part = Buffer.from(piece);
     batch.push(part);
     bytes += part.length;

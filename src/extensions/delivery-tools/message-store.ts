@@ -1,13 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ItemList, Mapping } from '../../gegevens/model/mapping.ts';
 import { type JsonObject, valueAt, withValueAt } from '../../lib/json/json-value.ts';
-import { DiskSorter } from './scratch.ts';
-
-/** Where the items of a list of a levering belong in the text of a message. */
-interface ListPlace {
-  readonly levering: number;
-  readonly list: ItemList;
-}
+import { Scratch } from './scratch.ts';
 
 /** Where a record comes from. */
 export interface RecordOrigin {
@@ -15,114 +9,106 @@ export interface RecordOrigin {
   readonly row: number;
 }
 
-interface StoredItem extends ListPlace {
-  readonly text: string;
-  readonly origin: RecordOrigin;
+/** Where the lists of a levering are. */
+export function listsOf({ levering: { records, zaken } }: Mapping): ReadonlyMap<ItemList, readonly string[]> {
+  return new Map<ItemList, readonly string[]>([
+    ['records', records],
+    ...(zaken === undefined ? [] : [['zaken', zaken.lijst] as const]),
+  ]);
 }
 
-const LISTS: readonly ItemList[] = ['records', 'zaken'];
-const NO_ORIGIN: RecordOrigin = { table: 0, row: 0 };
+/** A piece of the text of a message: an item, or what is around the items. */
+interface Piece {
+  readonly text: string;
+  readonly origin?: RecordOrigin;
+}
 
 /** A message of the exchange model that grows item by item: its items are on disk, and each gets a line of the text. */
 export class MessageStore {
+  /** With their lists, of any content: items are written where a levering has them. */
   readonly leveringen: JsonObject[] = [];
   readonly #mapping: Mapping;
-  readonly #sorter = new DiskSorter();
+  readonly #items = new Scratch('items (levering integer, list text, origin integer, row integer, text text)', 5);
+  #isIndexed = false;
 
   constructor(mapping: Mapping) {
     this.#mapping = mapping;
   }
 
   /**
-   * Adds the JSON text of a record or case.
-   * @param order by which all items of the message are sorted; items with the same one stay in the order in which they were added
+   * Adds the JSON text of a record or case. Those of a list are in the order of their rows, then as they were added.
    * @throws {ScratchFull}
    */
-  add({ levering, list }: ListPlace, text: string, order = '', { table, row } = NO_ORIGIN): void {
-    this.#sorter.add(order, `${levering} ${LISTS.indexOf(list)} ${table} ${row} ${text}`);
+  add(levering: number, list: ItemList, text: string, { table, row }: RecordOrigin = { table: 0, row: 0 }): void {
+    this.#items.insert(levering, list, table, row, text);
   }
 
   /** The text of the whole message, in small pieces. @param envelop with a list of leveringen, of any content */
   *text(envelop: JsonObject): Generator<string> {
-    const frame = new MessageFrame(this.#mapping, envelop, this.leveringen);
-    for (const { levering, list, text } of this.#items()) {
-      yield frame.upTo({ levering, list }) || ',\n';
-      yield text;
-    }
-    yield `${frame.upTo()}\n`;
+    for (const { text } of this.#pieces(envelop)) yield text;
   }
 
   /** Where the records on some lines of the text come from. */
   originsOf(lines: ReadonlySet<number>): ReadonlyMap<number, RecordOrigin> {
     const found = new Map<number, RecordOrigin>();
     if (lines.size === 0) return found;
-    const envelop = withValueAt({}, this.#mapping.envelop.leveringen, []);
-    const frame = new MessageFrame(this.#mapping, envelop, this.leveringen);
     let line = 1;
-    for (const { origin, ...place } of this.#items()) {
-      line += (frame.upTo(place) || '\n').split('\n').length - 1;
-      if (lines.has(line)) found.set(line, origin);
+    for (const { text, origin } of this.#pieces(withValueAt({}, this.#mapping.envelop.leveringen, []))) {
+      if (origin !== undefined && lines.has(line)) found.set(line, origin);
+      line += text.split('\n').length - 1;
     }
     return found;
   }
 
-  *#items(): Generator<StoredItem> {
-    for (const { text: stored } of this.#sorter.sorted()) {
-      const [head = '', levering, list, table, row] = /^(\d+) (\d) (\d+) (\d+) /.exec(stored) ?? [];
-      const origin = { table: Number(table), row: Number(row) };
-      const text = stored.slice(head.length);
-      yield { levering: Number(levering), list: LISTS[Number(list)] ?? 'records', text, origin };
+  *#pieces(envelop: JsonObject): Generator<Piece> {
+    if (!this.#isIndexed) this.#items.execute('create index by_place on items (levering, list, row)');
+    this.#isIndexed = true;
+    const lists = listsOf(this.#mapping);
+    for (const part of textAround(envelop, new Map([['leveringen', this.#mapping.envelop.leveringen]]))) {
+      if (part.list === undefined) yield part;
+      else {
+        for (const [index, levering] of this.leveringen.entries()) {
+          if (index > 0) yield { text: ',\n' };
+          for (const inner of textAround(levering, lists)) {
+            if (inner.list === undefined) yield inner;
+            else yield* this.#itemsOf(index, inner.list);
+          }
+        }
+      }
+    }
+    yield { text: '\n' };
+  }
+
+  *#itemsOf(levering: number, list: ItemList): Generator<Piece> {
+    const sql = 'select text, origin, row from items where levering = ? and list = ? order by row, rowid';
+    let isFirst = true;
+    for (const { text, origin, row } of this.#items.query(sql, levering, list)) {
+      if (!isFirst) yield { text: ',\n' };
+      isFirst = false;
+      yield { text: String(text), origin: { table: Number(origin), row: Number(row) } };
     }
   }
 
   close(): void {
-    this.#sorter.close();
+    this.#items.close();
   }
 }
 
-/** The text of a message around the items of its lists. */
-class MessageFrame {
-  readonly #tokens: readonly (string | ListPlace)[];
-  #next = 0;
+type Around<List> = { readonly list: List } | { readonly list?: undefined; readonly text: string };
 
-  constructor(
-    { envelop: paths, levering: { records, zaken } }: Mapping,
-    envelop: JsonObject,
-    heads: readonly JsonObject[],
-  ) {
-    const lists = [records, ...(zaken === undefined ? [] : [zaken.lijst])];
-    const leveringen = heads.flatMap((head, levering) => {
-      const tokens = textAround(head, lists).map((piece) =>
-        typeof piece === 'string' ? piece : { levering, list: LISTS[piece] ?? 'records' },
-      );
-      return levering === 0 ? tokens : [',\n', ...tokens];
-    });
-    this.#tokens = textAround(envelop, [paths.leveringen]).flatMap((piece) =>
-      typeof piece === 'string' ? [piece] : leveringen,
-    );
-  }
-
-  /** The text from where it was to the place of a list; empty when it is there. @param place absent: the end */
-  upTo(place?: ListPlace): string {
-    let text = '';
-    for (; this.#next < this.#tokens.length; this.#next += 1) {
-      const token = this.#tokens[this.#next];
-      if (typeof token === 'string') text += token;
-      else if (token?.levering === place?.levering && token?.list === place?.list) break;
-    }
-    return text;
-  }
-}
-
-/** The JSON text of an object around some of its lists, where it has them. @returns texts, and the indexes of the lists between them */
-export function textAround(object: JsonObject, lists: readonly (readonly string[])[]): (string | number)[] {
+/** The JSON text of an object around some of its lists, where it has them. */
+function textAround<List extends string>(
+  object: JsonObject,
+  lists: ReadonlyMap<List, readonly string[]>,
+): readonly Around<List>[] {
   const nonce = randomUUID();
-  const marked = lists.reduce(
-    (whole, path, index) =>
-      valueAt(whole, path) === undefined ? whole : withValueAt(whole, path, `${nonce} ${index}`),
-    object,
-  );
-  return JSON.stringify(marked)
-    .split(new RegExp(`"${nonce} (\\d)"`))
-    .flatMap((piece, index) => (index % 2 === 0 ? [piece] : ['[\n', Number(piece), '\n]']));
+  let marked = object;
+  for (const [list, path] of lists)
+    if (valueAt(object, path) !== undefined) marked = withValueAt(marked, path, `${nonce}${list}`);
+  const pieces = JSON.stringify(marked).split(new RegExp(`"${nonce}(\\w+)"`));
+  return pieces.flatMap((piece, index): Around<List>[] => {
+    if (index % 2 === 0) return [{ text: piece }];
+    const list = [...lists.keys()].find((name) => name === piece);
+    return list === undefined ? [] : [{ text: '[\n' }, { list }, { text: '\n]' }];
+  });
 }

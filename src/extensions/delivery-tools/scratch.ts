@@ -1,82 +1,49 @@
 /** What may not fit in memory goes to a database of this process alone, on disk. */
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 
 const PAGE_BYTES = 4096;
 const MAX_DISK_BYTES = 16 * 1024 ** 3;
+const SQLITE_FULL = 13;
 
 /** There is more to keep than there may be on disk. */
 export class ScratchFull extends Error {}
 
-/** SQLite deletes a database without a name as soon as it is open: nothing of it remains, however the process ends. */
-export function openScratch(diskBytes = MAX_DISK_BYTES): DatabaseSync {
-  const database = new DatabaseSync('');
-  database.exec(`pragma page_size = ${PAGE_BYTES};
-    pragma max_page_count = ${Math.ceil(diskBytes / PAGE_BYTES)};
-    pragma cache_size = -8192;
-    pragma journal_mode = off;`);
-  return database;
-}
+/** A table on disk with the database that it is in. */
+export class Scratch {
+  readonly #database = new DatabaseSync('');
+  readonly #insert;
 
-const SQLITE_FULL = 13;
+  /**
+   * SQLite deletes a database without a name as soon as it is open: nothing of it remains, however the process ends.
+   * @param table its name with its columns, as `create table` takes them
+   */
+  constructor(table: string, columns: number, diskBytes = MAX_DISK_BYTES) {
+    this.#database.exec(`pragma page_size = ${PAGE_BYTES};
+      pragma max_page_count = ${Math.ceil(diskBytes / PAGE_BYTES)};
+      pragma cache_size = -8192;
+      pragma journal_mode = off;
+      create table ${table};
+      begin`);
+    const [name] = table.split(' ');
+    this.#insert = this.#database.prepare(`insert into ${name} values (${Array(columns).fill('?').join(', ')})`);
+  }
 
-function insertInto(database: DatabaseSync, table: string): (key: string | number, text: string) => void {
-  database.exec('begin');
-  const statement = database.prepare(`insert into ${table} values (?, ?)`);
-  return (key, text) => {
+  /** @throws {ScratchFull} */
+  insert(...values: SQLInputValue[]): void {
     try {
-      statement.run(key, text);
+      this.#insert.run(...values);
     } catch (error) {
       if (error instanceof Error && 'errcode' in error && error.errcode === SQLITE_FULL) throw new ScratchFull();
       throw error;
     }
-  };
-}
-
-/** Sorts texts by their keys. Entries with the same key keep their order. */
-export class DiskSorter {
-  readonly #database: DatabaseSync;
-  /** @throws {ScratchFull} */
-  readonly add: (key: string, text: string) => void;
-
-  constructor(diskBytes: number = MAX_DISK_BYTES) {
-    this.#database = openScratch(diskBytes);
-    this.#database.exec('create table entries (key text, text text)');
-    this.add = insertInto(this.#database, 'entries');
   }
 
-  /** All entries in the order of their keys. */
-  *sorted(): Generator<{ readonly key: string; readonly text: string }> {
-    const entries = this.#database.prepare('select key, text from entries order by key, rowid').iterate();
-    for (const { key, text } of entries) yield { key: String(key), text: String(text) };
+  execute(sql: string): void {
+    this.#database.exec(sql);
   }
 
-  close(): void {
-    if (this.#database.isOpen) this.#database.close();
-  }
-}
-
-/** A list of texts. */
-export class TextList {
-  readonly #database = openScratch();
-  readonly #insert: (index: number, text: string) => void;
-  readonly #select;
-  length = 0;
-
-  constructor() {
-    this.#database.exec('create table texts (id integer primary key, text text)');
-    this.#insert = insertInto(this.#database, 'texts');
-    this.#select = this.#database.prepare('select text from texts where id = ?');
-  }
-
-  /** @throws {ScratchFull} */
-  push(text: string): void {
-    this.#insert(this.length, text);
-    this.length += 1;
-  }
-
-  at(index: number): string | undefined {
-    const found = Number.isInteger(index) ? this.#select.get(index)?.text : undefined;
-    return found === undefined ? undefined : String(found);
+  query(sql: string, ...values: SQLInputValue[]) {
+    return this.#database.prepare(sql).iterate(...values);
   }
 
   close(): void {

@@ -116,8 +116,7 @@ describe('against a good supplier', () => {
   it.each([
     [['--token-file', '/nergens'], 1, /ENOENT/],
     [[], 1, /a token is needed/],
-    [['--token-file', tokenFile, '--page', '0'], 2, /whole number/],
-    [['--token-file', tokenFile, '--header', 'geen header'], 1, /not a header/],
+    [['--token-file', tokenFile, '--page-size', '0'], 2, /whole number/],
   ])('explains %j', async (words, expected, text) => {
     const { status, stderr } = await request(`${supplier.server.url}/shv/v1/gegevens`, ...words);
     expect([status, stderr]).toEqual([expected, expect.stringMatching(text)]);

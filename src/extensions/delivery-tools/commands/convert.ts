@@ -1,17 +1,17 @@
-import { open, realpath, stat } from 'node:fs/promises';
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { realpath, stat } from 'node:fs/promises';
 import { Command, Option } from 'commander';
-import { createProgress, written } from '../../../cli/output.ts';
+import { createProgress } from '../../../cli/output.ts';
 import { CommandError, runTool, type ToolContext, UsageError } from '../../../cli/run-command.ts';
-import type { Model } from '../../../gegevens/model/model.ts';
 import { limitYoungGeneration } from '../../../lib/scheduling.ts';
 import type { Terminal } from '../../../seams/terminal.ts';
-import type { ConvertedFile, NamedLoss, Refusal } from '../convert/convert-file.ts';
+import type { ConvertedFile, Named, NamedLoss, Refusal } from '../convert/convert-file.ts';
 import type { LossReason } from '../convert/convert-value.ts';
 
 interface ConvertOptions {
   readonly from: string;
   readonly to: string;
-  readonly out?: string;
+  readonly out: string;
   readonly losses?: string;
   readonly leaveOut?: boolean;
   readonly json?: boolean;
@@ -20,8 +20,7 @@ interface ConvertOptions {
 const VERSIONS = ['1.0', '1.1', '1.1-draft', '1.2'];
 
 const HELP = `
-Without --out the converted file goes to standard output, and what is lost to standard error. Citizen service numbers and names are
-never shown: a record is named by its place and the supplier's own key.
+Citizen service numbers and names are never shown: a record is named by its place and the supplier's own key.
 
 Exit status: 0 the file is written, and everything that has no place in the other model is named; 1 nothing is written: the file is
 not of the model of --from, or the other model refuses records (see --leave-out); 2 wrong usage.
@@ -35,10 +34,10 @@ export function convertCommand(terminal: Terminal): Command {
     .argument('<file>', 'JSON file')
     .addOption(new Option('--from <version>', 'model of the file').choices(VERSIONS).makeOptionMandatory())
     .addOption(new Option('--to <version>', 'model to convert to').choices(VERSIONS).makeOptionMandatory())
-    .option('--out <file>', 'where to write; it appears there when it is complete')
+    .requiredOption('--out <file>', 'where to write; it appears there when it is complete')
     .option('--losses <file>', 'write everything that is lost, a line of JSON each')
     .option('--leave-out', 'leave out the records that the other model refuses')
-    .option('--json', 'one machine-readable result; needs --out')
+    .option('--json', 'one machine-readable result')
     .addHelpText('after', HELP)
     .action((file: string, options: ConvertOptions) =>
       runTool(terminal, options, (context) => convert(context, file, options)),
@@ -51,97 +50,82 @@ const SHOWN = 100;
 /** Losses of one kind. */
 interface LossKind extends Pick<NamedLoss, 'member' | 'reason' | 'value'> {
   count: number;
-  readonly places: Pick<NamedLoss, 'place' | 'key'>[];
+  readonly places: Named[];
 }
 
 /** What is found about a file; bounded, however many records it has. */
 interface Findings {
   readonly losses: Map<string, LossKind>;
+  readonly refused: Refusal[];
   refusedCount: number;
   /** Whether everything that is refused can be left out. */
   areItems: boolean;
-  readonly refused: Refusal[];
 }
 
 async function convert(context: ToolContext, path: string, options: ConvertOptions): Promise<void> {
   const { interrupted: signal, terminal } = context;
+  const { out, losses, leaveOut = false } = options;
   await checkUsage(path, options);
   // Records live for a moment: a large young generation would only be more memory.
   limitYoungGeneration();
   const { convertFile } = await import('../convert/convert-file.ts');
-  const { batches, OWNER_ONLY, writeWhole } = await import('../delivery-files.ts');
+  const { OWNER_ONLY, UnwritableFile, writeWhole } = await import('../delivery-files.ts');
+  const { Faults } = await import('../../../gegevens/import/faults.ts');
   const { loadModel } = await import('../../../gegevens/model/model.ts');
   const [from, to] = [loadModel('vs', options.from), loadModel('vs', options.to)];
-  const findings: Findings = { losses: new Map(), refusedCount: 0, areItems: true, refused: [] };
-  const { out, losses } = options;
-  const list = losses === undefined ? undefined : await open(losses, 'w', OWNER_ONLY).catch(cannotWrite(losses));
-  let lines: string[] = [];
-  const writeLosses = async (): Promise<void> => {
-    const text = lines.join('');
-    lines = [];
-    await list?.writeFile(text).catch(cannotWrite(losses));
-  };
-  const progress = createProgress(terminal, 'records', (await stat(path)).size);
+  const faults = new Faults();
+  const findings: Findings = { losses: new Map(), refused: [], refusedCount: 0, areItems: true };
+  let list: number | undefined;
   try {
-    const converted = await convertFile({
-      ...{ path, from, to, signal },
+    list = losses === undefined ? undefined : openSync(losses, 'w', OWNER_ONLY);
+  } catch (cause) {
+    throw new UnwritableFile(losses ?? '', cause);
+  }
+  const progress = createProgress(terminal, 'records', (await stat(path)).size);
+  let converted: ConvertedFile | undefined;
+  try {
+    converted = await convertFile({
+      ...{ path, from, to, signal, faults },
       lost: (loss) => {
         add(findings, loss);
-        if (list !== undefined) lines.push(`${JSON.stringify(loss)}\n`);
+        if (list !== undefined) writeSync(list, `${JSON.stringify(loss)}\n`);
       },
       refused: (refusal) => {
         findings.refusedCount += 1;
-        if (!refusal.isItem) findings.areItems = false;
+        findings.areItems &&= refusal.isItem;
         if (findings.refused.length < SHOWN) findings.refused.push(refusal);
       },
-      progress: async (bytesRead, records) => {
+      progress: (bytesRead, records) => {
         progress.reached(bytesRead);
         progress.update(records);
-        await writeLosses();
       },
-    }).catch((error: unknown) => explainFaults(error, { path, from, signal }));
-    await writeLosses();
-    progress.end();
-    const { message, envelop } = converted;
-    const text = function* (): Generator<string> {
-      for (const piece of message.text(envelop)) {
-        signal.throwIfAborted();
-        yield piece;
-      }
-    };
-    const isWritten = isAcceptable(findings, options);
-    try {
-      if (isWritten && out !== undefined) await writeWhole(out, text());
-      else if (isWritten) for await (const batch of batches(text())) await written(terminal.stdout, batch, signal);
-    } finally {
-      message.close();
+    });
+    if (converted === undefined) {
+      const { recogniseModel } = await import('../../../gegevens/store/import-file.ts');
+      const other = await recogniseModel(path, { variant: 'vs', except: options.from }, signal);
+      const hint = other === undefined ? [] : [`  this is a file of model ${other}; use --from ${other}`];
+      const shown = faults.list.map(({ line, pointer, message }) => `  line ${line}  ${pointer || '/'}  ${message}`);
+      const what = `${path}: nothing written: not a file of model ${options.from}`;
+      throw new CommandError([what, ...hint, ...shown].join('\n'));
     }
-    report(context, { path, options, converted, findings, isWritten });
-  } finally {
+    const isWritten = findings.refusedCount === 0 || (leaveOut && findings.areItems);
+    if (isWritten) await writeWhole(out, converted.message.text(converted.envelop), signal);
     progress.end();
-    await list?.close();
-  }
-  if (!isAcceptable(findings, options)) {
+    report(context, { path, options, converted, findings, isWritten });
+    if (isWritten) return;
     const what = `model ${options.to} refuses ${findings.areItems ? `${findings.refusedCount} record(s)` : 'the levering or the message itself'}`;
     const advice = findings.areItems ? '; --leave-out writes the others' : '';
     throw new CommandError(`${path}: nothing written: ${what}${advice}`);
+  } finally {
+    progress.end();
+    converted?.message.close();
+    if (list !== undefined) closeSync(list);
   }
 }
 
-function cannotWrite(path: string | undefined): (cause: unknown) => never {
-  return (cause) => {
-    throw new CommandError(`${path} cannot be written`, { cause });
-  };
-}
-
-function isAcceptable({ refusedCount, areItems }: Findings, { leaveOut = false }: ConvertOptions): boolean {
-  return refusedCount === 0 || (leaveOut && areItems);
-}
-
 /** @throws {UsageError} */
-async function checkUsage(path: string, { from, to, out, losses, json }: ConvertOptions): Promise<void> {
+async function checkUsage(path: string, { from, to, out, losses }: ConvertOptions): Promise<void> {
   if (from === to) throw new UsageError('--from and --to are the same model');
-  if (json === true && out === undefined) throw new UsageError('--json needs --out: standard output has the result');
   const own = await realpath(path).catch((cause: unknown) => {
     throw new CommandError(`${path} cannot be read`, { cause });
   });
@@ -152,28 +136,12 @@ async function checkUsage(path: string, { from, to, out, losses, json }: Convert
   }
 }
 
-function add({ losses }: Findings, { member, reason, value, place, key }: NamedLoss): void {
-  const name = JSON.stringify([member, reason, value]);
-  const kind = losses.get(name) ?? { member, reason, ...(value === undefined ? {} : { value }), count: 0, places: [] };
+function add({ losses }: Findings, { place, key, ...loss }: NamedLoss): void {
+  const name = JSON.stringify(loss);
+  const kind = losses.get(name) ?? { ...loss, count: 0, places: [] };
   kind.count += 1;
   if (kind.places.length < SHOWN) kind.places.push({ place, ...(key === undefined ? {} : { key }) });
   losses.set(name, kind);
-}
-
-/** @throws {CommandError} with the faults of the file and, when it is one, the model that it is of */
-async function explainFaults(
-  error: unknown,
-  { path, from, signal }: { readonly path: string; readonly from: Model; readonly signal: AbortSignal },
-): Promise<never> {
-  const { NotOfModel } = await import('../convert/convert-file.ts');
-  if (!(error instanceof NotOfModel)) throw error;
-  const { recogniseModel } = await import('../../../gegevens/store/import-file.ts');
-  const { variant, mapping } = from;
-  const other = await recogniseModel(path, { variant, except: mapping.versie }, signal);
-  const hint = other === undefined ? [] : [`  this is a file of model ${other}; use --from ${other}`];
-  const faults = error.faults.map(({ line, pointer, message }) => `  line ${line}  ${pointer || '/'}  ${message}`);
-  const what = `${path}: nothing written: not a file of model ${mapping.versie}`;
-  throw new CommandError([what, ...hint, ...faults].join('\n'));
 }
 
 const REASONS: Readonly<Record<LossReason, (to: string, value: string | undefined) => string>> = {
@@ -193,33 +161,28 @@ interface Report {
   readonly isWritten: boolean;
 }
 
-function report({ output, terminal }: ToolContext, { path, options, converted, findings, isWritten }: Report): void {
+function report({ output }: ToolContext, { path, options, converted, findings, isWritten }: Report): void {
   const { from, to, out } = options;
-  const { records, zaken, changed, message } = converted;
+  const { records, zaken, message } = converted;
   const losses = [...findings.losses.values()];
   const { refused, refusedCount } = findings;
-  const result = { file: path, from, to, written: isWritten ? (out ?? '-') : null };
-  const counts = { leveringen: message.leveringen.length, records, zaken, changed, refusedCount };
+  const result = { file: path, from, to, written: isWritten ? out : null };
+  const counts = { leveringen: message.leveringen.length, records, zaken, refusedCount };
   output.result({ ...result, ...counts, losses, refused }, () => {
-    // Standard output may hold the converted file.
-    const line = (text: string): void => {
-      if (out === undefined) terminal.stderr.write(`${text}\n`);
-      else output.line(text);
-    };
-    line(`${path}: model ${from} to ${to}, ${records} records, ${zaken} zaken, ${changed} of them rewritten`);
+    output.line(`${path}: model ${from} to ${to}, ${records} records, ${zaken} zaken`);
     for (const { member, reason, value, count, places } of losses) {
-      line(`  ${member}  ${count} x ${REASONS[reason](to, value)}`);
-      for (const each of places) line(`    ${nameOf(each)}`);
-      if (count > places.length) line(`    and ${count - places.length} more; --losses FILE lists all`);
+      output.line(`  ${member}  ${count} x ${REASONS[reason](to, value)}`);
+      for (const each of places) output.line(`    ${nameOf(each)}`);
+      if (count > places.length) output.line(`    and ${count - places.length} more; --losses FILE lists all`);
     }
-    if (losses.length === 0) line('  nothing is lost');
-    if (refusedCount > 0) line(`  refused by model ${to}, ${isWritten ? 'left out' : 'nothing written'}:`);
-    for (const each of refused) line(`    ${nameOf(each)}  ${each.faults.join('; ')}`);
-    if (refusedCount > refused.length) line(`    and ${refusedCount - refused.length} more`);
-    if (isWritten && out !== undefined) line(`written to ${out}`);
+    if (losses.length === 0) output.line('  nothing is lost');
+    if (refusedCount > 0) output.line(`  refused by model ${to}, ${isWritten ? 'left out' : 'nothing written'}:`);
+    for (const each of refused) output.line(`    ${nameOf(each)}  ${each.faults.join('; ')}`);
+    if (refusedCount > refused.length) output.line(`    and ${refusedCount - refused.length} more`);
+    if (isWritten) output.line(`written to ${out}`);
   });
 }
 
-function nameOf({ place, key }: { readonly place: string; readonly key?: string }): string {
+function nameOf({ place, key }: Named): string {
   return key === undefined ? place || '/' : `${place} (${key})`;
 }

@@ -14,7 +14,6 @@ export interface TokenOptions {
   readonly clientId?: string;
   readonly clientSecretFile?: string;
   readonly fsc?: boolean;
-  readonly timeout: number;
 }
 
 export function tokenOptions(command: Command): Command {
@@ -31,7 +30,7 @@ export function hasToken({ tokenFile, tokenUrl }: TokenOptions): boolean {
 }
 
 /** The header with the access token. @throws {CommandError} {RequesterError} */
-export async function authorization(options: TokenOptions, signal: AbortSignal): Promise<Record<string, string>> {
+export async function authorization(options: TokenOptions): Promise<Record<string, string>> {
   const { tokenFile, tokenUrl: url, clientId, clientSecretFile } = options;
   const name = options.fsc ? 'fsc-authorization' : 'authorization';
   if (tokenFile !== undefined) return { [name]: `Bearer ${(await readFile(tokenFile, 'utf8')).trim()}` };
@@ -40,8 +39,7 @@ export async function authorization(options: TokenOptions, signal: AbortSignal):
   }
   const { fetchToken } = await import('../requester/send-request.ts');
   const clientSecret = (await readFile(clientSecretFile, 'utf8')).trim();
-  const timeoutMs = options.timeout * 1000;
-  return { [name]: `Bearer ${await fetchToken({ url, clientId, clientSecret, timeoutMs, signal })}` };
+  return { [name]: `Bearer ${await fetchToken({ url, clientId, clientSecret })}` };
 }
 
 /** The values of an option that may be repeated. */

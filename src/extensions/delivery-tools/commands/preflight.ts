@@ -37,7 +37,7 @@ async function check(context: ToolContext, options: PreflightOptions): Promise<v
   const { preflight } = await import('../preflight/preflight.ts');
   const { sheetLines } = await import('../preflight/data-sheet.ts');
   const { config, terminal, output, interrupted: signal } = context;
-  const headers = hasToken(options) ? await authorization(options, signal) : {};
+  const headers = hasToken(options) ? await authorization(options) : {};
   const result = await preflight({
     ...{ config, signal, now: () => new Date(), timeoutMs: options.timeout * 1000 },
     transportCertificate: options.transportCertificate,

@@ -6,15 +6,7 @@ import type { Terminal } from '../../../seams/terminal.ts';
 import type { Config } from '../../../settings/read-config.ts';
 import type { Requester } from '../requester/collect-delivery.ts';
 import type { DeliveredPage } from '../requester/request-delivery.ts';
-import {
-  authorization,
-  chooseModel,
-  collect,
-  hasToken,
-  type TokenOptions,
-  tokenOptions,
-  wholeNumber,
-} from './options.ts';
+import { authorization, chooseModel, hasToken, type TokenOptions, tokenOptions, wholeNumber } from './options.ts';
 
 export interface RequestOptions extends TokenOptions {
   readonly variant?: Variant;
@@ -24,16 +16,13 @@ export interface RequestOptions extends TokenOptions {
   readonly start?: string;
   readonly end?: string;
   readonly organisation?: string;
-  readonly page?: number;
   readonly pageSize?: number;
   readonly form: 'digest' | 'body';
   readonly outway?: string | undefined;
   readonly grantHash?: string | undefined;
-  readonly header: readonly string[];
   readonly out?: string | undefined;
   readonly keep?: string | undefined;
   readonly resume?: boolean;
-  readonly maxMegabytes: number;
   readonly json?: boolean;
 }
 
@@ -54,9 +43,9 @@ Examples:
       --token-url https://auth.example/token --client-id statistiek --client-secret-file secret.txt --out shv.json`;
 
 const MAX_AT_ONCE = 32;
+const MAX_PAGE_SIZE = 999_999_999;
 
 export function requestCommand(terminal: Terminal): Command {
-  const number = wholeNumber(1, 999_999_999);
   const command = new Command('request')
     .description('request a delivery from a supplier: sign, follow the pages, check everything')
     .argument('[url]', 'address of `gegevens` of any supplier; with --outway only its path counts')
@@ -65,13 +54,11 @@ export function requestCommand(terminal: Terminal): Command {
     .option('--start <date>', '`aanleverperiodeStartdatum`')
     .option('--end <date>', '`aanleverperiodeEinddatum`')
     .option('--organisation <name>', '`aanleverende_organisatie`')
-    .option('--page <number>', 'first page to ask for', number)
-    .option('--page-size <number>', 'records per page', number)
+    .option('--page-size <number>', 'records per page', wholeNumber(1, MAX_PAGE_SIZE))
     .addOption(new Option('--form <form>', 'form of the signature').choices(['digest', 'body']).default('digest'));
   return tokenOptions(command)
     .option('--outway <url>', 'send through this Outway, which adds the token')
     .option('--grant-hash <hash>', 'the grant by which the Outway finds the service')
-    .option('--header <header>', 'one more header, `Name: value`; may be repeated', collect, [])
     .option('--out <file>', 'write all pages together, as a file of the exchange model')
     .option('--keep <directory>', 'keep every answer as received, with its headers and the request')
     .option('--resume', 'continue after the pages that an earlier run kept in --keep')
@@ -80,8 +67,6 @@ export function requestCommand(terminal: Terminal): Command {
       'request from each line: address or grant hash, variant, model; --keep and --out are directories',
     )
     .option('--at-once <number>', 'suppliers at the same time', wholeNumber(1, MAX_AT_ONCE), 4)
-    .option('--timeout <seconds>', 'longest silence of the supplier', number, 60)
-    .option('--max-megabytes <number>', 'largest answer', number, 256)
     .option('--json', 'one machine-readable result')
     .addHelpText('after', EXAMPLE)
     .action((url: string | undefined, options: RequestOptions) =>
@@ -140,9 +125,7 @@ export async function requestFrom(named: string | undefined, { context, options,
   const collected = await collectDelivery({
     ...{ ...target, ...more, model, signal, form, resume, keep, out },
     body: bodyOf(options, model.mapping),
-    headers: { ...parseHeaders(options.header), ...(needsToken ? await authorization(options, signal) : {}) },
-    timeoutMs: options.timeout * 1000,
-    maxBytes: options.maxMegabytes * 1024 * 1024,
+    headers: needsToken ? await authorization(options) : {},
   });
   return { ...collected, url: target.url };
 }
@@ -166,38 +149,27 @@ async function destination(
   if (!/^[\x21-\x7e]+$/.test(grantHash)) throw new UsageError('--grant-hash is not the hash of a grant');
   const { outwayAddress, outwayHeaders } = await import('../requester/send-request.ts');
   const path = named ?? `${variant === 'shv' ? shvPrefix : vsPrefix}/gegevens`;
-  return { url: outwayAddress(base, path), freshHeaders: outwayHeaders(grantHash, () => new Date()) };
+  return { url: outwayAddress(base, path), freshHeaders: outwayHeaders(grantHash) };
 }
 
 function bodyOf(
-  { start, end, organisation, page, pageSize }: RequestOptions,
+  { start, end, organisation, pageSize }: RequestOptions,
   { organisatieLeden: [lid] }: Mapping,
 ): GegevensRequest {
   return {
     ...(start === undefined ? {} : { aanleverperiodeStartdatum: start }),
     ...(end === undefined ? {} : { aanleverperiodeEinddatum: end }),
     ...(organisation === undefined ? {} : { [lid]: organisation }),
-    ...(page === undefined ? {} : { page }),
     ...(pageSize === undefined ? {} : { pageSize }),
   };
 }
 
-function summary({ page, records, paginering, verified, answered, isKept }: DeliveredPage): object {
+function summary({ page, records, paginering, verified, answered, request }: DeliveredPage): object {
   const { digest, form, oin, leaf } = verified;
   return {
     ...{ page, records, paginering, bytes: answered.body.length, digest, form },
     transactionId: answered.transactionId,
-    ...(isKept ? { kept: true } : {}),
+    ...(request === undefined ? { kept: true } : {}),
     signer: { oin, subject: leaf.subject, notAfter: leaf.notAfter },
   };
-}
-
-function parseHeaders(given: readonly string[]): Record<string, string> {
-  return Object.fromEntries(
-    given.map((header) => {
-      const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*(.*)$/.exec(header) ?? [];
-      if (name === undefined || value === undefined) throw new CommandError(`not a header: ${header}`);
-      return [name.toLowerCase(), value];
-    }),
-  );
 }

@@ -1,15 +1,15 @@
 /** Makes a message of one model of a file of another, on disk: only at its end it is known whether it may be written. */
 import { readFileSync } from 'node:fs';
-import { describeError, Faults, type ImportFault } from '../../../gegevens/import/faults.ts';
+import { describeError, type Faults } from '../../../gegevens/import/faults.ts';
 import type { ItemList, Mapping } from '../../../gegevens/model/mapping.ts';
 import { builtInVersions, loadModel, type Model, type PartCheck } from '../../../gegevens/model/model.ts';
 import { readDelivery } from '../../../gegevens/store/import-file.ts';
 import { isRecord, type JsonObject, toPointer, valueAt } from '../../../lib/json/json-value.ts';
 import { modelsDirectory } from '../../../settings/gegevens-settings.ts';
 import { isBsn } from '../check/record-rules.ts';
-import { MessageStore } from '../message-store.ts';
+import { listsOf, MessageStore } from '../message-store.ts';
 import { memberNames, Shape } from '../model-shape.ts';
-import { type Converted, convertValue, type Equivalents, type Loss, type LossReason } from './convert-value.ts';
+import { type Converted, convertValue, type Equivalents, type Loss } from './convert-value.ts';
 
 /** Something lost, or an item that cannot be converted. */
 export interface Named {
@@ -19,11 +19,9 @@ export interface Named {
   readonly key?: string;
 }
 
-export interface NamedLoss extends Named {
+export interface NamedLoss extends Named, Pick<Loss, 'reason' | 'value'> {
   /** By the names of the file's model, from the record: `client/Achternaam`. */
   readonly member: string;
-  readonly reason: LossReason;
-  readonly value?: string;
 }
 
 export interface Refusal extends Named {
@@ -39,8 +37,6 @@ export interface ConvertedFile {
   readonly envelop: JsonObject;
   readonly records: number;
   readonly zaken: number;
-  /** Records and cases that are rewritten; the others stay to the byte as they are. */
-  readonly changed: number;
 }
 
 interface ConvertFileOptions {
@@ -48,20 +44,12 @@ interface ConvertFileOptions {
   readonly from: Model;
   readonly to: Model;
   readonly signal: AbortSignal;
+  /** Of the file, by its own model. */
+  readonly faults: Faults;
   readonly lost: (loss: NamedLoss) => void;
   readonly refused: (refusal: Refusal) => void;
   /** Awaited between pieces of the file. */
-  readonly progress: (bytesRead: number, records: number) => Promise<void>;
-}
-
-/** A file is not of the model that it was said to be of. */
-export class NotOfModel extends Error {
-  readonly faults: readonly ImportFault[];
-  constructor(faults: readonly ImportFault[]) {
-    super('the file does not fit its model');
-    this.name = 'NotOfModel';
-    this.faults = faults.toSorted((a, b) => a.line - b.line);
-  }
+  readonly progress: (bytesRead: number, records: number) => void;
 }
 
 type Path = readonly (string | number)[];
@@ -70,58 +58,56 @@ const SHOWN_FAULTS = 3;
 /** Stands for the name of a member that no model describes: it may itself be personal. */
 const UNKNOWN = '(unknown member)';
 
-/** @throws {NotOfModel}; the signal's reason; what the file system says */
-export async function convertFile({ path, from, to, ...options }: ConvertFileOptions): Promise<ConvertedFile> {
-  const { envelop, levering } = from.mapping;
+/** @returns `undefined` for a file with faults. @throws the signal's reason; what the file system says */
+export async function convertFile(options: ConvertFileOptions): Promise<ConvertedFile | undefined> {
+  const { path, from, to, faults, signal, progress } = options;
+  const { leveringen } = from.mapping.envelop;
   const convert = createConverters(from, to);
   const known = new Set(builtInVersions('vs').flatMap((version) => [...memberNames(loadModel('vs', version).schema)]));
-  const lists = { records: levering.records, zaken: levering.zaken?.lijst ?? [] };
-  const counts = { records: 0, zaken: 0, changed: 0 };
+  const lists = listsOf(from.mapping);
+  const counts = { records: 0, zaken: 0 };
   const message = new MessageStore(to.mapping);
-  const reportLosses = (at: Path, key: { readonly key?: string }, losses: readonly Loss[]): void => {
+  /** Converts a part and names its losses. @returns the value, and whether the other model takes it */
+  const take = (at: Path, convertPart: Converter, value: unknown, part: PartCheck | undefined, isItem = false) => {
+    const { value: converted, losses } = convertPart(value);
+    const key = isItem ? keyOf(from.mapping, value) : {};
     for (const { path: own, ...loss } of losses) {
       const shown = own.map((step) => (typeof step === 'number' || known.has(step) ? step : UNKNOWN));
       const member = shown.filter((step) => typeof step === 'string').join('/');
       options.lost({ place: toPointer([...at, ...shown]), ...key, member, ...loss });
     }
+    const isTaken = part === undefined || part.ok(converted);
+    if (!isTaken) {
+      const texts = part.faults(converted).map((error) => `${error.instancePath || '/'} ${describeError(error)}`);
+      options.refused({
+        place: toPointer(at),
+        ...key,
+        isItem,
+        faults: [...new Set(texts)].slice(0, SHOWN_FAULTS),
+      });
+    }
+    return { value: isRecord(converted) ? converted : {}, isTaken };
   };
-  /** @returns whether the other model takes a part */
-  const judge = (at: Path, part: PartCheck | undefined, value: unknown, key?: { readonly key?: string }): boolean => {
-    if (part === undefined || part.ok(value)) return true;
-    const faults = part.faults(value).map((error) => `${error.instancePath || '/'} ${describeError(error)}`);
-    const shown = [...new Set(faults)].slice(0, SHOWN_FAULTS);
-    options.refused({ place: toPointer(at), ...key, isItem: key !== undefined, faults: shown });
-    return false;
-  };
-  const faults = new Faults();
   try {
     const delivery = await readDelivery(path, {
-      ...{ model: from, faults, signal: options.signal, progress: options.progress },
+      ...{ model: from, faults, signal, progress },
       item: (nummer, list, index, bytes) => {
-        const text = bytes.toString();
-        const own: unknown = JSON.parse(text);
-        const { value, isChanged, losses } = convert[list](own);
-        const at = [...envelop.leveringen, nummer, ...lists[list], index];
-        const key = keyOf(from.mapping, list, own);
+        const at = [...leveringen, nummer, ...(lists.get(list) ?? []), index];
+        const part = list === 'records' ? to.record : to.zaak;
+        const { value, isTaken } = take(at, convert[list], JSON.parse(bytes.toString()), part, true);
         counts[list] += 1;
-        if (isChanged) counts.changed += 1;
-        reportLosses(at, key, losses);
-        if (!judge(at, list === 'records' ? to.record : to.zaak, value, key)) return;
-        message.add({ levering: nummer, list }, isChanged ? JSON.stringify(value) : text);
+        if (isTaken) message.add(nummer, list, JSON.stringify(value));
       },
     });
-    if (delivery === undefined) throw new NotOfModel(faults.list);
-    for (const { nummer, head } of delivery.leveringen) {
-      const { value, losses } = convert.levering(head);
-      const at = [...envelop.leveringen, nummer];
-      reportLosses(at, {}, losses);
-      judge(at, to.levering, value);
-      message.leveringen.push(isRecord(value) ? value : {});
+    if (delivery === undefined) {
+      message.close();
+      return undefined;
     }
-    const whole = convert.envelop(delivery.envelop);
-    reportLosses([], {}, whole.losses);
-    judge([], to.envelop, whole.value);
-    return { message, envelop: isRecord(whole.value) ? whole.value : {}, ...counts };
+    for (const { nummer, head } of delivery.leveringen) {
+      message.leveringen.push(take([...leveringen, nummer], convert.levering, head, to.levering).value);
+    }
+    const { value: envelop } = take([], convert.envelop, delivery.envelop, to.envelop);
+    return { message, envelop, ...counts };
   } catch (error) {
     message.close();
     throw error;
@@ -170,13 +156,9 @@ function readEquivalents(): Equivalents {
 const MAX_KEY = 80;
 
 /** The supplier's own key of a record, or of the first signal of a case; absent where it may be a citizen service number. */
-function keyOf({ levering: { recordId, zaken } }: Mapping, list: ItemList, value: unknown): { readonly key?: string } {
-  let key: unknown;
-  if (list === 'records') key = recordId && valueAt(value, recordId);
-  else if (zaken !== undefined) {
-    const signalen = valueAt(value, zaken.signalen);
-    key = Array.isArray(signalen) ? valueAt(signalen[0], zaken.signaalId) : undefined;
-  }
+function keyOf({ levering: { recordId = [], zaken } }: Mapping, value: unknown): { readonly key?: string } {
+  const signalen = zaken && valueAt(value, zaken.signalen);
+  const key = Array.isArray(signalen) ? valueAt(signalen[0], zaken?.signaalId ?? []) : valueAt(value, recordId);
   if (typeof key !== 'string' || key === '' || (key.match(/\d{9}/g) ?? []).some(isBsn)) return {};
   return { key: key.slice(0, MAX_KEY).replaceAll(/\p{Cc}/gu, '?') };
 }

@@ -23,8 +23,6 @@ export interface Loss {
 
 export interface Converted {
   readonly value: unknown;
-  /** Whether anything differs from what was read. */
-  readonly isChanged: boolean;
   readonly losses: readonly Loss[];
 }
 
@@ -38,10 +36,9 @@ export interface Equivalents {
 interface Conversion {
   readonly equivalents: Equivalents;
   readonly losses: Loss[];
-  isChanged: boolean;
 }
 
-type Path = readonly (string | number)[];
+type Path = Loss['path'];
 
 /** @param shapes what the models say of the value; absent where one says nothing */
 export function convertValue(
@@ -49,14 +46,14 @@ export function convertValue(
   shapes: { readonly from: Shape | undefined; readonly to: Shape | undefined },
   equivalents: Equivalents,
 ): Converted {
-  if (shapes.to === undefined) return { value, isChanged: false, losses: [] };
-  const conversion: Conversion = { equivalents, losses: [], isChanged: false };
-  const converted = rewrite(value, shapes.from, shapes.to, [], conversion);
-  return { value: converted, isChanged: conversion.isChanged, losses: conversion.losses };
+  if (shapes.to === undefined) return { value, losses: [] };
+  const losses: Loss[] = [];
+  return { value: rewrite(value, shapes.from, shapes.to, [], { equivalents, losses }), losses };
 }
 
 /** @returns `undefined` for a value that has no counterpart */
 function rewrite(value: unknown, from: Shape | undefined, to: Shape, path: Path, conversion: Conversion): unknown {
+  const { losses } = conversion;
   if (Array.isArray(value)) {
     const { items } = to;
     if (items === undefined) return value;
@@ -65,9 +62,15 @@ function rewrite(value: unknown, from: Shape | undefined, to: Shape, path: Path,
       .filter((item) => item !== undefined);
   }
   if (isRecord(value)) return to.hasMembers ? rewriteObject(value, from, to, path, conversion) : value;
-  if (to.allowed !== undefined) return rewriteListed(value, from, to.allowed, path, conversion);
-  if (typeof value === 'number' && !Number.isSafeInteger(value) && (Number.isInteger(value) || !Number.isFinite(value)))
-    lose(conversion, { path, reason: 'number' });
+  if (to.allowed !== undefined) {
+    const names = typeof value === 'string' ? [value, ...conversion.equivalents.values(value)] : [];
+    const found = names.find((name) => to.allowed?.has(name));
+    if (found !== undefined) return found;
+    const isListed = typeof value === 'string' && from?.allowed?.has(value) === true;
+    if (!isEmpty(value)) losses.push({ path, reason: 'no-value', ...(isListed ? { value } : {}) });
+    return undefined;
+  }
+  if (typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER) losses.push({ path, reason: 'number' });
   return value;
 }
 
@@ -78,59 +81,31 @@ function rewriteObject(
   path: Path,
   conversion: Conversion,
 ): unknown {
+  const { equivalents, losses } = conversion;
   const members = new Map<string, { readonly own: string; readonly value: unknown }>();
   for (const [own, member] of Object.entries(value)) {
     const at = [...path, own];
-    const names = [own, ...conversion.equivalents.members(own)];
-    const name = names.find((candidate) => to.member(candidate) !== undefined);
+    const name = [own, ...equivalents.members(own)].find((candidate) => to.member(candidate) !== undefined);
     const shape = name === undefined ? undefined : to.member(name);
-    if (name !== own) conversion.isChanged = true;
     if (name === undefined || shape === undefined || member === null) {
-      conversion.isChanged = true;
-      if (!isEmpty(member)) lose(conversion, { path: at, reason: 'no-member' });
-    } else if (members.has(name)) {
-      lose(conversion, { path: at, reason: 'twice' });
-    } else {
+      if (!isEmpty(member)) losses.push({ path: at, reason: 'no-member' });
+    } else if (members.has(name)) losses.push({ path: at, reason: 'twice' });
+    else {
       const converted = rewrite(member, from?.member(own), shape, at, conversion);
       if (converted !== undefined) members.set(name, { own, value: converted });
     }
   }
   const whole = Object.fromEntries([...members].map(([name, member]) => [name, member.value]));
-  if (to.choices.length === 0) return whole;
   for (const { allows, isMet } of to.choices) {
     const kept = Object.fromEntries(Object.entries(whole).filter(([name]) => allows(name)));
     if (!isMet(kept)) continue;
-    for (const [name, member] of members) {
-      if (allows(name)) continue;
-      conversion.isChanged = true;
-      if (!isEmpty(member.value)) lose(conversion, { path: [...path, member.own], reason: 'not-beside' });
+    for (const [name, { own, value: lost }] of members) {
+      if (!allows(name) && !isEmpty(lost)) losses.push({ path: [...path, own], reason: 'not-beside' });
     }
     return kept;
   }
-  // As it is, it will be refused by the model, which says why.
+  // When no choice is met, the model refuses it as it is, and says why.
   return whole;
-}
-
-function rewriteListed(
-  value: unknown,
-  from: Shape | undefined,
-  allowed: ReadonlySet<string>,
-  path: Path,
-  conversion: Conversion,
-): string | undefined {
-  const text = typeof value === 'string' ? value : undefined;
-  if (text !== undefined && allowed.has(text)) return text;
-  const other = text === undefined ? undefined : conversion.equivalents.values(text).find((name) => allowed.has(name));
-  conversion.isChanged = true;
-  if (other !== undefined) return other;
-  const isListed = text !== undefined && from?.allowed?.has(text) === true;
-  if (!isEmpty(value)) lose(conversion, { path, reason: 'no-value', ...(isListed ? { value: text } : {}) });
-  return undefined;
-}
-
-function lose(conversion: Conversion, loss: Loss): void {
-  conversion.losses.push(loss);
-  conversion.isChanged = true;
 }
 
 /** Whether leaving it out loses nothing. */

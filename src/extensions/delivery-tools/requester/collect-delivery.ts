@@ -1,9 +1,5 @@
 /** Requests a delivery whole: every page checked and kept, written as one file, judged by the rules of the statistics office. */
-
-import { randomUUID } from 'node:crypto';
-import { mkdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import type { ItemList, Mapping } from '../../../gegevens/model/mapping.ts';
+import { readFile } from 'node:fs/promises';
 import { loadOwnKey, ownKeySigner } from '../../../gegevens/own-signer.ts';
 import { plainStyles, type Signer } from '../../../lib/jades/signature.ts';
 import { createVerifier, type Verifier, type VerifierOptions } from '../../../lib/jades/verify.ts';
@@ -12,9 +8,10 @@ import { createGuardedFetch } from '../../../lib/outbound/guarded-fetch.ts';
 import type { Config } from '../../../settings/read-config.ts';
 import { type CheckReport, DeliveryCheck } from '../check/delivery-check.ts';
 import { writeWhole } from '../delivery-files.ts';
-import { textAround } from '../message-store.ts';
+import { listsOf, MessageStore } from '../message-store.ts';
+import { openKeptPages } from './kept-pages.ts';
 import { type DeliveredPage, type RequestDeliveryOptions, requestDelivery } from './request-delivery.ts';
-import { parseJson, RequesterError, type SupplierResponse } from './send-request.ts';
+import { RequesterError } from './send-request.ts';
 
 /** What requests are signed and answers verified with. */
 export interface Requester {
@@ -71,15 +68,57 @@ export interface Collected {
 /** @throws {RequesterError} at the first fault; {UnwritableFile} */
 export async function collectDelivery(options: CollectOptions): Promise<Collected> {
   const { model, out } = options;
+  const {
+    envelop: paths,
+    levering: { teller },
+  } = model.mapping;
+  const lists = listsOf(model.mapping);
+  const message = new MessageStore(model.mapping);
   const check = new DeliveryCheck({ model, now: new Date() });
   check.start('');
-  const counts = { leveringen: 0, records: 0, zaken: 0 };
-  const text = deliveryText(pagesOf(options), model.mapping, check, counts);
+  const total = { records: 0, zaken: 0 };
+  let ofLevering = { records: 0, zaken: 0 };
+  let envelop: JsonObject = {};
+  const { leveringen } = message;
+  const endLevering = (): void => {
+    if (leveringen.length > 0) check.levering(leveringen.length - 1, leveringen.at(-1));
+  };
   try {
-    if (out !== undefined) await writeWhole(out, text);
-    else for await (const _ of text);
-    return { ...counts, report: check.report() };
+    for await (const { gegevens } of pagesOf(options)) {
+      if (leveringen.length === 0) envelop = withValueAt(gegevens, paths.leveringen, []);
+      const ofPage = valueAt(gegevens, paths.leveringen);
+      for (const [place, levering] of (Array.isArray(ofPage) ? ofPage.filter(isRecord) : []).entries()) {
+        // With its lists empty; each page counts from 1.
+        const headAs = (number: number): JsonObject =>
+          [...lists.values()].reduce(
+            (head, path) => withValueAt(head, path, []),
+            withValueAt(levering, teller, number),
+          );
+        // A levering that continues on the next page is one levering.
+        const isContinued =
+          place === 0 && JSON.stringify(headAs(leveringen.length)) === JSON.stringify(leveringen.at(-1));
+        if (!isContinued) {
+          endLevering();
+          ofLevering = { records: 0, zaken: 0 };
+          leveringen.push(headAs(leveringen.length + 1));
+        }
+        for (const [list, path] of lists) {
+          const items = valueAt(levering, path);
+          for (const item of Array.isArray(items) ? items : []) {
+            check.item(leveringen.length - 1, list, ofLevering[list], item, true);
+            if (out !== undefined) message.add(leveringen.length - 1, list, JSON.stringify(item));
+            ofLevering[list] += 1;
+            total[list] += 1;
+          }
+        }
+      }
+    }
+    endLevering();
+    check.envelop(envelop);
+    if (out !== undefined) await writeWhole(out, message.text(envelop));
+    return { leveringen: leveringen.length, ...total, report: check.report() };
   } finally {
+    message.close();
     check.close();
   }
 }
@@ -87,174 +126,14 @@ export async function collectDelivery(options: CollectOptions): Promise<Collecte
 async function* pagesOf(options: CollectOptions): AsyncGenerator<DeliveredPage> {
   const { requester, model, url, body, resume, keep, form, tell, onPage } = options;
   const identity = { url, variant: model.variant, model: model.mapping.versie, body: JSON.stringify(body) };
-  const kept =
-    keep === undefined ? undefined : await openKeptPages(keep, identity, resume ? (body.page ?? 1) : undefined);
+  const kept = keep === undefined ? undefined : await openKeptPages(keep, identity, resume);
   for await (const page of requestDelivery(options, { ...requester, style: plainStyles[form], kept, waiting: tell })) {
-    if (!page.isKept) await kept?.keep(page.page, page);
-    const of = page.paginering === undefined ? '' : ` of ${page.paginering.totalPages}`;
-    const signer = page.verified.oin ?? 'nobody known';
-    const ofEarlier = page.isKept ? ', kept by an earlier run' : '';
-    tell(`page ${page.page}${of}: ${page.records} records, signed by ${signer}${ofEarlier}`);
+    const { page: number, paginering, records, request, answered, verified } = page;
+    if (request !== undefined) await kept?.keep(number, request, answered);
+    const of = paginering === undefined ? '' : ` of ${paginering.totalPages}`;
+    const ofEarlier = request === undefined ? ', kept by an earlier run' : '';
+    tell(`page ${number}${of}: ${records} records, signed by ${verified.oin ?? 'nobody known'}${ofEarlier}`);
     onPage?.(page);
     yield page;
   }
-}
-
-/** The pages as one message that can be imported again, levering by levering, each judged and counted on its way. */
-async function* deliveryText(
-  pages: AsyncIterable<DeliveredPage>,
-  mapping: Mapping,
-  check: DeliveryCheck,
-  counts: Record<'leveringen' | ItemList, number>,
-): AsyncGenerator<string> {
-  let envelop: JsonObject = {};
-  const leveringen = mergeLeveringen(pages, mapping, (first) => {
-    envelop = first;
-  });
-  const around = (): (string | number)[] => textAround(envelop, [mapping.envelop.leveringen]);
-  for await (const levering of leveringen) {
-    yield counts.leveringen === 0 ? around().slice(0, 2).join('') : ',\n';
-    judgeLevering(levering, mapping, check, counts);
-    // Each page counts from 1.
-    yield JSON.stringify(withValueAt(levering, mapping.levering.teller, counts.leveringen));
-  }
-  yield `${around()
-    .slice(counts.leveringen === 0 ? 0 : 3)
-    .filter((piece) => typeof piece === 'string')
-    .join('')}\n`;
-  check.envelop(withValueAt(envelop, mapping.envelop.leveringen, []));
-}
-
-/** A levering that continues on the next page is one levering. @param begin receives the message of the first page */
-async function* mergeLeveringen(
-  pages: AsyncIterable<DeliveredPage>,
-  { envelop, levering: { records, zaken, teller } }: Mapping,
-  begin: (first: JsonObject) => void,
-): AsyncGenerator<JsonObject> {
-  const lists = [records, ...(zaken === undefined ? [] : [zaken.lijst])];
-  const headOf = (levering: JsonObject): string =>
-    JSON.stringify([...lists, teller].reduce((head, path) => withValueAt(head, path, null), levering));
-  const joined = (open: JsonObject, next: JsonObject): JsonObject =>
-    lists.reduce((whole, path) => {
-      const parts = [valueAt(open, path), valueAt(next, path)].filter((part) => Array.isArray(part));
-      return parts.length === 0 ? whole : withValueAt(whole, path, parts.flat());
-    }, open);
-  let open: JsonObject | undefined;
-  let isFirst = true;
-  for await (const { gegevens } of pages) {
-    if (isFirst) begin(gegevens);
-    isFirst = false;
-    const list = valueAt(gegevens, envelop.leveringen);
-    for (const [index, levering] of (Array.isArray(list) ? list.filter(isRecord) : []).entries()) {
-      if (index === 0 && open !== undefined && headOf(open) === headOf(levering)) open = joined(open, levering);
-      else {
-        if (open !== undefined) yield open;
-        open = levering;
-      }
-    }
-  }
-  if (open !== undefined) yield open;
-}
-
-function judgeLevering(
-  levering: JsonObject,
-  { levering: { records, zaken } }: Mapping,
-  check: DeliveryCheck,
-  counts: Record<'leveringen' | ItemList, number>,
-): void {
-  let head = levering;
-  for (const list of ['records', 'zaken'] as const) {
-    const path = list === 'records' ? records : zaken?.lijst;
-    const items = path === undefined ? undefined : valueAt(levering, path);
-    if (path === undefined || !Array.isArray(items)) continue;
-    counts[list] += items.length;
-    for (const [index, item] of items.entries()) check.item(counts.leveringen, list, index, item, true);
-    head = withValueAt(head, path, []);
-  }
-  check.levering(counts.leveringen, head);
-  counts.leveringen += 1;
-}
-
-/** What a request is for; a directory is continued only with the same. */
-interface RequestIdentity {
-  readonly url: string;
-  readonly variant: string;
-  readonly model: string;
-  /** JSON text of the first request. */
-  readonly body: string;
-}
-
-/** An exchange as it was kept. */
-export interface KeptExchange {
-  readonly answered: SupplierResponse;
-  readonly request: { readonly body: string; readonly digest: string; readonly signature: string };
-}
-
-export interface KeptPages {
-  /** The page as an earlier run received it; `undefined` when it did not, or did not keep all of it. */
-  find(page: number): Promise<KeptExchange | undefined>;
-  keep(page: number, exchange: KeptExchange): Promise<void>;
-}
-
-/**
- * Opens a directory, which is made when it is not there. Each page is two files: the answer to the byte, and what was sent and received
- * around it, written last.
- * @param resume the number of the first page of the run to continue, if there is one; absent: a new run begins, whose pages replace those
- *   of the same number
- * @throws {RequesterError} when that run is of another request
- */
-export async function openKeptPages(directory: string, identity: RequestIdentity, resume?: number): Promise<KeptPages> {
-  await mkdir(directory, { recursive: true });
-  const files = (page: number) => ({
-    body: join(directory, `page-${page}.json`),
-    about: join(directory, `page-${page}.exchange.json`),
-  });
-  const earlier = resume === undefined ? undefined : await readJson(files(resume).about);
-  const other = isRecord(earlier?.identity) ? earlier.identity : undefined;
-  const differs = Object.entries(identity).filter(([name, value]) => other !== undefined && other[name] !== value);
-  if (differs.length > 0) {
-    const what = differs.map(([name]) => name).join(', ');
-    throw new RequesterError(`${directory} holds pages of another request (${what} differs): name another directory`);
-  }
-  const run = typeof earlier?.run === 'string' ? earlier.run : randomUUID();
-  return {
-    async find(page) {
-      const about = await readJson(files(page).about);
-      if (about?.run !== run || resume === undefined) return undefined;
-      const body = await readFile(files(page).body).catch(() => undefined);
-      return body === undefined ? undefined : readExchange(about, body);
-    },
-    async keep(page, { request, answered: { body, ...answered } }) {
-      await writeWhole(files(page).body, [body]);
-      const about = JSON.stringify({ run, identity, request, ...answered }, undefined, 2);
-      await writeWhole(files(page).about, [`${about}\n`]);
-    },
-  };
-}
-
-/** @returns `undefined` for a file that is not there, or of a run that ended before it was complete */
-async function readJson(path: string): Promise<Record<string, unknown> | undefined> {
-  const text = await readFile(path).catch(() => undefined);
-  const value = text && parseJson(text);
-  return isRecord(value) ? value : undefined;
-}
-
-function readExchange(about: Record<string, unknown>, received: Buffer): KeptExchange | undefined {
-  const { request, status, headers, transactionId } = about;
-  if (!isRecord(request) || !isRecord(headers) || typeof status !== 'number') return undefined;
-  const { body, digest, signature } = request;
-  if (typeof body !== 'string' || typeof digest !== 'string' || typeof signature !== 'string') return undefined;
-  const lists = Object.entries(headers).map(([name, values]) => [
-    name,
-    Array.isArray(values) ? values.map(String) : [],
-  ]);
-  return {
-    request: { body, digest, signature },
-    answered: {
-      status,
-      headers: Object.fromEntries(lists),
-      body: received,
-      transactionId: typeof transactionId === 'string' ? transactionId : undefined,
-    },
-  };
 }

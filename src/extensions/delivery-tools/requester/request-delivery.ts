@@ -4,7 +4,7 @@ import { JadesError } from '../../../lib/jades/errors.ts';
 import type { Signer } from '../../../lib/jades/signature.ts';
 import type { SignatureStyle, Verified, Verifier } from '../../../lib/jades/verify.ts';
 import { isRecord, type JsonObject, valueAt } from '../../../lib/json/json-value.ts';
-import type { KeptExchange, KeptPages } from './collect-delivery.ts';
+import type { KeptPages, SentRequest } from './kept-pages.ts';
 import { isTemporaryStatus, parseJson, RequesterError, type SupplierResponse, sendRequest } from './send-request.ts';
 
 export interface RequestDeliveryOptions {
@@ -15,8 +15,6 @@ export interface RequestDeliveryOptions {
   /** Headers that are new for each request. */
   readonly freshHeaders: (() => Readonly<Record<string, string>>) | undefined;
   readonly model: Model;
-  readonly timeoutMs: number;
-  readonly maxBytes: number;
   readonly signal: AbortSignal;
 }
 
@@ -31,12 +29,17 @@ export interface Exchange {
   readonly waiting: (why: string) => void;
 }
 
-export interface DeliveredPage extends CheckedPage, KeptExchange {
+export interface DeliveredPage extends CheckedPage {
   readonly page: number;
   readonly records: number;
-  /** An earlier run received it. */
-  readonly isKept: boolean;
+  readonly answered: SupplierResponse;
+  /** Absent for a page that an earlier run received. */
+  readonly request: SentRequest | undefined;
 }
+
+/** Without a byte. */
+const TIMEOUT_MS = 60_000;
+const MAX_BYTES = 512 * 1024 * 1024;
 
 /**
  * Requests a delivery and follows its pages, checking each: digest, signature, certificate, model, and that the pages belong together.
@@ -47,68 +50,70 @@ export async function* requestDelivery(
   exchange: Exchange,
 ): AsyncGenerator<DeliveredPage> {
   const expected = { model: options.model, check: checkWhole(options.model) };
-  const firstPage = options.body.page ?? 1;
   let first: CheckedPage | undefined;
-  let last: { readonly isKept: boolean; readonly envelope: string } | undefined;
+  let last: DeliveredPage | undefined;
   let records = 0;
-  for (let page = firstPage; ; page += 1) {
+  for (let page = 1; ; page += 1) {
     const body = JSON.stringify(first === undefined ? options.body : { ...options.body, ...nextPage(first, page) });
     // After the first page that is missing nothing kept counts: it would be of another state.
-    const kept = last?.isKept === false ? undefined : await findKept(exchange, page, body, expected);
-    const { checked, ...own } = kept ?? (await ask(options, exchange, body, expected));
-    const isKept = kept !== undefined;
-    const received = checked.paginering?.currentPage ?? page;
-    if (first === undefined && received !== page) {
-      throw new RequesterError(`there is no page ${page}: the answer is page ${received}`);
-    }
-    const count = countRecords(checked, options.model);
+    const isAfterNew = last?.request !== undefined;
+    const received =
+      (isAfterNew ? undefined : await findKept(exchange, page, body, expected)) ??
+      (await ask(options, exchange, body, expected));
+    const count = countRecords(received, options.model);
     records += count;
-    if (first !== undefined) compare(first, checked, page);
-    first ??= checked;
-    const envelope = envelopeOf(checked, options.model);
-    if (last?.isKept === true && !isKept && last.envelope !== envelope) {
-      throw new RequesterError(
-        `page ${page} belongs to a newer delivery than the pages kept: start again without --resume`,
-      );
+    if (first !== undefined) compare(first, received, page);
+    first ??= received;
+    if (last !== undefined && !isAfterNew && received.request !== undefined) {
+      if (envelopeOf(last, options.model) !== envelopeOf(received, options.model)) {
+        const advice = 'start again without --resume';
+        throw new RequesterError(`page ${page} belongs to a newer delivery than the pages kept: ${advice}`);
+      }
     }
-    last = { isKept, envelope };
-    yield { ...checked, ...own, page, records: count, isKept };
-    const { paginering } = checked;
+    last = { ...received, page, records: count };
+    yield last;
+    const { paginering } = received;
     if (paginering === undefined || page >= paginering.totalPages) {
-      const all = firstPage === 1 ? paginering?.totalRecords : undefined;
-      if (all !== undefined && all !== records) {
-        throw new RequesterError(`the pages hold ${records} records, while \`totalRecords\` says ${all}`);
+      if (paginering !== undefined && paginering.totalRecords !== records) {
+        const said = paginering.totalRecords;
+        throw new RequesterError(`the pages hold ${records} records, while \`totalRecords\` says ${said}`);
       }
       return;
     }
   }
 }
 
-type CheckedExchange = KeptExchange & { readonly checked: CheckedPage };
+type Received = CheckedPage & Pick<DeliveredPage, 'answered' | 'request'>;
 
 async function ask(
   options: RequestDeliveryOptions,
   { signer, style, verifier, waiting }: Exchange,
   body: string,
   expected: ExpectedModel,
-): Promise<CheckedExchange> {
+): Promise<Received> {
   const signed = await signedHeaders(signer, style, body);
-  const answered = await sendRequest({ ...options, body, headers: { ...options.headers, ...signed }, waiting });
+  const limits = { timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES };
+  const headers = { ...options.headers, ...signed };
+  const answered = await sendRequest({ ...options, ...limits, body, headers, waiting });
   const checked = await checkAnswer(answered, verifier, expected);
-  return { answered, request: { body, digest: signed.digest, signature: signed['nlgov-adr-payload-sig'] }, checked };
+  return {
+    ...checked,
+    answered,
+    request: { body, digest: signed.digest, signature: signed['nlgov-adr-payload-sig'] },
+  };
 }
 
 /** A kept page, if it is the answer to this request and still holds; one that was damaged on disk is requested again. */
 async function findKept(
-  { kept: pages, verifier, waiting }: Exchange,
+  { kept, verifier, waiting }: Exchange,
   page: number,
   body: string,
   expected: ExpectedModel,
-): Promise<CheckedExchange | undefined> {
-  const kept = await pages?.find(page);
-  if (kept?.request.body !== body) return undefined;
+): Promise<Received | undefined> {
+  const answered = await kept?.find(page, body);
+  if (answered === undefined) return undefined;
   try {
-    return { ...kept, checked: await checkAnswer(kept.answered, verifier, expected) };
+    return { ...(await checkAnswer(answered, verifier, expected)), answered, request: undefined };
   } catch (error) {
     if (!(error instanceof RequesterError)) throw error;
     waiting(`page ${page} was kept but does not hold (${error.message}): asking for it again`);

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { request } from 'undici';
 import { isRecord } from '../../../lib/json/json-value.ts';
 import { reasonOf } from '../../../lib/log.ts';
+import { clientCredentialsToken, TokenFetchError } from '../../../lib/outbound/client-credentials.ts';
 import { readBody } from '../../../lib/outbound/guarded-fetch.ts';
 import { OutboundError } from '../../../lib/outbound/outbound-error.ts';
 
@@ -73,11 +74,8 @@ export async function sendRequest({
   }
 }
 
-/** @param name of the address, for messages @throws {RequesterError} without a whole answer; the signal's reason */
-async function post(
-  { url, headers, body, timeoutMs, maxBytes, signal }: PostOptions,
-  name = url,
-): Promise<SupplierResponse> {
+/** @throws {RequesterError} without a whole answer; the signal's reason */
+async function post({ url, headers, body, timeoutMs, maxBytes, signal }: PostOptions): Promise<SupplierResponse> {
   try {
     const timeouts = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
     const received = await request(url, { method: 'POST', headers, body, signal, ...timeouts });
@@ -87,40 +85,35 @@ async function post(
   } catch (cause) {
     signal.throwIfAborted();
     if (!(cause instanceof OutboundError)) {
-      throw new RequesterError(`${name} cannot be reached: ${reasonOf(cause)}`, { cause, isTemporary: true });
+      throw new RequesterError(`${url} cannot be reached: ${reasonOf(cause)}`, { cause, isTemporary: true });
     }
     const isTemporary = cause.code === 'broken-off';
     const what = isTemporary ? `broke off: ${reasonOf(cause.cause)}` : `is larger than ${maxBytes} bytes`;
-    throw new RequesterError(`the answer of ${name} ${what}`, { cause, isTemporary });
+    throw new RequesterError(`the answer of ${url} ${what}`, { cause, isTemporary });
   }
 }
 
-interface TokenRequest extends Pick<PostOptions, 'url' | 'timeoutMs' | 'signal'> {
+interface TokenRequest {
+  readonly url: string;
   readonly clientId: string;
   readonly clientSecret: string;
 }
 
-const TOKEN_MAX_BYTES = 64 * 1024;
-
-/** An access token by client credentials with scope `read` (RFC 6749 section 4.4). @throws {RequesterError} */
-export async function fetchToken({ clientId, clientSecret, ...options }: TokenRequest): Promise<string> {
-  // Id and secret are form-encoded before they are joined (RFC 6749 section 2.3.1).
-  const basic = [clientId, clientSecret].map(encodeURIComponent).join(':');
-  const headers = {
-    authorization: `Basic ${Buffer.from(basic).toString('base64')}`,
-    'content-type': 'application/x-www-form-urlencoded',
-  };
-  const form = 'grant_type=client_credentials&scope=read';
-  const answered = await post(
-    { ...options, headers, body: form, maxBytes: TOKEN_MAX_BYTES },
-    `the token endpoint ${options.url}`,
-  );
-  const answer = parseJson(answered.body);
-  const token = isRecord(answer) ? answer.access_token : undefined;
-  if (answered.status === 200 && typeof token === 'string') return token;
-  const reason = isRecord(answer) && typeof answer.error === 'string' ? ` (${answer.error})` : '';
-  const isTemporary = isTemporaryStatus(answered.status);
-  throw new RequesterError(`the token endpoint answered ${answered.status}${reason}, not a token`, { isTemporary });
+/** An access token by client credentials with scope `read`. @throws {RequesterError} */
+export async function fetchToken({ url, clientId, clientSecret }: TokenRequest): Promise<string> {
+  try {
+    return await clientCredentialsToken({ tokenUrl: url, clientId, clientSecret, scopes: ['read'] })();
+  } catch (cause) {
+    if (!(cause instanceof TokenFetchError)) throw cause;
+    const { status, answer } = cause;
+    if (status === undefined) {
+      const why = reasonOf(cause.cause);
+      throw new RequesterError(`the token endpoint ${url} cannot be reached: ${why}`, { cause, isTemporary: true });
+    }
+    const reason = isRecord(answer) && typeof answer.error === 'string' ? ` (${answer.error})` : '';
+    const isTemporary = isTemporaryStatus(status);
+    throw new RequesterError(`the token endpoint answered ${status}${reason}, not a token`, { cause, isTemporary });
+  }
 }
 
 /** @returns `undefined` for what is not JSON */
@@ -145,8 +138,8 @@ export function uuidV7(now: Date): string {
  * The headers by which an Outway of FSC, which adds the access token itself, finds the service: with a transaction of its own for each
  * request, repeated ones too.
  */
-export function outwayHeaders(grantHash: string, now: () => Date): () => Record<string, string> {
-  return () => ({ 'fsc-grant-hash': grantHash, 'fsc-transaction-id': uuidV7(now()) });
+export function outwayHeaders(grantHash: string): () => Record<string, string> {
+  return () => ({ 'fsc-grant-hash': grantHash, 'fsc-transaction-id': uuidV7(new Date()) });
 }
 
 /**

@@ -2,7 +2,7 @@ import { isRecord, toPointer } from '../../../lib/json/json-value.ts';
 import type { BoundMember, BoundTable, Column } from './bound-table.ts';
 import type { Converted } from './convert.ts';
 import type { Scalar } from './mapping-file.ts';
-import type { ConstantMember, MemberPath } from './plan.ts';
+import type { ConstantMember, ListPath, MemberPath } from './plan.ts';
 
 /** What a row says, as it is kept until its record is made. */
 export interface RowValues {
@@ -35,21 +35,23 @@ interface AssembleOptions {
   };
 }
 
-/** An object that is being made, with the origins of its members by their pointers. */
+/** An object that is being made, with the origins of its members. */
 interface Part {
   readonly value: Record<string, unknown>;
-  readonly origins: Map<string, Origin>;
+  readonly origins: Map<MemberPath, Origin>;
+  /** The table whose row made it. */
+  readonly table: number;
 }
 
 interface List {
   readonly steps: readonly string[];
-  readonly items: Map<string, Part & { /** The table whose row made it. */ readonly table: number }>;
+  readonly items: Map<string, Part>;
 }
 
 /** Makes a record, or the head of a levering, of the rows that belong to it. */
 export class Assembly {
   readonly #options: AssembleOptions;
-  readonly #whole: Part = { value: {}, origins: new Map() };
+  readonly #whole: Part = { value: {}, table: 0, origins: new Map() };
   readonly #lists = new Map<string, List>();
   /** Cells that say something else than an earlier row. */
   readonly contradictions: (Origin & { readonly earlier: number | undefined })[] = [];
@@ -70,12 +72,13 @@ export class Assembly {
 
   /** By JSON Pointer in the record. */
   origins(): ReadonlyMap<string, Origin> {
-    const all = new Map(this.#whole.origins);
-    for (const list of this.#lists.values()) {
-      for (const [index, { origins }] of ordered(list).entries()) {
-        for (const [pointer, origin] of origins) all.set(toPointer([...list.steps, index]) + pointer, origin);
-      }
-    }
+    const all = new Map<string, Origin>();
+    const add = (before: string, { origins }: Part): void => {
+      for (const [{ steps }, origin] of origins) all.set(before + toPointer(steps), origin);
+    };
+    add('', this.#whole);
+    for (const list of this.#lists.values())
+      for (const [index, part] of ordered(list).entries()) add(toPointer([...list.steps, index]), part);
     return all;
   }
 
@@ -93,33 +96,28 @@ export class Assembly {
       if (itemKeys.has(list.pointer) && items[list.pointer] === undefined) continue;
       for (const [part, one] of (typeof value === 'object' ? value : [value]).entries()) {
         // Without a key each row makes an item of its own, and each part of a cell that is split.
-        const ownKey = member.isMultiple ? `${table} ${row} ${part}` : `${table} ${row}`;
+        const ownKey = `${table} ${row} ${member.isMultiple ? part : ''}`;
         const key = list.item === '-' ? (items[list.pointer] ?? ownKey) : list.item;
         this.#set(this.#item(list, key, table), member, one, origin);
       }
     }
   }
 
-  #item(
-    { pointer, steps }: { readonly pointer: string; readonly steps: readonly string[] },
-    key: string,
-    table: number,
-  ): Part {
+  #item({ pointer, steps }: ListPath, key: string, table: number): Part {
     const list = this.#lists.get(pointer) ?? { steps, items: new Map() };
     this.#lists.set(pointer, list);
-    const item = list.items.get(key) ?? { value: {}, table, origins: new Map<string, Origin>() };
+    const item = list.items.get(key) ?? { value: {}, table, origins: new Map<MemberPath, Origin>() };
     list.items.set(key, item);
     return item;
   }
 
-  #set({ value: target, origins }: Part, { steps, inner }: MemberPath, value: Scalar, origin: Origin): void {
-    const [holder, name] = holderOf(target, steps);
+  #set({ value: target, origins }: Part, member: MemberPath, value: Scalar, origin: Origin): void {
+    const [holder, name] = holderOf(target, member.steps);
     if (holder === undefined) return;
-    const before = Object.hasOwn(holder, name) ? holder[name] : undefined;
-    if (before === undefined) {
+    if (!Object.hasOwn(holder, name)) {
       holder[name] = value;
-      origins.set(inner, origin);
-    } else if (before !== value) this.contradictions.push({ ...origin, earlier: origins.get(inner)?.row });
+      origins.set(member, origin);
+    } else if (holder[name] !== value) this.contradictions.push({ ...origin, earlier: origins.get(member)?.row });
   }
 
   #addConstants(table: number): void {

@@ -25,8 +25,8 @@ interface BindOptions {
   readonly table: TablePlan;
   readonly file: TableFile;
   readonly sheet: string | undefined;
-  /** The row of names; `undefined` when the table has none. */
-  readonly header: Row | undefined;
+  /** The row of names. */
+  readonly header: Row;
   readonly report: (place: Place, message: string) => void;
 }
 
@@ -36,7 +36,7 @@ const OF_LEVERING = '; the columns of a levering belong in every main table';
 export class BoundTable {
   readonly plan: TablePlan;
   readonly sheet: string | undefined;
-  /** Cells of the row of names; 0 without one. */
+  /** Cells of the row of names. */
   readonly width: number;
   readonly key: readonly Column[];
   readonly record: readonly BoundMember[];
@@ -44,13 +44,12 @@ export class BoundTable {
   readonly leveringKey: readonly BoundColumn[];
   /** By pointer of a list. */
   readonly itemKeys: ReadonlyMap<string, readonly Column[]>;
-  readonly #filter:
-    | { readonly index: number; readonly texts: ReadonlySet<string>; readonly isWanted: boolean }
-    | undefined;
+  /** Whether a row is read. */
+  readonly reads: (cells: Cells) => boolean;
 
   /** Finds the columns of a table. Missing and repeated ones are reported. */
   constructor({ plan, table, file, sheet, header, report }: BindOptions) {
-    const names = (header?.cells ?? []).map((cell) => normal(cellText(cell) ?? ''));
+    const names = header.cells.map((cell) => normal(cellText(cell) ?? ''));
     const reported = new Set<ColumnName>();
     const find = (name: ColumnName, remedy = ''): Column => {
       if (typeof name === 'number') return { index: name - 1, name: names[name - 1] || columnLetters(name - 1) };
@@ -62,7 +61,7 @@ export class BoundTable {
           index === undefined
             ? `no such column; ${names.length} columns were read as ${file.readAs}${remedy}`
             : `${places.length} columns of this name: ${places.map(columnLetters).join(', ')}`;
-        report({ sheet, row: header?.number, column: name }, message);
+        report({ sheet, row: header.number, column: name }, message);
       }
       return { index: index ?? Number.MAX_SAFE_INTEGER, name };
     };
@@ -76,10 +75,10 @@ export class BoundTable {
     this.plan = table;
     this.sheet = sheet;
     this.width = names.findLastIndex((name) => name !== '') + 1;
-    if (where !== undefined) {
-      const texts = new Set((where.in ?? where.notIn ?? []).map(fold));
-      this.#filter = { index: find(where.column).index, texts, isWanted: where.in !== undefined };
-    }
+    const texts = new Set((where?.in ?? where?.notIn ?? []).map(fold));
+    const filter = where && find(where.column).index;
+    this.reads = (cells) =>
+      filter === undefined || texts.has(fold(cellText(cells[filter]) ?? '')) === (where?.in !== undefined);
     this.key = key.map((name) => find(name));
     this.record = bind(table.record);
     this.levering = table.isMain ? bind(plan.levering, OF_LEVERING) : [];
@@ -87,13 +86,6 @@ export class BoundTable {
     this.itemKeys = new Map(
       [...table.itemKeys].map(([pointer, columns]) => [pointer, columns.map((name) => find(name))]),
     );
-  }
-
-  /** Whether a row is read. */
-  reads(cells: Cells): boolean {
-    if (this.#filter === undefined) return true;
-    const { index, texts, isWanted } = this.#filter;
-    return texts.has(fold(cellText(cells[index]) ?? '')) === isWanted;
   }
 
   /** The place of a cell, or of a row. */

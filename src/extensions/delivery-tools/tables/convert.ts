@@ -1,4 +1,4 @@
-/** Dates as people and spreadsheets write them. */
+/** The values of cells, as people and spreadsheets write them. */
 import type { ValueType } from '../model-shape.ts';
 import type { FromColumn, MappingContent, Scalar } from './mapping-file.ts';
 import { type Cell, cellText } from './table-file.ts';
@@ -20,9 +20,13 @@ export class CellFault {
 const MAX_FORM = 40;
 
 function maskedForm(text: string): string {
-  const masked = text.replaceAll(/\p{Lu}/gu, 'A').replaceAll(/\p{L}/gu, (letter) => (letter === 'A' ? 'A' : 'a'));
-  const form = masked.replaceAll(/\d/g, '9').replaceAll(/\s+/g, ' ');
+  const form = maskedText(text, { upper: 'A', lower: 'a' }).replaceAll(/\s+/g, ' ');
   return form.length <= MAX_FORM ? form : `${form.slice(0, MAX_FORM).toWellFormed()}…`;
+}
+
+/** A text with placeholders for its letters and digits. */
+export function maskedText(text: string, { upper, lower }: { readonly upper: string; readonly lower: string }): string {
+  return text.replaceAll(/\p{L}/gu, (letter) => (/\p{Lu}/u.test(letter) ? upper : lower)).replaceAll(/\d/g, '9');
 }
 
 /** A pattern for the whole text; `undefined` when it is no regular expression. */
@@ -131,7 +135,7 @@ function readerOf(type: ValueType, source: FromColumn, defaults: ConvertOptions[
       return dateReader(source.dates ?? defaults.dates ?? DATES, date1904);
     case 'integer':
     case 'number':
-      return numberReader(source.decimal ?? defaults.decimal ?? ',', type, source.rounding ?? 'nearest');
+      return numberReader(source.decimal ?? defaults.decimal ?? ',', type);
   }
 }
 
@@ -175,56 +179,40 @@ function dateReader(forms: readonly string[], date1904: boolean): Read {
   };
 }
 
-function numberReader(decimal: ',' | '.', type: 'integer' | 'number', rounding: 'nearest' | 'down' | 'none'): Read {
+function numberReader(decimal: ',' | '.', type: 'integer' | 'number'): Read {
   const thousands = decimal === ',' ? '\\.' : ',';
   // Either no grouping at all, or groups of three: `1.5` is not read as 15.
   const pattern = new RegExp(`^([+-]?)(\\d{1,3}(?:${thousands}\\d{3})+|\\d+)(?:\\${decimal}(-|\\d*))?(-?)$`);
   const message = `is not a number with ${decimal === ',' ? 'a comma' : 'a point'} before its decimals`;
   const read = (cell: Cell): number | undefined => {
     if (typeof cell === 'object' && cell.kind === 'number') return cell.value;
-    const text = (cellText(cell) ?? '').replaceAll(/[\s€]|EUR/g, '');
-    const match = pattern.exec(text);
+    const match = pattern.exec((cellText(cell) ?? '').replaceAll(/[\s€]|EUR/g, ''));
     if (match === null) return undefined;
     const [, sign = '', whole = '', decimals = '', after = ''] = match;
     // Cents have two digits: `1,234` is most probably a thousand, written by a program of another country.
     if (type === 'integer' && decimals.length > 2) return undefined;
-    const digits = whole.replaceAll(/[.,]/g, '');
-    const value = Number(`${digits}.${decimals === '-' || decimals === '' ? '0' : decimals}`);
+    const value = Number(`${whole.replaceAll(/[.,]/g, '')}.${/^\d/.test(decimals) ? decimals : '0'}`);
     return sign === '-' || after === '-' ? -value : value;
   };
   return (cell) => {
     const value = read(cell);
-    if (value === undefined)
-      return new CellFault(message, {
-        text: cellText(cell) ?? '',
-        remedy: '`decimal` says which sign is before the decimals',
-      });
+    if (value === undefined) {
+      const remedy = '`decimal` says which sign is before the decimals';
+      return new CellFault(message, { text: cellText(cell) ?? '', remedy });
+    }
     if (type === 'number') return value;
-    if (rounding === 'none' && !Number.isInteger(value)) return new CellFault('is not a whole number');
-    const size = Math.abs(value);
-    // Decimals of euros that are not exact in binary: 2.4999999999999996 is two and a half.
-    const whole = rounding === 'down' ? Math.floor(size + 1e-9) : Math.floor(size + 0.5 + 1e-9);
+    // Halves go away from zero. Decimals of euros that are not exact in binary: 2.4999999999999996 is two and a half.
+    const whole = Math.floor(Math.abs(value) + 0.5 + 1e-9);
     if (!Number.isSafeInteger(whole)) return new CellFault('is too large a number');
     return value < 0 && whole > 0 ? -whole : whole;
   };
 }
 
-const MONTHS = [
-  'januari',
-  'februari',
-  'maart',
-  'april',
-  'mei',
-  'juni',
-  'juli',
-  'augustus',
-  'september',
-  'oktober',
-  'november',
-  'december',
-];
+const MONTHS = Array.from({ length: 12 }, (_, month) =>
+  new Date(Date.UTC(2000, month)).toLocaleString('nl', { month: 'long', timeZone: 'UTC' }),
+);
 /** Beside the first three letters of the name. */
-const OTHER_SHORT: Readonly<Record<string, number>> = { mrt: 3 };
+const OTHER_SHORT: Readonly<Record<string, number>> = { mrt: 3, sept: 9 };
 const TOKEN = /yyyy|MMMM|MMM|MM|M|dd|d/g;
 const PATTERNS: Readonly<Record<string, string>> = {
   yyyy: '(?<year>\\d{4})',
@@ -267,17 +255,14 @@ export function dateForm(form: string, date1904: boolean): DateForm | undefined 
 function monthNumber(name: string): number {
   const lower = name.toLowerCase();
   const index = MONTHS.findIndex((month) => month === lower || month.slice(0, 3) === lower);
-  return OTHER_SHORT[lower] ?? (lower === 'sept' ? 9 : index + 1);
+  return OTHER_SHORT[lower] ?? index + 1;
 }
-
-const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /** `YYYY-MM-DD`, or `undefined` when the calendar has no such day. */
 function existingDay(year: number, month: number, day: number): string | undefined {
-  const isLeap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
-  const days = month === 2 && isLeap ? 29 : (MONTH_DAYS[month - 1] ?? 0);
-  if (year < 1 || day < 1 || day > days) return undefined;
-  return `${String(year).padStart(4, '0')}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}`;
+  const date = new Date(Date.UTC(year, month - 1, day));
+  const isSame = date.getUTCFullYear() === year && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+  return isSame ? date.toISOString().slice(0, 10) : undefined;
 }
 
 const DAY_MS = 86_400_000;

@@ -12,10 +12,9 @@ const MAX_ROW_BYTES = 1024 * 1024;
 const MAX_COLUMNS = 16_384;
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
+const QUOTE = 0x22;
 const ROWS_AT_ONCE = 200;
 const DELIMITERS = [';', ',', '\t', '|'];
-/** A first line by which spreadsheet programs recognise the delimiter. */
-const SEPARATOR_LINE = /^sep=(.)\r?\n/;
 
 interface CsvOptions extends OpenOptions {
   readonly csv: CsvMapping;
@@ -27,34 +26,28 @@ interface CsvOptions extends OpenOptions {
 export async function openCsv(path: string, { csv, header, signal, onBytes }: CsvOptions): Promise<TableFile> {
   const encoding = csv.encoding ?? 'utf-8';
   const sample = new TextDecoder(encoding).decode(await firstBytes(path));
-  const separator = SEPARATOR_LINE.exec(sample)?.[1];
-  const quote = csv.quote ?? '"';
-  const delimiter = csv.delimiter ?? separator ?? guessDelimiter(sample, quote, header);
+  const delimiter = csv.delimiter ?? guessDelimiter(sample, header);
   const shown = delimiter === '\t' ? 'a tab' : JSON.stringify(delimiter);
   const readAs = `${encoding}, delimiter ${shown}${csv.delimiter === undefined ? ' (guessed; csv.delimiter sets it)' : ''}`;
   return {
-    kind: 'csv',
-    sheets: [],
+    sheets: undefined,
     readAs,
     date1904: false,
     async *rows() {
       const source = createReadStream(path, { highWaterMark: CHUNK_BYTES, signal });
-      const bounded = new RowBound(quote);
-      const bytes = Readable.from(bounded.pass(decoded(source, encoding, onBytes)), { objectMode: false });
-      const parser = parse({
-        ...{ delimiter, quote, bom: true, relax_column_count: true, skip_empty_lines: false },
-        max_record_size: MAX_ROW_BYTES,
-      });
+      const bounded = new BoundedRows(encoding, onBytes);
+      const bytes = Readable.from(bounded.pass(source), { objectMode: false });
+      const parser = parse({ delimiter, bom: true, relax_column_count: true, max_record_size: MAX_ROW_BYTES });
       bytes.on('error', (error) => parser.destroy(error)).pipe(parser);
       let number = 0;
       let batch: Row[] = [];
       try {
-        for await (const record of parser) {
+        for await (const cells of parser) {
           number += 1;
-          if (!Array.isArray(record)) continue;
-          if (record.length > MAX_COLUMNS)
+          if (!Array.isArray(cells)) continue;
+          if (cells.length > MAX_COLUMNS)
             throw new UnreadableTable(`more than ${MAX_COLUMNS} columns`, { row: number });
-          batch.push({ number, cells: number === 1 && separator !== undefined ? [] : record });
+          batch.push({ number, cells });
           if (batch.length < ROWS_AT_ONCE) continue;
           yield batch;
           batch = [];
@@ -95,44 +88,34 @@ function csvMessage(code: string): string {
   }
 }
 
-/** Ends a file where a row has too many bytes: the parser counts those of the cells only, not their delimiters. */
-class RowBound {
-  readonly #quote: number;
+/** The bytes of a file as UTF-8. It ends where a row has too many: the parser counts those of the cells only, not their delimiters. */
+class BoundedRows {
+  readonly #decoder;
+  readonly #onBytes: (bytes: number) => void;
   isExceeded = false;
 
-  constructor(quote: string) {
-    this.#quote = quote.charCodeAt(0);
+  constructor(encoding: string, onBytes: (bytes: number) => void) {
+    this.#decoder = encoding === 'utf-8' ? undefined : new TextDecoder(encoding);
+    this.#onBytes = onBytes;
   }
 
-  async *pass(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  async *pass(source: AsyncIterable<unknown>): AsyncGenerator<Buffer> {
     let inQuotes = false;
-    let bytes = 0;
+    let ofRow = 0;
+    let all = 0;
     for await (const chunk of source) {
+      if (!Buffer.isBuffer(chunk)) continue;
+      all += chunk.length;
+      this.#onBytes(all);
       for (const byte of chunk) {
-        if (byte === this.#quote) inQuotes = !inQuotes;
-        bytes = !inQuotes && (byte === LINE_FEED || byte === CARRIAGE_RETURN) ? 0 : bytes + 1;
-        if (bytes <= MAX_ROW_BYTES) continue;
+        if (byte === QUOTE) inQuotes = !inQuotes;
+        ofRow = !inQuotes && (byte === LINE_FEED || byte === CARRIAGE_RETURN) ? 0 : ofRow + 1;
+        if (ofRow <= MAX_ROW_BYTES) continue;
         this.isExceeded = true;
         return;
       }
-      yield chunk;
+      yield this.#decoder === undefined ? chunk : Buffer.from(this.#decoder.decode(chunk, { stream: true }));
     }
-  }
-}
-
-/** The bytes of a file as UTF-8. */
-async function* decoded(
-  source: AsyncIterable<unknown>,
-  encoding: string,
-  onBytes: (bytes: number) => void,
-): AsyncGenerator<Buffer> {
-  const decoder = encoding === 'utf-8' ? undefined : new TextDecoder(encoding);
-  let bytes = 0;
-  for await (const chunk of source) {
-    if (!Buffer.isBuffer(chunk)) continue;
-    bytes += chunk.length;
-    onBytes(bytes);
-    yield decoder === undefined ? chunk : Buffer.from(decoder.decode(chunk, { stream: true }));
   }
 }
 
@@ -140,25 +123,16 @@ async function firstBytes(path: string): Promise<Buffer> {
   await using file = await open(path);
   const { buffer, bytesRead } = await file.read(Buffer.alloc(SAMPLE_BYTES), 0, SAMPLE_BYTES, 0);
   const bytes = buffer.subarray(0, bytesRead);
-  const isUtf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
-  if (isUtf16 || bytes.includes(0)) throw new UnreadableTable('not UTF-8 or Windows-1252 text: save it as CSV UTF-8');
+  // UTF-16 has them in most texts.
+  if (bytes.includes(0)) throw new UnreadableTable('not UTF-8 or Windows-1252 text: save it as CSV UTF-8');
   return bytes;
 }
 
 /** Whichever delimiter the row of column names has most of, outside quotes; the semicolon when it has none. */
-function guessDelimiter(sample: string, quote: string, header: number | undefined): string {
-  const counts = new Map(DELIMITERS.map((delimiter) => [delimiter, 0]));
-  let row = 1;
-  let inQuotes = false;
-  for (const character of sample) {
-    if (character === quote) inQuotes = !inQuotes;
-    if (inQuotes) continue;
-    const count = counts.get(character);
-    if (count !== undefined && (header === undefined || row === header)) counts.set(character, count + 1);
-    if (character !== '\n') continue;
-    if (row === header || (header === undefined && [...counts.values()].some((each) => each > 0))) break;
-    row += 1;
-  }
-  const [best] = [...counts].toSorted(([, a], [, b]) => b - a);
-  return best?.[0] ?? ';';
+function guessDelimiter(sample: string, header: number | undefined): string {
+  const lines = sample.replaceAll(/"[^"]*"/g, '').split('\n');
+  const isCandidate = (line: string): boolean => DELIMITERS.some((delimiter) => line.includes(delimiter));
+  const names = (header === undefined ? lines.find(isCandidate) : lines[header - 1]) ?? '';
+  const count = (delimiter: string): number => names.split(delimiter).length;
+  return DELIMITERS.toSorted((a, b) => count(b) - count(a))[0] ?? ';';
 }

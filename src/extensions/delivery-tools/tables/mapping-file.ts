@@ -1,10 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
-import type { ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { isNode, LineCounter, parseDocument } from 'yaml';
+import { parseDocument } from 'yaml';
 import { describeError } from '../../../gegevens/import/faults.ts';
 import type { ItemList, Variant } from '../../../gegevens/model/mapping.ts';
-import { pointerSteps } from '../../../lib/json/json-value.ts';
 import { modelsDirectory } from '../../../settings/gegevens-settings.ts';
 import type { ValueType } from '../model-shape.ts';
 
@@ -21,22 +19,19 @@ export interface FromColumn {
   readonly default?: Scalar;
   readonly dates?: readonly string[];
   readonly decimal?: ',' | '.';
-  readonly rounding?: 'nearest' | 'down' | 'none';
   readonly digits?: number;
   readonly split?: string;
   readonly part?: number | string;
 }
 
-export type MemberSource = ColumnName | FromColumn | { readonly value: Scalar };
-export type Members = Readonly<Record<string, MemberSource>>;
+export type Members = Readonly<Record<string, ColumnName | FromColumn | { readonly value: Scalar }>>;
 
 export interface TableMapping {
   readonly list?: ItemList;
   readonly sheet?: string;
-  readonly header?: number | 'none';
+  readonly header?: number;
   readonly where?: { readonly column: ColumnName; readonly in?: readonly string[]; readonly notIn?: readonly string[] };
   readonly key?: readonly ColumnName[];
-  readonly scattered?: boolean;
   readonly members: Members;
   readonly items?: Readonly<Record<string, { readonly key: readonly ColumnName[] }>>;
 }
@@ -44,8 +39,6 @@ export interface TableMapping {
 export interface CsvMapping {
   readonly delimiter?: string;
   readonly encoding?: 'utf-8' | 'windows-1252';
-  readonly quote?: string;
-  readonly shortRows?: boolean;
 }
 
 /** What a mapping file says; `openapi/modellen/table-mapping.schema.json` explains each member. */
@@ -66,26 +59,19 @@ export interface MappingContent {
 
 /** What is wrong with a mapping file: a line each, with the place. */
 export class MappingError extends Error {
-  readonly problems: readonly string[];
   constructor(path: string, problems: readonly string[]) {
     super(`${path} is not a usable mapping:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
     this.name = 'MappingError';
-    this.problems = problems;
   }
 }
 
 export interface MappingFile {
   readonly path: string;
   readonly content: MappingContent;
-  /** The line of what a pointer leads to, or of what it would be in. */
-  lineOf(pointer: string): number;
 }
 
 const MAX_MAPPING_BYTES = 1024 * 1024;
 const MAX_PROBLEMS = 100;
-
-/** Compiled for the first file. */
-let validate: ValidateFunction<MappingContent> | undefined;
 
 /**
  * Reads a mapping file and checks it against its schema.
@@ -94,48 +80,22 @@ let validate: ValidateFunction<MappingContent> | undefined;
 export function readMappingFile(path: string): MappingFile {
   const { size } = statSync(path);
   if (size > MAX_MAPPING_BYTES) throw new MappingError(path, [`it has more than ${MAX_MAPPING_BYTES} bytes`]);
-  const lines = new LineCounter();
   // The core schema of YAML 1.2: a date stays text, and `no` is not false. Aliases may not multiply what is written.
-  const document = parseDocument(readFileSync(path, 'utf8'), { lineCounter: lines, prettyErrors: false });
+  const document = parseDocument(readFileSync(path, 'utf8'));
   if (document.errors.length > 0) {
-    const problems = document.errors.map(({ pos, message }) => `line ${lines.linePos(pos[0]).line}: ${message}`);
+    const problems = document.errors.map(({ message }) => message);
     throw new MappingError(path, problems.slice(0, MAX_PROBLEMS));
   }
   const content: unknown = document.toJS({ maxAliasCount: 100 });
-  const lineOf = (pointer: string): number => {
-    for (let steps = pointerSteps(pointer); steps.length > 0; steps = steps.slice(0, -1)) {
-      const keys = steps.map((step) => (/^\d+$/.test(step) ? Number(step) : step));
-      for (const path of [keys, steps]) {
-        const node = document.getIn(path, true);
-        if (isNode(node) && node.range) return lines.linePos(node.range[0]).line;
-      }
-    }
-    return 1;
-  };
-  validate ??= new Ajv2020({ allErrors: true, allowUnionTypes: true }).compile<MappingContent>(schema());
-  if (validate(content)) return { path, content, lineOf };
-  const all = validate.errors ?? [];
-  // A choice of forms reports each form that does not fit: what is deepest in the file is what was meant.
-  const isVague = (at: string, keyword: string): boolean =>
-    (keyword === 'oneOf' || keyword === 'type' || keyword === 'required') &&
-    all.some((other) => other.instancePath.startsWith(`${at}/`) || isNamed(other, at));
-  const problems = all
-    .filter(({ instancePath, keyword }) => keyword !== 'propertyNames' && !isVague(instancePath, keyword))
+  const schema = JSON.parse(readFileSync(new URL('table-mapping.schema.json', modelsDirectory), 'utf8'));
+  const validate = new Ajv2020({ allErrors: true, allowUnionTypes: true }).compile<MappingContent>(schema);
+  if (validate(content)) return { path, content };
+  const problems = (validate.errors ?? [])
+    .filter(({ keyword }) => keyword !== 'propertyNames')
     .map((error) => {
-      const { instancePath, propertyName } = error;
-      const name = propertyName === undefined ? '' : ` ${JSON.stringify(propertyName)}`;
-      return `line ${lineOf(instancePath)}, ${instancePath || '/'}${name}: ${describeError(error).replace('that the model does not know', 'that is not known')}`;
+      const name = error.propertyName === undefined ? '' : ` ${JSON.stringify(error.propertyName)}`;
+      const what = describeError(error).replace('that the model does not know', 'that is not known');
+      return `${error.instancePath || '/'}${name}: ${what}`;
     });
   throw new MappingError(path, [...new Set(problems)].slice(0, MAX_PROBLEMS));
-}
-
-/** Whether an error at a place says exactly which member is wrong. */
-function isNamed({ instancePath, keyword }: { instancePath: string; keyword: string }, at: string): boolean {
-  return instancePath === at && (keyword === 'additionalProperties' || keyword === 'dependentRequired');
-}
-
-function schema(): object {
-  const value: unknown = JSON.parse(readFileSync(new URL('table-mapping.schema.json', modelsDirectory), 'utf8'));
-  if (typeof value !== 'object' || value === null) throw new TypeError('the schema of mappings is no object');
-  return value;
 }

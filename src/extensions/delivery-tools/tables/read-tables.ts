@@ -132,7 +132,7 @@ class TableReader {
     // A levering that no row describes is there without rows too: there may be nothing to deliver.
     if (plan.levering.columns.length === 0 && plan.leveringKey.length === 0) this.#levering([], [], {});
     for (const [sheet, tables] of Map.groupBy(plan.tables, (table) => this.#sheetOf(table))) {
-      if (this.#file.kind === 'csv' || sheet !== undefined) await this.#readSheet(sheet, tables);
+      if (this.#file.sheets === undefined || sheet !== undefined) await this.#readSheet(sheet, tables);
     }
     for (const builder of this.#builders.values()) builder.finish();
     if (this.#faults.isEmpty && this.#message.leveringen.length === 0) this.#faults.add({ message: 'no rows' });
@@ -161,9 +161,9 @@ class TableReader {
 
   /** The sheet of a table; `undefined` for CSV, and for a sheet that is not there. */
   #sheetOf({ index, mapping }: TablePlan): string | undefined {
-    const { kind, sheets } = this.#file;
+    const { sheets } = this.#file;
     const { sheet: wanted } = mapping;
-    if (kind === 'csv') {
+    if (sheets === undefined) {
       if (wanted !== undefined) this.#faults.add({ sheet: wanted, message: 'a CSV file has no sheets' });
       return undefined;
     }
@@ -193,21 +193,19 @@ class TableReader {
     }
   }
 
-  /** The first row of a table that counts: that of its names, or without names of its content. */
+  /** The first row of a table that counts: that of its names. */
   #begin(table: TablePlan, sheet: string | undefined, row: Row): void {
-    const { header } = table.mapping;
-    if (typeof header === 'number' && row.number < header) return;
-    if (typeof header === 'number' && row.number > header)
-      throw new UnreadableTable('the row of names is empty', { sheet, row: header });
+    const { header = row.number } = table.mapping;
+    if (row.number < header) return;
+    if (row.number > header) throw new UnreadableTable('the row of names is empty', { sheet, row: header });
     const bound = new BoundTable({
-      ...{ plan: this.#options.plan, table, file: this.#file, sheet, header: header === 'none' ? undefined : row },
+      ...{ plan: this.#options.plan, table, file: this.#file, sheet, header: row },
       report: (place, message) => {
         this.#incomplete.add(table.index);
         this.#faults.add({ ...place, message });
       },
     });
     this.#bound.set(table.index, bound);
-    if (header === 'none') this.#read(bound, row);
   }
 
   #read(table: BoundTable, whole: Row): void {
@@ -240,10 +238,9 @@ class TableReader {
 
   /** In CSV a row of another length than that of the names has a delimiter too many, or is truncated. */
   #hasRightWidth({ width }: BoundTable, { number: row, cells }: Row): boolean {
-    if (this.#file.kind !== 'csv' || width === 0) return true;
+    if (this.#file.sheets !== undefined) return true;
     const isLonger = cells.slice(width).some((cell) => cell !== '');
-    const isShorter = cells.length < width && this.#options.plan.content.csv?.shortRows !== true;
-    if (!isLonger && !isShorter) return true;
+    if (!isLonger && cells.length >= width) return true;
     const message = `${cells.length} cells, and ${width} columns; the file was read as ${this.#file.readAs}`;
     if (row !== this.#reportedRow) this.#faults.add({ row, message });
     this.#reportedRow = row;

@@ -35,9 +35,8 @@ export interface Row {
 
 /** A file of tables. */
 export interface TableFile {
-  readonly kind: 'csv' | 'xlsx';
-  /** Names of the sheets; empty for CSV. */
-  readonly sheets: readonly string[];
+  /** Names of the sheets; `undefined` for CSV. */
+  readonly sheets: readonly string[] | undefined;
   /** For messages: how it was read. */
   readonly readAs: string;
   /** The first Excel day number is 1 January 1904 instead of 1900. */

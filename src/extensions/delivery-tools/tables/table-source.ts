@@ -23,7 +23,7 @@ export async function openTableFile(path: string, plan: Plan, options: OpenOptio
   }
   const isXlsx = start.equals(ZIP) || ['.xlsx', '.xlsm'].includes(extname(path).toLowerCase());
   if (isXlsx) return await openXlsx(path, options);
-  const header = plan.content.tables.map((table) => table.header).find((row) => typeof row === 'number');
+  const header = plan.content.tables.find((table) => table.header !== undefined)?.header;
   return await openCsv(path, { ...options, csv: plan.content.csv ?? {}, header });
 }
 

@@ -12,7 +12,7 @@ async function refusalOf(mapping: string, ...words: readonly string[]): Promise<
 }
 
 describe('a mapping that cannot be used', () => {
-  it('names every fault of its form, with line and place', async () => {
+  it('names every fault of its form, with its place', async () => {
     const text = [
       'variant: shv',
       'envelop: {}',
@@ -26,17 +26,17 @@ describe('a mapping that cannot be used', () => {
     ].join('\n');
     const stderr = await refusalOf(fileNamed('mapping.yaml', text));
     expect(stderr).toContain('mapping.yaml is not a usable mapping:');
-    expect(stderr).toContain('line 1, /: has a member that is not known: "envelop"');
-    expect(stderr).toMatch(/line 3, \/envelope "startdatumLevering": must match pattern/);
-    expect(stderr).toContain('line 4, /levering/~1a: has a member that is not known: "colour"');
-    expect(stderr).toMatch(/line 7, \/tables\/0\/members\/~1b: must have property split/);
-    expect(stderr).toMatch(/line 8, \/tables\/0\/members\/~1c\/column: must be >= 1/);
-    expect(stderr).toMatch(/line 9, \/tables\/0\/header: /);
+    expect(stderr).toContain('/: has a member that is not known: "envelop"');
+    expect(stderr).toMatch(/\/envelope "startdatumLevering": must match pattern/);
+    expect(stderr).toContain('/levering/~1a: has a member that is not known: "colour"');
+    expect(stderr).toMatch(/\/tables\/0\/members\/~1b: must have property split/);
+    expect(stderr).toMatch(/\/tables\/0\/members\/~1c\/column: must be >= 1/);
+    expect(stderr).toMatch(/\/tables\/0\/header: /);
   });
 
   it.each([
-    ['is no YAML', 'variant: shv\n  tables: [', /line 2: /],
-    ['has a member twice', 'variant: shv\nvariant: vs\n', /line 2: .*unique/],
+    ['is no YAML', 'variant: shv\n  tables: [', /line 2/],
+    ['has a member twice', 'variant: shv\nvariant: vs\n', /unique.* line 2/],
     ['is a list', '- 1', /must be object/],
     ['is empty', '', /must be object/],
   ])('%s', async (_, text, message) => {
@@ -46,7 +46,7 @@ describe('a mapping that cannot be used', () => {
   it('names every member that the model does not know, and whatever cannot be meant', async () => {
     const mapping = shvMapping({
       dates: ['dd-MM', 'yyyy-MM-dd'],
-      csv: { delimiter: '|', quote: '|' },
+      csv: { delimiter: '"' },
       levering: { '/teller': 'A', '/aanleverende_organisatie/contactpersonen/-/email': 'B' },
       tables: [
         {
@@ -70,7 +70,7 @@ describe('a mapping that cannot be used', () => {
     const stderr = await refusalOf(mapping);
     for (const [place, message] of [
       ['/dates', '"dd-MM" is not a form of dates'],
-      ['/csv', 'the delimiter and the quote cannot be these'],
+      ['/csv', 'the delimiter cannot be this'],
       ['/levering/~1teller', 'is filled by the import itself'],
       ['/levering/~1aanleverende_organisatie~1contactpersonen~1-~1email', 'a levering has one row'],
       ['/tables/0/members/~1startdtum', 'the model does not describe this member'],
@@ -90,7 +90,7 @@ describe('a mapping that cannot be used', () => {
       ['/tables/1', 'a table that adds to the records of another one needs a key'],
       ['/tables/0', 'a table that others add to needs a key'],
     ]) {
-      expect(stderr).toMatch(new RegExp(`line \\d+, ${escaped(`${place}: ${message}`)}`));
+      expect(stderr).toMatch(new RegExp(`  ${escaped(`${place}: ${message}`)}`));
     }
   });
 

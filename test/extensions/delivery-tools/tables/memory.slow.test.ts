@@ -34,9 +34,9 @@ function* lines(order: (record: number) => number): Generator<string> {
 }
 
 it.each([
-  ['in the order of its records', (record: number) => record, {}],
-  ['sorted on disk', (record: number) => (record * 7919) % (ROWS / 2), { scattered: true }],
-])('is imported %s in less than 300 MB', { timeout: 1_200_000 }, async (_, order, table) => {
+  ['in the order of its records', (record: number) => record],
+  ['in any order', (record: number) => (record * 7919) % (ROWS / 2)],
+])('is imported %s in less than 300 MB', { timeout: 1_200_000 }, async (_, order) => {
   const file = fileNamed('groot.csv', '');
   await pipeline(Readable.from(lines(order)), createWriteStream(file));
   const mapping = shvTable(
@@ -53,7 +53,7 @@ it.each([
       '/schulden/-/bedrag': 'Bedrag',
       '/schulden/-/peildatum': 'Peildatum',
     },
-    { key: ['Dossier'], items: { '/client': { key: ['BSN'] } }, ...table },
+    { key: ['Dossier'], items: { '/client': { key: ['BSN'] } } },
     { dates: ['d-M-yyyy', 'yyyyMMdd'] },
   );
   // Told at its end by the process itself. Not `maxRSS`: that begins at what the process had that started it.

@@ -1,13 +1,12 @@
 /** Makes rows of the XML of a sheet. */
 
-import type { TextList } from '../../scratch.ts';
 import { serialDay } from '../convert.ts';
 import { type Cell, type Row, UnreadableTable } from '../table-file.ts';
-import { MAX_TEXT, readWholeXml, type XmlElement, type XmlHandler } from './archive.ts';
+import { readWholeXml, type XmlElement, type XmlHandler } from './archive.ts';
 import type { CellFormat } from './workbook.ts';
 
 export interface CellContext {
-  readonly strings: TextList;
+  readonly strings: readonly string[];
   /** By style of a cell. */
   readonly formats: readonly CellFormat[];
   readonly date1904: boolean;
@@ -15,7 +14,7 @@ export interface CellContext {
 
 const MAX_ROWS = 1_048_576;
 const MAX_COLUMNS = 16_384;
-const MAX_ROW_CHARACTERS = 4 * 1024 * 1024;
+const MAX_CHARACTERS = 4 * 1024 * 1024;
 const MAX_AREAS = 200_000;
 const ERROR_VALUE = /^#[A-Z0-9/!?_]{1,20}$/;
 
@@ -26,7 +25,8 @@ export class RichText {
   add({ name, text, parent }: XmlElement): void {
     if (name !== 't' || parent?.name === 'rPh') return;
     this.#text += text;
-    if (this.#text.length > MAX_TEXT) throw new UnreadableTable(`a text of more than ${MAX_TEXT} characters`);
+    if (this.#text.length > MAX_CHARACTERS)
+      throw new UnreadableTable(`a text of more than ${MAX_CHARACTERS} characters`);
   }
 
   take(): string {
@@ -81,7 +81,6 @@ export class SheetRows implements XmlHandler {
   readonly close = (element: XmlElement): void => {
     switch (element.name) {
       case 'v':
-        if (element.text.length > MAX_TEXT) throw this.#unreadable(`a cell of more than ${MAX_TEXT} characters`);
         this.#value = element.text;
         break;
       case 'f':
@@ -113,9 +112,7 @@ export class SheetRows implements XmlHandler {
     this.#hasFormula = false;
     if (cell === undefined) return;
     if (typeof cell === 'string') this.#characters += cell.length;
-    if (this.#characters > MAX_ROW_CHARACTERS) {
-      throw this.#unreadable(`a row of more than ${MAX_ROW_CHARACTERS} characters`);
-    }
+    if (this.#characters > MAX_CHARACTERS) throw this.#unreadable(`a row of more than ${MAX_CHARACTERS} characters`);
     while (this.#cells.length < this.#column) this.#cells.push(undefined);
     this.#cells[this.#column] = cell;
   }
@@ -187,28 +184,13 @@ interface Area {
  * The merged cells of a sheet. Their value is in the first cell; it is that of every row of the area, in its first column: a name
  * beside several debts belongs to each of them, and a title over several columns to none of the others.
  */
-export class MergedAreas {
+class MergedAreas {
   /** By first row. */
   readonly #areas: ReadonlyMap<number, readonly Area[]>;
   #open: { readonly bottom: number; readonly column: number; readonly value: Cell | undefined }[] = [];
 
-  private constructor(areas: readonly Area[]) {
+  constructor(areas: readonly Area[]) {
     this.#areas = Map.groupBy(areas, ({ top }) => top);
-  }
-
-  /** Finds those of a sheet. They come after its rows, so it is read twice when it has any. @param read gives the bytes of the sheet */
-  static async find(read: () => AsyncIterable<Buffer>, part: string): Promise<MergedAreas> {
-    const areas: Area[] = [];
-    if (await mentions(read(), Buffer.from('mergeCell'))) {
-      await readWholeXml(read(), part, ({ name, attributes: { ref = '' } }) => {
-        if (name !== 'mergeCell') return;
-        const [from, to] = ref.split(':').map(cellPlace);
-        if (from === undefined || to === undefined) throw new UnreadableTable('merged cells without a valid place');
-        if (to.row > from.row) areas.push({ top: from.row, bottom: to.row, column: from.column });
-        if (areas.length > MAX_AREAS) throw new UnreadableTable(`more than ${MAX_AREAS} merged cells`);
-      });
-    }
-    return new MergedAreas(areas);
   }
 
   /** Fills the merged cells of a row, row after row. A row with nothing else in it stays empty. */
@@ -220,10 +202,24 @@ export class MergedAreas {
         cells[column] ??= value;
       }
     }
-    for (const { bottom, column } of this.#areas.get(row) ?? []) {
+    for (const { bottom, column } of this.#areas.get(row) ?? [])
       this.#open.push({ bottom, column, value: cells[column] });
-    }
   }
+}
+
+/** Finds those of a sheet. They come after its rows, so it is read twice when it has any. @param read gives the bytes of the sheet */
+export async function findMergedAreas(read: () => AsyncIterable<Buffer>, part: string): Promise<MergedAreas> {
+  const areas: Area[] = [];
+  if (await mentions(read(), Buffer.from('mergeCell'))) {
+    await readWholeXml(read(), part, ({ name, attributes: { ref = '' } }) => {
+      if (name !== 'mergeCell') return;
+      const [from, to] = ref.split(':').map(cellPlace);
+      if (from === undefined || to === undefined) throw new UnreadableTable('merged cells without a valid place');
+      if (to.row > from.row) areas.push({ top: from.row, bottom: to.row, column: from.column });
+      if (areas.length > MAX_AREAS) throw new UnreadableTable(`more than ${MAX_AREAS} merged cells`);
+    });
+  }
+  return new MergedAreas(areas);
 }
 
 async function mentions(source: AsyncIterable<Buffer>, word: Buffer): Promise<boolean> {

@@ -1,15 +1,15 @@
 import { posix } from 'node:path';
-import { TextList } from '../../scratch.ts';
 import { type OpenOptions, type Row, type TableFile, UnreadableTable } from '../table-file.ts';
-import { readWholeXml, readXml, type XmlElement, ZipArchive } from './archive.ts';
-import { type CellContext, MergedAreas, RichText, SheetRows } from './sheet-rows.ts';
+import { type Archive, openArchive, readWholeXml, readXml, type XmlElement } from './archive.ts';
+import { type CellContext, findMergedAreas, RichText, SheetRows } from './sheet-rows.ts';
 
 /** For the parts that say what is in the workbook. */
 const MAX_PART_BYTES = 16 * 1024 * 1024;
 const MAX_STRINGS_BYTES = 1024 ** 3;
+/** Of the texts that cells share, which are in memory. */
 const MAX_TEXT_BYTES = 128 * 1024 * 1024;
-const MAX_STRINGS = 16_000_000;
-const MAX_SHEETS = 1000;
+/** What a text takes beside its characters. */
+const TEXT_OVERHEAD = 32;
 
 interface Sheet {
   readonly name: string;
@@ -18,12 +18,7 @@ interface Sheet {
 
 /** Opens a workbook. Its sheets are read as streams. @throws {UnreadableTable} when it is not one */
 export async function openXlsx(path: string, { signal, onBytes }: OpenOptions): Promise<TableFile> {
-  const archive = await ZipArchive.open(path);
-  const strings = new TextList();
-  const close = (): void => {
-    strings.close();
-    archive.close();
-  };
+  const archive = await openArchive(path);
   let read = 0;
   async function* counted(part: string): AsyncGenerator<Buffer> {
     for await (const chunk of archive.read(part)) {
@@ -34,52 +29,47 @@ export async function openXlsx(path: string, { signal, onBytes }: OpenOptions): 
     }
   }
   try {
-    const { sheets, ...context } = await readWorkbook(archive, strings);
+    const { sheets, ...context } = await readWorkbook(archive);
     return {
-      kind: 'xlsx',
       sheets: sheets.map(({ name }) => name),
       readAs: 'XLSX',
       date1904: context.date1904,
       async *rows(name): AsyncGenerator<readonly Row[]> {
         const part = sheets.find((each) => each.name === name)?.part;
         if (part === undefined) throw new UnreadableTable('the workbook has no such sheet', { sheet: name });
-        const rows = new SheetRows(context, await MergedAreas.find(() => counted(part), part));
+        const rows = new SheetRows(context, await findMergedAreas(() => counted(part), part));
         for await (const _ of readXml(counted(part), part, rows)) yield rows.take();
         yield rows.take();
       },
-      close,
+      close: archive.close,
     };
   } catch (error) {
-    close();
+    archive.close();
     throw error;
   }
 }
 
-async function readWorkbook(archive: ZipArchive, strings: TextList): Promise<CellContext & { sheets: Sheet[] }> {
+async function readWorkbook(archive: Archive): Promise<CellContext & { readonly sheets: readonly Sheet[] }> {
   const main =
     (await relations(archive, '')).find(({ type }) => type === 'officeDocument')?.target ?? 'xl/workbook.xml';
   const parts = await relations(archive, main);
-  const named: { readonly name: string; readonly id: string }[] = [];
+  const sheets: Sheet[] = [];
   let date1904 = false;
   await readWholeXml(archive.read(main, MAX_PART_BYTES), main, ({ name: tag, attributes }) => {
     const { name = '', id = '', date1904: system } = attributes;
     if (tag === 'workbookPr') date1904 = system === '1' || system === 'true';
-    else if (tag === 'sheet' && named.length < MAX_SHEETS) named.push({ name, id });
-  });
-  const sheets = named.flatMap(({ name, id }) => {
     const part = parts.find((each) => each.id === id && each.type === 'worksheet');
-    return part === undefined ? [] : [{ name, part: part.target }];
+    if (tag === 'sheet' && part !== undefined) sheets.push({ name, part: part.target });
   });
   if (sheets.length === 0) throw new UnreadableTable('the workbook has no sheet with cells');
   const partOf = (wanted: string): string | undefined => parts.find(({ type }) => type === wanted)?.target;
   const [stringsPart, stylesPart] = [partOf('sharedStrings'), partOf('styles')];
-  if (stringsPart !== undefined) {
+  const strings: string[] = [];
+  if (stringsPart !== undefined)
     await readWholeXml(archive.read(stringsPart, MAX_STRINGS_BYTES), stringsPart, collectStrings(strings));
-  }
   const formats: CellFormat[] = [];
-  if (stylesPart !== undefined) {
+  if (stylesPart !== undefined)
     await readWholeXml(archive.read(stylesPart, MAX_PART_BYTES), stylesPart, collectFormats(formats));
-  }
   return { sheets, strings, formats, date1904 };
 }
 
@@ -91,13 +81,13 @@ interface Relation {
 }
 
 /** The parts that a part refers to. @param part the empty text for the file as a whole */
-async function relations(archive: ZipArchive, part: string): Promise<Relation[]> {
+async function relations(archive: Archive, part: string): Promise<Relation[]> {
   const found: Relation[] = [];
   const name = posix.join(posix.dirname(part), '_rels', `${posix.basename(part)}.rels`);
   if (!archive.has(name)) return found;
   await readWholeXml(archive.read(name, MAX_PART_BYTES), name, ({ name: tag, attributes }) => {
-    const { Id = '', Type = '', Target = '', TargetMode } = attributes;
-    if (tag !== 'Relationship' || TargetMode === 'External') return;
+    const { Id = '', Type = '', Target = '' } = attributes;
+    if (tag !== 'Relationship') return;
     const target = Target.startsWith('/') ? Target.slice(1) : posix.join(posix.dirname(part), Target);
     found.push({ id: Id, type: Type.slice(Type.lastIndexOf('/') + 1), target });
   });
@@ -105,17 +95,16 @@ async function relations(archive: ZipArchive, part: string): Promise<Relation[]>
 }
 
 /** Collects the texts that cells share. */
-function collectStrings(strings: TextList): (element: XmlElement) => void {
+function collectStrings(strings: string[]): (element: XmlElement) => void {
   const text = new RichText();
   let bytes = 0;
   return (element) => {
     text.add(element);
     if (element.name !== 'si') return;
     const whole = text.take();
-    bytes += Buffer.byteLength(whole);
-    if (bytes > MAX_TEXT_BYTES || strings.length >= MAX_STRINGS) {
+    bytes += Buffer.byteLength(whole) + TEXT_OVERHEAD;
+    if (bytes > MAX_TEXT_BYTES)
       throw new UnreadableTable(`the workbook has more than ${MAX_TEXT_BYTES} bytes of text: save its sheets as CSV`);
-    }
     strings.push(whole);
   };
 }
@@ -129,22 +118,16 @@ const BUILT_IN_DATES: ReadonlySet<number> = new Set([
   ...[27, 28, 29, 30, 31, 32, 33, 34, 35, 36],
   ...[50, 51, 52, 53, 54, 55, 56, 57, 58],
 ]);
-/** As many as a spreadsheet program allows. */
-const MAX_STYLES = 65_536;
 
 /** Reads `styles.xml`. @param formats is filled: by style of a cell */
 function collectFormats(formats: CellFormat[]): (element: XmlElement) => void {
   const codes = new Map<number, string>();
   return ({ name, attributes, parent }) => {
     if (name === 'numFmt') codes.set(Number(attributes.numFmtId), attributes.formatCode ?? '');
-    else if (name === 'xf' && parent?.name === 'cellXfs') {
-      const id = Number(attributes.numFmtId ?? 0);
-      const code = codes.get(id);
-      formats.push(code === undefined ? (BUILT_IN_DATES.has(id) ? 'date' : undefined) : formatOf(code));
-    }
-    if (formats.length > MAX_STYLES || codes.size > MAX_STYLES) {
-      throw new UnreadableTable(`the workbook has more than ${MAX_STYLES} formats of cells`);
-    }
+    if (name !== 'xf' || parent?.name !== 'cellXfs') return;
+    const id = Number(attributes.numFmtId ?? 0);
+    const code = codes.get(id);
+    formats.push(code === undefined ? (BUILT_IN_DATES.has(id) ? 'date' : undefined) : formatOf(code));
   };
 }
 

@@ -1,0 +1,79 @@
+/** The answers of a request as they were received: the evidence, and where an interrupted request continues. */
+import { randomUUID } from 'node:crypto';
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isRecord } from '../../../lib/json/json-value.ts';
+import { writeWhole } from '../delivery-files.ts';
+import { parseJson, RequesterError, type SupplierResponse } from './send-request.ts';
+
+/** What a request is for; a directory is continued only with the same. */
+interface RequestIdentity {
+  readonly url: string;
+  readonly variant: string;
+  readonly model: string;
+  /** JSON text of the first request. */
+  readonly body: string;
+}
+
+/** A request as it was signed. */
+export interface SentRequest {
+  readonly body: string;
+  readonly digest: string;
+  readonly signature: string;
+}
+
+export interface KeptPages {
+  /** The answer as an earlier run received it to this request; `undefined` when it did not, or did not keep all of it. */
+  find(page: number, requestBody: string): Promise<SupplierResponse | undefined>;
+  keep(page: number, request: SentRequest, answered: SupplierResponse): Promise<void>;
+}
+
+/**
+ * Opens a directory, which is made when it is not there. Each page is two files: the answer to the byte, and what was sent and received
+ * around it, written last.
+ * @param isResumed whether the run of the first page is continued; else a new run begins, whose pages replace those of the same number
+ * @throws {RequesterError} when that run is of another request
+ */
+export async function openKeptPages(
+  directory: string,
+  identity: RequestIdentity,
+  isResumed: boolean,
+): Promise<KeptPages> {
+  await mkdir(directory, { recursive: true });
+  const files = (page: number) => ({
+    body: join(directory, `page-${page}.json`),
+    about: join(directory, `page-${page}.exchange.json`),
+  });
+  const earlier = isResumed ? await readJson(files(1).about) : undefined;
+  const other = isRecord(earlier?.identity) ? earlier.identity : undefined;
+  const differs = Object.entries(identity).filter(([name, value]) => other !== undefined && other[name] !== value);
+  if (differs.length > 0) {
+    const what = differs.map(([name]) => name).join(', ');
+    throw new RequesterError(`${directory} holds pages of another request (${what} differs): name another directory`);
+  }
+  const run = typeof earlier?.run === 'string' ? earlier.run : randomUUID();
+  return {
+    async find(page, requestBody) {
+      const about = isResumed ? await readJson(files(page).about) : undefined;
+      const body = await readFile(files(page).body).catch(() => undefined);
+      const { request, headers, transactionId } = about ?? {};
+      if (about?.run !== run || body === undefined || !isRecord(headers)) return undefined;
+      if (!isRecord(request) || request.body !== requestBody) return undefined;
+      const lists = Object.entries(headers).map(([name, values]) => [name, [values].flat().map(String)]);
+      const answered = { status: 200, headers: Object.fromEntries(lists), body };
+      return typeof transactionId === 'string' ? { ...answered, transactionId } : answered;
+    },
+    async keep(page, request, { body, ...answered }) {
+      await writeWhole(files(page).body, [body]);
+      const about = JSON.stringify({ run, identity, request, ...answered }, undefined, 2);
+      await writeWhole(files(page).about, [`${about}\n`]);
+    },
+  };
+}
+
+/** @returns `undefined` for a file that is not there, or of a run that ended before it was complete */
+async function readJson(path: string): Promise<Record<string, unknown> | undefined> {
+  const text = await readFile(path).catch(() => undefined);
+  const value = text && parseJson(text);
+  return isRecord(value) ? value : undefined;
+}
