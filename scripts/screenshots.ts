@@ -53,7 +53,6 @@ const COUNCIL: State[] = [
   ['vergadering-zonder-agenda', 'Meeting without an agenda', '/raad/gm9902/vergaderingen/leeg'],
   ['document', 'Document', '/raad/gm0363/informatieobjecten/document-6160186'],
   ['document-zonder-bestand', 'Document without a file', '/raad/gm9902/informatieobjecten/kaal'],
-  ['documenten', 'All documents of an organisation', '/raad/gm0363/informatieobjecten'],
   ['zoeken-leeg', 'Search without words', '/raad/zoeken'],
   ['zoeken', 'Search', '/raad/zoeken?q=brief+wethouder'],
   ['zoeken-niets', 'Search that finds nothing', '/raad/zoeken?q=nietsditvindt'],

@@ -5,8 +5,7 @@ import { badge, link } from '../../plugins/html/page.ts';
 import { type Html, type HtmlValue, html, shorten, withinBytes } from '../../plugins/html/template.ts';
 import { pagePath } from './context.ts';
 import { fileFacts, joined, momentIn, TITLE_LENGTH, textIn } from './rows.ts';
-import type { Item } from './search/find.ts';
-import type { Referring } from './search/lists.ts';
+import type { Item, Linked } from './search/lists.ts';
 
 interface Node {
   readonly item: Item;
@@ -14,7 +13,7 @@ interface Node {
 }
 
 interface View {
-  readonly documents: ReadonlyMap<string, readonly Referring[]>;
+  readonly documents: ReadonlyMap<string, readonly Linked[]>;
   readonly isPlanned: boolean;
 }
 
@@ -32,7 +31,7 @@ export function anchorOf({ bronidentificatie }: Pick<Item, 'bronidentificatie'>)
  * @param order identifications of the items, as the meeting lists them
  * @param documents by the item that they refer to
  */
-export function agenda(items: readonly Item[], order: readonly string[], documents: readonly Referring[]): Html {
+export function agenda(items: readonly Item[], order: readonly string[], documents: readonly Linked[]): Html {
   if (items.length === 0) return html`<p class="utrecht-paragraph kv-quiet">Er is nog geen agenda.</p>`;
   const byItem = Map.groupBy(documents, ({ naar }) => naar);
   const { items: shown, rest } = withinBytes(
@@ -127,7 +126,7 @@ function itemText(item: Item): HtmlValue {
 }
 
 /** Documents of one item. */
-function documentList(documents: readonly Referring[]): HtmlValue {
+function documentList(documents: readonly Linked[]): HtmlValue {
   if (documents.length === 0) return undefined;
   const { items, rest } = withinBytes(
     documents.map(

@@ -4,7 +4,13 @@ import type { Pool } from '../../database/pool.ts';
 import type { Clock } from '../../lib/time.ts';
 import { link, type Site } from '../../plugins/html/page.ts';
 import { html } from '../../plugins/html/template.ts';
-import { COLLECTIONS, type Resource, type ResourceType, resourcePath } from '../../raadsfeed/domain/resource.ts';
+import {
+  COLLECTIONS,
+  RESOURCE_TYPES,
+  type Resource,
+  type ResourceType,
+  resourcePath,
+} from '../../raadsfeed/domain/resource.ts';
 import type { HeadCache } from '../../raadsfeed/feed/head.ts';
 import type { ResponseCache } from '../../raadsfeed/feed/response-cache.ts';
 import type { FeedOrganisation, SourceCompleteness } from '../../raadsfeed/store/state.ts';
@@ -46,6 +52,10 @@ export function createSite(stylesheet: string, api: string): Site {
 export function pagePath(resourceType: ResourceType, { organisatiecode, bronidentificatie }: Resource): string {
   return `${HOME}/${organisatiecode}/${COLLECTIONS[resourceType]}/${encodeURIComponent(bronidentificatie)}`;
 }
+
+/** The kind of resource of a collection, by its name in addresses. */
+export const typeOf = (collection: string | undefined): ResourceType | undefined =>
+  RESOURCE_TYPES.find((type) => COLLECTIONS[type] === collection);
 
 /** Path of an organisation. */
 export const organisationPath = (code: string): string => `${HOME}/${code}`;

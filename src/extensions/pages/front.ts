@@ -4,8 +4,8 @@ import { badge, heading, link, type Page, paragraph } from '../../plugins/html/p
 import { html, shorten } from '../../plugins/html/template.ts';
 import { readOrganisations } from '../../raadsfeed/store/state.ts';
 import { HOME, isStale, organisationPath, type PagesContext } from './context.ts';
-import { boundedList, documentRow, meetingRow } from './rows.ts';
-import { listDocuments, listMeetings } from './search/lists.ts';
+import { itemList } from './rows.ts';
+import { type Item, listItems } from './search/lists.ts';
 import { searchForm } from './search-form.ts';
 
 const SHOWN = 8;
@@ -15,12 +15,13 @@ export async function frontPage(context: PagesContext): Promise<Page> {
   const now = clock.now();
   const [organisations, coming, past, documents] = await Promise.all([
     readOrganisations(pool),
-    listMeetings(pool, { from: now, order: 'oldest', limit: SHOWN }),
-    listMeetings(pool, { to: now, order: 'newest', limit: SHOWN }),
-    listDocuments(pool, { limit: SHOWN }),
+    listItems(pool, { resourceType: 'Vergadering', from: now, order: 'oldest', limit: SHOWN }),
+    listItems(pool, { resourceType: 'Vergadering', to: now, limit: SHOWN }),
+    listItems(pool, { resourceType: 'Informatieobject', limit: SHOWN }),
   ]);
   const names = new Map(organisations.map(({ organisatiecode, naam }) => [organisatiecode, naam]));
-  const nameOf = (code: string): string | undefined => (organisations.length > 1 ? names.get(code) : undefined);
+  const beside = ({ organisatiecode }: Item): string | undefined =>
+    organisations.length > 1 ? names.get(organisatiecode) : undefined;
   const cards = organisations.map(
     (
       one,
@@ -38,24 +39,12 @@ export async function frontPage(context: PagesContext): Promise<Page> {
       searchForm(),
       html`<div class="kv-columns"><div>
 ${heading(2, 'Vergaderingen die komen')}
-${boundedList(
-  coming.map((item) => meetingRow(item, nameOf(item.organisatiecode))),
-  20_000,
-  'Er zijn nog geen vergaderingen bekend.',
-)}
+${itemList(coming, { empty: 'Er zijn nog geen vergaderingen bekend.', beside })}
 ${heading(2, 'Laatste vergaderingen')}
-${boundedList(
-  past.map((item) => meetingRow(item, nameOf(item.organisatiecode))),
-  20_000,
-  'Er zijn nog geen vergaderingen geweest.',
-)}
+${itemList(past, { empty: 'Er zijn nog geen vergaderingen geweest.', beside })}
 </div><div>
 ${heading(2, 'Nieuwe documenten')}
-${boundedList(
-  documents.map((item) => documentRow(item, nameOf(item.organisatiecode))),
-  20_000,
-  'Er zijn nog geen documenten.',
-)}
+${itemList(documents, { empty: 'Er zijn nog geen documenten.', beside })}
 </div></div>`,
       heading(2, 'Organisaties'),
       organisations.length === 0

@@ -1,25 +1,75 @@
-/** What changed when, in words; and the page of what is not there any more. */
+/**
+ * The history of one resource, from the feed itself: what changed when, in words; and the page of what is not there any more. What was
+ * redacted has no content here either.
+ */
+import type { Db } from '../../database/transaction.ts';
+import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
 import { dayAndTime } from '../../plugins/html/format.ts';
 import { alert, facts, heading, link, type Page, paragraph } from '../../plugins/html/page.ts';
 import { type Html, html, shorten } from '../../plugins/html/template.ts';
 import type { Resource, ResourceType } from '../../raadsfeed/domain/resource.ts';
 import { HOME, organisationPath } from './context.ts';
-import { TYPE_NAMES } from './rows.ts';
-import type { HistoryEntry } from './search/history.ts';
+import { textIn } from './rows.ts';
 
-const REASONS: Readonly<Record<string, string>> = {
-  ingetrokken: 'ingetrokken',
-  correctie: 'een correctie',
-  niet_langer_openbaar: 'niet langer openbaar',
-  persoonsgegevens: 'er stonden persoonsgegevens in',
-  overig: 'een andere reden',
-};
+interface HistoryEntry {
+  readonly op: 'upsert' | 'delete' | 'redact';
+  readonly storedAt: Date;
+  /** Absent: too large to be compared. */
+  readonly record: JsonObject | undefined;
+}
+
+/** The latest versions that are compared, and the most bytes of one that is: larger ones are listed without their changes. */
+const VERSIONS = 20;
+const VERSION_BYTES = 200_000;
+
+/** Latest first. @returns empty when the feed has never had the resource */
+export async function readHistory(db: Db, resourceType: ResourceType, resource: Resource): Promise<HistoryEntry[]> {
+  // Each kind of record has an index of its own.
+  const records = (condition: string): string => `
+    (select sequence_number, op, stored_at from raadsfeed.record
+      where ${condition} and organisatiecode = $1::text and resource_type = $2::text and bronidentificatie = $3::text
+      order by sequence_number desc limit ${VERSIONS})`;
+  const { rows } = await db.query<Pick<HistoryEntry, 'op' | 'storedAt'> & { text: string | null }>({
+    // Without a name: planned for its numbers, so that it opens only the partitions that they are in.
+    text: `select r.op, r.stored_at as "storedAt", t.text
+             from (${records(`op = 'upsert'`)} union all ${records(`op <> 'upsert'`)}) r
+            cross join lateral (
+                  select case when octet_length(record_prefix) + coalesce(octet_length(record_suffix), 0) <= ${VERSION_BYTES} then record_prefix || coalesce(record_suffix, '') end as text
+                    from raadsfeed.texts where sequence_number = r.sequence_number offset 0) t
+            order by r.sequence_number desc
+            limit ${VERSIONS}`,
+    values: [resource.organisatiecode, resourceType, resource.bronidentificatie],
+  });
+  return rows.map(({ text, ...entry }) => {
+    const record: unknown = text === null ? undefined : JSON.parse(text);
+    return { ...entry, record: isRecord(record) ? record : undefined };
+  });
+}
+
+export function historyList(history: readonly HistoryEntry[]): Html {
+  const rows = history.map((entry, i) => {
+    const before = history.slice(i + 1).find(({ op }) => op === 'upsert');
+    return html`<li><time datetime="${entry.storedAt.toISOString()}">${dayAndTime(entry.storedAt)}</time>: ${describe(entry, before, i === history.length - 1)}</li>`;
+  });
+  return html`<ol class="kv-history">${rows}</ol>`;
+}
+
+function describe({ op, record }: HistoryEntry, before: HistoryEntry | undefined, isFirst: boolean): string {
+  if (op === 'delete') return `verwijderd, reden: ${reasonOf(record)}`;
+  if (op === 'redact') return `inhoud verwijderd, reden: ${reasonOf(record)}`;
+  const [now, then] = [record?.data, before?.record?.data];
+  if (!isRecord(now) || !isRecord(then)) return isFirst ? 'gepubliceerd' : 'gepubliceerd of gewijzigd';
+  const changed = Object.keys({ ...now, ...then }).filter(
+    (name) => name !== 'gewijzigdop' && JSON.stringify(now[name]) !== JSON.stringify(then[name]),
+  );
+  if (changed.length === 0) return 'opnieuw gepubliceerd';
+  const names = [...new Set(changed.map((name) => MEMBERS[name] ?? shorten(name, 40)))];
+  return `gewijzigd: ${names.slice(0, 8).join(', ')}${names.length > 8 ? ' en meer' : ''}`;
+}
 
 /** Members as people call them; others under their own name. */
 const MEMBERS: Readonly<Record<string, string>> = {
-  naam: 'naam',
   agendapuntnaam: 'naam',
-  titel: 'titel',
   aanvang: 'begintijd',
   einde: 'eindtijd',
   geplandeaanvang: 'geplande begintijd',
@@ -30,8 +80,6 @@ const MEMBERS: Readonly<Record<string, string>> = {
   vergaderingstype: 'soort',
   vergadertoelichting: 'toelichting',
   locatie: 'plaats',
-  agendapunten: 'agendapunten',
-  vergaderingen: 'vergaderingen',
   deelvergaderingen: 'delen van de vergadering',
   georganiseerddoorgremium: 'commissie',
   bestandsurl: 'bestand',
@@ -39,28 +87,26 @@ const MEMBERS: Readonly<Record<string, string>> = {
   omvang: 'grootte',
   formaat: 'soort bestand',
   webpaginalink: 'pagina bij de bron',
-  omschrijving: 'omschrijving',
 };
 
-export function historyList(history: readonly HistoryEntry[]): Html {
-  const rows = history.map(
-    (entry) =>
-      html`<li><time datetime="${entry.storedAt.toISOString()}">${dayAndTime(entry.storedAt)}</time>: ${describe(entry, entry === history.at(-1))} <span class="kv-quiet kv-small">(nummer ${entry.sequenceNumber} in de feed)</span></li>`,
-  );
-  return html`<ol class="kv-history">${rows}</ol>`;
+const REASONS: Readonly<Record<string, string>> = {
+  ingetrokken: 'ingetrokken',
+  correctie: 'een correctie',
+  niet_langer_openbaar: 'niet langer openbaar',
+  persoonsgegevens: 'er stonden persoonsgegevens in',
+  overig: 'een andere reden',
+};
+
+function reasonOf(record: JsonObject = {}): string {
+  const reason = textIn(record, 'verwijderreden') ?? 'onbekend';
+  return REASONS[reason] ?? shorten(reason, 60);
 }
 
-function describe({ op, changed, verwijderreden }: HistoryEntry, isFirst: boolean): string {
-  if (op === 'delete') return `verwijderd, reden: ${reason(verwijderreden)}`;
-  if (op === 'redact') return `inhoud verwijderd, reden: ${reason(verwijderreden)}`;
-  if (changed === undefined) return isFirst ? 'gepubliceerd' : 'gepubliceerd of gewijzigd';
-  if (changed.length === 0) return 'opnieuw gepubliceerd';
-  const names = [...new Set(changed.map((name) => MEMBERS[name] ?? shorten(name, 40)))];
-  return `gewijzigd: ${names.slice(0, 8).join(', ')}${names.length > 8 ? ' en meer' : ''}`;
-}
-
-const reason = (verwijderreden: string | undefined): string =>
-  REASONS[verwijderreden ?? ''] ?? shorten(verwijderreden ?? 'onbekend', 60);
+const REMOVED: Readonly<Record<ResourceType, string>> = {
+  Vergadering: 'Deze vergadering is verwijderd',
+  Agendapunt: 'Dit agendapunt is verwijderd',
+  Informatieobject: 'Dit document is verwijderd',
+};
 
 /** The page of something that was withdrawn or redacted: that it was there, and why it is not any more. Nothing of its content. */
 export function removedPage(
@@ -70,16 +116,11 @@ export function removedPage(
   history: readonly HistoryEntry[],
 ): Page {
   const [last] = history;
-  const name = TYPE_NAMES[resourceType];
-  const title =
-    resourceType === 'Informatieobject'
-      ? 'Dit document is verwijderd'
-      : resourceType === 'Vergadering'
-        ? 'Deze vergadering is verwijderd'
-        : 'Dit agendapunt is verwijderd';
+  const title = REMOVED[resourceType];
+  const explanation = textIn(last?.record ?? {}, 'toelichting');
   return {
     title,
-    description: `${name} dat hier stond is verwijderd.`,
+    description: `${title}.`,
     path: [
       { href: HOME, text: 'Begin' },
       { href: organisationPath(organisatiecode), text: shorten(organisation, 100) },
@@ -93,11 +134,8 @@ export function removedPage(
           : 'Deze gegevens zijn niet meer geldig.',
       ),
       facts([
-        ['Reden', reason(last?.verwijderreden)],
-        [
-          'Toelichting',
-          last?.toelichting !== undefined && html`<span class="kv-pre">${shorten(last.toelichting, 2000)}</span>`,
-        ],
+        ['Reden', reasonOf(last?.record)],
+        ['Toelichting', explanation !== undefined && html`<span class="kv-pre">${shorten(explanation, 2000)}</span>`],
         ['Verwijderd op', last !== undefined && dayAndTime(last.storedAt)],
       ]),
       paragraph(link(organisationPath(organisatiecode), 'Naar de vergaderingen en documenten van deze organisatie')),

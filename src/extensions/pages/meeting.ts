@@ -8,12 +8,10 @@ import type { Resource } from '../../raadsfeed/domain/resource.ts';
 import type { FeedOrganisation } from '../../raadsfeed/store/state.ts';
 import { agenda } from './agenda.ts';
 import { HOME, jsonAddress, organisationPath, type PagesContext, pagePath, withQuery } from './context.ts';
-import { historyList } from './history.ts';
-import { boundedList, documentRow, hasTime, meetingRow, meetingState, momentIn, stateBadge, textIn } from './rows.ts';
+import { historyList, readHistory } from './history.ts';
+import { hasTime, itemList, meetingState, momentIn, stateBadge, textIn } from './rows.ts';
 import { meetingDate } from './search/entry.ts';
-import type { Item } from './search/find.ts';
-import { readHistory } from './search/history.ts';
-import { findNeighbours, listItemDocuments, listItems, listReferred, listReferring } from './search/lists.ts';
+import { type Item, listItems, listLinked } from './search/lists.ts';
 
 const ITEMS = 500;
 const DOCUMENTS = 500;
@@ -31,18 +29,30 @@ export async function meetingPage(
 ): Promise<Page> {
   const { pool, baseUrl } = context;
   const { organisatiecode, bronidentificatie } = resource;
-  const of = { organisatiecode, resourceType: 'Vergadering' } as const;
-  const [items, documents, ofMeeting, parts, whole, neighbours, history] = await Promise.all([
-    listItems(pool, organisatiecode, bronidentificatie, ITEMS),
-    listItemDocuments(pool, organisatiecode, bronidentificatie, DOCUMENTS),
-    listReferring(pool, { ...of, bronidentificaties: [bronidentificatie] }, 'Informatieobject', DOCUMENTS),
-    listReferring(pool, { ...of, bronidentificaties: [bronidentificatie] }, 'Vergadering', 50),
-    listReferred(pool, { ...of, bronidentificatie }, 10),
-    findNeighbours(pool, organisatiecode, bronidentificatie),
+  const self = { organisatiecode, resourceType: 'Vergadering', bronidentificaties: [bronidentificatie] } as const;
+  const items = await listItems(pool, {
+    ...{ organisatiecode, resourceType: 'Agendapunt', vergadering: bronidentificatie },
+    order: 'oldest',
+    limit: ITEMS,
+  });
+  const agendapunten = items.map((item) => item.bronidentificatie);
+  const [documents, referring, whole, [earlier, next], history] = await Promise.all([
+    listLinked(
+      pool,
+      'to',
+      { organisatiecode, resourceType: 'Agendapunt', bronidentificaties: agendapunten },
+      DOCUMENTS,
+    ),
+    listLinked(pool, 'to', self, DOCUMENTS),
+    listLinked(pool, 'from', self, 10),
+    neighbours(context, organisatiecode, data),
     readHistory(pool, 'Vergadering', resource),
   ]);
+  const parts = referring.filter(({ resourceType }) => resourceType === 'Vergadering');
   const underItem = new Set(documents.map((document) => document.bronidentificatie));
-  const others = ofMeeting.filter((document) => !underItem.has(document.bronidentificatie));
+  const others = referring.filter(
+    (one) => one.resourceType === 'Informatieobject' && !underItem.has(one.bronidentificatie),
+  );
   const name = textIn(data, 'naam') ?? 'Vergadering';
   const moment = meetingDate(data);
   const when = moment === undefined ? undefined : new Date(moment);
@@ -62,36 +72,15 @@ export async function meetingPage(
     body: [
       heading(1, shorten(name, 300)),
       meetingFacts(organisation, data, when, status),
-      parts.length > 0 && [
-        heading(2, 'Delen van deze vergadering'),
-        boundedList(
-          parts.map((item) => meetingRow(item, undefined)),
-          10_000,
-          '',
-        ),
-      ],
-      whole.length > 0 && [
-        heading(2, 'Deel van'),
-        boundedList(
-          whole.map((item) => meetingRow(item, undefined)),
-          5_000,
-          '',
-        ),
-      ],
+      parts.length > 0 && [heading(2, 'Delen van deze vergadering'), itemList(parts)],
+      whole.length > 0 && [heading(2, 'Deel van'), itemList(whole)],
       heading(2, 'Agenda', 'agenda'),
       agenda(items, references(data.agendapunten), documents),
-      others.length > 0 && [
-        heading(2, 'Documenten bij de vergadering'),
-        boundedList(
-          others.map((item) => documentRow(item, undefined)),
-          20_000,
-          '',
-        ),
-      ],
+      others.length > 0 && [heading(2, 'Documenten bij de vergadering'), itemList(others)],
       html`<ul class="kv-links">${items.length > 0 && html`<li>${link(`${address}/agenda.csv`, 'Agenda als CSV')}</li>`}
-${[...references(data.agendapunten)].length > items.length && html`<li class="kv-quiet">Een deel van de agenda is nog niet gepubliceerd.</li>`}</ul>`,
-      (neighbours.earlier !== undefined || neighbours.next !== undefined) &&
-        html`${heading(2, 'Andere vergaderingen')}<nav class="kv-pager" aria-label="Andere vergaderingen van deze commissie">${neighbour('Vorige', neighbours.earlier)}${neighbour('Volgende', neighbours.next)}</nav>`,
+${references(data.agendapunten).length > items.length && html`<li class="kv-quiet">Een deel van de agenda is nog niet gepubliceerd.</li>`}</ul>`,
+      (earlier ?? next) !== undefined &&
+        html`${heading(2, 'Andere vergaderingen')}<nav class="kv-pager" aria-label="Andere vergaderingen van deze commissie">${neighbour('Vorige', earlier)}${neighbour('Volgende', next)}</nav>`,
       heading(2, 'Geschiedenis'),
       historyList(history),
     ],
@@ -142,13 +131,33 @@ function whenText(data: JsonObject, when: Date, end: Date | undefined): HtmlValu
   return html`<time datetime="${when.toISOString()}">${weekday(when)}, ${time(when)} uur</time>${end !== undefined && ` tot ${sameDay ? `${time(end)} uur` : dayAndTime(end)}`}`;
 }
 
+/** The meetings of its body just before and just after it. */
+async function neighbours(
+  { pool }: PagesContext,
+  organisatiecode: string,
+  data: JsonObject,
+): Promise<readonly [earlier?: Item | undefined, next?: Item | undefined]> {
+  const { gremiumidentificatie: gremium } = isRecord(data.georganiseerddoorgremium)
+    ? data.georganiseerddoorgremium
+    : {};
+  const moment = meetingDate(data);
+  if (typeof gremium !== 'string' || moment === undefined) return [];
+  const when = new Date(moment);
+  const of = { organisatiecode, gremium, resourceType: 'Vergadering', limit: 1 } as const;
+  const [[earlier], [next]] = await Promise.all([
+    listItems(pool, { ...of, to: when }),
+    listItems(pool, { ...of, from: new Date(when.getTime() + 1), order: 'oldest' }),
+  ]);
+  return [earlier, next];
+}
+
 function neighbour(word: string, item: Item | undefined): HtmlValue {
   if (item?.datum === undefined || item.datum === null) return undefined;
   return link(pagePath('Vergadering', item), `${word}: ${weekday(item.datum)}`);
 }
 
 /** Identifications that a list of references names, in its order. */
-export function references(list: unknown): string[] {
+function references(list: unknown): string[] {
   return (Array.isArray(list) ? list : [])
     .filter(isRecord)
     .flatMap(({ bronidentificatie }) => (typeof bronidentificatie === 'string' ? bronidentificatie : []));

@@ -1,4 +1,4 @@
-/** Months in Amsterdam, as `2018-02`. */
+/** Days and months in Amsterdam, as `2018-02-08` and `2018-02`. */
 import { TIME_ZONE } from '../../plugins/html/format.ts';
 
 const MONTH = /^(19|20|21)\d\d-(0[1-9]|1[0-2])$/;
@@ -14,16 +14,12 @@ export function otherMonth(month: string, by: number): string {
   return date.toISOString().slice(0, 7);
 }
 
-/** The first moment of the month, and that of the next one. */
-export function monthBounds(month: string): { readonly from: Date; readonly to: Date } {
-  return { from: midnight(`${month}-01`), to: midnight(`${otherMonth(month, 1)}-01`) };
-}
-
 const offset = new Intl.DateTimeFormat('en-GB', { timeZone: TIME_ZONE, timeZoneName: 'longOffset' });
 
-/** The first moment of a day in Amsterdam. The clock is never changed on the first of a month at midnight. */
-function midnight(day: string): Date {
+/** The first moment of a day. The clock changes at one o'clock UTC: midnight has the offset of midnight in UTC. @param later so many days */
+export function midnight(day: string, later = 0): Date {
   const utc = new Date(`${day}T00:00:00Z`);
+  utc.setUTCDate(utc.getUTCDate() + later);
   const zone = offset.formatToParts(utc).find(({ type }) => type === 'timeZoneName')?.value ?? '';
   const hours = Number(/GMT([+-]\d\d)/.exec(zone)?.[1] ?? 0);
   return new Date(utc.getTime() - hours * 3_600_000);

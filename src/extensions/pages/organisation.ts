@@ -4,17 +4,14 @@ import { alert, facts, heading, link, type Page } from '../../plugins/html/page.
 import { type Html, type HtmlValue, html, safeUrl, shorten } from '../../plugins/html/template.ts';
 import type { FeedOrganisation, SourceCompleteness } from '../../raadsfeed/store/state.ts';
 import { HOME, isStale, organisationPath, type PagesContext, pagePath, withQuery } from './context.ts';
-import { monthBounds, otherMonth } from './months.ts';
-import { boundedList, documentRow, hasTime, meetingRow, stateBadge, textIn } from './rows.ts';
-import type { Item } from './search/find.ts';
-import { readIndexState } from './search/follow-feed.ts';
-import { type Body, listBodies, listDocuments, listMeetings, readCompleteness } from './search/lists.ts';
+import { midnight, otherMonth } from './months.ts';
+import { boundedList, hasTime, itemList, stateBadge, textIn } from './rows.ts';
+import { type Body, type Item, type ItemFilter, listBodies, listItems } from './search/lists.ts';
+import { searchPath } from './search.ts';
 import { searchForm } from './search-form.ts';
 
 const MEETINGS = 200;
 const BODIES = 200;
-/** Beyond this many, counting takes longer than the figure is worth. */
-const COUNTED = 10_000;
 
 const SOORTEN = {
   eigen: 'van de organisatie zelf',
@@ -36,19 +33,17 @@ export async function organisationPage(
   const { pool, clock, baseUrl, apiUrl } = context;
   const { organisatiecode, naam } = organisation;
   const now = clock.now();
-  const month = wanted ?? (await startingMonth(context, organisatiecode, gremium));
-  const { from, to } = monthBounds(month);
-  const [meetings, earlier, later, bodies, documents, amounts, index, source] = await Promise.all([
-    listMeetings(pool, { organisatiecode, gremium, from, to, order: 'oldest', limit: MEETINGS }),
-    listMeetings(pool, { organisatiecode, gremium, to: from, order: 'newest', limit: 1 }),
-    listMeetings(pool, { organisatiecode, gremium, from: to, order: 'oldest', limit: 1 }),
+  const meetingsOf = { organisatiecode, gremium, resourceType: 'Vergadering' } as const;
+  const month = wanted ?? (await startingMonth(context, meetingsOf));
+  const [from, to] = [month, otherMonth(month, 1)].map((one) => midnight(`${one}-01`));
+  const [meetings, [earlier], [later], bodies, documents, source] = await Promise.all([
+    listItems(pool, { ...meetingsOf, from, to, order: 'oldest', limit: MEETINGS }),
+    listItems(pool, { ...meetingsOf, to: from, limit: 1 }),
+    listItems(pool, { ...meetingsOf, from: to, order: 'oldest', limit: 1 }),
     listBodies(pool, organisatiecode, BODIES),
-    listDocuments(pool, { organisatiecode, gremium, limit: 10 }),
-    readCompleteness(pool, organisatiecode, COUNTED),
-    readIndexState(pool),
+    listItems(pool, { organisatiecode, gremium, resourceType: 'Informatieobject', limit: 10 }),
     context.completenessOf(organisatiecode),
   ]);
-  const head = (await context.heads.head()).head.sequenceNumber;
   const path = organisationPath(organisatiecode);
   const monthPath = (other: string): string => withQuery(path, { gremium, maand: other });
   const body = bodies.find((one) => one.gremium === gremium);
@@ -77,19 +72,11 @@ export async function organisationPage(
 ${heading(2, `Vergaderingen in ${monthName(month)}`, 'agenda')}
 <nav class="kv-month" aria-label="Andere maanden">${link(monthPath(otherMonth(month, -1)), `‹ ${monthName(otherMonth(month, -1))}`)}${link(monthPath(otherMonth(month, 1)), `${monthName(otherMonth(month, 1))} ›`)}</nav>
 ${meetings.length > 0 && calendar(month, meetings)}
-${boundedList(
-  meetings.map((item) => meetingRow(item, undefined)),
-  40_000,
-  'In deze maand zijn er geen vergaderingen.',
-)}
-${nearest('Eerder', earlier[0], monthPath)}${nearest('Later', later[0], monthPath)}
+${itemList(meetings, { empty: 'In deze maand zijn er geen vergaderingen.', bytes: 40_000 })}
+${nearest('Eerder', earlier, monthPath)}${nearest('Later', later, monthPath)}
 ${heading(2, 'Nieuwe documenten')}
-${boundedList(
-  documents.map((item) => documentRow(item, undefined)),
-  20_000,
-  'Er zijn nog geen documenten.',
-)}
-<ul class="kv-links"><li>${link(withQuery(`${path}/informatieobjecten`, { gremium }), 'Alle documenten')}</li></ul>
+${itemList(documents, { empty: 'Er zijn nog geen documenten.' })}
+<ul class="kv-links"><li>${link(searchPath({ organisatie: organisatiecode, gremium, soort: 'informatieobjecten' }), 'Alle documenten')}</li></ul>
 </div><div>
 ${bodies.length > 0 && [heading(2, 'Raad en commissies'), bodyList(path, bodies, gremium)]}
 ${heading(2, 'Meenemen')}
@@ -111,11 +98,6 @@ ${facts([
   ],
   ['Bijgewerkt', organisation.laatstBijgewerkt === null ? 'Nog niet' : dayAndTime(organisation.laatstBijgewerkt)],
   ...(source === undefined ? [] : sourceFacts(source)),
-  ['Vergaderingen', amount(amounts?.vergaderingen)],
-  ['Agendapunten', amount(amounts?.agendapunten)],
-  ['Documenten', amount(amounts?.documenten)],
-  ['Zonder bestand', amounts !== undefined && amounts.zonderBestand > 0 && amount(amounts.zonderBestand)],
-  ['Zoeken', index.toScan > 0 || index.position < head ? 'Wordt nu bijgewerkt' : 'Helemaal bij'],
 ])}
 </div></div>`,
     ],
@@ -141,18 +123,12 @@ function sourceFacts({ readAt, behind, refused, coverage, failingSince }: Source
 
 const percentage = new Intl.NumberFormat('nl-NL', { maximumFractionDigits: 1 });
 
-/** This month when something is on, else the month of the meeting nearest to it that has been or comes. */
-async function startingMonth(
-  { pool, clock }: PagesContext,
-  organisatiecode: string,
-  gremium: string | undefined,
-): Promise<string> {
+/** That of the first meeting from this month on, else of the last one. */
+async function startingMonth({ pool, clock }: PagesContext, meetings: ItemFilter): Promise<string> {
   const month = isoDay(clock.now()).slice(0, 7);
-  const { from } = monthBounds(month);
-  const [coming] = await listMeetings(pool, { organisatiecode, gremium, from, order: 'oldest', limit: 1 });
-  const [found] =
-    coming === undefined ? await listMeetings(pool, { organisatiecode, gremium, order: 'newest', limit: 1 }) : [coming];
-  return found?.datum === undefined || found.datum === null ? month : isoDay(found.datum).slice(0, 7);
+  const [coming] = await listItems(pool, { ...meetings, from: midnight(`${month}-01`), order: 'oldest', limit: 1 });
+  const [found = coming] = coming === undefined ? await listItems(pool, { ...meetings, limit: 1 }) : [];
+  return found?.datum == null ? month : isoDay(found.datum).slice(0, 7);
 }
 
 function nearest(word: string, item: Item | undefined, monthPath: (month: string) => string): Html | undefined {
@@ -165,11 +141,6 @@ function webcal(baseUrl: string, path: string): string {
   return `${baseUrl.replace(/^https?:/, 'webcal:')}${path}`;
 }
 
-function amount(number: number | undefined): string | undefined {
-  if (number === undefined) return undefined;
-  return number >= COUNTED ? `${count(COUNTED)} of meer` : count(number);
-}
-
 function bodyList(path: string, bodies: readonly Body[], chosen: string | undefined): Html {
   const rows = bodies.map(
     ({
@@ -180,7 +151,7 @@ function bodyList(path: string, bodies: readonly Body[], chosen: string | undefi
     }) => html`<li>${gremium === chosen ? html`<strong>${shorten(naam, 100)}</strong>` : link(withQuery(path, { gremium }), shorten(naam, 100))}
 <p class="kv-list__line">${count(vergaderingen)} ${vergaderingen === 1 ? 'vergadering' : 'vergaderingen'}${laatste !== null && `, laatste op ${day(laatste)}`}</p></li>`,
   );
-  return html`${boundedList(rows, 25_000, '')}${chosen !== undefined && html`<p>${link(path, 'Toon alle vergaderingen')}</p>`}`;
+  return html`${boundedList(rows)}${chosen !== undefined && html`<p>${link(path, 'Toon alle vergaderingen')}</p>`}`;
 }
 
 /** Marks where the long words of meetings may be broken: not every browser knows how to hyphenate Dutch. */

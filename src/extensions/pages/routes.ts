@@ -6,22 +6,21 @@ import { Problem } from '../../lib/problem.ts';
 import { type Page, renderPage } from '../../plugins/html/page.ts';
 import { type Stylesheet, serveStylesheet } from '../../plugins/html/style.ts';
 import { platformProblems } from '../../plugins/problems.ts';
-import { COLLECTIONS, RESOURCE_TYPES, type Resource, type ResourceType } from '../../raadsfeed/domain/resource.ts';
+import type { Resource, ResourceType } from '../../raadsfeed/domain/resource.ts';
 import { readResource } from '../../raadsfeed/store/read-current.ts';
 import { readOrganisation } from '../../raadsfeed/store/state.ts';
 import { anchorOf } from './agenda.ts';
-import { organisationPath, type PagesContext, pagePath } from './context.ts';
-import { documentPage, documentsPage, LAST_PAGE } from './document.ts';
+import { organisationPath, type PagesContext, pagePath, typeOf } from './context.ts';
+import { documentPage } from './document.ts';
 import { exportRoutes } from './export/routes.ts';
 import { frontPage } from './front.ts';
-import { removedPage } from './history.ts';
+import { readHistory, removedPage } from './history.ts';
 import { meetingPage } from './meeting.ts';
 import { isMonth } from './months.ts';
 import { organisationPage } from './organisation.ts';
 import { answerFrom, findOrganisation, type PagesRequest, readText } from './request.ts';
-import { readHistory } from './search/history.ts';
-import { findItem } from './search/lists.ts';
-import { readSearchAddress, searchPage } from './search.ts';
+import { listItems } from './search/lists.ts';
+import { readSearchAddress, searchPage, searchPath } from './search.ts';
 
 /** Seconds that a page may be kept: a redaction reaches those who keep it within this time. */
 const MAX_AGE_SECONDS = 5;
@@ -63,17 +62,13 @@ export function pagesRoutes(app: FastifyInstance, context: PagesContext, stylesh
     if (maand !== undefined && !isMonth(maand)) throw new Problem(platformProblems.notFound);
     return organisationPage(context, organisation, { month: maand, gremium: readText(query, 'gremium') });
   });
-  page('/:organisatiecode/informatieobjecten', async ({ params, query }) => {
-    const organisation = await findOrganisation(context, params.organisatiecode);
-    const number = Number(readText(query, 'pagina') ?? 1);
-    if (!Number.isInteger(number) || number < 1 || number > LAST_PAGE) throw new Problem(platformProblems.notFound);
-    return documentsPage(context, organisation, readText(query, 'gremium'), number);
-  });
   app.get('/:organisatiecode/:collection', async (request: PagesRequest, reply) => {
     const type = typeOf(request.params.collection);
     const organisation = await findOrganisation(context, request.params.organisatiecode);
     if (type === undefined) throw new Problem(platformProblems.notFound);
-    return reply.redirect(organisationPath(organisation.organisatiecode), 302);
+    const { organisatiecode: organisatie } = organisation;
+    const documents = searchPath({ organisatie, soort: 'informatieobjecten' });
+    return reply.redirect(type === 'Informatieobject' ? documents : organisationPath(organisatie), 302);
   });
   app.get('/:organisatiecode/:collection/:bronidentificatie', async (request: PagesRequest, reply) => {
     const { collection, bronidentificatie = '' } = request.params;
@@ -83,7 +78,7 @@ export function pagesRoutes(app: FastifyInstance, context: PagesContext, stylesh
     const resource = { organisatiecode: code, bronidentificatie };
     if (resourceType !== 'Agendapunt') return send(request, reply, () => resourcePage(context, resourceType, resource));
     // An item is shown on the page of its meeting.
-    const item = await findItem(context.pool, code, resourceType, bronidentificatie);
+    const [item] = await listItems(context.pool, { ...resource, resourceType, limit: 1 });
     if (item === undefined && (await readData(context, resourceType, resource)) === undefined)
       return send(request, reply, () => withoutContent(context, resourceType, resource));
     if (item === undefined || item.vergadering === null) throw new Problem(platformProblems.notFound);
@@ -116,10 +111,6 @@ async function withoutContent({ pool }: PagesContext, resourceType: ResourceType
   if (history.length === 0) throw new Problem(platformProblems.notFound);
   const name = organisation?.naam ?? resource.organisatiecode;
   return { page: removedPage(resourceType, resource, name, history), status: 410 };
-}
-
-function typeOf(collection: string | undefined): ResourceType | undefined {
-  return RESOURCE_TYPES.find((type) => COLLECTIONS[type] === collection);
 }
 
 async function readData(

@@ -6,7 +6,7 @@ import { badge, link } from '../../plugins/html/page.ts';
 import { type Html, type HtmlValue, html, safeUrl, shorten, withinBytes } from '../../plugins/html/template.ts';
 import type { ResourceType } from '../../raadsfeed/domain/resource.ts';
 import { pagePath } from './context.ts';
-import type { Item } from './search/find.ts';
+import type { Item } from './search/lists.ts';
 
 /** Longest title in a list, in characters. */
 export const TITLE_LENGTH = 160;
@@ -54,32 +54,45 @@ export function hasTime(data: JsonObject): boolean {
 const dayNumber = new Intl.DateTimeFormat('nl-NL', { timeZone: TIME_ZONE, day: 'numeric' });
 const monthShort = new Intl.DateTimeFormat('nl-NL', { timeZone: TIME_ZONE, month: 'short' });
 
-/** A meeting in a list, with its day in front. */
-export function meetingRow(item: Item, organisation: string | undefined): Html {
-  const { datum, kort, titel, gremiumnaam } = item;
+/** A meeting in a list, with its day in front. @param beside what to say besides */
+function meetingRow({ datum, kort, titel, gremiumnaam, ...item }: Item, beside: string | undefined): Html {
+  const place = textIn(kort, 'locatie');
   const facts = [
     datum !== null &&
       html`<time datetime="${datum.toISOString()}">${day(datum)}${hasTime(kort) && `, ${time(datum)} uur`}</time>`,
     gremiumnaam !== null && gremiumnaam !== titel && shorten(gremiumnaam, 80),
-    textIn(kort, 'locatie') !== undefined && shorten(textIn(kort, 'locatie') ?? '', 80),
-    organisation !== undefined && shorten(organisation, 80),
+    place !== undefined && shorten(place, 80),
+    beside !== undefined && shorten(beside, 80),
   ];
   return html`<li class="kv-event"><div class="kv-date" aria-hidden="true">${datum === null ? '–' : html`<b>${dayNumber.format(datum)}</b><span>${monthShort.format(datum)}</span>`}</div>
 <div><span class="kv-list__title">${link(pagePath(item.resourceType, item), shorten(titel, TITLE_LENGTH))}</span> ${stateBadge(textIn(kort, 'vergaderstatus'))}
 <p class="kv-list__line">${joined(facts)}</p></div></li>`;
 }
 
-/** A document in a list. */
-export function documentRow(item: Item, organisation: string | undefined): Html {
-  const { datum, titel, soort } = item;
+function documentRow({ datum, titel, soort, kort, ...item }: Item, beside: string | undefined): Html {
   const facts = [
     soort !== null && shorten(soort, 60),
     datum !== null && html`<time datetime="${isoDay(datum)}">${day(datum)}</time>`,
-    fileFacts(item.kort),
-    organisation !== undefined && shorten(organisation, 80),
+    fileFacts(kort),
+    beside !== undefined && shorten(beside, 80),
   ];
   return html`<li><span class="kv-list__title">${link(pagePath(item.resourceType, item), shorten(titel, TITLE_LENGTH))}</span>
 <p class="kv-list__line">${joined(facts)}</p></li>`;
+}
+
+interface ListOptions {
+  /** What to say when there are none. */
+  readonly empty?: string;
+  /** What a row says besides. */
+  readonly beside?: (item: Item) => string | undefined;
+  readonly bytes?: number;
+}
+
+/** Meetings or documents, a row each, as many as fit; and how many did not. */
+export function itemList(items: readonly Item[], { empty, beside, bytes }: ListOptions = {}): Html {
+  const row = (item: Item): Html =>
+    (item.resourceType === 'Vergadering' ? meetingRow : documentRow)(item, beside?.(item));
+  return boundedList(items.map(row), empty, bytes);
 }
 
 /** `PDF, 1,2 MB`, or that there is no file. */
@@ -107,10 +120,12 @@ export function joined(facts: readonly HtmlValue[]): HtmlValue {
     .map((fact, i) => (i === 0 ? fact : html` · ${fact}`));
 }
 
-/** A list of rows within so many bytes, and how many were left out; `empty` when there are none. */
-export function boundedList(rows: readonly Html[], bytes: number, empty: string, tag: 'ul' | 'ol' = 'ul'): Html {
+/** Bytes of a list: no page is larger than 150 kB. */
+const LIST_BYTES = 20_000;
+
+/** The rows that fit, and how many did not; `empty` when there are none. */
+export function boundedList(rows: readonly Html[], empty = '', bytes = LIST_BYTES): Html {
   if (rows.length === 0) return html`<p class="utrecht-paragraph kv-quiet">${empty}</p>`;
   const { items, rest } = withinBytes(rows, bytes);
-  const list = tag === 'ul' ? html`<ul class="kv-list">${items}</ul>` : html`<ol class="kv-list">${items}</ol>`;
-  return rest === 0 ? list : html`${list}<p class="kv-quiet">En nog ${count(rest)}.</p>`;
+  return html`<ul class="kv-list">${items}</ul>${rest > 0 && html`<p class="kv-quiet">En nog ${count(rest)}.</p>`}`;
 }

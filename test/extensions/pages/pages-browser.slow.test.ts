@@ -26,7 +26,7 @@ const PATHS = [
   '/gm9901/vergaderingen/leeg',
   '/gm0363/informatieobjecten/document-6160186',
   '/gm9901/informatieobjecten/kaal',
-  '/gm0363/informatieobjecten',
+  '/zoeken?organisatie=gm0363&soort=informatieobjecten',
   '/zoeken',
   '/zoeken?q=brief',
   '/zoeken?q=nietsditvindt',

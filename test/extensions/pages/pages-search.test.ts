@@ -53,6 +53,7 @@ it.each([
   ['a name, without its accents', 'q=vries+muller', 'Begrotingswijziging riolering'],
   ['a name with accents', 'q=M%C3%BCller', 'Begrotingswijziging riolering'],
   ['a description', 'q=vervanging', 'Riolering aan de Kade'],
+  ['one word or another', 'q=zzzzonbekend+OR+vervanging', 'Riolering aan de Kade'],
   ['a phrase', 'q=%22aan+de+kade%22', 'Riolering aan de Kade'],
   [
     'a real document',
@@ -145,7 +146,7 @@ it.each([
 
 it('reads a query as people type it', () => {
   expect(readQuery('  De "open  Begroting" -Oud niéuw or ')).toEqual({
-    web: 'de "open begroting" -oud nieuw',
+    web: 'de "open begroting" -oud nieuw or',
     beginnings: null,
   });
   expect(readQuery('weg en wegen onderwijs')).toEqual({
@@ -156,7 +157,7 @@ it('reads a query as people type it', () => {
   expect(readQuery(' .. ')).toBeUndefined();
   expect(readSearchAddress({ q: ['een', 'twee'], sorteer: 'x' })).toMatchObject({
     q: 'een',
-    sorteer: 'relevantie',
+    sorteer: undefined,
     pagina: 1,
   });
 });

@@ -46,7 +46,7 @@ async function read(path: string, status = 200): Promise<string> {
 it('says that nothing is there yet', async () => {
   expect(await read('')).toContain('Er is nog niets gepubliceerd.');
   expect(await read('/zoeken')).toContain('Er is nog niets gepubliceerd');
-  expect((await pages.get('/sitemap.xml')).text).toContain('sitemap-organisaties.xml');
+  expect((await pages.get('/sitemap.xml')).text).toContain('</sitemapindex>');
 });
 
 it('answers an error with a page that says the way', async () => {
@@ -91,8 +91,10 @@ it('shows a real meeting with its agenda, documents, history, and the same for m
   expect(await read('/gm0363')).toContain('Vergaderingen in februari 2018');
   expect(await read('/gm0363?maand=2018-03')).toContain('In deze maand zijn er geen vergaderingen.');
   expect(await read('/gm0363?gremium=4972')).toContain('raadscommissie Financiën, Gemeente Amsterdam');
-  expect(await read('/gm0363/informatieobjecten')).toContain('Pagina 1');
-  await read('/gm0363/informatieobjecten?pagina=2');
+  const documents = (await pages.get('/gm0363/informatieobjecten')).headers.get('location') ?? '';
+  expect(documents).toBe('/raad/zoeken?organisatie=gm0363&soort=informatieobjecten');
+  expect(await read(documents.slice('/raad'.length))).toContain('Pagina 1');
+  await read(`${documents.slice('/raad'.length)}&pagina=2`);
   await read('/zoeken?q=brief');
 });
 
@@ -191,7 +193,7 @@ it('answers 410 for what is removed, with the reason and nothing of the content'
   for (const path of [
     '',
     '/gm9901',
-    '/gm9901/informatieobjecten',
+    '/zoeken?organisatie=gm9901&soort=informatieobjecten',
     '/zoeken?q=geheime+titel',
     '/gm9901/informatieobjecten.csv',
     '/gm9901/documenten.atom',
@@ -266,7 +268,7 @@ it('shows hostile text as text, in every member', async () => {
     `/gm9909?gremium=${encodeURIComponent(HOSTILE)}`,
     `/gm9909/vergaderingen/${encoded}`,
     `/gm9909/informatieobjecten/${encoded}`,
-    '/gm9909/informatieobjecten',
+    '/zoeken?organisatie=gm9909&soort=informatieobjecten',
     `/zoeken?q=${encodeURIComponent('alert')}&organisatie=gm9909`,
     `/zoeken?q=${encodeURIComponent(HOSTILE)}`,
   ];
@@ -312,7 +314,7 @@ it('keeps to 150 kB and 20 statements for a page, however much there is', async 
     '/gm9901?maand=2026-07',
     '/gm9901/vergaderingen/groot',
     '/gm9901/informatieobjecten/gd-1',
-    '/gm9901/informatieobjecten',
+    '/zoeken?organisatie=gm9901&soort=informatieobjecten',
     '/zoeken?q=woord',
   ]) {
     seen.mockClear();
@@ -346,7 +348,7 @@ it('serves one style sheet that may be kept for ever, and the theme of the organ
 it('offers sitemaps with every page once', async () => {
   const index = (await pages.get('/sitemap.xml')).text;
   const maps = [...index.matchAll(/<loc>([^<]+)<\/loc>/g)].map(([, address = '']) => address);
-  expect(maps.length).toBeGreaterThan(1);
+  expect(maps.length).toBeGreaterThan(0);
   const addresses: string[] = [];
   for (const map of maps) {
     const text = await (await fetch(map)).text();

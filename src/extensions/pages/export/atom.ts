@@ -1,7 +1,7 @@
 /** Lists to follow as an Atom feed (RFC 4287). The templates escape for XML as for HTML. */
 import { html, safeUrl, shorten } from '../../../plugins/html/template.ts';
 import { TYPE_NAMES, textIn } from '../rows.ts';
-import type { Item } from '../search/find.ts';
+import type { Item } from '../search/lists.ts';
 
 interface AtomFeed {
   readonly title: string;

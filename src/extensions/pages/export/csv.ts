@@ -3,7 +3,7 @@ import { isoDay, time } from '../../../plugins/html/format.ts';
 import { stripControls } from '../../../plugins/html/template.ts';
 import { hasPlannedNumbers, numberText } from '../agenda.ts';
 import { hasTime, TYPE_NAMES, textIn } from '../rows.ts';
-import type { Item } from '../search/find.ts';
+import type { Item } from '../search/lists.ts';
 
 type Cell = string | number | null | undefined;
 

@@ -6,7 +6,7 @@ import { isoDay, TIME_ZONE } from '../../../plugins/html/format.ts';
 import { shorten, stripControls } from '../../../plugins/html/template.ts';
 import { pagePath } from '../context.ts';
 import { hasTime, meetingState, momentIn, textIn } from '../rows.ts';
-import type { Item } from '../search/find.ts';
+import type { Item } from '../search/lists.ts';
 
 interface Calendar {
   readonly name: string;

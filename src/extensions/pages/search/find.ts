@@ -1,43 +1,13 @@
 /**
- * Search over the index. Whatever the index still holds, a result is only shown while the feed has that very record: a redaction takes
- * effect here with its commit.
+ * Search over the index, and where the words are in the texts that its results show. Whatever the index still holds, a result is only
+ * shown while the feed has that very record.
  */
 import type { Db } from '../../../database/transaction.ts';
-import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
-import type { ResourceType } from '../../../raadsfeed/domain/resource.ts';
+import { isRecord } from '../../../lib/json/json-value.ts';
 import { type SearchQuery, tsquery } from './fold.ts';
+import { CURRENT, conditionsOf, ITEM, type Item, type ItemFilter, NEWEST } from './lists.ts';
 
-/** A resource as lists show it. */
-export interface Item {
-  readonly sequenceNumber: number;
-  readonly organisatiecode: string;
-  readonly resourceType: ResourceType;
-  readonly bronidentificatie: string;
-  readonly storedAt: Date;
-  readonly titel: string;
-  readonly datum: Date | null;
-  readonly soort: string | null;
-  readonly vergadering: string | null;
-  readonly gremium: string | null;
-  readonly gremiumnaam: string | null;
-  readonly kort: JsonObject;
-}
-
-export const ITEM = `s.nummer as "sequenceNumber", s.organisatiecode, s.resource_type as "resourceType", s.bronidentificatie,
-  s.stored_at as "storedAt", s.titel, s.datum, s.soort, s.vergadering, s.gremium, s.gremiumnaam, s.kort`;
-/** Joins only what the feed still has. */
-export const CURRENT = `join raadsfeed.current_records c on c.sequence_number = s.nummer`;
-
-export interface SearchFilter {
-  readonly organisatiecode?: string | undefined;
-  readonly gremium?: string | undefined;
-  readonly resourceType?: ResourceType | undefined;
-  /** First and last day, as `2018-02-08`. */
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
-}
-
-export interface SearchRequest extends SearchFilter {
+export interface SearchRequest extends ItemFilter {
   /** Absent: everything that passes the filter. */
   readonly query?: SearchQuery | undefined;
   readonly sort: 'relevantie' | 'datum';
@@ -53,7 +23,7 @@ export interface Facet {
 
 export interface SearchResult {
   readonly items: readonly Item[];
-  /** At most `MOST_FOUND`; more than that are not counted. */
+  /** At most `MOST_FOUND` + 1; more than that are not counted. */
   readonly total: number;
   readonly organisations: readonly Facet[];
   readonly types: readonly Facet[];
@@ -66,20 +36,18 @@ export const MOST_FOUND = 2000;
 /** Of words that more rows have, the newest results are found sooner in the order of the days than by the index of words. */
 const COMMON = 20_000;
 
-export async function search(db: Db, request: SearchRequest): Promise<SearchResult> {
-  const { query, sort, offset, limit, organisatiecode } = request;
-  const { conditions, values } = filterOf(request);
+export async function search(db: Db, { query, sort, offset, limit, ...filter }: SearchRequest): Promise<SearchResult> {
+  const values: unknown[] = [];
+  const conditions = conditionsOf(filter, values);
   const parameter = (value: unknown): string => `$${values.push(value)}`;
   const words = query && tsquery(parameter(query.web), parameter(query.beginnings));
   const hasWords = words === undefined ? 'true' : `s.woorden @@ ${words}`;
-  const filter = conditions.length === 0 ? 'true' : conditions.join(' and ');
-  const newest = 's.datum desc nulls last, s.nummer desc';
   // `offset 0`: the rows are checked for the words one by one, the newest first, until there are enough.
   const found =
     query === undefined || (await isCommon(db, query))
-      ? `(select * from pages.items s where ${filter} order by ${newest} offset 0) s where ${hasWords}`
-      : `pages.items s where ${hasWords} and ${filter} order by ${newest}`;
-  const order = sort === 'relevantie' && words !== undefined ? `ts_rank(s.woorden, ${words}) desc, ${newest}` : newest;
+      ? `(select * from pages.items s where ${conditions} order by ${NEWEST} offset 0) s where ${hasWords}`
+      : `pages.items s where ${hasWords} and ${conditions} order by ${NEWEST}`;
+  const order = sort === 'relevantie' && words !== undefined ? `ts_rank(s.woorden, ${words}) desc, ${NEWEST}` : NEWEST;
   const { rows } = await db.query<Item & { facets: unknown }>({
     // Without a name: planned for its words and filters, which differ a thousandfold in how much they find.
     text: `with hits as materialized (
@@ -92,7 +60,7 @@ export async function search(db: Db, request: SearchRequest): Promise<SearchResu
                'total', (select count(*) from hits),
                'types', ${countsOf('resource_type')},
                'organisations', ${countsOf('organisatiecode')},
-               'bodies', ${organisatiecode === undefined ? 'null' : countsOf('gremium', 'gremiumnaam')}) as facets) f
+               'bodies', ${filter.organisatiecode === undefined ? 'null' : countsOf('gremium', 'gremiumnaam')}) as facets) f
              left join shown on true
             order by place`,
     values,
@@ -110,7 +78,7 @@ export async function search(db: Db, request: SearchRequest): Promise<SearchResu
 
 async function isCommon(db: Db, { web, beginnings }: SearchQuery): Promise<boolean> {
   const { rows } = await db.query<{ count: number }>({
-    name: 'raadsfeed-zoek-veel',
+    name: 'pages-is-common',
     text: `select count(*)::integer as count
              from (select from pages.items s where s.woorden @@ ${tsquery('$1', '$2')} limit ${COMMON + 1}) s`,
     values: [web, beginnings],
@@ -126,24 +94,38 @@ function countsOf(column: string, label = column): string {
             where ${column} is not null group by 1 order by 3 desc, 1 limit ${FACETS}) f)`;
 }
 
-function filterOf({ organisatiecode, gremium, resourceType, from, to }: SearchFilter) {
-  const values: unknown[] = [];
-  const conditions: string[] = [];
-  const add = (value: string | undefined, condition: (parameter: string) => string): void => {
-    if (value !== undefined) conditions.push(condition(`$${values.push(value)}`));
-  };
-  add(organisatiecode, (p) => `s.organisatiecode = ${p}::text`);
-  add(gremium, (p) => `s.gremium = ${p}::text`);
-  add(resourceType, (p) => `s.resource_type = ${p}::text`);
-  add(from, (p) => `s.datum >= (${p}::date)::timestamp at time zone 'Europe/Amsterdam'`);
-  add(to, (p) => `s.datum < (${p}::date + 1)::timestamp at time zone 'Europe/Amsterdam'`);
-  return { conditions, values };
-}
-
 function toFacets(found: unknown): Facet[] {
   return (Array.isArray(found) ? found : []).filter(isRecord).map(({ value, label, count }) => ({
     value: String(value),
     label: String(label ?? value),
     count: Number(count),
   }));
+}
+
+/** Where words of a query are in a text: half-open ranges of characters, in order. */
+export type Marks = readonly (readonly [from: number, to: number])[];
+
+const START = '\u0001';
+const END = '\u0002';
+
+/** @param texts folded */
+export async function markWords(db: Db, query: SearchQuery, texts: readonly string[]): Promise<Marks[]> {
+  const { rows } = await db.query<{ marked: string }>({
+    name: 'pages-marks',
+    text: `select ts_headline('dutch', t, q, $4::text) as marked
+             from (select ${tsquery('$2', '$3')} as q) q,
+                  unnest($1::text[]) with ordinality as g (t, place)
+            order by place`,
+    values: [texts, query.web, query.beginnings, `HighlightAll=true, StartSel=${START}, StopSel=${END}`],
+  });
+  return rows.map(({ marked }) => {
+    const [before = '', ...parts] = marked.split(START);
+    let at = before.length;
+    return parts.map((part) => {
+      const [word = '', after = ''] = part.split(END);
+      const from = at;
+      at += word.length + after.length;
+      return [from, from + word.length] as const;
+    });
+  });
 }
