@@ -2,19 +2,15 @@
 import { randomUUID } from 'node:crypto';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyPluginAsync, LogController } from 'fastify';
 import { type Clock, systemClock } from './lib/time.ts';
-import { jsonBody } from './plugins/bodies.ts';
 import { connections } from './plugins/connections.ts';
-import { MAX_PARAM_LENGTH, routes } from './plugins/contract.ts';
-import { database } from './plugins/database.ts';
 import { cutTarget, SECURITY_HEADERS } from './plugins/headers.ts';
+import { jsonBody } from './plugins/limits.ts';
 import { management } from './plugins/management.ts';
-import { metrics } from './plugins/metrics.ts';
-import { operations } from './plugins/operations.ts';
 import { rootPages } from './plugins/pages.ts';
 import { refuseUnreadable, sendProblem } from './plugins/problem-reply.ts';
 import { requests } from './plugins/requests.ts';
-import { service } from './plugins/service.ts';
-import { storeHooks } from './plugins/store-hooks.ts';
+import { MAX_PARAM_LENGTH, routes } from './plugins/routes.ts';
+import { database, metrics, operations, service, storeHooks } from './plugins/service.ts';
 import { importFromExtensions } from './seams/extensions.ts';
 import { type Config, servedExtensions } from './settings/read-config.ts';
 

@@ -5,7 +5,7 @@ import { createVerifier } from '../lib/jades/verify.ts';
 import { createGuardedFetch } from '../lib/outbound/guarded-fetch.ts';
 import { authenticate, processingHeaders } from '../plugins/auth.ts';
 import { createClientShare } from '../plugins/limits.ts';
-import { mount } from '../plugins/mount.ts';
+import { mount } from '../plugins/requests.ts';
 import type { Config } from '../settings/read-config.ts';
 import { createAnswerMemory, createPageCache, createPageFinder } from './exchange/find-page.ts';
 import { createMetrics } from './metrics.ts';

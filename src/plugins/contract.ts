@@ -1,24 +1,24 @@
+/** Serves the operations of a contract: routes, access, media types and validation come from the document, types from what is generated of it. */
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type {
   FastifyInstance,
   FastifyReply,
   FastifyRequest,
+  FastifySchema,
+  FastifySchemaCompiler,
   onRequestHookHandler,
   preValidationHookHandler,
 } from 'fastify';
-import fp from 'fastify-plugin';
-import findMyWay from 'find-my-way';
+import { addStandardFormats } from '../lib/json/formats.ts';
+import { isRecord, type SchemaVerdict, schemaCheck } from '../lib/json/json-value.ts';
 import { type InvalidParam, Problem } from '../lib/problem.ts';
-import { acceptedTypes, MAX_TARGET_LENGTH } from './headers.ts';
+import { distinct, invalidParams, MAX_FAULTS, summary } from './faults.ts';
+import { acceptedTypes } from './headers.ts';
 import { listOperations, type OpenapiDocument, type OpenapiOperation } from './openapi-document.ts';
 import { platformProblems } from './problems.ts';
-import { createRequestValidators, invalidRequest } from './request-validator.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** True on routes that anyone may call; every other route names `scopes`. */
-    public?: boolean;
-    scopes?: readonly string[];
-    operationId?: string;
     /** The problem of a request that the validators of the route refuse, with all faults. */
     refuse?: (request: FastifyRequest) => Problem;
   }
@@ -95,8 +95,6 @@ export interface Contract<Operations extends Record<keyof Operations, OperationT
     options: ServeOptions,
     handler: OperationHandler<Operations[Id]>,
   ): void;
-  /** Operations of the document that no route serves. */
-  unserved(): string[];
 }
 
 /** @throws {TypeError} when the document is not one that can be served */
@@ -105,7 +103,6 @@ export function createContract<Operations extends Record<keyof Operations, Opera
 ): Contract<Operations> {
   const operations = new Map(listOperations(document).map((operation) => [operation.operationId, operation]));
   const validators = createRequestValidators(document);
-  const served = new Set<string>();
   return {
     document,
     serve<Id extends keyof Operations & string>(
@@ -116,7 +113,6 @@ export function createContract<Operations extends Record<keyof Operations, Opera
     ) {
       const operation = operations.get(operationId);
       if (operation === undefined) throw new TypeError(`${operationId} is not in the contract`);
-      served.add(operationId);
       const { rawBody } = options;
       const validator = validators(rawBody === undefined ? operation : withoutBody(operation));
       app.route<RouteOf<Operations[Id]>>({
@@ -135,7 +131,6 @@ export function createContract<Operations extends Record<keyof Operations, Opera
         handler,
       });
     },
-    unserved: () => [...operations.keys()].filter((operationId) => !served.has(operationId)),
   };
 }
 
@@ -182,90 +177,175 @@ function endsInSlash(url: string): boolean {
   return url.charAt((end === -1 ? url.length : end) - 1) === '/';
 }
 
-/** What the server knows of its own routes: who may call each, and which methods an address has. To be registered before any route. */
-export const routes = fp(
-  async (app: FastifyInstance) => {
-    methodNotAllowed(app);
-    requireAccessPolicy(app);
-  },
-  { name: 'routes' },
-);
+const OPENAPI_KEYWORDS = ['openapi', 'info', 'servers', 'tags', 'paths', 'components', 'security'];
+const SCHEMA_KEYWORDS = ['example', 'discriminator'];
 
-declare module 'fastify' {
-  interface FastifyInstance {
-    /** Every route of the server with who may call it. */
-    readonly routePolicies: () => readonly RoutePolicy[];
-    /** The value for `Allow` on an address, or `undefined` when no route has it. */
-    readonly allowedMethods: (url: string) => string | undefined;
+type Place = 'path' | 'query' | 'header';
+
+/** What an operation asks of the parts of a request, as Fastify takes it. */
+interface RequestValidator {
+  readonly schema: FastifySchema;
+  readonly compile: FastifySchemaCompiler<unknown>;
+  /** Every fault of a request in all its parts, for one that the validators refuse: they stop at the first part. */
+  readonly faults: (request: FastifyRequest) => InvalidParam[];
+}
+
+/** A part of a request is not as the contract has it; `faults` tells what is wrong with all of them. */
+export class InvalidRequestError extends Error {
+  constructor() {
+    super('a part of the request is not as the contract has it');
+    this.name = 'InvalidRequestError';
   }
 }
 
-export interface RoutePolicy {
-  readonly method: string;
-  readonly url: string;
-  readonly public: boolean;
-  readonly scopes: readonly string[] | undefined;
-  readonly operationId: string | undefined;
+const validators = new WeakMap<OpenapiDocument, (operation: OpenapiOperation) => RequestValidator>();
+
+/** The validators of one document, each compiled once: `$ref`s of its operations are followed within it. */
+function createRequestValidators(document: OpenapiDocument): (operation: OpenapiOperation) => RequestValidator {
+  const known = validators.get(document);
+  if (known !== undefined) return known;
+  const ajvs = createAjvs(document);
+  const compiled = new Map<string, RequestValidator>();
+  const validatorOf = (operation: OpenapiOperation): RequestValidator => {
+    const validator = compiled.get(operation.operationId) ?? createValidator(operation, ajvs);
+    compiled.set(operation.operationId, validator);
+    return validator;
+  };
+  validators.set(document, validatorOf);
+  return validatorOf;
+}
+
+function createAjvs(document: OpenapiDocument): Ajvs {
+  const options = {
+    // The contracts are ours, and checked by the tests: to compile the schema of schemas takes longer than to compile them.
+    validateSchema: false,
+    allErrors: true,
+    strict: true,
+    strictTypes: false,
+    allowUnionTypes: true,
+    useDefaults: true,
+  } as const;
+  const ajvs = {
+    first: new Ajv2020({ ...options, allErrors: false, coerceTypes: false }),
+    all: new Ajv2020({ ...options, coerceTypes: false }),
+    text: new Ajv2020({ ...options, coerceTypes: 'array' }),
+  };
+  for (const ajv of Object.values(ajvs)) {
+    addStandardFormats(ajv);
+    ajv.addVocabulary([...OPENAPI_KEYWORDS, ...SCHEMA_KEYWORDS]);
+    ajv.addSchema(document, 'doc:');
+  }
+  return ajvs;
+}
+
+interface Ajvs {
+  readonly first: Ajv2020;
+  readonly all: Ajv2020;
+  readonly text: Ajv2020;
+}
+
+function createValidator(operation: OpenapiOperation, { first, all, text }: Ajvs): RequestValidator {
+  const schema = {
+    params: parametersSchema(operation, 'path'),
+    querystring: parametersSchema(operation, 'query'),
+    headers: parametersSchema(operation, 'header'),
+    ...(operation.body === undefined ? {} : { body: absolute(operation.body.schema) }),
+  };
+  const params = parameterCheck(operation, 'path', text.compile(schema.params));
+  const querystring = parameterCheck(operation, 'query', text.compile(schema.querystring));
+  const headers = parameterCheck(operation, 'header', text.compile(schema.headers));
+  const body = bodyCheck(operation, schema.body === undefined ? undefined : schemaCheck(first, all, schema.body));
+  const parts: Readonly<Record<string, PartCheck>> = { params, querystring, headers, body };
+  return {
+    schema,
+    compile: ({ httpPart = '' }) => {
+      const faultsOf = parts[httpPart];
+      return (given: unknown) =>
+        faultsOf === undefined || faultsOf(given).length === 0 ? true : { error: new InvalidRequestError() };
+    },
+    faults: (request) => [
+      ...params(request.params),
+      ...querystring(request.query),
+      ...headers(request.headers),
+      ...body(request.body),
+    ],
+  };
+}
+
+/** The faults of a part of a request; it may change the part, from texts to the values that they stand for. */
+type PartCheck = (given: unknown) => InvalidParam[];
+
+function parameterCheck(operation: OpenapiOperation, place: Place, validate: ValidateFunction): PartCheck {
+  const integers = integersIn(operation, place);
+  return (given) => {
+    refuseOddNumbers(integers, given);
+    return validate(given ?? {}) ? [] : parameterFaults(place, operation, invalidParams(validate.errors ?? []));
+  };
+}
+
+function bodyCheck({ body }: OpenapiOperation, judge?: (value: unknown) => SchemaVerdict<unknown>): PartCheck {
+  return (given) => {
+    if (body === undefined || judge === undefined) return [];
+    if (given === undefined || given === null)
+      return body.required ? [{ name: '', code: 'required', reason: 'de inhoud ontbreekt' }] : [];
+    const verdict = judge(given);
+    return 'faults' in verdict ? invalidParams(verdict.faults) : [];
+  };
 }
 
 /**
- * Requires every route to declare who may call it: `public` or `scopes`. The server does not start with a route that does not.
+ * The problem of a request that its route refuses, with all faults.
+ * @param further names the faults that the document cannot tell, one for each place
  */
-function requireAccessPolicy(app: FastifyInstance): void {
-  const routes: (() => RoutePolicy)[] = [];
-  app.decorate('routePolicies', () => routes.map((policy) => policy()));
-  app.addHook('onRoute', (options) => {
-    for (const method of [options.method].flat()) {
-      // Read later, because hooks of a scope may still set the configuration of its routes.
-      routes.push(() => ({
-        method,
-        url: options.url,
-        public: options.config?.public ?? false,
-        scopes: options.config?.scopes,
-        operationId: options.config?.operationId,
-      }));
-    }
-  });
-  app.addHook('onReady', async () => {
-    const open = app.routePolicies().filter(({ public: isPublic, scopes }) => !isPublic && scopes === undefined);
-    if (open.length > 0) {
-      throw new TypeError(`who may call ${open.map(({ method, url }) => `${method} ${url}`).join(', ')}?`);
-    }
-  });
+function invalidRequest(faults: readonly InvalidParam[], further: readonly InvalidParam[] = []): Problem {
+  const named = new Set(faults.map(({ name }) => name));
+  const every = [...faults, ...further.filter(({ name }) => !named.has(name)).slice(0, MAX_FAULTS)];
+  return new Problem(platformProblems.invalidRequest, { detail: summary(every), invalidParams: every });
 }
 
-/** Makes the routes of a scope public that do not name scopes. */
-export function publicUnlessSaid(app: FastifyInstance): void {
-  app.addHook('onRoute', (route) => {
-    if (route.config?.scopes === undefined) route.config = { ...route.config, public: true };
-  });
+/** Coercion reads `1e2` and `0x10` as numbers too; a parameter that is a whole number has digits only. */
+function refuseOddNumbers(names: readonly string[], given: unknown): void {
+  if (!isRecord(given)) return;
+  for (const name of names) {
+    const value = given[name];
+    // Something that is no number by any reading, so that the validator tells its fault among the others.
+    if (typeof value === 'string' && !/^-?\d+$/.test(value)) given[name] = '-';
+  }
 }
 
-/** Characters of one path parameter: a `bronidentificatie` of 500 characters, each percent-encoded in up to 12. */
-export const MAX_PARAM_LENGTH = 6000;
-
-// Fastify can tell whether a pattern has a method, but not which pattern matches a path; hence a second router.
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
-type Method = (typeof METHODS)[number];
-
-function isMethod(method: string): method is Method {
-  return METHODS.some((known) => known === method);
+function integersIn({ parameters }: OpenapiOperation, place: Place): string[] {
+  return parameters
+    .filter((parameter) => parameter.in === place && 'type' in parameter.schema && parameter.schema.type === 'integer')
+    .map(({ name }) => keyOf(place, name));
 }
 
-/** Remembers the methods of every route, so that another one on a known path gets 405 and not 404. */
-function methodNotAllowed(app: FastifyInstance): void {
-  const router = findMyWay({ maxParamLength: MAX_PARAM_LENGTH });
-  app.addHook('onRoute', ({ method, url }) => {
-    for (const one of [method].flat()) {
-      if (isMethod(one) && !router.hasRoute(one, url)) router.on(one, url, () => undefined);
-    }
-  });
-  app.decorate('allowedMethods', (url: string) => {
-    const path = url.split('?', 1)[0] ?? url;
-    // No route is that long, and the router would decode it for each method.
-    if (path.length > MAX_TARGET_LENGTH) return undefined;
-    const found = METHODS.filter((method) => router.find(method, path) != null);
-    if (found.length === 0) return undefined;
-    return (found.includes('GET') ? [...found, 'OPTIONS'] : found).join(', ');
-  });
+/** One object schema for all parameters in one place. */
+function parametersSchema(operation: OpenapiOperation, place: Place): object {
+  const parameters = operation.parameters.filter((parameter) => parameter.in === place);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(parameters.map(({ name, schema }) => [keyOf(place, name), absolute(schema)])),
+    required: parameters.filter(({ required }) => required).map(({ name }) => keyOf(place, name)),
+    additionalProperties: place === 'header',
+  };
+}
+
+/** A copy in which references within the document lead to the document as `doc:`. */
+function absolute(schema: object): object {
+  return JSON.parse(JSON.stringify(schema), (key, value: unknown) =>
+    key === '$ref' && typeof value === 'string' && value.startsWith('#') ? `doc:${value}` : value,
+  );
+}
+
+/** A parameter is named as the contract spells it: a header too, and also when it was read as a list. */
+function parameterFaults(place: Place, { parameters }: OpenapiOperation, faults: InvalidParam[]): InvalidParam[] {
+  const spelled = new Map(parameters.filter((one) => one.in === place).map(({ name }) => [keyOf(place, name), name]));
+  return distinct(
+    faults.map((fault) => ({ ...fault, name: spelled.get(fault.name.replace(/\..*$/s, '')) ?? fault.name })),
+  );
+}
+
+/** Header names in lower case, as Node gives them. */
+function keyOf(place: Place, name: string): string {
+  return place === 'header' ? name.toLowerCase() : name;
 }

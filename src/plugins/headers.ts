@@ -1,11 +1,13 @@
-/** Headers: limits on those of a request, its trace, content negotiation (RFC 9110 section 12.5), and the security headers of every answer. */
+/** Headers: limits on those of a request, its client and trace, content negotiation (RFC 9110 section 12.5), and the security headers. */
 
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { isIPv4, isIPv6 } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import ipaddr from 'ipaddr.js';
 import { Negotiator } from 'negotiator';
 import { Problem } from '../lib/problem.ts';
-import { readTraceContext, type TraceContext, type TraceIds, traceIds } from '../lib/trace-context.ts';
+import { readTraceContext, type TraceContext } from '../lib/trace-context.ts';
 import { PAGE_STYLE } from './pages.ts';
 import { platformProblems } from './problems.ts';
 
@@ -25,37 +27,17 @@ export const MAX_TARGET_LENGTH = 8192;
 const MAX_NEGOTIATED_LENGTH = 1024;
 /** Most parameters of a query; no operation has more than ten. */
 const MAX_PARAMETERS = 100;
-/** Most characters of a header that is parsed or copied. */
+/** Most characters of a header that is parsed or copied, and which those are. */
 const MAX_LENGTH = 2048;
+const PARSED_HEADERS = [
+  ...['accept-language', 'content-type', 'digest', 'content-digest', 'forwarded', 'fsc-transaction-id', 'host'],
+  ...['idempotency-key', 'if-match', 'if-modified-since', 'if-none-match', 'if-range', 'last-event-id', 'prefer'],
+  ...['range', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'oin', 'verwerkingsactiviteitid'],
+  ...['verwerkingsactiviteiturl', 'verwerkingid', 'vertrouwelijkheid', 'bewaartermijn'],
+];
 const MAX_HEADER_LENGTHS: ReadonlyMap<string, number> = new Map([
-  ['accept', MAX_NEGOTIATED_LENGTH] as const,
-  ['accept-encoding', MAX_NEGOTIATED_LENGTH] as const,
-  ...[
-    'accept-language',
-    'content-type',
-    'digest',
-    'content-digest',
-    'forwarded',
-    'fsc-transaction-id',
-    'host',
-    'idempotency-key',
-    'if-match',
-    'if-modified-since',
-    'if-none-match',
-    'if-range',
-    'last-event-id',
-    'prefer',
-    'range',
-    'x-forwarded-for',
-    'x-forwarded-host',
-    'x-forwarded-proto',
-    'oin',
-    'verwerkingsactiviteitid',
-    'verwerkingsactiviteiturl',
-    'verwerkingid',
-    'vertrouwelijkheid',
-    'bewaartermijn',
-  ].map((name) => [name, MAX_LENGTH] as const),
+  ...['accept', 'accept-encoding'].map((name) => [name, MAX_NEGOTIATED_LENGTH] as const),
+  ...PARSED_HEADERS.map((name) => [name, MAX_LENGTH] as const),
 ]);
 
 /**
@@ -65,7 +47,7 @@ const MAX_HEADER_LENGTHS: ReadonlyMap<string, number> = new Map([
  */
 export function checkRequestHead({ url = '', headers }: IncomingMessage): void {
   if (url.length > MAX_TARGET_LENGTH) throw new Problem(platformProblems.addressTooLong);
-  if (hasTooManyParameters(url)) {
+  if (url.split('&', MAX_PARAMETERS + 1).length > MAX_PARAMETERS) {
     throw new Problem(platformProblems.invalidRequest, { detail: 'Het adres heeft te veel parameters.' });
   }
   for (const name in headers) {
@@ -83,15 +65,6 @@ export function checkRequestHead({ url = '', headers }: IncomingMessage): void {
 export function cutTarget(url: string): string {
   // Do not end in half an encoded character.
   return url.length <= MAX_TARGET_LENGTH ? url : `${url.slice(0, MAX_TARGET_LENGTH).replace(/%.?$/, '')}...`;
-}
-
-function hasTooManyParameters(text: string): boolean {
-  let separators = 0;
-  for (let at = text.indexOf('&'); at !== -1; at = text.indexOf('&', at + 1)) {
-    separators += 1;
-    if (separators >= MAX_PARAMETERS) return true;
-  }
-  return false;
 }
 
 /**
@@ -112,11 +85,6 @@ export function traceOf(request: FastifyRequest): TraceContext {
   const { headers } = request.raw;
   request.traceContext ??= readTraceContext(headers.traceparent, headers.tracestate, request.id);
   return request.traceContext;
-}
-
-/** Its identities, for a log line. */
-export function traceIdsOf(request: FastifyRequest): TraceIds {
-  return traceIds(traceOf(request));
 }
 
 /** The `Fsc-Transaction-Id` of a request, if it is well-formed. */
@@ -148,6 +116,43 @@ export function acceptedEncoding<E extends string>(
   const preferred = [...offered, 'identity'];
   const [best] = new Negotiator({ headers: { 'accept-encoding': acceptEncoding } }).encodings(preferred, { preferred });
   return offered.find((encoding) => encoding === best) ?? 'identity';
+}
+
+/** Whether a `Content-Type` names a character set that is not UTF-8. */
+export function hasOtherCharset(contentType: string | undefined): boolean {
+  const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(contentType ?? '')?.[1];
+  return charset !== undefined && charset.toLowerCase() !== 'utf-8';
+}
+
+/** A subscriber has a whole IPv6 network: this many 16-bit groups identify it. */
+const IPV6_GROUPS = 4;
+
+/**
+ * The address that a call counts under: an IPv4 address, or the /64 of an IPv6 address. When a trusted proxy wrote something else into
+ * `X-Forwarded-For`, the address of the connection counts: text from outside is never kept.
+ */
+export function clientAddress(request: FastifyRequest): string {
+  return normalise(request.ip) ?? normalise(request.socket.remoteAddress) ?? 'unknown';
+}
+
+/** The client that a call counts for: the subject of its verified token, else its address. */
+export function clientKey(request: FastifyRequest): string {
+  const { caller } = request;
+  return caller === undefined ? `address ${clientAddress(request)}` : `subject ${caller.kind} ${caller.subject}`;
+}
+
+function normalise(text: string | undefined): string | undefined {
+  // Nearly every address is this, and parsing it takes longer than all else that counts a client.
+  if (text === undefined || isIPv4(text)) return text;
+  // Some proxies append the port.
+  const bare = text.replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1').replace(/^\[([^\]]*)\](?::\d+)?$/, '$1');
+  if (!ipaddr.IPv4.isValidFourPartDecimal(bare) && !isIPv6(bare)) return undefined;
+  const address = ipaddr.process(bare);
+  if (address instanceof ipaddr.IPv4) return address.toString();
+  return `${address.parts
+    .slice(0, IPV6_GROUPS)
+    .map((group) => group.toString(16))
+    .join(':')}::`;
 }
 
 const STYLE_HASH = createHash('sha256').update(PAGE_STYLE).digest('base64');

@@ -1,13 +1,16 @@
-/** Limits: calls per minute, open exchanges and database work of one client; time of a handler; load of the process. */
+/** Limits: calls per minute, open exchanges, database work and bytes of one client. How a JSON body is read is here too. */
 
-import { isIPv4, isIPv6 } from 'node:net';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import ipaddr from 'ipaddr.js';
+import { isUtf8 } from 'node:buffer';
+import type { ServerResponse } from 'node:http';
+import { Transform } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from 'fastify';
+import fp from 'fastify-plugin';
 import { LRUCache } from 'lru-cache';
 import type { Pool } from '../database/pool.ts';
 import { Problem } from '../lib/problem.ts';
-import { createSemaphore, type Semaphore } from '../lib/scheduling.ts';
+import { createBatchPerTick, createSemaphore, type Semaphore } from '../lib/scheduling.ts';
 import { requestClosedSignal } from './connections.ts';
+import { clientAddress, clientKey, hasOtherCharset } from './headers.ts';
 import { platformProblems } from './problems.ts';
 
 declare module 'fastify' {
@@ -16,28 +19,65 @@ declare module 'fastify' {
     rateCounter?: RateCounter;
     /** Keeps the request counted in its client's share until the returned function is called. Absent where nothing is shared. */
     holdShare?: () => () => void;
+    /**
+     * Keeps the bytes of the request's body counted until the returned function is called, for work that goes on after the client has
+     * gone. Absent without a body.
+     */
+    holdBody?: () => () => void;
   }
 }
 
 const WINDOW_MS = 60_000;
+/** Memory for counters, keys included: about ten thousand clients. The least recently seen is dropped first. */
+const REMEMBERED_BYTES = 2 * 1024 * 1024;
+/** Size of an entry without its key. */
+const ENTRY_BYTES = 128;
 
-/** Counts the requests per minute of each client of a mount; 0 limits nothing. */
-export function createRateCounter(perMinute: number): RateCounter | undefined {
-  return perMinute === 0 ? undefined : new RateCounter(perMinute, WINDOW_MS);
+/** Counts the calls of each client of a mount in windows of a minute. */
+export class RateCounter {
+  readonly #max: number;
+  readonly #windows = new LRUCache<string, { calls: number; readonly endsAt: number }>({
+    maxSize: REMEMBERED_BYTES,
+    sizeCalculation: (_window, key) => 2 * key.length + ENTRY_BYTES,
+  });
+
+  /** @param max calls per minute */
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  /**
+   * Counts a call. A public answer says what is left only when nothing is: a shared cache would give one client's count to all.
+   * @throws {Problem} `rate-limit` when the client has no calls left this minute
+   */
+  count(key: string, reply: FastifyReply, isPublic = false): void {
+    const now = Date.now();
+    const known = this.#windows.get(key);
+    const window = known !== undefined && known.endsAt > now ? known : { calls: 0, endsAt: now + WINDOW_MS };
+    if (window !== known) this.#windows.set(key, window);
+    window.calls += 1;
+    const isOver = window.calls > this.#max;
+    if (isPublic && !isOver) return;
+    const secondsLeft = String(Math.ceil((window.endsAt - now) / 1000));
+    reply.headers({
+      'x-ratelimit-limit': String(this.#max),
+      'x-ratelimit-remaining': String(Math.max(0, this.#max - window.calls)),
+      'x-ratelimit-reset': secondsLeft,
+    });
+    if (isOver) throw new Problem(platformProblems.rateLimit, { headers: { 'retry-after': secondsLeft } });
+  }
 }
 
 /**
  * Counts a call under its address before any work is done, when it is to a public or unknown route. A call that needs a token is counted by
  * `authenticate`: under the token's subject, or under the address when the token is refused. So clients behind the same proxy do not use up
- * each other's calls. A public answer says what is left only when nothing is: a shared cache would give one client's count to all.
+ * each other's calls.
  * @throws {Problem} `rate-limit` when the address has no calls left this minute
  */
 export function limitRate(request: FastifyRequest, reply: FastifyReply, counter: RateCounter | undefined): void {
   if (counter === undefined) return;
   request.rateCounter = counter;
-  if (!request.is404 && request.routeOptions.config.public !== true) return;
-  const found = counter.hit(addressKey(request));
-  if (found.current > counter.max) refuse(counter, found, reply);
+  if (request.is404 || request.routeOptions.config.public === true) counter.count(addressKey(request), reply, true);
 }
 
 /**
@@ -45,11 +85,7 @@ export function limitRate(request: FastifyRequest, reply: FastifyReply, counter:
  * @throws {Problem} `rate-limit` when that has no calls left this minute
  */
 export function countAddress(request: FastifyRequest, reply: FastifyReply): void {
-  if (request.rateCounter !== undefined) count(request.rateCounter, addressKey(request), reply);
-}
-
-function addressKey(request: FastifyRequest): string {
-  return `address ${clientAddress(request)}`;
+  request.rateCounter?.count(addressKey(request), reply);
 }
 
 /**
@@ -57,100 +93,34 @@ function addressKey(request: FastifyRequest): string {
  * @throws {Problem} `rate-limit` when that has no calls left this minute
  */
 export function countSubject(request: FastifyRequest, reply: FastifyReply, subject: string): void {
-  if (request.rateCounter !== undefined) count(request.rateCounter, `subject ${subject}`, reply);
+  request.rateCounter?.count(`subject ${subject}`, reply);
 }
 
-function count(counter: RateCounter, key: string, reply: FastifyReply): void {
-  const found = counter.hit(key);
-  if (found.current > counter.max) refuse(counter, found, reply);
-  sayWhatIsLeft(counter, found, reply);
+function addressKey(request: FastifyRequest): string {
+  return `address ${clientAddress(request)}`;
 }
 
-function refuse(counter: RateCounter, found: RateCount, reply: FastifyReply): never {
-  sayWhatIsLeft(counter, found, reply);
-  throw new Problem(platformProblems.rateLimit, { headers: { 'retry-after': secondsLeft(found) } });
-}
-
-function sayWhatIsLeft({ max }: RateCounter, found: RateCount, reply: FastifyReply): void {
-  reply.headers({
-    'x-ratelimit-limit': String(max),
-    'x-ratelimit-remaining': String(Math.max(0, max - found.current)),
-    'x-ratelimit-reset': secondsLeft(found),
-  });
-}
-
-function secondsLeft({ ttl }: RateCount): string {
-  return String(Math.ceil(ttl / 1000));
-}
-
-/** Memory for counters, keys included: about ten thousand clients. The least recently seen is dropped first. */
-const REMEMBERED_BYTES = 2 * 1024 * 1024;
-/** Size of an entry without its key. */
-const ENTRY_BYTES = 128;
-
-/** How often a client has called in its current window. */
-interface RateCount {
-  readonly current: number;
-  /** Milliseconds until the window ends. */
-  readonly ttl: number;
-}
-
-/** Counts calls per client in windows of fixed length. */
-class RateCounter {
-  readonly max: number;
-  readonly #windowMs: number;
-  readonly #windows = new LRUCache<string, { count: number; readonly endsAt: number }>({
-    maxSize: REMEMBERED_BYTES,
-    sizeCalculation: (_window, key) => 2 * key.length + ENTRY_BYTES,
-  });
-
-  /** @param max calls per window */
-  constructor(max: number, windowMs: number) {
-    this.max = max;
-    this.#windowMs = windowMs;
-  }
-
-  /** Counts a call. */
-  hit(key: string): RateCount {
-    const now = Date.now();
-    const known = this.#windows.get(key);
-    if (known !== undefined && known.endsAt > now) {
-      known.count += 1;
-      return { current: known.count, ttl: known.endsAt - now };
-    }
-    this.#windows.set(key, { count: 1, endsAt: now + this.#windowMs });
-    return { current: 1, ttl: this.#windowMs };
-  }
-}
-
-/** Counts the open exchanges of each client, for streams, which a limit per minute does not bound. */
-interface OpenCounter {
-  /**
-   * Counts an exchange until it has ended, however it ends.
-   * @throws {Problem} `rate-limit` when the client may not open another
-   */
-  open(client: string, request: FastifyRequest): void;
-}
-
-/** @param max exchanges per client; 0 limits nothing */
-export function createOpenCounter(max: number): OpenCounter {
+/**
+ * Counts the open exchanges of each client, for streams, which a limit per minute does not bound.
+ * @param max exchanges per client; 0 limits nothing
+ * @returns counts an exchange until it has ended; throws the problem `rate-limit` when the client may not open another
+ */
+export function createOpenCounter(max: number): (client: string, request: FastifyRequest) => void {
   const counts = new Map<string, number>();
-  return {
-    open(client, request) {
-      const before = counts.get(client) ?? 0;
-      if (max > 0 && before >= max) {
-        throw new Problem(platformProblems.rateLimit, {
-          detail: 'Er staan vanaf dit adres te veel verbindingen open.',
-          headers: { 'retry-after': '30' },
-        });
-      }
-      counts.set(client, before + 1);
-      request.onClosed(() => {
-        const left = (counts.get(client) ?? 1) - 1;
-        if (left === 0) counts.delete(client);
-        else counts.set(client, left);
+  return (client, request) => {
+    const before = counts.get(client) ?? 0;
+    if (max > 0 && before >= max) {
+      throw new Problem(platformProblems.rateLimit, {
+        detail: 'Er staan vanaf dit adres te veel verbindingen open.',
+        headers: { 'retry-after': '30' },
       });
-    },
+    }
+    counts.set(client, before + 1);
+    request.onClosed(() => {
+      const left = (counts.get(client) ?? 1) - 1;
+      if (left === 0) counts.delete(client);
+      else counts.set(client, left);
+    });
   };
 }
 
@@ -219,17 +189,10 @@ export function createClientShare({ poolOf, waitMs }: ClientShareOptions): Clien
         .catch(() => {
           throw busy();
         });
-      let holders = 0;
-      const hold = (): (() => void) => {
-        holders += 1;
-        return () => {
-          holders -= 1;
-          if (holders === 0) permit.release();
-        };
-      };
+      const { hold, isReleased } = createHolder(() => permit.release());
       request.onClosed(hold());
       // The client went away while this request waited.
-      if (holders === 0) throw busy();
+      if (isReleased()) throw busy();
       request.holdShare = hold;
     });
   };
@@ -243,33 +206,191 @@ function busy(): Problem {
   return new Problem(platformProblems.unavailable, { headers: { 'retry-after': '5' } });
 }
 
-/** A subscriber has a whole IPv6 network: this many 16-bit groups identify it. */
-const IPV6_GROUPS = 4;
+/** The part of the budget for bodies that one client may hold. */
+const BODY_SHARE = 1 / 2;
+/** What a request takes in memory beside its body. */
+const REQUEST_BYTES = 1024;
 
 /**
- * The address that a call counts under: an IPv4 address, or the /64 of an IPv6 address. When a trusted proxy wrote something else into
- * `X-Forwarded-For`, the address of the connection counts: text from outside is never kept.
+ * Refuses a body whose `Content-Length` is over the limit of its route, before the more expensive check of the token.
+ * @throws {Problem}
  */
-export function clientAddress(request: FastifyRequest): string {
-  return normalise(request.ip) ?? normalise(request.socket.remoteAddress) ?? 'unknown';
+export function checkAnnouncedBody(request: FastifyRequest): void {
+  if (!request.is404 && announcedBytes(request) > (request.routeOptions.bodyLimit ?? Number.POSITIVE_INFINITY)) {
+    throw new Problem(platformProblems.bodyTooLarge);
+  }
 }
 
-/** The client that a call counts for: the subject of its verified token, else its address. */
-export function clientKey(request: FastifyRequest): string {
-  const { caller } = request;
-  return caller === undefined ? `address ${clientAddress(request)}` : `subject ${caller.kind} ${caller.subject}`;
+function announcedBytes({ headers }: FastifyRequest): number {
+  return Number(headers['content-length'] ?? 0) || 0;
 }
 
-function normalise(text: string | undefined): string | undefined {
-  // Nearly every address is this, and parsing it takes longer than all else that counts a client.
-  if (text === undefined || isIPv4(text)) return text;
-  // Some proxies append the port.
-  const bare = text.replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1').replace(/^\[([^\]]*)\](?::\d+)?$/, '$1');
-  if (!ipaddr.IPv4.isValidFourPartDecimal(bare) && !isIPv6(bare)) return undefined;
-  const address = ipaddr.process(bare);
-  if (address instanceof ipaddr.IPv4) return address.toString();
-  return `${address.parts
-    .slice(0, IPV6_GROUPS)
-    .map((group) => group.toString(16))
-    .join(':')}::`;
+/**
+ * Refuses a body that does not fit in the budget beside those in progress, since what is parsed from a body is many times as large. A body
+ * that is alone is let in whatever its size.
+ * @param maxBytes of all bodies in progress in this scope
+ */
+export function limitBodies(app: FastifyInstance, maxBytes: number): void {
+  const ofClients = new Map<string, number>();
+  let used = 0;
+  app.addHook('preParsing', (request, _reply, payload, done) => {
+    if (request.headers['transfer-encoding'] === undefined && announcedBytes(request) === 0) return done(null, payload);
+    const client = clientKey(request);
+    let taken = 0;
+    const add = (bytes: number): void => {
+      const sum = (ofClients.get(client) ?? 0) + bytes;
+      taken += bytes;
+      used += bytes;
+      if (sum > 0) ofClients.set(client, sum);
+      else ofClients.delete(client);
+    };
+    const holder = createHolder(() => add(-taken));
+    const acquire = (bytes: number): void => {
+      // After the answer, the rest of a refused body is discarded and not counted.
+      if (holder.isReleased()) return;
+      const ofClient = ofClients.get(client) ?? 0;
+      const headers = { 'retry-after': '1' };
+      if (ofClient > taken && ofClient + bytes > maxBytes * BODY_SHARE) {
+        const detail = 'Er zijn te veel grote verzoeken tegelijk; wacht op de antwoorden.';
+        throw new Problem(platformProblems.rateLimit, { detail, headers });
+      }
+      if (used > taken && used + bytes > maxBytes) throw new Problem(platformProblems.unavailable, { headers });
+      add(bytes);
+    };
+    request.holdBody = holder.hold;
+    request.onClosed(holder.hold());
+    acquire(REQUEST_BYTES);
+    return done(null, metered(payload, acquire));
+  });
 }
+
+/**
+ * Counts a body as it arrives and not by its announced length: otherwise connections that send nothing could exhaust the budget. A refusal
+ * does not destroy the request, because the answer goes out on the same connection.
+ */
+function metered(payload: RequestPayload, acquire: (bytes: number) => void): RequestPayload {
+  const meter = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      try {
+        acquire(chunk.length);
+        done(null, chunk);
+      } catch (error) {
+        done(error instanceof Error ? error : new Error(String(error)));
+      }
+    },
+  });
+  // Discards the rest: otherwise the next request on the connection would never be read.
+  meter.once('error', () => payload.resume());
+  payload.on('error', (error) => meter.destroy(error));
+  // It failed before it was read: the event has passed.
+  if (payload.errored) meter.destroy(payload.errored);
+  return payload.pipe(meter);
+}
+
+/** What is held by several at once, and released when the last one lets go. */
+function createHolder(release: () => void): { hold: () => () => void; isReleased: () => boolean } {
+  let holders = 0;
+  return {
+    hold: () => {
+      holders += 1;
+      return () => {
+        holders -= 1;
+        if (holders === 0) release();
+      };
+    },
+    isReleased: () => holders === 0,
+  };
+}
+
+/** Smaller answers go straight to the operating system. */
+const SMALL_BYTES = 16_384;
+
+/**
+ * Limits the bytes of complete answers that are not read yet: one connection can request hundreds by pipelining and read none. When the
+ * total is used up, the connection with the oldest unread answer is cut. Streamed answers have their own limit.
+ * @param maxBytes of all unread answers in this scope
+ */
+export function limitUnreadAnswers(app: FastifyInstance, maxBytes: number): void {
+  // Oldest first.
+  const unread = new Map<ServerResponse, number>();
+  let total = 0;
+  const forget = (response: ServerResponse): void => {
+    total -= unread.get(response) ?? 0;
+    unread.delete(response);
+  };
+  app.addHook('onSend', (request, { raw }, payload, done) => {
+    const bytes = typeof payload === 'string' || Buffer.isBuffer(payload) ? Buffer.byteLength(payload) : 0;
+    if (bytes >= SMALL_BYTES && !raw.destroyed) {
+      for (const oldest of unread.keys()) {
+        if (total + bytes <= maxBytes) break;
+        forget(oldest);
+        oldest.destroy();
+      }
+      unread.set(raw, bytes);
+      total += bytes;
+      request.onClosed(() => forget(raw));
+    }
+    done(null, payload);
+  });
+}
+
+/** Most members of an object in a body; no contract names a tenth of that. */
+const MAX_MEMBERS = 1000;
+/** A smaller body cannot hold enough members to matter. */
+const SCANNED_BYTES = 16_384;
+const TOO_MANY = {
+  name: '',
+  code: 'maxProperties',
+  reason: `een object in de inhoud heeft meer dan ${MAX_MEMBERS} leden`,
+};
+
+const [QUOTE, BACKSLASH, COLON, OPEN, CLOSE] = Buffer.from('"\\:{}');
+
+/**
+ * Whether a JSON text has an object with more members than any contract has. Parsing many distinct names takes far longer than this scan of
+ * the bytes, and explaining what is wrong with each takes longer still. For text that is not JSON the result means nothing.
+ */
+export function isCrowded(text: Uint8Array): boolean {
+  if (text.length <= SCANNED_BYTES) return false;
+  const outer: number[] = [];
+  let members = 0;
+  for (let i = 0; i < text.length; i += 1) {
+    const byte = text[i];
+    if (byte === QUOTE) {
+      for (i += 1; i < text.length && text[i] !== QUOTE; i += 1) if (text[i] === BACKSLASH) i += 1;
+    } else if (byte === COLON) {
+      members += 1;
+      if (members > MAX_MEMBERS) return true;
+    } else if (byte === OPEN) {
+      outer.push(members);
+      members = 0;
+    } else if (byte === CLOSE) {
+      members = outer.pop() ?? 0;
+    }
+  }
+  return false;
+}
+
+/** Reads JSON bodies strictly: UTF-8 or nothing (RFC 8259 8.1), no `__proto__`; every other media type is refused. */
+export const jsonBody = fp(
+  async (app: FastifyInstance) => {
+    const parse = app.getDefaultJsonParser('error', 'error');
+    const batchPerTick = createBatchPerTick();
+    app.removeAllContentTypeParsers();
+    app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+      if (hasOtherCharset(request.headers['content-type'])) {
+        return done(new Problem(platformProblems.unsupportedMediaType, { detail: 'De tekenset moet UTF-8 zijn.' }));
+      }
+      if (!isUtf8(body)) {
+        return done(new Problem(platformProblems.invalidRequest, { detail: 'De inhoud is geen geldige UTF-8.' }));
+      }
+      if (isCrowded(body)) {
+        return done(
+          new Problem(platformProblems.invalidRequest, { detail: TOO_MANY.reason, invalidParams: [TOO_MANY] }),
+        );
+      }
+      return batchPerTick(() => parse(request, body.toString(), done));
+    });
+  },
+  { name: 'json-body' },
+);

@@ -6,9 +6,10 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { isDatabaseBusy, isDatabaseUnavailable, isOutcomeUnknown } from '../database/database-unavailable.ts';
 import { PoolBusyError } from '../database/pool.ts';
 import { Problem, type ProblemKind } from '../lib/problem.ts';
-import { SECURITY_HEADERS, traceIdsOf } from './headers.ts';
+import { traceIds } from '../lib/trace-context.ts';
+import { InvalidRequestError } from './contract.ts';
+import { SECURITY_HEADERS, traceOf } from './headers.ts';
 import { platformProblems as kinds } from './problems.ts';
-import { InvalidRequestError } from './request-validator.ts';
 
 /** How an area's errors differ from plain problem documents. */
 export interface ProblemStyle {
@@ -98,7 +99,7 @@ export function toProblem(error: unknown): Problem {
 
 /** Shed load has no cause, and logging it must be cheap: one line without a stack. */
 function logFailure(problem: Problem, request: FastifyRequest): void {
-  const ids = traceIdsOf(request);
+  const ids = traceIds(traceOf(request));
   if (problem.cause === undefined) request.log.warn(ids, problem.message);
   else request.log.error({ err: problem.cause, ...ids }, problem.message);
 }

@@ -1,9 +1,18 @@
-/** What belongs to the process as a whole: its settings, clock and address, and the signal that it stops. */
+/** What the parts of the service share: settings, clock, address and end of the process; metrics; what is reported to operators; the database. */
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { databaseChecks, slowStatements } from '../database/checks.ts';
+import { type Database, openDatabase } from '../database/open-database.ts';
+import type { ProblemKind } from '../lib/problem.ts';
 import type { Clock } from '../lib/time.ts';
+import type { OperatorSection, ReadinessCheck } from '../seams/operations.ts';
+import type { ForwardPolicy } from '../seams/processing-log.ts';
+import type { ProofWriters } from '../seams/proof-log.ts';
+import { openStoreHooks } from '../seams/store-hooks.ts';
 import type { Config } from '../settings/read-config.ts';
+import { platformProblems } from './problems.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -13,6 +22,16 @@ declare module 'fastify' {
     readonly publicBaseUrl: () => string;
     /** Fires when the process begins to stop: streams and waiting loops end on it. */
     readonly stopping: AbortSignal;
+    readonly metrics: Registry;
+    readonly readiness: Collected<ReadinessCheck>;
+    readonly operatorPage: Collected<OperatorSection>;
+    /** Every problem that has a page at `/problems/<slug>`. */
+    readonly problemKinds: Collected<ProblemKind>;
+    readonly database: Database;
+    /** The proof logs that are switched on. */
+    readonly proof: ProofWriters;
+    /** What of the processing log is forwarded. */
+    readonly forward: ForwardPolicy;
   }
 }
 
@@ -51,3 +70,117 @@ export function listenAddress({ server }: FastifyInstance, { host, port }: { hos
 function isAddressInfo(address: unknown): address is AddressInfo {
   return typeof address === 'object' && address !== null && 'port' in address;
 }
+
+/** The registry, with the process (processor, memory, event loop) and every answer measured. */
+export const metrics = fp(
+  async (app: FastifyInstance) => {
+    const registry = new Registry();
+    const { organisation } = app.settings.server;
+    if (organisation !== undefined) registry.setDefaultLabels({ organisation });
+    collectDefaultMetrics({ register: registry });
+    app.decorate('metrics', registry);
+    measureRequests(app, registry);
+  },
+  { name: 'metrics', dependencies: ['service'] },
+);
+
+/** Measures every answer by route pattern, never by address, which may contain a personal identifier. */
+function measureRequests(app: FastifyInstance, registry: Registry): void {
+  const durations = new Histogram({
+    name: 'koppelvlak_http_request_duration_seconds',
+    help: 'Time from the head of a request to the end of its answer',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
+    registers: [registry],
+  });
+  // Cached by combination, because resolving labels costs more than counting; there are few combinations.
+  const observers = new Map<string, ReturnType<typeof durations.labels>>();
+  app.addHook('onResponse', (request, reply, done) => {
+    const { method } = request;
+    const route = request.routeOptions.url ?? 'unknown';
+    const key = `${method} ${route} ${reply.statusCode}`;
+    let observer = observers.get(key);
+    if (observer === undefined) {
+      observer = durations.labels({ method, route, status: reply.statusCode });
+      observers.set(key, observer);
+    }
+    observer.observe(reply.elapsedTime / 1000);
+    done();
+  });
+}
+
+/** What plugins add while the server is put together. */
+interface Collected<T> {
+  add(...more: readonly T[]): void;
+  readonly all: readonly T[];
+}
+
+function collected<T>(...first: readonly T[]): Collected<T> {
+  const all = [...first];
+  return { all, add: (...more) => void all.push(...more) };
+}
+
+export const operations = fp(
+  async (app: FastifyInstance) => {
+    app.decorate('readiness', collected<ReadinessCheck>());
+    app.decorate('operatorPage', collected<OperatorSection>());
+    app.decorate('problemKinds', collected<ProblemKind>(...Object.values(platformProblems)));
+  },
+  { name: 'operations' },
+);
+
+/** Opens the database, and migrates it when configured so. */
+export const database = fp(
+  async (app: FastifyInstance) => {
+    const { settings, clock, metrics, log } = app;
+    const opened = await openDatabase({ config: settings, log, purpose: 'service' });
+    app.decorate('database', opened);
+    app.addHook('onClose', opened.close);
+    app.readiness.add(...databaseChecks({ database: opened, clock, areas: settings.server.areas }));
+    app.operatorPage.add(slowStatements(opened.pool));
+    measurePools(metrics, opened);
+  },
+  { name: 'database', dependencies: ['service', 'operations', 'metrics'] },
+);
+
+function measurePools(metrics: Registry, opened: Database): void {
+  const pools = Object.entries({
+    own: opened.pool,
+    ...opened.shares,
+    'verwerkingenlog-reads': opened.pipelinePool,
+    'raadsfeed-reads': opened.readPool,
+    ...(opened.replicaPool === undefined ? {} : { 'raadsfeed-replica': opened.replicaPool }),
+    retention: opened.prunePool,
+  });
+  new Gauge({
+    name: 'koppelvlak_database_pool_connections',
+    help: 'Connections of each share: in total, and idle',
+    labelNames: ['pool', 'state'],
+    registers: [metrics],
+    collect() {
+      for (const [pool, { totalCount, idleCount }] of pools) {
+        this.set({ pool, state: 'total' }, totalCount);
+        this.set({ pool, state: 'idle' }, idleCount);
+      }
+    },
+  });
+  new Gauge({
+    name: 'koppelvlak_database_pool_waiting',
+    help: 'Callers that wait for a connection of each share',
+    labelNames: ['pool'],
+    registers: [metrics],
+    collect() {
+      for (const [pool, { waitingCount }] of pools) this.set({ pool }, waitingCount);
+    },
+  });
+}
+
+/** What extensions do in the transactions of the interfaces. */
+export const storeHooks = fp(
+  async (app: FastifyInstance) => {
+    const { proof, forward } = await openStoreHooks(app.settings);
+    app.decorate('proof', proof);
+    app.decorate('forward', forward);
+  },
+  { name: 'store-hooks', dependencies: ['service'] },
+);

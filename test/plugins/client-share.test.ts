@@ -1,9 +1,9 @@
 /** A client that hangs up: its request counts until the work for it has ended. */
 import fastify from 'fastify';
 import { afterEach, expect, it } from 'vitest';
-import { routes } from '../../src/plugins/contract.ts';
 import { createClientShare } from '../../src/plugins/limits.ts';
 import { requests } from '../../src/plugins/requests.ts';
+import { routes } from '../../src/plugins/routes.ts';
 import { openPool } from '../database/support.ts';
 
 const app = fastify();

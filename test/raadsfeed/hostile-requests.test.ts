@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import Fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { routes } from '../../src/plugins/contract.ts';
 import { acceptedEncoding } from '../../src/plugins/headers.ts';
 import { requests } from '../../src/plugins/requests.ts';
+import { routes } from '../../src/plugins/routes.ts';
 import { createHeadCache } from '../../src/raadsfeed/feed/head.ts';
 import { createResponseCache } from '../../src/raadsfeed/feed/response-cache.ts';
 import { document, type FeedServer, quiet, silentListener, startFeed } from './support.ts';

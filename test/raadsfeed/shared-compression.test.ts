@@ -1,8 +1,8 @@
 /** An answer that is asked for by many at once, and is in no cache yet, is compressed once; who has it already makes no body. */
 import Fastify from 'fastify';
 import { expect, it } from 'vitest';
-import { routes } from '../../src/plugins/contract.ts';
 import { requests } from '../../src/plugins/requests.ts';
+import { routes } from '../../src/plugins/routes.ts';
 import { createHeadCache } from '../../src/raadsfeed/feed/head.ts';
 import { createResponseCache } from '../../src/raadsfeed/feed/response-cache.ts';
 import { quiet, silentListener } from './support.ts';

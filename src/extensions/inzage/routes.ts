@@ -86,7 +86,7 @@ export async function serveInzage(server: FastifyInstance, needs: InzageNeeds): 
       return undefined;
     }
     // Under a keyed hash: the number itself is kept nowhere.
-    readings.open(needs.log.keys.hash(needs.log.keys.current, 'BSN', session.bsn), request);
+    readings(needs.log.keys.hash(needs.log.keys.current, 'BSN', session.bsn), request);
     return session;
   };
 

@@ -4,7 +4,8 @@ import { gunzip } from 'node:zlib';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Problem } from '../../lib/problem.ts';
 import type { Permit, Semaphore } from '../../lib/scheduling.ts';
-import { hasOtherCharset, isCrowded } from '../../plugins/bodies.ts';
+import { hasOtherCharset } from '../../plugins/headers.ts';
+import { isCrowded } from '../../plugins/limits.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import { MEDIA_TYPES, type OtlpForm } from './otlp.ts';
 

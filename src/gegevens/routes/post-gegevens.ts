@@ -11,11 +11,10 @@ import { Problem } from '../../lib/problem.ts';
 import type { Clock } from '../../lib/time.ts';
 import { traceIds } from '../../lib/trace-context.ts';
 import { callerOf } from '../../plugins/auth.ts';
-import { hasOtherCharset } from '../../plugins/bodies.ts';
+
 import { endSlowReader, requestClosedSignal } from '../../plugins/connections.ts';
 import type { RequestHook, RequestOf } from '../../plugins/contract.ts';
-import { fscTransaction, headerValues, traceOf } from '../../plugins/headers.ts';
-import { clientKey } from '../../plugins/limits.ts';
+import { clientKey, fscTransaction, hasOtherCharset, headerValues, traceOf } from '../../plugins/headers.ts';
 import type { Caller } from '../../plugins/oauth/token.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import type { ProcessingContext, ProcessingLog } from '../../seams/processing-log.ts';

@@ -1,10 +1,10 @@
 /** A part of the service that answers people: the limits of every mount, but errors as pages, and a policy that lets in nothing of others. */
 
 import type { FastifyInstance } from 'fastify';
-import { publicUnlessSaid } from '../contract.ts';
 import { PAGES_POLICY } from '../headers.ts';
-import { mountScope, type ScopeOptions } from '../mount.ts';
 import type { ProblemBody } from '../problem-reply.ts';
+import { mountScope, type ScopeOptions } from '../requests.ts';
+import { publicUnlessSaid } from '../routes.ts';
 import { heading, type Page, paragraph, renderPage, type Site } from './page.ts';
 import { html } from './template.ts';
 

@@ -5,7 +5,7 @@ import { reasonOf } from '../../lib/log.ts';
 import type { Clock } from '../../lib/time.ts';
 import type { OperatorCell, OperatorSection } from '../../seams/operations.ts';
 import { type Html, type HtmlValue, html, trusted } from '../html/template.ts';
-import type { Conditions, DatedCondition } from './conditions.ts';
+import type { Conditions, DatedCondition } from '../management.ts';
 import { SAMPLE_MS, type Samples, type Series } from './samples.ts';
 
 /** Seconds after which a browser reads the page again. */

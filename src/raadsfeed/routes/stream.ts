@@ -2,7 +2,8 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { operations } from '../../contracts/raadsfeed.ts';
 import { Problem } from '../../lib/problem.ts';
 import type { Contract, RequestOf } from '../../plugins/contract.ts';
-import { clientAddress, createOpenCounter } from '../../plugins/limits.ts';
+import { clientAddress } from '../../plugins/headers.ts';
+import { createOpenCounter } from '../../plugins/limits.ts';
 import { assertSameEpoch, resolveCursor, resolveNumber } from '../feed/cursor.ts';
 import type { Streams } from '../feed/stream.ts';
 import { raadsfeedProblems } from '../problems.ts';
@@ -38,7 +39,7 @@ export function streamRoute(
     // Of a connection that is closed already there is no `close` event any more.
     if (reply.raw.destroyed) return reply.hijack();
     const client = clientAddress(request);
-    perAddress.open(client, request);
+    perAddress(client, request);
     // Counted before the first wait, or many at once would all pass; until the exchange ends, a stream or not.
     open += 1;
     reply.raw.once('close', () => {

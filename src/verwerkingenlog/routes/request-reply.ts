@@ -8,9 +8,9 @@ import type { Clock } from '../../lib/time.ts';
 import { callerOf, insufficientScope } from '../../plugins/auth.ts';
 import { requestClosedSignal } from '../../plugins/connections.ts';
 import type { Contract, ServeOptions } from '../../plugins/contract.ts';
+import { MAX_FAULTS } from '../../plugins/faults.ts';
 import { fscTransaction, traceOf } from '../../plugins/headers.ts';
 import { platformProblems } from '../../plugins/problems.ts';
-import { MAX_FAULTS } from '../../plugins/request-validator.ts';
 import type { ProcessingContext } from '../../seams/processing-log.ts';
 import { type Categorie, functieOf, type Handeling } from '../domain/access.ts';
 import {

@@ -1,0 +1,120 @@
+/** What a schema validator found, as the faulty parts of a request that an answer names. */
+import type { ErrorObject } from 'ajv';
+import { isRecord } from '../lib/json/json-value.ts';
+import type { InvalidParam } from '../lib/problem.ts';
+
+/** Faults that one answer names; a body of a megabyte can have a million, and the first thousand show the pattern. */
+export const MAX_FAULTS = 1000;
+const MAX_NAME = 200;
+
+/**
+ * The faults that a validator found, named by place, at most `MAX_FAULTS`. Faults that only repeat another in vaguer words are left
+ * out. The work grows with the number of errors and no faster: a caller chooses how many there are.
+ */
+export function invalidParams(errors: ErrorObject[]): InvalidParam[] {
+  const formats = new Set(errors.filter(({ keyword }) => keyword === 'format').map(({ instancePath }) => instancePath));
+  const named: InvalidParam[] = [];
+  for (const error of errors) {
+    if (named.length >= MAX_FAULTS) break;
+    if (!isSaid(error, formats)) named.push(fault(error));
+  }
+  return distinct(named);
+}
+
+function fault(error: ErrorObject): InvalidParam {
+  return {
+    name: shortened([...error.instancePath.split('/').slice(1), ...ownMember(error)].map(unescapeStep).join('.')),
+    code:
+      error.keyword === 'additionalProperties' || error.keyword === 'unevaluatedProperties' ? 'unknown' : error.keyword,
+    reason: faultReason(error),
+  };
+}
+
+/** A caller chooses how long the names of unknown members are; an answer repeats so much of them as shows which is meant. */
+function shortened(name: string): string {
+  return name.length <= MAX_NAME ? name : `${name.slice(0, MAX_NAME).toWellFormed()}…`;
+}
+
+/**
+ * A failed combination is reported by the faults of its branches, unless several of them fit, and a wrong form of text by the name of its
+ * format.
+ */
+function isSaid({ keyword, params, instancePath }: ErrorObject, formats: ReadonlySet<string>): boolean {
+  if (keyword === 'oneOf') return params.passingSchemas === null;
+  if (keyword === 'pattern') return formats.has(instancePath);
+  return keyword === 'if' || keyword === 'anyOf';
+}
+
+/** Two branches of one schema may find the same fault. */
+export function distinct(faults: readonly InvalidParam[]): InvalidParam[] {
+  return [...new Map(faults.map((fault) => [`${fault.name} ${fault.code} ${fault.reason}`, fault])).values()];
+}
+
+/** A missing or unknown member is reported on its parent; it is the member that the caller looks for. */
+function ownMember(error: ErrorObject): string[] {
+  const { missingProperty, additionalProperty, unevaluatedProperty } = isRecord(error.params) ? error.params : {};
+  const member = missingProperty ?? additionalProperty ?? unevaluatedProperty;
+  return typeof member === 'string' ? [member.replaceAll('~', '~0').replaceAll('/', '~1')] : [];
+}
+
+function unescapeStep(step: string): string {
+  return step.replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
+type Reason = (value: unknown, error: ErrorObject) => string;
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'tekst',
+  integer: 'een geheel getal',
+  number: 'een getal',
+  boolean: '`true` of `false`',
+  object: 'een object',
+  array: 'een lijst',
+  null: '`null`',
+};
+
+const REASONS: Readonly<Record<string, Reason>> = {
+  type: (types) =>
+    `moet ${[types]
+      .flat()
+      .map((type) => TYPES[String(type)] ?? String(type))
+      .join(' of ')} zijn`,
+  required: () => 'ontbreekt',
+  additionalProperties: () => 'is niet bekend',
+  unevaluatedProperties: () => 'is niet bekend',
+  enum: (values) => `moet een van deze waarden zijn: ${[values].flat().join(', ')}`,
+  const: (value) => `moet ${JSON.stringify(value)} zijn`,
+  minimum: (limit) => `moet minstens ${limit} zijn`,
+  maximum: (limit) => `mag hoogstens ${limit} zijn`,
+  exclusiveMinimum: (limit) => `moet groter dan ${limit} zijn`,
+  exclusiveMaximum: (limit) => `moet kleiner dan ${limit} zijn`,
+  minLength: (limit) => `moet minstens ${limit} teken(s) hebben`,
+  maxLength: (limit) => `mag hoogstens ${limit} tekens hebben`,
+  minItems: (limit) => `moet minstens ${limit} onderdeel of onderdelen hebben`,
+  maxItems: (limit) => `mag hoogstens ${limit} onderdelen hebben`,
+  minProperties: (limit) => `moet minstens ${limit} gegeven(s) hebben`,
+  maxProperties: (limit) => `mag hoogstens ${limit} gegevens hebben`,
+  uniqueItems: () => 'mag geen onderdeel tweemaal hebben',
+  pattern: (pattern) => `heeft niet de juiste vorm (${pattern})`,
+  format: (format) => `is geen geldige waarde van de soort \`${format}\``,
+  dependentRequired: (_value, { params }) => `vraagt ook om ${params.missingProperty}`,
+  not: () => 'is hier niet toegestaan',
+  false: () => 'is hier niet toegestaan',
+  'false schema': () => 'is hier niet toegestaan',
+  oneOf: () => 'past niet bij precies een van de toegestane vormen',
+};
+
+/** Says in Dutch what is wrong with a value, from a validator's fault. The value itself is not repeated: it may be personal. */
+export function faultReason(error: ErrorObject): string {
+  return REASONS[error.keyword]?.(error.schema ?? limitOf(error), error) ?? 'is niet geldig';
+}
+
+/** The bound that a fault speaks of; the schema itself is there only with Ajv's `verbose`. */
+function limitOf({ params }: ErrorObject): unknown {
+  return params.limit ?? params.type ?? params.allowedValues ?? params.allowedValue ?? params.pattern ?? params.format;
+}
+
+/** All faults in one sentence, for `detail`. */
+export function summary(faults: readonly InvalidParam[]): string {
+  return faults.map(({ name, reason }) => (name === '' ? reason : `${name}: ${reason}`)).join('; ');
+}
