@@ -88,8 +88,6 @@ create table diwoo.sitemap (
   -- Documents in it now.
   aantal integer not null,
   gewijzigd timestamptz not null,
-  -- Grows with every change.
-  versie bigint not null default 1,
   primary key (categorie, organisatiecode, pagina)
 );
 grant select, insert, update, delete on diwoo.sitemap to koppelvlak_dienst;

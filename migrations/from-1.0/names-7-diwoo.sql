@@ -18,3 +18,4 @@ alter index diwoo.reeks_pkey rename to series_pkey;
 alter table diwoo.documents rename constraint stuk_check to documents_check;
 alter table diwoo.documents rename constraint stuk_check1 to documents_check1;
 alter table diwoo.position rename constraint positie_enkel_check to position_only_row_check;
+alter table diwoo.sitemap drop column versie;

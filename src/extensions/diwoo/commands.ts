@@ -15,49 +15,27 @@ function diwooCommand(terminal: Terminal): Command {
     .addCommand(robotsCommand(terminal));
 }
 
-/** Documents that are read at once when they are listed. */
-const LIST_PAGE = 1000;
-
 function reportCommand(terminal: Terminal): Command {
   return new Command('report')
     .description('what is offered, and what is left out with the reason')
-    .option('--list', 'also name each current document that is left out')
     .option('--json', 'one machine-readable result')
-    .addHelpText('after', '\nExample:\n  $ koppelvlak diwoo report --list')
-    .action((options: { list?: boolean; json?: boolean }) =>
+    .addHelpText('after', '\nExample:\n  $ koppelvlak diwoo report')
+    .action((options: { json?: boolean }) =>
       runCommand(terminal, options, async ({ database: { pool }, output }) => {
-        const { countLeftOut, countOffered, listLeftOut, REASONS } = await import('./report.ts');
+        const { countLeftOut, countOffered, REASONS } = await import('./report.ts');
         const offered = await countOffered(pool);
         const leftOut = await countLeftOut(pool);
-        const documents = [];
-        if (options.list === true) {
-          for (let page = await listLeftOut(pool, { after: undefined, limit: LIST_PAGE }); page.length > 0; ) {
-            // A list of a million is written as it is read.
-            if (options.json === true) documents.push(...page);
-            else for (const one of page) output.line(`${one.reason}: ${one.organisatiecode}/${one.bronidentificatie}`);
-            page = await listLeftOut(pool, { after: page.at(-1), limit: LIST_PAGE });
-          }
-        }
-        output.result({ offered, leftOut, ...(options.list === true ? { documents } : {}) }, () => {
-          const rows = offered.map((one) => [
-            one.organisatiecode,
-            `infocat${String(one.categorie).padStart(3, '0')}`,
-            ...[String(one.documents), String(one.sitemaps)],
-          ]);
+        output.result({ offered, leftOut }, () => {
+          const rows = offered.map(({ organisatiecode, categorie, documents, sitemaps }) =>
+            [organisatiecode, `infocat${String(categorie).padStart(3, '0')}`, documents, sitemaps].map(String),
+          );
           output.line(
             rows.length === 0
               ? 'No document is offered; is RAADSFEED_DIWOO on?'
               : table(['organisation', 'category', 'documents', 'sitemaps'], rows),
           );
-          if (leftOut.length === 0) output.line('No document is left out.');
-          else {
-            output.line(
-              table(
-                ['left out', 'documents', 'why'],
-                leftOut.map(({ reason, documents: count }) => [reason, String(count), REASONS[reason]]),
-              ),
-            );
-          }
+          const left = leftOut.map(({ reason, documents }) => [reason, String(documents), REASONS[reason]]);
+          output.line(left.length === 0 ? 'No document is left out.' : table(['left out', 'documents', 'why'], left));
         });
       }),
     );
@@ -73,28 +51,18 @@ function robotsCommand(terminal: Terminal): Command {
         const { countHosts } = await import('./report.ts');
         const { robotsLines } = await import('./routes.ts');
         const base = publicBaseUrl();
-        const hosts = Map.groupBy(await countHosts(database.pool), ({ host }) => host);
-        const categories = [...new Set([...hosts.values()].flat().map(({ categorie }) => categorie))].sort(
-          (a, b) => a - b,
-        );
         const own = new URL(base).host;
-        const results = [
-          { host: own, documents: 0, lines: robotsLines(base, categories) },
-          ...[...hosts]
-            .filter(([host]) => host !== own)
-            .map(([host, counts]) => ({
-              host,
-              documents: counts.reduce((sum, { documents }) => sum + documents, 0),
-              lines: robotsLines(
-                base,
-                counts.map(({ categorie }) => categorie),
-              ),
-            })),
-        ].map((result) =>
-          result.host === own
-            ? { ...result, documents: (hosts.get(own) ?? []).reduce((sum, { documents }) => sum + documents, 0) }
-            : result,
-        );
+        const counts = await countHosts(database.pool);
+        const results = [...new Set([own, ...counts.map(({ host }) => host)])].map((host) => {
+          const here = counts.filter((count) => count.host === host);
+          const named = host === own ? counts : here;
+          const categories = [...new Set(named.map(({ categorie }) => categorie))].sort((a, b) => a - b);
+          return {
+            host,
+            documents: here.reduce((sum, { documents }) => sum + documents, 0),
+            lines: robotsLines(base, categories),
+          };
+        });
         output.result(results, () => {
           for (const { host, documents, lines } of results) {
             output.line(`# https://${host}/robots.txt (files offered on this host: ${documents})`);

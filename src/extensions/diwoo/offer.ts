@@ -93,7 +93,8 @@ function cleanTitle(text: string): string {
     .replace(/\s+/g, ' ')
     .trim()
     .slice(0, MAX_TITLE)
-    .replace(/[\ud800-\udbff]$/, '');
+    .replace(/[\ud800-\udbff]$/, '')
+    .toWellFormed();
 }
 
 /** The day of a date or of a moment, as the source wrote it; `undefined` when the calendar does not have it. */

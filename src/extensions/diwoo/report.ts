@@ -58,26 +58,6 @@ export async function countLeftOut(db: Db): Promise<LeftOutCount[]> {
   return rows;
 }
 
-export interface LeftOutDocument {
-  readonly organisatiecode: string;
-  readonly bronidentificatie: string;
-  readonly reason: Reason;
-}
-
-/** Current documents that are left out, in pages. @param after the last one of the page before */
-export async function listLeftOut(
-  db: Db,
-  { after, limit }: { readonly after: LeftOutDocument | undefined; readonly limit: number },
-): Promise<LeftOutDocument[]> {
-  const { rows } = await db.query<LeftOutDocument>(
-    `select organisatiecode, bronidentificatie, reden as reason from diwoo.documents
-      where reden is not null and (reden, organisatiecode, bronidentificatie) > ($1::text, $2::text, $3::text)
-      order by reden, organisatiecode, bronidentificatie limit $4::integer`,
-    [after?.reason ?? '', after?.organisatiecode ?? '', after?.bronidentificatie ?? '', limit],
-  );
-  return rows;
-}
-
 export interface HostCount {
   readonly host: string;
   readonly categorie: number;

@@ -72,31 +72,8 @@ export async function readIndex(db: Db, categorie: number, baseUrl: string): Pro
     .markup;
 }
 
-/** What a sitemap depends on, beside its documents. */
-export interface SitemapState {
-  readonly gewijzigd: Date;
-  readonly versie: number;
-  /** What the organisation is called; its code when the feed has no name. */
-  readonly naam: string;
-}
-
 /** Longest name of an organisation that is written, in characters. */
 const MAX_NAME = 200;
-
-/** @returns `undefined` when the sitemap holds nothing */
-export async function readSitemapState(
-  db: Db,
-  { organisatiecode, categorie, pagina }: SitemapName,
-): Promise<SitemapState | undefined> {
-  const { rows } = await db.query<SitemapState>({
-    name: 'raadsfeed-diwoo-sitemap',
-    text: `select s.gewijzigd, s.versie, left(coalesce(o.naam, s.organisatiecode), ${MAX_NAME}) as naam
-             from diwoo.sitemap s left join raadsfeed.organisatie o using (organisatiecode)
-            where s.categorie = $1::integer and s.organisatiecode = $2::text and s.pagina = $3::integer and s.aantal > 0`,
-    values: [categorie, organisatiecode, pagina],
-  });
-  return rows[0];
-}
 
 /** A document as a sitemap has it. */
 export interface Offered {
@@ -109,17 +86,17 @@ export interface Offered {
   readonly creatiedatum: string | null;
   readonly ontvangen: string;
   readonly formaat: string | null;
+  /** What the organisation is called; its code when the feed has no name. */
+  readonly naam: string;
 }
 
 /** The documents of a sitemap, in the order of their places. */
-export async function readDocuments(
-  db: Db,
-  { organisatiecode, categorie, pagina }: SitemapName,
-): Promise<readonly Offered[]> {
+export async function readDocuments(db: Db, { organisatiecode, categorie, pagina }: SitemapName): Promise<Offered[]> {
   const { rows } = await db.query<Offered>({
     name: 'raadsfeed-diwoo-stukken',
-    text: `select organisatiecode, categorie, loc, gewijzigd, titel, creatiedatum::text, ontvangen::text, formaat
-             from diwoo.documents
+    text: `select organisatiecode, categorie, loc, gewijzigd, titel, creatiedatum::text, ontvangen::text, formaat,
+                  left(coalesce(o.naam, organisatiecode), ${MAX_NAME}) as naam
+             from diwoo.documents left join raadsfeed.organisatie o using (organisatiecode)
             where organisatiecode = $1::text and categorie = $2::integer and pagina = $3::integer and plaats is not null
             order by plaats`,
     values: [organisatiecode, categorie, pagina],
@@ -130,30 +107,30 @@ export async function readDocuments(
 /** Documents that are written in one go, before others get their turn. */
 const BATCH = 250;
 
-export async function renderSitemap(documents: readonly Offered[], publisher: string): Promise<string> {
+export async function renderSitemap(documents: readonly Offered[]): Promise<string> {
   let text =
     `<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="${SITEMAP}" xmlns:diwoo="${DIWOO}" ` +
     `xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="${SCHEMAS}">\n`;
   for (let at = 0; at < documents.length; at += BATCH) {
     if (at > 0) await setImmediate();
-    for (const document of documents.slice(at, at + BATCH)) text += renderDocument(document, publisher);
+    for (const document of documents.slice(at, at + BATCH)) text += renderDocument(document);
   }
   return `${text}</urlset>\n`;
 }
 
+/** Documents of one sitemap: with that it stays below 50 000 addresses and 50 MB, whatever is in it and however it changes. */
+export const SITEMAP_PLACES = 5000;
+
 /** Most bytes of one document as `renderDocument` writes it: so many that `SITEMAP_PLACES` of them stay below 50 MB (52 428 800 bytes). */
 export const MAX_ENTRY_BYTES = 10_400;
 
-export function renderDocument(document: Offered, publisher: string): string {
-  return html`<url><loc>${document.loc}</loc><lastmod>${document.gewijzigd.toISOString()}</lastmod><diwoo:Document><diwoo:DiWoo>${metadata(document, publisher)}</diwoo:DiWoo></diwoo:Document></url>\n`
+export function renderDocument(document: Offered): string {
+  return html`<url><loc>${document.loc}</loc><lastmod>${document.gewijzigd.toISOString()}</lastmod><diwoo:Document><diwoo:DiWoo>${metadata(document)}</diwoo:DiWoo></diwoo:Document></url>\n`
     .markup;
 }
 
 /** The one place that knows the elements of `diwoo:DiWoo`, in the order of the schema (which is an `xs:all`: it asks for none). */
-function metadata(
-  { organisatiecode, categorie, titel, creatiedatum, formaat, ontvangen }: Offered,
-  naam: string,
-): Html {
+function metadata({ organisatiecode, categorie, titel, creatiedatum, formaat, ontvangen, naam }: Offered): Html {
   const category = categoryTerm(categorie);
   const publisher: Term = { resource: organisationAddress(organisatiecode), label: naam };
   return html`<diwoo:publisher${refer(publisher)}</diwoo:publisher>

@@ -1,304 +1,289 @@
-/** Writes what changed in the feed into the index, a batch in a fixed number of statements. Runs in the transaction of the position. */
-
+/**
+ * Writes what changed in the feed into the index, a batch in a fixed number of statements; runs in the transaction of the position. A
+ * document keeps its place while its address and category stay; one that comes, or comes back, gets the next place of its organisation and
+ * category. Of documents with the same address one is offered: who has the place keeps it, else who came first.
+ */
+import type { QueryResultRow } from 'pg';
 import type { Db } from '../../database/transaction.ts';
 import type { Resource } from '../../raadsfeed/domain/resource.ts';
-import { MOST_REMOVED } from '../../raadsfeed/store/follow-index.ts';
-import type { ItemState, Offer } from './offer.ts';
-import {
-  type Document,
-  documentKey,
-  type Place,
-  placeDocuments,
-  SITEMAP_PLACES,
-  type TouchedSitemap,
-  touchedSitemaps,
-} from './place-documents.ts';
+import { type FeedChange, MOST_REMOVED } from '../../raadsfeed/store/follow-index.ts';
+import { toItemState, toOffer } from './offer.ts';
+import { SITEMAP_PLACES } from './sitemaps.ts';
 
-interface Changed {
-  readonly resource: Resource;
-  readonly sequenceNumber: number;
-  readonly storedAt: Date;
+/** A sitemap in which something changed. */
+interface Touched {
+  readonly organisatiecode: string;
+  readonly categorie: number;
+  readonly pagina: number;
+  readonly gewijzigd: Date;
 }
 
-/** A change of the feed; without `offer` or `item` the resource is gone. */
-export type IndexChange = Changed &
-  (
-    | { readonly resourceType: 'Informatieobject'; readonly offer: Offer | undefined }
-    | { readonly resourceType: 'Agendapunt'; readonly item: ItemState | undefined }
-  );
+/** Runs a statement over rows, which it has as the JSON of `$1`. */
+async function withRows<R extends QueryResultRow>(
+  db: Db,
+  name: string,
+  text: string,
+  rows: readonly object[],
+  ...more: readonly unknown[]
+): Promise<R[]> {
+  if (rows.length === 0) return [];
+  return (await db.query<R>({ name: `raadsfeed-diwoo-${name}`, text, values: [JSON.stringify(rows), ...more] })).rows;
+}
 
-type DocumentChange = Extract<IndexChange, { resourceType: 'Informatieobject' }>;
-type ItemChange = Extract<IndexChange, { resourceType: 'Agendapunt' }>;
+const KEYS = 'json_to_recordset($1::json) as g (organisatiecode text, bronidentificatie text)';
 
 /** Applies changes, at most one of each resource. */
-export async function writeIndex(db: Db, latest: readonly IndexChange[]): Promise<void> {
-  if (latest.length === 0) return;
-  const documents = latest.filter((change): change is DocumentChange => change.resourceType === 'Informatieobject');
-  const items = latest.filter((change): change is ItemChange => change.resourceType === 'Agendapunt');
+export async function writeIndex(db: Db, changes: readonly FeedChange[]): Promise<void> {
+  const items = changes.filter(({ resourceType }) => resourceType === 'Agendapunt');
   await writeItems(db, items);
-  await writeReferences(db, documents);
-  const changed = documents.map(({ resource, sequenceNumber: nummer, storedAt: gewijzigd, offer }) => ({
-    ...{ key: documentKey(resource), document: { ...resource, nummer, gewijzigd }, offer },
-  }));
-  const affected = [...documents.map(({ resource }) => resource), ...(await documentsOf(db, items))];
-  if (affected.length === 0) return;
-  const before = await readWithAddresses(
+  const documents = changes.filter(({ resourceType }) => resourceType === 'Informatieobject');
+  const { changed, touched, addresses } = await writeDocuments(db, documents);
+  const ofItems = await documentsOf(
     db,
-    affected,
-    documents.flatMap(({ offer }) => offer?.loc ?? []),
+    items.map(({ resource }) => resource),
   );
-  const at = new Date(Math.max(...latest.map(({ storedAt }) => storedAt.getTime())));
-  const { gone, written, placeless } = placeDocuments({
-    ...{ before, changed, at },
-    judged: new Set(affected.map(documentKey)),
-    closed: await closedDocuments(db, affected),
-  });
-  const placed = await givePlaces(db, placeless);
-  const after = [...written, ...placed];
-  const goneAt = new Map(changed.map(({ key, document }) => [key, document.gewijzigd]));
+  const judged = await judge(db, [...[...changed.values()].map(({ resource }) => resource), ...ofItems], addresses);
+  const at = new Date(Math.max(...changes.map(({ storedAt }) => storedAt.getTime())));
+  const rows = judged.map((row) => ({ ...row, at: changed.get(keyOf(row))?.storedAt ?? at }));
   // First what frees an address, then what takes it.
-  await remove(db, gone);
-  await write(db, [...written, ...placed]);
-  await touch(
+  await leaveOut(
     db,
-    touchedSitemaps(before, after, new Map(gone.map((one) => [one, goneAt.get(documentKey(one)) ?? at]))),
+    rows.filter(({ reden }) => reden !== null),
+  );
+  const placed = await givePlaces(
+    db,
+    rows.filter(({ reden }) => reden === null),
+  );
+  const left = rows.flatMap(({ pagina, at: gewijzigd, ...row }) =>
+    pagina === null ? [] : [{ ...row, pagina, gewijzigd }],
+  );
+  await touch(db, [...touched, ...left, ...placed]);
+}
+
+function keyOf({ organisatiecode, bronidentificatie }: Resource): string {
+  return `${organisatiecode}/${bronidentificatie}`;
+}
+
+/** Keeps the items that are closed or lie below another one; all others are open. */
+async function writeItems(db: Db, items: readonly FeedChange[]): Promise<void> {
+  const rows = items.map(({ resource, data }) => ({ ...resource, ...(data && toItemState(data)) }));
+  await withRows(
+    db,
+    'delete-items',
+    `delete from diwoo.agendapunt a using ${KEYS}
+      where a.organisatiecode = g.organisatiecode and a.bronidentificatie = g.bronidentificatie`,
+    rows,
+  );
+  await withRows(
+    db,
+    'insert-items',
+    `insert into diwoo.agendapunt (organisatiecode, bronidentificatie, besloten, hoofd)
+     select * from json_to_recordset($1::json) as g (organisatiecode text, bronidentificatie text, besloten boolean, hoofd text)
+      where besloten or hoofd is not null`,
+    rows,
   );
 }
 
-async function writeItems(db: Db, items: readonly ItemChange[]): Promise<void> {
-  if (items.length === 0) return;
-  const kept = items.filter(({ item }) => item !== undefined && (item.besloten || item.hoofd !== undefined));
-  await db.query({
-    name: 'raadsfeed-diwoo-punten-weg',
-    text: `delete from diwoo.agendapunt a using unnest($1::text[], $2::text[]) as g (o, b)
-            where a.organisatiecode = g.o and a.bronidentificatie = g.b`,
-    values: keysOf(items.map(({ resource }) => resource)),
-  });
-  if (kept.length === 0) return;
-  await db.query({
-    name: 'raadsfeed-diwoo-punten',
-    text: `insert into diwoo.agendapunt (organisatiecode, bronidentificatie, besloten, hoofd)
-           select * from unnest($1::text[], $2::text[], $3::boolean[], $4::text[])`,
-    values: [
-      ...keysOf(kept.map(({ resource }) => resource)),
-      kept.map(({ item }) => item?.besloten === true),
-      kept.map(({ item }) => item?.hoofd ?? null),
-    ],
-  });
-}
-
-async function writeReferences(db: Db, documents: readonly DocumentChange[]): Promise<void> {
-  if (documents.length === 0) return;
-  await db.query({
-    name: 'raadsfeed-diwoo-verwijzingen-weg',
-    text: `delete from diwoo.links v using unnest($1::text[], $2::text[]) as g (o, b)
-            where v.organisatiecode = g.o and v.van = g.b`,
-    values: keysOf(documents.map(({ resource }) => resource)),
-  });
-  const rows = documents.flatMap(({ resource, offer }) => (offer?.items ?? []).map((to) => ({ resource, to })));
-  if (rows.length === 0) return;
-  await db.query({
-    name: 'raadsfeed-diwoo-verwijzingen',
-    text: `insert into diwoo.links (organisatiecode, van, naar_organisatie, naar)
-           select * from unnest($1::text[], $2::text[], $3::text[], $4::text[])`,
-    values: [...keysOf(rows.map(({ resource }) => resource)), ...keysOf(rows.map(({ to }) => to))],
-  });
-}
-
-/** The documents of these items and of all items below them. */
-async function documentsOf(db: Db, items: readonly ItemChange[]): Promise<Resource[]> {
-  if (items.length === 0) return [];
-  const { rows } = await db.query<{ organisatiecode: string; bronidentificatie: string }>({
-    name: 'raadsfeed-diwoo-stukken-van',
-    text: `with recursive punt (o, b) as (
-             select g.o collate "C", g.b collate "C" from unnest($1::text[], $2::text[]) as g (o, b)
-             union
-             select a.organisatiecode, a.bronidentificatie from punt p
-               join diwoo.agendapunt a on a.organisatiecode = p.o and a.hoofd = p.b)
-           select distinct v.organisatiecode, v.van as bronidentificatie
-             from punt p join diwoo.links v on v.naar_organisatie = p.o and v.naar = p.b`,
-    values: keysOf(items.map(({ resource }) => resource)),
-  });
-  return rows;
-}
-
-/** Which of these documents name items that are all closed, themselves or by what they lie below. */
-async function closedDocuments(db: Db, documents: readonly Resource[]): Promise<Set<string>> {
-  const { rows } = await db.query<{ organisatiecode: string; bronidentificatie: string }>({
-    name: 'raadsfeed-diwoo-besloten',
-    text: `with recursive v as materialized (
-             select v.organisatiecode, v.van, v.naar_organisatie, v.naar
-               from unnest($1::text[], $2::text[]) as g (o, b)
-               join diwoo.links v on v.organisatiecode = g.o and v.van = g.b),
-           op (o, b, huidig) as (
-             select distinct naar_organisatie, naar, naar from v
-             union
-             select op.o, op.b, a.hoofd from op
-               join diwoo.agendapunt a on a.organisatiecode = op.o and a.bronidentificatie = op.huidig
-              where a.hoofd is not null),
-           dicht as (
-             select distinct op.o, op.b from op
-               join diwoo.agendapunt a on a.organisatiecode = op.o and a.bronidentificatie = op.huidig and a.besloten)
-           select v.organisatiecode, v.van as bronidentificatie
-             from v left join dicht on dicht.o = v.naar_organisatie and dicht.b = v.naar
-            group by v.organisatiecode, v.van
-           having bool_and(dicht.b is not null)`,
-    values: keysOf(documents),
-  });
-  return new Set(rows.map(documentKey));
-}
-
-interface Row {
-  readonly organisatiecode: string;
-  readonly bronidentificatie: string;
+interface Known extends Resource {
   readonly nummer: number;
-  readonly gewijzigd: Date;
   readonly loc: string | null;
-  readonly categorie: number | null;
-  readonly titel: string;
-  readonly creatiedatum: string | null;
-  readonly formaat: string | null;
-  readonly ontvangen: string | null;
-  readonly reden: Document['reden'] | null;
+  readonly categorie: number;
   readonly pagina: number | null;
   readonly plaats: number | null;
 }
 
-/** These documents, and all that have their addresses or those given. */
-async function readWithAddresses(
-  db: Db,
-  documents: readonly Resource[],
-  addresses: readonly string[],
-): Promise<Map<string, Document>> {
-  const { rows } = await db.query<Row>({
-    name: 'raadsfeed-diwoo-lees',
-    text: `with eigen as materialized (
-             select s.organisatiecode, s.bronidentificatie, s.loc
-               from unnest($1::text[], $2::text[]) as g (o, b)
-               join diwoo.documents s on s.organisatiecode = g.o and s.bronidentificatie = g.b),
-           sleutel as (
-             select organisatiecode, bronidentificatie from eigen
-             union
-             select s.organisatiecode, s.bronidentificatie
-               from (select loc from eigen where loc is not null union select * from unnest($3::text[])) as l (loc)
-               join diwoo.documents s on s.loc = l.loc)
-           select s.organisatiecode, s.bronidentificatie, s.nummer, s.gewijzigd, s.loc, s.categorie, s.titel,
-                  s.creatiedatum::text, s.formaat, s.ontvangen::text, s.reden, s.pagina, s.plaats
-             from sleutel k join diwoo.documents s using (organisatiecode, bronidentificatie)`,
-    values: [...keysOf(documents), addresses],
-  });
-  return new Map(rows.map((row) => [documentKey(row), toDocument(row)]));
-}
-
-function toDocument({ pagina, plaats, ...row }: Row): Document {
-  return {
-    ...row,
-    loc: row.loc ?? undefined,
-    categorie: row.categorie ?? undefined,
-    creatiedatum: row.creatiedatum ?? undefined,
-    formaat: row.formaat ?? undefined,
-    ontvangen: row.ontvangen ?? undefined,
-    reden: row.reden ?? undefined,
-    place: pagina === null || plaats === null ? undefined : { pagina, plaats },
-  };
-}
-
-/** Gives each document the next place of its organisation and category. */
-async function givePlaces(db: Db, documents: readonly Document[]): Promise<Document[]> {
-  const groups = Map.groupBy(documents, ({ organisatiecode, categorie }) => `${organisatiecode} ${categorie}`);
-  if (groups.size === 0) return [];
-  const firsts = [...groups.values()].flatMap((group) =>
-    group[0] === undefined ? [] : [{ ...group[0], size: group.length }],
+/**
+ * Replaces documents and their references to items. What is to be offered and has no place yet counts as `same-address` until it is judged.
+ * @returns those that changed, the sitemaps that they were in, and the addresses that they had
+ */
+async function writeDocuments(db: Db, documents: readonly FeedChange[]) {
+  const found = await withRows<Known>(
+    db,
+    'known',
+    `select s.organisatiecode, s.bronidentificatie, s.nummer, s.loc, s.categorie, s.pagina, s.plaats
+       from ${KEYS} join diwoo.documents s using (organisatiecode, bronidentificatie)`,
+    documents.map(({ resource }) => resource),
   );
-  const { rows } = await db.query<{ organisatiecode: string; categorie: number; volgende: number }>({
-    name: 'raadsfeed-diwoo-reeks',
-    text: `insert into diwoo.series as r (organisatiecode, categorie, volgende)
-           select * from unnest($1::text[], $2::integer[], $3::integer[])
-               on conflict (organisatiecode, categorie) do update set volgende = r.volgende + excluded.volgende
-           returning organisatiecode, categorie, volgende`,
-    values: [
-      firsts.map(({ organisatiecode }) => organisatiecode),
-      firsts.map(({ categorie }) => categorie ?? 0),
-      firsts.map(({ size }) => size),
-    ],
+  const known = new Map(found.map((row) => [keyOf(row), row]));
+  // Taken in anew, as it was, when the current state is read again.
+  const isNew = ({ resource, sequenceNumber }: FeedChange): boolean =>
+    known.get(keyOf(resource))?.nummer !== sequenceNumber;
+  const changed = new Map(documents.filter(isNew).map((change) => [keyOf(change.resource), change]));
+  const keys = [...changed.values()].map(({ resource }) => resource);
+  for (const [name, table, column] of [
+    ['delete', 'documents', 'bronidentificatie'],
+    ['delete-links', 'links', 'van'],
+  ] as const) {
+    await withRows(
+      db,
+      name,
+      `delete from diwoo.${table} s using ${KEYS} where s.organisatiecode = g.organisatiecode and s.${column} = g.bronidentificatie`,
+      keys,
+    );
+  }
+  const rows = [...changed].flatMap(([key, { resource, sequenceNumber: nummer, storedAt: gewijzigd, data }]) => {
+    if (data === undefined) return [];
+    const { reason, ...offer } = toOffer(resource.organisatiecode, data);
+    const old = known.get(key);
+    const stays = reason === undefined && old?.loc === offer.loc && old?.categorie === offer.categorie;
+    const { pagina, plaats } = stays && old !== undefined ? old : { pagina: null, plaats: null };
+    const reden = plaats === null ? (reason ?? 'same-address') : null;
+    return [{ ...resource, nummer, gewijzigd, ...offer, reden, pagina, plaats }];
   });
-  const next = new Map(
-    rows.map(({ organisatiecode, categorie, volgende }) => [`${organisatiecode} ${categorie}`, volgende]),
+  await withRows(
+    db,
+    'insert',
+    `insert into diwoo.documents
+       (organisatiecode, bronidentificatie, nummer, gewijzigd, loc, categorie, titel, creatiedatum, formaat, ontvangen, reden, pagina, plaats)
+     select * from json_to_recordset($1::json)
+         as g (organisatiecode text, bronidentificatie text, nummer bigint, gewijzigd timestamptz, loc text, categorie integer, titel text,
+               creatiedatum date, formaat text, ontvangen date, reden text, pagina integer, plaats bigint)`,
+    rows,
   );
-  return [...groups].flatMap(([key, group]) => {
-    const first = (next.get(key) ?? 0) - group.length;
-    return group.map((document, i) => ({ ...document, place: placeAt(first + i) }));
+  await withRows(
+    db,
+    'insert-links',
+    `insert into diwoo.links (organisatiecode, van, naar_organisatie, naar)
+     select * from json_to_recordset($1::json) as g (organisatiecode text, van text, naar_organisatie text, naar text)`,
+    rows.flatMap(({ organisatiecode, bronidentificatie: van, items }) =>
+      items.map((item) => ({
+        organisatiecode,
+        van,
+        naar_organisatie: item.organisatiecode,
+        naar: item.bronidentificatie,
+      })),
+    ),
+  );
+  const touched = found.flatMap(({ pagina, ...row }) => {
+    const change = changed.get(keyOf(row));
+    return change === undefined || pagina === null ? [] : [{ ...row, pagina, gewijzigd: change.storedAt }];
   });
+  return { changed, touched, addresses: found.flatMap(({ loc }) => loc ?? []) };
 }
 
-function placeAt(plaats: number): Place {
-  return { pagina: Math.floor(plaats / SITEMAP_PLACES) + 1, plaats };
+/** The documents of these items and of all items below them. */
+function documentsOf(db: Db, items: readonly Resource[]): Promise<Resource[]> {
+  return withRows(
+    db,
+    'of-items',
+    `with recursive punt (o, b) as (
+       select g.organisatiecode collate "C", g.bronidentificatie collate "C" from ${KEYS}
+       union
+       select a.organisatiecode, a.bronidentificatie from punt p join diwoo.agendapunt a on a.organisatiecode = p.o and a.hoofd = p.b)
+     select distinct v.organisatiecode, v.van as bronidentificatie
+       from punt p join diwoo.links v on v.naar_organisatie = p.o and v.naar = p.b`,
+    items,
+  );
 }
 
-async function remove(db: Db, documents: readonly Document[]): Promise<void> {
-  if (documents.length === 0) return;
-  await db.query({
-    name: 'raadsfeed-diwoo-weg',
-    text: `delete from diwoo.documents s using unnest($1::text[], $2::text[]) as g (o, b)
-            where s.organisatiecode = g.o and s.bronidentificatie = g.b`,
-    values: keysOf(documents),
-  });
+interface Judged extends Resource {
+  readonly categorie: number;
+  /** Its sitemap until now. */
+  readonly pagina: number | null;
+  /** Why it is left out from now on; `null`: it is offered. */
+  readonly reden: string | null;
 }
 
-async function write(db: Db, documents: readonly Document[]): Promise<void> {
-  if (documents.length === 0) return;
-  // Those that give an address up go before those that take it: the database allows an address one place at any moment.
-  await remove(db, documents);
-  const text = (value: (document: Document) => string | undefined): (string | null)[] =>
-    documents.map((document) => value(document) ?? null);
-  await db.query({
-    name: 'raadsfeed-diwoo-schrijf',
-    text: `insert into diwoo.documents
-             (organisatiecode, bronidentificatie, nummer, gewijzigd, loc, categorie, titel, creatiedatum, formaat, ontvangen, reden, pagina, plaats)
-           select o, b, n, gewijzigd, loc, categorie, titel, creatiedatum::date, formaat, ontvangen::date, reden, pagina, plaats
-             from unnest($1::text[], $2::text[], $3::bigint[], $4::timestamptz[], $5::text[], $6::integer[], $7::text[], $8::text[], $9::text[],
-                         $10::text[], $11::text[], $12::integer[], $13::bigint[])
-                  as g (o, b, n, gewijzigd, loc, categorie, titel, creatiedatum, formaat, ontvangen, reden, pagina, plaats)`,
-    values: [
-      ...keysOf(documents),
-      documents.map(({ nummer }) => nummer),
-      documents.map(({ gewijzigd }) => gewijzigd.toISOString()),
-      text(({ loc }) => loc),
-      documents.map(({ categorie }) => categorie ?? null),
-      text(({ titel }) => titel),
-      text(({ creatiedatum }) => creatiedatum),
-      text(({ formaat }) => formaat),
-      text(({ ontvangen }) => ontvangen),
-      text(({ reden }) => reden),
-      documents.map(({ place }) => place?.pagina ?? null),
-      documents.map(({ place }) => place?.plaats ?? null),
-    ],
-  });
+/**
+ * Judges documents, and all that have their addresses or the given ones: whether they name items that are all closed, themselves or by what
+ * they lie below, and which one is offered under an address.
+ * @returns those whose state differs from what is stored, in the order of their records
+ */
+function judge(db: Db, documents: readonly Resource[], addresses: readonly string[]): Promise<Judged[]> {
+  return withRows(
+    db,
+    'judge',
+    `with recursive changed as materialized (
+       select g.organisatiecode collate "C" as o, g.bronidentificatie collate "C" as b, s.loc
+         from ${KEYS} left join diwoo.documents s using (organisatiecode, bronidentificatie)),
+     judged as materialized (
+       select o, b from changed
+       union
+       select s.organisatiecode, s.bronidentificatie from diwoo.documents s
+        where s.loc in (select loc from changed union select unnest($2::text[]))),
+     v as materialized (
+       select v.organisatiecode, v.van, v.naar_organisatie, v.naar
+         from judged join diwoo.links v on v.organisatiecode = judged.o and v.van = judged.b),
+     above (o, b, item) as (
+       select distinct naar_organisatie, naar, naar from v
+       union
+       select above.o, above.b, a.hoofd from above
+         join diwoo.agendapunt a on a.organisatiecode = above.o and a.bronidentificatie = above.item
+        where a.hoofd is not null),
+     shut as (
+       select distinct above.o, above.b from above
+         join diwoo.agendapunt a on a.organisatiecode = above.o and a.bronidentificatie = above.item and a.besloten),
+     closed as (
+       select v.organisatiecode as o, v.van as b
+         from v left join shut on shut.o = v.naar_organisatie and shut.b = v.naar
+        group by 1, 2 having bool_and(shut.b is not null)),
+     reasons as (
+       select s.*, case when s.reden not in ('closed-items-only', 'same-address') then s.reden
+                        when closed.b is not null then 'closed-items-only' end as reason
+         from judged join diwoo.documents s on s.organisatiecode = judged.o and s.bronidentificatie = judged.b
+         left join closed on closed.o = judged.o and closed.b = judged.b),
+     outcome as (
+       select *, case when reason is null and row_number() over (partition by loc, reason is null order by plaats is null, nummer) > 1
+                      then 'same-address' else reason end as now
+         from reasons)
+     select organisatiecode, bronidentificatie, categorie, pagina, now as reden
+       from outcome where now is distinct from reden order by nummer`,
+    documents,
+    addresses,
+  );
 }
 
-async function touch(db: Db, sitemaps: readonly TouchedSitemap[]): Promise<void> {
-  if (sitemaps.length === 0) return;
-  await db.query({
-    name: 'raadsfeed-diwoo-sitemaps',
-    text: `insert into diwoo.sitemap as s (organisatiecode, categorie, pagina, aantal, gewijzigd)
-           select * from unnest($1::text[], $2::integer[], $3::integer[], $4::integer[], $5::timestamptz[])
-               on conflict (categorie, organisatiecode, pagina) do update
-              set aantal = s.aantal + excluded.aantal, gewijzigd = greatest(s.gewijzigd, excluded.gewijzigd), versie = s.versie + 1`,
-    values: [
-      sitemaps.map(({ organisatiecode }) => organisatiecode),
-      sitemaps.map(({ categorie }) => categorie),
-      sitemaps.map(({ pagina }) => pagina),
-      sitemaps.map(({ delta }) => delta),
-      sitemaps.map(({ gewijzigd }) => gewijzigd.toISOString()),
-    ],
-  });
+async function leaveOut(db: Db, rows: readonly object[]): Promise<void> {
+  await withRows(
+    db,
+    'leave-out',
+    `update diwoo.documents s set reden = g.reden, pagina = null, plaats = null, gewijzigd = greatest(s.gewijzigd, g.at)
+       from json_to_recordset($1::json) as g (organisatiecode text, bronidentificatie text, reden text, at timestamptz)
+      where s.organisatiecode = g.organisatiecode and s.bronidentificatie = g.bronidentificatie`,
+    rows,
+  );
 }
 
-function keysOf(resources: readonly Resource[]): [string[], string[]] {
-  return [
-    resources.map(({ organisatiecode }) => organisatiecode),
-    resources.map(({ bronidentificatie }) => bronidentificatie),
-  ];
+/** Offers documents, each at the next place of its organisation and category, in the order given. */
+function givePlaces(db: Db, rows: readonly object[]): Promise<Touched[]> {
+  return withRows(
+    db,
+    'give-places',
+    `with g as (
+       select g.*, row_number() over (partition by organisatiecode, categorie order by position) as i,
+              count(*) over (partition by organisatiecode, categorie) as size
+         from rows from (json_to_recordset($1::json) as (organisatiecode text, bronidentificatie text, categorie integer, at timestamptz))
+              with ordinality as g (organisatiecode, bronidentificatie, categorie, at, position)),
+     series as (
+       insert into diwoo.series as r (organisatiecode, categorie, volgende)
+       select distinct organisatiecode, categorie, size from g
+           on conflict (organisatiecode, categorie) do update set volgende = r.volgende + excluded.volgende
+       returning organisatiecode, categorie, volgende)
+     update diwoo.documents s
+        set reden = null, plaats = r.volgende - g.size + g.i - 1, pagina = (r.volgende - g.size + g.i - 1) / ${SITEMAP_PLACES} + 1,
+            gewijzigd = greatest(s.gewijzigd, g.at)
+       from g join series r on r.organisatiecode = g.organisatiecode and r.categorie = g.categorie
+      where s.organisatiecode = g.organisatiecode and s.bronidentificatie = g.bronidentificatie
+     returning s.organisatiecode, s.categorie, s.pagina, s.gewijzigd`,
+    rows,
+  );
+}
+
+async function touch(db: Db, sitemaps: readonly Touched[]): Promise<void> {
+  await withRows(
+    db,
+    'touch',
+    `insert into diwoo.sitemap as s (organisatiecode, categorie, pagina, aantal, gewijzigd)
+     select g.organisatiecode, g.categorie, g.pagina,
+            (select count(*) from diwoo.documents d
+              where d.organisatiecode = g.organisatiecode and d.categorie = g.categorie and d.pagina = g.pagina and d.plaats is not null),
+            max(g.gewijzigd)
+       from json_to_recordset($1::json) as g (organisatiecode text, categorie integer, pagina integer, gewijzigd timestamptz)
+      group by 1, 2, 3
+         on conflict (categorie, organisatiecode, pagina) do update
+        set aantal = excluded.aantal, gewijzigd = greatest(s.gewijzigd, excluded.gewijzigd)`,
+    sitemaps,
+  );
 }
 
 /**
@@ -306,39 +291,27 @@ function keysOf(resources: readonly Resource[]): [string[], string[]] {
  * @returns whether all of them are gone
  */
 export async function dropStrays(db: Db): Promise<boolean> {
-  const documents = await db.query<{ removed: number }>(
-    `with weg as (
-       delete from diwoo.documents
-        where ctid = any (array(
-              select s.ctid from diwoo.documents s
-               where not exists (select from raadsfeed.current_records t
-                                  where t.organisatiecode = s.organisatiecode and t.resource_type = 'Informatieobject'
-                                    and t.bronidentificatie = s.bronidentificatie and t.sequence_number = s.nummer)
-               limit ${MOST_REMOVED}))
-       returning organisatiecode, categorie, pagina, plaats), bladen as (
-     update diwoo.sitemap m
-        set aantal = m.aantal - w.aantal, gewijzigd = greatest(m.gewijzigd, now()), versie = m.versie + 1
-       from (select organisatiecode, categorie, pagina, count(*)::integer as aantal from weg where plaats is not null group by 1, 2, 3) w
-      where m.organisatiecode = w.organisatiecode and m.categorie = w.categorie and m.pagina = w.pagina)
-     select count(*)::integer as removed from weg`,
+  const strays = (table: string, condition: string, returning = '1'): Promise<{ rows: Touched[] }> =>
+    db.query(
+      `delete from diwoo.${table} where ctid = any (array(select s.ctid from diwoo.${table} s where not exists (${condition}) limit ${MOST_REMOVED}))
+       returning ${returning}`,
+    );
+  const current = (resourceType: string): string =>
+    `select from raadsfeed.current_records t where t.organisatiecode = s.organisatiecode and t.resource_type = '${resourceType}'
+        and t.bronidentificatie = s.bronidentificatie`;
+  const documents = await strays(
+    'documents',
+    `${current('Informatieobject')} and t.sequence_number = s.nummer`,
+    'organisatiecode, categorie, pagina, now() as gewijzigd',
   );
-  const references = await db.query(
-    `delete from diwoo.links
-      where ctid = any (array(
-            select v.ctid from diwoo.links v
-             where not exists (select from diwoo.documents s where s.organisatiecode = v.organisatiecode and s.bronidentificatie = v.van)
-             limit ${MOST_REMOVED}))`,
+  await touch(
+    db,
+    documents.rows.filter(({ pagina }) => pagina !== null),
   );
-  const items = await db.query(
-    `delete from diwoo.agendapunt
-      where ctid = any (array(
-            select a.ctid from diwoo.agendapunt a
-             where not exists (select from raadsfeed.current_records t
-                                where t.organisatiecode = a.organisatiecode and t.resource_type = 'Agendapunt'
-                                  and t.bronidentificatie = a.bronidentificatie)
-             limit ${MOST_REMOVED}))`,
+  const links = await strays(
+    'links',
+    'select from diwoo.documents d where d.organisatiecode = s.organisatiecode and d.bronidentificatie = s.van',
   );
-  return [documents.rows[0]?.removed, references.rowCount, items.rowCount].every(
-    (count) => (count ?? 0) < MOST_REMOVED,
-  );
+  const items = await strays('agendapunt', current('Agendapunt'));
+  return [documents, links, items].every(({ rows }) => rows.length < MOST_REMOVED);
 }

@@ -5,7 +5,7 @@
 import process from 'node:process';
 import { afterEach, expect, it, vi } from 'vitest';
 import { followStep } from '../../../src/extensions/diwoo/follow-feed.ts';
-import { SITEMAP_PLACES } from '../../../src/extensions/diwoo/place-documents.ts';
+import { SITEMAP_PLACES } from '../../../src/extensions/diwoo/sitemaps.ts';
 import { systemClock } from '../../../src/lib/time.ts';
 import { prepareChange } from '../../../src/raadsfeed/domain/change.ts';
 import { createPublisher } from '../../../src/raadsfeed/writer/publisher.ts';
