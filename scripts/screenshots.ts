@@ -117,8 +117,8 @@ const BEHIND = `
   gebonden as (
     insert into aggregator.bron_organisatie (organisatiecode, bron_id, naam) select 'gm9902', id, 'Gemeente Waterrijk' from bron),
   gemeten as (
-    insert into aggregator.coverage (bron_id, maand, getoond, aanwezig, naamloos, ontbreekt, gemeten)
-    select id, '2026-03', 412, 405, 0, '{}', now() - interval '3 days' from bron)
+    insert into aggregator.coverage (bron_id, maand, getoond, aanwezig, gemeten)
+    select id, '2026-03', 412, 405, now() - interval '3 days' from bron)
   update raadsfeed.organisatie set herkomst_soort = 'leveranciers-api', laatst_bijgewerkt = now() - interval '3 days'
    where organisatiecode = 'gm9902'`;
 

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { toEntry } from '../../src/extensions/pages/search/entry.ts';
-import { WORDS } from '../../src/extensions/pages/search/write-index.ts';
+import { WORDS } from '../../src/extensions/pages/search/follow-feed.ts';
 import type { JsonObject } from '../../src/lib/json/json-value.ts';
 import type { Resource, ResourceType } from '../../src/raadsfeed/domain/resource.ts';
 import { DAYS, documentData, meetingData, ORGANISATIONS, PER_MEETING } from './council-texts.ts';

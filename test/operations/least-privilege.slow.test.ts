@@ -238,7 +238,6 @@ describe('with the logins that are documented', { timeout: 600_000 }, () => {
   });
 
   it('what is beside the feed is made anew and reported, and the proof logs are verified', async () => {
-    await works(['feed', 'reindex'], { RAADSFEED_PAGES: 'true' });
     await works(['diwoo', 'report'], { RAADSFEED_DIWOO: 'true' });
     await works(['diwoo', 'robots'], { RAADSFEED_DIWOO: 'true' });
     await works(['proof', 'verify'], { VERWERKINGENLOG_KEY: ROTATED });

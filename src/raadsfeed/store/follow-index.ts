@@ -33,8 +33,6 @@ export interface FeedIndex {
   readonly write: (db: Db, changes: readonly FeedChange[]) => Promise<void>;
   /** Removes what must be gone before the current state is taken in from the beginning, a bounded part in each step; true when all of it is gone. */
   readonly begin: (db: Db) => Promise<boolean>;
-  /** Called when all of the current state was taken in. */
-  readonly scanned?: (db: Db) => Promise<void>;
 }
 
 /** How far an index is. */
@@ -90,7 +88,6 @@ export async function followFeed(pool: Pool, index: FeedIndex): Promise<'changed
       const last = records.at(-1)?.sequenceNumber ?? found.scanTot;
       await write(db, lastChanges(records));
       await move(db, schema, { ...found, scanNa: isAll ? found.scanTot : last });
-      if (isAll) await index.scanned?.(db);
       return 'changed';
     }
     return 'done';

@@ -56,8 +56,8 @@ export async function behindItsSource({ pool }: Pick<FeedServer, 'pool'>): Promi
        values ('notubiz:9902', 'leveranciers-api', 'gepauzeerd', '{gm9902}', now() - interval '3 days', 4, 'it answers 503',
          now() - interval '2 days', 120, 97) returning id),
      gebonden as (insert into aggregator.bron_organisatie (organisatiecode, bron_id, naam) select 'gm9902', id, 'Achter' from bron)
-     insert into aggregator.coverage (bron_id, maand, getoond, aanwezig, naamloos, ontbreekt, gemeten)
-     select id, '2026-03', 412, 405, 0, '{}', now() from bron`,
+     insert into aggregator.coverage (bron_id, maand, getoond, aanwezig, gemeten)
+     select id, '2026-03', 412, 405, now() from bron`,
   );
   await pool.query(
     `update raadsfeed.organisatie set herkomst_soort = 'leveranciers-api', laatst_bijgewerkt = now() - interval '3 days'

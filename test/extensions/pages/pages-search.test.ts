@@ -3,10 +3,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Db, transaction } from '../../../src/database/transaction.ts';
 import { search } from '../../../src/extensions/pages/search/find.ts';
 import { fold, readQuery } from '../../../src/extensions/pages/search/fold.ts';
-import { followStep, readIndexState, startReindex } from '../../../src/extensions/pages/search/follow-feed.ts';
+import { followStep } from '../../../src/extensions/pages/search/follow-feed.ts';
 import { readSearchAddress } from '../../../src/extensions/pages/search.ts';
 import { agendapunt, document, PATIENT, removal, vergadering } from '../../raadsfeed/support.ts';
-import { callProgram } from '../../support/program.ts';
 import { type PagesServer, realMeeting, startPages } from './pages-fixture.ts';
 
 let pages: PagesServer;
@@ -223,27 +222,6 @@ it('shows no page from memory that has what was redacted since, on any instance'
   await pages.publish([removal('redact', 'Informatieobject', 'onthouden')]);
   for (const text of (await Promise.all(paths.map(read))).flat())
     expect(text).not.toMatch(/van (<mark[^>]*>)?Onthouden/);
-});
-
-it('is made anew from the current state while it serves', async () => {
-  await pages.pool.query(`update pages.items set titel = 'kapot', woorden = '' where organisatiecode = 'gm9901'`);
-  await pages.pool.query(`delete from pages.items where organisatiecode = 'gm0363'`);
-  expect(await titles('q=riolering')).toEqual([]);
-  await startReindex(pages.pool);
-  await expect.poll(async () => (await readIndexState(pages.pool)).toScan, PATIENT).toBe(0);
-  expect((await titles('q=riolering')).length).toBe(2);
-  expect((await titles('q=deloitte')).length).toBeGreaterThan(0);
-  const { rows } = await pages.pool.query(
-    `select (select count(*) from pages.items)::integer as indexed, (select count(*) from raadsfeed.current_records)::integer as present`,
-  );
-  expect(rows[0]?.indexed).toBe(rows[0]?.present);
-});
-
-it('is made anew by a command beside the server', async () => {
-  await pages.pool.query(`delete from pages.items`);
-  const { status, stdout } = await callProgram(['feed', 'reindex', '--json'], { DATABASE_URL: pages.databaseUrl });
-  expect([status, JSON.parse(stdout)]).toEqual([0, { position: expect.any(Number) }]);
-  expect((await titles('q=riolering')).length).toBe(2);
 });
 
 it('starts from the current state when the feed is another one', async () => {

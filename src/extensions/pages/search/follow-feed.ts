@@ -1,60 +1,166 @@
-/** How the search index follows the feed. */
+/** How the index of pages and search follows the feed: what it keeps of each record, written a batch at a time in a fixed number of statements. */
 import type { Pool } from '../../../database/pool.ts';
 import type { Db } from '../../../database/transaction.ts';
-import { type FeedIndex, followFeed, MOST_REMOVED, readIndexPosition } from '../../../raadsfeed/store/follow-index.ts';
-import { toEntry } from './entry.ts';
-import { writeIndex } from './write-index.ts';
-
-const INDEX: FeedIndex = {
-  schema: 'pages',
-  stepRecords: 500,
-  write: (db, changes) =>
-    writeIndex(
-      db,
-      changes.map(({ data, ...change }) => ({
-        ...change,
-        entry: data && toEntry(change.resourceType, change.resource, data),
-      })),
-    ),
-  async begin(db) {
-    let isDone = true;
-    for (const table of ['items', 'links']) {
-      const { rowCount } = await db.query(
-        `delete from pages.${table} where ctid = any (array(select ctid from pages.${table} limit ${MOST_REMOVED}))`,
-      );
-      isDone &&= (rowCount ?? 0) < MOST_REMOVED;
-    }
-    return isDone;
-  },
-  scanned: dropStrays,
-};
+import { type FeedChange, followFeed, MOST_REMOVED } from '../../../raadsfeed/store/follow-index.ts';
+import { type Entry, toEntry } from './entry.ts';
 
 /** @see followFeed */
-export const followStep = (pool: Pool): ReturnType<typeof followFeed> => followFeed(pool, INDEX);
-
-/** How far the index is. */
-export interface IndexState {
-  /** Number of the last record that was taken in. */
-  readonly position: number;
-  /** Records of the current state that are still to be taken in: an upper bound. */
-  readonly toScan: number;
+export function followStep(pool: Pool): ReturnType<typeof followFeed> {
+  return followFeed(pool, { schema: 'pages', stepRecords: 500, write, begin });
 }
 
-export async function readIndexState(db: Db): Promise<IndexState> {
-  const found = await readIndexPosition(db, INDEX);
-  return { position: found?.nummer ?? 0, toScan: found === undefined ? 0 : found.scanTot - found.scanNa };
+async function begin(db: Db): Promise<boolean> {
+  let isDone = true;
+  for (const table of ['items', 'links']) {
+    const { rowCount } = await db.query(
+      `delete from pages.${table} where ctid = any (array(select ctid from pages.${table} limit ${MOST_REMOVED}))`,
+    );
+    isDone &&= (rowCount ?? 0) < MOST_REMOVED;
+  }
+  return isDone;
 }
 
-/** Entries of what is not there any more: none, unless somebody changed the tables by hand. */
-async function dropStrays(db: Db): Promise<void> {
-  await db.query(
-    `delete from pages.items s where not exists (select from raadsfeed.current_records t where t.sequence_number = s.nummer)`,
+/** Applies changes, at most one of each resource. */
+async function write(db: Db, changes: readonly FeedChange[]): Promise<void> {
+  if (changes.length === 0) return;
+  await db.query({
+    name: 'pages-remove',
+    text: `with weg as (
+             delete from pages.links v using unnest($1::text[], $2::text[], $3::text[]) as g (o, t, b)
+              where v.organisatiecode = g.o and v.van_type = g.t and v.van = g.b)
+           delete from pages.items s using unnest($1::text[], $2::text[], $3::text[], $4::boolean[]) as g (o, t, b, gone)
+            where s.organisatiecode = g.o and s.resource_type = g.t and s.bronidentificatie = g.b and g.gone`,
+    values: [...keysOf(changes), changes.map(({ data }) => data === undefined)],
+  });
+  const present = changes.flatMap(({ data, ...change }) =>
+    data === undefined ? [] : [{ ...change, entry: toEntry(change.resourceType, change.resource, data) }],
   );
+  if (present.length === 0) return;
+  await writeEntries(db, present);
+  await writeReferences(db, present);
+  await fillInMeetings(db, keysOf(present));
 }
 
-/** Has the whole current state taken in again, while the index is in use. */
-export async function startReindex(db: Db): Promise<void> {
-  await db.query(
-    `update pages.position set scan_after = 0, scan_to = greatest(nummer, 1), feed_id = case when nummer = 0 then '' else feed_id end`,
+interface Present extends Pick<FeedChange, 'sequenceNumber' | 'resource' | 'resourceType' | 'storedAt'> {
+  readonly entry: Entry;
+}
+
+/** The words of a row, from its texts `a`, `w` and `x` by weight: as the Dutch configuration has them, and beside it as they are. */
+export const WORDS = [
+  ['a', 'A'],
+  ['w', 'B'],
+  ['x', 'D'],
+]
+  .flatMap(([text, weight]) =>
+    ['dutch', 'simple'].map((configuration) => `setweight(to_tsvector('${configuration}', ${text}), '${weight}')`),
+  )
+  .join(' || ');
+
+async function writeEntries(db: Db, present: readonly Present[]): Promise<void> {
+  const rows = present.map(({ sequenceNumber: n, resource, resourceType: t, storedAt, entry }) => {
+    const { words, references: _, ...columns } = entry;
+    const [a, w, x] = words;
+    return {
+      ...columns,
+      n,
+      o: resource.organisatiecode,
+      t,
+      b: resource.bronidentificatie,
+      stored_at: storedAt,
+      a,
+      w,
+      x,
+    };
+  });
+  await db.query({
+    name: 'pages-write',
+    text: `insert into pages.items as s
+             (nummer, organisatiecode, resource_type, bronidentificatie, stored_at, titel, datum, soort, vergadering, gremium, gremiumnaam, kort, woorden)
+           select n, o, t, b, stored_at, titel, datum, soort, vergadering, gremium, gremiumnaam, kort, ${WORDS}
+             from jsonb_to_recordset($1::jsonb) as g (
+                  n bigint, o text, t text, b text, stored_at timestamptz, titel text, datum timestamptz, soort text,
+                  vergadering text, gremium text, gremiumnaam text, kort jsonb, a text, w text, x text)
+           on conflict (organisatiecode, resource_type, bronidentificatie) do update
+             set nummer = excluded.nummer, stored_at = excluded.stored_at, titel = excluded.titel, datum = excluded.datum,
+                 soort = excluded.soort, vergadering = excluded.vergadering, gremium = excluded.gremium,
+                 gremiumnaam = excluded.gremiumnaam, kort = excluded.kort, woorden = excluded.woorden
+           where s.nummer <= excluded.nummer`,
+    values: [JSON.stringify(rows)],
+  });
+}
+
+async function writeReferences(db: Db, present: readonly Present[]): Promise<void> {
+  const rows = present.flatMap(({ resource, resourceType, entry }) =>
+    entry.references.map(({ organisatiecode, resourceType: naarType, bronidentificatie, rol }) => [
+      ...[resource.organisatiecode, resourceType, resource.bronidentificatie],
+      ...[organisatiecode, naarType, bronidentificatie, rol],
+    ]),
   );
+  if (rows.length === 0) return;
+  await db.query({
+    name: 'pages-write-links',
+    text: `insert into pages.links (organisatiecode, van_type, van, naar_organisatie, naar_type, naar, rol)
+           select r ->> 0, r ->> 1, r ->> 2, r ->> 3, r ->> 4, r ->> 5, r ->> 6 from jsonb_array_elements($1::jsonb) r
+           on conflict do nothing`,
+    values: [JSON.stringify(rows)],
+  });
+}
+
+/**
+ * Gives documents the meeting of their item, and items and documents the body and the day of their meeting, in whatever order the feed has
+ * them: what is in the batch looks up, and what refers to something in the batch is looked up.
+ */
+async function fillInMeetings(db: Db, keys: readonly string[][]): Promise<void> {
+  await db.query({
+    name: 'pages-meeting-of-documents',
+    text: `with g as materialized (select * from unnest($1::text[], $2::text[], $3::text[]) as g (o, t, b)),
+                paren as (
+                  select v.organisatiecode, v.van, v.naar from g
+                    join pages.links v on g.t = 'Informatieobject' and v.organisatiecode = g.o and v.van_type = g.t and v.van = g.b
+                   where v.naar_type = 'Agendapunt' and v.naar_organisatie = v.organisatiecode
+                  union
+                  select v.organisatiecode, v.van, v.naar from g
+                    join pages.links v on g.t = 'Agendapunt' and v.naar_organisatie = g.o and v.naar_type = g.t and v.naar = g.b
+                   where v.van_type = 'Informatieobject' and v.naar_organisatie = v.organisatiecode)
+           update pages.items d set vergadering = a.vergadering
+             from paren p
+             join pages.items a on a.organisatiecode = p.organisatiecode and a.resource_type = 'Agendapunt' and a.bronidentificatie = p.naar
+            where d.organisatiecode = p.organisatiecode and d.resource_type = 'Informatieobject' and d.bronidentificatie = p.van
+              and d.vergadering is null and a.vergadering is not null`,
+    values: [...keys],
+  });
+  await db.query({
+    name: 'pages-body-of-items',
+    text: `with g as materialized (select * from unnest($1::text[], $2::text[], $3::text[]) as g (o, t, b)),
+                -- The documents of items in the batch may just have got their meeting.
+                raakt as (
+                  select s.nummer from g join pages.items s on s.organisatiecode = g.o and s.resource_type = g.t and s.bronidentificatie = g.b
+                   where g.t <> 'Vergadering'
+                  union
+                  select s.nummer from g join pages.items s on g.t = 'Vergadering' and s.organisatiecode = g.o and s.vergadering = g.b
+                  union
+                  select s.nummer from g
+                    join pages.links v on g.t = 'Agendapunt' and v.naar_organisatie = g.o and v.naar_type = g.t and v.naar = g.b
+                    join pages.items s on s.organisatiecode = v.organisatiecode and s.resource_type = v.van_type and s.bronidentificatie = v.van)
+           update pages.items s
+              set gremium = n.gremium, gremiumnaam = n.gremiumnaam, datum = n.datum
+             from (select s.nummer, m.gremium, m.gremiumnaam,
+                          case when s.resource_type = 'Agendapunt' and not (s.kort ?| array['starttijd', 'geplandestarttijd'])
+                               then m.datum else s.datum end as datum
+                     from raakt r
+                     join pages.items s on s.nummer = r.nummer
+                     join pages.items m
+                       on m.organisatiecode = s.organisatiecode and m.resource_type = 'Vergadering' and m.bronidentificatie = s.vergadering) n
+            where s.nummer = n.nummer
+              and (s.gremium, s.gremiumnaam, s.datum) is distinct from (n.gremium, n.gremiumnaam, n.datum)`,
+    values: [...keys],
+  });
+}
+
+function keysOf(changes: readonly Pick<FeedChange, 'resource' | 'resourceType'>[]): [string[], string[], string[]] {
+  return [
+    changes.map(({ resource }) => resource.organisatiecode),
+    changes.map(({ resourceType }) => resourceType),
+    changes.map(({ resource }) => resource.bronidentificatie),
+  ];
 }
