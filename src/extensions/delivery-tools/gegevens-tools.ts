@@ -1,7 +1,7 @@
 /** What the tools add to `gegevens import` and `gegevens journal`: tables, and the check. */
 import { stat } from 'node:fs/promises';
 import { extname } from 'node:path';
-import { createProgress } from '../../cli/output.ts';
+import { createProgress, table } from '../../cli/output.ts';
 import { type CommandContext, CommandError, type ToolContext, UsageError } from '../../cli/run-command.ts';
 import type { GegevensTools } from '../../gegevens/commands/tools.ts';
 import { Faults, type ImportFault } from '../../gegevens/import/faults.ts';
@@ -9,7 +9,7 @@ import type { Model } from '../../gegevens/model/model.ts';
 import type { DeliverySource } from '../../gegevens/store/import-file.ts';
 import { isRecord } from '../../lib/json/json-value.ts';
 import { limitYoungGeneration } from '../../lib/scheduling.ts';
-import { asReport, checkEntry } from './commands/check.ts';
+import { checkEntry } from './commands/check.ts';
 import { parsePeriod, wholeNumber } from './commands/options.ts';
 import type { Plan } from './tables/plan.ts';
 import type { ReadTables } from './tables/read-tables.ts';
@@ -63,7 +63,7 @@ export const gegevensTools: GegevensTools = {
     const options = command.opts<Options>();
     const plan = options.mapping === undefined ? undefined : await readMapping(options.mapping, model);
     const { DeliveryCheck } = await import('./check/delivery-check.ts');
-    const report = await asReport();
+    const { describeReport } = await import('./check/report-text.ts');
     return {
       ...(plan !== undefined && {
         read: async (context, path) => {
@@ -80,7 +80,7 @@ export const gegevensTools: GegevensTools = {
       ...(options.check === true && {
         createJudge: (now) => {
           const judge = new DeliveryCheck({ model, now });
-          return { judge, report: () => report(judge.report()), close: () => judge.close() };
+          return { judge, report: () => describeReport(judge.report(), table), close: () => judge.close() };
         },
       }),
     };

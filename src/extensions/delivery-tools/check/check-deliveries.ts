@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import { type Pool, withAbort } from '../../../database/pool.ts';
 import { Faults, type ImportFault, ImportStopped } from '../../../gegevens/import/faults.ts';
-import type { ItemList, Variant } from '../../../gegevens/model/mapping.ts';
+import type { Variant } from '../../../gegevens/model/mapping.ts';
 import { builtInVersions, loadModel, type Model } from '../../../gegevens/model/model.ts';
 import {
   chooseLeveringen,
@@ -26,6 +26,7 @@ import {
   streamSelected,
 } from '../../../gegevens/store/selected-records.ts';
 import { pointerSteps, toPointer, withValueAt } from '../../../lib/json/json-value.ts';
+import { listsOf } from '../message-store.ts';
 import { memberNames } from '../model-shape.ts';
 import { type CheckReport, DeliveryCheck } from './delivery-check.ts';
 
@@ -52,110 +53,72 @@ interface CheckedFiles {
   readonly otherModels: ReadonlyMap<string, OtherModel>;
 }
 
-/** By then it shows whether a file is of another model, in which every record has faults. */
-const ENOUGH_FAULTS = 100;
-
 /**
  * Judges files together: persons are counted once, records are compared with those of their own file.
  * @throws what the file system says; the signal's reason
  */
 export async function checkFiles(paths: readonly string[], options: CheckFilesOptions): Promise<CheckedFiles> {
   const otherModels = new Map<string, OtherModel>();
-  const ofNoOther = new Set<string>();
   const known = memberNames(options.model.schema);
-  for (;;) {
-    const check = new DeliveryCheck(options);
-    let doubtful: string | undefined;
-    try {
-      for (const path of paths) {
-        const isOther = otherModels.has(path);
-        const prefix = paths.length === 1 ? '' : `${basename(path)}#`;
-        check.start(prefix);
-        const faults = new ModelFaults(check, prefix, {
-          known,
-          stopAfter: isOther || !ofNoOther.has(path) ? ENOUGH_FAULTS : Number.POSITIVE_INFINITY,
-        });
-        await readDelivery(path, { ...options, faults, judge: isOther ? undefined : check });
-        if (faults.areOfOtherMembers && !isOther && !ofNoOther.has(path)) {
-          doubtful = path;
-          break;
-        }
-      }
-      if (doubtful === undefined) return { report: check.report(), otherModels };
-    } finally {
-      check.close();
+  const check = new DeliveryCheck(options);
+  try {
+    for (const path of paths) {
+      const prefix = paths.length === 1 ? '' : `${basename(path)}#`;
+      check.start(prefix);
+      const faults = new ModelFaults(check, prefix, known);
+      await readDelivery(path, { ...options, faults, judge: check });
+      const other = faults.areOfOtherMembers ? await findOtherModel(path, options) : undefined;
+      if (other !== undefined) otherModels.set(path, other);
     }
-    // In a file of another model the rules would search for members that it does not have: all is read again, without them.
-    const other = await findOtherModel(doubtful, options);
-    if (other === undefined) ofNoOther.add(doubtful);
-    else otherModels.set(doubtful, other);
+    return { report: check.report(), otherModels };
+  } finally {
+    check.close();
   }
 }
 
 async function findOtherModel(path: string, { model, signal }: CheckFilesOptions): Promise<OtherModel | undefined> {
-  const { variant: own, mapping } = model;
-  const candidates: readonly { readonly variant: Variant; readonly except?: string }[] = [
-    { variant: own, except: mapping.versie },
-    { variant: own === 'shv' ? 'vs' : 'shv' },
-  ];
-  for (const candidate of candidates) {
-    const version = await recogniseModel(path, candidate, signal);
-    if (version !== undefined) return { variant: candidate.variant, version };
+  for (const variant of ['shv', 'vs'] as const) {
+    const own = variant === model.variant ? { except: model.mapping.versie } : {};
+    const version = await recogniseModel(path, { variant, ...own }, signal);
+    if (version !== undefined) return { variant, version };
   }
   return undefined;
-}
-
-interface ModelFaultsOptions {
-  /** The names of members that may be shown. */
-  readonly known: ReadonlySet<string>;
-  /** Faults after which reading stops when they are about other members than those of the model. */
-  readonly stopAfter: number;
 }
 
 /** Makes a finding of every fault, and keeps the first: reading continues, so that the counts are complete. */
 class ModelFaults extends Faults {
   readonly #check: DeliveryCheck;
   readonly #prefix: string;
-  readonly #options: ModelFaultsOptions;
-  #count = 0;
+  /** The names of members that may be shown. */
+  readonly #known: ReadonlySet<string>;
   /** Whether members are missing that the model requires, or there are ones that it does not know. */
   areOfOtherMembers = false;
 
-  constructor(check: DeliveryCheck, prefix: string, options: ModelFaultsOptions) {
+  constructor(check: DeliveryCheck, prefix: string, known: ReadonlySet<string>) {
     super();
     this.#check = check;
     this.#prefix = prefix;
-    this.#options = options;
+    this.#known = known;
   }
 
   override add(fault: ImportFault): void {
     const { pointer, line, message } = fault;
     if (this.list.length === 0) this.list.push(fault);
     this.areOfOtherMembers ||= /^has a member that the model does not know|required property/.test(message);
-    const place = (): string => this.#prefix + knownPart(pointer, this.#options.known);
-    this.#check.findings.add('model', 'blocking', `line ${line}: ${withoutNames(message)}`, place);
-    this.#count += 1;
-    if (this.areOfOtherMembers && this.#count >= this.#options.stopAfter) throw new ImportStopped();
+    // Names of members that the model does not know are part of the file, and could be anything.
+    const shown = message
+      .replace(/^(has a member that the model does not know): .*$/s, '$1')
+      .replace(/^member .* occurs twice$/s, 'a member occurs twice');
+    const steps = pointerSteps(pointer);
+    const unknown = steps.findIndex((step) => !/^\d{1,8}$/.test(step) && !this.#known.has(step));
+    const place = this.#prefix + toPointer(unknown === -1 ? steps : steps.slice(0, unknown));
+    this.#check.findings.add('model', 'blocking', `line ${line}: ${shown}`, () => place);
   }
 
   override stop(fault: ImportFault): never {
     this.add(fault);
     throw new ImportStopped();
   }
-}
-
-/** Names of members that the model does not know are part of the file, and could be anything. */
-function withoutNames(message: string): string {
-  return message
-    .replace(/^(has a member that the model does not know): .*$/s, '$1')
-    .replace(/^member .* occurs twice$/s, 'a member occurs twice');
-}
-
-/** The part of a pointer that consists of indexes and of members that the model names. */
-function knownPart(pointer: string, known: ReadonlySet<string>): string {
-  const steps = pointerSteps(pointer);
-  const unknown = steps.findIndex((step) => !/^\d{1,8}$/.test(step) && !known.has(step));
-  return unknown === -1 ? pointer : toPointer(steps.slice(0, unknown));
 }
 
 interface StoredOptions extends CheckOptions {
@@ -259,12 +222,10 @@ async function judgeSlice(
   { index, select, model, signal }: SliceOptions,
 ): Promise<void> {
   const { levering, selection } = slice;
-  const counts: Record<ItemList, number> = { records: 0, zaken: 0 };
-  const lists: readonly ItemList[] =
-    model.mapping.levering.zaken === undefined || levering.zaken === 0 ? ['records'] : ['records', 'zaken'];
+  const counts = { records: 0, zaken: 0 };
   for (let { from } = slice; from === slice.from || from < slice.to; from += CHUNK_RECORDS) {
     const part = { ...slice, from, to: Math.min(from + CHUNK_RECORDS, slice.to) };
-    for (const list of lists) {
+    for (const list of listsOf(model.mapping).keys()) {
       const take = (text: string): void => {
         check.item(index, list, counts[list], JSON.parse(text), true);
         counts[list] += 1;

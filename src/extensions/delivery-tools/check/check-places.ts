@@ -1,104 +1,46 @@
-/** Where the rules of `gegevens check` find what they judge: the member `controle` of a mapping. */
-import { pointerSteps, valueAt } from '../../../lib/json/json-value.ts';
+/** Where the rules of `gegevens check` find what they judge: the member `controle` of a mapping. A rule is judged when its places are named. */
+import { pointerSteps } from '../../../lib/json/json-value.ts';
 
 type Path = readonly string[];
 
 /** A begin and an end that belong together, in a record or in each item of a list of it. */
 export interface PeriodPlaces {
-  readonly list: Path | undefined;
+  readonly lijst?: Path;
   readonly begin: Path;
-  readonly end: Path;
+  readonly einde: Path;
 }
 
-/** Members that should hold the same value. */
-export interface EqualPlaces {
-  /** The rule that asks for it, by its number. */
-  readonly rule: number;
-  readonly list: Path | undefined;
-  readonly members: readonly Path[];
-}
-
-export interface PersonPlaces {
-  /** A person, or a list of persons. */
-  readonly at: Path;
-  readonly bsn: Path | undefined;
-  readonly sex: Path | undefined;
-  readonly birth: Path | undefined;
-  /** Groups of paths from a person; the first group of which all values are there identifies the person. */
-  readonly identity: readonly (readonly Path[])[];
-}
-
-/** All places are optional: a rule is judged when its places are named. */
+/** As `mapping.schema.json` explains it, with paths in place of pointers. */
 export interface CheckPlaces {
-  readonly contacts: { readonly list: Path; readonly email: Path } | undefined;
-  readonly persons: PersonPlaces | undefined;
-  readonly equal: readonly EqualPlaces[];
-  readonly trueOnlyWith: { readonly flag: Path; readonly date: Path } | undefined;
-  readonly periods: readonly PeriodPlaces[];
+  readonly contactpersonen?: { readonly lijst: Path; readonly email: Path };
+  readonly personen?: {
+    /** A person, or a list of persons. */
+    readonly plaats: Path;
+    readonly bsn?: Path;
+    readonly geslacht?: Path;
+    readonly geboortedatum?: Path;
+    /** Groups of paths from a person; the first group of which all values are there identifies the person. */
+    readonly kenmerken?: readonly (readonly Path[])[];
+  };
+  /** Members that should hold the same value. */
+  readonly gelijk?: readonly { readonly regel: number; readonly lijst?: Path; readonly plaatsen: readonly Path[] }[];
+  readonly waarAlleenMet?: { readonly plaats: Path; readonly met: Path };
+  readonly perioden?: readonly PeriodPlaces[];
   /** Steps of a trajectory, in their order. */
-  readonly steps: readonly Path[];
-  readonly kind: Path | undefined;
-  readonly status: Path | undefined;
-  readonly cases: {
-    readonly result: Path | undefined;
-    readonly takenUp: Path | undefined;
-    readonly attempts: { readonly list: Path; readonly date: Path } | undefined;
-    readonly periods: readonly PeriodPlaces[];
+  readonly stappen?: readonly Path[];
+  readonly soort?: Path;
+  readonly status?: Path;
+  readonly zaken?: {
+    readonly resultaat?: Path;
+    readonly opgepakt?: Path;
+    readonly pogingen?: { readonly lijst: Path; readonly datum: Path };
+    readonly perioden?: readonly PeriodPlaces[];
   };
 }
 
-/**
- * @param controle the member of a mapping that fits `mapping.schema.json`; absent: no places
- * @param identity what identifies a person, where `controle` does not say so itself
- */
-export function readCheckPlaces(controle: unknown, identity: readonly (readonly Path[])[]): CheckPlaces {
-  const path = (from: unknown, ...names: string[]): Path | undefined => {
-    const pointer = valueAt(from, names);
-    return typeof pointer === 'string' ? pointerSteps(pointer) : undefined;
-  };
-  const list = (from: unknown, ...names: string[]): readonly unknown[] => {
-    const found = valueAt(from, names);
-    return Array.isArray(found) ? found : [];
-  };
-  const paths = (items: unknown): Path[] =>
-    (Array.isArray(items) ? items : []).map((item) => pointerSteps(String(item)));
-  const periods = (items: readonly unknown[]): PeriodPlaces[] =>
-    items.map((item) => ({
-      list: path(item, 'lijst'),
-      begin: path(item, 'begin') ?? [],
-      end: path(item, 'einde') ?? [],
-    }));
-  const pair = (first: Path | undefined, second: Path | undefined): readonly [Path, Path] | undefined =>
-    first === undefined || second === undefined ? undefined : [first, second];
-  const contacts = pair(path(controle, 'contactpersonen', 'lijst'), path(controle, 'contactpersonen', 'email'));
-  const attempts = pair(path(controle, 'zaken', 'pogingen', 'lijst'), path(controle, 'zaken', 'pogingen', 'datum'));
-  const flag = pair(path(controle, 'waarAlleenMet', 'plaats'), path(controle, 'waarAlleenMet', 'met'));
-  const persons = path(controle, 'personen', 'plaats');
-  const own = list(controle, 'personen', 'kenmerken').map(paths);
-  return {
-    contacts: contacts && { list: contacts[0], email: contacts[1] },
-    persons: persons && {
-      at: persons,
-      bsn: path(controle, 'personen', 'bsn'),
-      sex: path(controle, 'personen', 'geslacht'),
-      birth: path(controle, 'personen', 'geboortedatum'),
-      identity: own.length > 0 ? own : identity,
-    },
-    equal: list(controle, 'gelijk').map((item) => ({
-      rule: Number(valueAt(item, ['regel'])),
-      list: path(item, 'lijst'),
-      members: paths(valueAt(item, ['plaatsen'])),
-    })),
-    trueOnlyWith: flag && { flag: flag[0], date: flag[1] },
-    periods: periods(list(controle, 'perioden')),
-    steps: paths(valueAt(controle, ['stappen'])),
-    kind: path(controle, 'soort'),
-    status: path(controle, 'status'),
-    cases: {
-      result: path(controle, 'zaken', 'resultaat'),
-      takenUp: path(controle, 'zaken', 'opgepakt'),
-      attempts: attempts && { list: attempts[0], date: attempts[1] },
-      periods: periods(list(controle, 'zaken', 'perioden')),
-    },
-  };
+/** @param controle fits `mapping.schema.json`; absent: no places */
+export function readCheckPlaces(controle: unknown = {}): CheckPlaces {
+  return JSON.parse(JSON.stringify(controle), (_name, value) =>
+    typeof value === 'string' ? pointerSteps(value) : value,
+  );
 }

@@ -7,6 +7,7 @@ import type { ItemList, Mapping } from '../../../gegevens/model/mapping.ts';
 import type { Model } from '../../../gegevens/model/model.ts';
 import { municipalityKey, organisationOf, type Period } from '../../../gegevens/model/selection.ts';
 import { isRecord, toPointer, valueAt } from '../../../lib/json/json-value.ts';
+import { listsOf } from '../message-store.ts';
 import { type CheckPlaces, readCheckPlaces } from './check-places.ts';
 import { Persons } from './persons.ts';
 import { isGiven, isNotTakenUp, judgeCase, judgeRecord, personsAt, type Report } from './record-rules.ts';
@@ -51,8 +52,7 @@ interface Municipality {
 /** A code as the office gives them out. Anything else is not shown: it may be a person's. */
 const MUNICIPALITY_CODE = /^(gm)?\d{1,5}$/i;
 export const UNKNOWN = 'unknown';
-/** A kind has a short name and there are few; a file may hold anything. */
-const MAX_KINDS = 100;
+/** A kind has a short name; a file may hold anything. */
 const MAX_KIND_LENGTH = 60;
 
 export class DeliveryCheck implements DeliveryJudge {
@@ -67,13 +67,12 @@ export class DeliveryCheck implements DeliveryJudge {
   #read: Period | undefined;
   #prefix = '';
   #first: { pointer: string; organisation: string; municipality: string }[] = [];
-  #seen: Record<ItemList, IdIndex> = { records: new IdIndex(), zaken: new IdIndex() };
+  #seen = { records: new IdIndex(), zaken: new IdIndex() };
   #levering = startLevering();
 
   constructor({ model, period, now }: CheckOptions) {
     this.#mapping = model.mapping;
-    const { controle, levering } = model.mapping;
-    this.#places = readCheckPlaces(controle, levering.record.personen?.kenmerken ?? []);
+    this.#places = readCheckPlaces(model.mapping.controle);
     this.#period = period;
     this.#today = now.toISOString().slice(0, 10);
   }
@@ -91,19 +90,17 @@ export class DeliveryCheck implements DeliveryJudge {
     if (!isRecord(value)) return;
     const report: Report = (rule, severity, what, path) =>
       this.findings.add(rule, severity, what, () => this.#pointer(levering, list, nummer, path));
-    const controle = this.#places;
-    const { levering: paths } = this.#mapping;
     if (list === 'zaken') {
       this.#zaak(value, nummer);
-      judgeCase(value, controle, this.#today, report);
+      judgeCase(value, this.#places.zaken, this.#today, report);
     } else {
       this.#record(value, nummer, fits, report);
-      judgeRecord(value, { places: controle, begin: paths.record.begin, today: this.#today }, report);
+      const { begin } = this.#mapping.levering.record;
+      judgeRecord(value, { places: this.#places, begin, today: this.#today }, report);
     }
     const hash = hashId(canonicalText(value));
-    const seen = this.#seen[list];
-    if (seen.get(hash) === undefined) seen.add(hash, 0);
-    else report(15, 'warning', 'is there twice', []);
+    if (this.#seen[list].get(hash) !== undefined) report(15, 'warning', 'is there twice', []);
+    this.#seen[list].add(hash, 0);
     judgeItems(value, [], report);
   }
 
@@ -114,13 +111,12 @@ export class DeliveryCheck implements DeliveryJudge {
     // IDs are of one levering: in another one an equal signal or case is of somebody else.
     if (paths.recordId !== undefined) this.#seen = { records: new IdIndex(), zaken: new IdIndex() };
     const report: Report = (rule, severity, what, path) =>
-      this.findings.add(rule, severity, what, () => this.#pointer(nummer, undefined, undefined, path));
+      this.findings.add(rule, severity, what, () => this.#pointer(nummer, undefined, 0, path));
     this.#organisation(head, report);
-    const organisation = organisationOf(head, { levering: paths }, open.municipalities);
+    const { sleutel, gemeenteSleutel } = organisationOf(head, { levering: paths }, open.municipalities);
     if (open.municipalities.size > 1) report(3, 'blocking', 'its records are for more than one municipality', []);
-    else if (organisation.gemeenteSleutel !== undefined) {
-      const pointer = this.#pointer(nummer, undefined, undefined, []);
-      const { sleutel, gemeenteSleutel } = organisation;
+    else if (gemeenteSleutel !== undefined) {
+      const pointer = this.#pointer(nummer, undefined, 0, []);
       this.#first.push({ pointer, organisation: sleutel, municipality: gemeenteSleutel });
     }
     if (paths.gemeentecode !== undefined) {
@@ -152,9 +148,9 @@ export class DeliveryCheck implements DeliveryJudge {
       this.findings.add(4, 'warning', 'is not as in `Product 1.2`', () => this.#prefix + toPointer(path));
     }
     const [start, end] = [valueAt(envelop, startdatum), valueAt(envelop, einddatum)];
-    if (typeof start === 'string' && typeof end === 'string' && isDay(start) && isDay(end) && start <= end) {
+    if (isDay(start) && isDay(end) && start <= end) {
       const [first = start] = [start, this.#read?.start ?? start].toSorted();
-      const last = [end, this.#read?.end ?? end].toSorted().at(-1) ?? end;
+      const [, last = end] = [end, this.#read?.end ?? end].toSorted();
       this.#read = { start: first, end: last };
     }
     this.endLeveringen();
@@ -176,10 +172,9 @@ export class DeliveryCheck implements DeliveryJudge {
 
   /** Ends the check. */
   report(): CheckReport {
-    const controle = this.#places;
     const { variant } = this.#mapping;
     const period = this.#period ?? this.#read;
-    const steps = controle.steps.map((path) => path.at(-1) ?? '');
+    const steps = (this.#places.stappen ?? []).map((path) => path.at(-1) ?? '');
     const counts = this.#persons.count(
       period && { start: dayNumber(period.start) ?? 0, end: dayNumber(period.end) ?? 0 },
     );
@@ -206,10 +201,10 @@ export class DeliveryCheck implements DeliveryJudge {
   }
 
   #record(value: Record<string, unknown>, nummer: number, fits: boolean, report: Report): void {
-    const controle = this.#places;
+    const { personen, soort, status, stappen = [] } = this.#places;
     const { levering: paths } = this.#mapping;
     const open = this.#levering;
-    const { begin, einde, gemeentecode } = paths.record;
+    const { begin, einde, gemeentecode, personen: own } = paths.record;
     let municipality: number | undefined;
     if (paths.gemeentecode === undefined && gemeentecode !== undefined) {
       const { municipality: counts, key } = this.#municipality(value, gemeentecode, report);
@@ -218,25 +213,22 @@ export class DeliveryCheck implements DeliveryJudge {
       counts.records += 1;
     }
     open.records += 1;
-    if (controle.kind !== undefined) {
-      const kind = fits ? valueAt(value, controle.kind) : undefined;
-      const isNew = typeof kind === 'string' && !open.kinds.has(kind);
-      const isShown = typeof kind === 'string' && kind.length <= MAX_KIND_LENGTH;
-      const name = isShown && !(isNew && open.kinds.size >= MAX_KINDS) ? kind : UNKNOWN;
+    if (soort !== undefined) {
+      const kind = fits ? valueAt(value, soort) : undefined;
+      const name = typeof kind === 'string' && kind.length <= MAX_KIND_LENGTH ? kind : UNKNOWN;
       open.kinds.set(name, (open.kinds.get(name) ?? 0) + 1);
     }
-    if (paths.recordId !== undefined && controle.status !== undefined) {
-      const id = valueAt(value, paths.recordId);
-      if (typeof id === 'string' && isNotTakenUp(valueAt(value, controle.status))) open.notTakenUp.add(hashId(id), 0);
-    }
-    if (controle.persons === undefined) return;
-    const { at, identity } = controle.persons;
+    const id = paths.recordId && valueAt(value, paths.recordId);
+    if (typeof id === 'string' && status !== undefined && isNotTakenUp(valueAt(value, status)))
+      open.notTakenUp.add(hashId(id), 0);
+    if (personen === undefined) return;
+    const identity = personen.kenmerken ?? own?.kenmerken ?? [];
     this.#persons.add({
       ...{ record: nummer, municipality },
-      persons: personsAt(value, at).map(({ item }) => personIdentity(item, identity)),
+      persons: personsAt(value, personen.plaats).map(({ item }) => personIdentity(item, identity)),
       begin: begin && dayNumber(valueAt(value, begin)),
       end: einde && dayNumber(valueAt(value, einde)),
-      step: controle.steps.findLastIndex((path) => saysSomething(valueAt(value, path))),
+      step: stappen.findLastIndex((path) => saysSomething(valueAt(value, path))),
     });
   }
 
@@ -255,29 +247,24 @@ export class DeliveryCheck implements DeliveryJudge {
 
   /** Rules 1 and 11. */
   #organisation(head: unknown, report: Report): void {
-    const controle = this.#places;
-    const { levering: paths } = this.#mapping;
-    const { object, gemeentecode, kvkNummer } = paths.organisatie;
+    const { object, gemeentecode, kvkNummer } = this.#mapping.levering.organisatie;
     if (gemeentecode !== undefined && kvkNummer !== undefined) {
       const [code, kvk] = [valueAt(head, gemeentecode), valueAt(head, kvkNummer)];
-      if (isGiven(code)) {
-        if (isGiven(kvk)) report(1, 'blocking', 'has both: which of the two is it?', object);
-        else if (!isCode(code)) report(1, 'blocking', 'is no gemeentecode', gemeentecode);
-      } else if (!isGiven(kvk)) report(1, 'blocking', 'has neither', object);
-      else if (typeof kvk !== 'string' || !/^\d{8}$/.test(kvk.trim())) {
+      if (isGiven(code) && isGiven(kvk)) report(1, 'blocking', 'has both: which of the two is it?', object);
+      else if (!isGiven(code) && !isGiven(kvk)) report(1, 'blocking', 'has neither', object);
+      else if (isGiven(code) && !isCode(code)) report(1, 'blocking', 'is no gemeentecode', gemeentecode);
+      else if (isGiven(kvk) && !(typeof kvk === 'string' && /^\d{8}$/.test(kvk.trim())))
         report(1, 'blocking', 'is no KvK number: eight digits', kvkNummer);
-      }
     }
-    if (controle.contacts === undefined) return;
-    const { list, email } = controle.contacts;
-    const contacts = valueAt(head, list);
+    const { contactpersonen } = this.#places;
+    if (contactpersonen === undefined) return;
+    const contacts = valueAt(head, contactpersonen.lijst);
     const hasAddress = (contact: unknown): boolean => {
-      const address = valueAt(contact, email);
+      const address = valueAt(contact, contactpersonen.email);
       return typeof address === 'string' && /.@./.test(address);
     };
-    if (!Array.isArray(contacts) || !contacts.some(hasAddress)) {
+    if (!Array.isArray(contacts) || !contacts.some(hasAddress))
       report(11, 'blocking', 'no contact with an e-mail address', object);
-    }
   }
 
   /** Rule 2. @returns the municipality that a record or levering names, and its key where it is known */
@@ -300,16 +287,10 @@ export class DeliveryCheck implements DeliveryJudge {
     return { municipality, key: isMissing || isUnknown ? undefined : key };
   }
 
-  #pointer(
-    levering: number,
-    list: ItemList | undefined,
-    nummer: number | undefined,
-    path: readonly (string | number)[],
-  ): string {
-    const { envelop, levering: paths } = this.#mapping;
-    const lists = { records: paths.records, zaken: paths.zaken?.lijst ?? [] };
-    const item = list === undefined || nummer === undefined ? [] : [...lists[list], nummer];
-    return this.#prefix + toPointer([...envelop.leveringen, levering, ...item, ...path]);
+  /** @param list absent: the place is in the levering itself */
+  #pointer(levering: number, list: ItemList | undefined, nummer: number, path: readonly (string | number)[]): string {
+    const item = list === undefined ? [] : [...(listsOf(this.#mapping).get(list) ?? []), nummer];
+    return this.#prefix + toPointer([...this.#mapping.envelop.leveringen, levering, ...item, ...path]);
   }
 }
 
@@ -370,8 +351,8 @@ function isCode(code: unknown): boolean {
   return typeof code === 'string' && MUNICIPALITY_CODE.test(code.trim());
 }
 
-function isDay(text: string): boolean {
-  return /^\d{4}-\d{2}-\d{2}$/.test(text) && dayNumber(text) !== undefined;
+function isDay(text: unknown): text is string {
+  return typeof text === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(text) && dayNumber(text) !== undefined;
 }
 
 /** `Product 1.2`, `Product+1.2`, `Product-v3` and `Product1.2` are; a code such as `GL987654` is not. */

@@ -1,5 +1,4 @@
 /** The rules that one record, or one case, can be judged by on its own. */
-
 import { isRecord, valueAt } from '../../../lib/json/json-value.ts';
 import type { CheckPlaces, PeriodPlaces } from './check-places.ts';
 import type { Severity } from './report-text.ts';
@@ -20,41 +19,39 @@ interface RecordRules {
 
 /** Rules 5 to 10, 14 and 15, of a trajectory or signal. */
 export function judgeRecord(value: unknown, { places, begin, today }: RecordRules, report: Report): void {
-  for (const { rule, list, members } of places.equal) {
-    for (const { item, path } of itemsOf(value, list)) {
-      const given = members.filter((member) => isGiven(valueAt(item, member)));
+  for (const { regel, lijst, plaatsen } of places.gelijk ?? []) {
+    for (const { item, path } of itemsOf(value, lijst)) {
+      const given = plaatsen.filter((member) => isGiven(valueAt(item, member)));
       const [first] = given;
       if (first === undefined) continue;
       const isEqual = given.every((member) => valueAt(item, member) === valueAt(item, first));
-      if (isEqual && given.length === members.length) continue;
-      report(rule, 'warning', isEqual ? 'is not in the other place' : 'they differ', [...path, ...first]);
+      if (isEqual && given.length === plaatsen.length) continue;
+      report(regel, 'warning', isEqual ? 'is not in the other place' : 'they differ', [...path, ...first]);
     }
   }
-  const { trueOnlyWith } = places;
-  if (trueOnlyWith !== undefined && valueAt(value, trueOnlyWith.flag) === true) {
-    if (!isGiven(valueAt(value, trueOnlyWith.date))) report(6, 'blocking', 'true without that date', trueOnlyWith.flag);
-  }
-  judgePeriods(value, places.periods, today, report);
+  const { waarAlleenMet: flag } = places;
+  if (flag !== undefined && valueAt(value, flag.plaats) === true && !isGiven(valueAt(value, flag.met)))
+    report(6, 'blocking', 'true without that date', flag.plaats);
+  judgePeriods(value, places.perioden, today, report);
   judgePersons(value, places, begin === undefined ? undefined : dayOf(valueAt(value, begin)), today, report);
 }
 
 /** Rules 13 and 14, of a case. */
-export function judgeCase(value: unknown, { cases }: CheckPlaces, today: string, report: Report): void {
-  judgePeriods(value, cases.periods, today, report);
-  const { takenUp, attempts, result } = cases;
-  if (takenUp === undefined) return;
-  const day = dayOf(valueAt(value, takenUp));
+export function judgeCase(value: unknown, places: CheckPlaces['zaken'], today: string, report: Report): void {
+  judgePeriods(value, places?.perioden, today, report);
+  if (places?.opgepakt === undefined) return;
+  const day = dayOf(valueAt(value, places.opgepakt));
   if (day === undefined) {
     // A case may end as one that was not taken up.
-    const isLeft = result !== undefined && isNotTakenUp(valueAt(value, result));
+    const isLeft = places.resultaat !== undefined && isNotTakenUp(valueAt(value, places.resultaat));
     if (!isLeft) report(13, 'warning', 'the case has no day on which it was taken up', []);
     return;
   }
-  if (attempts === undefined) return;
-  for (const { item, path } of itemsOf(value, attempts.list)) {
-    const attempted = dayOf(valueAt(item, attempts.date));
-    if (attempted === undefined || attempted >= day) continue;
-    report(13, 'warning', 'before the day on which the case was taken up', [...path, ...attempts.date]);
+  if (places.pogingen === undefined) return;
+  const { lijst, datum } = places.pogingen;
+  for (const { item, path } of itemsOf(value, lijst)) {
+    if ((dayOf(valueAt(item, datum)) ?? day) < day)
+      report(13, 'warning', 'before the day on which the case was taken up', [...path, ...datum]);
   }
 }
 
@@ -63,41 +60,35 @@ export function isNotTakenUp(status: unknown): boolean {
   return typeof status === 'string' && /^(nog )?niet opgepakt/i.test(status.trim());
 }
 
-function judgePeriods(value: unknown, periods: readonly PeriodPlaces[], today: string, report: Report): void {
-  for (const { list, begin, end } of periods) {
-    for (const { item, path } of itemsOf(value, list)) {
-      const [first, last] = [dayOf(valueAt(item, begin)), dayOf(valueAt(item, end))];
+function judgePeriods(value: unknown, periods: readonly PeriodPlaces[] = [], today: string, report: Report): void {
+  for (const { lijst, begin, einde } of periods) {
+    for (const { item, path } of itemsOf(value, lijst)) {
+      const [first, last] = [dayOf(valueAt(item, begin)), dayOf(valueAt(item, einde))];
       if (last === undefined) continue;
-      if (first !== undefined && first > last) {
-        report(14, 'blocking', 'ends before it begins', [...path, ...end]);
-      }
-      if (last > today) report(14, 'warning', 'ends in the future', [...path, ...end]);
+      if (first !== undefined && first > last) report(14, 'blocking', 'ends before it begins', [...path, ...einde]);
+      if (last > today) report(14, 'warning', 'ends in the future', [...path, ...einde]);
     }
   }
 }
 
 function judgePersons(
   value: unknown,
-  { persons }: CheckPlaces,
+  { personen }: CheckPlaces,
   begin: string | undefined,
   today: string,
   report: Report,
 ): void {
-  if (persons === undefined) return;
-  const { bsn, sex, birth } = persons;
-  for (const { item, path } of personsAt(value, persons.at)) {
-    const number = bsn === undefined ? undefined : valueAt(item, bsn);
-    if (bsn !== undefined && isGiven(number) && !isBsn(number)) {
+  if (personen === undefined) return;
+  const { bsn, geslacht, geboortedatum } = personen;
+  for (const { item, path } of personsAt(value, personen.plaats)) {
+    const number = bsn && valueAt(item, bsn);
+    if (bsn !== undefined && isGiven(number) && !isBsn(number))
       report(15, 'warning', 'does not pass the eleven test', [...path, ...bsn]);
-    }
-    const gender = sex === undefined ? undefined : valueAt(item, sex);
-    if (sex !== undefined && gender !== undefined && !SEXES.includes(gender)) {
-      report(9, 'blocking', 'is another value', [...path, ...sex]);
-    }
-    const born = birth === undefined ? undefined : valueAt(item, birth);
-    if (birth !== undefined && isBornTooLate(born, begin, today)) {
-      report(14, 'blocking', 'born on or after the day of the begin', [...path, ...birth]);
-    }
+    const sex = geslacht && valueAt(item, geslacht);
+    if (geslacht !== undefined && sex !== undefined && !SEXES.includes(sex))
+      report(9, 'blocking', 'is another value', [...path, ...geslacht]);
+    if (geboortedatum !== undefined && isBornTooLate(valueAt(item, geboortedatum), begin, today))
+      report(14, 'blocking', 'born on or after the day of the begin', [...path, ...geboortedatum]);
   }
 }
 

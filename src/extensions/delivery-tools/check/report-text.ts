@@ -1,4 +1,5 @@
 /** What a check finds, by rule: a count, and the first places. No value of a record is ever part of it. */
+import type { Report } from '../../../gegevens/commands/tools.ts';
 import type { CheckReport, MunicipalityCounts } from './delivery-check.ts';
 
 export type Severity = 'blocking' | 'warning';
@@ -22,10 +23,9 @@ const RULE_TEXTS: Readonly<Record<number, string>> = {
   14: 'dates are in order: begin before end, no end in the future, born before the begin',
   15: 'a BSN passes its eleven test, and no record or item of one is there twice',
 };
-const MODEL_TEXT = 'the delivery fits the exchange model';
 
 export function ruleText(rule: Rule): string {
-  return rule === 'model' ? MODEL_TEXT : (RULE_TEXTS[rule] ?? '');
+  return rule === 'model' ? 'the delivery fits the exchange model' : (RULE_TEXTS[rule] ?? '');
 }
 
 /** One place of a finding. */
@@ -66,18 +66,16 @@ export class Findings {
   }
 }
 
-interface CountColumn {
-  readonly head: string;
-  readonly json: string;
-  readonly of: Exclude<keyof MunicipalityCounts, 'gemeentecode' | 'groups'>;
-}
-
 interface Counts {
-  readonly columns: readonly CountColumn[];
+  readonly columns: readonly {
+    readonly head: string;
+    readonly json: string;
+    readonly of: Exclude<keyof MunicipalityCounts, 'gemeentecode' | 'groups'>;
+  }[];
   readonly groups: { readonly title: string; readonly json: string };
 }
 
-const PERSONS: readonly CountColumn[] = [
+const PERSONS: Counts['columns'] = [
   { head: 'persons', json: 'persons', of: 'persons' },
   { head: 'active', json: 'activePersons', of: 'activePersons' },
 ];
@@ -97,6 +95,13 @@ export const COUNTS: Readonly<Record<CheckReport['variant'], Counts>> = {
     groups: { title: 'Signals per kind', json: 'signalsPerKind' },
   },
 };
+
+type Table = (head: readonly string[], rows: readonly (readonly string[])[]) => string;
+
+/** The report as text and as JSON. @param table writes a table in plain text */
+export function describeReport(report: CheckReport, table: Table): Report {
+  return { text: reportText(report, table), json: reportJson(report), blocking: countFindings(report, 'blocking') };
+}
 
 export function reportJson({ variant, period, municipalities, findings }: CheckReport) {
   const { columns, groups } = COUNTS[variant];
@@ -123,11 +128,7 @@ export function groupNames({ municipalities }: CheckReport): string[] {
 /** Most places of a finding that are shown in a text. */
 const SHOWN_PLACES = 10;
 
-/** @param table writes a table in plain text */
-export function reportText(
-  report: CheckReport,
-  table: (head: readonly string[], rows: readonly (readonly string[])[]) => string,
-): string {
+function reportText(report: CheckReport, table: Table): string {
   const { variant, period, municipalities, findings } = report;
   const { columns } = COUNTS[variant];
   const groups = groupNames(report);

@@ -1,13 +1,14 @@
 import { stat, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { Command, InvalidArgumentError, Option } from 'commander';
-import { createProgress, type Output, table } from '../../../cli/output.ts';
-import { type CommandContext, CommandError, runCommand, runTool } from '../../../cli/run-command.ts';
+import { Command, Option } from 'commander';
+import { createProgress, table } from '../../../cli/output.ts';
+import { type CommandContext, CommandError, runCommand, runTool, type ToolContext } from '../../../cli/run-command.ts';
 import type { Report } from '../../../gegevens/commands/tools.ts';
 import type { Variant } from '../../../gegevens/model/mapping.ts';
 import type { Model } from '../../../gegevens/model/model.ts';
 import type { Levering, Period } from '../../../gegevens/model/selection.ts';
 import type { Journalled } from '../../../gegevens/store/journal.ts';
+import { reasonOf } from '../../../lib/log.ts';
 import { systemClock } from '../../../lib/time.ts';
 import type { Terminal } from '../../../seams/terminal.ts';
 import type { CheckReport } from '../check/delivery-check.ts';
@@ -31,7 +32,7 @@ export function checkCommand(terminal: Terminal): Command {
     .option(
       '--period <start/end>',
       'in which persons are active, and of what is stored (default: that of the files, or the most recent one that is stored)',
-      parseCalendarPeriod,
+      parsePeriod,
     )
     .option('--model <version>', 'the model to judge by: a built-in version, or the path of a schema')
     .option('--json', 'one machine-readable result')
@@ -70,12 +71,7 @@ function checkFilesGiven(terminal: Terminal, files: readonly string[], options: 
         progress.reached(bytes);
         progress.update(records);
       },
-    })
-      .catch((error: unknown) => {
-        if (isFileError(error)) throw new CommandError(error.message, { cause: error });
-        throw error;
-      })
-      .finally(() => progress.end());
+    }).finally(() => progress.end());
     const { report, otherModels } = checked;
     for (const [file, { variant, version }] of otherModels) {
       const words = variant === options.variant ? `--model ${version}` : `--variant ${variant} --model ${version}`;
@@ -113,16 +109,6 @@ function storedNames(leveringen: readonly Levering[], { findings }: CheckReport,
   ];
 }
 
-/** How a report is shown. Loaded only when there is one. */
-export async function asReport(): Promise<(report: CheckReport) => Report> {
-  const { countFindings, reportJson, reportText } = await import('../check/report-text.ts');
-  return (report) => ({
-    text: reportText(report, table),
-    json: reportJson(report),
-    blocking: countFindings(report, 'blocking'),
-  });
-}
-
 /** The counts and findings of what was delivered, of an entry of the journal. */
 export async function checkEntry(
   { database, config, clock, interrupted: signal }: CommandContext,
@@ -135,7 +121,8 @@ export async function checkEntry(
     const text = 'What was in this answer is not known any more: its leveringen have been pruned.';
     return { text, json: null, blocking: 0 };
   }
-  const report = (await asReport())(checked);
+  const { describeReport } = await import('../check/report-text.ts');
+  const report = describeReport(checked, table);
   return { ...report, text: `In this answer: ${report.text}` };
 }
 
@@ -148,37 +135,23 @@ interface Checked {
 
 /** @throws {CommandError} when something blocks */
 async function write(
-  { output }: { readonly output: Output },
+  { output }: Pick<ToolContext, 'output'>,
   { html = false, out }: CheckOptions,
   { report, model, now, sources }: Checked,
 ): Promise<void> {
   const { reportHtml } = await import('../check/report-html.ts');
-  const { text, json, blocking } = (await asReport())(report);
-  const people = (): string =>
-    html ? reportHtml(report, { sources, model: model.mapping.versie, made: now }) : `${sources.join('\n')}\n${text}`;
-  if (out === undefined) output.result(json, () => output.line(people().trimEnd()));
+  const { describeReport } = await import('../check/report-text.ts');
+  const { text, json, blocking } = describeReport(report, table);
+  const people = html
+    ? reportHtml(report, { sources, model: model.mapping.versie, made: now })
+    : `${sources.join('\n')}\n${text}`;
+  if (out === undefined) output.result(json, () => output.line(people.trimEnd()));
   else {
-    const whole = output.json ? JSON.stringify(json) : people();
+    const whole = output.json ? JSON.stringify(json) : people;
     await writeFile(out, `${whole.trimEnd()}\n`).catch((cause: unknown) => {
-      throw new CommandError(`the report cannot be written: ${cause instanceof Error ? cause.message : ''}`, { cause });
+      throw new CommandError(`the report cannot be written: ${reasonOf(cause)}`, { cause });
     });
     output.progress(`the report is in ${out}`);
   }
   if (blocking > 0) throw new CommandError(`${blocking} blocking ${blocking === 1 ? 'finding' : 'findings'}`);
-}
-
-function isFileError(error: unknown): error is Error {
-  return error instanceof Error && 'code' in error && 'syscall' in error;
-}
-
-/** @throws {InvalidArgumentError} */
-function parseCalendarPeriod(text: string): Period {
-  const { start, end } = parsePeriod(text);
-  for (const day of [start, end]) {
-    const moment = new Date(`${day}T00:00:00Z`);
-    if (Number.isNaN(moment.getTime()) || !moment.toISOString().startsWith(day))
-      throw new InvalidArgumentError(`${day} is not in the calendar.`);
-  }
-  if (start > end) throw new InvalidArgumentError('The first date must not be after the last.');
-  return { start, end };
 }

@@ -56,13 +56,18 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
   };
 }
 
-/** Two days with a slash between them, as in ISO 8601. @throws {InvalidArgumentError} */
+/** Two days of the calendar with a slash between them, as in ISO 8601. @throws {InvalidArgumentError} */
 export function parsePeriod(text: string): Period {
   const [, start, end] = /^(\d{4}-\d{2}-\d{2})\/(\d{4}-\d{2}-\d{2})$/.exec(text) ?? [];
-  if (start === undefined || end === undefined) {
+  if (start === undefined || end === undefined || !isDay(start) || !isDay(end))
     throw new InvalidArgumentError('Two dates are expected, such as 2026-01-01/2026-03-31.');
-  }
+  if (start > end) throw new InvalidArgumentError('The first date must not be after the last.');
   return { start, end };
+}
+
+function isDay(text: string): boolean {
+  const moment = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(moment.getTime()) && moment.toISOString().startsWith(text);
 }
 
 /** @param named a version or the path of a schema; absent: the configured one */
