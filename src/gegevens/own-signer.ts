@@ -80,7 +80,7 @@ export function createOwnSigner(options: OwnSignerOptions): OwnSigner {
 }
 
 function signerOf(own: OwnKey, { config: { gegevens }, clock }: OwnSignerOptions): Signer {
-  return ownKeySigner(own, { now: () => clock.now(), signatureTime: gegevens.signatureTime });
+  return createSigner({ ...own, now: () => clock.now(), time: gegevens.signatureTime });
 }
 
 function warnOfExpiry(own: OwnKey, { clock, log }: OwnSignerOptions): void {
@@ -102,13 +102,4 @@ export function loadOwnKey(settings: Config['gegevens'], at: Date): OwnKey {
   if (signingKey === undefined) throw new Error('GEGEVENS_SIGNING_KEY is missing');
   if (signingChain === undefined) return loadPkcs12Key({ p12: readFileSync(signingKey), passphrase }, at);
   return loadPemKey({ key: readFileSync(signingKey, 'utf8'), chain: readFileSync(signingChain, 'utf8') }, at);
-}
-
-interface SignerSettings {
-  readonly now: () => Date;
-  readonly signatureTime?: Config['gegevens']['signatureTime'];
-}
-
-export function ownKeySigner({ key, chain, kid }: OwnKey, { now, signatureTime = 'iat' }: SignerSettings): Signer {
-  return createSigner({ key, chain, kid, now, time: signatureTime });
 }

@@ -3,7 +3,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { operations } from '../../contracts/gegevens.ts';
 import type { Pool } from '../../database/pool.ts';
-import { JadesError } from '../../lib/jades/errors.ts';
+import { JadesError } from '../../lib/jades/certificate.ts';
 import { plainStyles } from '../../lib/jades/signature.ts';
 import type { Verified, Verifier } from '../../lib/jades/verify.ts';
 import { DuplicateMemberError, parseStrictObject } from '../../lib/json/json-text.ts';

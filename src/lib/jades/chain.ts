@@ -9,6 +9,7 @@ import {
   type Certificate,
   extension,
   isSelfIssued,
+  JadesError,
   keyUsage,
   oid,
   parseCertificate,
@@ -18,7 +19,6 @@ import {
   rawValue,
   usage,
 } from './certificate.ts';
-import { JadesError } from './errors.ts';
 import { meetsNameConstraints, meetsPolicies } from './path-constraints.ts';
 
 interface PathCacheOptions {
@@ -29,14 +29,16 @@ interface PathCacheOptions {
 }
 
 /** Validated paths and the parsed certificates in them, for a while. Nothing of a sender who was refused is cached. */
-interface PathCache {
-  /** @throws Error when it is no certificate */
-  read(der: Uint8Array): Certificate;
+export interface PathCache {
+  /** @throws Error when one is no certificate */
+  read(ders: readonly Uint8Array[]): readonly Certificate[];
   /** The validated path, leaf first and anchor last. @throws JadesError */
   find(x5c: readonly Certificate[]): Promise<readonly Certificate[]>;
 }
 
 interface ValidatedPath {
+  /** As sent: the anchor may be left out. */
+  readonly x5c: readonly Certificate[];
   readonly path: readonly Certificate[];
   readonly until: number;
 }
@@ -50,20 +52,16 @@ const pathLifeMs = 5 * 60_000;
 export function createPathCache({ anchors: bundle, requiredPolicies, now }: PathCacheOptions): PathCache {
   const anchors = parsePemCertificates(bundle);
   if (anchors.length === 0) throw new Error('the bundle of trust anchors holds no certificate');
-  const certificates = new LRUCache<string, Certificate>({
-    maxSize: maxBytes,
-    sizeCalculation: (certificate, key) => 2 * key.length + sizeOf(certificate),
-  });
   const paths = new LRUCache<string, ValidatedPath>({
     maxSize: maxBytes,
     sizeCalculation: ({ path }, key) =>
-      path.reduce((sum, certificate) => sum + sizeOf(certificate), 2 * key.length + 100),
+      path.reduce((sum, { der }) => sum + parsedFactor * der.length, 2 * key.length + 100),
   });
 
   return {
-    read(der) {
-      const thumbprint = createHash('sha256').update(der).digest('base64url');
-      return certificates.get(thumbprint) ?? parseCertificate(der);
+    read(ders) {
+      const key = ders.map((der) => createHash('sha256').update(der).digest('base64url')).join();
+      return paths.get(key)?.x5c ?? ders.map(parseCertificate);
     },
     async find(x5c) {
       const at = now();
@@ -74,15 +72,10 @@ export function createPathCache({ anchors: bundle, requiredPolicies, now }: Path
         return known.path;
       }
       const path = await validatePath(x5c, { anchors, requiredPolicies, at });
-      paths.set(key, { path, until: at.getTime() + pathLifeMs });
-      for (const certificate of path) certificates.set(certificate.thumbprint, certificate);
+      paths.set(key, { x5c, path, until: at.getTime() + pathLifeMs });
       return path;
     },
   };
-}
-
-function sizeOf({ der }: Certificate): number {
-  return parsedFactor * der.length;
 }
 
 interface PathOptions {

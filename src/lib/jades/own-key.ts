@@ -48,9 +48,8 @@ export interface OwnKey {
 }
 
 interface PemKey {
-  readonly key: string | Uint8Array;
+  readonly key: string;
   readonly chain: string;
-  readonly passphrase?: string;
 }
 
 interface Pkcs12Key {
@@ -60,21 +59,9 @@ interface Pkcs12Key {
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** A private key and certificates as read, not yet checked against each other. */
-interface KeyFiles {
-  readonly key: KeyObject;
-  readonly certificates: readonly Certificate[];
-}
-
 /** Reads a PEM key and a PEM chain in any order. @throws OwnKeyError */
 export function loadPemKey(files: PemKey, at: Date): OwnKey {
-  const { key, certificates } = readPemFiles(files);
-  return accept(key, certificates, at);
-}
-
-/** @throws OwnKeyError */
-function readPemFiles(files: PemKey): KeyFiles {
-  const key = readPemKey(files);
+  const key = readPemKey(files.key);
   let certificates: Certificate[];
   try {
     certificates = parsePemCertificates(files.chain);
@@ -82,7 +69,7 @@ function readPemFiles(files: PemKey): KeyFiles {
     throw new OwnKeyError('unreadable-chain', 'the signing chain holds a certificate that cannot be read', { cause });
   }
   if (certificates.length === 0) throw new OwnKeyError('unreadable-chain', 'the signing chain holds no certificate');
-  return { key, certificates };
+  return accept(key, certificates, at);
 }
 
 /** Reads a PKCS#12 file with one key and its certificates. @throws OwnKeyError */
@@ -96,15 +83,12 @@ export function daysToExpiry(own: Pick<OwnKey, 'notAfter'>, at: Date): number {
   return Math.floor((own.notAfter.getTime() - at.getTime()) / dayMs);
 }
 
-function readPemKey({ key, passphrase }: PemKey): KeyObject {
-  const pem = typeof key === 'string' ? key : Buffer.from(key);
+function readPemKey(pem: string): KeyObject {
   try {
-    return createPrivateKey({ key: pem, format: 'pem', ...(passphrase === undefined ? {} : { passphrase }) });
+    return createPrivateKey({ key: pem, format: 'pem' });
   } catch (cause) {
-    if (/ENCRYPTED/.test(pem.toString())) {
-      const what =
-        passphrase === undefined ? 'is encrypted and there is no passphrase' : 'does not open with its passphrase';
-      throw new OwnKeyError('wrong-passphrase', `the signing key ${what}`, { cause });
+    if (pem.includes('ENCRYPTED')) {
+      throw new OwnKeyError('wrong-passphrase', 'the signing key is encrypted and there is no passphrase', { cause });
     }
     throw new OwnKeyError('unreadable-key', 'the signing key is not a private key in PEM', { cause });
   }
@@ -159,7 +143,7 @@ function order(leaf: Certificate, certificates: readonly Certificate[]): Certifi
 const { asn1, pkcs12, pki } = forge;
 
 /** @throws OwnKeyError unreadable-p12, wrong-passphrase */
-function readPkcs12(file: Pkcs12Key): KeyFiles {
+function readPkcs12(file: Pkcs12Key): { key: KeyObject; certificates: Certificate[] } {
   const pfx = open(file.p12, file.passphrase);
   const keys = [...bags(pfx, pki.oids.pkcs8ShroudedKeyBag), ...bags(pfx, pki.oids.keyBag)];
   const [bag] = keys;

@@ -3,125 +3,49 @@
 // @see RFC 5280 section 6.3, RFC 6960; docs/decisions/0003-path-validation.md
 import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import { type Certificate, crlAddresses, ocspAddresses, type Subject } from './certificate.ts';
+import type { GuardedRequest } from '../outbound/guarded-fetch.ts';
+import { type Certificate, crlAddresses, JadesError, ocspAddresses, type Subject } from './certificate.ts';
 import { isListed, type RevocationList, readCrl } from './crl.ts';
-import { JadesError } from './errors.ts';
 import { createOcspRequest, readOcspAnswer } from './ocsp.ts';
 
-/** One request to a revocation address. */
-export interface FetchRequest {
-  readonly url: string;
-  readonly method: 'GET' | 'POST';
-  readonly body?: Uint8Array;
-  readonly contentType?: string;
-  /** Milliseconds until the whole answer must be there. */
-  readonly timeoutMs: number;
-  readonly maxBytes: number;
-  readonly signal: AbortSignal;
-}
-
 /** Gives the body of a 200 answer; anything else rejects. */
-export type Fetch = (request: FetchRequest) => Promise<Uint8Array>;
+export type Fetch = (request: GuardedRequest) => Promise<Uint8Array>;
 
 /** Without an answer, `hard` refuses and `soft` accepts. Both refuse a revoked certificate. */
 export type RevocationMode = 'hard' | 'soft';
 
-interface RevocationOptions {
-  readonly mode: RevocationMode;
-  readonly now: () => Date;
-  readonly ask: RevocationSource;
-  /** Milliseconds that one verification waits at most; a later answer is cached for the next. */
-  readonly deadlineMs: number;
-  /** Called with the reason when a refresh failed; the cached answer stays in use. */
-  readonly refreshFailed: (reason: unknown) => void;
-}
-
-/** @param path leaf first, anchor last. @throws JadesError certificate-revoked, revocation-unknown */
-type RevocationCheck = (path: readonly Certificate[]) => Promise<void>;
-
-/** What an issuer says of a certificate, and until when that is valid. */
+/** What an issuer says of a certificate. */
 interface RevocationStatus {
   readonly revoked: boolean;
   readonly validUntil: Date;
-  /** When to ask for a newer one; absent: by `refreshTime`. */
+  /** When to ask again; absent: by `refreshTime`. */
   readonly refreshAt?: Date;
 }
 
-interface CachedStatus {
-  readonly status: RevocationStatus;
-  refreshAt: Date;
+/** The status of a certificate, from memory while it is valid. Rejects with every reason when there is no answer. */
+type RevocationSource = (subject: Subject) => Promise<RevocationStatus>;
+
+interface RevocationOptions {
+  readonly mode: RevocationMode;
+  /** Milliseconds that one verification waits at most; a later answer is cached for the next. */
+  readonly deadlineMs: number;
 }
 
-const maxCachedBytes = 1024 * 1024;
-const statusBytes = 500;
-
-export function createRevocationCheck({
-  mode,
-  now,
-  ask,
-  deadlineMs,
-  refreshFailed,
-}: RevocationOptions): RevocationCheck {
-  const cache = new LRUCache<string, CachedStatus>({
-    maxSize: maxCachedBytes,
-    sizeCalculation: (_entry, key) => 2 * key.length + statusBytes,
+/**
+ * @param path leaf first, anchor last
+ * @throws JadesError certificate-revoked, revocation-unknown
+ */
+export async function checkRevocation(
+  path: readonly Certificate[],
+  statusOf: RevocationSource,
+  { mode, deadlineMs }: RevocationOptions,
+): Promise<void> {
+  const subjects = path.slice(0, -1).flatMap((certificate, index) => {
+    const issuer = path[index + 1];
+    return issuer === undefined ? [] : [{ certificate, issuer }];
   });
-  const inFlight = new Map<string, Promise<RevocationStatus>>();
-
-  const store = (key: string, status: RevocationStatus): void => {
-    if (isCacheable(status.validUntil, now())) {
-      cache.set(key, { status, refreshAt: status.refreshAt ?? refreshTime(now(), status.validUntil) });
-    } else {
-      cache.delete(key);
-    }
-  };
-  /** A late answer, that no request waits for any more, never replaces a known revocation. */
-  const storeLate = (key: string, status: RevocationStatus): void => {
-    if (cache.get(key)?.status.revoked !== true) store(key, status);
-  };
-
-  const fetchStatus = (key: string, subject: Subject): Promise<RevocationStatus> => {
-    const running = inFlight.get(key);
-    if (running !== undefined) return running;
-    const asking = ask(subject, (status) => storeLate(key, status))
-      .then((status) => {
-        store(key, status);
-        return status;
-      })
-      .finally(() => inFlight.delete(key));
-    inFlight.set(key, asking);
-    return asking;
-  };
-
-  const statusOf = (subject: Subject): Promise<RevocationStatus> => {
-    const key = `${subject.certificate.thumbprint} ${subject.issuer.thumbprint}`;
-    const entry = cache.get(key);
-    if (entry === undefined || now() >= entry.status.validUntil) return fetchStatus(key, subject);
-    if (now() >= entry.refreshAt) {
-      entry.refreshAt = new Date(now().getTime() + retryMs);
-      // The cached answer is used until it expires; a failed refresh is tried again later.
-      fetchStatus(key, subject).catch(refreshFailed);
-    }
-    return Promise.resolve(entry.status);
-  };
-
-  return async (path) => {
-    const ended = new AbortController();
-    const deadline = delay(deadlineMs, undefined, { signal: ended.signal }).then(() => {
-      throw new Error(`no answer within ${deadlineMs} ms`);
-    });
-    const subjects = path.slice(0, -1).flatMap((certificate, index) => {
-      const issuer = path[index + 1];
-      return issuer === undefined ? [] : [{ certificate, issuer }];
-    });
-    const outcomes = await Promise.allSettled(subjects.map((subject) => Promise.race([statusOf(subject), deadline])));
-    ended.abort();
-    judge(outcomes, mode);
-  };
-}
-
-/** A revocation takes precedence over a missing answer. */
-function judge(outcomes: readonly PromiseSettledResult<RevocationStatus>[], mode: RevocationMode): void {
+  const outcomes = await Promise.allSettled(subjects.map((subject) => within(deadlineMs, statusOf(subject))));
+  // A revocation takes precedence over a missing answer.
   if (outcomes.some((outcome) => outcome.status === 'fulfilled' && outcome.value.revoked)) {
     throw new JadesError('certificate-revoked', 'Een certificaat in het pad is ingetrokken.');
   }
@@ -129,6 +53,20 @@ function judge(outcomes: readonly PromiseSettledResult<RevocationStatus>[], mode
   if (unknown === undefined || mode === 'soft') return;
   const detail = 'Van een certificaat in het pad is niet vast te stellen of het is ingetrokken.';
   throw new JadesError('revocation-unknown', detail, { cause: unknown.reason });
+}
+
+/** Waits a while for work that goes on all the same. */
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  const ended = new AbortController();
+  const timeout = delay(ms, undefined, { signal: ended.signal }).then(() => {
+    throw new Error(`no answer within ${ms} ms`);
+  });
+  timeout.catch(() => undefined);
+  try {
+    return await Promise.race([work, timeout]);
+  } finally {
+    ended.abort();
+  }
 }
 
 interface SourceOptions {
@@ -141,134 +79,77 @@ interface SourceOptions {
   readonly crlTimeoutMs: number;
   /** Bytes of one list; twice as many for all that are cached. */
   readonly crlBytes: number;
-  /** Called with the reason when a list that is still valid could not be refreshed; it is used until it expires. */
+  /** Called with the reason when an answer that is still valid could not be refreshed; it is used until it expires. */
   readonly refreshFailed: (reason: unknown) => void;
-}
-
-interface CachedList {
-  readonly list: RevocationList;
-  readonly validUntil: Date;
-  /** When to ask for a newer one: ahead of its end, and again a while after each attempt. */
-  refreshAt: Date;
 }
 
 const maxAddresses = 2;
 const maxOcspBytes = 64 * 1024;
-
-type Late = (status: RevocationStatus) => void;
-
-/**
- * Asks for the status of a certificate; rejects with every reason when there is no answer.
- * @param late called with an answer that came too late for this request
- */
-type RevocationSource = (subject: Subject, late: Late) => Promise<RevocationStatus>;
+const maxStatusBytes = 1024 * 1024;
+const statusBytes = 500;
 
 export function createRevocationSource(options: SourceOptions): RevocationSource {
-  const queue = new AddressQueue();
-  const lists = new LRUCache<string, CachedList>({
-    maxSize: 2 * options.crlBytes,
-    sizeCalculation: ({ list }, key) => list.der.length + 2 * key.length,
-  });
-  const refreshing = new Set<string>();
+  const { now, signal } = options;
+  const fetchInTurn = createQueues();
+  const statuses = new Answers<RevocationStatus>(options, maxStatusBytes, () => statusBytes);
+  const lists = new Answers<ListAnswer>(options, 2 * options.crlBytes, ({ list }) => list.der.length);
   const ocspInFlight = new Map<string, Promise<RevocationStatus>>();
 
-  /** After the verifier was closed, requests that waited in a queue are not sent. */
-  const fetch: Fetch = async (request) => {
-    options.signal.throwIfAborted();
-    return options.fetch(request);
-  };
+  const fetch: Fetch = (request) =>
+    fetchInTurn(request.url, async () => {
+      // After the verifier was closed, requests that waited in a queue are not sent.
+      signal.throwIfAborted();
+      return await options.fetch(request);
+    });
 
   const fetchOcsp = async (url: string, subject: Subject): Promise<RevocationStatus> => {
     const { der, nonce } = await createOcspRequest(subject);
-    const answer = await queue.run(url, () =>
-      fetch({
-        url,
-        method: 'POST',
-        body: der,
-        contentType: 'application/ocsp-request',
-        timeoutMs: options.ocspLateMs,
-        maxBytes: maxOcspBytes,
-        signal: options.signal,
-      }),
-    );
-    const { revoked, thisUpdate, nextUpdate } = await readOcspAnswer(answer, subject, nonce, options.now());
-    const now = options.now();
+    const limits = { timeoutMs: options.ocspLateMs, maxBytes: maxOcspBytes, signal };
+    const contentType = 'application/ocsp-request';
+    const answer = await fetch({ url, method: 'POST', body: der, contentType, ...limits });
+    const { revoked, thisUpdate, nextUpdate } = await readOcspAnswer(answer, subject, nonce, now());
     // Without an end it holds for this request, of which it has the nonce, whenever the responder last looked.
-    return { revoked, validUntil: validUntil(thisUpdate, nextUpdate ?? now, now) };
+    return { revoked, validUntil: validUntil(thisUpdate, nextUpdate ?? now(), now()) };
   };
 
-  /** Waits a while; after that the request goes on, for the next caller and for `late`. */
-  const askOcsp = async (url: string, subject: Subject, late: Late): Promise<RevocationStatus> => {
-    const key = `${subject.certificate.thumbprint} ${subject.issuer.thumbprint} ${url}`;
-    const asking = ocspInFlight.get(key) ?? fetchOcsp(url, subject).finally(() => void ocspInFlight.delete(key));
-    ocspInFlight.set(key, asking);
-    const ended = new AbortController();
-    const timeout = delay(options.ocspTimeoutMs, undefined, { signal: ended.signal }).then(() => {
-      asking.then(late, () => undefined);
-      throw new Error(`no answer within ${options.ocspTimeoutMs} ms`);
-    });
+  /** Waits a while; after that the request goes on, for the next verification. */
+  const askOcsp = async (url: string, subject: Subject): Promise<RevocationStatus> => {
+    const key = keyOf(subject);
+    const asking =
+      ocspInFlight.get(key + url) ?? fetchOcsp(url, subject).finally(() => void ocspInFlight.delete(key + url));
+    ocspInFlight.set(key + url, asking);
     try {
-      return await Promise.race([asking, timeout]);
-    } finally {
-      ended.abort();
-      timeout.catch(() => undefined);
+      return await within(options.ocspTimeoutMs, asking);
+    } catch (error) {
+      // A late answer never replaces a known revocation.
+      const keepLate = (status: RevocationStatus) => statuses.peek(key)?.revoked === true || statuses.keep(key, status);
+      asking.then(keepLate, () => undefined);
+      throw error;
     }
   };
 
-  const fetchList = async (key: string, url: string, { issuer }: Subject): Promise<CachedList> => {
-    const { crlTimeoutMs: timeoutMs, signal } = options;
-    const der = await fetch({ url, method: 'GET', timeoutMs, maxBytes: options.crlBytes, signal });
-    const list = await readCrl(der, issuer);
-    const now = options.now();
-    const until = validUntil(list.thisUpdate, list.nextUpdate ?? list.thisUpdate, now);
-    const fetched = { list, validUntil: until, refreshAt: refreshTime(now, until) };
-    if (isCacheable(until, now)) lists.set(key, fetched);
-    return fetched;
-  };
-
-  const findList = (key: string): CachedList | undefined => {
-    const cached = lists.get(key);
-    return cached !== undefined && options.now() < cached.validUntil ? cached : undefined;
-  };
-
-  /** One attempt at a time: each may last longer than the pause between them. */
-  const refresh = (key: string, url: string, subject: Subject): void => {
-    if (refreshing.has(key)) return;
-    refreshing.add(key);
-    queue
-      .run(url, () => fetchList(key, url, subject))
-      .catch(options.refreshFailed)
-      .finally(() => refreshing.delete(key));
-  };
-
-  /** A valid list is used at once; one that is due is refreshed in the background. */
-  const loadList = async (url: string, subject: Subject): Promise<CachedList> => {
-    const key = `${subject.issuer.thumbprint} ${url}`;
-    const cached = findList(key);
-    // A list that was fetched while this request was queued will do.
-    if (cached === undefined) return queue.run(url, async () => findList(key) ?? (await fetchList(key, url, subject)));
-    if (options.now() >= cached.refreshAt) {
-      cached.refreshAt = new Date(options.now().getTime() + retryMs);
-      refresh(key, url, subject);
-    }
-    return cached;
+  const fetchList = async (url: string, { issuer }: Subject): Promise<ListAnswer> => {
+    const limits = { timeoutMs: options.crlTimeoutMs, maxBytes: options.crlBytes, signal };
+    const list = await readCrl(await fetch({ url, method: 'GET', ...limits }), issuer);
+    return { list, validUntil: validUntil(list.thisUpdate, list.nextUpdate ?? list.thisUpdate, now()) };
   };
 
   const askList = async (url: string, subject: Subject): Promise<RevocationStatus> => {
-    const { list, validUntil, refreshAt } = await loadList(url, subject);
-    return { revoked: await isListed(list, subject.certificate), validUntil, refreshAt };
+    const key = `${subject.issuer.thumbprint} ${url}`;
+    const { answer, refreshAt } = await lists.get(key, () => fetchList(url, subject));
+    return { revoked: await isListed(answer.list, subject.certificate), validUntil: answer.validUntil, refreshAt };
   };
 
-  return async (subject, late) => {
-    const faults: unknown[] = [];
+  const askIssuer = async (subject: Subject): Promise<RevocationStatus> => {
     const attempts = [
       ...ocspAddresses(subject.certificate)
         .slice(0, maxAddresses)
-        .map((url) => () => askOcsp(url, subject, late)),
+        .map((url) => () => askOcsp(url, subject)),
       ...crlAddresses(subject.certificate)
         .slice(0, maxAddresses)
         .map((url) => () => askList(url, subject)),
     ];
+    const faults: unknown[] = [];
     for (const attempt of attempts) {
       try {
         return await attempt();
@@ -276,47 +157,101 @@ export function createRevocationSource(options: SourceOptions): RevocationSource
         faults.push(fault);
       }
     }
-    throw new AggregateError(
-      faults,
-      faults.length > 0 ? 'no address gave an answer' : 'the certificate names no address',
-    );
+    const why = faults.length > 0 ? 'no address gave an answer' : 'the certificate names no address';
+    throw new AggregateError(faults, why);
   };
+
+  return async (subject) => (await statuses.get(keyOf(subject), () => askIssuer(subject))).answer;
+}
+
+function keyOf({ certificate, issuer }: Subject): string {
+  return `${certificate.thumbprint} ${issuer.thumbprint}`;
+}
+
+interface ListAnswer {
+  readonly list: RevocationList;
+  readonly validUntil: Date;
+}
+
+interface Kept<T> {
+  readonly answer: T;
+  refreshAt: Date;
+}
+
+/** Answers that are used while they are valid, and refreshed in the background ahead of their end; each is asked for once at a time. */
+class Answers<T extends { readonly validUntil: Date; readonly refreshAt?: Date }> {
+  readonly #now: () => Date;
+  readonly #refreshFailed: (reason: unknown) => void;
+  readonly #kept: LRUCache<string, Kept<T>>;
+  readonly #asking = new Map<string, Promise<Kept<T>>>();
+
+  constructor({ now, refreshFailed }: SourceOptions, maxSize: number, bytesOf: (answer: T) => number) {
+    this.#now = now;
+    this.#refreshFailed = refreshFailed;
+    this.#kept = new LRUCache({
+      maxSize,
+      sizeCalculation: ({ answer }, key) => 2 * key.length + bytesOf(answer),
+    });
+  }
+
+  peek(key: string): T | undefined {
+    return this.#kept.get(key)?.answer;
+  }
+
+  async get(key: string, ask: () => Promise<T>): Promise<Kept<T>> {
+    const known = this.#kept.get(key);
+    const now = this.#now();
+    if (known === undefined || now >= known.answer.validUntil) return await this.#ask(key, ask);
+    if (now >= known.refreshAt) {
+      // The cached answer is used until it expires; a failed refresh is tried again later.
+      known.refreshAt = new Date(now.getTime() + retryMs);
+      this.#ask(key, ask).catch(this.#refreshFailed);
+    }
+    return known;
+  }
+
+  /** An answer that ends very soon is used once: its issuer makes new ones all the time. */
+  keep(key: string, answer: T): Kept<T> {
+    const now = this.#now();
+    const kept = { answer, refreshAt: answer.refreshAt ?? refreshTime(now, answer.validUntil) };
+    if (answer.validUntil.getTime() - now.getTime() > minLifetimeMs) this.#kept.set(key, kept);
+    else this.#kept.delete(key);
+    return kept;
+  }
+
+  #ask(key: string, ask: () => Promise<T>): Promise<Kept<T>> {
+    const running = this.#asking.get(key);
+    if (running !== undefined) return running;
+    const asking = ask()
+      .then((answer) => this.keep(key, answer))
+      .finally(() => this.#asking.delete(key));
+    this.#asking.set(key, asking);
+    return asking;
+  }
 }
 
 const maxWaiting = 32;
 
-interface Queue {
-  tail: Promise<unknown>;
-  waiting: number;
-}
-
-/** Runs one task at a time per address, so that a slow responder is never called twice at once. */
-class AddressQueue {
-  readonly #queues = new Map<string, Queue>();
-
-  /** Rejects when too many are waiting for this address already. */
-  run<T>(address: string, task: () => Promise<T>): Promise<T> {
-    const queue = this.#queues.get(address) ?? { tail: Promise.resolve(), waiting: 0 };
-    if (queue.waiting >= maxWaiting) return Promise.reject(new Error(`too many are waiting for ${address}`));
-    this.#queues.set(address, queue);
+/** Runs one task at a time per address, so that a slow responder is never called twice at once; rejects when too many wait for it already. */
+function createQueues() {
+  const queues = new Map<string, { tail: Promise<unknown>; waiting: number }>();
+  return async <T>(address: string, task: () => Promise<T>): Promise<T> => {
+    const queue = queues.get(address) ?? { tail: Promise.resolve(), waiting: 0 };
+    if (queue.waiting >= maxWaiting) throw new Error(`too many are waiting for ${address}`);
+    queues.set(address, queue);
     queue.waiting += 1;
-    const result = queue.tail.then(task);
-    queue.tail = result.then(
-      () => this.#leave(address, queue),
-      () => this.#leave(address, queue),
-    );
-    return result;
-  }
-
-  #leave(address: string, queue: Queue): void {
-    queue.waiting -= 1;
-    if (queue.waiting === 0) this.#queues.delete(address);
-  }
+    const result = queue.tail.then(task).finally(() => {
+      queue.waiting -= 1;
+      if (queue.waiting === 0) queues.delete(address);
+    });
+    queue.tail = result.catch(() => undefined);
+    return await result;
+  };
 }
 
 /** Clocks of responders may differ this much from ours. */
 const skewMs = 60_000;
-/** An answer that ends sooner than this, or has no end, is used once: its issuer makes new ones all the time. */
+/** An answer that ends sooner than this, or has no end, is not cached. */
 const minLifetimeMs = 5_000;
 const refreshMs = 12 * 60 * 60 * 1000;
 /** The pause before a failed refresh is tried again. */
@@ -336,10 +271,6 @@ function validUntil(thisUpdate: Date, nextUpdate: Date, now: Date): Date {
   if (!(nextUpdate.getTime() > time - skewMs)) throw new Error('the answer is stale');
   if (nextUpdate.getTime() < thisUpdate.getTime() - skewMs) throw new Error('the answer ends before it begins');
   return nextUpdate;
-}
-
-function isCacheable(until: Date, now: Date): boolean {
-  return until.getTime() - now.getTime() > minLifetimeMs;
 }
 
 /** When to ask again: after three quarters of the time to the end, and at least twice a day. */

@@ -7,8 +7,8 @@ import { StringDecoder } from 'node:string_decoder';
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Certificate } from './certificate.ts';
+import { JadesError, type JadesErrorCode } from './certificate.ts';
 import { isRsa } from './chain.ts';
-import { JadesError, type JadesErrorCode } from './errors.ts';
 import { httpHeaders, type ProtectedHeader, type SignatureStyle } from './verify.ts';
 
 const sha256Pattern = /^SHA-256=[A-Za-z0-9+/=]{43,44}$/;
@@ -176,8 +176,8 @@ interface SignerOptions {
 
 /** The style of each form where no request asks for another. */
 export const plainStyles: Readonly<Record<SignatureStyle['form'], SignatureStyle>> = {
-  body: { form: 'body', b64: true, crit: false },
-  digest: { form: 'digest', b64: false, crit: true },
+  body: { form: 'body', b64: true },
+  digest: { form: 'digest', b64: false },
 };
 
 export function createSigner(options: SignerOptions): Signer {

@@ -1,10 +1,10 @@
 // Verifies a signed message: digest, signature, certificate path and revocation, cheapest first.
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parseStrictObject } from '../json/json-text.ts';
-import { isRecord, type JsonObject } from '../json/json-value.ts';
-import { type Certificate, parseCertificate, signerOin } from './certificate.ts';
-import { createPathCache } from './chain.ts';
-import { JadesError, malformed } from './errors.ts';
-import { createRevocationCheck, createRevocationSource, type Fetch, type RevocationMode } from './revocation.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import { type Certificate, JadesError, malformed, parseCertificate, signerOin } from './certificate.ts';
+import { createPathCache, type PathCache } from './chain.ts';
+import { checkRevocation, createRevocationSource, type Fetch, type RevocationMode } from './revocation.ts';
 import {
   checkDigest,
   digestInPieces,
@@ -53,20 +53,10 @@ export interface SignedMessage {
 }
 
 export interface Verified {
-  readonly form: SignatureStyle['form'];
   /** To be passed to the signer for an answer in the same style. */
   readonly style: SignatureStyle;
   /** The signer's OIN, if its certificate has one. */
   readonly oin: string | undefined;
-  readonly leaf: {
-    readonly subject: string;
-    /** Hexadecimal. */
-    readonly serialNumber: string;
-    readonly thumbprint: string;
-    readonly notAfter: Date;
-  };
-  /** Absent where the signer left it out. */
-  readonly kid: string | undefined;
   /** `SHA-256=<base64>`. */
   readonly digest: string;
   /** The signature header as received. */
@@ -96,12 +86,8 @@ export function createVerifier(options: VerifierOptions): Verifier {
   const refreshFailed = (reason: unknown): void => {
     if (!stop.signal.aborted) options.refreshFailed?.(reason);
   };
-  const ask = createRevocationSource({ now, fetch, signal: stop.signal, refreshFailed, ...limits });
-  const { revocation: mode } = options;
-  const checkRevocation = createRevocationCheck({
-    ...{ mode, now, ask, refreshFailed },
-    deadlineMs: limits.revocationDeadlineMs,
-  });
+  const statusOf = createRevocationSource({ now, fetch, signal: stop.signal, refreshFailed, ...limits });
+  const revocation = { mode: options.revocation, deadlineMs: limits.revocationDeadlineMs };
   const { anchors, requiredPolicies = [] } = options;
   const paths = createPathCache({ anchors, requiredPolicies, now });
 
@@ -113,15 +99,9 @@ export function createVerifier(options: VerifierOptions): Verifier {
       await verifySignature(header, signature, body, digest.sent);
       if (options.maxSignatureAgeMs !== undefined) checkAge(header.times, now(), options.maxSignatureAgeMs);
       const path = await paths.find(header.x5c);
-      await checkRevocation(path);
-      return {
-        ...describe(header.x5c),
-        form: header.style.form,
-        style: header.style,
-        kid: header.kid,
-        digest: digest.sha256,
-        signature: sent,
-      };
+      await checkRevocation(path, statusOf, revocation);
+      const [leaf] = path;
+      return { style: header.style, oin: leaf && signerOin(leaf), digest: digest.sha256, signature: sent };
     },
     async close() {
       stop.abort(new Error('the verifier is closed'));
@@ -129,7 +109,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
   };
 }
 
-function readSignature(values: HeaderValues, maxCharacters: number, read: (der: Uint8Array) => Certificate) {
+function readSignature(values: HeaderValues, maxCharacters: number, read: PathCache['read']) {
   const sent = onlyValue(values, 'signature-missing', 'signature-malformed', 'nlgov-adr-payload-sig');
   if (sent.length > maxCharacters) throw malformed(`langer dan ${maxCharacters} tekens`);
   const [encoded, payload, last, ...more] = sent.split('.');
@@ -142,15 +122,6 @@ function readSignature(values: HeaderValues, maxCharacters: number, read: (der: 
   return { header: parseProtectedHeader(encoded, read), signature, sent };
 }
 
-function describe([leaf]: readonly Certificate[]): Pick<Verified, 'oin' | 'leaf'> {
-  if (leaf === undefined) throw malformed('x5c is leeg');
-  const { x509, thumbprint, notAfter } = leaf;
-  return {
-    oin: signerOin(leaf),
-    leaf: { subject: x509.subject, serialNumber: x509.serialNumber.toLowerCase(), thumbprint, notAfter },
-  };
-}
-
 // The protected header of a detached JWS, read strictly, with the times in it.
 // @see RFC 7515 section 4, RFC 7797 section 3, ETSI TS 119 182-1 clauses 5.1 and 5.2.8.2
 
@@ -160,51 +131,95 @@ export interface SignatureStyle {
   readonly form: 'body' | 'digest';
   /** False: the payload enters the signing input as it is (RFC 7797). */
   readonly b64: boolean;
-  /** Whether `crit` names what must be understood; `b64: false` always asks for it. */
-  readonly crit: boolean;
 }
 
 export interface ProtectedHeader {
   /** The header as it was sent: what the signature covers. */
   readonly encoded: string;
-  /** Absent where the signer left it out. */
-  readonly kid: string | undefined;
   /** Leaf first; one to five different certificates. */
   readonly x5c: readonly Certificate[];
   readonly style: SignatureStyle;
   /** When it was signed and when it expires, as far as the header says so. */
   readonly times: SignatureTimes;
-  /** All members, used or not. */
-  readonly members: JsonObject;
 }
 
 export const httpHeaders = 'http://uri.etsi.org/19182/HttpHeaders';
-const understood: ReadonlySet<string> = new Set(['sigD', 'b64', 'sigT']);
-/** Media types that mean a compact JWS; any case, the prefix `application/` may be left out (RFC 7515 section 4.1.9). */
-const joseType = /^(application\/)?jose$/i;
-const maxCertificates = 5;
+
+/** The members that are read; others are allowed, and not used. */
+interface HeaderMembers {
+  readonly alg: string;
+  readonly x5c: readonly string[];
+  readonly 'x5t#S256'?: string;
+  readonly crit?: readonly string[];
+  readonly b64?: boolean;
+  readonly sigD?: object;
+  readonly sigT?: string;
+  readonly iat?: number;
+  readonly exp?: number;
+}
+
+/** Seconds since 1970, up to the last moment that a Date can hold. */
+const numericDate = { type: 'number', minimum: 0, maximum: 8.64e12 };
+
+const isHeader = new Ajv2020({ ownProperties: true, allErrors: false }).compile<HeaderMembers>({
+  type: 'object',
+  required: ['alg', 'x5c'],
+  properties: {
+    alg: { type: 'string' },
+    kid: { type: 'string', minLength: 1 },
+    // Media types that mean a compact JWS; any case, the prefix `application/` may be left out (RFC 7515 section 4.1.9).
+    typ: { type: 'string', pattern: '^([aA][pP][pP][lL][iI][cC][aA][tT][iI][oO][nN]/)?[jJ][oO][sS][eE]$' },
+    x5c: {
+      type: 'array',
+      items: { type: 'string', pattern: '^[A-Za-z0-9+/]+={0,2}$' },
+      minItems: 1,
+      maxItems: 5,
+      uniqueItems: true,
+    },
+    'x5t#S256': { type: 'string' },
+    crit: { type: 'array', items: { enum: ['sigD', 'b64', 'sigT'] }, minItems: 1, uniqueItems: true },
+    b64: { type: 'boolean' },
+    // Its only use is the signing of the Digest header.
+    sigD: {
+      type: 'object',
+      required: ['mId', 'pars'],
+      properties: { mId: { const: httpHeaders }, pars: { const: ['digest'] } },
+      additionalProperties: false,
+    },
+    sigT: { type: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,9})?Z$' },
+    iat: numericDate,
+    exp: numericDate,
+  },
+});
 
 /**
  * @param encoded the first part of the compact serialisation
- * @param read what reads a certificate
+ * @param read what reads the certificates
  * @throws JadesError signature-malformed, signature-algorithm
  */
 export function parseProtectedHeader(
   encoded: string,
-  read: (der: Uint8Array) => Certificate = parseCertificate,
+  read: PathCache['read'] = (ders) => ders.map(parseCertificate),
 ): ProtectedHeader {
   const members = decode(encoded);
-  readAlgorithm(members);
-  const kid = readKid(members);
-  const typ = member(members, 'typ');
-  if (typ !== undefined && (typeof typ !== 'string' || !joseType.test(typ))) throw malformed('typ is niet JOSE');
-  const x5c = readCertificates(member(members, 'x5c'), read);
-  readThumbprint(members, x5c);
-  return { encoded, kid, x5c, style: readStyle(members), times: readTimes(members), members };
-}
-
-function member(members: JsonObject, name: string): unknown {
-  return Object.hasOwn(members, name) ? members[name] : undefined;
+  if (!isHeader(members)) {
+    const at = isHeader.errors?.[0]?.instancePath || 'de header';
+    throw malformed(`${at} heeft niet de voorgeschreven vorm`);
+  }
+  if (members.alg !== 'PS256') throw new JadesError('signature-algorithm', 'Alleen het algoritme PS256 is toegestaan.');
+  const { crit = [], b64 = true, sigD, sigT } = members;
+  if (crit.some((name) => !Object.hasOwn(members, name))) throw malformed('crit noemt een lid dat ontbreekt');
+  if (!b64 && !crit.includes('b64')) throw malformed('b64 is onwaar zonder in crit te staan');
+  const signedAt = [members.iat === undefined ? undefined : members.iat * 1000, sigT && Date.parse(sigT)];
+  const times = {
+    signedAt: signedAt.filter((moment) => typeof moment === 'number'),
+    expiresAt: members.exp === undefined ? undefined : members.exp * 1000,
+  };
+  if (times.signedAt.some(Number.isNaN)) throw malformed('sigT is geen tijdstip in UTC');
+  const x5c = readCertificates(members.x5c, read);
+  const { 'x5t#S256': thumbprint = x5c[0]?.thumbprint } = members;
+  if (thumbprint !== x5c[0]?.thumbprint) throw malformed('x5t#S256 hoort niet bij het eerste certificaat');
+  return { encoded, x5c, style: { form: sigD === undefined ? 'body' : 'digest', b64 }, times };
 }
 
 function decode(encoded: string): JsonObject {
@@ -217,73 +232,15 @@ function decode(encoded: string): JsonObject {
   }
 }
 
-function readAlgorithm(members: JsonObject): void {
-  const alg = member(members, 'alg');
-  if (typeof alg !== 'string') throw malformed('alg ontbreekt of is geen tekst');
-  if (alg !== 'PS256') throw new JadesError('signature-algorithm', 'Alleen het algoritme PS256 is toegestaan.');
-}
-
-function readKid(members: JsonObject): string | undefined {
-  const kid = member(members, 'kid');
-  if (kid === undefined || (typeof kid === 'string' && kid !== '')) return kid;
-  throw malformed('kid is geen tekst');
-}
-
-function readCertificates(x5c: unknown, read: (der: Uint8Array) => Certificate): Certificate[] {
-  if (!Array.isArray(x5c) || x5c.length === 0) throw malformed('x5c ontbreekt of is leeg');
-  if (x5c.length > maxCertificates) throw malformed(`x5c bevat meer dan ${maxCertificates} certificaten`);
-  const texts: readonly unknown[] = x5c;
-  if (new Set(texts).size !== texts.length) throw malformed('x5c bevat een certificaat meer dan eens');
-  return texts.map((text, index) => {
-    const der = typeof text === 'string' ? decodeBase64(text) : undefined;
-    if (der === undefined) throw malformed(`x5c[${index}] is geen base64`);
-    try {
-      return read(der);
-    } catch (cause) {
-      throw malformed(`x5c[${index}] is geen certificaat in DER`, cause);
-    }
-  });
-}
-
-function readThumbprint(members: JsonObject, x5c: readonly Certificate[]): void {
-  if (!Object.hasOwn(members, 'x5t#S256')) return;
-  if (members['x5t#S256'] !== x5c[0]?.thumbprint) throw malformed('x5t#S256 hoort niet bij het eerste certificaat');
-}
-
-function readStyle(members: JsonObject): SignatureStyle {
-  const crit = readCrit(members);
-  const b64 = Object.hasOwn(members, 'b64') ? members.b64 : true;
-  if (typeof b64 !== 'boolean') throw malformed('b64 is geen waar of onwaar');
-  if (!b64 && !crit.includes('b64')) throw malformed('b64 is onwaar zonder in crit te staan');
-  return { form: readForm(members), b64, crit: crit.length > 0 };
-}
-
-function readCrit(members: JsonObject): readonly unknown[] {
-  if (!Object.hasOwn(members, 'crit')) return [];
-  const crit = members.crit;
-  if (!Array.isArray(crit) || crit.length === 0) throw malformed('crit is geen gevulde lijst');
-  const names: readonly unknown[] = crit;
-  if (new Set(names).size !== names.length) throw malformed('crit noemt een lid meer dan eens');
-  for (const name of names) {
-    if (typeof name !== 'string' || !understood.has(name))
-      throw malformed('crit noemt iets anders dan sigD, b64 en sigT');
-    if (!Object.hasOwn(members, name)) throw malformed('crit noemt een lid dat ontbreekt');
+function readCertificates(texts: readonly string[], read: PathCache['read']): readonly Certificate[] {
+  const ders = texts.map((text) => Buffer.from(text, 'base64'));
+  // Only the canonical spelling: two texts never mean the same certificate.
+  if (ders.some((der, index) => der.toString('base64') !== texts[index])) throw malformed('x5c is geen base64');
+  try {
+    return read(ders);
+  } catch (cause) {
+    throw malformed('x5c bevat iets anders dan certificaten in DER', cause);
   }
-  return names;
-}
-
-/** The presence of `sigD` decides the form; its only use is the signing of the Digest header. */
-function readForm(members: JsonObject): SignatureStyle['form'] {
-  if (!Object.hasOwn(members, 'sigD')) return 'body';
-  const sigD = members.sigD;
-  if (!isRecord(sigD)) throw malformed('sigD is geen object');
-  if (Object.keys(sigD).some((name) => name !== 'mId' && name !== 'pars'))
-    throw malformed('sigD bevat onbekende leden');
-  if (member(sigD, 'mId') !== httpHeaders) throw malformed('sigD.mId is niet HttpHeaders');
-  const pars = member(sigD, 'pars');
-  if (!Array.isArray(pars) || pars.length !== 1 || pars[0] !== 'digest')
-    throw malformed('sigD.pars is niet ["digest"]');
-  return 'digest';
 }
 
 // When a signature was made and when it expires, by its own header.
@@ -299,19 +256,6 @@ interface SignatureTimes {
 
 /** The clock of a signer may be this much ahead of ours. */
 const leewayMs = 5 * 60_000;
-/** The last moment that a Date can hold, in seconds. */
-const lastSecond = 8.64e12;
-const utcTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?Z$/;
-
-/** @throws JadesError signature-malformed when one is no moment */
-function readTimes(members: JsonObject): SignatureTimes {
-  const iat = numericDate(members, 'iat');
-  const sigT = Object.hasOwn(members, 'sigT') ? readSigT(members.sigT) : undefined;
-  return {
-    signedAt: [iat, sigT].filter((moment) => moment !== undefined),
-    expiresAt: numericDate(members, 'exp'),
-  };
-}
 
 /**
  * Checks the age of a signature; one that names no time has none.
@@ -331,35 +275,12 @@ export function checkAge({ signedAt, expiresAt }: SignatureTimes, now: Date, max
   }
 }
 
-function numericDate(members: JsonObject, name: 'iat' | 'exp'): number | undefined {
-  if (!Object.hasOwn(members, name)) return undefined;
-  const value = members[name];
-  if (typeof value !== 'number' || value < 0 || value > lastSecond) throw malformed(`${name} is geen tijdstip`);
-  return value * 1000;
-}
-
-function readSigT(value: unknown): number {
-  const moment = typeof value === 'string' && utcTime.test(value) ? Date.parse(value) : Number.NaN;
-  if (Number.isNaN(moment)) throw malformed('sigT is geen tijdstip in UTC');
-  return moment;
-}
-
-const base64urlText = /^[A-Za-z0-9_-]+$/;
-const base64Text = /^[A-Za-z0-9+/]+={0,2}$/;
-
 /**
  * Decodes base64url without padding (RFC 7515 section 2), in its one canonical spelling: two texts never mean the same
  * bytes, so nothing can be varied that a signature does not cover. Anything else is undefined.
  */
 export function decodeBase64url(text: string): Buffer | undefined {
-  if (!base64urlText.test(text)) return undefined;
+  if (text === '') return undefined;
   const bytes = Buffer.from(text, 'base64url');
   return bytes.toString('base64url') === text ? bytes : undefined;
-}
-
-/** Decodes standard base64 with its padding (RFC 4648 section 4), canonical only. Anything else is undefined. */
-function decodeBase64(text: string): Buffer | undefined {
-  if (!base64Text.test(text)) return undefined;
-  const bytes = Buffer.from(text, 'base64');
-  return bytes.toString('base64') === text ? bytes : undefined;
 }

@@ -248,7 +248,7 @@ export interface GuardedFetchOptions extends AddressRules {
 }
 
 /** One request for bytes of any kind. */
-interface GuardedRequest {
+export interface GuardedRequest {
   readonly url: string;
   readonly method: 'GET' | 'POST';
   readonly body?: Uint8Array;

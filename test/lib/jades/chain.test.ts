@@ -1,8 +1,7 @@
 import { generateKeyPairSync, type KeyObject, X509Certificate } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { parseCertificate } from '../../../src/lib/jades/certificate.ts';
+import { JadesError, parseCertificate } from '../../../src/lib/jades/certificate.ts';
 import { validatePath } from '../../../src/lib/jades/chain.ts';
-import { JadesError } from '../../../src/lib/jades/errors.ts';
 import {
   basicConstraints,
   type CertificateRequest,

@@ -1,7 +1,7 @@
 // Messages with a character changed anywhere: none is accepted, and none does anything but be refused.
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { jadesErrorCodes } from '../../../src/lib/jades/errors.ts';
+import { jadesErrorCodes } from '../../../src/lib/jades/certificate.ts';
 import type { SignedMessage } from '../../../src/lib/jades/verify.ts';
 import { craft, craftDigest, type Kit, openKit, verdict, verifierFor } from './support/kit.ts';
 

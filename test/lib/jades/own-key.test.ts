@@ -55,21 +55,17 @@ describe('an own key in PEM', () => {
 
   it('is read with its chain in any order, with text around it, and with the root', () => {
     const turned = `remark\n${split(chain).toReversed().join('and\n')}${kit.rootPem}`;
-    expect(loadPemKey({ key: Buffer.from(key), chain: turned }, now()).chain.map(({ x509 }) => x509.ca)).toEqual([
-      false,
-      true,
-      true,
-    ]);
+    expect(loadPemKey({ key, chain: turned }, now()).chain.map(({ x509 }) => x509.ca)).toEqual([false, true, true]);
   });
 
-  it('is read when it is encrypted', () => {
-    const passphrase = 'geheim';
-    const locked = createPrivateKey(key).export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase });
-    expect(loadPemKey({ key: locked, chain, passphrase }, now()).oin).toBe(kit.authority.supplier.oin);
-    expect(() => loadPemKey({ key: locked, chain, passphrase: 'x' }, now())).toThrow(
-      expect.objectContaining({ code: 'wrong-passphrase' }),
+  it('is refused when it is encrypted', () => {
+    const encryption = { cipher: 'aes-256-cbc', passphrase: 'geheim' };
+    const locked = createPrivateKey(key)
+      .export({ type: 'pkcs8', format: 'pem', ...encryption })
+      .toString();
+    expect(() => loadPemKey({ key: locked, chain }, now())).toThrow(
+      expect.objectContaining({ code: 'wrong-passphrase', message: expect.stringContaining('there is no passphrase') }),
     );
-    expect(() => loadPemKey({ key: locked, chain }, now())).toThrow('there is no passphrase');
   });
 
   it('has the same name for the key whatever the certificate', () => {

@@ -6,9 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseCertificate } from '../../../src/lib/jades/certificate.ts';
+import { JadesError, parseCertificate } from '../../../src/lib/jades/certificate.ts';
 import { validatePath } from '../../../src/lib/jades/chain.ts';
-import { JadesError } from '../../../src/lib/jades/errors.ts';
 import { at, type KeyPool, mintChain, policy, type RandomChain, randomChain } from './support/random-chain.ts';
 
 const installed = spawnSync('openssl', ['version'], { encoding: 'utf8' }).stdout?.startsWith('OpenSSL 3') ?? false;

@@ -165,11 +165,11 @@ function bodyOf(
 }
 
 function summary({ page, records, paginering, verified, answered, request }: DeliveredPage): object {
-  const { digest, form, oin, leaf } = verified;
+  const { digest, style, oin } = verified;
   return {
-    ...{ page, records, paginering, bytes: answered.body.length, digest, form },
+    ...{ page, records, paginering, bytes: answered.body.length, digest, form: style.form },
     transactionId: answered.transactionId,
     ...(request === undefined ? { kept: true } : {}),
-    signer: { oin, subject: leaf.subject, notAfter: leaf.notAfter },
+    signer: { oin },
   };
 }

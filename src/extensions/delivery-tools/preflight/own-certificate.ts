@@ -129,7 +129,7 @@ export async function checkRevocation({ config, path, now, timeoutMs }: Prefligh
       if (issuer === undefined) break;
       const subject = oneLine(certificate.x509.subject);
       try {
-        const { revoked } = await ask({ certificate, issuer }, () => undefined);
+        const { revoked } = await ask({ certificate, issuer });
         if (!revoked) continue;
         const todo = 'request a new certificate with a new key: every requester refuses this one';
         return failed(`the certificate of ${subject} is revoked`, todo);

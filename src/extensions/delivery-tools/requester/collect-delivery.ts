@@ -1,7 +1,7 @@
 /** Requests a delivery whole: every page checked and kept, written as one file, judged by the rules of the statistics office. */
 import { readFile } from 'node:fs/promises';
-import { loadOwnKey, ownKeySigner } from '../../../gegevens/own-signer.ts';
-import { plainStyles, type Signer } from '../../../lib/jades/signature.ts';
+import { loadOwnKey } from '../../../gegevens/own-signer.ts';
+import { createSigner, plainStyles, type Signer } from '../../../lib/jades/signature.ts';
 import { createVerifier, type Verifier, type VerifierOptions } from '../../../lib/jades/verify.ts';
 import { isRecord, type JsonObject, valueAt, withValueAt } from '../../../lib/json/json-value.ts';
 import { createGuardedFetch } from '../../../lib/outbound/guarded-fetch.ts';
@@ -27,7 +27,7 @@ export async function openRequester(
   limits: VerifierOptions['limits'] = { ocspTimeoutMs: gegevens.ocspTimeoutMs },
 ): Promise<Requester> {
   if (gegevens.trustAnchors === undefined) throw new RequesterError('GEGEVENS_TRUST_ANCHORS is missing');
-  const signer = ownKeySigner(loadOwnKey(gegevens, now()), { now });
+  const signer = createSigner({ ...loadOwnKey(gegevens, now()), now });
   const anchors = await readFile(gegevens.trustAnchors, 'utf8');
   const { fetch, close } = createGuardedFetch({ allowPrivate: gegevens.revocationAllowPrivate, proxy: server });
   const { requiredPolicies, revocation, crlMaxMb } = gegevens;

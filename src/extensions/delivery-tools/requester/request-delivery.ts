@@ -1,6 +1,6 @@
 import { builtInVersions, checkWhole, loadModel, type Model, type PartCheck } from '../../../gegevens/model/model.ts';
 import type { GegevensRequest } from '../../../gegevens/model/selection.ts';
-import { JadesError } from '../../../lib/jades/errors.ts';
+import { JadesError } from '../../../lib/jades/certificate.ts';
 import type { Signer } from '../../../lib/jades/signature.ts';
 import type { SignatureStyle, Verified, Verifier } from '../../../lib/jades/verify.ts';
 import { isRecord, type JsonObject, valueAt } from '../../../lib/json/json-value.ts';

@@ -2,7 +2,7 @@
 import { constants, createPrivateKey, type KeyObject, sign, type X509Certificate } from 'node:crypto';
 import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { onTestFinished } from 'vitest';
-import { JadesError } from '../../../../src/lib/jades/errors.ts';
+import { JadesError } from '../../../../src/lib/jades/certificate.ts';
 import { digestOf } from '../../../../src/lib/jades/signature.ts';
 import type { SignedMessage, Verifier, VerifierOptions } from '../../../../src/lib/jades/verify.ts';
 import { createVerifier } from '../../../../src/lib/jades/verify.ts';
