@@ -113,7 +113,9 @@ export async function addDeliveriesAndRemovals(
         ...{ pool, log, proofKey, published, host: () => '127.0.0.1', pad: 0, intervalSeconds: 0 },
       }).round();
     await round('leveringen');
-    for (let i = 0; i < deliveries; i += 1) await writeJournal(pool, sampleEntry(i), writers('leveringen'));
+    for (let i = 0; i < deliveries; i += 1) {
+      await transaction(pool, (db) => writeJournal(db, sampleEntry(i), writers('leveringen')));
+    }
     await round('leveringen');
     await transaction(pool, async (db) => {
       const { rows } = await db.query<{ id: string; nr: number }>(
@@ -135,8 +137,14 @@ export async function addDeliveriesAndRemovals(
 
 function sampleEntry(i: number): Parameters<typeof writeJournal>[1] {
   return {
-    ...{ variant: 'shv', requestId: randomUUID(), oin: undefined, subject: 'drill', tokenHash: `t${i}` },
-    ...{ fscTransactieId: undefined, traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), vraag: `{"nummer":${i}}` },
+    ...{ variant: 'shv', requestId: randomUUID(), oin: null, subject: 'drill', tokenHash: `t${i}` },
+    ...{
+      fscTransactieId: null,
+      traceId: 'a'.repeat(32),
+      spanId: 'b'.repeat(16),
+      parentSpanId: null,
+      vraag: `{"nummer":${i}}`,
+    },
     ...{ vraagDigest: `v${i}`, vraagHandtekening: `a.b.${i}`, pagina: 1, paginaGrootte: 10, leveringen: [i] },
     ...{ records: i, bytes: 100 + i, antwoordDigest: `d${i}`, antwoordHandtekening: `h${i}` },
     ongedekt: [{ organisatie: 'o', van: '2026-01-01', tot: '2026-02-01' }],

@@ -10,7 +10,6 @@ export interface GegevensMetrics {
   readonly pages: Counter<'from'>;
   readonly answersBytes: Gauge;
   readonly answersWaiting: Gauge;
-  readonly missingHeaders: Counter<'header'>;
 }
 
 export function createMetrics(registry: Registry): GegevensMetrics {
@@ -42,10 +41,5 @@ export function createMetrics(registry: Registry): GegevensMetrics {
       help: 'Large answers that wait for memory',
       registers,
     }),
-    missingHeaders: counter(
-      'koppelvlak_gegevens_missing_processing_headers_total',
-      'Requests without a processing header that could be expected',
-      'header',
-    ),
   };
 }

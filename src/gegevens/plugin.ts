@@ -64,11 +64,7 @@ async function serveGegevens(app: FastifyInstance): Promise<void> {
   });
   const cache = createPageCache(settings.cacheMb * MEGABYTE, settings.pagePinMinutes);
 
-  const consumerOf = processingHeaders({
-    mode: settings.processingHeaders,
-    metrics: app.metrics,
-    counter: metrics.missingHeaders,
-  });
+  const consumerOf = processingHeaders({ mode: settings.processingHeaders, metrics: app.metrics });
 
   // Both mounts share the pool, so clients have one share of it.
   const shareAmongClients = createClientShare({

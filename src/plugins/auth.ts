@@ -134,8 +134,6 @@ interface ProcessingHeaderOptions {
   /** `required` refuses a call without `OIN` or `VerwerkingId`. */
   readonly mode: 'optional' | 'required';
   readonly metrics: Registry;
-  /** Counts the missing headers of one mount. */
-  readonly counter?: Counter<'header'>;
 }
 
 /**
@@ -167,10 +165,7 @@ export function processingHeaders(
         fsc: 'ERROR_CODE_WRONG_GROUP_ID_IN_TOKEN',
       });
     }
-    for (const header of reading.missing) {
-      missingHeaders.inc({ header });
-      options.counter?.inc({ header });
-    }
+    for (const header of reading.missing) missingHeaders.inc({ header });
     if (reading.missing.length > 0) {
       request.log.warn({ missing: reading.missing, caller: caller.subject }, 'processing headers are missing');
     }

@@ -5,6 +5,8 @@
  */
 
 import type { components } from '../contracts/verwerkingenlog.ts';
+import type { Pool } from '../database/pool.ts';
+import type { Db } from '../database/transaction.ts';
 import type { InvalidParam } from '../lib/problem.ts';
 import { isTerm, longerDuration, shorterDuration } from '../lib/time.ts';
 import type { TraceContext } from '../lib/trace-context.ts';
@@ -206,8 +208,11 @@ export interface OwnEntry
 }
 
 export interface ProcessingLog {
-  /** Resolves when the entry is committed to disk; rejects when it is not, and then nothing may be delivered. */
-  record(entry: OwnEntry, author: ProcessingAuthor): Promise<void>;
+  /**
+   * Runs work in a transaction and adds an entry about it there. Resolves when both are committed to disk; rejects when neither is, and then
+   * nothing may be delivered.
+   */
+  record<T>(pool: Pool, work: (db: Db) => Promise<T>, entry: OwnEntry, author: ProcessingAuthor): Promise<T>;
 }
 
 /** Which new actions are forwarded to another logbook; undefined: none. */

@@ -54,7 +54,7 @@ async function serveVerwerkingenlog(app: FastifyInstance): Promise<void> {
   const contract = createContract<operations>(readOpenapi(CONTRACT));
   const routeNeeds: RouteNeeds = {
     ...{ config, clock, pipelinePool, proof, forward, contract, log },
-    loggedRead: createLoggedRead({ pool: database.shares.append, pipelinePool, clock, config, proof, forward }, log),
+    loggedRead: createLoggedRead({ pool: database.shares.append, pipelinePool, clock, config }, log),
     access: authenticate({ verifier, clientCertificateHeader: tokens.clientCertificateHeader?.toLowerCase() }),
     headersOf: processingHeaders({ mode: gegevens.processingHeaders, metrics }),
     base: mountAddress(app, prefix),

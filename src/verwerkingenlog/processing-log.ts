@@ -6,7 +6,7 @@ import fp from 'fastify-plugin';
 import type pg from 'pg';
 import type { Registry } from 'prom-client';
 import type { Pool } from '../database/pool.ts';
-import { pipelinedTransaction } from '../database/transaction.ts';
+import { type Db, pipelinedTransaction, transaction } from '../database/transaction.ts';
 import type { Logger } from '../lib/log.ts';
 import { Problem } from '../lib/problem.ts';
 import { createOneAtATime } from '../lib/scheduling.ts';
@@ -30,12 +30,12 @@ import type { IdentityKeys } from './domain/identity-keys.ts';
 import { type Aanroep, type Actie, actieOf, eersteVersie, newActieId } from './domain/verwerkingsactie.ts';
 import { watchRetention } from './retention-runs.ts';
 import { readActiviteit } from './store/activiteiten.ts';
-import { appendVersies, isDistributed } from './store/append.ts';
+import { type Append, appendVersies, isDistributed } from './store/append.ts';
 import { forgetIdempotency } from './store/idempotency.ts';
 import { type KeyWatch, watchKeys } from './store/keys.ts';
 import { createLatestMoment, type LatestMoment } from './store/latest-moment.ts';
 import { isMissingMonth, MONTHS_AHEAD, makeMonths } from './store/months.ts';
-import { type SealedVersie, sealedWithinBudget } from './store/proof.ts';
+import { sealedWithinBudget } from './store/proof.ts';
 
 /** The processing log as area B itself uses it. */
 export interface ActieLog extends ProcessingLog {
@@ -48,6 +48,10 @@ export interface ActieLog extends ProcessingLog {
   readonly append: Appender['append'];
   /** @see Appender.count */
   readonly count: Appender['count'];
+  /** An entry of the service itself, to be added in a transaction. */
+  makeOwn(entry: OwnEntry, author: ProcessingAuthor): Promise<Append>;
+  /** @throws {DatabaseError} also when its month has no partition yet: see `withMonths` */
+  appendOwn(db: Db, own: Append): Promise<void>;
   readonly changes: SerialChanges;
   readonly latestMoment: LatestMoment;
   readonly checks: readonly ReadinessCheck[];
@@ -112,6 +116,16 @@ export async function openProcessingLog(needs: LogNeeds): Promise<ActieLog> {
   const distributed = await isDistributed(pool);
   const { append, count, idle } = createAppender(needs, { keys, requireAllKeys, distributed }, large);
   const upkeep = startUpkeep(needs);
+  const writer = needs.proof('verwerkingen');
+  const makeOwn: ActieLog['makeOwn'] = async (entry, author) => {
+    const now = needs.clock.now();
+    const auteur = { door: author.subject, verzoekId: author.requestId };
+    const versie = eersteVersie(ownActie(entry, rules), newActieId(now), now, auteur, null, aanroepOf(author));
+    return { ...(await sealedWithinBudget(writer, versie, keys)), refuseUnknownActivity: false, trace: author.trace };
+  };
+  const appendOwn: ActieLog['appendOwn'] = async (db, own) => {
+    for (const result of await appendVersies(db, [own], { forward: needs.forward, distributed })) count(result);
+  };
   return {
     keys,
     requireAllKeys,
@@ -125,7 +139,15 @@ export async function openProcessingLog(needs: LogNeeds): Promise<ActieLog> {
       watchRetention(pool, needs.metrics),
       { name: 'own activities', vital: false, check: () => checkOwnActivities(needs) },
     ],
-    record: (entry, author) => recordOwn(append, entry, author, rules),
+    ...{ makeOwn, appendOwn },
+    record: (recordPool, work, entry, author) =>
+      withMonths(needs, () =>
+        transaction(recordPool, async (db) => {
+          const result = await work(db);
+          await appendOwn(db, await makeOwn(entry, author));
+          return result;
+        }),
+      ),
     async close() {
       await idle();
       await upkeep.stop();
@@ -170,6 +192,17 @@ function startUpkeep({ pool, clock, log }: Pick<LogNeeds, 'pool' | 'clock' | 'lo
       await running;
     },
   };
+}
+
+/** Tries again with the months that were missing: those made ahead are for everybody, but the upkeep may have failed for long. */
+async function withMonths<T>({ pool, clock }: Pick<LogNeeds, 'pool' | 'clock'>, attempt: () => Promise<T>): Promise<T> {
+  try {
+    return await attempt();
+  } catch (error) {
+    if (!isMissingMonth(error)) throw error;
+    await makeMonths(pool, clock.now(), MONTHS_AHEAD);
+    return await attempt();
+  }
 }
 
 /** The activity that the register begins with (migration 0011). */
@@ -243,17 +276,13 @@ export interface Reader {
 
 export type LoggedRead = <T>(reader: Reader, read: (db: pg.PoolClient) => Promise<Reading<T>>) => Promise<T>;
 
-type LoggedReadNeeds = Pick<LogNeeds, 'pool' | 'clock' | 'config' | 'proof' | 'forward'> & {
+type LoggedReadNeeds = Pick<LogNeeds, 'pool' | 'clock' | 'config'> & {
   readonly pipelinePool: Pool;
 };
 
 /** Reads the log and stores an entry about it, in one transaction: without the entry nothing is answered. */
-export function createLoggedRead(
-  { pool, pipelinePool, clock, config, proof, forward }: LoggedReadNeeds,
-  log: ActieLog,
-): LoggedRead {
+export function createLoggedRead({ pool, pipelinePool, clock, config }: LoggedReadNeeds, log: ActieLog): LoggedRead {
   const { logReads } = config.verwerkingenlog;
-  const writer = proof('verwerkingen');
   const { fscPeerId } = config.tokens;
   const uitvoerder = fscPeerId !== undefined && /^\d{20}$/.test(fscPeerId) ? fscPeerId : undefined;
 
@@ -266,7 +295,7 @@ export function createLoggedRead(
       result.catch(() => undefined);
       const complete = log.requireAllKeys(db);
       complete.catch(() => undefined);
-      const entry = logReads ? appendEntry(db, await makeEntry(reader, reading), reader.author) : undefined;
+      const entry = logReads ? log.appendOwn(db, await makeEntry(reader, reading)) : undefined;
       // When the reading fails so does the entry, but that says only that the transaction is over: the reading says why.
       entry?.catch(() => undefined);
       const both = result.then(async (value) => {
@@ -291,8 +320,7 @@ export function createLoggedRead(
     }
   }
 
-  async function makeEntry(reader: Reader, reading: Reading<unknown>): Promise<SealedVersie> {
-    const now = clock.now();
+  function makeEntry(reader: Reader, reading: Reading<unknown>): Promise<Append> {
     const entry: OwnEntry = {
       kind: 'log',
       actieNaam: 'Raadplegen verwerkingenlog',
@@ -301,32 +329,15 @@ export function createLoggedRead(
       confidential: reading.confidential,
       uitvoerder,
       systeem: 'Verwerkingenlog',
-      tijdstip: now,
+      tijdstip: clock.now(),
       verwerkteObjecten: reading.persons.map(({ soortObjectId, objectId }) => ({
         soortObjectId,
         objectId,
         soortenGegevens: ['Verwerkingsacties'],
       })),
     };
-    const actie = ownActie(entry, config.verwerkingenlog);
-    const auteur = { door: reader.author.subject, verzoekId: reader.author.requestId };
-    const versie = eersteVersie(actie, newActieId(now), now, auteur, null, aanroepOf(reader.author));
-    return await sealedWithinBudget(writer, versie, log.keys);
+    return log.makeOwn(entry, reader.author);
   }
 
-  async function appendEntry(db: pg.PoolClient, versie: SealedVersie, { trace }: ProcessingAuthor): Promise<void> {
-    const append = { ...versie, refuseUnknownActivity: false, trace };
-    const target = { forward, distributed: log.distributed };
-    for (const result of await appendVersies(db, [append], target)) log.count(result);
-  }
-
-  return async (reader, read) => {
-    try {
-      return await attempt(reader, read);
-    } catch (error) {
-      if (!isMissingMonth(error)) throw error;
-      await makeMonths(pool, clock.now(), MONTHS_AHEAD);
-      return await attempt(reader, read);
-    }
-  };
+  return (reader, read) => withMonths({ pool, clock }, () => attempt(reader, read));
 }

@@ -197,7 +197,7 @@ it('warns of missing headers, counts them, and refuses them where they are requi
     expect.objectContaining({ missing: ['OIN', 'VerwerkingId'], level: 40 }),
   );
   const metrics = await (await fetch(`${supplier.server.managementUrl}/metrics`)).text();
-  expect(metrics).toMatch(/koppelvlak_gegevens_missing_processing_headers_total\{header="OIN"\} [1-9]/);
+  expect(metrics).toMatch(/koppelvlak_processing_headers_missing_total\{header="OIN"\} [1-9]/);
   const server = await supplier.another({ PROCESSING_HEADERS: 'required' });
   const refused = await supplier.ask({}, { server });
   expect(refused.status).toBe(400);
@@ -207,8 +207,12 @@ it('warns of missing headers, counts them, and refuses them where they are requi
 });
 
 it.each(['verwerkingenlog.versies', 'gegevens.journaal'])(
-  'delivers nothing when %s cannot be written',
+  'delivers nothing, and writes neither, when %s cannot be written',
   async (table) => {
+    const written = () =>
+      supplier.asOwner(`select (select count(*) from gegevens.journaal) as journal,
+        (select count(*) from verwerkingenlog.versies) as logged`);
+    const before = await written();
     await supplier.asOwner(`revoke insert on ${table} from koppelvlak_dienst`);
     try {
       const answer = await supplier.ask({});
@@ -216,6 +220,7 @@ it.each(['verwerkingenlog.versies', 'gegevens.journaal'])(
       expect(answer.headers.get('fsc-error-code')).toBe('ERROR_CODE_SERVICE_UNREACHABLE');
       expect(answer.headers.has('nlgov-adr-payload-sig')).toBe(false);
       expect(answer.text).not.toContain('Noord');
+      expect(await written()).toEqual(before);
     } finally {
       await supplier.asOwner(`grant insert on ${table} to koppelvlak_dienst`);
     }

@@ -40,6 +40,8 @@ it('stores an entry of the service itself, also when its activity was deleted an
     const kept = await Promise.allSettled([
       refusing.append(actie({ verwerkingsactiviteitId: randomUUID() }), auteur),
       refusing.record(
+        strict.database.pool,
+        async () => 'done',
         { kind: 'shv', actieNaam: 'Leveren', consumer: {}, confidential: false, tijdstip: new Date() },
         { subject: 'afnemer', requestId: 'verzoek', trace: newTraceContext() },
       ),

@@ -3,13 +3,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { operations } from '../../contracts/gegevens.ts';
 import type { Pool } from '../../database/pool.ts';
+import type { Db } from '../../database/transaction.ts';
 import { JadesError } from '../../lib/jades/certificate.ts';
 import { plainStyles } from '../../lib/jades/signature.ts';
 import type { Verified, Verifier } from '../../lib/jades/verify.ts';
 import { DuplicateMemberError, parseStrictObject } from '../../lib/json/json-text.ts';
 import { Problem } from '../../lib/problem.ts';
 import type { Clock } from '../../lib/time.ts';
-import { traceIds } from '../../lib/trace-context.ts';
 import { callerOf } from '../../plugins/auth.ts';
 
 import { endSlowReader, requestClosedSignal } from '../../plugins/connections.ts';
@@ -273,30 +273,29 @@ function handelingOf({ subject, actor, publishedFor }: Caller): string {
   return ['Gegevensuitwisseling', ...asked, ...offered].join(', ');
 }
 
-/** @returns number of the journal entry. @throws {Problem} 502 when journal or log cannot be written, 403 when the request was another caller's: nothing is sent then */
-async function recordDelivery({
-  needs,
-  request,
-  caller,
-  exchange,
-  consumer,
-  page,
-  signature,
-}: DeliveryRecord): Promise<number> {
+/**
+ * Writes journal and processing log, in one transaction.
+ * @returns number of the journal entry
+ * @throws {Problem} 502 when either cannot be written, 403 when the request was another caller's: nothing is sent then
+ */
+async function recordDelivery({ needs, request, caller, exchange, consumer, page, signature }: DeliveryRecord) {
   const { pool, clock, proof, variant, processingLog, ownSigner } = needs;
   const { fscTransactionId } = fscTransaction(request);
   const trace = traceOf(request);
-  const written = await Promise.allSettled([
-    writeJournal(
-      pool,
+  const { actor, publishedFor } = caller;
+  const writeLine = async (db: Db): Promise<number> => {
+    const id = await writeJournal(
+      db,
       {
         variant,
         requestId: request.id,
-        oin: exchange.oin,
+        oin: exchange.oin ?? null,
         subject: caller.subject,
         tokenHash: caller.tokenHash,
-        fscTransactieId: fscTransactionId,
-        ...traceIds(trace),
+        fscTransactieId: fscTransactionId ?? null,
+        traceId: trace.traceId,
+        spanId: trace.spanId,
+        parentSpanId: trace.parentSpanId ?? null,
         vraag: exchange.body,
         vraagDigest: exchange.digest,
         vraagHandtekening: exchange.signature,
@@ -308,35 +307,32 @@ async function recordDelivery({
         antwoordDigest: page.digest,
         antwoordHandtekening: signature,
         ongedekt: namedGaps(page.uncovered),
-        ...(caller.actor === undefined && caller.publishedFor === undefined
+        ...(actor === undefined && publishedFor === undefined
           ? {}
-          : { machtiging: { gemachtigde: caller.actor, publicatieNamens: caller.publishedFor } }),
+          : { machtiging: { gemachtigde: actor, publicatieNamens: publishedFor } }),
       },
       proof('leveringen'),
-    ),
-    processingLog.record(
-      {
-        kind: variant,
-        actieNaam: ACTIE[variant],
-        handelingNaam: handelingOf(caller),
-        consumer,
-        confidential: false,
-        uitvoerder: ownSigner.key().oin,
-        systeem: 'koppelvlak',
-        tijdstip: clock.now(),
-      },
-      { subject: caller.subject, requestId: request.id, trace, fscTransactionId },
-    ),
-  ]);
-  const failed = written.find((outcome) => outcome.status === 'rejected');
-  const [journal] = written;
-  if (failed !== undefined || journal.status !== 'fulfilled') {
+    );
+    if (id === undefined) throw reusedRequest();
+    return id;
+  };
+  const entry = {
+    kind: variant,
+    actieNaam: ACTIE[variant],
+    handelingNaam: handelingOf(caller),
+    consumer,
+    confidential: false,
+    uitvoerder: ownSigner.key().oin,
+    systeem: 'koppelvlak',
+    tijdstip: clock.now(),
+  };
+  const author = { subject: caller.subject, requestId: request.id, trace, fscTransactionId };
+  return await processingLog.record(pool, writeLine, entry, author).catch((cause: unknown) => {
+    if (cause instanceof Problem) throw cause;
     throw new Problem(gegevensProblems.dienstOnbereikbaar, {
       detail: 'De levering kan nu niet worden vastgelegd; er is niets geleverd.',
       fsc: 'ERROR_CODE_SERVICE_UNREACHABLE',
-      cause: failed?.reason,
+      cause,
     });
-  }
-  if (journal.value === undefined) throw reusedRequest();
-  return journal.value;
+  });
 }

@@ -1,171 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Pool } from '../../database/pool.ts';
-import { type Db, transaction } from '../../database/transaction.ts';
+import type { Db } from '../../database/transaction.ts';
 import type { OperatorSection } from '../../seams/operations.ts';
 import { NEXT_PROOF_NUMBER, type ProofRecord, type ProofWriter, type StoredProof } from '../../seams/proof-log.ts';
 import type { Variant } from '../model/mapping.ts';
 import type { Uncovered } from '../model/selection.ts';
-
-/** What was asked, and the answer that is ready to be sent. */
-interface JournalEntry {
-  readonly variant: Variant;
-  readonly requestId: string;
-  readonly oin: string | undefined;
-  readonly subject: string;
-  readonly tokenHash: string;
-  readonly fscTransactieId: string | undefined;
-  readonly traceId: string;
-  readonly spanId: string;
-  /** The caller's. */
-  readonly parentSpanId?: string | undefined;
-  readonly vraag: string;
-  readonly vraagDigest: string;
-  readonly vraagHandtekening: string;
-  readonly pagina: number;
-  readonly paginaGrootte: number;
-  readonly leveringen: readonly number[];
-  readonly records: number;
-  readonly bytes: number;
-  readonly antwoordDigest: string;
-  readonly antwoordHandtekening: string;
-  readonly ongedekt: readonly Uncovered[];
-  readonly machtiging?: Machtiging | undefined;
-}
-
-/** Who was delegated to what, as the access token said. */
-export interface Machtiging {
-  /** Who called for the requester. */
-  readonly gemachtigde?: string | undefined;
-  /** For whom this service is offered. */
-  readonly publicatieNamens?: string | undefined;
-}
-
-/**
- * Writes an entry before anything is sent. The first answer to a signed request has the hash of its signature value, which is unique: of
- * callers that come with the same request at once, the others wait for the first.
- * @param proof the proof log of deliveries, when there is one
- * @returns its number; undefined when the same signed request has already been answered to another caller or in the other variant
- */
-export async function writeJournal(
-  pool: Pool,
-  entry: JournalEntry,
-  proof?: ProofWriter | undefined,
-): Promise<number | undefined> {
-  const signature = signatureHash(entry.vraagHandtekening);
-  return await transaction(pool, async (client) => {
-    const next = await nextEntry(client, proof);
-    const sealed = proof?.seal(proofRecordOf(lineOf(entry, next.id, next.at)));
-    const seed = sealed === undefined ? undefined : proof?.encryptSeed(seedName(next.id), sealed.seed);
-    if (!(await insertEntry(client, entry, { ...next, seed, signature }))) {
-      if (await isOfAnotherCaller(client, entry)) return undefined;
-      await insertEntry(client, entry, { ...next, seed, signature: null });
-    }
-    if (sealed !== undefined && next.number !== null)
-      await proof?.append(client, [{ number: next.number, entry: sealed.entry }]);
-    return next.id;
-  });
-}
-
-interface NextEntry {
-  readonly id: number;
-  readonly at: Date;
-  /** In the proof log. */
-  readonly number: number | null;
-}
-
-/** Number and moment of the next entry: they are part of what is sealed. */
-async function nextEntry(db: Db, proof: ProofWriter | undefined): Promise<NextEntry> {
-  const { rows } = await db.query<NextEntry & Record<string, unknown>>({
-    name: proof === undefined ? 'gegevens-next-entry' : 'gegevens-next-entry-proof',
-    text: `select nextval('gegevens.journaal_id_seq') as id, date_trunc('milliseconds', clock_timestamp()) as at,
-      ${proof === undefined ? 'null::bigint' : NEXT_PROOF_NUMBER} as number`,
-  });
-  const [next] = rows;
-  if (next === undefined) throw new TypeError('a sequence gave no number');
-  return next;
-}
-
-/** Whether a signed request was first answered to another caller, or in the other variant. */
-export async function isOfAnotherCaller(
-  db: Db,
-  { variant, subject, vraagHandtekening }: Pick<JournalEntry, 'variant' | 'subject' | 'vraagHandtekening'>,
-): Promise<boolean> {
-  const { rows } = await db.query({
-    name: 'gegevens-find-other-caller',
-    text: `select from gegevens.journaal
-      where first_signature_hash = $1::bytea and (variant <> $2::text or subject <> $3::text)`,
-    values: [signatureHash(vraagHandtekening), variant, subject],
-  });
-  return rows.length > 0;
-}
-
-/** @param vraagHandtekening the signature header as received; only its last part, the signature value, counts */
-function signatureHash(vraagHandtekening: string): Buffer {
-  return createHash('sha256')
-    .update(vraagHandtekening.split('.')[2] ?? '')
-    .digest();
-}
-
-interface NewEntry extends NextEntry {
-  readonly seed: string | undefined;
-  readonly signature: Buffer | null;
-}
-
-/** @returns whether it was written: not when there is an entry with this hash */
-async function insertEntry(db: Db, entry: JournalEntry, own: NewEntry): Promise<boolean> {
-  const { rowCount } = await db.query({
-    name: 'gegevens-write-journal',
-    text: `insert into gegevens.journaal
-        (variant, request_id, oin, subject, token_hash, fsc_transaction_id, vraag, request_digest, request_signature, pagina,
-         page_size, leveringen, records, bytes, answer_digest, answer_signature, ongedekt,
-         trace_id, span_id, parent_span_id, id, prepared_at, seed, proof_number, machtiging, first_signature_hash)
-      overriding system value
-      values ($1::text, $2::uuid, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text, $9::text, $10::int,
-         $11::int, $12::bigint[], $13::int, $14::bigint, $15::text, $16::text, $17::jsonb, $18::text, $19::text, $20::text,
-         $21::bigint, $22::timestamptz, $23::text, $24::bigint, $25::jsonb, $26::bytea)
-      on conflict (first_signature_hash) do nothing`,
-    values: [
-      ...[
-        entry.variant,
-        entry.requestId,
-        entry.oin ?? null,
-        entry.subject,
-        entry.tokenHash,
-        entry.fscTransactieId ?? null,
-      ],
-      ...[entry.vraag, entry.vraagDigest, entry.vraagHandtekening, entry.pagina, entry.paginaGrootte, entry.leveringen],
-      ...[entry.records, entry.bytes, entry.antwoordDigest, entry.antwoordHandtekening, JSON.stringify(entry.ongedekt)],
-      ...[entry.traceId, entry.spanId, entry.parentSpanId ?? null, own.id, own.at, own.seed ?? null, own.number],
-      ...[entry.machtiging === undefined ? null : JSON.stringify(entry.machtiging), own.signature],
-    ],
-  });
-  return rowCount === 1;
-}
-
-/** An entry as it is read again. */
-function lineOf(entry: JournalEntry, id: number, at: Date): Journalled {
-  const { parentSpanId, oin, fscTransactieId } = entry;
-  return {
-    ...entry,
-    id,
-    klaargezetOp: at,
-    verzondenOp: null,
-    oin: oin ?? null,
-    fscTransactieId: fscTransactieId ?? null,
-    parentSpanId: parentSpanId ?? null,
-    leveringen: [...entry.leveringen],
-    ongedekt: [...entry.ongedekt],
-  };
-}
-
-/** Records that the last byte of an answer was handed to the connection. */
-export async function markSent(db: Db, id: number): Promise<void> {
-  await db.query({
-    name: 'gegevens-mark-sent',
-    text: 'update gegevens.journaal set sent_at = clock_timestamp() where id = $1::bigint and sent_at is null',
-    values: [id],
-  });
-}
 
 /** One delivery as the journal has it. */
 export interface Journalled {
@@ -189,15 +28,120 @@ export interface Journalled {
   readonly vraagHandtekening: string;
   readonly pagina: number;
   readonly paginaGrootte: number;
-  readonly leveringen: number[];
+  readonly leveringen: readonly number[];
   readonly records: number;
   readonly bytes: number;
   readonly antwoordDigest: string;
   readonly antwoordHandtekening: string;
   /** Days asked for that no delivery covered. */
-  readonly ongedekt: Uncovered[];
+  readonly ongedekt: readonly Uncovered[];
   /** Absent: nobody was delegated. A line without it has the same proof as before it was recorded. */
   readonly machtiging?: Machtiging | undefined;
+}
+
+/** Who was delegated to what, as the access token said. */
+interface Machtiging {
+  /** Who called for the requester. */
+  readonly gemachtigde?: string | undefined;
+  /** For whom this service is offered. */
+  readonly publicatieNamens?: string | undefined;
+}
+
+/** What was asked, and the answer that is ready to be sent. */
+type JournalEntry = Omit<Journalled, 'id' | 'klaargezetOp' | 'verzondenOp'>;
+
+/**
+ * Writes an entry, in the transaction of the caller. The first answer to a signed request has the hash of its signature value, which is
+ * unique: of callers that come with the same request at once, the others wait for the first.
+ * @param proof the proof log of deliveries, when there is one
+ * @returns its number; undefined when the same signed request has already been answered to another caller or in the other variant
+ */
+export async function writeJournal(
+  db: Db,
+  entry: JournalEntry,
+  proof?: ProofWriter | undefined,
+): Promise<number | undefined> {
+  // Number and moment are part of what is sealed.
+  const { rows } = await db.query<{ id: number; klaargezetOp: Date; proofNumber: number | null }>({
+    name: proof === undefined ? 'gegevens-next-entry' : 'gegevens-next-entry-proof',
+    text: `select nextval('gegevens.journaal_id_seq') as id, date_trunc('milliseconds', clock_timestamp()) as "klaargezetOp",
+      ${proof === undefined ? 'null::bigint' : NEXT_PROOF_NUMBER} as "proofNumber"`,
+  });
+  const [next] = rows;
+  if (next === undefined) throw new TypeError('a sequence gave no number');
+  const { proofNumber, ...place } = next;
+  const line = { ...entry, ...place, verzondenOp: null };
+  const sealed = proof?.seal(proofRecordOf(line));
+  const seed = sealed === undefined ? null : (proof?.encryptSeed(seedName(line.id), sealed.seed) ?? null);
+  if (!(await insertLine(db, line, { seed, proofNumber, signature: signatureHash(entry.vraagHandtekening) }))) {
+    if (await isOfAnotherCaller(db, entry)) return undefined;
+    await insertLine(db, line, { seed, proofNumber, signature: null });
+  }
+  if (sealed !== undefined && proofNumber !== null) {
+    await proof?.append(db, [{ number: proofNumber, entry: sealed.entry }]);
+  }
+  return line.id;
+}
+
+/** Whether a signed request was first answered to another caller, or in the other variant. */
+export async function isOfAnotherCaller(
+  db: Db,
+  { variant, subject, vraagHandtekening }: Pick<JournalEntry, 'variant' | 'subject' | 'vraagHandtekening'>,
+): Promise<boolean> {
+  const { rows } = await db.query({
+    name: 'gegevens-find-other-caller',
+    text: `select from gegevens.journaal
+      where first_signature_hash = $1::bytea and (variant <> $2::text or subject <> $3::text)`,
+    values: [signatureHash(vraagHandtekening), variant, subject],
+  });
+  return rows.length > 0;
+}
+
+/** @param vraagHandtekening the signature header as received; only its last part, the signature value, counts */
+function signatureHash(vraagHandtekening: string): Buffer {
+  return createHash('sha256')
+    .update(vraagHandtekening.split('.')[2] ?? '')
+    .digest();
+}
+
+interface Stored {
+  readonly seed: string | null;
+  readonly proofNumber: number | null;
+  /** Of the first answer to a signed request. */
+  readonly signature: Buffer | null;
+}
+
+/** @returns whether it was written: not when there is an entry with this hash */
+async function insertLine(db: Db, line: Journalled, { seed, proofNumber, signature }: Stored): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'gegevens-write-journal',
+    text: `insert into gegevens.journaal
+        (id, prepared_at, variant, request_id, oin, subject, token_hash, fsc_transaction_id, vraag, request_digest,
+         request_signature, pagina, page_size, leveringen, records, bytes, answer_digest, answer_signature, ongedekt,
+         trace_id, span_id, parent_span_id, machtiging, seed, proof_number, first_signature_hash)
+      overriding system value
+      values ($1::bigint, $2::timestamptz, $3::text, $4::uuid, $5::text, $6::text, $7::text, $8::text, $9::text, $10::text,
+         $11::text, $12::int, $13::int, $14::bigint[], $15::int, $16::bigint, $17::text, $18::text, $19::jsonb,
+         $20::text, $21::text, $22::text, $23::jsonb, $24::text, $25::bigint, $26::bytea)
+      on conflict (first_signature_hash) do nothing`,
+    values: [
+      ...[line.id, line.klaargezetOp, line.variant, line.requestId, line.oin, line.subject, line.tokenHash],
+      ...[line.fscTransactieId, line.vraag, line.vraagDigest, line.vraagHandtekening, line.pagina, line.paginaGrootte],
+      ...[line.leveringen, line.records, line.bytes, line.antwoordDigest, line.antwoordHandtekening],
+      ...[JSON.stringify(line.ongedekt), line.traceId, line.spanId, line.parentSpanId],
+      ...[line.machtiging === undefined ? null : JSON.stringify(line.machtiging), seed, proofNumber, signature],
+    ],
+  });
+  return rowCount === 1;
+}
+
+/** Records that the last byte of an answer was handed to the connection. */
+export async function markSent(db: Db, id: number): Promise<void> {
+  await db.query({
+    name: 'gegevens-mark-sent',
+    text: 'update gegevens.journaal set sent_at = clock_timestamp() where id = $1::bigint and sent_at is null',
+    values: [id],
+  });
 }
 
 interface JournalQuery {

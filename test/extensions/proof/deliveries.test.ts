@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { expect, it } from 'vitest';
+import { transaction } from '../../../src/database/transaction.ts';
 import { createSequencer } from '../../../src/extensions/proof/sequencer.ts';
 import { openPublishedCheckpoints } from '../../../src/extensions/proof/state.ts';
 import { readLog } from '../../../src/extensions/proof/store/logs.ts';
@@ -29,17 +30,21 @@ it('is proven as the journal prints it, but for when it was sent', async () => {
     await sequencer.round();
     const ids = [];
     for (const vraagHandtekening of ['a.b.een', 'a.b.twee']) {
-      const id = await writeJournal(
-        pool,
-        {
-          ...{ variant: 'shv', requestId: randomUUID(), oin: undefined, subject: 'test', tokenHash: 'x' },
-          ...{ fscTransactieId: undefined, traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), vraag: '{"a": "é"}' },
-          ...{ vraagDigest: 'd', vraagHandtekening, pagina: 1, paginaGrootte: 10, leveringen: [1, 2], records: 3 },
-          ...{ bytes: 12_345_678_901, antwoordDigest: 'e', antwoordHandtekening: 'f' },
-          ongedekt: [{ organisatie: 'o', van: '2026-01-01', tot: '2026-02-01' }],
+      const entry: Parameters<typeof writeJournal>[1] = {
+        ...{
+          variant: 'shv',
+          requestId: randomUUID(),
+          oin: null,
+          subject: 'test',
+          tokenHash: 'x',
+          fscTransactieId: null,
         },
-        writer,
-      );
+        ...{ traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), parentSpanId: null, vraag: '{"a": "é"}' },
+        ...{ vraagDigest: 'd', vraagHandtekening, pagina: 1, paginaGrootte: 10, leveringen: [1, 2], records: 3 },
+        ...{ bytes: 12_345_678_901, antwoordDigest: 'e', antwoordHandtekening: 'f' },
+        ongedekt: [{ organisatie: 'o', van: '2026-01-01', tot: '2026-02-01' }],
+      };
+      const id = await transaction(pool, (db) => writeJournal(db, entry, writer));
       ids.push(String(id));
     }
     await sequencer.round();
