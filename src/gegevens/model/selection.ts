@@ -124,9 +124,9 @@ export interface Levering {
   /** Index in its file, from 0. */
   readonly nummer: number;
   readonly organisatieSleutel: string;
-  readonly naam: string | undefined;
-  /** `undefined`: for no municipality in particular. */
-  readonly gemeenteSleutel: string | undefined;
+  readonly naam: string | null;
+  /** `null`: for no municipality in particular. */
+  readonly gemeenteSleutel: string | null;
   readonly periodeStart: string;
   readonly periodeEinde: string;
   readonly aangeleverdOp: Date;
@@ -162,8 +162,8 @@ export interface Selection {
 /** An organisation and the municipality that it delivers for. */
 export interface Deliverer {
   readonly organisatieSleutel: string;
-  readonly naam: string | undefined;
-  readonly gemeenteSleutel: string | undefined;
+  readonly naam: string | null;
+  readonly gemeenteSleutel: string | null;
 }
 
 /** Days that were asked for and that no delivery of a deliverer covers. */
@@ -217,7 +217,7 @@ export function uncoveredDays(
     const periods = (covered.get(delivererKey(deliverer)) ?? []).map(({ levering }) => levering);
     return gaps(periods, period).map(({ start, end }) => ({
       organisatie: naam ?? organisatieSleutel,
-      ...(gemeenteSleutel === undefined ? {} : { gemeente: gemeenteSleutel }),
+      ...(gemeenteSleutel === null ? {} : { gemeente: gemeenteSleutel }),
       van: start,
       tot: end,
     }));
@@ -236,7 +236,7 @@ function gaps(leveringen: readonly Levering[], { start, end }: Period): Period[]
 }
 
 function delivererKey({ organisatieSleutel, gemeenteSleutel }: Omit<Deliverer, 'naam'>): string {
-  return JSON.stringify([organisatieSleutel, gemeenteSleutel ?? null]);
+  return JSON.stringify([organisatieSleutel, gemeenteSleutel]);
 }
 
 function compare(a: string, b: string): number {

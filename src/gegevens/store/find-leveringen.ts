@@ -23,53 +23,38 @@ export interface RequestedDeliverers {
 
 /** The requested organisations that there are leveringen of. */
 export async function findDeliverers(db: Db, filter: Filter): Promise<RequestedDeliverers> {
-  const { rows } = await db.query<{
-    organisation_key: string;
-    naam: string | null;
-    municipality_key: string | null;
-    recent: string[];
-  }>({
+  const { rows } = await db.query<Deliverer & { recent: string[] }>({
     name: 'gegevens-find-deliverers',
-    text: `select organisation_key, municipality_key, max(naam) as naam,
+    text: `select organisation_key as "organisatieSleutel", municipality_key as "gemeenteSleutel", max(naam) as naam,
         max(array[periode_einde, periode_start])::text[] as recent
       from gegevens.leveringen where ${MATCHES_FILTER}
       group by organisation_key, municipality_key
       order by max(name_key) collate "C" nulls last, organisation_key collate "C", municipality_key`,
     values: filterValues(filter),
   });
-  const [last] = rows.map(({ recent: [end = '', start = ''] }) => ({ start, end })).toSorted(byEndThenStart);
-  return {
-    recent: last,
-    deliverers: rows.map((row) => ({
-      organisatieSleutel: row.organisation_key,
-      naam: row.naam ?? undefined,
-      gemeenteSleutel: row.municipality_key ?? undefined,
-    })),
-  };
-}
-
-function byEndThenStart(a: Period, b: Period): number {
-  const [left, right] = [`${a.end} ${a.start}`, `${b.end} ${b.start}`];
-  return left < right ? 1 : -Number(left > right);
+  // The periods are texts, which sort as dates.
+  const sorted = rows.map(({ recent }) => recent).toSorted();
+  const [end, start] = sorted.at(-1) ?? [];
+  return { deliverers: rows, recent: start === undefined || end === undefined ? undefined : { start, end } };
 }
 
 /** The requested current leveringen that overlap a period, in the order of delivery. */
 export async function findLeveringen(db: Db, filter: Filter, { start, end }: Period): Promise<Levering[]> {
-  const { rows } = await db.query<LeveringRow>({
+  const { rows } = await db.query<Levering & Record<string, unknown>>({
     name: 'gegevens-find-leveringen',
-    text: `select ${LEVERING_COLUMNS} from gegevens.leveringen l
+    text: `select ${LEVERING} from gegevens.leveringen l
       where ${MATCHES_FILTER} and periode_start <= $7::date and periode_einde >= $6::date
       order by ${ORDER}`,
     values: [...filterValues(filter), start, end],
   });
-  return rows.map(toLevering);
+  return rows;
 }
 
 /** The newest levering of each requested organisation and municipality, of any period: an answer without records names these. */
 export async function findOrganisations(db: Db, filter: Filter): Promise<Levering[]> {
-  const { rows } = await db.query<LeveringRow>({
+  const { rows } = await db.query<Levering & Record<string, unknown>>({
     name: 'gegevens-find-organisations',
-    text: `select ${LEVERING_COLUMNS} from (
+    text: `select ${LEVERING} from (
         select distinct on (organisation_key, municipality_key) * from gegevens.leveringen
         where ${MATCHES_FILTER}
         order by organisation_key, municipality_key, periode_einde desc, id desc
@@ -77,7 +62,7 @@ export async function findOrganisations(db: Db, filter: Filter): Promise<Leverin
       order by ${ORDER}`,
     values: filterValues(filter),
   });
-  return rows.map(toLevering);
+  return rows;
 }
 
 /** Leveringen by their numbers, in that order, whatever became of them; those that were pruned are left out. */
@@ -85,13 +70,13 @@ export async function findLeveringenById(
   db: Db,
   ids: readonly number[],
 ): Promise<(Levering & { readonly modelVersie: string })[]> {
-  const { rows } = await db.query<LeveringRow & { model_version: string }>(
-    `select ${LEVERING_COLUMNS}, l.model_version from unnest($1::bigint[]) with ordinality as k (id, position)
+  const { rows } = await db.query<Levering & { modelVersie: string } & Record<string, unknown>>(
+    `select ${LEVERING}, l.model_version as "modelVersie" from unnest($1::bigint[]) with ordinality as k (id, position)
      join gegevens.leveringen l on l.id = k.id
      order by k.position`,
     [ids],
   );
-  return rows.map((row) => ({ ...toLevering(row), modelVersie: row.model_version }));
+  return rows;
 }
 
 /** Whose pages belong together: one requester, one filter. */
@@ -139,9 +124,11 @@ export async function findPagingState(
   { variant, afnemer, filter }: PagingKey,
   at: Date,
 ): Promise<PagingState | undefined> {
-  const { rows } = await db.query<LeveringRow & { verwacht: number; start: string; einde: string }>({
+  const { rows } = await db.query<
+    Levering & { verwacht: number; start: string; einde: string } & Record<string, unknown>
+  >({
     name: 'gegevens-find-paging-state',
-    text: `select ${LEVERING_COLUMNS}, cardinality(s.leveringen) as verwacht, s.periode_start as start, s.periode_einde as einde
+    text: `select ${LEVERING}, cardinality(s.leveringen) as verwacht, s.periode_start as start, s.periode_einde as einde
       from gegevens.pinned_states s
       cross join lateral unnest(s.leveringen) with ordinality as k (id, position)
       join gegevens.leveringen l on l.id = k.id and l.reden is distinct from 'verwijderd'
@@ -153,43 +140,10 @@ export async function findPagingState(
   const [first] = rows;
   // Part of it was removed or pruned: the current state is better than one with gaps.
   if (first === undefined || first.verwacht !== rows.length) return undefined;
-  return { leveringen: rows.map(toLevering), period: { start: first.start, end: first.einde } };
+  return { leveringen: rows, period: { start: first.start, end: first.einde } };
 }
 
-/** Columns of a levering, for the alias `l`. */
-const LEVERING_COLUMNS = `l.id, l.import_id, l.nummer, l.organisation_key, l.naam, l.municipality_key, l.periode_start,
-  l.periode_einde, l.aangeleverd_op, l.envelope, l.records, l.zaken, l.bytes`;
-
-interface LeveringRow extends Record<string, unknown> {
-  readonly id: number;
-  readonly import_id: number;
-  readonly nummer: number;
-  readonly organisation_key: string;
-  readonly naam: string | null;
-  readonly municipality_key: string | null;
-  readonly periode_start: string;
-  readonly periode_einde: string;
-  readonly aangeleverd_op: Date;
-  readonly envelope: string;
-  readonly records: number;
-  readonly zaken: number;
-  readonly bytes: number;
-}
-
-function toLevering(row: LeveringRow): Levering {
-  return {
-    id: row.id,
-    invoerId: row.import_id,
-    nummer: row.nummer,
-    organisatieSleutel: row.organisation_key,
-    naam: row.naam ?? undefined,
-    gemeenteSleutel: row.municipality_key ?? undefined,
-    periodeStart: row.periode_start,
-    periodeEinde: row.periode_einde,
-    aangeleverdOp: row.aangeleverd_op,
-    head: row.envelope,
-    records: row.records,
-    zaken: row.zaken,
-    bytes: row.bytes,
-  };
-}
+/** A levering, for the alias `l`. */
+const LEVERING = `l.id, l.import_id as "invoerId", l.nummer, l.organisation_key as "organisatieSleutel", l.naam,
+  l.municipality_key as "gemeenteSleutel", l.periode_start as "periodeStart", l.periode_einde as "periodeEinde",
+  l.aangeleverd_op as "aangeleverdOp", l.envelope as head, l.records, l.zaken, l.bytes`;

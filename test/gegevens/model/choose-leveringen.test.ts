@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { chooseLeveringen, type Levering, type Period, uncoveredDays } from '../../../src/gegevens/model/selection.ts';
 
-function levering(id: number, { start, end }: Period, gemeenteSleutel?: string): Levering {
+function levering(id: number, { start, end }: Period, gemeenteSleutel: string | null = null): Levering {
   return {
     ...{ id, invoerId: id, nummer: 0, organisatieSleutel: 'o', naam: 'O', gemeenteSleutel },
     ...{
@@ -22,7 +22,7 @@ const period = fc
   .tuple(fc.nat({ max: 30 }), fc.nat({ max: 30 }))
   .map(([a, b]) => ({ start: day(Math.min(a, b)), end: day(Math.max(a, b)) }));
 const overlaps = (a: Levering, b: Period): boolean => a.periodeStart <= b.end && a.periodeEinde >= b.start;
-const deliverer = { organisatieSleutel: 'o', naam: 'O', gemeenteSleutel: undefined };
+const deliverer = { organisatieSleutel: 'o', naam: 'O', gemeenteSleutel: null };
 
 it('chooses the same again from what it chose, so that a state needs no more than that', () => {
   fc.assert(
