@@ -3,13 +3,24 @@
 // @see RFC 5280 section 6.3, RFC 6960; docs/decisions/0003-path-validation.md
 import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import type { GuardedRequest } from '../outbound/guarded-fetch.ts';
 import { type Certificate, crlAddresses, JadesError, ocspAddresses, type Subject } from './certificate.ts';
 import { isListed, type RevocationList, readCrl } from './crl.ts';
 import { createOcspRequest, readOcspAnswer } from './ocsp.ts';
 
+/** One request to a revocation address. */
+export interface FetchRequest {
+  readonly url: string;
+  readonly method: 'GET' | 'POST';
+  readonly body?: Uint8Array;
+  readonly contentType?: string;
+  /** Milliseconds until the whole answer must be there. */
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+}
+
 /** Gives the body of a 200 answer; anything else rejects. */
-export type Fetch = (request: GuardedRequest) => Promise<Uint8Array>;
+export type Fetch = (request: FetchRequest) => Promise<Uint8Array>;
 
 /** Without an answer, `hard` refuses and `soft` accepts. Both refuse a revoked certificate. */
 export type RevocationMode = 'hard' | 'soft';

@@ -248,7 +248,7 @@ export interface GuardedFetchOptions extends AddressRules {
 }
 
 /** One request for bytes of any kind. */
-export interface GuardedRequest {
+interface GuardedRequest {
   readonly url: string;
   readonly method: 'GET' | 'POST';
   readonly body?: Uint8Array;

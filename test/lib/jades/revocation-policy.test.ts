@@ -1,7 +1,7 @@
 // When answers are asked for, kept, refreshed and waited for; the network is a function here, the clock a variable.
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Fetch } from '../../../src/lib/jades/revocation.ts';
-import { createGuardedFetch, type GuardedRequest } from '../../../src/lib/outbound/guarded-fetch.ts';
+import type { Fetch, FetchRequest } from '../../../src/lib/jades/revocation.ts';
+import { createGuardedFetch } from '../../../src/lib/outbound/guarded-fetch.ts';
 import { craft, type Kit, leafFor, openKit, revoke, verdict, verifierFor } from './support/kit.ts';
 
 let kit: Kit;
@@ -16,7 +16,7 @@ afterAll(async () => {
 });
 
 /** Counts what is asked, and lets a test change the answer. */
-function recorder(change: (request: GuardedRequest) => Promise<Uint8Array> | undefined = () => undefined) {
+function recorder(change: (request: FetchRequest) => Promise<Uint8Array> | undefined = () => undefined) {
   const asked: string[] = [];
   const fetch: Fetch = (request) => {
     asked.push(request.url);
