@@ -10,138 +10,21 @@ import {
   listOf,
   objectOf,
   TEXT,
+  type ValueOf,
 } from '../supplier/read-answer.ts';
 
 /** `0`/`1`, as a number, text or boolean. */
 type Flag = 0 | 1 | '0' | '1' | boolean;
 
-/** What may make something unfit to publish. */
-interface Marks {
-  readonly confidential?: Flag;
-  readonly template?: Flag;
-  readonly permission_group?: string;
-}
-
-export interface NotubizDocument extends Marks {
-  readonly id: string;
-  readonly url?: string;
-  readonly title?: string;
-  readonly date?: unknown;
-  readonly last_modified?: unknown;
-  /** The current one. */
-  readonly version?: number;
-  readonly types: readonly { readonly value?: string }[];
-  readonly versions: readonly {
-    readonly id?: number;
-    readonly file_name?: string;
-    readonly mime_type?: string;
-    readonly file_size?: number;
-  }[];
-}
-
-/** A register item that something refers to. */
-export interface ModuleReference {
-  readonly id: string;
-  readonly self?: string;
-}
-
-interface Attribute {
-  readonly id?: string;
-  readonly value?: unknown;
-}
-
-/** What documents, register items and agenda items are attached to. */
-interface Holder extends Marks {
-  readonly id: string;
-  readonly last_modified?: string;
-  readonly documents: readonly NotubizDocument[];
-  readonly module_items: readonly ModuleReference[];
-  readonly agenda_items: readonly AgendaItem[];
-}
-
-export interface AgendaItem extends Holder {
-  readonly type: string;
-  readonly parent?: { readonly id?: string };
-  readonly order?: string;
-  readonly start_date?: unknown;
-  readonly end_date?: unknown;
-  readonly type_data: {
-    readonly title_prefix?: string;
-    readonly heading?: unknown;
-    readonly attributes: readonly Attribute[];
-  };
-}
-
-interface Planning {
-  readonly start_date?: unknown;
-  readonly end_date?: unknown;
-}
-
-export interface Meeting extends Holder {
-  readonly organisation?: { readonly id?: string };
-  readonly parent?: { readonly id?: string };
-  readonly gremium?: { readonly id: string };
-  readonly canceled: Flag;
-  readonly body?: string;
-  readonly url?: string;
-  readonly plannings: readonly Planning[];
-  readonly attributes: readonly Attribute[];
-}
-
-/** A meeting as the list of events shows it. */
-export interface EventSummary extends Marks {
-  readonly id: string;
-  readonly type: string;
-  readonly last_modified?: string;
-  readonly plannings: readonly Planning[];
-  /** What the supplier says there is: a check on what was read. */
-  readonly event_type_data: {
-    readonly agenda_item_count?: number;
-    readonly document_count?: number;
-    readonly meetings_count?: number;
-  };
-}
-
-export interface Assembly extends Marks {
-  readonly id: string;
-  readonly meetings: readonly { readonly id: string; readonly order?: number }[];
-  readonly documents?: readonly NotubizDocument[];
-  readonly module_items?: readonly ModuleReference[];
-}
-
-export interface RegisterItem extends Marks {
-  readonly id: string;
-  readonly self?: string;
-  readonly last_modified?: string;
-  readonly attributes: readonly {
-    readonly id?: string;
-    readonly datatype?: string;
-    readonly values: readonly {
-      readonly content?: unknown;
-      readonly meta_data?: { readonly reference_model?: string };
-      readonly document?: NotubizDocument;
-    }[];
-  }[];
-  readonly attachments?: { readonly document?: readonly NotubizDocument[] };
-}
-
-export interface Pagination {
-  readonly page?: number;
-  readonly total_pages?: number;
-  readonly total_items?: number;
-  readonly has_more_pages?: boolean;
-  readonly list_end?: number;
-  readonly total_results?: number;
-}
-
 /** An unknown mark hides; a missing one does not, but for `permission_group`. */
-const FLAG: AnswerSchema = {
+const FLAG: AnswerSchema<Flag> = {
   enum: [0, 1, '0', '1', false, true],
   absent: { what: 'unusable-value', value: 0 },
   wrong: { value: 1 },
 };
+const STRING: AnswerSchema<string> = { type: 'string' };
 const CONFIDENTIAL = { confidential: FLAG };
-const GROUP = { permission_group: { type: 'string', absent: { value: 'unknown' }, wrong: { value: 'unknown' } } };
+const GROUP = { permission_group: { ...STRING, absent: { value: 'unknown' }, wrong: { value: 'unknown' } } };
 const TEMPLATE = { template: FLAG };
 const MARKS = ['confidential', 'template', 'permission_group'];
 
@@ -154,17 +37,18 @@ const REFERENCE = objectOf({ id: IDENTITY }, { self: TEXT });
 const UNNAMED = { absent: { what: 'unusable-value' }, wrong: { what: 'unusable-value' } } as const;
 const ATTRIBUTES = listOf(objectOf({ id: { ...IDENTITY, ...UNNAMED } }, { value: ANY }));
 const PLANNINGS = listOf(objectOf({}, { start_date: ANY, end_date: ANY }));
+const NESTED: AnswerSchema<AgendaItem> = { $ref: '#/$defs/agendaItem' };
 const ATTACHED = {
   documents: listOf(DOCUMENT),
   module_items: listOf(REFERENCE),
-  agenda_items: listOf({ $ref: '#/$defs/agendaItem' }),
+  agenda_items: listOf(NESTED),
 };
 const AGENDA_ITEM = objectOf(
   {
     id: IDENTITY,
     ...CONFIDENTIAL,
     ...GROUP,
-    type: { type: 'string', absent: { value: '' }, wrong: { value: '' } },
+    type: { ...STRING, absent: { value: '' }, wrong: { value: '' } },
     type_data: {
       ...objectOf({ attributes: ATTRIBUTES }, { title_prefix: TEXT, heading: ANY }),
       absent: { value: { attributes: [] } },
@@ -198,7 +82,7 @@ const EVENT = objectOf(
   {
     id: IDENTITY,
     ...GROUP,
-    type: { enum: ['meeting', 'assembly'], absent: { value: '' }, wrong: { value: '' } },
+    type: { ...STRING, enum: ['meeting', 'assembly'], absent: { value: '' }, wrong: { value: '' } },
     plannings: PLANNINGS,
     event_type_data: {
       ...objectOf({}, { agenda_item_count: COUNT, document_count: COUNT, meetings_count: COUNT }),
@@ -228,6 +112,22 @@ const REGISTER_ITEM = objectOf(
 );
 const PAGE_COUNTS = { page: COUNT, total_pages: COUNT, total_items: COUNT, list_end: COUNT, total_results: COUNT };
 
+/** What may make something unfit to publish. */
+interface Marks {
+  readonly confidential?: Flag;
+  readonly template?: Flag;
+  readonly permission_group?: string;
+}
+export type NotubizDocument = ValueOf<typeof DOCUMENT>;
+/** A register item that something refers to. */
+export type ModuleReference = ValueOf<typeof REFERENCE>;
+export interface AgendaItem extends ValueOf<typeof AGENDA_ITEM> {}
+export type Meeting = ValueOf<typeof MEETING>;
+/** A meeting as the list of events shows it; its `event_type_data` is a check on what was read. */
+export type EventSummary = ValueOf<typeof EVENT>;
+export type Assembly = ValueOf<typeof ASSEMBLY>;
+export type RegisterItem = ValueOf<typeof REGISTER_ITEM>;
+
 /** A document without an id has one in its address. */
 function completeId(object: Record<string, unknown>): void {
   if (object.id !== undefined) return;
@@ -235,14 +135,12 @@ function completeId(object: Record<string, unknown>): void {
   if (id !== undefined) object.id = id;
 }
 
-export const readMeeting = createReader<Meeting>({ ...MEETING, $defs: { agendaItem: AGENDA_ITEM } }, completeId, MARKS);
-export const readEvent = createReader<EventSummary>(EVENT, undefined, MARKS);
-export const readAssembly = createReader<Assembly>(ASSEMBLY, completeId, MARKS);
-const parseRegisterItem = createReader<RegisterItem>(REGISTER_ITEM, completeId, MARKS);
-export const readReference = createReader<ModuleReference>(REFERENCE);
-export const readPagination = createReader<Pagination>(
-  objectOf({}, { ...PAGE_COUNTS, has_more_pages: { type: 'boolean' } }),
-);
+export const readMeeting = createReader({ ...MEETING, $defs: { agendaItem: AGENDA_ITEM } }, completeId, MARKS);
+export const readEvent = createReader(EVENT, undefined, MARKS);
+export const readAssembly = createReader(ASSEMBLY, completeId, MARKS);
+const parseRegisterItem = createReader(REGISTER_ITEM, completeId, MARKS);
+export const readReference = createReader(REFERENCE);
+export const readPagination = createReader(objectOf({}, { ...PAGE_COUNTS, has_more_pages: { type: 'boolean' } }));
 
 /** Reads a register entry, the `item` of a call or one of `items[]`. */
 export function readRegisterItem(raw: unknown, issue: IssueSink): RegisterItem | undefined {
@@ -280,7 +178,7 @@ export function isHidden({ confidential, template, permission_group: group = 'pu
 }
 
 /** The first value of an attribute that says something. */
-export function attributeOf(attributes: readonly Attribute[], id: string): unknown {
+export function attributeOf(attributes: Meeting['attributes'], id: string): unknown {
   return attributes.find((attribute) => attribute.id === id && attribute.value !== undefined)?.value;
 }
 

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Db } from '../../../database/transaction.ts';
 import type { Logger } from '../../../lib/log.ts';
-import type { CallSlot, CallSlots } from '../supplier/supplier-client.ts';
+import type { CallSlots } from '../supplier/supplier-client.ts';
 
-/** Seconds after which the slot of a process that died is free again. */
-const SLOT_SECONDS = 30;
+/** Seconds after which the slot of a process that died is free again: longer than any call takes. */
+const SLOT_SECONDS = 120;
+/** Milliseconds between attempts to acquire a slot; up to half as much is added at random, so that no process is always last. */
+const RETRY_MS = 100;
 
 /**
  * The call slots of a supplier or of one of its hosts, kept in the database: `limit` calls at a time. Times are the database's own.
@@ -12,34 +14,20 @@ const SLOT_SECONDS = 30;
  * @see docs/decisions/0025-one-reader-for-each-source.md
  */
 export function createCallSlots(db: Db, leverancier: string, limit: number, log: Logger): CallSlots {
-  const holder = randomUUID();
-  let held = 0;
-  let ready: Promise<void> | undefined;
   const warn = (message: string) => (error: unknown) => log.warn({ err: error, supplier: leverancier }, message);
-  const renewal = setInterval(
-    () => {
-      if (held > 0) renewSlots(db, leverancier, holder).catch(warn('call slots cannot be renewed'));
-    },
-    (SLOT_SECONDS * 1000) / 3,
-  ).unref();
+  let exist = false;
   return {
-    async acquire(): Promise<CallSlot> {
-      ready ??= ensureSlots(db, leverancier, limit);
-      await ready.catch((error: unknown) => {
-        ready = undefined;
-        throw error;
-      });
+    async acquire() {
+      if (!exist) await ensureSlots(db, leverancier, limit);
+      exist = true;
+      const holder = randomUUID();
       const { slot, pausedMs } = await acquireSlot(db, leverancier, holder);
-      if (slot === null) return pausedMs > 0 ? { kind: 'paused', waitMs: pausedMs } : { kind: 'busy' };
-      held += 1;
-      const release = async (): Promise<void> => {
-        held -= 1;
-        await releaseSlot(db, { leverancier, slot, holder }).catch(warn('a call slot cannot be released'));
-      };
-      return { kind: 'acquired', release };
+      if (slot === null) return { waitMs: pausedMs > 0 ? pausedMs : RETRY_MS * (1 + Math.random() / 2) };
+      const release = (): Promise<void> =>
+        releaseSlot(db, leverancier, holder).catch(warn('a call slot cannot be released'));
+      return { release };
     },
     pauseFor: (ms) => pauseSupplier(db, leverancier, ms).catch(warn('a pause of a supplier cannot be shared')),
-    close: () => clearInterval(renewal),
   };
 }
 
@@ -80,24 +68,12 @@ async function acquireSlot(
   return rows[0] ?? { slot: null, pausedMs: 0 };
 }
 
-async function releaseSlot(
-  db: Db,
-  { leverancier, slot, holder }: { leverancier: string; slot: number; holder: string },
-): Promise<void> {
+async function releaseSlot(db: Db, leverancier: string, holder: string): Promise<void> {
   await db.query({
     name: 'aggregator-release-slot',
     text: `update aggregator.supplier_slots set houder = null, tot = null
-            where leverancier = $1::text and beurt = $2::smallint and houder = $3::text`,
-    values: [leverancier, slot, holder],
-  });
-}
-
-async function renewSlots(db: Db, leverancier: string, holder: string): Promise<void> {
-  await db.query({
-    name: 'aggregator-renew-slots',
-    text: `update aggregator.supplier_slots set tot = now() + make_interval(secs => $3::integer)
             where leverancier = $1::text and houder = $2::text`,
-    values: [leverancier, holder, SLOT_SECONDS],
+    values: [leverancier, holder],
   });
 }
 

@@ -13,7 +13,7 @@ interface Deviation {
 }
 
 /** A JSON Schema with what a deviation means. */
-export interface AnswerSchema {
+export interface AnswerSchema<T = unknown> {
   readonly [keyword: string]: unknown;
   readonly properties?: Readonly<Record<string, AnswerSchema>>;
   /** A required member that is not there. */
@@ -22,27 +22,37 @@ export interface AnswerSchema {
   readonly wrong?: Deviation;
   /** Without a usable value of this member the object that has it is left out. */
   readonly identity?: true;
+  /** The type of what the schema lets through; never a value. */
+  readonly type_?: T;
 }
 
+/** The type of what a schema lets through. */
+export type ValueOf<S> = S extends AnswerSchema<infer T> ? T : never;
+
 /** A positive whole number, as a number or text. */
-export const ID: AnswerSchema = { type: 'string', pattern: '^[1-9]\\d{0,17}$' };
+export const ID: AnswerSchema<string> = { type: 'string', pattern: '^[1-9]\\d{0,17}$' };
 /** The id by which an object is known: without one it is left out. */
-export const IDENTITY: AnswerSchema = { ...ID, identity: true };
-export const TEXT: AnswerSchema = { type: 'string', wrong: { what: 'unusable-value' } };
-export const COUNT: AnswerSchema = { type: 'integer', minimum: 0, wrong: { what: 'unusable-value' } };
+export const IDENTITY: AnswerSchema<string> = { ...ID, identity: true };
+export const TEXT: AnswerSchema<string> = { type: 'string', wrong: { what: 'unusable-value' } };
+export const COUNT: AnswerSchema<number> = { type: 'integer', minimum: 0, wrong: { what: 'unusable-value' } };
 /** Any value: whoever uses it reports what is wrong with it. */
 export const ANY: AnswerSchema = {};
 
 /** A list of objects; a missing one is reported, and counts as empty. */
-export function listOf(items: AnswerSchema): AnswerSchema {
+export function listOf<T>(items: AnswerSchema<T>): AnswerSchema<readonly T[]> {
   return { type: 'array', items, absent: { what: 'unusable-value', value: [] }, wrong: { value: [] } };
 }
 
+type Members = Readonly<Record<string, AnswerSchema>>;
+type ObjectOf<R extends Members, O extends Members> = { readonly [K in keyof R]: ValueOf<R[K]> } & {
+  readonly [K in keyof O]?: ValueOf<O[K]>;
+};
+
 /** An object; one that may be empty may be written as an empty list. A required member that is absent is reported. */
-export function objectOf(
-  required: Readonly<Record<string, AnswerSchema>>,
-  optional: Readonly<Record<string, AnswerSchema>> = {},
-): AnswerSchema {
+export function objectOf<const R extends Members, const O extends Members = Record<never, AnswerSchema>>(
+  required: R,
+  optional?: O,
+): AnswerSchema<ObjectOf<R, O>> {
   const properties = { ...required, ...optional };
   const names = Object.keys(required);
   // JSON Schema requires no member of a list.
@@ -50,7 +60,7 @@ export function objectOf(
   return { type: ['object', 'array'], maxItems: 0, properties };
 }
 
-export type AnswerReader<T> = (raw: unknown, issue: IssueSink, name?: string) => T | undefined;
+type AnswerReader<T> = (raw: unknown, issue: IssueSink, name?: string) => T | undefined;
 
 /** Deeper than any answer: a hostile one must not exhaust the stack. A level is a list with its objects. */
 const MAX_LEVELS = 50;
@@ -64,7 +74,7 @@ const ajv = new Ajv2020({ allErrors: true, verbose: true, coerceTypes: true, str
  * @returns a function that takes the name of the object, for its issues, and returns `undefined` for what cannot be used
  */
 export function createReader<T>(
-  schema: AnswerSchema,
+  schema: AnswerSchema<T>,
   complete?: (object: Record<string, unknown>) => void,
   marks: readonly string[] = [],
 ): AnswerReader<T> {

@@ -50,7 +50,7 @@ function asSupplierError(error: OutboundError): SupplierError {
   return new SupplierError(UNREADABLE.has(code) ? 'unreadable' : 'unavailable', message, { cause: error });
 }
 
-export interface RetryPolicy {
+interface RetryPolicy {
   /** Calls in all, the first one included. */
   readonly attempts: number;
   /** Milliseconds of the first wait at most; doubles with each attempt. */
@@ -80,83 +80,18 @@ export async function withRetries<T>(call: () => Promise<T>, policy: RetryPolicy
   }
 }
 
-/**
- * Slots for calls to one host, shared by everything that calls it: the instances of a service, and commands beside them.
- * Without them the limits hold for one process.
- */
+/** Slots for calls to one host, shared by everything that calls it: the instances of a service, and commands beside them. */
 export interface CallSlots {
-  acquire(): Promise<CallSlot>;
+  /** `release` never throws: a slot that cannot be released expires. Without a free slot: milliseconds until the next attempt. */
+  acquire(): Promise<{ readonly release: () => Promise<void> } | { readonly waitMs: number }>;
   /** Nobody acquires a slot for this long (milliseconds). Never throws. */
   pauseFor(ms: number): Promise<void>;
-  /** Stops renewing slots. */
-  close(): void;
 }
-
-export type CallSlot =
-  /** Never throws: a slot that cannot be released expires. */
-  | { readonly kind: 'acquired'; readonly release: () => Promise<void> }
-  /** All of them are taken. */
-  | { readonly kind: 'busy' }
-  /** The supplier asked not to be called, for so many milliseconds more. */
-  | { readonly kind: 'paused'; readonly waitMs: number };
 
 /** Longest pause that a supplier can ask for (milliseconds): a day. */
 const MAX_PAUSE_MS = 86_400_000;
-/** Milliseconds between attempts to acquire a slot; up to half as much is added at random, so that no process is always last. */
-const SLOT_RETRY_MS = 100;
-
-/** Lets at most so many calls to a host run at once, and none while the supplier asked for a pause. */
-class CallLimiter {
-  readonly #limit: number;
-  readonly #maxWaitMs: number;
-  readonly #slots: CallSlots | undefined;
-  #running = 0;
-  #pausedUntil = 0;
-  readonly #queue: (() => void)[] = [];
-
-  constructor(limit: number, maxWaitMs: number, slots: CallSlots | undefined) {
-    this.#limit = limit;
-    this.#maxWaitMs = maxWaitMs;
-    this.#slots = slots;
-  }
-
-  async pauseFor(ms: number): Promise<void> {
-    const bounded = Math.min(ms, MAX_PAUSE_MS);
-    this.#pausedUntil = Math.max(this.#pausedUntil, performance.now() + bounded);
-    await this.#slots?.pauseFor(bounded);
-  }
-
-  /** @throws {SupplierError} `unavailable` when the supplier asked for a longer pause than a call waits */
-  async run<T>(call: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    // The queue keeps the processes from polling for shared slots with every call that waits.
-    if (this.#running >= this.#limit) await new Promise<void>((resolve) => this.#queue.push(resolve));
-    else this.#running += 1;
-    try {
-      const release = await this.#acquire(signal);
-      return await call().finally(release);
-    } finally {
-      const next = this.#queue.shift();
-      if (next === undefined) this.#running -= 1;
-      else next();
-    }
-  }
-
-  /** Waits until no pause holds and a shared slot is free. @returns what releases the slot */
-  async #acquire(signal: AbortSignal): Promise<() => Promise<void>> {
-    for (;;) {
-      signal.throwIfAborted();
-      let wait = Math.ceil(this.#pausedUntil - performance.now());
-      if (wait <= 0) {
-        if (this.#slots === undefined) return async () => undefined;
-        const slot = await this.#slots.acquire();
-        if (slot.kind === 'acquired') return slot.release;
-        wait = slot.kind === 'paused' ? Math.ceil(slot.waitMs) : SLOT_RETRY_MS * (1 + Math.random() / 2);
-      }
-      if (wait > this.#maxWaitMs) throw new SupplierError('unavailable', 'asked to wait', { retryAfter: wait });
-      await sleep(wait, undefined, { signal }).catch(() => signal.throwIfAborted());
-    }
-  }
-}
+/** Milliseconds for one call, its body included. */
+const TIMEOUT_MS = 90_000;
 
 type Query = Readonly<Record<string, string>>;
 
@@ -169,7 +104,6 @@ export interface SupplierClientOptions {
   readonly allowPrivate: boolean;
   /** Calls at once. Default 4. */
   readonly concurrency?: number;
-  /** Milliseconds for one call, its body included. Default 90 000. */
   readonly timeout?: number;
   /** Bytes of an answer at most, after decompression. Default 64 MiB. */
   readonly maxBytes?: number;
@@ -177,32 +111,32 @@ export interface SupplierClientOptions {
   readonly clock?: Clock;
   /** By way of which the calls go; absent: direct. */
   readonly proxy?: ProxySettings;
-  /** Call slots that are shared with other processes. The client closes them. */
+  /** Shares the limits with other processes; absent: they hold for this one. */
   readonly slots?: CallSlots;
 }
 
 export class SupplierClient {
   readonly base: string;
-  readonly #query: Query;
+  readonly #options: SupplierClientOptions;
   readonly #retry: RetryPolicy;
-  readonly #limiter: CallLimiter;
   readonly #outbound: OutboundClient;
-  readonly #slots: CallSlots | undefined;
+  #free: number;
+  #pausedUntil = 0;
+  readonly #queue: (() => void)[] = [];
 
   constructor(options: SupplierClientOptions) {
-    const { base, query = {}, allowPrivate, concurrency: connections = 4, retry = RETRY_POLICY, slots } = options;
+    const { base, concurrency: connections = 4, retry = RETRY_POLICY, clock = systemClock, proxy } = options;
     this.base = base;
-    this.#query = query;
+    this.#options = options;
     this.#retry = retry;
-    this.#slots = slots;
-    this.#limiter = new CallLimiter(connections, retry.maxDelay, slots);
+    this.#free = connections;
     this.#outbound = createOutboundClient({
-      clock: options.clock ?? systemClock,
-      timeoutMs: options.timeout ?? 90_000,
+      clock,
+      timeoutMs: options.timeout ?? TIMEOUT_MS,
       maxBytes: options.maxBytes ?? 67_108_864,
       connections,
-      ...(options.proxy === undefined ? {} : { proxy: options.proxy }),
-      allowPrivate,
+      ...(proxy === undefined ? {} : { proxy }),
+      allowPrivate: options.allowPrivate,
     });
   }
 
@@ -214,15 +148,45 @@ export class SupplierClient {
    */
   async get(path: string, query: Query, signal: AbortSignal, attempts = this.#retry.attempts): Promise<unknown> {
     const url = new URL(this.base + path);
-    for (const [name, value] of Object.entries({ ...query, ...this.#query })) url.searchParams.set(name, value);
-    const call = (): Promise<unknown> => this.#limiter.run(() => this.#once(url, signal), signal);
+    for (const [name, value] of Object.entries({ ...query, ...this.#options.query })) url.searchParams.set(name, value);
     const policy = { ...this.#retry, attempts: Math.min(attempts, this.#retry.attempts) };
-    return await withRetries(call, policy, signal);
+    return await withRetries(() => this.#limited(url, signal), policy, signal);
   }
 
   async close(): Promise<void> {
-    this.#slots?.close();
     await this.#outbound.close();
+  }
+
+  async #limited(url: URL, signal: AbortSignal): Promise<unknown> {
+    // The queue keeps the processes from polling for shared slots with every call that waits.
+    if (this.#free === 0) await new Promise<void>((resolve) => this.#queue.push(resolve));
+    else this.#free -= 1;
+    try {
+      const release = await this.#acquire(signal);
+      return await this.#once(url, signal).finally(release);
+    } finally {
+      const next = this.#queue.shift();
+      if (next === undefined) this.#free += 1;
+      else next();
+    }
+  }
+
+  /**
+   * Waits until no pause holds and a shared slot is free. @returns what releases the slot
+   * @throws {SupplierError} `unavailable` when the supplier asked for a longer pause than a call waits
+   */
+  async #acquire(signal: AbortSignal): Promise<() => Promise<void>> {
+    for (;;) {
+      signal.throwIfAborted();
+      let wait = Math.ceil(this.#pausedUntil - performance.now());
+      if (wait <= 0) {
+        const slot = (await this.#options.slots?.acquire()) ?? { release: async () => undefined };
+        if ('release' in slot) return slot.release;
+        wait = Math.ceil(slot.waitMs);
+      }
+      if (wait > this.#retry.maxDelay) throw new SupplierError('unavailable', 'asked to wait', { retryAfter: wait });
+      await sleep(wait, undefined, { signal }).catch(() => signal.throwIfAborted());
+    }
   }
 
   async #once(url: URL, signal: AbortSignal): Promise<unknown> {
@@ -231,7 +195,11 @@ export class SupplierClient {
       return answer.changed ? answer.json : undefined;
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error;
-      if (error.retryAfterMs !== undefined) await this.#limiter.pauseFor(error.retryAfterMs);
+      if (error.retryAfterMs !== undefined) {
+        const ms = Math.min(error.retryAfterMs, MAX_PAUSE_MS);
+        this.#pausedUntil = Math.max(this.#pausedUntil, performance.now() + ms);
+        await this.#options.slots?.pauseFor(ms);
+      }
       throw asSupplierError(error);
     }
   }
