@@ -1,4 +1,4 @@
-import { fixed, list, retired, setting, url } from '../../settings/kinds.ts';
+import { fixed, pairs, retired, setting, url } from '../../settings/kinds.ts';
 import type { Config } from '../../settings/read-config.ts';
 
 declare module '../../settings/read-config.ts' {
@@ -12,11 +12,11 @@ export const settings = {
   aggregator: {
     notubizWooCategories: setting(
       'NOTUBIZ_WOO_CATEGORIES',
-      list(
-        /^(type|register):[^=]*[^=\s]\s*=\s*[A-Za-z0-9_]+\s*$/,
+      pairs(
+        /^((?:type|register):[^=]*[^=\s])\s*=\s*([A-Za-z0-9_]+)$/,
         'comma list of `type:name=code` and `register:name=code`, such as `type:Raadsvoorstel=c_db4862c3`',
       ),
-      [],
+      new Map(),
       'Woo categories by type of document, or by register (name or number) when the type has none; others have `c_db4862c3`.',
     ),
 

@@ -3,7 +3,7 @@ import type { Config } from '../../../settings/read-config.ts';
 import type { SourceAdapter } from '../supplier/source-adapter.ts';
 import type { CallSlots } from '../supplier/supplier-client.ts';
 import { NotubizClient, type NotubizClientOptions } from './api.ts';
-import { type WooCategories, wooCategories } from './categories.ts';
+import type { MappingContext } from './map.ts';
 import { type ReferenceData, readReference } from './names.ts';
 import { readWindow } from './read-window.ts';
 
@@ -12,25 +12,17 @@ import { readWindow } from './read-window.ts';
  * @param slots share the limits of the supplier with other processes
  */
 export function openNotubiz(
-  { aggregator, server }: Pick<Config, 'aggregator' | 'server'>,
+  { aggregator, server: proxy }: Pick<Config, 'aggregator' | 'server'>,
   clock: Clock,
   slots?: CallSlots,
 ): SourceAdapter {
-  const { notubizUrl, notubizWooCategories } = aggregator;
-  const linesOf = (kind: 'type:' | 'register:'): string[] =>
-    notubizWooCategories.flatMap((line) => (line.startsWith(kind) ? [line.slice(kind.length)] : []));
-  return createNotubizAdapter({
-    clock,
-    proxy: server,
-    categories: wooCategories(linesOf('type:'), linesOf('register:')),
-    ...(slots === undefined ? {} : { slots }),
-    ...(notubizUrl === undefined ? {} : { base: notubizUrl }),
-  });
+  const { notubizUrl: base, notubizWooCategories } = aggregator;
+  const categories = new Map([...notubizWooCategories].map(([name, code]) => [name.toLowerCase(), code]));
+  const shared = slots === undefined ? {} : { slots };
+  return createNotubizAdapter({ clock, proxy, categories, ...shared, ...(base === undefined ? {} : { base }) });
 }
 
-export interface NotubizAdapterOptions extends NotubizClientOptions {
-  readonly categories: WooCategories;
-}
+export interface NotubizAdapterOptions extends NotubizClientOptions, Pick<MappingContext, 'categories'> {}
 
 /** Milliseconds for which the labels and bodies of an organisation are cached: an hour. */
 const REFERENCE_MS = 3_600_000;
@@ -48,14 +40,13 @@ export function createNotubizAdapter(options: NotubizAdapterOptions): SourceAdap
     async readWindow(request) {
       const { organisationId } = request.source;
       const now = clock.now();
-      const reference: Parameters<typeof readWindow>[1]['reference'] = async (issues) => {
+      return await readWindow(request, { client, categories, now }, async (issues) => {
         const known = cache.get(organisationId);
         if (known !== undefined && known.until > now.getTime()) return known.data;
         const data = await readReference({ client, issues, request }, organisationId);
         if (data !== undefined) cache.set(organisationId, { data, until: now.getTime() + REFERENCE_MS });
         return data;
-      };
-      return await readWindow(request, { client, categories, now, reference });
+      });
     },
   };
 }

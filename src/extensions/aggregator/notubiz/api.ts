@@ -37,13 +37,16 @@ export type OneOutcome =
   | { readonly kind: 'found'; readonly raw: JsonObject }
   | { readonly kind: 'refused' | 'failed' | 'missing' };
 
-/** What the supplier says when it does not show something to the public, with status 200; else `undefined`. */
-function refusalIn(answer: unknown): string | undefined {
-  if (!isRecord(answer) || typeof answer.message !== 'string') return undefined;
-  return /\bno rights\b/i.test(answer.message) ? answer.message.slice(0, 200) : undefined;
+/** What the supplier says under status 200 in place of an answer. */
+function messageOf(answer: unknown): string | undefined {
+  return isRecord(answer) && typeof answer.message === 'string' ? answer.message.slice(0, 200) : undefined;
 }
 
-function isRefusal({ status }: SupplierError): boolean {
+function isRefusal(message: string | undefined): boolean {
+  return message !== undefined && /\bno rights\b/i.test(message);
+}
+
+function isRefused({ status }: SupplierError): boolean {
   return status === 401 || status === 403;
 }
 
@@ -53,19 +56,19 @@ export async function fetchOne(
   path: string,
   member: string,
 ): Promise<OneOutcome> {
+  const fail = (refused: boolean, what: 'unexpected-answer' | 'call-failed', detail: string): OneOutcome => {
+    issues.add(refused ? 'refused' : what, path, detail);
+    return { kind: refused ? 'refused' : 'failed' };
+  };
   try {
     const answer = await client.get(path, {}, request.signal);
     if (isRecord(answer) && isRecord(answer[member])) return { kind: 'found', raw: answer[member] };
-    const refusal = refusalIn(answer);
-    const message = isRecord(answer) && typeof answer.message === 'string' ? answer.message.slice(0, 200) : undefined;
-    if (refusal === undefined) issues.add('unexpected-answer', path, message ?? `has no ${member}`);
-    else issues.add('refused', path, refusal);
-    return { kind: refusal === undefined ? 'failed' : 'refused' };
+    const message = messageOf(answer);
+    return fail(isRefusal(message), 'unexpected-answer', message ?? `has no ${member}`);
   } catch (error) {
     if (!(error instanceof SupplierError)) throw error;
     if (error.status === 404 || error.status === 410) return { kind: 'missing' };
-    issues.add(isRefusal(error) ? 'refused' : 'call-failed', path, error.message);
-    return { kind: isRefusal(error) ? 'refused' : 'failed' };
+    return fail(isRefused(error), 'call-failed', error.message);
   }
 }
 
@@ -93,41 +96,39 @@ class ListRefusedError extends Error {
 
 /** More pages than any quarter has: a list that never ends is not read for ever. */
 const MAX_PAGES = 1000;
-/** Consecutive single days that may be unavailable before the supplier counts as unavailable. */
-const MAX_UNAVAILABLE = 3;
-/** Single days that may fail in another way before anything was listed at all. */
-const MAX_FAILED = 7;
+/** Consecutive single days that may fail before the supplier counts as unavailable. */
+const MAX_FAILED = 5;
 
 /**
  * Lists everything of the window, by pages, and in halves where the supplier cannot serve it whole, down to a day; each thing once, by its
- * id. When it serves nothing at all, the rest is left for another reading: a quarter would otherwise take some hundred and eighty calls
- * while the supplier is down.
+ * id. When day after day fails the rest is left for another reading: a quarter would otherwise take some hundred and eighty calls while the
+ * supplier is down.
  */
 export async function listWindow(fetcher: Fetcher, list: ListSpecification): Promise<ReadonlyMap<string, JsonObject>> {
   const { issues, request } = fetcher;
   const { path } = list;
   const byId = new Map<string, JsonObject>();
-  let [unavailable, failed, listed] = [0, 0, false];
-  const unread = ({ from, to }: DateWindow, why: string): void =>
-    issues.add('unread-days', path, `${from} to ${to}: ${why}`);
+  let failed = 0;
   const read = async (part: DateWindow): Promise<void> => {
-    if (unavailable >= MAX_UNAVAILABLE || (failed >= MAX_FAILED && !listed)) {
-      unread(part, 'left unread: the supplier does not answer');
+    const unread = (why: string): void => issues.add('unread-days', path, `${part.from} to ${part.to}: ${why}`);
+    if (failed >= MAX_FAILED) {
+      unread('left unread: the supplier does not answer');
       return;
     }
     const parts = halves(part);
     try {
       for (const [id, raw] of await listPages(fetcher, list, part, parts !== undefined))
         byId.set(id, byId.get(id) ?? raw);
-      unavailable = 0;
-      listed = true;
+      failed = 0;
     } catch (error) {
-      if (!(error instanceof SupplierError) || !mayBeTooLarge(error)) throw error;
+      // Wide windows fail with 404, time out, or come as something that cannot be read.
+      const mayBeTooLarge =
+        error instanceof SupplierError && (error.passing || error.kind === 'unreadable' || error.status === 404);
+      if (!mayBeTooLarge) throw error;
       for (const half of parts ?? []) await read(half);
       if (parts !== undefined) return;
-      unavailable = error.passing ? unavailable + 1 : 0;
       failed += 1;
-      unread(part, error.message);
+      unread(error.message);
     }
   };
   try {
@@ -139,11 +140,6 @@ export async function listWindow(fetcher: Fetcher, list: ListSpecification): Pro
     return new Map();
   }
   return byId;
-}
-
-/** Wide windows fail with 404, time out, or come as something that cannot be read. */
-function mayBeTooLarge(error: SupplierError): boolean {
-  return error.passing || error.kind === 'unreadable' || error.status === 404;
 }
 
 /** @throws {SupplierError} when any page fails: half a list is not a list; {ListRefusedError} when the supplier refuses it */
@@ -189,20 +185,14 @@ function paginationOf(
   issue: ReturnType<IssueLog['at']>,
 ): { readonly total: number; readonly more: boolean; readonly next?: number } {
   const said = readPagination(answer.pagination ?? {}, issue) ?? {};
-  const {
-    page = 0,
-    total_pages = 0,
-    total_items = 0,
-    total_results: total,
-    list_end: end,
-    has_more_pages: more,
-  } = said;
+  const { page = 0, total_pages: pages = 0, total_items: items = 0 } = said;
+  const { total_results: total, list_end: end, has_more_pages: more } = said;
   if (isRegister && Object.keys(said).length === 0) return { total: 0, more: false };
   if (total !== undefined && more === undefined) {
     return end === undefined ? { total, more: false } : { total, more: end < total, next: end + 1 };
   }
   if (more === undefined) issue('unexpected-answer', 'pagination does not say whether there is more');
-  return { total: total_items, more: more === true || (page > 0 && page < total_pages) };
+  return { total: items, more: more === true || (page > 0 && page < pages) };
 }
 
 async function getPage(
@@ -213,11 +203,11 @@ async function getPage(
 ): Promise<unknown> {
   try {
     const answer = await client.get(path, query, request.signal, divisible ? 2 : undefined);
-    const refusal = refusalIn(answer);
-    if (refusal !== undefined) throw new ListRefusedError(refusal);
+    const message = messageOf(answer);
+    if (isRefusal(message)) throw new ListRefusedError(message);
     return answer;
   } catch (error) {
-    if (error instanceof SupplierError && isRefusal(error)) throw new ListRefusedError(error.message);
+    if (error instanceof SupplierError && isRefused(error)) throw new ListRefusedError(error.message);
     throw error;
   }
 }

@@ -3,7 +3,6 @@ import type { IssueSink } from '../supplier/issue-log.ts';
 import type { AdapterSource, DocumentRead, UpsertLine } from '../supplier/source-adapter.ts';
 import { organisatieOf, withoutAbsent } from '../supplier/source-adapter.ts';
 import { addressOf, momentOf, timeOf } from '../supplier/values.ts';
-import { categoryOfType, type WooCategories } from './categories.ts';
 import type { Names } from './names.ts';
 import {
   type AgendaItem,
@@ -25,7 +24,8 @@ export interface MappingContext {
   /** Base of the API, for the addresses of files. */
   readonly base: string;
   readonly now: Date;
-  readonly categories: WooCategories;
+  /** Woo categories by `type:<name>` of a document, or by `register:<name or number>` where that has none; in lower case. */
+  readonly categories: ReadonlyMap<string, string>;
 }
 
 /** How the resources of NotuBiz are called in the feed. */
@@ -226,16 +226,17 @@ export function mapInformatieObject(
 ): DocumentRead {
   const about: IssueSink = (what, detail) => issue(what, `document ${document.id}: ${detail}`);
   const { id } = document;
-  const version = currentVersion(document, about);
+  const version = document.version === 0 ? undefined : document.version;
   const file = document.versions.find((candidate) => version !== undefined && candidate.id === version);
-  if (version !== undefined && file === undefined) about('unusable-value', `version ${version} is not in versions`);
+  if (version === undefined) about('unusable-value', 'does not say which version is current');
+  else if (file === undefined) about('unusable-value', `version ${version} is not in versions`);
   const url = addressOf(document.url, 'url', about);
   const bestandsurl = version === undefined ? url : `${context.base}/document/${id}/${version}`;
   const page = portalPage(context.source, `document/${id}${version === undefined ? '' : `/${version}`}`);
   const titel = document.title ?? file?.file_name;
   if (titel === undefined) about('unusable-value', 'has neither a title nor a file name');
   const type = document.types.map(({ value }) => value).find((value) => value !== undefined);
-  const category = categoryOfType(context.categories, type);
+  const category = context.categories.get(`type:${type?.toLowerCase()}`);
   const modified = momentOf(document.last_modified, 'last_modified', about);
   return {
     bronidentificatie: documentId(id),
@@ -259,18 +260,6 @@ export function mapInformatieObject(
     modifiedDay: modified?.day,
     ...(category === undefined ? {} : { wooinformatiecategorie: category }),
   };
-}
-
-/** `version` says it; where it does not, the address does, else the highest there is. */
-function currentVersion(
-  { id, version = 0, url = '', versions }: NotubizDocument,
-  issue: IssueSink,
-): number | undefined {
-  if (version > 0) return version;
-  issue('unusable-value', 'does not say which version is current');
-  const inUrl = new RegExp(`/document/${id}/(\\d{1,9})(?:[/?#]|$)`).exec(url)?.[1];
-  const found = inUrl === undefined ? Math.max(0, ...versions.map((one) => one.id ?? 0)) : Number(inUrl);
-  return found > 0 ? found : undefined;
 }
 
 function mediaType(value: string | undefined, issue: IssueSink): string | undefined {

@@ -137,38 +137,33 @@ function compareCounts(
   meetings: ReadonlyMap<string, WindowMeeting>,
 ): readonly UnreadCount[] {
   const own = meetings.get(id);
-  const where = meetingPath(id);
   const month = (dayOf(plannings[0]?.start_date) ?? session.request.window.from).slice(0, 7);
   const { agenda_item_count: items = 0, document_count: documents = 0, meetings_count: children = 0 } = counts;
-  const unread = (vergaderingen: number, agendapunten: number, files: number): UnreadCount[] => [
-    { month, where, resourceType: 'Vergadering', count: vergaderingen },
-    { month, where, resourceType: 'Agendapunt', count: agendapunten },
-    { month, where, resourceType: 'Informatieobject', count: files },
-  ];
-  if (own?.outcome.kind === 'failed') return unread(1 + children, items, documents).filter(({ count }) => count > 0);
+  if (own?.outcome.kind === 'failed') return [{ month, count: 1 + children + items + documents }];
   if (own?.outcome.kind !== 'read') return [];
-  const parts = (own.children ?? []).map((child) => meetings.get(child)?.outcome);
-  const read = [own.outcome, ...parts].map((outcome) => countMeeting(outcome ?? { kind: 'failed' }));
-  const lacking = (announced: number, shown: readonly number[]): number =>
-    Math.max(0, announced - shown.reduce((sum, one) => sum + one, 0));
-  const failed = parts.filter((outcome) => outcome?.kind === 'failed').length;
-  const short = unread(
-    failed + lacking(children, [own.children?.length ?? 0]),
-    lacking(
-      items,
-      read.map((one) => one.items),
-    ),
-    lacking(
-      documents,
-      read.map((one) => one.documents),
-    ),
+  const parts = (own.children ?? []).map((child) => meetings.get(child)?.outcome ?? { kind: 'failed' as const });
+  const read = [own.outcome, ...parts].map(countMeeting);
+  let count = parts.filter(({ kind }) => kind === 'failed').length + Math.max(0, children - parts.length);
+  const compare = (announced: number, shown: number, name: string): void => {
+    if (shown >= announced) return;
+    session.issues.add(
+      'count-mismatch',
+      meetingPath(id),
+      `${announced - shown} of the announced ${name} are not shown`,
+    );
+    count += announced - shown;
+  };
+  compare(
+    items,
+    read.reduce((sum, one) => sum + one.items, 0),
+    'agenda items',
   );
-  for (const { resourceType, count } of short) {
-    const named = resourceType === 'Agendapunt' ? 'agenda items' : 'documents';
-    if (resourceType === 'Vergadering' || count === 0) continue;
-    session.issues.add('count-mismatch', where, `${count} of the announced ${named} are not shown`);
-  }
-  return short.filter(({ count }) => count > 0);
+  compare(
+    documents,
+    read.reduce((sum, one) => sum + one.documents, 0),
+    'documents',
+  );
+  return count === 0 ? [] : [{ month, count }];
 }
 
 interface MeetingItems {

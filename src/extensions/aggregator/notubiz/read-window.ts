@@ -1,37 +1,25 @@
 /** Reads one window: every meeting, child, agenda item, register and document in it. */
 import { IssueLog } from '../supplier/issue-log.ts';
-import type {
-  KnownItem,
-  ReadItem,
-  RemovedItem,
-  UnreadCount,
-  WindowReading,
-  WindowRequest,
-} from '../supplier/source-adapter.ts';
+import type { KnownItem, ReadItem, RemovedItem, WindowReading, WindowRequest } from '../supplier/source-adapter.ts';
 import { SupplierError } from '../supplier/supplier-client.ts';
 import { inWindow } from '../supplier/windows.ts';
 import { fetchOne, listWindow, type NotubizClient } from './api.ts';
-import { categoryOfRegister, type WooCategories } from './categories.ts';
 import { DocumentCollector, documentsOf } from './documents.ts';
-import { agendapuntId, meetingId, modulePath } from './map.ts';
+import { agendapuntId, type MappingContext, meetingId, modulePath } from './map.ts';
 import { type ReferenceData, readNames } from './names.ts';
 import { isWithheld, meetingItems, readMeetings, type WindowMeeting } from './read-meetings.ts';
 import { agendaItemsOf, isHidden, type RegisterItem, readReference, readRegisterItem, registerDate } from './schema.ts';
 import { dayOf, judgeMeeting, meetingPath, type ReadingSession, readReferred } from './session.ts';
 
-interface WindowDependencies {
-  readonly client: NotubizClient;
-  readonly categories: WooCategories;
-  readonly now: Date;
-  /** Names of the organisation; `undefined` when they could not be read, and the issues say so. */
-  readonly reference: (issues: IssueLog) => Promise<ReferenceData | undefined>;
-}
-
-export async function readWindow(request: WindowRequest, deps: WindowDependencies): Promise<WindowReading> {
+/** @param readNames reads the names of the organisation; `undefined` when they could not be read, and the issues say so */
+export async function readWindow(
+  request: WindowRequest,
+  { client, categories, now }: Pick<MappingContext, 'categories' | 'now'> & { readonly client: NotubizClient },
+  readNames: (issues: IssueLog) => Promise<ReferenceData | undefined>,
+): Promise<WindowReading> {
   const { window, depth, source } = request;
-  const { client, categories, now } = deps;
   const issues = new IssueLog();
-  const reference = await deps.reference(issues);
+  const reference = await readNames(issues);
   if (reference === undefined) {
     const empty = { items: [], unchanged: [], removed: [], documents: [], hidden: [], underHidden: [], unread: [] };
     return { window, depth, complete: false, ...empty, issues: issues.all() };
@@ -55,6 +43,7 @@ async function readWith(session: ReadingSession): Promise<WindowReading> {
       removed.push(notPublic(registerKey(entry)));
     } else items.push(registerItem(entry, entry.item, session, collector));
   }
+  const unreadEntries = entries.filter(({ item }) => item === undefined).length;
   const seen = new Set([...all.map(({ id }) => meetingId(id)), ...entries.map(registerKey)]);
   // What failed may still exist: missing items are only fetched when everything else was read.
   const former = issues.blocked ? [] : request.known.filter(({ key }) => !seen.has(key));
@@ -73,7 +62,8 @@ async function readWith(session: ReadingSession): Promise<WindowReading> {
     documents: collector.documents(),
     hidden: [...found.hidden, ...collector.hiddenKeys()],
     underHidden: collector.underHiddenKeys(),
-    unread: [...unread, ...entries.flatMap((entry) => unreadEntry(entry, request))],
+    unread:
+      unreadEntries === 0 ? unread : [...unread, { month: request.window.from.slice(0, 7), count: unreadEntries }],
     issues: issues.all(),
   };
 }
@@ -91,12 +81,6 @@ interface RegisterEntry {
 
 function registerKey({ register, id }: RegisterEntry): string {
   return `register-${register}-${id}`;
-}
-
-function unreadEntry(entry: RegisterEntry, { window }: WindowRequest): UnreadCount[] {
-  if (entry.item !== undefined) return [];
-  const where = registerKey(entry);
-  return [{ month: window.from.slice(0, 7), where, resourceType: 'Informatieobject', count: 1 }];
 }
 
 /** Reads what every register of the organisation has in the window. */
@@ -142,7 +126,8 @@ function registerItem(
     vergaderingen: [],
     agendapunten: agendaItemsOf(item).map(agendapuntId),
     registerdag: day,
-    wooinformatiecategorie: categoryOfRegister(context.categories, register, name ?? ''),
+    wooinformatiecategorie:
+      context.categories.get(`register:${name?.toLowerCase()}`) ?? context.categories.get(`register:${register}`),
   };
   const attached = { documents: documentsOf(item), item, register: name, attachment };
   return {

@@ -1,9 +1,9 @@
 import { type Db, transaction } from '../../../database/transaction.ts';
-import { type Change, prepareChange } from '../../../raadsfeed/domain/change.ts';
+import { type Change, type PubliceerRegel, prepareChange, resourceOf } from '../../../raadsfeed/domain/change.ts';
 import { RESOURCE_TYPES } from '../../../raadsfeed/domain/resource.ts';
-import { publishBatch } from '../../../raadsfeed/store/publish.ts';
 import { BATCH_CHANGES } from '../../../raadsfeed/writer/publisher.ts';
 import type { AggregatorDependencies } from '../dependencies.ts';
+import { publishChanges } from '../feed/redactions.ts';
 import { partKey } from '../resource-key.ts';
 import type { Lease } from '../source.ts';
 import { updateSource } from '../store/leased-source.ts';
@@ -18,7 +18,7 @@ import {
   saveItems,
 } from '../store/source-items.ts';
 import type { Part, SourceIssue, WindowReading } from './source-adapter.ts';
-import { deriveChanges, type WindowBaseline, type WindowBatch, windowBatches } from './window-changes.ts';
+import { deriveChanges, type WindowBaseline } from './window-changes.ts';
 
 export interface PublishedReading {
   /** Records that were published, deletes included, unchanged ones not. */
@@ -37,53 +37,49 @@ export interface PublishReadingOptions {
   /** Deletes in this round before this window: the limit of a tenth holds for all of them together. */
   readonly deletedBefore: number;
   readonly allowMassDelete: boolean;
-  /** Lines that one transaction takes at most. */
-  readonly batch?: number;
 }
 
 /**
- * Publishes what follows from a reading and remembers its items: in one transaction, or in several in an order that may stop anywhere.
+ * Publishes what follows from a reading and remembers its items, in one transaction.
  * @throws {LeaseLostError} when another worker has the source now
  */
 export async function publishReading(
   lease: Lease,
   reading: WindowReading,
-  { organisatiecode, deletedBefore, allowMassDelete, batch = BATCH_CHANGES }: PublishReadingOptions,
+  { organisatiecode, deletedBefore, allowMassDelete }: PublishReadingOptions,
   deps: PublishNeeds,
 ): Promise<PublishedReading> {
   const sourceId = lease.source.id;
   const state = await readWindowBaseline(deps.pool, { sourceId, organisatiecode }, reading);
-  const changes = deriveChanges(reading, { ...state, deletedBefore, allowMassDelete });
+  const { upserts, deletes, withheld, items, obsolete } = deriveChanges(reading, {
+    ...state,
+    deletedBefore,
+    allowMassDelete,
+  });
   const issues: SourceIssue[] = [];
-  let published = 0;
-  for (const part of windowBatches(changes, batch)) {
-    const prepared = prepare(part, deps, issues);
-    published += await transaction(deps.pool, async (client) => {
-      const outcomes = prepared.length === 0 ? [] : await publishBatch(client, prepared, deps.clock.now(), deps.proof);
-      const recorded = outcomes.filter((outcome) => outcome !== 'no-op').length;
-      await saveItems(client, sourceId, part.items);
-      await deleteItems(client, sourceId, part.obsolete);
-      // Last: it also finds out whether the lease still holds.
-      await updateSource(client, lease, {}, { published: recorded });
-      return recorded;
-    });
-  }
-  return { published, deleted: changes.deletes.length, withheld: changes.withheld.length, issues };
+  const changes = prepare([...upserts, ...deletes], deps, issues);
+  const published = await transaction(deps.pool, async (client) => {
+    let recorded = 0;
+    for (let from = 0; from < changes.length; from += BATCH_CHANGES) {
+      recorded += await publishChanges(client, changes.slice(from, from + BATCH_CHANGES), deps);
+    }
+    await saveItems(client, sourceId, items);
+    await deleteItems(client, sourceId, obsolete);
+    // Last: it also finds out whether the lease still holds.
+    await updateSource(client, lease, {}, { published: recorded });
+    return recorded;
+  });
+  return { published, deleted: deletes.length, withheld: withheld.length, issues };
 }
 
-function prepare({ lines }: WindowBatch, { validate }: PublishNeeds, issues: SourceIssue[]): Change[] {
-  const changes: Change[] = [];
-  for (const line of lines) {
+function prepare(lines: readonly PubliceerRegel[], { validate }: PublishNeeds, issues: SourceIssue[]): Change[] {
+  return lines.flatMap((line) => {
     const checked = validate(line);
-    if ('faults' in checked) {
-      const name = line.op === 'upsert' ? line.data.bronidentificatie : line.resource.bronidentificatie;
-      const where = `${line.resourceType}/${name}`;
-      issues.push({ what: 'invalid-record', where, detail: checked.faults.join('; '), times: 1, blocking: true });
-      continue;
-    }
-    changes.push(prepareChange(checked.line));
-  }
-  return changes;
+    if ('line' in checked) return [prepareChange(checked.line)];
+    const where = `${line.resourceType}/${resourceOf(line).bronidentificatie}`;
+    issues.push({ what: 'invalid-record', where, detail: checked.faults.join('; '), times: 1, blocking: true });
+    return [];
+  });
 }
 
 /** What the feed and the memory of a source hold, as far as it matters to a reading. */

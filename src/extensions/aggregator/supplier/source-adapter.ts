@@ -104,8 +104,6 @@ export interface RemovedItem {
 export interface UnreadCount {
   /** `YYYY-MM`. */
   readonly month: string;
-  readonly where: string;
-  readonly resourceType: ResourceType;
   readonly count: number;
 }
 

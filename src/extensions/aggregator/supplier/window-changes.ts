@@ -48,12 +48,7 @@ export interface WindowChanges {
   readonly withheld: readonly DeleteLine[];
   /** To store. */
   readonly items: readonly KnownItem[];
-  /**
-   * To store first, where the changes take several transactions: everything that is being published, marked to be read again. Wherever
-   * it stops, every resource in the feed belongs to a stored item, and no item counts as read that was not published.
-   */
-  readonly provisional: readonly KnownItem[];
-  /** To obsolete. */
+  /** Keys of items that are removed. */
   readonly obsolete: readonly string[];
 }
 
@@ -64,25 +59,36 @@ export function deriveChanges(reading: WindowReading, state: WindowBaseline): Wi
   const withheld = tooMany && !state.allowMassDelete ? deletes : [];
   const mayDelete = reading.complete && withheld.length === 0;
   const known = new Map(state.known.map((item) => [item.key, item]));
-  const items = reading.items.map((item) => mergeItem(item, known.get(item.key), mayDelete));
+  const items = reading.items.map((item) => toKnown(item, mayDelete ? undefined : known.get(item.key)));
   const obsolete = mayDelete ? reading.removed.map(({ key }) => key) : [];
   const published = mayDelete ? deletes : [];
   const touched = new Set([...obsolete, ...items.map(({ key }) => key)]);
   const remaining = [...items, ...state.known.filter(({ key }) => !touched.has(key))];
-  return {
-    upserts: [
-      ...reading.items.flatMap(({ records }) => records),
-      ...documentUpserts(reading, state, remaining, new Set(published.map(keyOf))),
-    ],
-    deletes: published,
-    withheld,
-    items,
-    provisional: reading.items.map((item) => ({
-      ...mergeItem(item, known.get(item.key), false),
-      lastModified: null,
-    })),
-    obsolete,
-  };
+  const upserts = [
+    ...reading.items.flatMap(({ records }) => records),
+    ...documentUpserts(reading, state, remaining, new Set(published.map(keyOf))),
+  ];
+  return { upserts, deletes: published, withheld, items, obsolete };
+}
+
+/**
+ * What is stored of an item that was read. Where nothing may be deleted it keeps the parts that it had, which are still in the feed, and is
+ * read again whatever the supplier says about modifications: a later reading has to find that they are removed.
+ */
+function toKnown({ records: _records, ...item }: ReadItem, kept: KnownItem | undefined): KnownItem {
+  if (kept === undefined) return item;
+  const parts = new Map(kept.parts.map((part) => [partKey(part), part]));
+  for (const part of item.parts) parts.set(partKey(part), joinParts(part, parts.get(partKey(part))));
+  return { ...item, parts: [...parts.values()], lastModified: null };
+}
+
+/** A part with the references that it had. */
+function joinParts(read: Part, kept: Part = read): Part {
+  if (read.resourceType !== 'Informatieobject') return read;
+  const union = (name: 'vergaderingen' | 'agendapunten'): readonly string[] => [
+    ...new Set([...(read[name] ?? []), ...(kept[name] ?? [])]),
+  ];
+  return { ...kept, ...read, vergaderingen: union('vergaderingen'), agendapunten: union('agendapunten') };
 }
 
 function keyOf({ resourceType, resource }: DeleteLine): string {
@@ -128,7 +134,9 @@ function documentUpserts(
   const read = new Map(reading.documents.map((document) => [document.bronidentificatie, document]));
   const meetings = meetingsOfAgendapunten(reading, state, deleted);
   const parts = documentParts(remaining);
-  const touched = new Set([...read.keys(), ...affectedDocuments(reading, state)]);
+  const changed = new Set([...reading.items, ...reading.removed].map(({ key }) => key));
+  const before = documentParts(state.known.filter(({ key }) => changed.has(key)));
+  const touched = new Set([...read.keys(), ...before.keys()]);
   const upserts: UpsertLine[] = [];
   for (const id of touched) {
     const key = partKey({ resourceType: 'Informatieobject', bronidentificatie: id });
@@ -149,11 +157,6 @@ function documentParts(items: readonly KnownItem[]): ReadonlyMap<string, readonl
   return Map.groupBy(parts, ({ bronidentificatie }) => bronidentificatie);
 }
 
-function affectedDocuments(reading: WindowReading, state: WindowBaseline): readonly string[] {
-  const changed = new Set([...reading.items, ...reading.removed].map(({ key }) => key));
-  return [...documentParts(state.known.filter(({ key }) => changed.has(key))).keys()];
-}
-
 function meetingsOfAgendapunten(
   reading: WindowReading,
   state: WindowBaseline,
@@ -167,63 +170,4 @@ function meetingsOfAgendapunten(
     if (deleted.has(partKey({ resourceType: 'Agendapunt', bronidentificatie: id }))) meetings.delete(id);
   }
   return meetings;
-}
-
-/** What one transaction publishes, stores and deletes. */
-export interface WindowBatch {
-  /** Lines for the writer of the feed. */
-  readonly lines: readonly (UpsertLine | DeleteLine)[];
-  readonly items: readonly KnownItem[];
-  readonly obsolete: readonly string[];
-}
-
-/**
- * Cuts changes into transactions of at most so many lines; one where they fit. The first of several only stores items: see `provisional`.
- * The last one, with the deletes, makes it final.
- */
-export function windowBatches(changes: WindowChanges, maxLines: number): readonly WindowBatch[] {
-  const { upserts, deletes, items, provisional, obsolete } = changes;
-  const lines: WindowBatch['lines'] = [...upserts, ...deletes];
-  if (lines.length <= maxLines) return [{ lines, items, obsolete }];
-  const cut = Math.ceil(lines.length / maxLines);
-  const parts = Array.from({ length: cut }, (_, index) => lines.slice(index * maxLines, (index + 1) * maxLines));
-  return [
-    { lines: [], items: provisional, obsolete: [] },
-    ...parts.slice(0, -1).map((part) => ({ lines: part, items: [], obsolete: [] })),
-    { lines: parts.at(-1) ?? [], items, obsolete },
-  ];
-}
-
-/**
- * What is stored of an item that was read. Where nothing may be deleted it keeps the parts that it had: they are still in
- * the feed, and a later reading has to find that they are removed.
- */
-function mergeItem(read: ReadItem, known: KnownItem | undefined, mayDelete: boolean): KnownItem {
-  const { records: _records, ...key } = read;
-  if (mayDelete || known === undefined) return key;
-  const parts = new Map(key.parts.map((part) => [partKey(part), part]));
-  let kept = false;
-  for (const part of known.parts) {
-    const same = parts.get(partKey(part));
-    const joined = same === undefined ? part : joinParts(same, part);
-    kept ||= same === undefined || referenceCount(joined) > referenceCount(same);
-    parts.set(partKey(part), joined);
-  }
-  // A part may have been removed: the item is read again, whatever the supplier says about modifications.
-  return { ...key, parts: [...parts.values()], lastModified: kept ? null : key.lastModified };
-}
-
-function referenceCount({ vergaderingen = [], agendapunten = [] }: Part): number {
-  return vergaderingen.length + agendapunten.length;
-}
-
-function joinParts(read: Part, known: Part): Part {
-  if (read.resourceType !== 'Informatieobject') return read;
-  const registerdag = read.registerdag ?? known.registerdag;
-  return {
-    ...read,
-    ...(registerdag === undefined ? {} : { registerdag }),
-    vergaderingen: [...new Set([...(read.vergaderingen ?? []), ...(known.vergaderingen ?? [])])],
-    agendapunten: [...new Set([...(read.agendapunten ?? []), ...(known.agendapunten ?? [])])],
-  };
 }

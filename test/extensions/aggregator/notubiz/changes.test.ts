@@ -7,54 +7,6 @@ import { NEXT_QUARTER } from './supplier/memory-feed.ts';
 
 freshSupplier();
 
-describe('a window that takes several transactions', () => {
-  const complete = [
-    'Agendapunt/agendapunt-201',
-    'Informatieobject/document-1',
-    'Informatieobject/document-2',
-    'Vergadering/meeting-20',
-  ];
-
-  function fill(): void {
-    const agenda_items = [agendaItemOf(201, { documents: [documentOf(1)] })];
-    supplier.organisation
-      .addMeeting(meetingOf(20, { agenda_items }))
-      .addRegisterItem(1, registerItemOf(900, { attached: [documentOf(2)] }));
-  }
-
-  it.each([0, 1, 2, 3, 4])(
-    'is caught up with in a quick round when it stopped after %i of them',
-    async (transactions) => {
-      fill();
-      await feed.round({ batch: 1, transactions });
-      await feed.round({ depth: 'quick' });
-      expect(feed.keys()).toEqual(complete);
-    },
-  );
-
-  it.each([0, 1, 2, 3, 4])(
-    'leaves nothing behind in the feed when the supplier empties after %i of them',
-    async (transactions) => {
-      fill();
-      await feed.round({ batch: 1, transactions });
-      supplier.organisation.remove(20);
-      supplier.organisation.registers.clear();
-      await feed.round();
-      expect(feed.keys()).toEqual([]);
-      expect(feed.items.size).toBe(0);
-    },
-  );
-
-  it.each([0, 1, 2, 3])('deletes what it has to when it stopped after %i of them', async (transactions) => {
-    fill();
-    await feed.round();
-    supplier.organisation.change(20, { agenda_items: [], last_modified: '2025-01-20 10:00:00' });
-    await feed.round({ batch: 1, transactions });
-    await feed.round({ depth: 'quick' });
-    expect(feed.keys()).toEqual(['Informatieobject/document-2', 'Vergadering/meeting-20']);
-  });
-});
-
 it('counts the deletes of a whole round for the tenth that may go', async () => {
   for (let id = 20; id < 40; id += 1) supplier.organisation.addMeeting(meetingOf(id));
   await feed.round();

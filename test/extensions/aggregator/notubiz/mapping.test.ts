@@ -1,5 +1,4 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { wooCategories } from '../../../../src/extensions/aggregator/notubiz/categories.ts';
 import {
   agendaItemOf,
   documentOf,
@@ -257,11 +256,6 @@ describe('a document becomes an InformatieObject', () => {
       { version: null, url: 'https://api.notubiz.nl/document/1/4' },
       { bestandsurl: '/document/1/4' },
     ],
-    [
-      'no version, but versions',
-      { version: 0, url: '', versions: [{ id: 2 }, { id: 1 }] },
-      { bestandsurl: '/document/1/2' },
-    ],
     ['a kind of file that is none', { versions: [{ id: 1, mime_type: 'pdf', file_size: 'groot' }] }, {}],
     ['an address that cannot be fixed', { url: 'geen adres' }, {}],
   ])('reports %s', async (_what, more, expected) => {
@@ -300,7 +294,11 @@ describe('a document becomes an InformatieObject', () => {
 
   it('with the category of its type, else of its register, else of council documents', async () => {
     const configured = new MemoryFeed(supplier, {
-      categories: wooCategories(['Motie=c_motie'], ['ingekomen STUKKEN=c_stuk', '6=c_zes']),
+      categories: new Map([
+        ['type:motie', 'c_motie'],
+        ['register:ingekomen stukken', 'c_stuk'],
+        ['register:6', 'c_zes'],
+      ]),
     });
     onTestFinished(() => configured.adapter.close());
     supplier.organisation

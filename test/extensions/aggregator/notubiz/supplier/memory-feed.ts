@@ -2,7 +2,6 @@ import {
   createNotubizAdapter,
   type NotubizAdapterOptions,
 } from '../../../../../src/extensions/aggregator/notubiz/adapter.ts';
-import { wooCategories } from '../../../../../src/extensions/aggregator/notubiz/categories.ts';
 import { partKey } from '../../../../../src/extensions/aggregator/resource-key.ts';
 import type {
   AdapterSource,
@@ -17,9 +16,7 @@ import type {
 import {
   deriveChanges,
   type WindowBaseline,
-  type WindowBatch,
   type WindowChanges,
-  windowBatches,
 } from '../../../../../src/extensions/aggregator/supplier/window-changes.ts';
 import { expectContract } from './contract.ts';
 import type { NotubizServer } from './server.ts';
@@ -41,10 +38,6 @@ export interface Round extends WindowChanges {
 interface RoundOptions {
   readonly allowMassDelete?: boolean;
   readonly deletedBefore?: number;
-  /** Lines that one transaction takes. */
-  readonly batch?: number;
-  /** Stops after so many transactions, as if the process was killed. */
-  readonly transactions?: number;
 }
 
 /** An adapter on the supplier, with a feed and a memory that a test can look into. */
@@ -57,7 +50,7 @@ export class MemoryFeed {
   constructor(supplier: NotubizServer, options: Partial<NotubizAdapterOptions> = {}) {
     this.adapter = createNotubizAdapter({
       base: supplier.base,
-      categories: wooCategories([], []),
+      categories: new Map(),
       clock: { now: () => this.now },
       retry: { attempts: 3, firstDelay: 1, maxDelay: 2000 },
       ...options,
@@ -66,7 +59,7 @@ export class MemoryFeed {
 
   /** Reads a window, publishes what follows, and checks every record against the contract. */
   async round(more: Partial<WindowRequest> & RoundOptions = {}): Promise<Round> {
-    const { allowMassDelete = true, deletedBefore = 0, batch = 1000, transactions, ...request } = more;
+    const { allowMassDelete = true, deletedBefore = 0, ...request } = more;
     const window = more.window ?? QUARTER;
     const known = [...this.items.values()].filter(({ day }) => day >= window.from && day <= window.to);
     const reading = await this.adapter.readWindow({
@@ -79,12 +72,12 @@ export class MemoryFeed {
     });
     const state = this.#state(reading, known, { allowMassDelete, deletedBefore });
     const changes = deriveChanges(reading, state);
-    for (const transaction of windowBatches(changes, batch).slice(0, transactions)) this.#commit(transaction);
+    this.#commit(changes);
     return { ...changes, reading };
   }
 
-  #commit({ lines, items, obsolete }: WindowBatch): void {
-    for (const line of lines) {
+  #commit({ upserts, deletes, items, obsolete }: WindowChanges): void {
+    for (const line of [...upserts, ...deletes]) {
       if (line.op === 'upsert') {
         expectContract(line);
         this.resources.set(partKey({ resourceType: line.resourceType, ...line.data }), { ...line.data });
