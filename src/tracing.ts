@@ -7,6 +7,8 @@ import { FastifyOtelInstrumentation } from '@fastify/otel';
 import {
   type Attributes,
   context,
+  DiagLogLevel,
+  diag,
   propagation,
   SpanKind,
   SpanStatusCode,
@@ -19,11 +21,10 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { PgInstrumentation } from '@opentelemetry/instrumentation-pg';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import {
+  AlwaysOnSampler,
   BatchSpanProcessor,
   type ReadableSpan,
-  type SpanExporter,
   type SpanProcessor,
-  TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -49,8 +50,7 @@ const ATTRIBUTES = new Set([
 const MAX_ATTRIBUTE_LENGTH = 4096;
 /** Spans that wait to be sent; others are dropped. Each holds some kilobytes at most. */
 const MAX_WAITING = 2048;
-const EXPORT_TIMEOUT_MS = 5000;
-const CLOSE_MS = 2000;
+const EXPORT_TIMEOUT_MS = 2000;
 /** Failures to send are logged once in this time. */
 const COMPLAINT_MS = 60_000;
 
@@ -66,19 +66,23 @@ async function traceRequests(app: FastifyInstance): Promise<void> {
   const contexts = new AsyncLocalStorageContextManager().enable();
   if (!context.setGlobalContextManager(contexts)) throw new Error('this process is traced already');
   propagation.setGlobalPropagator(incomingTrace);
+  const complain = complainer(log);
+  const ignore = (): void => undefined;
+  // What the collector said is left out.
+  diag.setLogger({ error: complain, warn: ignore, info: ignore, debug: ignore, verbose: ignore }, DiagLogLevel.ERROR);
   const exporter = new OTLPTraceExporter({
     url: `${server.tracingEndpoint}/v1/traces`,
     timeoutMillis: EXPORT_TIMEOUT_MS,
   });
   const provider = new TracerProvider({
     resource: resourceFromAttributes({ 'service.name': 'koppelvlak' }),
-    // By the trace alone, so that a caller's flag decides nothing here.
-    sampler: new TraceIdRatioBasedSampler(server.tracingSamplePercent / 100),
+    // Whatever the caller's flag says; a collector samples better, as it sees how each trace ended.
+    sampler: new AlwaysOnSampler(),
     spanLimits: { attributeValueLengthLimit: MAX_ATTRIBUTE_LENGTH, eventCountLimit: 0, linkCountLimit: 0 },
     spanProcessors: [
       listedOnly(
         new BatchSpanProcessor({
-          exporter: complaining(exporter, log),
+          exporter,
           maxQueueSize: MAX_WAITING,
           exportTimeoutMillis: EXPORT_TIMEOUT_MS,
         }),
@@ -92,19 +96,14 @@ async function traceRequests(app: FastifyInstance): Promise<void> {
   });
   requests.setTracerProvider(provider);
   const unpatch = traceStatements(provider);
-  // Sends what is left, for two seconds at most, and undoes what was changed in the process.
+  // Sends what is left, as long as one export may take, and undoes what was changed in the process.
   app.addHook('onClose', async () => {
     unpatch();
     requests.disable();
-    // A failure to send is logged by then.
-    const sent = provider.shutdown().then(
-      () => true,
-      () => true,
-    );
-    const inTime = await Promise.race([sent, after(CLOSE_MS)]);
-    if (!inTime) log.warn('the last spans were not sent in time');
+    await provider.shutdown().catch(complain);
     propagation.disable();
     context.disable();
+    diag.disable();
   });
   await app.register(requests.plugin());
 }
@@ -177,25 +176,12 @@ function withListed(span: ReadableSpan): ReadableSpan {
   };
 }
 
-/** The exporter tells nobody of its failures but OpenTelemetry's own log, which is off. */
-function complaining(exporter: SpanExporter, log: Logger): SpanExporter {
+/** OpenTelemetry reports to its own log only that spans were not taken. */
+function complainer(log: Logger): () => void {
   let complained = Number.NEGATIVE_INFINITY;
-  return {
-    export: (spans, done) =>
-      exporter.export(spans, (result) => {
-        if (result.error !== undefined && performance.now() - complained > COMPLAINT_MS) {
-          complained = performance.now();
-          log.warn({ err: result.error, spans: spans.length }, 'spans were not taken by TRACING_ENDPOINT');
-        }
-        done(result);
-      }),
-    shutdown: () => exporter.shutdown(),
-    forceFlush: async () => exporter.forceFlush?.(),
+  return () => {
+    if (performance.now() - complained < COMPLAINT_MS) return;
+    complained = performance.now();
+    log.warn('spans were not taken by TRACING_ENDPOINT');
   };
-}
-
-function after(ms: number): Promise<false> {
-  return new Promise((resolve) => {
-    setTimeout(() => resolve(false), ms).unref();
-  });
 }

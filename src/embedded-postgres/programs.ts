@@ -1,20 +1,19 @@
+/** The programs of the embedded Postgres: where they are, as whom they run, and a data directory made with them. */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, stat } from 'node:fs/promises';
+import { chown, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** Why the embedded Postgres cannot be had; `code` never changes, the message says what to do. */
+/** The embedded Postgres cannot be had; the message says why and what to do. */
 export class EmbeddedPostgresError extends Error {
-  readonly code: 'UNSUPPORTED' | 'IN_USE' | 'NOT_ALLOWED' | 'FAILED';
-
-  constructor(code: EmbeddedPostgresError['code'], message: string, cause?: unknown) {
-    super(message, cause === undefined ? undefined : { cause });
-    this.name = 'EmbeddedPostgresError';
-    this.code = code;
-  }
+  readonly code = 'ERR_EMBEDDED_POSTGRES';
+  override readonly name = 'EmbeddedPostgresError';
 }
+
+/** Name of the superuser and of the database of the embedded Postgres. */
+export const EMBEDDED_NAME = 'koppelvlak';
 
 /** Paths of the programs that come with the platform's package. */
 export interface PostgresBinaries {
@@ -24,35 +23,19 @@ export interface PostgresBinaries {
 
 /**
  * Finds the Postgres of `@embedded-postgres/<platform>`.
- * @throws EmbeddedPostgresError UNSUPPORTED when this platform has none.
+ * @throws {EmbeddedPostgresError} when this platform has none
  */
 export function postgresBinaries(platform: string = process.platform, arch: string = process.arch): PostgresBinaries {
   const name = `@embedded-postgres/${platform}-${arch}`;
-  const bin = join(packageDirectory(name), 'native', 'bin');
-  const binaries = { initdb: join(bin, 'initdb'), postgres: join(bin, 'postgres') };
-  if (!existsSync(binaries.postgres)) {
-    throw new EmbeddedPostgresError('UNSUPPORTED', `${name} is installed without its programs; run npm ci again`);
-  }
-  return binaries;
-}
-
-function packageDirectory(name: string): string {
   try {
     // The entry point is in dist/; package.json itself is not exported.
-    return dirname(dirname(createRequire(import.meta.url).resolve(name)));
-  } catch (error) {
-    throw new EmbeddedPostgresError(
-      'UNSUPPORTED',
-      `there is no embedded Postgres for this platform (${name}); it exists for linux-x64 and linux-arm64 (glibc). ` +
-        'Set DATABASE_URL to a Postgres 15 or newer',
-      error,
-    );
+    const bin = join(dirname(dirname(createRequire(import.meta.url).resolve(name))), 'native', 'bin');
+    return { initdb: join(bin, 'initdb'), postgres: join(bin, 'postgres') };
+  } catch (cause) {
+    const where = `(${name}); it exists for linux-x64 and linux-arm64 (glibc)`;
+    const message = `there is no embedded Postgres for this platform ${where}. Set DATABASE_URL to a Postgres 15 or newer`;
+    throw new EmbeddedPostgresError(message, { cause });
   }
-}
-
-interface Ids {
-  readonly uid: number;
-  readonly gid: number;
 }
 
 /** As whom the programs of Postgres run: they refuse root. */
@@ -60,11 +43,10 @@ export interface PostgresUser {
   /** Put before every command. */
   readonly prefix: readonly string[];
   /** Numbers to switch to, and to give the files to; undefined: ours. */
-  readonly ids: Ids | undefined;
+  readonly ids: { readonly uid: number; readonly gid: number } | undefined;
 }
 
 const NOBODY = 65534;
-const AS_IS: PostgresUser = { prefix: [], ids: undefined };
 /** A user namespace in which root is called nobody: to Postgres an ordinary user, to the file system still root. */
 const NAMESPACE: PostgresUser = {
   prefix: ['unshare', '--user', `--map-user=${NOBODY}`, `--map-group=${NOBODY}`],
@@ -80,88 +62,77 @@ export const POSTGRES_ENV = {
 const run = promisify(execFile);
 
 /**
- * Chooses as whom Postgres runs. An existing data directory stays with the one who owns it; as root a new one is made in a
- * user namespace, else as nobody, else as the owner of the directory around it.
- * @throws EmbeddedPostgresError NOT_ALLOWED, with everything that was tried.
+ * Chooses as whom Postgres runs. An existing data directory stays with its owner; as root a new one is made in a user namespace, else as
+ * nobody.
+ * @throws {EmbeddedPostgresError} when none of these can run it
  */
-export async function choosePostgresUser(home: string, dataDir: string, postgres: string): Promise<PostgresUser> {
-  const self = process.getuid?.();
-  const owner = await ownerOf(dataDir);
-  if (self !== 0) {
-    if (owner === undefined || owner.uid === self) return AS_IS;
-    throw notAllowed(`${dataDir} belongs to user ${owner.uid}, this is user ${self}`);
+export async function choosePostgresUser(dataDir: string, postgres: string): Promise<PostgresUser> {
+  if (process.getuid?.() !== 0) return { prefix: [], ids: undefined };
+  const owner = await stat(dataDir).catch(() => undefined);
+  const nobody = { prefix: [], ids: { uid: NOBODY, gid: NOBODY } };
+  const isForeign = owner !== undefined && owner.uid !== 0;
+  const candidates: readonly PostgresUser[] = isForeign
+    ? [{ prefix: [], ids: { uid: owner.uid, gid: owner.gid } }]
+    : [NAMESPACE, ...(existsSync(join(dataDir, 'PG_VERSION')) ? [] : [nobody])];
+  for (const user of candidates) {
+    const [command = postgres, ...args] = [...user.prefix, postgres, '--version'];
+    const works = await run(command, args, { ...user.ids, cwd: '/', env: POSTGRES_ENV }).catch(() => undefined);
+    if (works !== undefined) return user;
   }
-  const candidates = await candidatesForRoot(home, owner, await ownerOf(join(dataDir, 'PG_VERSION')));
-  const refusals: string[] = [];
-  for (const candidate of candidates) {
-    if (candidate.ids !== undefined) await openHome(home);
-    const refusal = await tryRun(candidate, postgres, home);
-    if (refusal === undefined) return candidate;
-    refusals.push(refusal);
+  const tried = candidates.map(({ ids }) => (ids === undefined ? 'a user namespace (unshare)' : `user ${ids.uid}`));
+  throw new EmbeddedPostgresError(
+    `Postgres refuses to run as root, and cannot be started as ${tried.join(' or ')}. Run as an ordinary user, or set DATABASE_URL to a Postgres of your own`,
+  );
+}
+
+const TEMPORARY = 'postgres-new-';
+
+interface InitialiseOptions {
+  readonly binaries: PostgresBinaries;
+  readonly user: PostgresUser;
+  readonly durable: boolean;
+}
+
+/**
+ * Makes the data directory `postgres` unless it is there. It is made beside its place and moved in one step, so that a half-made one is never
+ * used, and of two processes that make one at the same time the second takes the first's.
+ * @throws {EmbeddedPostgresError} with what initdb said
+ */
+export async function initialiseData(home: string, dataDir: string, options: InitialiseOptions): Promise<void> {
+  for (const name of await readdir(home)) {
+    // Half-made by a process that no longer runs.
+    const isAbandoned = name.startsWith(TEMPORARY) && !existsSync(`/proc/${name.slice(TEMPORARY.length)}`);
+    if (isAbandoned) await rm(join(home, name), { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   }
-  throw notAllowed(`Postgres refuses to run as root, and ${refusals.join('; ')}`);
-}
-
-/** The home directory is ours to open (for passing through, not for reading); what lies above it is not. */
-async function openHome(home: string): Promise<void> {
-  const { uid, mode } = await stat(home);
-  if (uid === 0) await chmod(home, (mode & 0o7777) | 0o011);
-}
-
-async function candidatesForRoot(home: string, dir: Ids | undefined, data: Ids | undefined): Promise<PostgresUser[]> {
-  if (data?.uid === 0) return [NAMESPACE];
-  if (dir !== undefined && dir.uid !== 0) return [as(dir)];
-  const around = await ownerOf(dirname(home));
-  const nobody = as({ uid: NOBODY, gid: NOBODY });
-  return around === undefined || around.uid === 0 ? [NAMESPACE, nobody] : [NAMESPACE, nobody, as(around)];
-}
-
-function as(ids: Ids): PostgresUser {
-  return { prefix: [], ids };
-}
-
-async function ownerOf(path: string): Promise<Ids | undefined> {
+  if (existsSync(dataDir)) {
+    const present = await readdir(dataDir);
+    if (present.includes('PG_VERSION')) return;
+    if (present.length > 0)
+      throw new EmbeddedPostgresError(`${dataDir} is not empty and is not a data directory of Postgres`);
+  }
+  const temporary = join(home, `${TEMPORARY}${process.pid}`);
+  await mkdir(temporary, { mode: 0o700 });
   try {
-    const { uid, gid } = await stat(path);
-    return { uid, gid };
+    const { ids } = options.user;
+    if (ids !== undefined) await chown(temporary, ids.uid, ids.gid);
+    await initdb(temporary, options);
+    await rename(temporary, dataDir);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw error;
+    await rm(temporary, { recursive: true, force: true });
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw error;
   }
 }
 
-/** Starts the program to see whether it can reach the data directory; returns what prevents it, or undefined. */
-async function tryRun(user: PostgresUser, postgres: string, home: string): Promise<string | undefined> {
-  const script = '"$0" --version >/dev/null && test -x "$1"';
-  const [command = '/bin/sh', ...args] = [...user.prefix, '/bin/sh', '-c', script, postgres, home];
+async function initdb(dir: string, { binaries, user, durable }: InitialiseOptions): Promise<void> {
+  const locale = ['--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C.UTF-8'];
+  const rest = ['-D', dir, '-U', EMBEDDED_NAME, '--auth=trust', ...locale, ...(durable ? [] : ['--no-sync'])];
+  const [command = binaries.initdb, ...args] = [...user.prefix, binaries.initdb, ...rest];
   try {
-    await run(command, args, { ...user.ids, cwd: '/', env: POSTGRES_ENV, timeout: 10_000 });
-    return undefined;
-  } catch (error) {
-    const who = user.ids === undefined ? 'a user namespace (unshare)' : `user ${user.ids.uid}`;
-    const closed =
-      user.ids === undefined ? undefined : ((await closedTo(user.ids, postgres)) ?? (await closedTo(user.ids, home)));
-    if (closed !== undefined) return `${who} may not enter ${closed}`;
-    return `${who} does not work here: ${firstLine(error)}`;
+    await run(command, args, { ...user.ids, cwd: dir, env: POSTGRES_ENV, timeout: 120_000 });
+  } catch (cause) {
+    const said = cause instanceof Error && 'stderr' in cause ? String(cause.stderr).trim() : '';
+    const advice = 'It needs Linux with glibc; or set DATABASE_URL to a Postgres 15 or newer';
+    throw new EmbeddedPostgresError(`initdb failed: ${said || String(cause)}. ${advice}`, { cause });
   }
-}
-
-/** The outermost directory above (and at) a path that a user may not enter. */
-async function closedTo(ids: Ids, path: string): Promise<string | undefined> {
-  const above = dirname(path) === path ? undefined : await closedTo(ids, dirname(path));
-  if (above !== undefined) return above;
-  const { uid, gid, mode } = await stat(path);
-  const bit = uid === ids.uid ? 0o100 : gid === ids.gid ? 0o010 : 0o001;
-  return (mode & bit) === 0 ? path : undefined;
-}
-
-function firstLine(error: unknown): string {
-  const text = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
-  return (text || String(error)).split('\n')[0] ?? '';
-}
-
-function notAllowed(what: string): EmbeddedPostgresError {
-  const advice =
-    'Run as an ordinary user, open the directory (chmod o+x), or set DATABASE_URL to a Postgres of your own';
-  return new EmbeddedPostgresError('NOT_ALLOWED', `${what}. ${advice}`);
 }

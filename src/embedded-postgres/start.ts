@@ -1,11 +1,33 @@
-import { mkdir, realpath } from 'node:fs/promises';
+/** Starts the Postgres that comes with the package, for a first start, the demo and the tests; whatever way this process ends, it ends. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { chown, mkdir, mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Logger } from '../lib/log.ts';
-import { EMBEDDED_NAME, initialiseData, socketUrl } from './data-directory.ts';
-import { choosePostgresUser, EmbeddedPostgresError, postgresBinaries } from './programs.ts';
-import { findPostgres, inUse, type SpawnedPostgres, spawnPostgres, takeOver } from './server.ts';
+import {
+  choosePostgresUser,
+  EMBEDDED_NAME,
+  EmbeddedPostgresError,
+  initialiseData,
+  POSTGRES_ENV,
+  type PostgresUser,
+  postgresBinaries,
+} from './programs.ts';
+
+/** Postgres names its socket after its port. */
+const SOCKET_NAME = '.s.PGSQL.5432';
+/** `sun_path` has 108 bytes with the closing zero. */
+const SOCKET_PATH_BYTES = 107;
+const OWNER_SETTING = 'koppelvlak.owner';
+/** Milliseconds for Postgres to repeat its log after a crash, and to write what is in memory when it stops. */
+const READY_MS = 300_000;
+const STOP_MS = 30_000;
+const POLL_MS = 20;
 
 /** A running embedded Postgres. */
 export interface EmbeddedPostgres {
@@ -13,7 +35,7 @@ export interface EmbeddedPostgres {
   readonly url: string;
   /** Ends it (and the connections that are left); again is harmless. */
   readonly stop: () => Promise<void>;
-  /** Settles when Postgres ended, asked or not. */
+  /** Resolves when Postgres has ended, whether it was asked to or not. */
   readonly exited: Promise<void>;
 }
 
@@ -25,57 +47,235 @@ interface EmbeddedOptions {
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** Milliseconds for Postgres to repeat its log after a crash. */
-const READY_MS = 300_000;
-const POLL_MS = 20;
-
 /**
- * Starts the Postgres that comes with the package on a data directory of its own. Whatever way this process ends, Postgres ends.
- * @throws EmbeddedPostgresError UNSUPPORTED, NOT_ALLOWED, FAILED, and IN_USE when another process has it
+ * Starts Postgres on a data directory of its own.
+ * @throws {EmbeddedPostgresError} when it cannot run here, did not start, or another process has the directory
  */
 export async function startEmbedded({ dir, log, settings = {} }: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const binaries = postgresBinaries();
   await mkdir(resolve(dir), { recursive: true });
   const home = await realpath(dir);
   const dataDir = join(home, 'postgres');
-  const user = await choosePostgresUser(home, dataDir, binaries.postgres);
+  const user = await choosePostgresUser(dataDir, binaries.postgres);
   await initialiseData(home, dataDir, { binaries, user, durable: settings.fsync !== 'off' });
-  await takeOver(dataDir, log);
-  const postgres = await spawnPostgres({ dataDir, binaries, user, settings, log });
-  try {
-    await ensureDatabase(postgres, dataDir);
-  } catch (error) {
-    await postgres.stop();
-    throw error;
-  }
+  await awaitPrevious(dataDir);
+  const { child, socketDir } = await spawnPostgres(dataDir, binaries.postgres, user, settings);
+  const exited = lastLines(child, log);
   let stopping: Promise<void> | undefined;
-  const stop = () => {
-    stopping ??= postgres.stop();
+  const stop = (): Promise<void> => {
+    stopping ??= (async () => {
+      child.stdin?.end();
+      const inTime = await Promise.race([exited.then(() => true), sleep(STOP_MS, false, { ref: false })]);
+      if (inTime) return;
+      log.warn('the embedded Postgres does not end; ending it by force, the next start recovers from its log');
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+      await exited;
+    })();
     return stopping;
   };
-  const exited = postgres.exited.then((tail) => {
-    if (stopping === undefined) log.error({ dataDir, tail }, 'the embedded Postgres ended unasked');
+  try {
+    await ensureDatabase(socketDir, dataDir, exited);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    url: socketUrl(socketDir),
+    stop,
+    exited: exited.then((tail) => {
+      if (stopping === undefined) log.error({ dataDir, tail }, 'the embedded Postgres ended unasked');
+    }),
+  };
+}
+
+/**
+ * Address of the embedded Postgres that a service or the demo runs on this home directory; `undefined` when none does.
+ * @throws {EmbeddedPostgresError} when the directory belongs to another user
+ */
+export async function findEmbedded(dir: string): Promise<string | undefined> {
+  const running = await findPostgres(join(resolve(dir), 'postgres'));
+  return running === undefined ? undefined : socketUrl(running.socketDir);
+}
+
+/**
+ * Address of a database behind a socket directory. The user is in the query: `postgres://user@/database` is understood by psql and pg, but is
+ * not a URL to the URL standard.
+ */
+export function socketUrl(socketDir: string, database: string = EMBEDDED_NAME): string {
+  const host = socketDir.split('/').map(encodeURIComponent).join('/');
+  return `postgres:///${encodeURIComponent(database)}?host=${host}&port=5432&user=${EMBEDDED_NAME}`;
+}
+
+/** A Postgres that runs on a data directory. */
+interface RunningPostgres {
+  /** Number of its process; `undefined` when that cannot be seen from here, as in another container. */
+  readonly pid: number | undefined;
+  /** Number of the process that started it, while that lives. */
+  readonly owner: number | undefined;
+  readonly socketDir: string;
+}
+
+/**
+ * The Postgres that runs on a data directory, by the lock file that Postgres itself keeps there. A number in the lock file that belongs to
+ * another program by now does not count.
+ * @throws {EmbeddedPostgresError} when the directory belongs to another user
+ */
+export async function findPostgres(dataDir: string): Promise<RunningPostgres | undefined> {
+  const path = join(dataDir, 'postmaster.pid');
+  const lockFile = await readFile(path, 'utf8').catch((cause: unknown) => {
+    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return '';
+    const advice = 'Run as the user that owns it, or set DATABASE_URL';
+    throw new EmbeddedPostgresError(`${path} cannot be read. ${advice}`, { cause });
   });
-  return { url: socketUrl(postgres.socketDir), stop, exited };
+  const [number, , , , socketDir = ''] = lockFile.split('\n');
+  const pid = Number(number);
+  const args = pid > 1 ? commandLine(pid) : [];
+  if (args[0]?.endsWith('postgres') && args[args.indexOf('-D') + 1] === dataDir) {
+    const setting = args.find((arg) => arg.startsWith(`${OWNER_SETTING}=`));
+    const owner = Number(setting?.slice(OWNER_SETTING.length + 1));
+    return { pid, socketDir, owner: owner > 1 && commandLine(owner).length > 0 ? owner : undefined };
+  }
+  if (socketDir === '' || !(await answers(join(socketDir, SOCKET_NAME)))) return undefined;
+  return { pid: undefined, owner: undefined, socketDir };
+}
+
+/** The arguments that a process was started with; empty when it has ended. */
+function commandLine(pid: number): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').slice(0, -1);
+  } catch {
+    return [];
+  }
+}
+
+/** Whether somebody listens on a socket. */
+export function answers(socketPath: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(socketPath);
+    const finish = (answer: boolean): void => {
+      socket.destroy();
+      resolve(answer);
+    };
+    socket.once('connect', () => finish(true));
+    socket.once('error', () => finish(false));
+    socket.setTimeout(1000, () => finish(true));
+  });
+}
+
+/**
+ * Waits for a Postgres whose owner was killed: its guard is ending it. Then removes the lock file, whose number another program may have by
+ * now, which is usual in containers: Postgres takes any living process for a server.
+ * @throws {EmbeddedPostgresError} when a living process has the directory
+ */
+async function awaitPrevious(dataDir: string): Promise<void> {
+  const giveUp = Date.now() + STOP_MS;
+  for (;;) {
+    const running = await findPostgres(dataDir);
+    if (running === undefined) return rm(join(dataDir, 'postmaster.pid'), { force: true });
+    if (running.pid === undefined || running.owner !== undefined || Date.now() > giveUp) throw inUse(dataDir, running);
+    await sleep(POLL_MS);
+  }
+}
+
+function inUse(dataDir: string, { owner, pid }: RunningPostgres): EmbeddedPostgresError {
+  const where = pid === undefined ? 'in another container' : `Postgres, process ${pid}`;
+  const who = owner === undefined ? where : `process ${owner}`;
+  return new EmbeddedPostgresError(
+    `another koppelvlak (${who}) uses ${dataDir}. Stop it, or choose another KOPPELVLAK_HOME`,
+  );
+}
+
+/**
+ * Ends Postgres when the pipe on its standard input closes, which happens however this process ends, SIGKILL included. It then removes the
+ * directory of the socket too.
+ */
+const GUARD = `exec 3<&0
+"$@" 3<&- & pid=$!
+{ read -r _ <&3; kill -INT $pid; } 2>/dev/null & reader=$!
+wait $pid; status=$?
+kill $reader 2>/dev/null
+[ -z "$SOCKET_DIR" ] || rmdir "$SOCKET_DIR" 2>/dev/null
+exit $status`;
+
+/**
+ * Modest values for two cores. Statements and details of errors stay out of the log (they may hold a person's data): errors reach the client
+ * anyway.
+ */
+const SETTINGS = {
+  listen_addresses: '',
+  unix_socket_permissions: '0700',
+  max_connections: '100',
+  shared_buffers: '128MB',
+  jit: 'off',
+  timezone: 'UTC',
+  log_min_messages: 'log',
+  log_min_error_statement: 'panic',
+  log_error_verbosity: 'terse',
+  log_checkpoints: 'off',
+  log_line_prefix: '',
+};
+
+/** Starts Postgres on a data directory, behind a socket only. It may not be ready yet. */
+async function spawnPostgres(
+  dataDir: string,
+  postgres: string,
+  user: PostgresUser,
+  more: Readonly<Record<string, string>>,
+): Promise<{ child: ChildProcess; socketDir: string }> {
+  const isTooLong = Buffer.byteLength(join(dataDir, SOCKET_NAME)) > SOCKET_PATH_BYTES;
+  const ownSocketDir = isTooLong ? await mkdtemp(join(tmpdir(), 'koppelvlak-')) : undefined;
+  if (ownSocketDir !== undefined && user.ids !== undefined) await chown(ownSocketDir, user.ids.uid, user.ids.gid);
+  const socketDir = ownSocketDir ?? dataDir;
+  // On the command line: so the owner is known exactly as long as the process lives, and no file of ours can be stale.
+  const settings = { [OWNER_SETTING]: String(process.pid), ...SETTINGS, ...more };
+  const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const command = [...user.prefix, postgres, '-D', dataDir, '-k', socketDir, ...args];
+  const child = spawn('/bin/sh', ['-c', GUARD, 'sh', ...command], {
+    ...user.ids,
+    cwd: dataDir,
+    env: { ...POSTGRES_ENV, SOCKET_DIR: ownSocketDir ?? '' },
+    stdio: ['pipe', 'ignore', 'pipe'],
+    // A group of its own: Ctrl-C must reach this process only, which then drains and ends Postgres last.
+    detached: true,
+  });
+  // The guard may be gone before the pipe is closed.
+  child.stdin.on('error', () => undefined);
+  return { child, socketDir };
+}
+
+/** Resolves when Postgres has ended, with the last lines that it wrote. */
+function lastLines(child: ChildProcess, log: Logger): Promise<string> {
+  const tail: string[] = [];
+  if (child.stderr !== null)
+    createInterface({ input: child.stderr }).on('line', (line) => {
+      tail.push(line);
+      if (tail.length > 10) tail.shift();
+      log[line.startsWith('PANIC') ? 'error' : 'debug']({ postgres: line }, 'embedded Postgres');
+    });
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', () => resolve(tail.join('\n')));
+  });
 }
 
 /** Waits until it takes connections, and makes its database if that is missing. */
-async function ensureDatabase(postgres: SpawnedPostgres, dataDir: string): Promise<void> {
+async function ensureDatabase(socketDir: string, dataDir: string, exited: Promise<string>): Promise<void> {
   let ended: string | undefined;
-  const watching = postgres.exited.then((tail) => {
+  const watching = exited.then((tail) => {
     ended = tail;
   });
-  const giveUp = Date.now() + READY_MS;
-  for (;;) {
-    const client = new pg.Client({
-      connectionString: socketUrl(postgres.socketDir, 'postgres'),
-      query_timeout: 60_000,
-    });
+  for (const giveUp = Date.now() + READY_MS; Date.now() < giveUp; ) {
+    const client = new pg.Client({ connectionString: socketUrl(socketDir, 'postgres'), query_timeout: 60_000 });
     try {
       await client.connect();
       // An older server may still answer on the same socket while ours ends on its lock file.
       const { rows } = await client.query('show koppelvlak.owner');
-      if (rows[0]?.['koppelvlak.owner'] === String(process.pid)) return await createDatabase(client);
+      if (rows[0]?.['koppelvlak.owner'] === String(process.pid)) {
+        const { rowCount } = await client.query('select from pg_database where datname = $1::text', [EMBEDDED_NAME]);
+        if (rowCount === 0) await client.query(`create database ${EMBEDDED_NAME}`);
+        return;
+      }
     } catch (error) {
       if (!isStarting(error)) throw error;
     } finally {
@@ -85,30 +285,14 @@ async function ensureDatabase(postgres: SpawnedPostgres, dataDir: string): Promi
     if (ended !== undefined) {
       const other = await findPostgres(dataDir);
       if (other !== undefined) throw inUse(dataDir, other);
-      throw new EmbeddedPostgresError('FAILED', `the embedded Postgres on ${dataDir} did not start:\n${ended}`);
-    }
-    if (Date.now() > giveUp) {
-      throw new EmbeddedPostgresError('FAILED', `the embedded Postgres on ${dataDir} was not ready in ${READY_MS} ms`);
+      throw new EmbeddedPostgresError(`the embedded Postgres on ${dataDir} did not start:\n${ended}`);
     }
   }
+  throw new EmbeddedPostgresError(`the embedded Postgres on ${dataDir} was not ready in ${READY_MS} ms`);
 }
 
 /** No socket yet, nobody on it, or the log is still being repeated (`cannot_connect_now`); 42704: a server that names no owner. */
 function isStarting(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return code === 'ENOENT' || code === 'ECONNREFUSED' || code === 'ECONNRESET' || code === '57P03' || code === '42704';
-}
-
-async function createDatabase(client: pg.Client): Promise<void> {
-  const { rowCount } = await client.query('select from pg_database where datname = $1::text', [EMBEDDED_NAME]);
-  if (rowCount === 0) await client.query(`create database ${EMBEDDED_NAME}`);
-}
-
-/**
- * Address of the embedded Postgres that a service or the demo runs on this home directory; `undefined` when none does.
- * @throws EmbeddedPostgresError NOT_ALLOWED when the directory belongs to another user
- */
-export async function findEmbedded(dir: string): Promise<string | undefined> {
-  const running = await findPostgres(join(resolve(dir), 'postgres'));
-  return running === undefined ? undefined : socketUrl(running.socketDir);
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return ['ENOENT', 'ECONNREFUSED', 'ECONNRESET', '57P03', '42704'].includes(code);
 }

@@ -53,11 +53,7 @@ export function shorterDuration(at: Date, first: string, second: string): string
   return longerDuration(at, first, second) === first ? second : first;
 }
 
-/** A term that is certainly shorter than the longest: nearly all are written like this. */
-const SHORT_TERM = /^P[1-9]\d{0,2}[YMWD]$/;
-
 /** Whether a text is a term that can be kept to: a duration that has a length, and is no longer than the longest. */
 export function isTerm(text: string, at: Date): boolean {
-  if (SHORT_TERM.test(text)) return true;
   return isDuration(text) && /[1-9]/.test(text) && addDuration(at, text) <= addDuration(at, LONGEST_TERM);
 }

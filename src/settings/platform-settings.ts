@@ -117,8 +117,6 @@ export const serverSettings = {
     [],
     'Addresses (and all below them) that calls to feeds carry a `traceparent` to, beside `LDV_FORWARD_URL`. Never responders, issuers or suppliers.',
   ),
-  /** Share of all traces, in percent: a collector samples better, as it sees how each trace ended. */
-  tracingSamplePercent: fixed('TRACING_SAMPLE_PERCENT', 100),
 };
 
 /** Settings of the database. */

@@ -92,6 +92,7 @@ export const REMOVED: Readonly<Record<string, string>> = {
   SECURITY_EXPIRES: 'write it in the file that SECURITY_TXT names',
   SECURITY_LANGUAGES: 'write it in the file that SECURITY_TXT names',
   SECURITY_POLICY: 'write it in the file that SECURITY_TXT names',
+  TRACING_SAMPLE_PERCENT: 'a collector samples better, as it sees how each trace ended',
   VERWERKINGENLOG_PRUNE_INTERVAL_MINUTES:
     'run `koppelvlak log prune` by a timer: deploy/systemd, or the job of the chart',
 };

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { socketUrl } from '../../src/embedded-postgres/data-directory.ts';
+import { socketUrl } from '../../src/embedded-postgres/start.ts';
 import { hasPostgres, temporaryHome, waitForText } from '../demo/support.ts';
 import { type Running, startProgram } from '../support/program.ts';
 

@@ -9,7 +9,7 @@ import { createListener } from '../../src/database/listen.ts';
 import { type Pool, withAbort } from '../../src/database/pool.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { choosePostgresUser, POSTGRES_ENV, postgresBinaries } from '../../src/embedded-postgres/programs.ts';
-import { answers } from '../../src/embedded-postgres/server.ts';
+import { answers } from '../../src/embedded-postgres/start.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { keepingLog, openPool, until } from './support.ts';
 
@@ -79,7 +79,7 @@ async function startPgbouncer(dir: string, server: URL): Promise<{ url: string; 
     .replace(/^default_pool_size = .*$/m, 'default_pool_size = 3');
   await writeFile(join(dir, 'pgbouncer.ini'), config);
   // It refuses root as Postgres does, and must reach the socket of the run's Postgres: so as the same user.
-  const user = await choosePostgresUser(join(serverDir, '..'), serverDir, postgresBinaries().postgres);
+  const user = await choosePostgresUser(serverDir, postgresBinaries().postgres);
   await chmod(dir, 0o755);
   if (user.ids !== undefined) await chown(dir, user.ids.uid, user.ids.gid);
   const [command = PGBOUNCER, ...args] = [...user.prefix, PGBOUNCER, join(dir, 'pgbouncer.ini')];

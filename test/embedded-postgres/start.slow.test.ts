@@ -1,14 +1,13 @@
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, chown, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chown, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { postgresBinaries } from '../../src/embedded-postgres/programs.ts';
-import { findPostgres } from '../../src/embedded-postgres/server.ts';
-import { findEmbedded, startEmbedded } from '../../src/embedded-postgres/start.ts';
+import { findEmbedded, findPostgres, startEmbedded } from '../../src/embedded-postgres/start.ts';
 import { keepingLog, quiet } from '../database/support.ts';
-import { childrenOf, initialisedHome, parentOf, run, startHolder, temporaryHome, untilGone } from './support.ts';
+import { initialisedHome, run, startHolder, temporaryHome, untilGone } from './support.ts';
 
 const settings = { fsync: 'off' };
 const isRoot = process.getuid?.() === 0;
@@ -191,30 +190,6 @@ describe('after SIGKILL of its owner', () => {
     }
   });
 
-  it('the next start ends a Postgres that even its guard did not', async () => {
-    const dir = await initialisedHome();
-    const holder = await startHolder(dir);
-    await run(holder.url ?? '', 'create table t as select 42 as n');
-    const postmaster = await findPostgres(join(dir, 'postgres'));
-    const guard = parentOf(postmaster?.pid ?? 0);
-    const guards = [guard, ...(await childrenOf(guard)).filter((pid) => pid !== postmaster?.pid)];
-    // Held still first: on a busy machine it would have time to see its guard go, and end Postgres itself.
-    holder.child.kill('SIGSTOP');
-    for (const pid of guards) process.kill(pid, 'SIGKILL');
-    holder.child.kill('SIGKILL');
-    await once(holder.child, 'exit');
-    expect((await findPostgres(join(dir, 'postgres')))?.pid).toBe(postmaster?.pid);
-
-    const { log, lines } = keepingLog();
-    const postgres = await startEmbedded({ dir, log, settings });
-    try {
-      expect(lines.join()).toContain('left behind');
-      expect(await run(postgres.url, 'select n from t')).toEqual([[42]]);
-    } finally {
-      await postgres.stop();
-    }
-  });
-
   it('a lock file whose number now belongs to another program does not stop the next start', async () => {
     const dir = await initialisedHome();
     const data = join(dir, 'postgres');
@@ -232,7 +207,6 @@ describe('after SIGKILL of its owner', () => {
 describe.runIf(othersMayEnter)('as root', () => {
   it('keeps to the owner of an existing data directory', async () => {
     const dir = await temporaryHome();
-    await chmod(dir, 0o700);
     await mkdir(join(dir, 'postgres'), { mode: 0o700 });
     await chown(join(dir, 'postgres'), NOBODY.uid, NOBODY.gid);
     const postgres = await startEmbedded({ dir, log: quiet, settings });
@@ -242,18 +216,6 @@ describe.runIf(othersMayEnter)('as root', () => {
       await postgres.stop();
     }
     expect(await stat(join(dir, 'postgres', 'PG_VERSION'))).toMatchObject(NOBODY);
-  });
-
-  it('names the directory that the owner of the data may not enter, and what to do', async () => {
-    const home = await temporaryHome();
-    const dir = join(home, 'closed', 'home');
-    await mkdir(join(dir, 'postgres'), { recursive: true });
-    await chown(join(dir, 'postgres'), NOBODY.uid, NOBODY.gid);
-    await chmod(join(home, 'closed'), 0o700);
-    const started = startEmbedded({ dir, log: quiet, settings });
-    await expect(started).rejects.toThrow(
-      /user 65534 may not enter .*\/closed\. Run as an ordinary user.*DATABASE_URL/,
-    );
   });
 
   it('an ordinary user does the same, in a directory of its own', async () => {
@@ -270,6 +232,6 @@ describe.runIf(othersMayEnter)('as root', () => {
     const dir = await temporaryHome();
     await (await startEmbedded({ dir, log: quiet, settings })).stop();
     const { error } = await startHolder(dir, { uid: 65533, gid: 65533 });
-    expect(error).toMatch(/belongs to user \d+, this is user 65533/);
+    expect(error).toContain('permission denied');
   });
 });

@@ -1,14 +1,12 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { afterAll, inject, onTestFinished } from 'vitest';
-import { findPostgres } from '../../src/embedded-postgres/server.ts';
-import { startEmbedded } from '../../src/embedded-postgres/start.ts';
+import { findPostgres, startEmbedded } from '../../src/embedded-postgres/start.ts';
 import { quiet } from '../database/support.ts';
 
 /** A home directory that is thrown away after the test. Open to all, as a checkout usually is. */
@@ -88,16 +86,4 @@ export async function run(url: string, ...statements: string[]): Promise<unknown
 export async function untilGone(dir: string): Promise<void> {
   while ((await findPostgres(join(dir, 'postgres'))) !== undefined)
     await new Promise((resolve) => setTimeout(resolve, 10));
-}
-
-/** The parent of a process, by its number. */
-export function parentOf(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
-}
-
-/** The children of a process, by their numbers. */
-export async function childrenOf(pid: number): Promise<number[]> {
-  const pids = (await readdir('/proc')).map(Number).filter((number) => number > 1);
-  return pids.filter((child) => existsSync(`/proc/${child}/stat`) && parentOf(child) === pid);
 }

@@ -6,8 +6,7 @@ import process from 'node:process';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { migrate } from '../../src/database/migrate.ts';
-import { socketUrl } from '../../src/embedded-postgres/data-directory.ts';
-import { startEmbedded } from '../../src/embedded-postgres/start.ts';
+import { socketUrl, startEmbedded } from '../../src/embedded-postgres/start.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import {
   allowRolesOnNodes,
