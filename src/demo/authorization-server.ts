@@ -54,12 +54,7 @@ export interface AuthorizationServerOptions {
   };
 }
 
-export interface AuthorizationServer {
-  readonly issuer: string;
-  readonly tokenUrl: string;
-  readonly jwksUrl: string;
-  readonly close: () => Promise<void>;
-}
+export type AuthorizationServer = Awaited<ReturnType<typeof startAuthorizationServer>>;
 
 /** The door is as narrow as the job: the library has more endpoints than this server is for. */
 const PATHS = /^\/(token|jwks|\.well-known\/(oauth-authorization-server|openid-configuration))$/;
@@ -67,7 +62,7 @@ const SIGN_IN_PATHS = /^\/auth(\/[\w-]{1,64})?$/;
 const PICK_PATH = /^\/kies\/[\w-]{1,64}$/;
 
 /** @throws {Error} in production, or when the port is taken */
-export async function startAuthorizationServer(options: AuthorizationServerOptions): Promise<AuthorizationServer> {
+export async function startAuthorizationServer(options: AuthorizationServerOptions) {
   const { signIn, log } = options;
   if (options.production) throw new Error('the authorization server of the demo does not start in production');
   const signingKey = await loadSigningKey(options.keysDirectory);

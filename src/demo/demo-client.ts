@@ -2,53 +2,13 @@ import { createPrivateKey, hash, randomUUID, X509Certificate } from 'node:crypto
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SignJWT } from 'jose';
-import { isRecord } from '../lib/json/json-value.ts';
+import { isRecord, type JsonObject } from '../lib/json/json-value.ts';
 import { clientCredentialsToken } from '../lib/outbound/client-credentials.ts';
-import type { Party } from './authority/authority.ts';
 import { readSavedJson } from './saved-secrets.ts';
-
-interface DemoClientEntry {
-  readonly id: string;
-  readonly secret: string;
-  readonly scopes: readonly string[];
-}
+import type { Demo } from './start-demo.ts';
 
 /** What a client needs to know of a running demo. Every path is absolute. */
-export interface DemoFile {
-  readonly baseUrl: string;
-  readonly managementUrl: string;
-  readonly tokenUrl: string;
-  readonly issuer: string;
-  readonly databaseUrl: string;
-  readonly mounts: Readonly<Record<'shv' | 'vs' | 'verwerkingenlog' | 'raadsfeed', string>> &
-    Readonly<Record<string, string>>;
-  readonly clients: Readonly<Record<string, DemoClientEntry>>;
-  readonly requester: Party;
-  readonly supplier: Party;
-  readonly pki: {
-    readonly dir: string;
-    readonly root: string;
-    readonly intermediate: string;
-    readonly intermediateKey: string;
-    readonly ocspUrl: string;
-    readonly crlUrl: string;
-    /** A text file of hexadecimal serial numbers, one a line. */
-    readonly revoked: string;
-  };
-  /** The Manager of the supplier in an FSC group. */
-  readonly fsc: {
-    readonly groupId: string;
-    readonly peerId: string;
-    /** Address of the Inway, as tokens name it. */
-    readonly audience: string;
-    readonly key: string;
-    readonly certificate: string;
-    readonly services: { readonly shv: string; readonly vs: string };
-  };
-  /** Variables that a command beside the demo needs. */
-  readonly environment: Readonly<Record<string, string>>;
-  readonly pid: number;
-}
+export type DemoFile = Demo['file'];
 
 /** Where a demo says how to reach it; readable by its owner only, for it holds the clients' secrets. */
 export function demoFilePath(home: string): string {
@@ -132,6 +92,11 @@ export function createDemoClient(file: Pick<DemoFile, 'clients' | 'tokenUrl'>): 
     },
   };
   return client;
+}
+
+/** The objects in a list of an answer. */
+export function recordsOf(list: unknown): JsonObject[] {
+  return (Array.isArray(list) ? list : []).filter(isRecord);
 }
 
 /** The headers with which a consumer says for which processing it calls; `oin` is its own. */

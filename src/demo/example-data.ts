@@ -1,4 +1,5 @@
 /** The example data of `examples/demo`. Its organisations and persons do not exist: codes and numbers are outside what is given out. */
+import { randomUUID } from 'node:crypto';
 import { cp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createFeedPublisher, type Outcome } from '../client/raadsfeed.ts';
@@ -9,7 +10,7 @@ import { findOrganisations } from '../gegevens/store/find-leveringen.ts';
 import { importFile } from '../gegevens/store/import-file.ts';
 import { isRecord, type JsonObject } from '../lib/json/json-value.ts';
 import type { Config } from '../settings/read-config.ts';
-import type { DemoClient, DemoFile } from './demo-client.ts';
+import { type DemoClient, type DemoFile, recordsOf } from './demo-client.ts';
 
 const EXAMPLES = join(import.meta.dirname, '../../examples/demo');
 
@@ -36,6 +37,13 @@ export const raden = ['gm9901', 'ws9901'] as const;
 
 /** The lines of the feed in the order in which they came about. */
 export const raadsinformatie = (): Promise<JsonObject[]> => readLines('raadsinformatie');
+
+/** An action on the first person, as an application logs it now. */
+export async function voorbeeldActie(): Promise<JsonObject> {
+  const [example] = await readLines('verwerkingsacties');
+  const now = { verwerkingId: randomUUID(), tijdstip: new Date().toISOString(), bewaartermijn: 'P1Y' };
+  return { ...example, ...now, systeem: 'Rondleiding', gebruiker: 'demo' };
+}
 
 interface LoadOptions {
   readonly config: Config;
@@ -102,8 +110,7 @@ async function loadActies({ client, file }: LoadOptions): Promise<number> {
 async function loadFeed({ client, file }: LoadOptions): Promise<number> {
   const { body } = await client.call('GET', `${file.mounts.raadsfeed}/`);
   // What was withdrawn must stay so: the lines are published once, in one transaction.
-  const known = (Array.isArray(body.organisaties) ? body.organisaties : []).filter(isRecord);
-  if (known.some(({ organisatiecode }) => organisatiecode === raden[0])) return 0;
+  if (recordsOf(body.organisaties).some(({ organisatiecode }) => organisatiecode === raden[0])) return 0;
   return (await publish(file, await raadsinformatie())).filter((outcome) => outcome !== 'no-op').length;
 }
 

@@ -1,16 +1,8 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-
-export interface LoopbackServer {
-  readonly server: Server;
-  readonly port: number;
-  /** Without a trailing slash. */
-  readonly address: string;
-  close(): Promise<void>;
-}
+import { createServer } from 'node:http';
 
 /** A server on loopback, to which listeners for requests are added once its port is known. @param port 0 for a free one @throws {Error} when it is taken */
-export async function listenOnLoopback(port: number): Promise<LoopbackServer> {
+export async function listenOnLoopback(port: number) {
   const server = createServer({ requestTimeout: 10_000 }).listen(port, '127.0.0.1');
   await once(server, 'listening');
   const bound = server.address();

@@ -2,27 +2,17 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { pino } from 'pino';
-import { createLogger, type Logger, portError } from '../lib/log.ts';
+import { createLogger, portError } from '../lib/log.ts';
 import { serve } from '../serve.ts';
-import { type Config, type Environment, knownVariables, readConfig } from '../settings/read-config.ts';
+import { type Environment, knownVariables, readConfig } from '../settings/read-config.ts';
 import { createAuthority } from './authority/authority.ts';
 import { startAuthorizationServer } from './authorization-server.ts';
-import { type DemoFile, demoFilePath } from './demo-client.ts';
+import { demoFilePath } from './demo-client.ts';
 import { loadDemoParts } from './demo-parts.ts';
 import { leverancierscode, signInPersons, uitvoerder } from './example-data.ts';
 import { loadDemoClients, loadSecret, saveJson } from './saved-secrets.ts';
 
-export interface Demo {
-  readonly file: DemoFile;
-  /** The service's configuration. */
-  readonly config: Config;
-  readonly home: string;
-  readonly log: Logger;
-  readonly logFile: string;
-  /** Settles when the embedded Postgres ended unasked. */
-  readonly lost: Promise<void>;
-  readonly stop: () => Promise<void>;
-}
+export type Demo = Awaited<ReturnType<typeof startDemo>>;
 
 /** The audience that the demo's access tokens name. */
 const AUDIENCE = 'urn:koppelvlak:demo';
@@ -31,7 +21,7 @@ const AUDIENCE = 'urn:koppelvlak:demo';
  * Starts everything of the demo on loopback, last the service, and says in `demo.json` how to reach it.
  * @throws {Error} with a message for people; what was started is stopped
  */
-export async function startDemo(environment: Environment): Promise<Demo> {
+export async function startDemo(environment: Environment) {
   const { server, demo } = readConfig(environment, 'tool');
   if (server.environment === 'production') throw new Error('the demo does not start with NODE_ENV=production');
   const home = resolve(server.home);
@@ -120,19 +110,28 @@ export async function startDemo(environment: Environment): Promise<Demo> {
     const { gegevens, verwerkingenlog, raadsfeed, tokens } = config;
     const parts = await loadDemoParts();
     const known = new Set(knownVariables());
-    const file: DemoFile = {
+    const mounts: Readonly<Record<'shv' | 'vs' | 'verwerkingenlog' | 'raadsfeed', string>> & Added = {
+      shv: service.url + gegevens.shvPrefix,
+      vs: service.url + gegevens.vsPrefix,
+      verwerkingenlog: service.url + verwerkingenlog.prefix,
+      raadsfeed: service.url + raadsfeed.prefix,
+      ...merged(parts.map(({ mounts }) => mounts?.(config, service.url))),
+    };
+    const variables: Added = {
+      ...Object.fromEntries(Object.entries(chosen).filter(([name]) => known.has(name))),
+      KOPPELVLAK_HOME: home,
+      PORT: new URL(service.url).port,
+      DATABASE_URL: service.databaseUrl,
+      PUBLIC_BASE_URL: config.server.publicBaseUrl ?? service.url,
+      ...merged(parts.map(({ environment: added }) => added?.(config))),
+    };
+    const file = {
       baseUrl: service.url,
       managementUrl: service.managementUrl,
       tokenUrl: authorization.tokenUrl,
       issuer: tokens.oauthIssuer ?? authorization.issuer,
       databaseUrl: service.databaseUrl,
-      mounts: {
-        shv: service.url + gegevens.shvPrefix,
-        vs: service.url + gegevens.vsPrefix,
-        verwerkingenlog: service.url + verwerkingenlog.prefix,
-        raadsfeed: service.url + raadsfeed.prefix,
-        ...Object.assign({}, ...parts.map(({ mounts }) => mounts?.(config, service.url))),
-      },
+      mounts,
       clients: Object.fromEntries(clients.map((client) => [client.id, client])),
       ...{ requester, supplier },
       pki: {
@@ -145,18 +144,13 @@ export async function startDemo(environment: Environment): Promise<Demo> {
         revoked: authority.revoked,
       },
       fsc: { ...fsc, services: { shv: 'shv', vs: 'vs', ...Object.fromEntries(gegevens.services) } },
-      environment: {
-        ...Object.fromEntries(Object.entries(chosen).filter(([name]) => known.has(name))),
-        KOPPELVLAK_HOME: home,
-        PORT: new URL(service.url).port,
-        DATABASE_URL: service.databaseUrl,
-        PUBLIC_BASE_URL: config.server.publicBaseUrl ?? service.url,
-        ...Object.assign({}, ...parts.map(({ environment: added }) => added?.(config))),
-      },
+      /** Variables that a command beside the demo needs. */
+      environment: variables,
       pid: process.pid,
     };
     releases.push(() => rm(demoFilePath(home), { force: true }));
     await saveJson(demoFilePath(home), file);
+    /** Settles when the embedded Postgres ended unasked. */
     const lost = new Promise<void>((resolve) => {
       void service.databaseExited.then(() => {
         if (!stopping) resolve();
@@ -168,6 +162,10 @@ export async function startDemo(environment: Environment): Promise<Demo> {
     throw error;
   }
 }
+
+type Added = Readonly<Record<string, string>>;
+
+const merged = (added: readonly (Added | undefined)[]): Added => Object.assign({}, ...added);
 
 async function orPortError<T>(port: number, variable: string, start: (port: number) => Promise<T>): Promise<T> {
   try {

@@ -53,27 +53,7 @@ export interface Party {
   readonly oin: string;
 }
 
-export interface Authority {
-  readonly dir: string;
-  /** PEM files. */
-  readonly root: string;
-  readonly intermediate: string;
-  readonly intermediateKey: string;
-  readonly requester: Party;
-  readonly supplier: Party;
-  readonly ocspUrl: string;
-  /** The list of the intermediate; the root's is beside it. */
-  readonly crlUrl: string;
-  readonly rootCrlUrl: string;
-  /** A text file of hexadecimal serial numbers, one a line, read at every request; lines that begin with # are remarks. */
-  readonly revoked: string;
-  readonly port: number;
-  /** To mint more certificates with. */
-  readonly issuers: { readonly root: Issuer; readonly intermediate: Issuer };
-  /** One more party, with its files in `dir`. */
-  readonly party: (dir: string, name: string, of: PartyName) => Promise<Party>;
-  close(): Promise<void>;
-}
+export type Authority = Awaited<ReturnType<typeof createAuthority>>;
 
 interface PartyName {
   readonly organization: string;
@@ -82,7 +62,7 @@ interface PartyName {
 }
 
 /** Starts the authority. @throws {Error} when the port is taken */
-export async function createAuthority(options: AuthorityOptions): Promise<Authority> {
+export async function createAuthority(options: AuthorityOptions) {
   const { dir, now = () => new Date(), lifeSeconds = 2, respond = createResponder } = options;
   await mkdir(dir, { recursive: true, mode: 0o700 });
   const file = (name: string): string => join(dir, name);
@@ -92,7 +72,11 @@ export async function createAuthority(options: AuthorityOptions): Promise<Author
   const root: Issuer = { name: ROOT, key: rootKey };
   const intermediate: Issuer = { name: INTERMEDIATE, key };
   const { server, port, address, close } = await listenOnLoopback(options.port);
-  const [ocspUrl, crlUrl, rootCrlUrl] = [`${address}/ocsp`, `${address}/intermediate.crl`, `${address}/root.crl`];
+  const [ocspUrl, crlUrl, rootCrlUrl] = [
+    `${address}/ocsp`,
+    `${address}/intermediate.crl`,
+    `${address}/root.crl`,
+  ] as const;
 
   const rootCertificate = mintCertificate({
     ...{ subject: ROOT, key: rootKey, issuer: root, from: now(), days: 3650 },
@@ -109,7 +93,8 @@ export async function createAuthority(options: AuthorityOptions): Promise<Author
   });
   await writeFile(file('root.pem'), rootCertificate.toString());
   await writeFile(file('intermediate.pem'), certificate.toString());
-  const party: Authority['party'] = async (directory, name, { organization, oin }) => {
+  /** One more party, with its files in a directory. */
+  const party = async (directory: string, name: string, { organization, oin }: PartyName): Promise<Party> => {
     await mkdir(directory, { recursive: true, mode: 0o700 });
     const files = {
       key: join(directory, `${name}-key.pem`),
@@ -150,7 +135,17 @@ export async function createAuthority(options: AuthorityOptions): Promise<Author
     intermediate: file('intermediate.pem'),
     intermediateKey: file('intermediate-key.pem'),
     ...parties,
-    ...{ ocspUrl, crlUrl, rootCrlUrl, revoked, port, issuers: { root, intermediate }, party, close },
+    ocspUrl,
+    /** The list of the intermediate; the root's is beside it. */
+    crlUrl,
+    rootCrlUrl,
+    /** A text file of hexadecimal serial numbers, one a line, read at every request; lines that begin with # are remarks. */
+    revoked,
+    port,
+    /** To mint more certificates with. */
+    issuers: { root, intermediate },
+    party,
+    close,
   };
 }
 

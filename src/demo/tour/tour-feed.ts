@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
-import type { DemoClient } from '../demo-client.ts';
+import { type DemoClient, recordsOf } from '../demo-client.ts';
 import { publish, raadsinformatie, raden } from '../example-data.ts';
 import type { TourNeeds } from '../run-demo.ts';
 
@@ -41,7 +41,7 @@ export async function followFeed(client: DemoClient, start: string): Promise<Fol
   for (let pages = 1; ; pages += 1) {
     const { status, body } = await client.call('GET', address);
     if (status !== 200 || !Array.isArray(body.records)) throw new Error(`${address} answered ${status}`);
-    records.push(...body.records.filter(isRecord));
+    records.push(...recordsOf(body.records));
     if (body.hasMore !== true || typeof body.next !== 'string') {
       return { records, pages, head: Number(body.head ?? 0), feedCursor: String(body.feedCursor ?? '') };
     }
@@ -61,7 +61,7 @@ export async function tourFeed(needs: TourNeeds): Promise<void> {
   transcript.section('The council feed: open data, no token');
   await transcript.part('the feed was followed', async () => {
     const service = await client.call('GET', `${url}/`);
-    const organisations = (Array.isArray(service.body.organisaties) ? service.body.organisaties : []).filter(isRecord);
+    const organisations = recordsOf(service.body.organisaties);
     transcript.line(`GET ${url}/ -> ${service.status}`);
     transcript.line(organisations.map(({ organisatiecode, naam }) => `${organisatiecode} ${naam}`).join('; '));
     transcript.check(

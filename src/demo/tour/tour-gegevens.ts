@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { isRecord } from '../../lib/json/json-value.ts';
-import type { DemoAnswer } from '../demo-client.ts';
-import { mintFscToken, processingHeaders } from '../demo-client.ts';
+import { type DemoAnswer, mintFscToken, processingHeaders, recordsOf } from '../demo-client.ts';
 import { loadDemoParts } from '../demo-parts.ts';
 import { period } from '../example-data.ts';
 import type { TourNeeds } from '../run-demo.ts';
@@ -131,7 +130,7 @@ async function pages(ask: (request: object) => Promise<DemoAnswer>, records: str
 /** How many organisations deliver, and every record as text, in order. */
 function contentOf({ body }: DemoAnswer, records: string): { organisations: number; ids: string[] } {
   const gegevens = isRecord(body.gegevens) ? body.gegevens : {};
-  const leveringen = (Array.isArray(gegevens.leveringen) ? gegevens.leveringen : []).filter(isRecord);
+  const leveringen = recordsOf(gegevens.leveringen);
   const ids = leveringen.flatMap((levering) => {
     const list = levering[records];
     return (Array.isArray(list) ? list : []).map((record) => JSON.stringify(record));

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { isRecord } from '../../lib/json/json-value.ts';
-import type { DemoAnswer } from '../demo-client.ts';
-import { processingHeaders } from '../demo-client.ts';
-import { persons, uitvoerder } from '../example-data.ts';
+import type { JsonObject } from '../../lib/json/json-value.ts';
+import { type DemoAnswer, processingHeaders, recordsOf } from '../demo-client.ts';
+import { persons, uitvoerder, voorbeeldActie } from '../example-data.ts';
 import type { TourNeeds } from '../run-demo.ts';
 
 /** The four ways to ask, with the function of the standard, the client that asks and what it asks for. */
@@ -19,14 +18,10 @@ export async function tourLog(needs: TourNeeds): Promise<void> {
   const url = `${demo.file.mounts.verwerkingenlog}/verwerkingsacties`;
   transcript.section('The processing log: who did what with whose data');
   await transcript.part('the log was used', async () => {
+    const example = await voorbeeldActie();
     const log = (as: string, fields: object): Promise<DemoAnswer> =>
-      client.call('POST', url, { as, body: { ...voorbeeldActie(), ...fields } });
+      client.call('POST', url, { as, body: { ...example, ...fields } });
     const query = `objecttype=persoon&soortObjectId=BSN&objectId=${persons.eerste}&limit=1000`;
-    const find = async (way: (typeof WAYS)[number]): Promise<readonly Record<string, unknown>[]> => {
-      const { status, body } = await client.call('GET', `${url}?${query}&${way[2]}`, { as: way[1], headers });
-      if (status !== 200) throw new Error(`${way[0]} was answered with ${status}`);
-      return (Array.isArray(body.results) ? body.results : []).filter(isRecord);
-    };
     // A consumer names its own processing for which it searches.
     const headers = processingHeaders(uitvoerder);
     const [lookNormal, lookLifted, lookAll, lookSecret] = WAYS;
@@ -45,11 +40,7 @@ export async function tourLog(needs: TourNeeds): Promise<void> {
     transcript.line(`client \`onderzoek\` logs a confidential one -> ${secret.status}`);
     transcript.status('log: a confidential action is stored', secret, 201);
     const refused = await log('applicatie', { vertrouwelijkheid: 'vertrouwelijk' });
-    transcript.check(
-      'log: `applicatie` may not log a confidential one (403)',
-      refused.status === 403,
-      String(refused.status),
-    );
+    transcript.status('log: `applicatie` may not log a confidential one (403)', refused, 403);
     const faulty = await log('applicatie', { vertrouwelijkheid: 'geheim', tijdstip: 'gisteren' });
     const faults = Array.isArray(faulty.body.invalidParams) ? faulty.body.invalidParams.length : 0;
     transcript.check(
@@ -58,10 +49,11 @@ export async function tourLog(needs: TourNeeds): Promise<void> {
       String(faults),
     );
 
-    const has = (found: readonly Record<string, unknown>[], id: unknown): boolean =>
-      found.some((actie) => actie.actieId === id);
-    const search = async (way: (typeof WAYS)[number]): Promise<readonly Record<string, unknown>[]> => {
-      const found = await find(way);
+    const has = (found: readonly JsonObject[], id: unknown): boolean => found.some((actie) => actie.actieId === id);
+    const search = async (way: (typeof WAYS)[number]): Promise<readonly JsonObject[]> => {
+      const { status, body } = await client.call('GET', `${url}?${query}&${way[2]}`, { as: way[1], headers });
+      if (status !== 200) throw new Error(`${way[0]} was answered with ${status}`);
+      const found = recordsOf(body.results);
       transcript.line(`${way[0]}: client \`${way[1]}\` asks for ${way[3]} -> ${found.length} actions`);
       return found;
     };
@@ -95,11 +87,7 @@ export async function tourLog(needs: TourNeeds): Promise<void> {
     transcript.status('log: confidentiality is lifted (204)', lifted, 204);
     transcript.check('log: F2525 now shows that action to the person', has(await search(lookLifted), secretId));
     const denied = await client.call('GET', `${url}?${query}&${lookSecret[2]}`, { as: 'inzage' });
-    transcript.check(
-      'log: `inzage` may not ask for confidential ones (403)',
-      denied.status === 403,
-      String(denied.status),
-    );
+    transcript.status('log: `inzage` may not ask for confidential ones (403)', denied, 403);
 
     transcript.line('try (the token of the client that stands for the person):');
     transcript.command(tokenCommand(demo.home, demo.file.tokenUrl));
@@ -107,31 +95,6 @@ export async function tourLog(needs: TourNeeds): Promise<void> {
       `curl -s -H "Authorization: Bearer $TOKEN" "${url}?${query.replace('1000', '3')}&${lookNormal[2]}"`,
     );
   });
-}
-
-export function voorbeeldActie(): object {
-  return {
-    actieNaam: 'Inzien gegevens',
-    handelingNaam: 'Rondleiding',
-    verwerkingNaam: 'Rondleiding langs het verwerkingenlog',
-    verwerkingId: randomUUID(),
-    verwerkingsactiviteitId: '00000009-0000-4000-8000-000000000001',
-    bewaartermijn: 'P1Y',
-    uitvoerder,
-    systeem: 'Rondleiding',
-    gebruiker: 'demo',
-    gegevensbron: 'BRP',
-    tijdstip: new Date().toISOString(),
-    verwerkteObjecten: [
-      {
-        objecttype: 'persoon',
-        soortObjectId: 'BSN',
-        objectId: persons.eerste,
-        betrokkenheid: 'Betrokkene',
-        verwerkteSoortenGegevens: [{ soortGegeven: 'naam' }, { soortGegeven: 'adres' }],
-      },
-    ],
-  };
 }
 
 /** Fetches a token in the shell; the secret comes from the file, so that it is not shown here. */

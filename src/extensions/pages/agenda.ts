@@ -9,7 +9,7 @@ import type { Item, Linked } from './search/lists.ts';
 
 interface Node {
   readonly item: Item;
-  readonly children: Node[];
+  readonly children: readonly Node[];
 }
 
 interface View {
@@ -41,30 +41,25 @@ export function agenda(items: readonly Item[], order: readonly string[], documen
   return html`<ol class="kv-agenda">${shown}</ol>${rest > 0 && html`<p class="kv-quiet">En nog ${count(rest)} agendapunten.</p>`}`;
 }
 
-/** Items under their parents. Those whose parent is not there, or that are their own ancestors, stand at the top. */
-export function tree(items: readonly Item[], order: readonly string[]): Node[] {
+/** Items under their parents. Those whose parent is not there, or that are their own ancestors, are at the top. */
+function tree(items: readonly Item[], order: readonly string[]): Node[] {
   const place = new Map(order.map((id, i) => [id, i]));
-  const nodes = new Map(items.map((item) => [item.bronidentificatie, { item, children: [] as Node[] }]));
-  const parentOf = (id: string): string | undefined => {
-    const item = nodes.get(id)?.item;
-    return item === undefined ? undefined : textIn(item.kort, 'hoofd');
+  const known = new Set(items.map(({ bronidentificatie }) => bronidentificatie));
+  const byParent = Map.groupBy(items, ({ kort }) => {
+    const parent = textIn(kort, 'hoofd');
+    return parent !== undefined && known.has(parent) ? parent : '';
+  });
+  const reached = new Set<string>();
+  const nodesOf = (some: readonly Item[]): Node[] => {
+    const nodes = some.flatMap((item) => {
+      const { bronidentificatie: id } = item;
+      if (reached.has(id)) return [];
+      reached.add(id);
+      return [{ item, children: nodesOf(byParent.get(id) ?? []) }];
+    });
+    return sortNodes(nodes, place);
   };
-  const isOwnAncestor = (id: string): boolean => {
-    const seen = new Set<string>();
-    for (let at = parentOf(id); at !== undefined && nodes.has(at); at = parentOf(at)) {
-      if (at === id || seen.has(at)) return true;
-      seen.add(at);
-    }
-    return false;
-  };
-  const roots: Node[] = [];
-  for (const node of nodes.values()) {
-    const parent = nodes.get(parentOf(node.item.bronidentificatie) ?? '');
-    if (parent === undefined || isOwnAncestor(node.item.bronidentificatie)) roots.push(node);
-    else parent.children.push(node);
-  }
-  for (const node of nodes.values()) sortNodes(node.children, place);
-  return sortNodes(roots, place);
+  return [...nodesOf(byParent.get('') ?? []), ...nodesOf(items)];
 }
 
 const natural = new Intl.Collator('nl', { numeric: true });

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { processingHeaders } from '../../demo/demo-client.ts';
-import { uitvoerder } from '../../demo/example-data.ts';
+import { uitvoerder, voorbeeldActie } from '../../demo/example-data.ts';
 import type { TourNeeds } from '../../demo/run-demo.ts';
-import { voorbeeldActie } from '../../demo/tour/tour-log.ts';
 import { parseVerifierKey } from '../../lib/tlog/note.ts';
 import type { Config } from '../../settings/read-config.ts';
 import { checkRecord } from './check.ts';
@@ -22,7 +21,7 @@ export async function tourLog(needs: TourNeeds): Promise<void> {
     const headers = processingHeaders(uitvoerder);
     const logged = await client.call('POST', `${verwerkingenlog}/verwerkingsacties`, {
       as: 'applicatie',
-      body: { ...voorbeeldActie(), vertrouwelijkheid: 'normaal' },
+      body: { ...(await voorbeeldActie()), vertrouwelijkheid: 'normaal' },
     });
     const address = `${verwerkingenlog}/verwerkingsacties/${logged.body.actieId}`;
     const read = (path: string) => client.call('GET', address + path, { as: 'applicatie', headers });

@@ -21,66 +21,46 @@ function cell(value: Cell): string {
   return /[";\r\n,\t']|^\s|\s$/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
+type Columns = readonly (readonly [name: string, of: (item: Item) => Cell])[];
+
+const table = (items: readonly Item[], columns: Columns): string =>
+  csv(
+    columns.map(([name]) => name),
+    items.map((item) => columns.map(([, of]) => of(item))),
+  );
+
 /** @param addressOf full address of the page of an item */
 export function itemsCsv(items: readonly Item[], addressOf: (item: Item) => string): string {
-  return csv(
-    [
-      'soort',
-      'naam',
-      'datum',
-      'tijd',
-      'type',
-      'commissie',
-      'locatie',
-      'status',
-      'bestand',
-      'formaat',
-      'bytes',
-      'organisatie',
-      'identificatie',
-      'pagina',
-    ],
-    items.map((item) => {
-      const { resourceType, titel, datum, soort, gremiumnaam, kort, organisatiecode, bronidentificatie } = item;
-      return [
-        TYPE_NAMES[resourceType],
-        titel,
-        datum === null ? undefined : isoDay(datum),
-        datum !== null && resourceType === 'Vergadering' && hasTime(kort) ? time(datum) : undefined,
-        ...[
-          soort,
-          gremiumnaam,
-          textIn(kort, 'locatie'),
-          textIn(kort, 'vergaderstatus'),
-          textIn(kort, 'bestandsurl'),
-          textIn(kort, 'formaat'),
-        ],
-        typeof kort.omvang === 'number' ? kort.omvang : undefined,
-        organisatiecode,
-        bronidentificatie,
-        addressOf(item),
-      ];
-    }),
-  );
+  return table(items, [
+    ['soort', ({ resourceType }) => TYPE_NAMES[resourceType]],
+    ['naam', ({ titel }) => titel],
+    ['datum', ({ datum }) => datum && isoDay(datum)],
+    ['tijd', ({ datum, kort }) => (datum !== null && hasTime(kort) ? time(datum) : undefined)],
+    ['type', ({ soort }) => soort],
+    ['commissie', ({ gremiumnaam }) => gremiumnaam],
+    ['locatie', ({ kort }) => textIn(kort, 'locatie')],
+    ['status', ({ kort }) => textIn(kort, 'vergaderstatus')],
+    ['bestand', ({ kort }) => textIn(kort, 'bestandsurl')],
+    ['formaat', ({ kort }) => textIn(kort, 'formaat')],
+    ['bytes', ({ kort: { omvang } }) => (typeof omvang === 'number' ? omvang : undefined)],
+    ['organisatie', ({ organisatiecode }) => organisatiecode],
+    ['identificatie', ({ bronidentificatie }) => bronidentificatie],
+    ['pagina', addressOf],
+  ]);
 }
 
-/** The agenda of a meeting, in its order. */
+/** The agenda of a meeting. */
 export function agendaCsv(items: readonly Item[]): string {
   const isPlanned = hasPlannedNumbers(items);
   const yes = (value: unknown): string => (value === true ? 'ja' : '');
-  return csv(
-    ['nummer', 'naam', 'hoort bij', 'begin', 'besloten', 'hamerstuk', 'behandeld', 'identificatie'],
-    items.map((item) => {
-      const { kort, titel, bronidentificatie } = item;
-      return [
-        ...[
-          numberText(item, isPlanned),
-          titel,
-          textIn(kort, 'hoofd'),
-          textIn(kort, 'starttijd') ?? textIn(kort, 'geplandestarttijd'),
-        ],
-        ...[yes(kort.indicatiebesloten), yes(kort.indicatiehamerstuk), yes(kort.indicatiebehandeld), bronidentificatie],
-      ];
-    }),
-  );
+  return table(items, [
+    ['nummer', (item) => numberText(item, isPlanned)],
+    ['naam', ({ titel }) => titel],
+    ['hoort bij', ({ kort }) => textIn(kort, 'hoofd')],
+    ['begin', ({ kort }) => textIn(kort, 'starttijd') ?? textIn(kort, 'geplandestarttijd')],
+    ['besloten', ({ kort }) => yes(kort.indicatiebesloten)],
+    ['hamerstuk', ({ kort }) => yes(kort.indicatiehamerstuk)],
+    ['behandeld', ({ kort }) => yes(kort.indicatiebehandeld)],
+    ['identificatie', ({ bronidentificatie }) => bronidentificatie],
+  ]);
 }

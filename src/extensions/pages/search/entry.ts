@@ -6,10 +6,8 @@ import type { Resource, ResourceType } from '../../../raadsfeed/domain/resource.
 import { fold } from './fold.ts';
 
 /** A reference of a resource to another one. */
-export interface EntryReference {
-  readonly organisatiecode: string;
+interface EntryReference extends Resource {
   readonly resourceType: ResourceType;
-  readonly bronidentificatie: string;
   readonly rol: string;
 }
 
@@ -31,94 +29,95 @@ export interface Entry {
 /** Longest texts that the index keeps, in characters; the feed has the whole. */
 const TITLE = 500;
 const NAME = 200;
+const ADDRESS = 4000;
 const WORDS = 20_000;
 const REFERENCES = 500;
 
-export function toEntry(resourceType: ResourceType, resource: Resource, data: JsonObject): Entry {
-  if (resourceType === 'Vergadering') return meetingEntry(resource, data);
-  return resourceType === 'Agendapunt' ? itemEntry(resource, data) : documentEntry(resource, data);
-}
+/** Which members say what. */
+const MEMBERS = {
+  Vergadering: {
+    title: 'naam',
+    unnamed: 'Vergadering zonder naam',
+    soort: 'vergaderingstype',
+    about: ['locatie', 'vergaderingstype', 'vergaderstatus'],
+    text: ['vergadertoelichting'],
+  },
+  Agendapunt: {
+    title: 'agendapuntnaam',
+    unnamed: 'Agendapunt zonder naam',
+    soort: undefined,
+    about: ['tussenkop', 'locatie'],
+    text: ['omschrijving', 'overig'],
+  },
+  Informatieobject: {
+    title: 'titel',
+    unnamed: 'Document zonder titel',
+    soort: 'informatieobjecttype',
+    about: ['auteur', 'informatieobjecttype', 'bronorganisatie'],
+    text: ['omschrijving'],
+  },
+} as const;
 
-function meetingEntry({ organisatiecode }: Resource, data: JsonObject): Entry {
-  const body = isRecord(data.georganiseerddoorgremium) ? data.georganiseerddoorgremium : {};
+/** Texts that lists show, of any kind of resource. */
+const SHOWN = [
+  ...['aanvang', 'einde', 'geplandeaanvang', 'geplandeeinde', 'vergaderdatum', 'geplandedatum', 'vergaderstatus'],
+  ...['volgnummer', 'geplandvolgnummer', 'tussenkop', 'starttijd', 'eindtijd', 'geplandestarttijd', 'locatie'],
+  ...['formaat', 'datumingediend'],
+];
+const FLAGS = ['indicatiehamerstuk', 'indicatiebehandeld', 'indicatiebesloten'];
+
+export function toEntry(resourceType: ResourceType, { organisatiecode }: Resource, data: JsonObject): Entry {
+  const { title, unnamed, soort, about, text } = MEMBERS[resourceType];
+  const body = resourceType === 'Vergadering' ? objectIn(data, 'georganiseerddoorgremium') : {};
   const gremiumnaam = textOf(body.gremiumnaam, NAME);
-  const kort = pick(data, [
-    'aanvang',
-    'einde',
-    'geplandeaanvang',
-    'geplandeeinde',
-    'vergaderdatum',
-    'geplandedatum',
-    'locatie',
-    'vergaderstatus',
-  ]);
+  const references = referencesOf(resourceType, organisatiecode, data);
+  const first = references.find((reference) => reference.resourceType === 'Vergadering');
+  const ofDocument = first?.organisatiecode === organisatiecode ? first.bronidentificatie : undefined;
+  const values = (names: readonly string[]): unknown[] => names.map((name) => data[name]);
   return {
-    titel: textOf(data.naam, TITLE) ?? 'Vergadering zonder naam',
-    datum: meetingDate(data),
-    soort: textOf(data.vergaderingstype, NAME),
-    vergadering: undefined,
+    titel: textOf(data[title], TITLE) ?? unnamed,
+    datum:
+      resourceType === 'Vergadering'
+        ? meetingDate(data)
+        : (momentOf(data.starttijd) ?? momentOf(data.geplandestarttijd) ?? momentOf(data.datumingediend)),
+    soort: soort && textOf(data[soort], NAME),
+    vergadering: {
+      Vergadering: undefined,
+      Agendapunt: textOf(objectIn(data, 'vergadering').bronidentificatie, TITLE),
+      Informatieobject: ofDocument,
+    }[resourceType],
     gremium: textOf(body.gremiumidentificatie, NAME),
     gremiumnaam,
-    kort,
-    words: words(
-      [data.naam],
-      [gremiumnaam, data.locatie, data.vergaderingstype, data.vergaderstatus],
-      [data.vergadertoelichting],
-    ),
-    references: referencesOf(organisatiecode, 'Vergadering', [data.hoofdvergadering], 'hoofdvergadering'),
+    kort: withoutUndefined({
+      ...Object.fromEntries(SHOWN.map((name) => [name, textOf(data[name], NAME)])),
+      ...Object.fromEntries(FLAGS.map((name) => [name, data[name] === true || undefined])),
+      hoofd: textOf(objectIn(data, 'hoofdagendapunt').bronidentificatie, TITLE),
+      omschrijving: resourceType === 'Agendapunt' ? textOf(data.omschrijving, 300) : undefined,
+      bestandsurl: addressOf(data.bestandsurl),
+      omvang: Number.isSafeInteger(data.omvang) ? data.omvang : undefined,
+    }),
+    words: [wordsOf([data[title]]), wordsOf([gremiumnaam, ...values(about)]), wordsOf(values(text))],
+    references,
   };
 }
 
-function itemEntry(_resource: Resource, data: JsonObject): Entry {
-  const parent = isRecord(data.hoofdagendapunt) ? textOf(data.hoofdagendapunt.bronidentificatie, TITLE) : undefined;
-  const members = [
-    'volgnummer',
-    'geplandvolgnummer',
-    'tussenkop',
-    'starttijd',
-    'eindtijd',
-    'geplandestarttijd',
-    'locatie',
+function referencesOf(resourceType: ResourceType, own: string, data: JsonObject): EntryReference[] {
+  const read = (to: ResourceType, references: unknown, rol = ''): EntryReference[] =>
+    (Array.isArray(references) ? references : []).slice(0, REFERENCES).flatMap((reference: unknown) => {
+      const bronidentificatie = isRecord(reference) ? textOf(reference.bronidentificatie, ADDRESS) : undefined;
+      if (!isRecord(reference) || bronidentificatie === undefined) return [];
+      const code =
+        typeof reference.organisatiecode === 'string' ? normaliseOrganisatiecode(reference.organisatiecode) : own;
+      return code === undefined ? [] : [{ organisatiecode: code, resourceType: to, bronidentificatie, rol }];
+    });
+  if (resourceType === 'Agendapunt') return [];
+  if (resourceType === 'Vergadering') return read('Vergadering', [data.hoofdvergadering], 'hoofdvergadering');
+  const related = objectIn(data, 'gerelateerdinformatieobject');
+  return [
+    ...read('Vergadering', data.vergaderingen),
+    ...read('Agendapunt', data.agendapunten),
+    ...read('Informatieobject', [related.informatieobject], textOf(related.rol, NAME)),
   ];
-  const flags = ['indicatiehamerstuk', 'indicatiebehandeld', 'indicatiebesloten'].filter((name) => data[name] === true);
-  return {
-    titel: textOf(data.agendapuntnaam, TITLE) ?? 'Agendapunt zonder naam',
-    datum: momentOf(data.starttijd) ?? momentOf(data.geplandestarttijd),
-    soort: undefined,
-    vergadering: isRecord(data.vergadering) ? textOf(data.vergadering.bronidentificatie, TITLE) : undefined,
-    ...{ gremium: undefined, gremiumnaam: undefined },
-    kort: {
-      ...pick(data, members),
-      ...Object.fromEntries(flags.map((flag) => [flag, true])),
-      ...(parent === undefined ? {} : { hoofd: parent }),
-      ...(textOf(data.omschrijving, 300) === undefined ? {} : { omschrijving: textOf(data.omschrijving, 300) }),
-    },
-    words: words([data.agendapuntnaam], [data.tussenkop, data.locatie], [data.omschrijving, data.overig]),
-    references: [],
-  };
-}
-
-function documentEntry({ organisatiecode }: Resource, data: JsonObject): Entry {
-  const related = isRecord(data.gerelateerdinformatieobject) ? data.gerelateerdinformatieobject : {};
-  const meetings = referencesOf(organisatiecode, 'Vergadering', data.vergaderingen, '');
-  const [first] = meetings;
-  return {
-    titel: textOf(data.titel, TITLE) ?? 'Document zonder titel',
-    datum: momentOf(data.datumingediend),
-    soort: textOf(data.informatieobjecttype, NAME),
-    vergadering: first?.organisatiecode === organisatiecode ? first.bronidentificatie : undefined,
-    ...{ gremium: undefined, gremiumnaam: undefined },
-    kort: {
-      ...pick(data, ['bestandsurl', 'formaat', 'datumingediend']),
-      ...(Number.isSafeInteger(data.omvang) ? { omvang: data.omvang } : {}),
-    },
-    words: words([data.titel], [data.auteur, data.informatieobjecttype, data.bronorganisatie], [data.omschrijving]),
-    references: [
-      ...meetings,
-      ...referencesOf(organisatiecode, 'Agendapunt', data.agendapunten, ''),
-      ...referencesOf(organisatiecode, 'Informatieobject', [related.informatieobject], textOf(related.rol, NAME) ?? ''),
-    ],
-  };
 }
 
 /** When a meeting is: as it went, else as it was planned. */
@@ -137,6 +136,11 @@ function momentOf(value: unknown): string | undefined {
     : date.toISOString();
 }
 
+const objectIn = (data: JsonObject, name: string): JsonObject => (isRecord(data[name]) ? data[name] : {});
+
+const withoutUndefined = (members: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+
 /** Text that can be kept: not empty, without the character that Postgres refuses. */
 function textOf(value: unknown, length: number): string | undefined {
   if (typeof value !== 'string') return undefined;
@@ -144,34 +148,17 @@ function textOf(value: unknown, length: number): string | undefined {
   return text === '' ? undefined : text;
 }
 
-function pick(data: JsonObject, names: readonly string[]): JsonObject {
-  return Object.fromEntries(
-    names.flatMap((name) => {
-      // An address is kept whole or not at all.
-      const text = textOf(data[name], name === 'bestandsurl' ? 4000 : NAME);
-      return text === undefined || (name === 'bestandsurl' && text.length >= 4000) ? [] : [[name, text]];
-    }),
+/** An address is kept whole or not at all. */
+function addressOf(value: unknown): string | undefined {
+  const text = textOf(value, ADDRESS);
+  return text !== undefined && text.length < ADDRESS ? text : undefined;
+}
+
+function wordsOf(values: readonly unknown[]): string {
+  return fold(
+    values
+      .flatMap((value) => textOf(value, WORDS) ?? [])
+      .join(' ')
+      .slice(0, WORDS),
   );
-}
-
-function words(title: readonly unknown[], about: readonly unknown[], text: readonly unknown[]): Entry['words'] {
-  const joined = (values: readonly unknown[]): string =>
-    fold(
-      values
-        .flatMap((value) => textOf(value, WORDS) ?? [])
-        .join(' ')
-        .slice(0, WORDS),
-    );
-  return [joined(title), joined(about), joined(text)];
-}
-
-function referencesOf(own: string, resourceType: ResourceType, references: unknown, rol: string): EntryReference[] {
-  if (!Array.isArray(references)) return [];
-  return references.slice(0, REFERENCES).flatMap((reference: unknown) => {
-    const bronidentificatie = isRecord(reference) ? textOf(reference.bronidentificatie, 4000) : undefined;
-    if (!isRecord(reference) || bronidentificatie === undefined) return [];
-    const code =
-      typeof reference.organisatiecode === 'string' ? normaliseOrganisatiecode(reference.organisatiecode) : own;
-    return code === undefined ? [] : [{ organisatiecode: code, resourceType, bronidentificatie, rol }];
-  });
 }
