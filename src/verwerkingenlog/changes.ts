@@ -8,7 +8,7 @@ import type pg from 'pg';
 import type { Pool } from '../database/pool.ts';
 import { type Db, transaction } from '../database/transaction.ts';
 import { Problem } from '../lib/problem.ts';
-import type { OneAtATime } from '../lib/scheduling.ts';
+import { createSemaphore, type OneAtATime } from '../lib/scheduling.ts';
 import { LARGE_OBJECTS } from './append.ts';
 import { TooManyObjectsError, type Versie } from './domain/verwerkingsactie.ts';
 import { unknownActivityProblem, verwerkingenlogProblems } from './problems.ts';
@@ -56,10 +56,12 @@ export interface ActieChange {
 
 /** An action rarely moves to another processing between the read and the locks; each try locks what the last read found. */
 const CHANGE_TRIES = 5;
-/** How long a change waits in all for another instance (milliseconds), and how often it tries. */
+/** How long a change waits in all for another instance, or for a connection (milliseconds), and how often it tries. */
 const MAX_WAIT_MS = 10_000;
 const RETRY_MS = 40;
-/** Changes of one client that may wait, for each that may be under way. */
+/** The part of the connections that the changes of one client may use. */
+const CLIENT_SHARE = 0.75;
+/** Changes that may wait for a connection, for each that there is. */
 const WAITING_PER_CONNECTION = 100;
 
 /**
@@ -121,16 +123,22 @@ export function createSerialChanges(
   { config }: Pick<LogNeeds, 'config'>,
   large: OneAtATime,
 ): SerialChanges {
-  const acquireLock = createLocks({ maxHolders: 1, maxWaiting: config.verwerkingenlog.changesWaiting });
-  const share = shareOf(pool);
-  const acquireShare = createLocks({ maxHolders: share, maxWaiting: share * WAITING_PER_CONNECTION });
+  const acquireLock = createLocks(config.verwerkingenlog.changesWaiting);
+  const { max } = pool.options;
+  const connections = createSemaphore({
+    maxBytes: max,
+    clientShare: CLIENT_SHARE,
+    maxWaiting: max * WAITING_PER_CONNECTION,
+    waitMs: MAX_WAIT_MS,
+    full: busy,
+  });
 
   async function withinShare<T>(client: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    const release = await acquireShare(client, signal);
+    const permit = await connections.acquire({ bytes: 1, client }, signal);
     try {
       return await work();
     } finally {
-      release();
+      permit.release();
     }
   }
 
@@ -138,12 +146,8 @@ export function createSerialChanges(
     read: ({ client, signal }, work) => withinShare(client, signal, () => work(pool)),
     async run({ names, client, signal, isLarge = false }, work) {
       // Nothing comes back when another instance holds one of the locks.
-      const attempt = async () => {
-        if (signal.aborted) throw busy();
-        return transaction(pool, async (db) =>
-          (await tryLockChanges(db, names)) ? { result: await work(db) } : undefined,
-        );
-      };
+      const attempt = () =>
+        transaction(pool, async (db) => ((await tryLockChanges(db, names)) ? { result: await work(db) } : undefined));
       const releases: (() => void)[] = [];
       try {
         // In one order, so that no two wait for each other.
@@ -152,7 +156,7 @@ export function createSerialChanges(
         do {
           const done = await withinShare(client, signal, () => (isLarge ? large.run(client, attempt) : attempt()));
           if (done !== undefined) return done.result;
-          await delay(RETRY_MS * (0.5 + Math.random()));
+          await delay(RETRY_MS * (0.5 + Math.random()), undefined, { signal });
         } while (performance.now() < until);
         throw busy();
       } finally {
@@ -162,49 +166,34 @@ export function createSerialChanges(
   };
 }
 
-/** The connections that one client may use. */
-function shareOf({ options: { max } }: Pool): number {
-  return Math.max(1, max - Math.max(1, Math.floor(max / 4)));
-}
-
-interface Lock {
-  holders: number;
-  /** Those that wait for it, the first one first. */
-  readonly waiting: (() => void)[];
-}
-
-/** Locks by name, each with at most so many holders, handed on in the order in which they were asked for. */
-function createLocks({ maxHolders, maxWaiting }: { readonly maxHolders: number; readonly maxWaiting: number }) {
-  const locks = new Map<string, Lock>();
-
-  function wait(waiting: (() => void)[], signal: AbortSignal): Promise<void> {
-    if (signal.aborted || waiting.length >= maxWaiting) return Promise.reject(busy());
-    return new Promise((resolve, reject) => {
-      const acquired = (): void => {
-        signal.removeEventListener('abort', giveUp);
-        resolve();
-      };
-      const giveUp = (): void => {
-        waiting.splice(waiting.indexOf(acquired), 1);
-        reject(busy());
-      };
-      waiting.push(acquired);
-      signal.addEventListener('abort', giveUp, { once: true });
-    });
-  }
-
-  /** @returns releases the lock; call it once */
-  return async (name: string, signal: AbortSignal): Promise<() => void> => {
-    const lock = locks.get(name) ?? { holders: 0, waiting: [] };
+/** Locks by name, handed on in the order in which they were asked for. @returns releases the lock; call it once */
+function createLocks(maxWaiting: number): (name: string, signal: AbortSignal) => Promise<() => void> {
+  const locks = new Map<string, { users: number; last: Promise<void> }>();
+  return async (name, signal) => {
+    const lock = locks.get(name) ?? { users: 0, last: Promise.resolve() };
+    if (lock.users > maxWaiting) throw busy();
     locks.set(name, lock);
-    if (lock.holders < maxHolders) lock.holders += 1;
-    else await wait(lock.waiting, signal);
-    return () => {
-      const next = lock.waiting.shift();
-      if (next !== undefined) return next();
-      lock.holders -= 1;
-      if (lock.holders === 0) locks.delete(name);
+    lock.users += 1;
+    const before = lock.last;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    lock.last = before.then(() => promise);
+    const release = (): void => {
+      resolve();
+      lock.users -= 1;
+      if (lock.users === 0) locks.delete(name);
     };
+    const { promise: acquired, resolve: acquire, reject } = Promise.withResolvers<() => void>();
+    const giveUp = (): void => {
+      release();
+      reject(signal.reason);
+    };
+    if (signal.aborted) giveUp();
+    signal.addEventListener('abort', giveUp, { once: true });
+    void before.then(() => {
+      signal.removeEventListener('abort', giveUp);
+      acquire(release);
+    });
+    return await acquired;
   };
 }
 

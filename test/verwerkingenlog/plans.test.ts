@@ -4,12 +4,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Db } from '../../src/database/transaction.ts';
 import { GEEN_AANROEP } from '../../src/verwerkingenlog/domain/verwerkingsactie.ts';
-import {
-  lastObjectNumber,
-  patchVerwerking,
-  readCategorieen,
-  removeLocations,
-} from '../../src/verwerkingenlog/store/changes.ts';
+import { lastObjectNumber, patchActies, readActies, removeLocations } from '../../src/verwerkingenlog/store/changes.ts';
 import { countLocations, findLocations, readVersionsAt } from '../../src/verwerkingenlog/store/find.ts';
 import { readIdempotency } from '../../src/verwerkingenlog/store/idempotency.ts';
 import {
@@ -120,7 +115,7 @@ it.each<[string, (db: Db) => Promise<unknown>, RegExp[]]>([
   ['the history', (db) => readHistory(db, ACTIE), VERSION],
   ['the highest number of an object', (db) => lastObjectNumber(db, ACTIE), VERSION],
   ['an idempotency key', (db) => readIdempotency(db, ID), [/^idempotency_keys_pkey$/]],
-  ['the actions of a processing', (db) => readCategorieen(db, ID, { withLdv: false }), PROCESSING],
+  ['the actions of a processing', (db) => readActies(db, ID, { withLdv: false }), PROCESSING],
 ])('%s is read by its index', async (_title, ask, indexes) => {
   for (const scans of await plansOf(ask)) {
     expect(scans.length).toBeGreaterThan(0);
@@ -158,7 +153,7 @@ it('changes a processing, and removes persons, by index too', async () => {
   // As `preferIndexes` has it for the transaction of a change.
   await client.query('set enable_seqscan = off');
   const patch = await plansOf((db) =>
-    patchVerwerking(db, ID, { bewaartermijn: 'P1Y', withLdv: true }, NOW, {
+    patchActies(db, [{ actieId: ACTIE, categorie: 'normaal', objects: 1 }], { bewaartermijn: 'P1Y' }, NOW, {
       door: 't',
       verzoekId: 't',
     }),
@@ -224,8 +219,8 @@ it('looks up each action of a processing a few times for a change, however many 
       [ID, actions],
     );
     const before = await lookups();
-    const change = { bewaartermijn: 'P1Y', withLdv: false };
-    await patchVerwerking(client, ID, change, NOW, { door: 't', verzoekId: 't' });
+    const acties = await readActies(client, ID, { withLdv: false });
+    await patchActies(client, acties, { bewaartermijn: 'P1Y' }, NOW, { door: 't', verzoekId: 't' });
     expect((await lookups()) - before).toBeLessThan(8 * actions);
     const { rows } = await client.query('select count(*)::integer as n from verwerkingenlog.versies where versie = 2');
     expect(rows).toEqual([{ n: actions }]);

@@ -15,7 +15,7 @@ import {
   termFaults,
 } from '../domain/read-actie.ts';
 import { type Actie, ended, replaced } from '../domain/verwerkingsactie.ts';
-import { lockOfVerwerking, patchVerwerking, readCategorieen } from '../store/changes.ts';
+import { lockOfVerwerking, patchActies, readActies } from '../store/changes.ts';
 import {
   actieAnswer,
   allow,
@@ -134,24 +134,19 @@ export function patchVerwerkingsacties(app: FastifyInstance, needs: RouteNeeds):
     const writer = needs.proof('verwerkingen');
     const proof = writer === undefined ? undefined : { writer, keys: needs.log.keys };
     const withLdv = callerOf(request).scopes.has('update:confidential');
-    await needs.log.changes.run(
-      { names, client: callerOf(request).subject, signal: requestClosedSignal(reply) },
-      async (db) => {
-        const touched = await readCategorieen(db, verwerkingId, { withLdv });
-        if (touched.length === 0) throw unknownVerwerkingsactie('verwerkingId');
-        const handeling = vertrouwelijkheid === undefined ? 'bewaartermijn' : 'vertrouwelijkheid';
-        allow(request, handeling, touched);
-        // Appending takes no lock: an action that was added since is judged too, and nothing changes when that one may not.
-        const changed = await patchVerwerking(
-          db,
-          verwerkingId,
-          { vertrouwelijkheid, bewaartermijn, withLdv, proof, forward },
-          clock.now(),
-          auteurOf(request),
-        );
-        allow(request, handeling, changed);
-      },
-    );
+    const change = { names, client: callerOf(request).subject, signal: requestClosedSignal(reply) };
+    await needs.log.changes.run(change, async (db) => {
+      // What is appended after this is not touched.
+      const acties = await readActies(db, verwerkingId, { withLdv });
+      if (acties.length === 0) throw unknownVerwerkingsactie('verwerkingId');
+      allow(
+        request,
+        vertrouwelijkheid === undefined ? 'bewaartermijn' : 'vertrouwelijkheid',
+        acties.map(({ categorie }) => categorie),
+      );
+      const patch = { vertrouwelijkheid, bewaartermijn, proof, forward };
+      await patchActies(db, acties, patch, clock.now(), auteurOf(request));
+    });
     return reply.code(204).send();
   });
 }

@@ -3,7 +3,7 @@
 import { type Db, lock, tryLock } from '../../database/transaction.ts';
 import type { ForwardPolicy } from '../../seams/processing-log.ts';
 import type { ProofWriter } from '../../seams/proof-log.ts';
-import { type Categorie, categorieOf, categorieVan } from '../domain/access.ts';
+import { type Categorie, categorieVan } from '../domain/access.ts';
 import type { IdentityKeys } from '../domain/identity-keys.ts';
 import { proofRecordOf } from '../domain/proof-parts.ts';
 import { type Auteur, moment, type Versie, type Vertrouwelijkheid } from '../domain/verwerkingsactie.ts';
@@ -89,38 +89,39 @@ export async function lastObjectNumber(db: Db, actieId: string): Promise<number>
   return rows[0]?.last ?? 0;
 }
 
-/**
- * The current versions of a processing's actions that are not deleted: `$1` is the processing.
- * @param withLdv parameter that says whether lines of LDV count. Their clients choose the processing, which is their trace: they must
- *   not choose what a change of somebody else's processing touches
- * @param more a further condition on `v`
- */
-const currentOf = (withLdv: string, more = ''): string => `
-  with huidig as materialized (
-    select v.* from verwerkingenlog.versies v
-    where v.verwerking_id = $1::uuid and not v.vervallen and (${withLdv}::boolean or v.ldv is null)${more}
-      -- Compared with a number, each is looked up by the primary key: an anti-join would read the whole log.
-      and v.versie = (select max(w.versie) from verwerkingenlog.versies w where w.actie_id = v.actie_id)
-  )`;
+/** A current action of a processing. */
+export interface ActieOfVerwerking {
+  readonly actieId: string;
+  readonly categorie: Categorie;
+  readonly objects: number;
+}
 
-/** The categories of the actions of a processing; empty when it is unknown or all of it was deleted. */
-export async function readCategorieen(
+/**
+ * The actions of a processing that are not deleted; empty when it is unknown.
+ * @param withLdv whether lines of LDV count. Their clients choose the processing, which is their trace: they must not choose what a change
+ *   of somebody else's processing touches
+ */
+export async function readActies(
   db: Db,
   verwerkingId: string,
   { withLdv }: { readonly withLdv: boolean },
-): Promise<Categorie[]> {
-  const { rows } = await db.query<{ categorie: number }>(
-    `${currentOf('$2')} select distinct verwerkingenlog.categorie(vertrouwelijkheid, ooit_vertrouwelijk) as categorie from huidig`,
+): Promise<ActieOfVerwerking[]> {
+  const { rows } = await db.query<Omit<ActieOfVerwerking, 'categorie'> & { categorie: number }>(
+    `select v.actie_id as "actieId", verwerkingenlog.categorie(v.vertrouwelijkheid, v.ooit_vertrouwelijk) as categorie,
+       json_array_length(v.objecten) as objects
+     from verwerkingenlog.versies v
+     where v.verwerking_id = $1::uuid and not v.vervallen and ($2::boolean or v.ldv is null)
+       -- Compared with a number, each is looked up by the primary key: an anti-join would read the whole log.
+       and v.versie = (select max(w.versie) from verwerkingenlog.versies w where w.actie_id = v.actie_id)
+     order by v.actie_id`,
     [verwerkingId, withLdv],
   );
-  return rows.map(({ categorie }) => categorieVan(categorie));
+  return rows.map((row) => ({ ...row, categorie: categorieVan(row.categorie) }));
 }
 
 interface VerwerkingChange {
   readonly vertrouwelijkheid?: Vertrouwelijkheid | undefined;
   readonly bewaartermijn?: string | undefined;
-  /** Whether lines of LDV change too. */
-  readonly withLdv: boolean;
   /** What is forwarded to another logbook. */
   readonly forward?: ForwardPolicy;
   /** The proof log of processing, when there is one. */
@@ -131,52 +132,29 @@ interface VerwerkingChange {
 const PATCH_ACTIONS = 500;
 const PATCH_OBJECTS = 10_000;
 
-/**
- * Gives every current action of a processing a new version. Hold the lock of the processing.
- * @returns the categories that the changed actions had: an action may have been added since they were read
- */
-export async function patchVerwerking(
+/** Gives each of these actions of a processing a new version. Hold the lock of the processing since they were read. */
+export async function patchActies(
   db: Db,
-  verwerkingId: string,
+  acties: readonly ActieOfVerwerking[],
   change: VerwerkingChange,
   now: Date,
   auteur: Auteur,
-): Promise<Categorie[]> {
+): Promise<void> {
   await preferIndexes(db);
-  const found = new Set<Categorie>();
-  const done = new Set<string>();
-  for (;;) {
-    // Until nothing was added meanwhile: appending takes no lock.
-    const added = (await readActies(db, verwerkingId, change)).filter(({ actieId }) => !done.has(actieId));
-    if (added.length === 0) return [...found];
-    for (const ids of batchesOf(added)) {
-      const next: NextVersie[] = [];
-      for (const current of await readCurrentOf(db, verwerkingId, change, ids)) {
-        found.add(categorieOf(current));
-        next.push(await nextOf(current, change, now, auteur));
-      }
-      await replaceVersies(db, next, change.forward);
-      for (const id of ids) done.add(id);
-    }
+  for (const ids of batchesOf(acties)) {
+    const { rows } = await db.query<VersieRow>(
+      `select distinct on (v.actie_id) ${SELECT_VERSIE}, v.objecten from verwerkingenlog.versies v
+       where v.actie_id = any($1::uuid[]) order by v.actie_id, v.versie desc`,
+      [ids],
+    );
+    const next: NextVersie[] = [];
+    for (const row of rows) next.push(await nextOf(fromRow(row), change, now, auteur));
+    await replaceVersies(db, next, change.forward);
   }
 }
 
-interface SizedActie {
-  readonly actieId: string;
-  readonly objects: number;
-}
-
-/** The actions of a processing. Read as a whole: each read looks up the newest version of every one of them. */
-async function readActies(db: Db, verwerkingId: string, { withLdv }: VerwerkingChange): Promise<SizedActie[]> {
-  const { rows } = await db.query<SizedActie & Record<string, unknown>>(
-    `${currentOf('$2')} select actie_id as "actieId", json_array_length(objecten) as objects from huidig order by actie_id`,
-    [verwerkingId, withLdv],
-  );
-  return rows;
-}
-
 /** Actions to be changed together. */
-function* batchesOf(acties: readonly SizedActie[]): Generator<readonly string[]> {
+function* batchesOf(acties: readonly ActieOfVerwerking[]): Generator<readonly string[]> {
   let ids: string[] = [];
   let objects = 0;
   for (const actie of acties) {
@@ -188,19 +166,6 @@ function* batchesOf(acties: readonly SizedActie[]): Generator<readonly string[]>
     objects += actie.objects;
   }
   yield ids;
-}
-
-async function readCurrentOf(
-  db: Db,
-  verwerkingId: string,
-  { withLdv }: VerwerkingChange,
-  ids: readonly string[],
-): Promise<StoredVersie[]> {
-  const { rows } = await db.query<VersieRow>(
-    `${currentOf('$2', ' and v.actie_id = any($3::uuid[])')} select ${SELECT_VERSIE}, v.objecten from huidig v`,
-    [verwerkingId, withLdv, ids],
-  );
-  return rows.map(fromRow);
 }
 
 /** The version that a change makes of the current one, sealed where the proof log is on. */
