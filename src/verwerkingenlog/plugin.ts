@@ -9,7 +9,6 @@ import type { ProblemStyle } from '../plugins/problem-reply.ts';
 import { mount, mountAddress } from '../plugins/requests.ts';
 import { verwerkingenlogProblems } from './problems.ts';
 import { createLoggedRead } from './processing-log.ts';
-import { proofRoutes } from './routes/proofs-of-actions.ts';
 import { getVerwerkingsactie, getVerwerkingsacties, getVerwerkteObjecten } from './routes/read-verwerkingsacties.ts';
 import type { RouteNeeds } from './routes/request-reply.ts';
 import { verwerkingsactiviteiten } from './routes/verwerkingsactiviteiten.ts';
@@ -28,7 +27,6 @@ const ROUTES = [
   getVerwerkingsactie,
   changeVerwerkingsactie,
   getVerwerkteObjecten,
-  proofRoutes,
   verwerkingsactiviteiten,
 ];
 

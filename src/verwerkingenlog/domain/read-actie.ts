@@ -17,13 +17,9 @@ export type ActieBody = components['schemas']['VerwerkingsactieInvoer'];
 type ReplacingBody = components['schemas']['VerwerkingsactieVolledig'];
 type ObjectBody = components['schemas']['VerwerktObjectInvoer'];
 
-/** Reads a body that the contract accepts, and names the faults that a contract cannot express. */
-export function readActie(
-  body: ActieBody,
-  options: { readonly checkBsn: boolean },
-): { actie: Actie; faults: InvalidParam[] } {
-  const tijdstip = toUtc(body.tijdstip);
-  const actie: Actie = {
+/** Reads a body that the contract accepts and that has none of `actieFaults`. */
+export function readActie(body: ActieBody): Actie {
+  return {
     actieNaam: body.actieNaam ?? null,
     handelingNaam: body.handelingNaam ?? null,
     verwerkingNaam: body.verwerkingNaam ?? null,
@@ -41,16 +37,10 @@ export function readActie(
     verwerkingsactiviteitIdAfnemer: body.verwerkingsactiviteitIdAfnemer?.toLowerCase() ?? null,
     verwerkingsactiviteitUrlAfnemer: body.verwerkingsactiviteitUrlAfnemer ?? null,
     verwerkingIdAfnemer: body.verwerkingIdAfnemer?.toLowerCase() ?? null,
-    tijdstip: tijdstip ?? '',
+    tijdstip: toUtc(body.tijdstip) ?? '',
     tijdstipOffset: offsetOf(body.tijdstip),
     verwerkteObjecten: body.verwerkteObjecten.map(readObject),
   };
-  const faults = [
-    ...textFaults(body, options),
-    ...momentFaults(tijdstip),
-    ...termFaults(body.bewaartermijn, new Date(tijdstip ?? 0)),
-  ];
-  return { actie, faults };
 }
 
 /** The members of an action that a body gives. */
@@ -103,34 +93,19 @@ function readObject(object: ObjectBody): VerwerktObject {
   };
 }
 
-const NO_BSN = { code: 'bsn', reason: 'is geen burgerservicenummer (elfproef)' };
-
-interface FaultOptions {
-  readonly checkBsn: boolean;
-}
-
 /** The faults of a body that a contract cannot express. The body may be anything; members of the wrong type are skipped. */
-export function actieFaults(body: unknown, options: FaultOptions): InvalidParam[] {
+export function actieFaults(body: unknown, { checkBsn }: { readonly checkBsn: boolean }): InvalidParam[] {
   if (!isRecord(body)) return [];
   const { tijdstip, bewaartermijn } = body;
   const utc = typeof tijdstip === 'string' ? toUtc(tijdstip) : undefined;
-  return [
-    ...textFaults(body, options),
-    ...(typeof tijdstip === 'string' ? momentFaults(utc) : []),
+  const faults = [
+    ...illFormedTexts(body),
+    ...(checkBsn ? bsnFaults(body) : []),
     ...termFaults(bewaartermijn, new Date(utc ?? 0)),
   ];
-}
-
-/** Faults in texts: half surrogate pairs, and numbers that are no citizen service number. */
-function textFaults(body: Identified, { checkBsn }: FaultOptions): InvalidParam[] {
-  const faults = illFormedTexts(body);
-  return checkBsn ? [...faults, ...bsnFaults(body)] : faults;
-}
-
-/** @param utc what `toUtc` made of the body's `tijdstip` */
-function momentFaults(utc: string | undefined): InvalidParam[] {
-  if (utc !== undefined) return [];
-  return [{ name: 'tijdstip', code: 'range', reason: 'moet in UTC in de jaren 1 tot en met 9999 liggen' }];
+  if (typeof tijdstip === 'string' && utc === undefined)
+    faults.push({ name: 'tijdstip', code: 'range', reason: 'moet in UTC in de jaren 1 tot en met 9999 liggen' });
+  return faults;
 }
 
 /**
@@ -152,26 +127,15 @@ export function termFaults(bewaartermijn: unknown, at: Date): InvalidParam[] {
   return [{ name: 'bewaartermijn', code: 'range', reason: `moet langer dan niets zijn, en hoogstens ${LONGEST_TERM}` }];
 }
 
-/** The members of a body that identify persons, of any type. */
-interface Identified {
-  readonly soortAfnemerId?: unknown;
-  readonly afnemerId?: unknown;
-  readonly verwerkteObjecten?: unknown;
-}
-
-function bsnFaults({ soortAfnemerId, afnemerId, verwerkteObjecten }: Identified): InvalidParam[] {
-  const faults: InvalidParam[] = [];
-  if (isWrong(soortAfnemerId, afnemerId)) faults.push({ name: 'afnemerId', ...NO_BSN });
-  for (const [i, object] of (Array.isArray(verwerkteObjecten) ? verwerkteObjecten : []).entries()) {
-    if (isRecord(object) && isWrong(object.soortObjectId, object.objectId)) {
-      faults.push({ name: `verwerkteObjecten.${i}.objectId`, ...NO_BSN });
-    }
-  }
-  return faults;
-}
-
-function isWrong(kind: unknown, id: unknown): boolean {
-  return isBsnKind(kind) && typeof id === 'string' && !isBsn(bsnDigits(id) ?? id);
+function bsnFaults({ soortAfnemerId, afnemerId, verwerkteObjecten }: Record<string, unknown>): InvalidParam[] {
+  const persons = (Array.isArray(verwerkteObjecten) ? verwerkteObjecten : []).map((object, i) => ({
+    name: `verwerkteObjecten.${i}.objectId`,
+    kind: Object(object).soortObjectId,
+    id: Object(object).objectId,
+  }));
+  return [{ name: 'afnemerId', kind: soortAfnemerId, id: afnemerId }, ...persons]
+    .filter(({ kind, id }) => isBsnKind(kind) && typeof id === 'string' && !isBsn(bsnDigits(id) ?? id))
+    .map(({ name }) => ({ name, code: 'bsn', reason: 'is geen burgerservicenummer (elfproef)' }));
 }
 
 /** Read-only members: in a request they are skipped, and can be anything of any depth. No other member has these names. */
@@ -184,33 +148,13 @@ const MAX_DEPTH = 16;
  * Names every text with half a surrogate pair: JSON can write it (`\ud800`), UTF-8 cannot, and the database would store something that it
  * cannot read.
  */
-export function illFormedTexts(value: unknown): InvalidParam[] {
-  return isWellFormed(value, MAX_DEPTH) ? [] : findIllFormed(value, []);
-}
-
-/** True for nearly every body, so it is asked first: it keeps no paths. */
-function isWellFormed(value: unknown, depth: number): boolean {
-  if (typeof value === 'string') return value.isWellFormed();
-  if (!isObjectOrArray(value) || depth === 0) return true;
-  if (Array.isArray(value)) return value.every((part) => isWellFormed(part, depth - 1));
-  return Object.keys(value).every((name) => READ_ONLY.has(name) || isWellFormed(value[name], depth - 1));
-}
-
-function isObjectOrArray(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
-}
-
-function findIllFormed(value: unknown, path: readonly string[]): InvalidParam[] {
-  if (typeof value === 'string') {
-    if (value.isWellFormed()) return [];
-    return [{ name: path.join('.'), code: 'unicode', reason: 'is geen geldige Unicode-tekst' }];
-  }
-  if (!isObjectOrArray(value) || path.length === MAX_DEPTH) return [];
-  return membersOf(value).flatMap(([key, part]) => findIllFormed(part, [...path, key]));
-}
-
-function membersOf(value: object): [string, unknown][] {
-  return Object.entries(value).filter(([name]) => !READ_ONLY.has(name));
+export function illFormedTexts(value: unknown, name = '', depth = 0): InvalidParam[] {
+  if (typeof value === 'string')
+    return value.isWellFormed() ? [] : [{ name, code: 'unicode', reason: 'is geen geldige Unicode-tekst' }];
+  if (typeof value !== 'object' || value === null || depth === MAX_DEPTH) return [];
+  return Object.entries(value).flatMap(([key, part]) =>
+    part === null || READ_ONLY.has(key) ? [] : illFormedTexts(part, name === '' ? key : `${name}.${key}`, depth + 1),
+  );
 }
 
 const WEIGHTS = [9, 8, 7, 6, 5, 4, 3, 2, -1];

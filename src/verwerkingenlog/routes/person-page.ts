@@ -68,7 +68,7 @@ function onlyPerson(versie: Versie, person: PersonQuery): Versie {
 export type PersonQuery = operations['getVerwerkteObjecten']['parameters']['query'];
 
 /** A person whom a query may name, in full or in part. */
-type AskedPerson = NonNullable<operations['getVerwerktObject']['parameters']['query']>;
+export type AskedPerson = NonNullable<operations['getVerwerktObject']['parameters']['query']>;
 
 /**
  * The objects that a caller may see. With `read:restricted` alone these are the objects of the person whom the caller names in full. With

@@ -1,14 +1,24 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { operations } from '../../contracts/verwerkingenlog.ts';
-import { type InvalidParam, Problem } from '../../lib/problem.ts';
+import type { Db } from '../../database/transaction.ts';
+import { Problem } from '../../lib/problem.ts';
 import { callerOf } from '../../plugins/auth.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import { type Categorie, categorieOf } from '../domain/access.ts';
 import { personKey } from '../domain/identity-keys.ts';
+import { AANVULLEND, BASIS, objectPart } from '../domain/proof-parts.ts';
 import { readVertrouwelijkheid } from '../domain/read-actie.ts';
-import { parseVerwerktObjectId, type VerwerktObject } from '../domain/verwerkingsactie.ts';
-import { readCurrentPart, reveal, revealWithinBudget } from '../store/versions.ts';
-import { hashesOf, namedPerson, preparePersonPage, queryFaults, shownObjects } from './person-page.ts';
+import { parseVerwerktObjectId, type Versie } from '../domain/verwerkingsactie.ts';
+import { proveVersion } from '../store/proof.ts';
+import { readCurrentPart, readLast, revealWithinBudget, type StoredVersie } from '../store/versions.ts';
+import {
+  type AskedPerson,
+  hashesOf,
+  namedPerson,
+  preparePersonPage,
+  queryFaults,
+  shownObjects,
+} from './person-page.ts';
 import {
   actieAnswer,
   allow,
@@ -27,61 +37,87 @@ import {
  */
 const MAX_UNNAMED = 1000;
 
-/** One action by its identity. */
+interface ReadActie {
+  /** With the objects that the caller may see. */
+  readonly versie: Versie;
+  readonly beperkteSet: boolean;
+}
+
+/**
+ * What a caller may see of one action, for its answer and for the entry about the reading.
+ * @param found the newest version, with how many objects it has in all; undefined when there is none
+ * @throws {Problem} 404 also for an action that the caller may not see: a 403 would tell that there is something confidential
+ */
+async function visibleActie(
+  request: FastifyRequest<{ Querystring: AskedPerson & { readonly beperkteSet?: boolean } }>,
+  { log }: RouteNeeds,
+  found: { readonly stored: StoredVersie; readonly objects: number } | undefined,
+) {
+  const notFound = new Problem(platformProblems.notFound, { detail: 'De actie bestaat niet of is vervallen.' });
+  if (found === undefined) throw notFound;
+  const categorie = categorieOf(found.stored);
+  if (!may(request, 'opvragen', [categorie], true)) throw notFound;
+  const whole = await revealWithinBudget(found.stored, log.keys);
+  const objecten = shownObjects(request, request.query, whole.objecten);
+  if (objecten === undefined) throw notFound;
+  // By default all that the caller may see: a PUT must give every field back.
+  const beperkteSet = request.query.beperkteSet ?? !may(request, 'opvragen', [categorie], false);
+  allow(request, 'opvragen', [categorie], beperkteSet);
+  const person = namedPerson(request.query);
+  if (person === undefined && found.objects > MAX_UNNAMED) {
+    const reason = `ontbreekt: van een actie met meer dan ${MAX_UNNAMED} verwerkte objecten zijn alleen die van een genoemde persoon op te vragen`;
+    refuse(['objecttype', 'soortObjectId', 'objectId'].map((name) => ({ name, code: 'required', reason })));
+  }
+  const read: ReadActie = { versie: { ...whole, objecten }, beperkteSet };
+  // Each person once, even with several objects.
+  const all = [...new Map(objecten.map((object) => [personKey(object), object])).values()];
+  const persons = person === undefined ? all : [person];
+  return { read, whole, stored: found.stored, persons, confidential: categorie === 'vertrouwelijk' };
+}
+
+/** One action by its identity, and its proof: who may read it may have that, and it shows what reading shows. */
 export function getVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): void {
-  const { contract, access, base } = needs;
+  const { contract, access, base, log } = needs;
+
   contract.serve(app, 'getVerwerkingsactie', { authenticate: access }, async (request, reply) => {
     const reader = readerOf(request, reply, needs, 'Verwerkingsactie opvragen');
     const person = namedPerson(request.query);
     const { versie, beperkteSet } = await needs.loggedRead(reader, async (db) => {
-      const wanted = person === undefined ? { most: MAX_UNNAMED } : { hashes: hashesOf(person, needs.log.keys) };
-      const part = await readCurrentPart(db, request.params.actieId, wanted);
-      if (part === undefined) throw actieNotFound();
-      const { stored } = part;
-      const categorie = categorieOf(stored);
-      requireVisible(request, categorie);
-      const read = await revealWithinBudget(stored, needs.log.keys);
-      const objecten = shownObjects(request, request.query, read.objecten);
-      if (objecten === undefined) throw actieNotFound();
-      // By default all that the caller may see: a PUT must give every field back.
-      const beperkteSet = request.query.beperkteSet ?? !may(request, 'opvragen', [categorie], false);
-      allow(request, 'opvragen', [categorie], beperkteSet);
-      if (person === undefined && isReadByNameOnly(part.objects)) refuse(personRequired());
-      return {
-        result: { versie: { ...read, objecten }, beperkteSet },
-        persons: person === undefined ? distinctPersons(objecten) : [person],
-        confidential: categorie === 'vertrouwelijk',
-      };
+      const wanted = person === undefined ? { most: MAX_UNNAMED } : { hashes: hashesOf(person, log.keys) };
+      const found = await readCurrentPart(db, request.params.actieId, wanted);
+      const { read, persons, confidential } = await visibleActie(request, needs, found);
+      return { result: read, persons, confidential };
     });
     return tagged(request, reply, etag(versie.versie), actieAnswer(versie, base(), beperkteSet));
   });
+
+  contract.serve(app, 'getVerwerkingsactieBewijs', { authenticate: access }, async (request, reply) => {
+    const reader = readerOf(request, reply, needs, 'Bewijs van een verwerkingsactie opvragen');
+    const proof = await needs.loggedRead(reader, async (db) => {
+      const last = await readLast(db, request.params.actieId);
+      const found = last && { stored: last, objects: last.objecten.length };
+      const { read, whole, stored, persons, confidential } = await visibleActie(request, needs, found);
+      const { actieId, objecten } = read.versie;
+      const parts = [BASIS, ...(read.beperkteSet ? [] : [AANVULLEND])];
+      const shown = [...parts, ...objecten.map(({ nummer }) => objectPart(actieId, nummer))];
+      return { result: await prove(db, needs, { stored, versie: whole, shown }), persons, confidential };
+    });
+    return sendProof(reply, proof);
+  });
 }
 
-/** Whether an action with so many objects is read for one named person only. */
-export function isReadByNameOnly(objects: number): boolean {
-  return objects > MAX_UNNAMED;
+async function prove(db: Db, needs: RouteNeeds, proven: Parameters<typeof proveVersion>[2]): Promise<string> {
+  const writer = needs.proof('verwerkingen', 'kept');
+  const made = await proveVersion(db, writer, proven, needs.log.keys);
+  if ('proof' in made) return made.proof;
+  if (made.none === 'removed') throw new Problem(platformProblems.bewijsVerwijderd);
+  if (made.none === 'without-entry') throw new Problem(platformProblems.zonderBewijs);
+  const retryAfter = String(writer?.intervalSeconds ?? 0);
+  throw new Problem(platformProblems.bewijsVolgt, { headers: { 'retry-after': retryAfter } });
 }
 
-export function personRequired(): InvalidParam[] {
-  const reason = `ontbreekt: van een actie met meer dan ${MAX_UNNAMED} verwerkte objecten zijn alleen die van een genoemde persoon op te vragen`;
-  return ['objecttype', 'soortObjectId', 'objectId'].map((name) => ({ name, code: 'required', reason }));
-}
-
-/** Each person once, even with several objects. */
-export function distinctPersons(objects: readonly VerwerktObject[]): VerwerktObject[] {
-  return [...new Map(objects.map((object) => [personKey(object), object])).values()];
-}
-
-/**
- * A caller who may not see an action gets the answer for an unknown one: a 403 would tell that there is something confidential.
- * @throws {Problem} 404
- */
-export function requireVisible(request: FastifyRequest, categorie: Categorie): void {
-  if (!may(request, 'opvragen', [categorie], true)) throw actieNotFound();
-}
-
-export function actieNotFound(): Problem {
-  return new Problem(platformProblems.notFound, { detail: 'De actie bestaat niet of is vervallen.' });
+function sendProof(reply: FastifyReply, proof: string): FastifyReply {
+  return reply.type('text/plain; charset=utf-8').send(proof);
 }
 
 type ListQuery = operations['getVerwerkingsacties']['parameters']['query'];
@@ -116,18 +152,14 @@ function askedCategorieen(query: ListQuery): Categorie[] {
   return words.length === 0 ? ['normaal'] : [...new Set(words.map(readVertrouwelijkheid))];
 }
 
-export function objectNotFound(): Problem {
-  return new Problem(platformProblems.notFound, { detail: 'Het verwerkte object bestaat niet of is vervallen.' });
-}
-
 /** What inspection shows: nothing that is confidential, and what was lifted only with the scope for confidential actions. */
-export function shownCategorieen(request: FastifyRequest): readonly Categorie[] {
+function shownCategorieen(request: FastifyRequest): readonly Categorie[] {
   return callerOf(request).scopes.has('read:confidential') ? ['normaal', 'opgeheven'] : ['normaal'];
 }
 
 /** Inspection by the person: where he was processed. */
 export function getVerwerkteObjecten(app: FastifyInstance, needs: RouteNeeds): void {
-  const { contract, access, base } = needs;
+  const { contract, access, base, log } = needs;
 
   contract.serve(
     app,
@@ -155,21 +187,42 @@ export function getVerwerkteObjecten(app: FastifyInstance, needs: RouteNeeds): v
     },
   );
 
+  const notFound = () =>
+    new Problem(platformProblems.notFound, { detail: 'Het verwerkte object bestaat niet of is vervallen.' });
+
+  /** One object of a version, for who may see it. @throws {Problem} 404 */
+  async function visibleObject(
+    request: FastifyRequest<{ Querystring: AskedPerson }>,
+    stored: StoredVersie | undefined,
+    number: number,
+  ) {
+    if (stored === undefined || !shownCategorieen(request).includes(categorieOf(stored))) throw notFound();
+    const versie = await revealWithinBudget(stored, log.keys);
+    const own = versie.objecten.filter(({ nummer }) => nummer === number);
+    const [object] = shownObjects(request, request.query, own) ?? [];
+    if (object === undefined) throw notFound();
+    return { object, versie, stored };
+  }
+
   contract.serve(app, 'getVerwerktObject', { authenticate: access }, async (request, reply) => {
     const { actieId, number } = parseVerwerktObjectId(request.params.verwerktObjectId);
     const reader = readerOf(request, reply, needs, 'Inzage door de betrokkene');
     const { object, versie } = await needs.loggedRead(reader, async (db) => {
       const part = await readCurrentPart(db, actieId, { number });
-      const versie =
-        part !== undefined && shownCategorieen(request).includes(categorieOf(part.stored))
-          ? reveal(part.stored, needs.log.keys)
-          : undefined;
-      const [object] = shownObjects(request, request.query, versie?.objecten ?? []) ?? [];
-      if (versie === undefined || object === undefined) {
-        throw objectNotFound();
-      }
-      return { result: { object, versie }, persons: [object], confidential: false };
+      const result = await visibleObject(request, part?.stored, number);
+      return { result, persons: [result.object], confidential: false };
     });
     return tagged(request, reply, etag(versie.versie), objectAnswer(object, versie, base()));
+  });
+
+  contract.serve(app, 'getVerwerktObjectBewijs', { authenticate: access }, async (request, reply) => {
+    const { actieId, number } = parseVerwerktObjectId(request.params.verwerktObjectId);
+    const reader = readerOf(request, reply, needs, 'Bewijs van een verwerkt object opvragen');
+    const proof = await needs.loggedRead(reader, async (db) => {
+      const { object, versie, stored } = await visibleObject(request, await readLast(db, actieId), number);
+      const shown = [BASIS, objectPart(actieId, number)];
+      return { result: await prove(db, needs, { stored, versie, shown }), persons: [object], confidential: false };
+    });
+    return sendProof(reply, proof);
   });
 }

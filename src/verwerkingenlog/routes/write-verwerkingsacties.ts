@@ -30,12 +30,12 @@ import {
 
 /** Reads a body that has what every action has. It throws 400 with the faults that a contract cannot express. */
 function bodyReader({ config, log }: RouteNeeds): (body: ActieBody) => Promise<Actie> {
-  const { checkBsn } = config.verwerkingenlog;
   return async (body) => {
-    const { actie, faults } = readActie(body, { checkBsn });
-    const ahead =
-      actie.tijdstip === '' ? [] : aheadFaults(actie.tijdstip, await log.latestMoment(Date.parse(actie.tijdstip)));
-    refuse([...faults, ...ahead]);
+    const faults = actieFaults(body, config.verwerkingenlog);
+    const actie = readActie(body);
+    if (actie.tijdstip !== '')
+      faults.push(...aheadFaults(actie.tijdstip, await log.latestMoment(Date.parse(actie.tijdstip))));
+    refuse(faults);
     return actie;
   };
 }
@@ -43,12 +43,11 @@ function bodyReader({ config, log }: RouteNeeds): (body: ActieBody) => Promise<A
 /** F7446 and F6624: storing an action. */
 export function postVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): void {
   const { contract, access, base, config, log } = needs;
-  const { checkBsn } = config.verwerkingenlog;
   const readWhole = bodyReader(needs);
   contract.serve(
     app,
     'postVerwerkingsactie',
-    { authenticate: access, furtherFaults: ({ body }) => actieFaults(body, { checkBsn }) },
+    { authenticate: access, furtherFaults: ({ body }) => actieFaults(body, config.verwerkingenlog) },
     async (request, reply) => {
       const actie = await readWhole(request.body);
       allow(request, 'vastleggen', [actie.vertrouwelijkheid]);
@@ -70,13 +69,12 @@ export function postVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): v
 /** F8316 and F3835 (PUT), F9906 and F2265 (DELETE): a new version of one action. */
 export function changeVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): void {
   const { contract, access, base, config, clock, log } = needs;
-  const { checkBsn } = config.verwerkingenlog;
   const readWhole = bodyReader(needs);
 
   contract.serve(
     app,
     'putVerwerkingsactie',
-    { authenticate: access, furtherFaults: ({ body }) => actieFaults(body, { checkBsn }) },
+    { authenticate: access, furtherFaults: ({ body }) => actieFaults(body, config.verwerkingenlog) },
     async (request, reply) => {
       const { body } = request;
       const actie = isWhole(body) ? await readWhole(body) : undefined;
