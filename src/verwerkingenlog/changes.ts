@@ -15,7 +15,7 @@ import { unknownActivityProblem, verwerkingenlogProblems } from './problems.ts';
 import type { ActieLog, LogNeeds } from './processing-log.ts';
 import { lastObjectNumber, lockOfActie, lockOfVerwerking, replaceVersie, tryLockChanges } from './store/changes.ts';
 import { sealedWithinBudget } from './store/proof.ts';
-import { readCurrent, readStanding, revealWithinBudget } from './store/versions.ts';
+import { readCurrent, readCurrentPart, revealWithinBudget } from './store/versions.ts';
 
 /** Who asks for a change, and of what. */
 export interface Change {
@@ -80,14 +80,18 @@ export async function changeActie(
     distributed: log.distributed,
   };
   for (let tries = 0; tries < CHANGE_TRIES; tries += 1) {
-    const seen = await log.changes.read({ client, signal }, (db) => readStanding(db, actieId));
+    const seen = await log.changes.read({ client, signal }, (db) => readCurrentPart(db, actieId, { most: 0 }));
     if (seen === undefined) return undefined;
-    const names = [lockOfActie(actieId), ...lockOfVerwerking(seen.verwerkingId), ...lockOfVerwerking(verwerkingId)];
+    const names = [
+      lockOfActie(actieId),
+      ...lockOfVerwerking(seen.stored.verwerkingId),
+      ...lockOfVerwerking(verwerkingId),
+    ];
     const isLarge = Math.max(objects, seen.objects) > LARGE_OBJECTS;
     const outcome = await log.changes.run({ names, client, signal, isLarge }, async (db) => {
       const current = await readCurrent(db, actieId);
       if (current === undefined) return {};
-      if (current.verwerkingId !== seen.verwerkingId) return { again: true };
+      if (current.verwerkingId !== seen.stored.verwerkingId) return { again: true };
       const lastNumber = await lastObjectNumber(db, actieId);
       const next = nextVersie(change, await revealWithinBudget(current, log.keys), lastNumber);
       const appended = await replaceVersie(

@@ -11,13 +11,12 @@ import type { Logger } from '../lib/log.ts';
 import { Problem } from '../lib/problem.ts';
 import { createOneAtATime } from '../lib/scheduling.ts';
 import type { Clock } from '../lib/time.ts';
-import type { ReadinessCheck, ReadinessResult } from '../seams/operations.ts';
+import type { ReadinessCheck } from '../seams/operations.ts';
 import {
   consumerTerm,
   entryFromHeaders,
   type ForwardPolicy,
   type OwnEntry,
-  type OwnKind,
   type ProcessingAuthor,
   type ProcessingContext,
   type ProcessingLog,
@@ -29,11 +28,9 @@ import { createSerialChanges, type SerialChanges } from './changes.ts';
 import type { IdentityKeys } from './domain/identity-keys.ts';
 import { type Aanroep, type Actie, actieOf, eersteVersie, newActieId } from './domain/verwerkingsactie.ts';
 import { watchRetention } from './retention-runs.ts';
-import { readActiviteit } from './store/activiteiten.ts';
 import { type Append, appendVersies, isDistributed } from './store/append.ts';
 import { forgetIdempotency } from './store/idempotency.ts';
 import { type KeyWatch, watchKeys } from './store/keys.ts';
-import { createLatestMoment, type LatestMoment } from './store/latest-moment.ts';
 import { isMissingMonth, MONTHS_AHEAD, makeMonths } from './store/months.ts';
 import { sealedWithinBudget } from './store/proof.ts';
 
@@ -53,7 +50,6 @@ export interface ActieLog extends ProcessingLog {
   /** @throws {DatabaseError} also when its month has no partition yet: see `withMonths` */
   appendOwn(db: Db, own: Append): Promise<void>;
   readonly changes: SerialChanges;
-  readonly latestMoment: LatestMoment;
   readonly checks: readonly ReadinessCheck[];
   close(): Promise<void>;
 }
@@ -133,12 +129,7 @@ export async function openProcessingLog(needs: LogNeeds): Promise<ActieLog> {
     append,
     count,
     changes: createSerialChanges(needs.changesPool, needs, large),
-    latestMoment: createLatestMoment(pool),
-    checks: [
-      watch.check,
-      watchRetention(pool, needs.metrics),
-      { name: 'own activities', vital: false, check: () => checkOwnActivities(needs) },
-    ],
+    checks: [watch.check, watchRetention(pool, needs.metrics)],
     ...{ makeOwn, appendOwn },
     record: (recordPool, work, entry, author) =>
       withMonths(needs, () =>
@@ -226,7 +217,7 @@ function ownActie({ kind, consumer, confidential, ...done }: OwnEntry, rules: Ow
     ...entryFromHeaders(consumer),
     ...done,
     verwerkingId: randomUUID(),
-    verwerkingsactiviteitId: ownActivity(kind, rules),
+    verwerkingsactiviteitId: rules.ownActivities.get(kind) ?? DEFAULT_ACTIVITY,
     vertrouwelijkheid: hidden ? 'vertrouwelijk' : 'normaal',
     bewaartermijn: consumerTerm(done.tijdstip, consumer.bewaartermijn, rules.ownRetention),
   });
@@ -240,20 +231,6 @@ function aanroepOf({ trace, fscTransactionId }: ProcessingAuthor): Aanroep {
     ouderSpanId: trace.parentSpanId ?? null,
     fscTransactieId: fscTransactionId ?? null,
   };
-}
-
-function ownActivity(kind: OwnKind, { ownActivities }: OwnRules): string {
-  return ownActivities.get(kind) ?? DEFAULT_ACTIVITY;
-}
-
-/** Own entries name activities that people can look up. One that is not in the register stops no delivery, but should be added. */
-async function checkOwnActivities({ pool, config }: Pick<LogNeeds, 'pool' | 'config'>): Promise<ReadinessResult> {
-  const { verwerkingenlog } = config;
-  const wanted = new Set((['shv', 'vs', 'log'] as const).map((kind) => ownActivity(kind, verwerkingenlog)));
-  const found = await Promise.all([...wanted].map(async (id) => ({ id, known: await readActiviteit(pool, id) })));
-  const missing = found.filter(({ known }) => known === undefined).map(({ id }) => id);
-  if (missing.length === 0) return { ok: true };
-  return { ok: true, warning: `not in the register: ${missing.join(', ')}` };
 }
 
 /** What was read from the log, for the entry about it. */

@@ -216,12 +216,6 @@ const CASES: readonly Case[] = [
     mends: () => supplier.asOwner(`delete from verwerkingenlog.prune_runs where fout is not null`),
   },
   {
-    name: 'own activities',
-    what: 'an activity that is not in the register',
-    breaks: () => supplier.asOwner('truncate verwerkingenlog.verwerkingsactiviteiten cascade'),
-    words: /^not in the register: 7d9f3c52-/,
-  },
-  {
     name: 'migrations',
     what: 'a database of a newer program',
     breaks: () => supplier.asOwner(`insert into koppelvlak.migraties (name, run_on) values ('9999-later', now())`),

@@ -3,12 +3,12 @@ import { Counter, type Registry } from 'prom-client';
 import type { Pool } from '../../database/pool.ts';
 import type { Db } from '../../database/transaction.ts';
 import { eventLoopBudget } from '../../lib/scheduling.ts';
-import { isDuration, isTerm } from '../../lib/time.ts';
+import { type Clock, isDuration, isTerm } from '../../lib/time.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
 import type { Config } from '../../settings/read-config.ts';
+import { MAX_AHEAD_MS } from '../../verwerkingenlog/domain/read-actie.ts';
 import type { Auteur } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
 import { type ActiviteitVersie, readActiviteitVersies } from '../../verwerkingenlog/store/activiteiten.ts';
-import type { LatestMoment } from '../../verwerkingenlog/store/latest-moment.ts';
 import { logbooksOf, withoutLogbooks } from './face.ts';
 import type { LineStore, NewLine } from './lines.ts';
 import { actieOfSpan, activityIdIn, activityOf, type LineContext } from './mapping.ts';
@@ -48,14 +48,12 @@ export type Intake = (spans: readonly Span[], sender: LineSender) => Promise<Exp
 interface IntakeNeeds {
   readonly config: Pick<Config, 'ldv' | 'ldvOut' | 'verwerkingenlog'>;
   readonly pool: Pool;
+  readonly clock: Clock;
   readonly metrics: Registry;
   readonly publicBaseUrl: () => string;
 }
 
-export function createIntake(
-  { config, pool, metrics, publicBaseUrl }: IntakeNeeds,
-  { store, latestMoment }: { readonly store: LineStore; readonly latestMoment: LatestMoment },
-): Intake {
+export function createIntake({ config, pool, clock, metrics, publicBaseUrl }: IntakeNeeds, store: LineStore): Intake {
   const { otherSpans, plainBsn, unknownActivity, uitvoerder, keepAttributes } = config.ldv;
   const { checkBsn } = config.verwerkingenlog;
   const isWanted = keptNames(keepAttributes);
@@ -94,8 +92,7 @@ export function createIntake(
     const judged: Span[] = [];
     let ignored = 0;
     let passedBefore = 0;
-    const last = spans.reduce((most, { end }) => Math.max(most, Number(end / NS_PER_MS)), 0);
-    const latest = BigInt(await latestMoment(last)) * NS_PER_MS;
+    const latest = BigInt(clock.now().getTime() + MAX_AHEAD_MS) * NS_PER_MS;
     const rules = { otherSpans, plainBsn, checkBsn, latest };
     const own = publicBaseUrl();
     for (const sent of spans) {

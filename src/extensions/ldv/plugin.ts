@@ -29,10 +29,7 @@ async function serveLdv(app: FastifyInstance): Promise<void> {
   const lines = createLineStore({ config, pool: database.shares.append, clock, log, proof, forward }, actieLog);
   app.addHook('onClose', lines.idle);
   const contract = createContract<operations>(readOpenapi(CONTRACT));
-  const intake = createIntake(
-    { config, pool: database.pipelinePool, metrics, publicBaseUrl },
-    { store: lines, latestMoment: actieLog.latestMoment },
-  );
+  const intake = createIntake({ config, pool: database.pipelinePool, clock, metrics, publicBaseUrl }, lines);
   await mount(app, {
     isPersonal: true,
     prefix: ldv.prefix,

@@ -93,8 +93,11 @@ function readObject(object: ObjectBody): VerwerktObject {
   };
 }
 
+/** How far ahead a moment may lie (milliseconds): what is stored under a later one outlives its term. */
+export const MAX_AHEAD_MS = 86_400_000;
+
 /** The faults of a body that a contract cannot express. The body may be anything; members of the wrong type are skipped. */
-export function actieFaults(body: unknown, { checkBsn }: { readonly checkBsn: boolean }): InvalidParam[] {
+export function actieFaults(body: unknown, { checkBsn }: { readonly checkBsn: boolean }, now: Date): InvalidParam[] {
   if (!isRecord(body)) return [];
   const { tijdstip, bewaartermijn } = body;
   const utc = typeof tijdstip === 'string' ? toUtc(tijdstip) : undefined;
@@ -103,19 +106,10 @@ export function actieFaults(body: unknown, { checkBsn }: { readonly checkBsn: bo
     ...(checkBsn ? bsnFaults(body) : []),
     ...termFaults(bewaartermijn, new Date(utc ?? 0)),
   ];
-  if (typeof tijdstip === 'string' && utc === undefined)
-    faults.push({ name: 'tijdstip', code: 'range', reason: 'moet in UTC in de jaren 1 tot en met 9999 liggen' });
+  const fault = (reason: string) => faults.push({ name: 'tijdstip', code: 'range', reason });
+  if (typeof tijdstip === 'string' && utc === undefined) fault('moet in UTC in de jaren 1 tot en met 9999 liggen');
+  if (Date.parse(utc ?? '') > now.getTime() + MAX_AHEAD_MS) fault('mag niet meer dan 24 uur in de toekomst liggen');
   return faults;
-}
-
-/**
- * The fault of a `tijdstip` that lies too far ahead.
- * @param utc text of a moment in UTC
- * @param latest the latest moment that is taken (milliseconds since 1970)
- */
-export function aheadFaults(utc: string, latest: number): InvalidParam[] {
-  if (Date.parse(utc) <= latest) return [];
-  return [{ name: 'tijdstip', code: 'range', reason: 'mag niet meer dan 24 uur in de toekomst liggen' }];
 }
 
 /**

@@ -5,16 +5,14 @@ import { traceOf } from '../../plugins/headers.ts';
 import { changeActie } from '../changes.ts';
 import { categorieOf } from '../domain/access.ts';
 import {
-  type ActieBody,
   actieFaults,
-  aheadFaults,
   isWhole,
   readActie,
   readVertrouwelijkheid,
   silentLosses,
   termFaults,
 } from '../domain/read-actie.ts';
-import { type Actie, ended, replaced } from '../domain/verwerkingsactie.ts';
+import { ended, replaced } from '../domain/verwerkingsactie.ts';
 import { lockOfVerwerking, patchActies, readActies } from '../store/changes.ts';
 import {
   actieAnswer,
@@ -28,28 +26,17 @@ import {
   unknownVerwerkingsactie,
 } from './request-reply.ts';
 
-/** Reads a body that has what every action has. It throws 400 with the faults that a contract cannot express. */
-function bodyReader({ config, log }: RouteNeeds): (body: ActieBody) => Promise<Actie> {
-  return async (body) => {
-    const faults = actieFaults(body, config.verwerkingenlog);
-    const actie = readActie(body);
-    if (actie.tijdstip !== '')
-      faults.push(...aheadFaults(actie.tijdstip, await log.latestMoment(Date.parse(actie.tijdstip))));
-    refuse(faults);
-    return actie;
-  };
-}
-
 /** F7446 and F6624: storing an action. */
 export function postVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): void {
-  const { contract, access, base, config, log } = needs;
-  const readWhole = bodyReader(needs);
+  const { contract, access, base, config, clock, log } = needs;
+  const faultsOf = (body: unknown) => actieFaults(body, config.verwerkingenlog, clock.now());
   contract.serve(
     app,
     'postVerwerkingsactie',
-    { authenticate: access, furtherFaults: ({ body }) => actieFaults(body, config.verwerkingenlog) },
+    { authenticate: access, furtherFaults: ({ body }) => faultsOf(body) },
     async (request, reply) => {
-      const actie = await readWhole(request.body);
+      refuse(faultsOf(request.body));
+      const actie = readActie(request.body);
       allow(request, 'vastleggen', [actie.vertrouwelijkheid]);
       // The action is stored also when the client hangs up meanwhile, so its bytes count until then.
       const release = request.holdBody?.();
@@ -69,15 +56,16 @@ export function postVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): v
 /** F8316 and F3835 (PUT), F9906 and F2265 (DELETE): a new version of one action. */
 export function changeVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): void {
   const { contract, access, base, config, clock, log } = needs;
-  const readWhole = bodyReader(needs);
+  const faultsOf = (body: unknown) => actieFaults(body, config.verwerkingenlog, clock.now());
 
   contract.serve(
     app,
     'putVerwerkingsactie',
-    { authenticate: access, furtherFaults: ({ body }) => actieFaults(body, config.verwerkingenlog) },
+    { authenticate: access, furtherFaults: ({ body }) => faultsOf(body) },
     async (request, reply) => {
       const { body } = request;
-      const actie = isWhole(body) ? await readWhole(body) : undefined;
+      if (isWhole(body)) refuse(faultsOf(body));
+      const actie = isWhole(body) ? readActie(body) : undefined;
       // No scope allows this: only a whole processing can be lifted.
       if (actie?.vertrouwelijkheid === 'opgeheven') allow(request, 'vastleggen', ['opgeheven']);
       const release = request.holdBody?.();

@@ -88,7 +88,7 @@ export function fromRow(row: VersieRow): StoredVersie {
  */
 export function protect(versie: Versie, keys: IdentityKeys, seed: string | null = null): StoredVersie {
   const objecten = versie.objecten.map((object) => protectObject(object, versie.actieId, keys));
-  return storedVersie(versie, keys, objecten, seed);
+  return { ...protectFields(versie, keys, seed), objecten };
 }
 
 /** The same for a version that may have very many objects. */
@@ -98,24 +98,32 @@ export async function protectWithinBudget(
   seed: string | null = null,
 ): Promise<StoredVersie> {
   const objecten = await mapWithinBudget(versie.objecten, (object) => protectObject(object, versie.actieId, keys));
-  return storedVersie(versie, keys, objecten, seed);
+  return { ...protectFields(versie, keys, seed), objecten };
 }
 
-function storedVersie(
-  versie: Versie,
-  keys: IdentityKeys,
-  objecten: readonly StoredObject[],
-  seed: string | null,
-): StoredVersie {
+function protectFields(versie: Versie, keys: IdentityKeys, seed: string | null): Omit<StoredVersie, 'objecten'> {
+  const { actieId, soortAfnemerId, afnemerId, ldv } = versie;
+  // The receiver is stored in plain text only when it is certainly an organisation.
+  const isPlain = afnemerId === null || keys.current === null || isOrganisation(soortAfnemerId, afnemerId);
   return {
     ...versie,
     keyName: keys.current,
     seed,
     bewijsNr: null,
-    afnemerId: protectAfnemer(versie, keys),
-    ldv: versie.ldv === null ? null : keys.encrypt(keys.current, versie.actieId, versie.ldv),
-    objecten,
+    afnemerId: isPlain ? afnemerId : `${CIPHERTEXT}${keys.encrypt(keys.current, actieId, afnemerId)}`,
+    ldv: ldv === null ? null : keys.encrypt(keys.current, actieId, ldv),
   };
+}
+
+/** How the ciphertext of a receiver begins. With a key, only an OIN is stored in plain text. */
+const CIPHERTEXT = 'gcm:';
+
+/**
+ * Whether an identification is certainly that of an organisation: only that is stored in plain text. Anything else may identify a person,
+ * whatever its kind is called.
+ */
+export function isOrganisation(kind: string | null, id: string): boolean {
+  return kind === 'OIN' && /^\d{20}$/.test(id);
 }
 
 function protectObject(object: GenummerdObject, actieId: string, keys: IdentityKeys): StoredObject {
@@ -134,13 +142,7 @@ function protectObject(object: GenummerdObject, actieId: string, keys: IdentityK
  * @throws {UnknownKeyError} when it was encrypted with a key that is not configured
  */
 export function reveal(stored: StoredVersie, keys: IdentityKeys): Versie {
-  const { keyName, seed: _, bewijsNr: __, objecten, ...versie } = stored;
-  return {
-    ...versie,
-    afnemerId: revealAfnemer(stored, keys),
-    ldv: revealLdv(stored, keys),
-    objecten: objecten.map((object) => revealObject(object, stored, keys)),
-  };
+  return { ...revealFields(stored, keys), objecten: stored.objecten.map(revealObject(stored, keys)) };
 }
 
 /**
@@ -148,64 +150,37 @@ export function reveal(stored: StoredVersie, keys: IdentityKeys): Versie {
  * @throws {UnknownKeyError} as `reveal`
  */
 export async function revealWithinBudget(stored: StoredVersie, keys: IdentityKeys): Promise<Versie> {
-  const { keyName, seed: _, bewijsNr: __, objecten, ...versie } = stored;
+  const objecten = await mapWithinBudget(stored.objecten, revealObject(stored, keys));
+  return { ...revealFields(stored, keys), objecten };
+}
+
+function revealFields(stored: StoredVersie, keys: IdentityKeys): Omit<Versie, 'objecten'> {
+  const { keyName, seed: _, bewijsNr: __, afnemerId, ldv, ...versie } = stored;
+  const decrypt = (text: string): string => keys.decrypt(keyName, versie.actieId, text);
+  const isEncrypted = keyName !== null && afnemerId?.startsWith(CIPHERTEXT) === true;
   return {
     ...versie,
-    afnemerId: revealAfnemer(stored, keys),
-    ldv: revealLdv(stored, keys),
-    objecten: await mapWithinBudget(objecten, (object) => revealObject(object, stored, keys)),
+    afnemerId: isEncrypted ? decrypt(afnemerId.slice(CIPHERTEXT.length)) : afnemerId,
+    ldv: ldv === null ? null : decrypt(ldv),
   };
 }
 
-function revealObject(object: StoredObject, row: StoredVersie, keys: IdentityKeys): GenummerdObject {
-  return {
+function revealObject(
+  { keyName, actieId }: StoredVersie,
+  keys: IdentityKeys,
+): (object: StoredObject) => GenummerdObject {
+  return (object) => ({
     nummer: object.nr,
     soortObjectId: object.soort,
-    objectId: keys.decrypt(row.keyName, row.actieId, object.id),
+    objectId: keys.decrypt(keyName, actieId, object.id),
     betrokkenheid: object.betrokkenheid ?? null,
     soortenGegevens: object.gegevens ?? null,
-  };
-}
-
-/** A ciphertext, by its mark; longer than any identifier that was ever stored in plain text (40 characters). */
-const CIPHERTEXT = /^gcm:([A-Za-z0-9+/]{38,}={0,2})$/;
-
-/** The receiver is stored in plain text only when it is certainly an organisation. */
-function protectAfnemer({ actieId, soortAfnemerId, afnemerId }: Versie, keys: IdentityKeys): string | null {
-  if (afnemerId === null || keys.current === null || isOrganisation(soortAfnemerId, afnemerId)) return afnemerId;
-  return `gcm:${keys.encrypt(keys.current, actieId, afnemerId)}`;
-}
-
-/**
- * Whether an identification is certainly that of an organisation: only that is stored in plain text. Anything else may identify a person,
- * whatever its kind is called.
- */
-export function isOrganisation(kind: string | null, id: string): boolean {
-  return kind === 'OIN' && /^\d{20}$/.test(id);
-}
-
-function revealAfnemer(stored: StoredVersie, keys: IdentityKeys): string | null {
-  const { actieId, keyName, soortAfnemerId, afnemerId } = stored;
-  if (afnemerId === null || keyName === null) return afnemerId;
-  const ciphertext = CIPHERTEXT.exec(afnemerId)?.[1];
-  if (ciphertext !== undefined) return keys.decrypt(keyName, actieId, ciphertext);
-  // Earlier releases encrypted it for this kind only, and did not mark it.
-  return soortAfnemerId === 'BSN' ? keys.decrypt(keyName, actieId, afnemerId) : afnemerId;
-}
-
-function revealLdv({ actieId, keyName, ldv }: StoredVersie, keys: IdentityKeys): string | null {
-  return ldv === null ? null : keys.decrypt(keyName, actieId, ldv);
+  });
 }
 
 /** The positions of each person in a version: by keyed hash, the positions in `objecten` counted from 0. */
 export function positionsByPerson({ objecten }: Pick<StoredVersie, 'objecten'>): Map<string, number[]> {
-  const positions = new Map<string, number[]>();
-  for (const [position, { sleutel }] of objecten.entries()) {
-    const known = positions.get(sleutel);
-    if (known === undefined) positions.set(sleutel, [position]);
-    else known.push(position);
-  }
-  return positions;
+  return Map.groupBy(objecten.keys(), (position) => objecten[position]?.sleutel ?? '');
 }
 
 /** One version of an action; undefined when there is no such version. */
@@ -287,22 +262,6 @@ export async function readCurrentPart(
   if (row === undefined || row.vervallen) return undefined;
   const { aantal, ...versie } = row;
   return { stored: fromRow(versie), objects: aantal };
-}
-
-/** What a change locks by, of the newest version; undefined when the action is unknown or deleted. */
-export async function readStanding(
-  db: Db,
-  actieId: string,
-): Promise<{ readonly verwerkingId: string | null; readonly objects: number } | undefined> {
-  const { rows } = await db.query<{ verwerkingId: string | null; objects: number; vervallen: boolean }>({
-    name: 'verwerkingenlog-read-standing',
-    text: `
-      select v.verwerking_id as "verwerkingId", json_array_length(v.objecten) as objects, v.vervallen
-      from verwerkingenlog.versies v where v.actie_id = $1::uuid order by v.versie desc limit 1`,
-    values: [actieId],
-  });
-  const [row] = rows;
-  return row === undefined || row.vervallen ? undefined : { verwerkingId: row.verwerkingId, objects: row.objects };
 }
 
 /** Every version of an action, the first one first. */
