@@ -3,17 +3,15 @@
  * queue in the database; a batch is sent in a transaction that locks the state of forwarding, and leaves the queue when it was answered for.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Pool } from '../../database/pool.ts';
 import { type Db, transaction } from '../../database/transaction.ts';
-import type { Logger } from '../../lib/log.ts';
 import { backoffMs } from '../../lib/outbound/outbound-client.ts';
 import { eventLoopBudget } from '../../lib/scheduling.ts';
-import type { Clock } from '../../lib/time.ts';
 import { newTraceContext, traceHeaders } from '../../lib/trace-context.ts';
-import type { OperatorSection, ReadinessCheck } from '../../seams/operations.ts';
-import type { Config } from '../../settings/read-config.ts';
-import { type IdentityKeys, UnknownKeyError } from '../../verwerkingenlog/domain/identity-keys.ts';
+import { mountAddress } from '../../plugins/requests.ts';
+import { UnknownKeyError } from '../../verwerkingenlog/domain/identity-keys.ts';
 import { revealWithinBudget } from '../../verwerkingenlog/store/versions.ts';
 import { forwarded, ldvLinesOf } from './face.ts';
 import { createForwardClient, ForwardError, plainReason } from './forward-client.ts';
@@ -50,42 +48,29 @@ interface Line {
 /** Sends lines in one request. @throws {ForwardError} */
 type Send = (lines: readonly Line[]) => Promise<ExportResponse>;
 
-interface ForwarderNeeds {
-  readonly config: Config;
-  readonly pool: Pool;
-  readonly log: Logger;
-  readonly clock: Clock;
-  readonly metrics: Registry;
-  readonly stopping: AbortSignal;
-  readonly publicBaseUrl: () => string;
-  readonly keys: IdentityKeys;
-  /** Address of the other logbook. */
-  readonly address: string;
-  /** Address of the mount of area B. */
-  readonly base: () => string;
-}
-
-export function createForwarder(needs: ForwarderNeeds) {
-  const { config, pool, log, clock } = needs;
-  const { ldvOut } = config;
-  const client = createForwardClient(config, clock, needs.address);
-  const metrics = createMetrics(needs.metrics, pool);
+/** Forwards as long as the service runs. @param address of the other logbook @param pool holds one connection while lines are sent */
+export function startForwarding(app: FastifyInstance, address: string, pool: Pool): void {
+  const { settings, log, publicBaseUrl } = app;
+  const { ldvOut } = settings;
+  const base = mountAddress(app, settings.verwerkingenlog.prefix);
+  const client = createForwardClient(settings, app.clock, address);
+  const metrics = createMetrics(app.metrics, pool);
   // Of a process that went silent, another one takes over after this time: longer than a request may take.
   const silenceMs = 2 * ldvOut.forwardTimeoutMs + 2000;
   const backoff = { firstMs: FIRST_WAIT_MS, maxMs: ldvOut.forwardBackoffMaxSeconds * 1000 };
   const stopped = new AbortController();
-  const signal = AbortSignal.any([needs.stopping, stopped.signal]);
+  const signal = AbortSignal.any([app.stopping, stopped.signal]);
 
   /** Sends what comes first in the queue, and takes it off. @throws {ForwardError} */
   async function forwardBatch(db: Db): Promise<void> {
     const batch = withinSpans(await readForwardQueue(db, ldvOut.forwardBatch));
-    const { lines, issues } = await linesOf(db, needs, batch);
+    const { lines, issues } = await linesOf(db, app, base(), batch);
     const headers = traceOfBatch(batch);
     const refused = await sendAll(lines, async (part) => {
       // Ends the silence, and fails when the database has ended the transaction: then another process may be sending.
       await db.query('select 1');
       return client.send(
-        part.map(({ span }) => forwarded(span, needs.publicBaseUrl())),
+        part.map(({ span }) => forwarded(span, publicBaseUrl())),
         headers,
         signal,
       );
@@ -132,7 +117,7 @@ export function createForwarder(needs: ForwarderNeeds) {
     }
   }
 
-  const check: ReadinessCheck = {
+  app.readiness.add({
     name: 'ldv forwarding',
     vital: false,
     check: async () => {
@@ -142,8 +127,8 @@ export function createForwarder(needs: ForwarderNeeds) {
       const age = `the first for ${Math.round(oldestSeconds)} seconds`;
       return { ok: true, warning: `${pending} actions wait to be forwarded, ${age}${reason}` };
     },
-  };
-  const section: OperatorSection = {
+  });
+  app.operatorPage.add({
     title: 'Forwarding to the other logbook',
     read: async () => {
       const { pending, oldestSeconds, sent, issues, failure, failingSince } = await readForwardState(pool);
@@ -154,20 +139,16 @@ export function createForwarder(needs: ForwarderNeeds) {
         rows: [[pending, `${Math.round(oldestSeconds)} s`, sent, refused, fault]],
       };
     },
-  };
+  });
   let running: Promise<void> | undefined;
-  return {
-    check,
-    section,
-    start(): void {
-      running ??= run();
-    },
-    async stop(): Promise<void> {
-      stopped.abort();
-      await running;
-      await client.close();
-    },
-  };
+  app.addHook('onListen', async () => {
+    running = run();
+  });
+  app.addHook('onClose', async () => {
+    stopped.abort();
+    await running;
+    await client.close();
+  });
 }
 
 /** The first actions that become at most so many lines together; at least one. */
@@ -194,7 +175,8 @@ function traceOfBatch(batch: readonly QueuedActie[]): Record<string, string> {
  */
 async function linesOf(
   db: Db,
-  { config, log, keys, base }: ForwarderNeeds,
+  { settings, log, actieLog: { keys } }: FastifyInstance,
+  base: string,
   batch: readonly QueuedActie[],
 ): Promise<{ lines: Line[]; issues: ForwardIssue[] }> {
   const versies = await readFirstVersies(
@@ -208,12 +190,12 @@ async function linesOf(
     const stored = versies.get(actieId);
     if (stored === undefined) leaveOut('verdwenen', 'removed after its retention term');
     else if (vervallen) leaveOut('ingehouden', 'deleted since');
-    else if (vertrouwelijk && !config.ldvOut.forwardConfidential) leaveOut('ingehouden', 'made confidential since');
+    else if (vertrouwelijk && !settings.ldvOut.forwardConfidential) leaveOut('ingehouden', 'made confidential since');
     else {
       if (eventLoopBudget.exhausted()) await eventLoopBudget.yield();
       // One that cannot be read or sent does not hold up the others.
       try {
-        const own = ldvLinesOf(await revealWithinBudget(stored, keys), base());
+        const own = ldvLinesOf(await revealWithinBudget(stored, keys), base);
         const reason = unsendable(own);
         if (reason !== undefined) leaveOut('onverzendbaar', reason);
         else for (const span of own) lines.push({ actieId, span });

@@ -1,36 +1,18 @@
 /** From spans to stored lines: which are refused, what the register says of the others, and the answer. */
-import { Counter, type Registry } from 'prom-client';
-import type { Pool } from '../../database/pool.ts';
+import type { FastifyInstance } from 'fastify';
+import { Counter } from 'prom-client';
 import type { Db } from '../../database/transaction.ts';
 import { eventLoopBudget } from '../../lib/scheduling.ts';
-import { type Clock, isDuration, isTerm } from '../../lib/time.ts';
-import type { TraceContext } from '../../lib/trace-context.ts';
-import type { Config } from '../../settings/read-config.ts';
+import { isDuration, isTerm } from '../../lib/time.ts';
 import { MAX_AHEAD_MS } from '../../verwerkingenlog/domain/read-actie.ts';
-import type { Auteur } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
 import { type ActiviteitVersie, readActiviteitVersies } from '../../verwerkingenlog/store/activiteiten.ts';
 import { logbooksOf, withoutLogbooks } from './face.ts';
-import type { LineStore, NewLine } from './lines.ts';
+import type { LineOutcome, LineSender, NewLine, StoreLines } from './lines.ts';
 import { actieOfSpan, activityIdIn, activityOf, type LineContext } from './mapping.ts';
 import type { ExportResponse } from './otlp.ts';
 import { IGNORED, isId, judge, MAX_LINE } from './rules.ts';
 import type { Span } from './span.ts';
 import { keepOf, keptNames, writeLine } from './stored-line.ts';
-
-/** Who sends lines, by its token. */
-export interface LineSender {
-  /** Whose lines they are: ids count for this client only. */
-  readonly client: string;
-  readonly auteur: Auteur;
-  /** The trace of the request. */
-  readonly trace: () => TraceContext;
-  /** Another logbook, whose word on the way of a line is believed. */
-  readonly isPeer: boolean;
-  /** OIN of the organisation, when the token has one. */
-  readonly oin: string | undefined;
-  /** May log lines of confidential activities. */
-  readonly mayBeConfidential: boolean;
-}
 
 /** Reasons that an answer names. */
 const NAMED_REASONS = 10;
@@ -44,20 +26,24 @@ interface Refusal {
 
 export type Intake = (spans: readonly Span[], sender: LineSender) => Promise<ExportResponse>;
 
-/** What lines are judged with. */
-interface IntakeNeeds {
-  readonly config: Pick<Config, 'ldv' | 'ldvOut' | 'verwerkingenlog'>;
-  readonly pool: Pool;
-  readonly clock: Clock;
-  readonly metrics: Registry;
-  readonly publicBaseUrl: () => string;
-}
-
-export function createIntake({ config, pool, clock, metrics, publicBaseUrl }: IntakeNeeds, store: LineStore): Intake {
-  const { otherSpans, plainBsn, unknownActivity, uitvoerder, keepAttributes } = config.ldv;
-  const { checkBsn } = config.verwerkingenlog;
+export function createIntake(
+  { settings, database, clock, metrics, publicBaseUrl }: FastifyInstance,
+  store: StoreLines,
+): Intake {
+  const { otherSpans, plainBsn, unknownActivity, uitvoerder, keepAttributes } = settings.ldv;
+  const { checkBsn } = settings.verwerkingenlog;
   const isWanted = keptNames(keepAttributes);
-  const count = createCounters(metrics);
+  const counter = new Counter({
+    name: 'koppelvlak_ldv_spans_total',
+    help: 'Spans that came over OTLP, by what became of them',
+    labelNames: ['outcome'],
+    registers: [metrics],
+  });
+  const unknown = new Counter({
+    name: 'koppelvlak_ldv_unknown_activity_total',
+    help: 'Lines of LDV that name a processing activity that is not in the register',
+    registers: [metrics],
+  });
 
   /** What the register says of a line. @returns the reason of a refusal as a text */
   function contextOf(
@@ -69,7 +55,7 @@ export function createIntake({ config, pool, clock, metrics, publicBaseUrl }: In
     const known = validAt(versies, startOf(span));
     const ofClient = { uitvoerder: oin ?? null };
     if (known === undefined) {
-      count.unknownActivity();
+      unknown.inc();
       if (unknownActivity === 'refuse') return 'de verwerkingsactiviteit staat niet in het register';
       // Where the operator hides what the register does not know, the client needs no scope for it.
       return { ...ofClient, vertrouwelijkheid: unknownActivity, bewaartermijn: null, verwerkingNaam: null };
@@ -90,43 +76,38 @@ export function createIntake({ config, pool, clock, metrics, publicBaseUrl }: In
   return async (spans, sender) => {
     const refusals: Refusal[] = [];
     const judged: Span[] = [];
-    let ignored = 0;
-    let passedBefore = 0;
+    const outcomes: ('ignored' | 'passed-before' | LineOutcome)[] = [];
     const latest = BigInt(clock.now().getTime() + MAX_AHEAD_MS) * NS_PER_MS;
     const rules = { otherSpans, plainBsn, checkBsn, latest };
-    const own = publicBaseUrl();
     for (const sent of spans) {
       if (eventLoopBudget.exhausted()) await eventLoopBudget.yield();
       const span = sender.isPeer ? sent : withoutLogbooks(sent);
       // It was forwarded from here: it is stored, or was removed since.
-      if (logbooksOf(span).includes(own)) {
-        passedBefore += 1;
+      if (logbooksOf(span).includes(publicBaseUrl())) {
+        outcomes.push('passed-before');
         continue;
       }
       const reason = judge(span, rules);
       if (reason === undefined) judged.push(keepOf(span, isWanted));
-      else if (reason === IGNORED) ignored += 1;
+      else if (reason === IGNORED) outcomes.push('ignored');
       else refusals.push({ span, reason });
     }
-    const register = await readRegister(pool, judged);
+    const register = await readRegister(database.pipelinePool, judged);
     const lines: NewLine[] = [];
     for (const span of judged) {
       if (eventLoopBudget.exhausted()) await eventLoopBudget.yield();
       const context = contextOf(span, register, sender);
+      const client = clientOf(span, sender);
+      const text = writeLine({ span, client });
       if (typeof context === 'string') refusals.push({ span, reason: context });
-      else if (isTooLong(span)) refusals.push({ span, reason: `de regel heeft meer dan ${MAX_LINE} tekens` });
-      else lines.push({ span, client: clientOf(span, sender), actie: actieOfSpan(span, context) });
+      else if (text.length > MAX_LINE) refusals.push({ span, reason: `de regel heeft meer dan ${MAX_LINE} tekens` });
+      else lines.push({ span, client, text, actie: actieOfSpan(span, context) });
     }
-    const outcomes = await store.store(lines, sender);
-    for (const [i, { span }] of lines.entries()) {
-      if (outcomes[i] === 'conflict') refusals.push({ span, reason: CONFLICT });
-    }
-    count.spans('ignored', ignored);
-    count.spans('passed-before', passedBefore);
-    count.spans('refused', refusals.length);
-    for (const outcome of ['stored', 'known'] as const) {
-      count.spans(outcome, outcomes.filter((one) => one === outcome).length);
-    }
+    const stored = await store(lines, sender);
+    for (const [i, { span }] of lines.entries())
+      if (stored[i] === 'conflict') refusals.push({ span, reason: CONFLICT });
+    counter.inc({ outcome: 'refused' }, refusals.length);
+    for (const outcome of [...outcomes, ...stored]) if (outcome !== 'conflict') counter.inc({ outcome });
     return answerOf(refusals);
   };
 }
@@ -155,20 +136,6 @@ function validAt(versies: readonly ActiviteitVersie[], at: Date): ActiviteitVers
   return valid === undefined || valid.verwijderd ? undefined : valid;
 }
 
-/** What is kept of a line is bounded, whatever it is made of. */
-function isTooLong(span: Span): boolean {
-  // Most lines have few attributes and short texts; only for the others it is worth writing them twice.
-  let texts = span.name.length;
-  for (const attributes of [span.resource, span.attributes]) {
-    for (const [name, value] of attributes) {
-      if (typeof value !== 'string' && typeof value !== 'bigint')
-        return writeLine({ span, client: '' }).length > MAX_LINE;
-      texts += name.length + String(value).length;
-    }
-  }
-  return texts > MAX_LINE / 8 && writeLine({ span, client: '' }).length > MAX_LINE;
-}
-
 function answerOf(refusals: readonly Refusal[]): ExportResponse {
   const rejectedSpans = refusals.length;
   if (rejectedSpans === 0) return { rejectedSpans, errorMessage: '' };
@@ -178,23 +145,4 @@ function answerOf(refusals: readonly Refusal[]): ExportResponse {
   const more = rejectedSpans > named.length ? '; en andere' : '';
   const howMany = rejectedSpans === 1 ? '1 regel is geweigerd' : `${rejectedSpans} regels zijn geweigerd`;
   return { rejectedSpans, errorMessage: `${howMany}; ${named.join('; ')}${more}` };
-}
-
-function createCounters(metrics: Registry) {
-  const spans = new Counter({
-    name: 'koppelvlak_ldv_spans_total',
-    help: 'Spans that came over OTLP, by what became of them',
-    labelNames: ['outcome'],
-    registers: [metrics],
-  });
-  const unknown = new Counter({
-    name: 'koppelvlak_ldv_unknown_activity_total',
-    help: 'Lines of LDV that name a processing activity that is not in the register',
-    registers: [metrics],
-  });
-  return {
-    spans: (outcome: 'stored' | 'known' | 'refused' | 'ignored' | 'passed-before', number: number): void =>
-      spans.inc({ outcome }, number),
-    unknownActivity: (): void => unknown.inc(),
-  };
 }

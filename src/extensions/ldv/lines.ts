@@ -1,5 +1,5 @@
 /** Storing lines of LDV: a request is one transaction, and requests that arrive together share one. A line is stored once. */
-
+import type { FastifyInstance } from 'fastify';
 import { isConflict, isLockTimeout } from '../../database/database-unavailable.ts';
 import { type Db, transaction } from '../../database/transaction.ts';
 import { mapWithinBudget } from '../../lib/scheduling.ts';
@@ -8,7 +8,6 @@ import type { LineKey } from '../../seams/store-hooks.ts';
 import { type Actie, type Auteur, eersteVersie, newActieId } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
 import { createGroupCommit } from '../../verwerkingenlog/group-commit.ts';
 import { logFull } from '../../verwerkingenlog/problems.ts';
-import type { ActieLog, LogNeeds } from '../../verwerkingenlog/processing-log.ts';
 import {
   type Append,
   type Appended,
@@ -21,34 +20,37 @@ import {
 import { isMissingMonth, MONTHS_AHEAD, makeMonths } from '../../verwerkingenlog/store/months.ts';
 import { sealed } from '../../verwerkingenlog/store/proof.ts';
 import { lineKeyOf, readLineKeys, takeLineKeys } from './store/line-keys.ts';
-import { type LdvLine, writeLine } from './stored-line.ts';
+import type { LdvLine } from './stored-line.ts';
 
-/** A line to be stored, and its action. */
+/** Who sends lines, by its token. */
+export interface LineSender {
+  /** Whose lines they are: ids count for this client only. */
+  readonly client: string;
+  readonly auteur: Auteur;
+  /** The trace of the request. */
+  readonly trace: () => TraceContext;
+  /** Another logbook, whose word on the way of a line is believed. */
+  readonly isPeer: boolean;
+  /** OIN of the organisation, when the token has one. */
+  readonly oin: string | undefined;
+  /** May log lines of confidential activities. */
+  readonly mayBeConfidential: boolean;
+}
+
+/** A line to be stored, the text that is kept of it, and its action. */
 export interface NewLine extends LdvLine {
+  readonly text: string;
   readonly actie: Actie;
 }
 
 /** `conflict`: the client has stored another line under the same ids. */
-type LineOutcome = 'stored' | 'known' | 'conflict';
+export type LineOutcome = 'stored' | 'known' | 'conflict';
 
-export interface LineStore {
-  /**
-   * Resolves when all lines are committed to disk, with what became of each.
-   * @throws {Problem} 503 when too much waits
-   */
-  store(lines: readonly NewLine[], sender: LineRequest['sender']): Promise<readonly LineOutcome[]>;
-  /** Resolves when nothing is under way. */
-  idle(): Promise<void>;
-}
-
-interface LineRequest {
-  readonly lines: readonly NewLine[];
-  readonly sender: {
-    readonly auteur: Auteur;
-    /** The trace of the request; asked for only when it is forwarded. */
-    readonly trace: () => TraceContext;
-  };
-}
+/**
+ * Resolves when all lines are committed to disk, with what became of each.
+ * @throws {Problem} 503 when too much waits
+ */
+export type StoreLines = (lines: readonly NewLine[], sender: LineSender) => Promise<readonly LineOutcome[]>;
 
 /** A line with what goes to the database. */
 interface PreparedLine {
@@ -69,13 +71,9 @@ const MAX_WAITING = 5000;
 /** Lines of one statement. */
 const STATEMENT_LINES = 5000;
 
-/** What lines are stored with. */
-type LineStoreNeeds = Pick<LogNeeds, 'config' | 'pool' | 'clock' | 'log' | 'proof' | 'forward'>;
-
-export function createLineStore(
-  { config, pool, clock, log: logger, proof, forward }: LineStoreNeeds,
-  log: ActieLog,
-): LineStore {
+export function createLineStore(app: FastifyInstance): StoreLines {
+  const { settings: config, clock, proof, forward, actieLog: log } = app;
+  const pool = app.database.shares.append;
   const { keys } = log;
   const writer = proof('verwerkingen');
   /** A key that another transaction holds stops a group soon, for others wait for it. */
@@ -85,8 +83,8 @@ export function createLineStore(
       : transaction(pool, fn, { lockTimeoutMs: KEY_WAIT_MS });
   const otherNames = () => keys.names.filter((name) => name !== keys.current);
 
-  function prepare(line: NewLine, at: Date, { auteur, trace }: LineRequest['sender']): PreparedLine {
-    const versie = eersteVersie(line.actie, newActieId(at), at, auteur, writeLine(line));
+  function prepare(line: NewLine, at: Date, { auteur, trace }: LineSender): PreparedLine {
+    const versie = eersteVersie(line.actie, newActieId(at), at, auteur, line.text);
     return {
       // Whether an unknown activity is refused was decided before: for lines of LDV the rules are others.
       append: {
@@ -99,7 +97,7 @@ export function createLineStore(
     };
   }
 
-  const groups = createGroupCommit<LineRequest, readonly LineOutcome[]>({
+  const groups = createGroupCommit<{ lines: readonly NewLine[]; sender: LineSender }, readonly LineOutcome[]>({
     commit: async (group) => {
       const prepared: PreparedLine[][] = [];
       for (const { lines, sender } of group) {
@@ -118,7 +116,7 @@ export function createLineStore(
         stored = await write();
       } catch (error) {
         if (isMissingMonth(error)) {
-          logger.info('making the partition of a month that was not made ahead');
+          app.log.info('making the partition of a month that was not made ahead');
           await makeMonths(pool, clock.now(), MONTHS_AHEAD);
         } else if (!isConflict(error)) throw error;
         stored = await write();
@@ -140,10 +138,8 @@ export function createLineStore(
     full: logFull,
   });
 
-  return {
-    store: async (lines, sender) => (lines.length === 0 ? [] : await groups.add({ lines, sender })),
-    idle: () => groups.idle(),
-  };
+  app.addHook('onClose', groups.idle);
+  return async (lines, sender) => (lines.length === 0 ? [] : await groups.add({ lines, sender }));
 }
 
 interface StoredLines {

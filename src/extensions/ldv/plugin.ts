@@ -9,7 +9,7 @@ import { apiDocs } from '../../plugins/pages.ts';
 import { sendProblem } from '../../plugins/problem-reply.ts';
 import { mount, mountAddress } from '../../plugins/requests.ts';
 import { FOUT } from '../../verwerkingenlog/plugin.ts';
-import { createForwarder } from './forward.ts';
+import { startForwarding } from './forward.ts';
 import { createIntake } from './intake.ts';
 import { createLineStore } from './lines.ts';
 import { readLines } from './read-route.ts';
@@ -22,14 +22,10 @@ const READ_CONTRACT = new URL('../../../openapi/ldv-lezen.yaml', import.meta.url
 export const plugin = fp(serveLdv, { name: 'ldv', dependencies: ['verwerkingenlog'] });
 
 async function serveLdv(app: FastifyInstance): Promise<void> {
-  const { settings: config, database, clock, log, metrics, publicBaseUrl, proof, forward } = app;
-  const { ldv, ldvOut, server, verwerkingenlog } = config;
-  const { actieLog } = app;
-  startForwarder(app);
-  const lines = createLineStore({ config, pool: database.shares.append, clock, log, proof, forward }, actieLog);
-  app.addHook('onClose', lines.idle);
+  const { ldv, ldvOut, server, verwerkingenlog } = app.settings;
+  if (ldvOut.forwardUrl !== undefined) startForwarding(app, ldvOut.forwardUrl, app.database.pool);
   const contract = createContract<operations>(readOpenapi(CONTRACT));
-  const intake = createIntake({ config, pool: database.pipelinePool, clock, metrics, publicBaseUrl }, lines);
+  const intake = createIntake(app, createLineStore(app));
   await mount(app, {
     isPersonal: true,
     prefix: ldv.prefix,
@@ -46,22 +42,6 @@ async function serveLdv(app: FastifyInstance): Promise<void> {
       if (ldvOut.read) await scope.register(serveReading);
     },
   });
-}
-
-function startForwarder(app: FastifyInstance): void {
-  const { settings: config, database, clock, log, metrics, publicBaseUrl, stopping } = app;
-  const { ldvOut, verwerkingenlog } = config;
-  if (ldvOut.forwardUrl === undefined) return;
-  const forwarder = createForwarder({
-    ...{ config, pool: database.pool, clock, log, metrics, publicBaseUrl, stopping },
-    keys: app.actieLog.keys,
-    address: ldvOut.forwardUrl,
-    base: mountAddress(app, verwerkingenlog.prefix),
-  });
-  app.readiness.add(forwarder.check);
-  app.operatorPage.add(forwarder.section);
-  app.addHook('onListen', async () => forwarder.start());
-  app.addHook('onClose', forwarder.stop);
 }
 
 /** Reading by way of LDV, with errors, version and documentation of its own. */

@@ -10,7 +10,8 @@ import { clientKey, traceOf } from '../../plugins/headers.ts';
 import type { ProblemStyle } from '../../plugins/problem-reply.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import { acceptOtlpBodies, formOf, readOtlpBody } from './body.ts';
-import type { Intake, LineSender } from './intake.ts';
+import type { Intake } from './intake.ts';
+import type { LineSender } from './lines.ts';
 import { decodeRequest, encodeResponse, encodeStatus, MEDIA_TYPES, TooManySpansError } from './otlp.ts';
 import { OtlpError, type Span } from './span.ts';
 
