@@ -3,8 +3,7 @@
  * named by `proof verify`, and refused by somebody outside who has the last published checkpoint.
  */
 import type pg from 'pg';
-import { verifyLog } from '../../../src/extensions/proof/verify.ts';
-import type { ProofFault } from '../../../src/extensions/proof/verify-tree.ts';
+import { type ProofFault, verifyLog } from '../../../src/extensions/proof/verify.ts';
 import type { ProofLogName, StoredProof } from '../../../src/seams/proof-log.ts';
 import { anyLogTries } from './any-log.ts';
 import type { Tampered, Try } from './common.ts';

@@ -1,7 +1,7 @@
 /** Asks witnesses for their cosignatures on checkpoints of ours (C2SP tlog-witness, the side of the log). */
 import { readFile } from 'node:fs/promises';
 import type { FastifyInstance } from 'fastify';
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Counter, Gauge } from 'prom-client';
 import { type Logger, reasonOf } from '../../../lib/log.ts';
 import {
   createGuardedConnections,
@@ -36,18 +36,13 @@ const MAX_ATTEMPTS = 3;
 /** Seconds that the clock of a witness may be ahead. */
 const MAX_AHEAD_SECONDS = 300;
 
-interface WitnessClientOptions {
-  /** Of `PROOF_WITNESSES`; witnesses without an address are not asked. */
+interface WitnessClientOptions extends Pick<FastifyInstance, 'metrics' | 'clock' | 'stopping'> {
+  readonly log: Pick<Logger, 'warn'>;
+  /** Witnesses without an address are not asked. */
   readonly policy: Policy;
   /** The proof that the log's tree of the new size continues that of the old one. */
   readonly proveConsistency: (origin: string, oldSize: number, newSize: number) => Promise<readonly Uint8Array[]>;
   readonly proxy?: ProxySettings;
-  readonly metrics: Registry;
-  readonly log: Pick<Logger, 'warn'>;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
-  /** Fires when the process stops. */
-  readonly signal: AbortSignal;
 }
 
 /** A witness has cosigned something that the checkpoint does not continue. */
@@ -58,36 +53,27 @@ export interface Contradiction {
   readonly known?: number;
 }
 
-interface Cosigned {
+interface Asked {
   /** The checkpoint with the cosignatures that were verified. */
   readonly note: string;
   readonly isQuorum: boolean;
   /** Names of the witnesses that have not cosigned it. */
   readonly missing: readonly string[];
-  readonly contradiction: Contradiction | undefined;
-}
-
-interface Confirmed {
   /** Witnesses that answered, also those that know nothing of the log and those that contradict. */
   readonly answered: number;
   /** Of these, witnesses that had cosigned something of the log, and confirm that the checkpoint continues it. */
   readonly confirmed: number;
+  /** Of several the gravest: a refusal, then the largest tree. */
   readonly contradiction: Contradiction | undefined;
 }
 
 export interface WitnessClient {
   /** Whether the policy demands cosignatures. */
   readonly isNeeded: boolean;
-  /**
-   * Asks every witness that has not cosigned this checkpoint, all at once: call again with the result until nothing is missing. Never
-   * rejects because of a witness.
-   */
-  cosign(note: string): Promise<Cosigned>;
-  /**
-   * Asks every witness what it has cosigned of a log, with a checkpoint that was published before: nothing new is shown to it, and a witness
-   * that knows nothing of the log learns nothing. Never rejects because of a witness.
-   */
-  confirm(note: string): Promise<Confirmed>;
+  /** Asks every witness that has not cosigned this checkpoint, all at once. Never rejects because of a witness. */
+  cosign(note: string): Promise<Asked>;
+  /** Asks every witness about a checkpoint that was published before. One that knows nothing of the log learns nothing. */
+  confirm(note: string): Promise<Asked>;
   /** For operators: a log whose last checkpoint too few witnesses cosigned. */
   warning(): string | undefined;
   close(): Promise<void>;
@@ -109,7 +95,7 @@ interface Answer {
 }
 
 export function createWitnessClient(options: WitnessClientOptions): WitnessClient {
-  const { policy, proveConsistency, now, log, signal } = options;
+  const { policy, proveConsistency, clock, log, stopping } = options;
   const connections = createGuardedConnections({
     // An operator chose their addresses.
     rules: { allowPrivate: true },
@@ -118,7 +104,21 @@ export function createWitnessClient(options: WitnessClientOptions): WitnessClien
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
     agent: { connections: 4, keepAliveTimeout: 4_000 },
   });
-  const metrics = witnessMetrics(options.metrics);
+  const registers = [options.metrics];
+  const metrics = {
+    requests: new Counter({
+      name: 'koppelvlak_proof_witness_requests_total',
+      help: 'Checkpoints that a witness was asked to cosign, by what came of it',
+      labelNames: ['witness', 'result'],
+      registers,
+    }),
+    quorum: new Gauge({
+      name: 'koppelvlak_proof_witness_quorum',
+      help: '1 when enough witnesses cosigned the last checkpoint of a log, else 0',
+      labelNames: ['origin'],
+      registers,
+    }),
+  };
   /** By witness and origin: the size that it cosigned last, as far as is known here. */
   const sizes = new Map<string, number>();
   /** What its last answer contradicted, until it confirms something: being away is no confirmation. */
@@ -133,7 +133,7 @@ export function createWitnessClient(options: WitnessClientOptions): WitnessClien
         method: 'POST',
         headers: { 'user-agent': 'koppelvlak', 'content-type': 'text/plain; charset=utf-8' },
         body,
-        signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+        signal: AbortSignal.any([stopping, AbortSignal.timeout(TIMEOUT_MS)]),
       },
       'none',
     );
@@ -160,7 +160,7 @@ export function createWitnessClient(options: WitnessClientOptions): WitnessClien
       try {
         const body = formatAddCheckpoint({ oldSize, proof, note });
         const answer = await post(`${url?.replace(/\/$/, '')}/add-checkpoint`, body);
-        if (answer.status === 200) return { line: verifiedLine(text, answer.text, key, now()), had: oldSize };
+        if (answer.status === 200) return { line: verifiedLine(text, answer.text, key, clock.now()), had: oldSize };
         if (answer.status === 422 && oldSize > 0) return refused;
         if (answer.status !== 409) throw new Error(`status ${answer.status}`);
         const namesSize = /^text\/x\.tlog\.size\s*(;|$)/i.test(answer.type);
@@ -169,7 +169,7 @@ export function createWitnessClient(options: WitnessClientOptions): WitnessClien
         if (!namesSize) throw new Error('status 409 without a size');
         known = parseSize(answer.text.replace(/\n$/, ''), 'the size that the witness knows');
       } catch (error) {
-        signal.throwIfAborted();
+        stopping.throwIfAborted();
         return { failure: reasonOf(error) };
       }
       // Nothing of ours continues a larger tree: either another instance was faster, or this log lost entries.
@@ -207,35 +207,39 @@ export function createWitnessClient(options: WitnessClientOptions): WitnessClien
     return remembered === undefined || (remembered.known ?? size + 1) <= size ? answer : { contradiction: remembered };
   };
 
-  const askAll = (note: string, teach: boolean): Promise<Answer[]> => {
-    const checkpoint: Signed = { ...checkpointIn(note), text: splitNote(note).text, note };
-    return Promise.all(policy.witnesses.map((witness) => askOne(witness, checkpoint, teach)));
+  const askAll = async (note: string, teach: boolean): Promise<Asked> => {
+    const { text, signatures } = splitNote(note);
+    const checkpoint = { ...checkpointIn(note), text, note };
+    const answers = await Promise.all(
+      policy.witnesses.map(async (witness) => ({ witness, ...(await askOne(witness, checkpoint, teach)) })),
+    );
+    const [cosigned = [], others = []] = [true, false].map((has) =>
+      answers.filter(({ line }) => (line !== undefined) === has).map(({ witness }) => witness),
+    );
+    const lines = new Set([...signatures.map(({ line }) => line), ...answers.flatMap(({ line }) => line ?? [])]);
+    const sizeOf = ({ known = Number.MAX_VALUE }: Contradiction): number => known;
+    return {
+      note: formatNote(text, [...lines]),
+      isQuorum: policy.isQuorum(cosigned.map(({ key }) => key)),
+      missing: others.map(({ name }) => name),
+      answered: answers.filter(({ failure }) => failure === undefined).length,
+      confirmed: answers.filter(({ line, had = 0 }) => line !== undefined && had > 0).length,
+      contradiction: answers
+        .flatMap(({ contradiction }) => contradiction ?? [])
+        .sort((a, b) => sizeOf(b) - sizeOf(a))[0],
+    };
   };
 
   return {
     isNeeded: !policy.isQuorum([]),
+    confirm: (note) => askAll(note, false),
     async cosign(note) {
-      const { text, signatures } = splitNote(note);
+      const asked = await askAll(note, true);
       const { origin } = checkpointIn(note);
-      const answers = await askAll(note, true);
-      const [cosigners, others] = [true, false].map((has) =>
-        policy.witnesses.filter((_, place) => (answers[place]?.line !== undefined) === has),
-      );
-      const missing = others?.map(({ name }) => name) ?? [];
-      const isQuorum = policy.isQuorum(cosigners?.map(({ key }) => key) ?? []);
-      metrics.quorum.set({ origin }, isQuorum ? 1 : 0);
-      if (isQuorum) tooFew.delete(origin);
-      else tooFew.set(origin, missing);
-      const lines = new Set([...signatures.map(({ line }) => line), ...answers.flatMap(({ line }) => line ?? [])]);
-      return { note: formatNote(text, [...lines]), isQuorum, missing, contradiction: worst(answers) };
-    },
-    async confirm(note) {
-      const answers = await askAll(note, false);
-      return {
-        answered: answers.filter(({ failure }) => failure === undefined).length,
-        confirmed: answers.filter(({ line, had = 0 }) => line !== undefined && had > 0).length,
-        contradiction: worst(answers),
-      };
+      metrics.quorum.set({ origin }, asked.isQuorum ? 1 : 0);
+      if (asked.isQuorum) tooFew.delete(origin);
+      else tooFew.set(origin, asked.missing);
+      return asked;
     },
     warning() {
       const [first] = tooFew;
@@ -243,12 +247,6 @@ export function createWitnessClient(options: WitnessClientOptions): WitnessClien
     },
     close: connections.close,
   };
-}
-
-/** A refusal says more than a larger size, which another instance may have shown; of several the largest. */
-function worst(answers: readonly Answer[]): Contradiction | undefined {
-  const sizeOf = ({ known = Number.MAX_VALUE }: Contradiction): number => known;
-  return answers.flatMap(({ contradiction }) => contradiction ?? []).sort((a, b) => sizeOf(b) - sizeOf(a))[0];
 }
 
 /** @param size leaves of the checkpoint that it was asked about */
@@ -272,29 +270,11 @@ function lineIn(note: string, key: VerifierKey): string | undefined {
  * The line of an answer that this witness made over this text; lines of others are ignored.
  * @throws {Error} when it is missing, does not verify, or its time is in the future
  */
-function verifiedLine(text: string, answer: string, key: VerifierKey, now: number): string {
+function verifiedLine(text: string, answer: string, key: VerifierKey, now: Date): string {
   const [found] = openNote(formatNote(text, [answer]), [key]).verified;
   if (found?.time === undefined) throw new Error('it answered without a cosignature');
-  if (found.time > now / 1000 + MAX_AHEAD_SECONDS) throw new Error('its cosignature is of the future');
+  if (found.time > now.getTime() / 1000 + MAX_AHEAD_SECONDS) throw new Error('its cosignature is of the future');
   return found.line;
-}
-
-function witnessMetrics(registry: Registry) {
-  const registers = [registry];
-  return {
-    requests: new Counter({
-      name: 'koppelvlak_proof_witness_requests_total',
-      help: 'Checkpoints that a witness was asked to cosign, by what came of it',
-      labelNames: ['witness', 'result'],
-      registers,
-    }),
-    quorum: new Gauge({
-      name: 'koppelvlak_proof_witness_quorum',
-      help: '1 when enough witnesses cosigned the last checkpoint of a log, else 0',
-      labelNames: ['origin'],
-      registers,
-    }),
-  };
 }
 
 /** The policy of `PROOF_WITNESSES`. @throws {Error} for operators, when the file cannot be used */
@@ -308,20 +288,15 @@ export async function readPolicy(path: string): Promise<Policy> {
 
 /** Asks the witnesses of a policy, until the service closes. */
 export function openWitnesses(app: FastifyInstance, policy: Policy): WitnessClient {
-  const { settings, database, metrics, log, clock, stopping } = app;
-  const { pool } = database;
+  const { pool } = app.database;
+  const { metrics, log, clock, stopping } = app;
   const client = createWitnessClient({
-    policy,
+    ...{ metrics, log, clock, stopping, policy, proxy: app.settings.server },
     async proveConsistency(name, oldSize, newSize) {
       const origin = await readOrigin(pool, name);
       if (origin === undefined) throw new Error('no checkpoint of this log was made here');
       return await proveConsistency(oldSize, newSize, readHashesFromTiles(newSize, tileReader(pool, origin)));
     },
-    proxy: settings.server,
-    metrics,
-    log,
-    now: () => clock.now().getTime(),
-    signal: stopping,
   });
   app.addHook('onClose', client.close);
   app.readiness.add({

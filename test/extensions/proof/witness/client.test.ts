@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createWitnessClient, type WitnessClient } from '../../../../src/extensions/proof/witness/client.ts';
+import { systemClock } from '../../../../src/lib/time.ts';
 import { EMPTY_ROOT, proveConsistency } from '../../../../src/lib/tlog/merkle.ts';
 import {
   createSigner,
@@ -19,7 +20,7 @@ import { startWitness, type TestWitness } from './witness-server.ts';
 
 const log = createSigner('log.example/proof', Buffer.alloc(32, 1));
 const impostor = createSigner('liar.example', Buffer.alloc(32, 33), WITNESS_KEY);
-const { signal } = new AbortController();
+const stopping = new AbortController().signal;
 let tree: GrownTree;
 let witnesses: TestWitness[];
 /** Answers each request with what is set. */
@@ -78,8 +79,8 @@ function client(members: readonly { key: VerifierKey; prefix: string }[]) {
     proveConsistency: (_origin, oldSize, newSize) => proveConsistency(oldSize, newSize, tree.read),
     metrics,
     log: { warn: (fields: object) => void warnings.push(fields) },
-    now: Date.now,
-    signal,
+    clock: systemClock,
+    stopping,
   });
   clients.push(made);
   return { ...made, metrics, warnings };
@@ -131,7 +132,7 @@ it('asks what witnesses have cosigned without showing them anything new, and hea
   if (first === undefined) throw new Error('no witness');
   await client(members).cosign(checkpoint(55));
   const asked = client(witnesses);
-  expect(await asked.confirm(checkpoint(56))).toEqual({ answered: 3, confirmed: 3, contradiction: undefined });
+  expect(await asked.confirm(checkpoint(56))).toMatchObject({ answered: 3, confirmed: 3, contradiction: undefined });
   // One that knows nothing of a log is not given its checkpoint: later it would confirm what it had from here.
   const other = await startWitness({ name: 'new.example', logKeys: [log.key] });
   for (const _ of [1, 2])
@@ -158,7 +159,7 @@ it('remembers a contradiction while the witness is away, until it confirms', asy
 it('does not ask again for what stands in the checkpoint already', async () => {
   const { note } = await client(witnesses).cosign(checkpoint(57));
   const other = client(witnesses);
-  expect(await other.cosign(note)).toEqual({ note, isQuorum: true, missing: [] });
+  expect(await other.cosign(note)).toMatchObject({ note, isQuorum: true, missing: [] });
   expect(await other.metrics.metrics()).not.toContain('result="cosigned"');
 });
 
