@@ -11,7 +11,7 @@ import type { Config } from '../../settings/read-config.ts';
 import { checkRecord } from './check.ts';
 import { collect, proofMonitorCommand } from './commands/monitor.ts';
 import { deriveSealingKey, proofKeyOf, signerOf } from './keys.ts';
-import { beginNewOrigin } from './origins.ts';
+import { beginNewOrigin } from './sequence.ts';
 import { openPublishedCheckpoints, statePath } from './state.ts';
 import type { VerifiedLog } from './verify.ts';
 

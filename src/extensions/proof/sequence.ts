@@ -1,33 +1,104 @@
-/** Which leaves a tree gets next: entries of the queue or of the feed, padding, and leaves without a record. */
+/** The origins of a log, and which leaves its tree gets next: entries of the queue or of the feed, padding, and leaves without a record. */
 import { createHmac, createSecretKey, hash } from 'node:crypto';
 import type { Pool } from '../../database/pool.ts';
-import { type Db, transaction, tryLock } from '../../database/transaction.ts';
-import { Frontier } from '../../lib/tlog/merkle.ts';
+import { type Db, lock, transaction, tryLock } from '../../database/transaction.ts';
+import { EMPTY_ROOT, Frontier } from '../../lib/tlog/merkle.ts';
+import { checkpointIn } from '../../lib/tlog/note.ts';
 import { readHashesFromTiles } from '../../lib/tlog/tiles.ts';
 import type { NumberedEntry, NumberedRecords, ProofLogName } from '../../seams/proof-log.ts';
-import { deriveSeed } from './keys.ts';
+import { deriveSeed, signerOf } from './keys.ts';
 import { entryWith } from './record.ts';
-import { ConflictError } from './state.ts';
+import { ConflictError, type PublishedCheckpoints } from './state.ts';
 import { appendLeaves, ENTRY_BYTES, tileReader } from './store/leaves.ts';
-import { headerLeaves, lockOf, moveLog, readLog, readOrigins, type StoredLog, takeFromQueue } from './store/logs.ts';
+import {
+  firstInQueue,
+  headerLeaves,
+  insertLog,
+  lockOf,
+  moveLog,
+  readLog,
+  readOrigins,
+  type StoredLog,
+  storeLastCheckpoint,
+  takeFromQueue,
+} from './store/logs.ts';
 
 /** Entries that get their place in one transaction. */
 const BATCH = 20_000;
 /** Records of the feed that are sealed in one transaction when the log is switched on. */
 const TAKE_OVER = 1000;
 
-export interface SequenceOptions {
+export interface LogOptions {
   readonly pool: Pool;
   readonly log: ProofLogName;
   readonly proofKey: Uint8Array;
+  /** Host of the addresses, without its port. */
+  readonly host: () => string;
   /** Each batch is filled up to a multiple of this; 0: not. */
   readonly pad: number;
   /** Of the feed. */
   readonly numbered?: NumberedRecords | undefined;
 }
 
+/** The origin that a log has now; the first use begins it. */
+export async function openLog(options: LogOptions): Promise<StoredLog> {
+  return (await readLog(options.pool, options.log)) ?? (await begin(options));
+}
+
+/** Begins a log: its origin is fixed from here on. */
+async function begin({ pool, log, proofKey, host, numbered }: LogOptions): Promise<StoredLog> {
+  const origin = `${host()}/proof/v1/${log}`;
+  const verifierKey = signerOf(proofKey, origin).key.text;
+  return transaction(pool, async (db) => {
+    await lock(db, lockOf(log));
+    if ((await readLog(db, log)) === undefined) {
+      const takenOverTo = numbered === undefined ? 0 : await lastWithoutEntry(db, log, numbered);
+      await insertLog(db, { log, number: 1, origin, verifierKey, firstNumber: 1, takenOverTo, root: EMPTY_ROOT });
+    }
+    const stored = await readLog(db, log);
+    if (stored === undefined) throw new TypeError('a log was not begun');
+    return stored;
+  });
+}
+
+/** Records that are published with an entry, by a command that was first, are not taken over. */
+async function lastWithoutEntry(db: Db, log: ProofLogName, numbered: NumberedRecords): Promise<number> {
+  const last = await numbered.lockLast(db);
+  const first = await firstInQueue(db, log);
+  return first === undefined ? last : first - 1;
+}
+
+/**
+ * Goes on after a conflict, on an operator's word. The old log stays readable; entries that had no place in it, and whatever comes, get one
+ * under the new origin, whose first leaf binds the last checkpoint of the old one.
+ * @returns it, with the leaves of the last checkpoint of the old origin, and those that the database has of it
+ * @throws {Error} for operators
+ */
+export async function beginNewOrigin(
+  pool: Pool,
+  log: ProofLogName,
+  proofKey: Uint8Array,
+  published: PublishedCheckpoints,
+) {
+  return transaction(pool, async (db) => {
+    await lock(db, lockOf(log));
+    const old = await readLog(db, log);
+    if (old === undefined) throw new Error(`the proof log ${log} was never begun in this database`);
+    const last = published.get(old.origin) ?? old.checkpoint;
+    if (last === null) throw new Error(`no checkpoint of ${old.origin} is known: there is nothing to go on from`);
+    await storeLastCheckpoint(db, old, last);
+    const number = old.number + 1;
+    const first = old.number === 1 ? old.origin : old.origin.replace(/\/\d+$/, '');
+    const origin = `${first}/${number}`;
+    const verifierKey = signerOf(proofKey, origin).key.text;
+    const firstNumber = old.firstNumber + old.size - headerLeaves(old);
+    await insertLog(db, { ...old, number, origin, verifierKey, firstNumber, root: EMPTY_ROOT });
+    return { origin, verifierKey, published: checkpointIn(last).size, stored: old.size };
+  });
+}
+
 /** Gives a batch its place. @returns whether there may be more @throws {ConflictError} when the tiles are not those of the root */
-export async function sequenceBatch(options: SequenceOptions): Promise<boolean> {
+export async function sequenceBatch(options: LogOptions): Promise<boolean> {
   const { pool, log } = options;
   return transaction(pool, async (db) => {
     const stored = (await tryLock(db, lockOf(log))) ? await readLog(db, log) : undefined;
@@ -70,7 +141,7 @@ async function nextEntries(
 function padded(
   entries: readonly NumberedEntry[],
   { origin, size }: StoredLog,
-  { pad, proofKey, numbered }: SequenceOptions,
+  { pad, proofKey, numbered }: LogOptions,
 ): readonly NumberedEntry[] {
   if (pad === 0 || numbered !== undefined) return entries;
   const wanted = Math.max(1, Math.ceil(entries.length / pad)) * pad;

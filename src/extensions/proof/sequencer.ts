@@ -14,14 +14,13 @@ import {
 import { readHashesFromTiles } from '../../lib/tlog/tiles.ts';
 import type { ProofLogName } from '../../seams/proof-log.ts';
 import { signerOf } from './keys.ts';
-import { type BeginOptions, openLog } from './origins.ts';
-import { type SequenceOptions, sequenceBatch } from './sequence.ts';
+import { type LogOptions, openLog, sequenceBatch } from './sequence.ts';
 import { ConflictError, type PublishedCheckpoints } from './state.ts';
 import { MissingTileError, tileReader } from './store/leaves.ts';
 import { readLog, type StoredLog, storeCheckpoint } from './store/logs.ts';
 import { type Contradiction, contradicts, type WitnessClient } from './witness/client.ts';
 
-export interface SequencerOptions extends BeginOptions, SequenceOptions {
+export interface SequencerOptions extends LogOptions {
   readonly published: PublishedCheckpoints;
   /** Least time in seconds between two checkpoints. */
   readonly intervalSeconds: number;
