@@ -1,17 +1,12 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { commandGroup } from '../../cli/command-group.ts';
 import { table } from '../../cli/output.ts';
 import { runCommand } from '../../cli/run-command.ts';
 import type { Terminal } from '../../seams/terminal.ts';
-import { parseMoment } from '../../verwerkingenlog/commands/arguments.ts';
 import { FORWARD_ISSUES, listForwardIssues, readForwardState } from './store/forward-queue.ts';
 
-interface ForwardIssuesOptions {
-  readonly kind?: string;
-  readonly since?: Date;
-  readonly limit: number;
-  readonly json?: boolean;
-}
+/** Issues that are shown; all are counted. */
+const SHOWN = 1000;
 
 /** `koppelvlak log forward-issues`: where the other logbook differs from this one. */
 export function addCommands(program: Command, terminal: Terminal): void {
@@ -20,10 +15,8 @@ export function addCommands(program: Command, terminal: Terminal): void {
 
 function logForwardIssuesCommand(terminal: Terminal): Command {
   return new Command('forward-issues')
-    .description('what the logbook of LDV_FORWARD_URL does not have as it is here, newest first')
+    .description('what the logbook of LDV_FORWARD_URL does not have as it is here, the newest 1000 first')
     .addOption(new Option('--kind <kind>', 'only of this kind').choices(FORWARD_ISSUES))
-    .option('--since <moment>', 'from this day or moment on', (text: string) => new Date(parseMoment(text)))
-    .option('--limit <number>', 'at most so many', parseLimit, 100)
     .option('--json', 'one machine-readable result')
     .addHelpText(
       'after',
@@ -35,10 +28,9 @@ onverzendbaar (a time outside 1970 to 2554 or a number beyond 64 bits: OTLP has 
 Example:
   $ koppelvlak log forward-issues --kind geweigerd`,
     )
-    .action((options: ForwardIssuesOptions) =>
+    .action((options: { readonly kind?: string; readonly json?: boolean }) =>
       runCommand(terminal, options, async ({ database, output }) => {
-        const { kind, since, limit } = options;
-        const issues = await listForwardIssues(database.pool, { soort: kind, since, limit });
+        const issues = await listForwardIssues(database.pool, options.kind, SHOWN);
         const { pending, oldestSeconds, sent, failure, issues: counts } = await readForwardState(database.pool);
         output.result({ pending, oldestSeconds, sent, failure, counts, issues }, () => {
           const rows = issues.map((issue) => [
@@ -57,9 +49,4 @@ Example:
         });
       }),
     );
-}
-
-function parseLimit(text: string): number {
-  if (!/^[1-9]\d{0,4}$/.test(text)) throw new InvalidArgumentError('A number from 1 to 99999 is expected.');
-  return Number(text);
 }

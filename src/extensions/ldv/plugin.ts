@@ -36,9 +36,7 @@ async function serveLdv(app: FastifyInstance): Promise<void> {
     problemStyle: OTLP_ERRORS,
     routes: async (scope) => {
       // Each in a scope of its own: one takes bytes and answers as OTLP does, the other is an interface like those of area B.
-      await scope.register(async (traces) => {
-        postTraces(traces, { contract, access: app.verwerkingenlog.access, intake });
-      });
+      await scope.register(async (traces) => postTraces(traces, contract, intake));
       if (ldvOut.read) await scope.register(serveReading);
     },
   });

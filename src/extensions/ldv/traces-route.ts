@@ -1,54 +1,66 @@
 /** `POST /traces`: lines of LDV over OTLP/HTTP, and the errors of that protocol. @see opentelemetry-proto 1.11, docs/specification.md */
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { operations } from '../../contracts/ldv.ts';
 import { Problem } from '../../lib/problem.ts';
 import { createSemaphore } from '../../lib/scheduling.ts';
 import { callerOf, callerOin } from '../../plugins/auth.ts';
 import { requestClosedSignal } from '../../plugins/connections.ts';
-import type { Contract, ServeOptions } from '../../plugins/contract.ts';
-import { clientKey, traceOf } from '../../plugins/headers.ts';
+import type { Contract } from '../../plugins/contract.ts';
+import { clientKey, hasOtherCharset, traceOf } from '../../plugins/headers.ts';
+import { isCrowded } from '../../plugins/limits.ts';
 import type { ProblemStyle } from '../../plugins/problem-reply.ts';
 import { platformProblems } from '../../plugins/problems.ts';
-import { acceptOtlpBodies, formOf, readOtlpBody } from './body.ts';
 import type { Intake } from './intake.ts';
 import type { LineSender } from './lines.ts';
-import { decodeRequest, encodeResponse, encodeStatus, MEDIA_TYPES, TooManySpansError } from './otlp.ts';
+import { decodeRequest, encodeResponse, encodeStatus, MEDIA_TYPES, type OtlpForm, TooManySpansError } from './otlp.ts';
 import { OtlpError, type Span } from './span.ts';
 
-interface TracesNeeds {
-  readonly contract: Contract<operations>;
-  readonly access: NonNullable<ServeOptions['authenticate']>;
-  readonly intake: Intake;
-}
-
+const decompress = promisify(gunzip);
 const RETRY = { 'retry-after': '5' };
 /** The part of the memory that one client may hold. */
 const CLIENT_SHARE = 1 / 2;
+/** Deflate never makes more of a byte than this. */
+const MOST_PER_BYTE = 1032;
 
-export function postTraces(app: FastifyInstance, { contract, access, intake }: TracesNeeds): void {
+export function postTraces(app: FastifyInstance, contract: Contract<operations>, intake: Intake): void {
   const { ldv, ldvOut, server } = app.settings;
+  const maxBytes = ldv.bodyLimitBytes;
+  // Bytes of bodies, decompressed, that are worked on at a time.
   const memory = createSemaphore({
-    maxBytes: Math.max(ldv.bodyLimitBytes, server.bodiesInProgressBytes),
+    maxBytes: Math.max(maxBytes, server.bodiesInProgressBytes),
     waitMs: server.requestTimeoutMs / 2,
     clientShare: CLIENT_SHARE,
     full: () => new Problem(platformProblems.unavailable, { headers: RETRY }),
   });
-  acceptOtlpBodies(app);
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(Object.values(MEDIA_TYPES), { parseAs: 'buffer' }, (_request, body, done) =>
+    done(null, body),
+  );
   contract.serve(
     app,
     'postTraces',
-    { authenticate: access, rawBody: { maxBytes: ldv.bodyLimitBytes } },
+    { authenticate: app.verwerkingenlog.access, rawBody: { maxBytes } },
     async (request, reply) => {
+      const form = formOf(request);
+      if (form === undefined) throw unsupported('Het mediatype moet application/x-protobuf of application/json zijn.');
+      const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
+      if (encoding !== 'identity' && encoding !== 'gzip') throw unsupported('De codering moet gzip zijn, of geen.');
+      // Without a body nothing was parsed.
+      const body: unknown = request.body ?? Buffer.alloc(0);
+      if (!Buffer.isBuffer(body)) throw new TypeError('the body was not read as bytes');
+      const isPacked = encoding === 'gzip';
+      const most = isPacked ? Math.min(maxBytes, body.length * MOST_PER_BYTE) : body.length;
       // The lines are stored also when the client hangs up meanwhile, so the bytes of its request count until then.
       const release = request.holdBody?.();
       try {
-        const { form, bytes, permit } = await readOtlpBody(request, {
-          maxBytes: ldv.bodyLimitBytes,
-          memory,
-          client: clientKey(request),
-          signal: requestClosedSignal(reply),
-        });
+        const wanted = { bytes: most, clients: [clientKey(request)] };
+        const permit = await memory.acquire(wanted, requestClosedSignal(reply));
         try {
+          const bytes = isPacked ? await unpack(body, maxBytes) : body;
+          permit.resize(bytes.length);
+          if (form === 'json' && isCrowded(bytes)) throw invalid('Een object in de inhoud heeft te veel leden.');
           const spans = await decoded(() => decodeRequest(bytes, form, ldv.maxSpans));
           const answer = await intake(spans, senderOf(request, ldvOut.peers));
           return await reply.type(MEDIA_TYPES[form]).send(encodeResponse(answer, form));
@@ -60,6 +72,31 @@ export function postTraces(app: FastifyInstance, { contract, access, intake }: T
       }
     },
   );
+}
+
+/** The form of a request by its `Content-Type`; undefined for another type. */
+function formOf({ headers }: FastifyRequest): OtlpForm | undefined {
+  const [type = ''] = (headers['content-type'] ?? '').split(';', 1);
+  if (type.trim().toLowerCase() === MEDIA_TYPES.protobuf) return 'protobuf';
+  if (type.trim().toLowerCase() !== MEDIA_TYPES.json || hasOtherCharset(headers['content-type'])) return undefined;
+  return 'json';
+}
+
+async function unpack(body: Buffer, maxBytes: number): Promise<Uint8Array> {
+  try {
+    return await decompress(body, { maxOutputLength: maxBytes });
+  } catch (cause) {
+    if (cause instanceof RangeError) throw new Problem(platformProblems.bodyTooLarge, { cause });
+    throw invalid('De inhoud kan niet uitgepakt worden.', cause);
+  }
+}
+
+function unsupported(detail: string): Problem {
+  return new Problem(platformProblems.unsupportedMediaType, { detail });
+}
+
+function invalid(detail: string, cause?: unknown): Problem {
+  return new Problem(platformProblems.invalidRequest, { detail, cause });
 }
 
 function senderOf(request: FastifyRequest, peers: readonly string[]): LineSender {
@@ -83,11 +120,7 @@ async function decoded(decode: () => Promise<Span[]>): Promise<Span[]> {
         detail: 'Het verzoek heeft te veel regels of onderdelen.',
         cause,
       });
-    if (cause instanceof OtlpError)
-      throw new Problem(platformProblems.invalidRequest, {
-        detail: 'Het verzoek is geen ExportTraceServiceRequest.',
-        cause,
-      });
+    if (cause instanceof OtlpError) throw invalid('Het verzoek is geen ExportTraceServiceRequest.', cause);
     throw cause;
   }
 }

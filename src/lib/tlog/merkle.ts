@@ -119,7 +119,7 @@ export class Frontier {
     let [level, index, right] = [0, this.#size, leaf];
     for (let left = this.#roots.at(-1); left?.level === level; left = this.#roots.at(-1)) {
       this.#roots.pop();
-      [level, index, right] = [level + 1, half(index), nodeHash(left.hash, right)];
+      [level, index, right] = [level + 1, Math.floor(index / 2), nodeHash(left.hash, right)];
       complete.push({ level, index, hash: right });
     }
     this.#roots.push({ level, hash: right });
@@ -189,10 +189,6 @@ function joined(hashes: readonly Uint8Array[]): Uint8Array {
 function levelOf(count: number): number {
   const high = Math.floor(count / 2 ** 32);
   return high > 0 ? 63 - Math.clz32(high) : 31 - Math.clz32(count);
-}
-
-function half(value: number): number {
-  return Math.floor(value / 2);
 }
 
 function isSize(value: number): boolean {

@@ -21,8 +21,8 @@ type KeyType = typeof LOG_KEY | typeof WITNESS_KEY;
 /** Most bytes of a note: room for a hundred signatures, also post-quantum ones. signed-note demands room for sixteen. */
 export const MAX_NOTE_BYTES = 256 * 1024;
 
-const SEED_BYTES = 32;
-const PUBLIC_KEY_BYTES = 32;
+/** Of a seed, and of a public key. */
+const KEY_BYTES = 32;
 const SIGNATURE_BYTES = 64;
 /** What precedes the raw key in its DER form (RFC 8410). */
 const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
@@ -57,13 +57,6 @@ export interface VerifiedSignature extends NoteSignature {
   readonly time: number | undefined;
 }
 
-interface OpenedNote {
-  /** With its final newline. */
-  readonly text: string;
-  /** At least one. */
-  readonly verified: readonly VerifiedSignature[];
-}
-
 /** signed-note, Format: not empty, no Unicode space, no plus; and nothing that would break a line. */
 const KEY_NAME = /^[^\s\u0085+\p{Cc}]+$/u;
 
@@ -78,7 +71,7 @@ export function parseVerifierKey(text: string): VerifierKey {
     throw new FormatError('a verifier key is written name+id+base64');
   }
   const [type] = bytes;
-  if ((type !== LOG_KEY && type !== WITNESS_KEY) || bytes.length !== 1 + PUBLIC_KEY_BYTES) {
+  if ((type !== LOG_KEY && type !== WITNESS_KEY) || bytes.length !== 1 + KEY_BYTES) {
     throw new FormatError('a verifier key is an Ed25519 key of type 0x01 or 0x04');
   }
   const key = verifierKey(name, type, bytes.subarray(1));
@@ -108,7 +101,7 @@ export interface NoteSigner {
  */
 export function createSigner(name: string, seed: Uint8Array, type: KeyType = LOG_KEY): NoteSigner {
   if (!KEY_NAME.test(name)) throw new TypeError('the name of a key has no space and no plus');
-  if (seed.length !== SEED_BYTES) throw new TypeError(`the seed of a key has ${SEED_BYTES} bytes`);
+  if (seed.length !== KEY_BYTES) throw new TypeError(`the seed of a key has ${KEY_BYTES} bytes`);
   const privateKey = createPrivateKey({ key: Buffer.concat([PKCS8_PREFIX, seed]), format: 'der', type: 'pkcs8' });
   const spki = createPublicKey(privateKey).export({ format: 'der', type: 'spki' });
   const key = verifierKey(name, type, spki.subarray(SPKI_PREFIX.length));
@@ -117,8 +110,8 @@ export function createSigner(name: string, seed: Uint8Array, type: KeyType = LOG
     sign(text, time = Math.floor(Date.now() / 1000)) {
       const signature =
         type === LOG_KEY
-          ? signBytes(null, Buffer.from(text), privateKey)
-          : Buffer.concat([writeTime(time), signBytes(null, cosigned(text, time), privateKey)]);
+          ? signBytes(null, messageOf(text), privateKey)
+          : Buffer.concat([writeTime(time), signBytes(null, messageOf(text, time), privateKey)]);
       return `\u2014 ${name} ${Buffer.concat([Buffer.from(key.id, 'hex'), signature]).toString('base64')}\n`;
     },
   };
@@ -129,9 +122,9 @@ export function formatNote(text: string, lines: readonly string[]): string {
   return `${text}\n${lines.join('')}`;
 }
 
-/** The message of a cosignature (tlog-cosignature, Ed25519 signed message). */
-function cosigned(text: string, time: number): Uint8Array {
-  return Buffer.from(`cosignature/v1\ntime ${time}\n${text}`);
+/** The message that is signed (tlog-cosignature, Ed25519 signed message). */
+function messageOf(text: string, time?: number): Uint8Array {
+  return Buffer.from(time === undefined ? text : `cosignature/v1\ntime ${time}\n${text}`);
 }
 
 /**
@@ -162,10 +155,13 @@ function parseSignature(line: string): NoteSignature {
 }
 
 /**
- * Verifies the signatures of known keys and ignores the others (signed-note, Signatures).
+ * Verifies the signatures of known keys, of which there must be one, and ignores the others (signed-note, Signatures).
  * @throws {FormatError} when it is malformed, when one of a known key does not verify, or when no known key signed it
  */
-export function openNote(note: string, keys: readonly VerifierKey[]): OpenedNote {
+export function openNote(
+  note: string,
+  keys: readonly VerifierKey[],
+): { readonly text: string; readonly verified: readonly VerifiedSignature[] } {
   const { text, signatures } = splitNote(note);
   const verified = new Map<string, VerifiedSignature>();
   for (const signature of signatures) {
@@ -185,12 +181,11 @@ function verifySignature(text: string, from: NoteSignature, key: VerifierKey): V
   const isCosignature = key.type === WITNESS_KEY;
   const time = isCosignature ? readTime(from.signature) : undefined;
   const signature = isCosignature ? from.signature.subarray(8) : from.signature;
-  const message = time === undefined ? Buffer.from(text) : cosigned(text, time);
   const spki = Buffer.concat([SPKI_PREFIX, key.publicKey]);
   const isSigned =
     isCosignature === (time !== undefined) &&
     signature.length === SIGNATURE_BYTES &&
-    verifyBytes(null, message, createPublicKey({ key: spki, format: 'der', type: 'spki' }), signature);
+    verifyBytes(null, messageOf(text, time), createPublicKey({ key: spki, format: 'der', type: 'spki' }), signature);
   return isSigned ? { ...from, key, time } : undefined;
 }
 

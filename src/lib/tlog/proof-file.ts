@@ -30,8 +30,6 @@ const HEADER = 'c2sp.org/tlog-proof@v1';
 
 /** Most bytes of a proof: its checkpoint, and salts and commitments for tens of thousands of parts. */
 export const MAX_PROOF_BYTES = 11 * 1024 * 1024 + MAX_NOTE_BYTES;
-/** No path in a tree that can be counted is longer. */
-const MAX_HASHES = 63;
 
 /** A proof as text, which is a file with the extension `.tlog-proof`. */
 export function formatProof(proof: Proof): string {
@@ -55,7 +53,6 @@ export function parseProof(text: string): Proof {
   if (encoded !== undefined && extra === undefined) throw new FormatError('the extra data of the proof is not base64');
   const [index = '', ...path] = lines;
   if (!index.startsWith('index ')) throw new FormatError('the proof does not say which entry it is of');
-  if (path.length > MAX_HASHES) throw new FormatError(`a proof has at most ${MAX_HASHES} hashes`);
   const hashes = path.map((line) => parseHash(line, 'a hash of the proof'));
   return { extra, index: parseSize(index.slice(6), 'the index'), hashes, checkpoint: text.slice(end + 2) };
 }

@@ -160,30 +160,22 @@ export async function readForwardState(db: Db): Promise<ForwardState> {
   return row;
 }
 
-/** A remembered issue. */
-interface ListedIssue {
+interface ListedIssue extends Required<Pick<ForwardIssue, 'soort' | 'actieId' | 'aantal'>> {
   readonly id: number;
   readonly op: Date;
-  readonly soort: ForwardIssueKind;
-  readonly actieId: string | null;
   readonly versie: number | null;
   readonly spanId: string | null;
   readonly acties: string[] | null;
-  readonly aantal: number;
   readonly reden: string | null;
 }
 
 /** Newest first. */
-export async function listForwardIssues(
-  db: Db,
-  { soort, since, limit }: { soort?: string | undefined; since?: Date | undefined; limit: number },
-): Promise<ListedIssue[]> {
+export async function listForwardIssues(db: Db, soort: string | undefined, limit: number): Promise<ListedIssue[]> {
   const { rows } = await db.query<ListedIssue & Record<string, unknown>>(
     `select id, op, soort, actie_id as "actieId", versie, span_id as "spanId", acties, aantal, reden
      from verwerkingenlog.ldv_forward_issues
-     where ($1::text is null or soort = $1::text) and ($2::timestamptz is null or op >= $2::timestamptz)
-     order by id desc limit $3::integer`,
-    [soort ?? null, since ?? null, limit],
+     where $1::text is null or soort = $1::text order by id desc limit $2::integer`,
+    [soort ?? null, limit],
   );
   return rows;
 }
