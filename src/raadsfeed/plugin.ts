@@ -9,16 +9,15 @@ import { createFeedReader, createHeadCache } from './feed/head.ts';
 import { repeatWork } from './feed/repeated-work.ts';
 import { createResponseCache } from './feed/response-cache.ts';
 import { createStreams } from './feed/stream.ts';
-import { feedSections } from './operator-sections.ts';
 import { raadsfeedProblems } from './problems.ts';
 import { keepRegister } from './register/register.ts';
-import { collectionRoutes } from './routes/collections.ts';
 import { feedRoute } from './routes/feed.ts';
-import { registerRoute, serviceRoute, wellKnownRoutes } from './routes/service.ts';
-import { snapshotRoute } from './routes/snapshot.ts';
+import { listRoutes } from './routes/lists.ts';
+import { serviceRoute, wellKnownRoutes } from './routes/service.ts';
 import { streamRoute } from './routes/stream.ts';
-import type { Feed, RaadsfeedServices } from './services.ts';
+import type { Feed } from './services.ts';
 import { rewriteContentTables } from './store/content-tables.ts';
+import { readFeedRow } from './store/feed-row.ts';
 import { rewritePartitions } from './store/text-partitions.ts';
 
 const CONTRACT = new URL('../../openapi/raadsfeed.yaml', import.meta.url);
@@ -50,35 +49,24 @@ async function serveRaadsfeed(app: FastifyInstance): Promise<void> {
   const reader = createFeedReader({ primary: readPool, replica: replicaPool, heads, log });
   const responses = createResponseCache(settings.cacheMb * 1024 * 1024, heads);
   const streams = createStreams({
-    heads,
-    reader,
-    mountUrl,
-    log,
-    stopping,
+    ...{ heads, reader, mountUrl, log, stopping },
     heartbeatSeconds: settings.streamHeartbeatSeconds,
     memoryBytes: config.server.unreadAnswersBytes * STREAM_SHARE,
     drainTimeoutMs: settings.streamDrainSeconds * 1000,
   });
-  const services: RaadsfeedServices = { settings, heads, reader, responses, mountUrl, log, stopping };
-  measureFeed(app.metrics, {
-    head: () => heads.knownHead()?.head.sequenceNumber,
-    streams: streams.count,
-    cacheBytes: responses.bytes,
+  let completenessOf: Feed['completenessOf'] = async () => undefined;
+  app.decorate('feed', {
+    ...{ heads, reader, responses, mountUrl },
+    completenessOf: (organisatiecode) => completenessOf(organisatiecode),
+    knowCompleteness: (read) => {
+      completenessOf = read;
+    },
+    follow: (name, step) =>
+      repeatWork(app, {
+        ...{ step, everyMs: FOLLOW_MS, onWork: heads.onChange },
+        failure: `${name} cannot follow the feed; it is tried again`,
+      }),
   });
-  const routes = (scope: FastifyInstance): void => {
-    responses.register(scope);
-    serviceRoute(scope, contract, services);
-    feedRoute(scope, contract, services);
-    streamRoute(scope, contract, services, streams);
-    snapshotRoute(scope, contract, services);
-    collectionRoutes(scope, contract, services, 'Vergadering', { list: 'getVergaderingen', one: 'getVergadering' });
-    collectionRoutes(scope, contract, services, 'Agendapunt', { list: 'getAgendapunten', one: 'getAgendapunt' });
-    collectionRoutes(scope, contract, services, 'Informatieobject', {
-      list: 'getInformatieobjecten',
-      one: 'getInformatieobject',
-    });
-    registerRoute(scope, contract, services, pool);
-  };
   // The last one is called first, and one that fails keeps none of the others from closing.
   app.addHook('onClose', async () => heads.close());
   app.addHook('onClose', async () => streams.close());
@@ -94,41 +82,34 @@ async function serveRaadsfeed(app: FastifyInstance): Promise<void> {
   if (settings.register) keepRegister(app, pool);
   app.problemKinds.add(...Object.values(raadsfeedProblems));
   if (replicaPool !== undefined) app.readiness.add({ name: 'read-replica', vital: false, check: reader.checkReplica });
-  app.operatorPage.add(...feedSections(readPool));
-  wellKnownRoutes(app, mountUrl);
-  await mount(app, { prefix, contract, rateLimit: settings.rateLimit, isOpen: true, routes });
-  let completenessOf: Feed['completenessOf'] = async () => undefined;
-  app.decorate('feed', {
-    ...{ heads, responses, mountUrl },
-    completenessOf: (organisatiecode) => completenessOf(organisatiecode),
-    knowCompleteness: (read) => {
-      completenessOf = read;
-    },
-    follow: (name, step) =>
-      repeatWork(app, {
-        ...{ step, everyMs: FOLLOW_MS, onWork: heads.onChange },
-        failure: `${name} cannot follow the feed; it is tried again`,
-      }),
+  gauge(app.metrics, 'head', 'Highest sequence number that this process knows', () => {
+    return heads.knownHead()?.head.sequenceNumber ?? 0;
   });
+  gauge(app.metrics, 'streams', 'Streams that are open on this process', streams.count);
+  gauge(app.metrics, 'cache_bytes', 'Memory that pages and answers take on this process', responses.bytes);
+  app.operatorPage.add({
+    title: 'Council feed',
+    read: async () => {
+      const { head, historieVanaf, lastStoredAt } = await readFeedRow(readPool);
+      const row = [head.sequenceNumber, lastStoredAt ?? 'never', historieVanaf];
+      return { columns: ['head', 'last record', 'history since'], rows: [row] };
+    },
+  });
+  wellKnownRoutes(app, mountUrl);
+  const routes = (scope: FastifyInstance): void => {
+    responses.register(scope);
+    serviceRoute(scope, contract);
+    feedRoute(scope, contract);
+    streamRoute(scope, contract, streams);
+    listRoutes(scope, contract, pool);
+  };
+  await mount(app, { prefix, contract, rateLimit: settings.rateLimit, isOpen: true, routes });
 }
 
-interface FeedGauges {
-  /** The highest number that this process knows; `undefined` before the first read. */
-  readonly head: () => number | undefined;
-  readonly streams: () => number;
-  readonly cacheBytes: () => number;
-}
-
-/** Metrics of the feed of this process; read when they are asked for. */
-function measureFeed(metrics: Registry, { head, streams, cacheBytes }: FeedGauges): void {
-  gauge(metrics, 'koppelvlak_raadsfeed_head', 'Highest sequence number that this process knows', () => head() ?? 0);
-  gauge(metrics, 'koppelvlak_raadsfeed_streams', 'Streams that are open on this process', streams);
-  gauge(metrics, 'koppelvlak_raadsfeed_cache_bytes', 'Memory that pages and answers take on this process', cacheBytes);
-}
-
+/** A metric of the feed of this process; read when it is asked for. */
 function gauge(metrics: Registry, name: string, help: string, value: () => number): void {
   new Gauge({
-    name,
+    name: `koppelvlak_raadsfeed_${name}`,
     help,
     registers: [metrics],
     collect() {

@@ -1,26 +1,12 @@
-import type { Logger } from '../lib/log.ts';
-import type { Config } from '../settings/read-config.ts';
 import type { FeedReader, HeadCache } from './feed/head.ts';
 import type { WorkStep } from './feed/repeated-work.ts';
 import type { ResponseCache } from './feed/response-cache.ts';
 import type { SourceCompleteness } from './store/state.ts';
 
-/** What the routes of the feed work with. */
-export interface RaadsfeedServices {
-  readonly settings: Config['raadsfeed'];
-  readonly heads: HeadCache;
-  readonly reader: FeedReader;
-  /** Address of the mount, without a trailing slash. */
-  readonly mountUrl: () => string;
-  readonly responses: ResponseCache;
-  readonly log: Logger;
-  /** Fires when the process begins to stop: streams end then. */
-  readonly stopping: AbortSignal;
-}
-
-/** What extensions of the feed build on: `app.feed`. */
+/** What the routes of the feed and its extensions build on: `app.feed`. */
 export interface Feed {
   readonly heads: HeadCache;
+  readonly reader: FeedReader;
   readonly responses: ResponseCache;
   /** Address of the feed's API as clients see it, without a trailing slash. */
   readonly mountUrl: () => string;

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import Fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Db } from '../../src/database/transaction.ts';
 import { acceptedEncoding } from '../../src/plugins/headers.ts';
 import { requests } from '../../src/plugins/requests.ts';
 import { routes } from '../../src/plugins/routes.ts';
@@ -59,19 +60,21 @@ describe('the memory for answers', () => {
     expect(await cacheBytes()).toBe(before);
   });
 
-  const away = { query: () => Promise.reject(new Error('away')) };
+  const rows: never[] = JSON.parse('[{ "head": "0123456789abcdef 100 1 0 0 0" }]');
+  const primary: Db = { query: async () => ({ rows, rowCount: 1, command: 'SELECT', oid: 0, fields: [] }) };
   const encodings = ['zstd', 'br', 'gzip', 'identity'];
 
   /** Answers of this many bytes that do not become smaller, from a cache of this many. */
   async function fill(maxBytes: number, bodyBytes: number, asked: readonly (readonly [string, string])[]) {
-    const heads = createHeadCache({ primary: away, listener: silentListener, log: quiet });
+    const heads = createHeadCache({ primary, listener: silentListener, log: quiet });
     const responses = createResponseCache(maxBytes, heads);
     const app = Fastify({ routerOptions: { maxParamLength: 5000 } });
     await app.register(routes);
     await app.register(requests, { requestTimeoutMs: 60_000, overloadEventLoopDelayMs: 0 });
+    responses.register(app);
     const body = randomBytes(bodyBytes).toString('hex');
     app.get('/:name', { config: { public: true } }, (request, reply) =>
-      responses.answer(request, reply, 1, async () => ({ body: () => body, maxAgeSeconds: 5 })),
+      responses.answer(request, reply, 1, async () => ({ body, maxAgeSeconds: 5, head: await heads.head() })),
     );
     for (const [url, encoding] of asked) await app.inject({ url, headers: { 'accept-encoding': encoding } });
     await app.close();

@@ -47,7 +47,7 @@ it('does not keep a page of history that was read before a backup was restored',
     responses.answer(request, reply, 1, async () => {
       const found = { head: await heads.head(), text };
       await read;
-      return { body: () => found.text, etag: `"${found.text}"`, maxAgeSeconds: 60, isHistory: true, head: found.head };
+      return { body: found.text, maxAgeSeconds: 60, isHistory: true, head: found.head };
     }),
   );
   const ask = async (): Promise<string> => (await app.inject('/feed')).body;
@@ -71,11 +71,11 @@ it('keeps a small answer in about the bytes that it counts', async () => {
   const collect: () => void = runInNewContext('gc');
   const answers = 600;
   const words = Array.from({ length: 100 }, (_, i) => `woord ${i} `.repeat(50));
+  responses.register(app);
+  const head = await heads.head();
   app.get('/feed', { config: { public: true } }, (request, reply) =>
-    responses.answer(request, reply, 1, async () => ({ body: () => words, etag: request.url, maxAgeSeconds: 60 })),
+    responses.answer(request, reply, 1, async () => ({ body: words, maxAgeSeconds: 60, head })),
   );
-  // The first head that is read begins a history.
-  await heads.head();
   collect();
   const before = process.memoryUsage().arrayBuffers;
   for (let i = 0; i < answers; i += 1)

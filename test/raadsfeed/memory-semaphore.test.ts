@@ -1,9 +1,16 @@
 /** Answers that are being made stay within a bound of memory together. */
 import { expect, it } from 'vitest';
 import { Problem } from '../../src/lib/problem.ts';
-import { createAnswerMemory } from '../../src/raadsfeed/feed/response-cache.ts';
+import { createSemaphore } from '../../src/lib/scheduling.ts';
+import { platformProblems } from '../../src/plugins/problems.ts';
 
 const here = new AbortController().signal;
+
+function createAnswerMemory(maxBytes: number, waitMs: number) {
+  const full = (): Problem => new Problem(platformProblems.unavailable, { headers: { 'retry-after': '1' } });
+  const { acquire, used } = createSemaphore({ maxBytes, waitMs, full });
+  return { acquire: (bytes: number, signal: AbortSignal) => acquire({ bytes }, signal), used };
+}
 
 it('grants what fits, and a request larger than the bound when nothing else holds memory', async () => {
   const room = createAnswerMemory(100, 20);

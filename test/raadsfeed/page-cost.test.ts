@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { typeParsers } from '../../src/database/pool.ts';
 import type { Db } from '../../src/database/transaction.ts';
 import { readCollection } from '../../src/raadsfeed/store/read-current.ts';
-import { readFiltered, readRange, readSnapshot } from '../../src/raadsfeed/store/read-records.ts';
+import { readFiltered, readSnapshot } from '../../src/raadsfeed/store/read-records.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { generateHistory } from './generate-history.ts';
 
@@ -18,11 +18,10 @@ const organisatiecode = 'gm9007';
 const resourceType = 'Informatieobject';
 
 const reads: readonly (readonly [string, (db: Db) => Promise<number>])[] = [
-  ['all', async (db) => (await readRange(db, AFTER, LIMIT, 'https://raad.example')).records?.length ?? 0],
+  ['of all', async (db) => (await readFiltered(db, AFTER, LIMIT, {})).records.length],
   ['of an organisation', async (db) => (await readFiltered(db, AFTER, LIMIT, { organisatiecode })).records.length],
   ['of a kind', async (db) => (await readFiltered(db, AFTER, LIMIT, { resourceType })).records.length],
   ['of both', async (db) => (await readFiltered(db, AFTER, LIMIT, { organisatiecode, resourceType })).records.length],
-  ['of a stream', async (db) => (await readFiltered(db, AFTER, LIMIT, {})).records.length],
   ['of a snapshot', async (db) => (await readSnapshot(db, AFTER, RECORDS, LIMIT, {})).records.length],
   [
     'of a snapshot of an organisation',

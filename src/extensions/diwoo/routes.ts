@@ -68,7 +68,7 @@ export async function serveDiwoo(server: FastifyInstance): Promise<void> {
           const head = await heads.head();
           const body = await readBody(isRecord(request.params) ? String(request.params.file) : '');
           const contentType = 'application/xml; charset=utf-8';
-          return { body: () => body, contentType, maxAgeSeconds: MAX_AGE_SECONDS, head, keptMs: KEPT_MS };
+          return { body, contentType, maxAgeSeconds: MAX_AGE_SECONDS, head, keptMs: KEPT_MS };
         }),
       );
     },

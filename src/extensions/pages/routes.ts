@@ -40,7 +40,7 @@ export function pagesRoutes(app: FastifyInstance, context: PagesContext, stylesh
     answerFrom(context, request, reply, PAGE_RECORDS, async () => {
       const { page, status } = await make();
       return {
-        body: () => renderPage(site, page),
+        body: renderPage(site, page),
         ...{ status, maxAgeSeconds: MAX_AGE_SECONDS, keptMs: KEPT_MS, contentType: 'text/html; charset=utf-8' },
         link: page.json === undefined ? undefined : `<${page.json}>; rel="alternate"; type="application/json"`,
       };

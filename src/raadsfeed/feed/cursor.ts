@@ -1,11 +1,44 @@
 /**
- * Cursors: opaque to clients, bound to this feed. A position is a number with the epoch of the record there, so that a number that is given
- * a second time, after a backup was restored, is not taken for the same position.
+ * Pages: the query, the addresses, and cursors, which are opaque to clients and bound to this feed. A position is a number with the epoch of
+ * the record there, so that a number that is given a second time, after a backup was restored, is not taken for the same position.
  */
+import type { operations } from '../../contracts/raadsfeed.ts';
+import { normaliseOrganisatiecode } from '../../lib/feed-client/organisatiecode.ts';
 import { Problem } from '../../lib/problem.ts';
 import { raadsfeedProblems } from '../problems.ts';
 import type { FeedHead, FeedPosition } from '../store/feed-row.ts';
+import type { RecordFilter } from '../store/read-records.ts';
 import type { HeadCache } from './head.ts';
+
+/** Records or resources on a page when the query does not say. */
+const DEFAULT_LIMIT = 500;
+
+/** The query parameters of all lists; not every list has all of them. */
+type ListQuerystring = Partial<operations['getFeed']['parameters']['query']>;
+
+export interface PageQuery extends RecordFilter {
+  readonly cursor?: string | undefined;
+  readonly limit: number;
+}
+
+/** The query of a list, after the contract has checked it: codes in lower case. */
+export function readPageQuery({ query }: { readonly query: ListQuerystring }): PageQuery {
+  const { cursor, limit = DEFAULT_LIMIT, organisatiecode, resourceType } = query;
+  const code = organisatiecode === undefined ? undefined : normaliseOrganisatiecode(organisatiecode);
+  return { cursor, limit, organisatiecode: code, resourceType };
+}
+
+/** Address of a page of a list, with only the parameters that differ from the default, so that one page has one address. */
+export function pageUrl(listUrl: string, { cursor, limit, organisatiecode, resourceType }: PageQuery): string {
+  const parameters = { cursor, limit: limit === DEFAULT_LIMIT ? undefined : limit, organisatiecode, resourceType };
+  const query = Object.entries(parameters).flatMap(([name, value]) => (value === undefined ? [] : `${name}=${value}`));
+  return query.length === 0 ? listUrl : `${listUrl}?${query.join('&')}`;
+}
+
+/** Texts with commas between, as pieces of a body. */
+export function withCommas(texts: readonly string[]): string[] {
+  return texts.flatMap((text, i) => (i === 0 ? [text] : [',', text]));
+}
 
 /** A position in a snapshot: where the feed stood when it began, and the last number that was read. */
 export interface SnapshotPosition {
@@ -13,85 +46,54 @@ export interface SnapshotPosition {
   readonly after: number;
 }
 
-/** Length in bytes of the random identity of a feed. */
-export const FEED_ID_BYTES = 8;
-
 const FEED = 1;
 const SNAPSHOT = 2;
 const LIST = 3;
 const NUMBER_BYTES = 6;
 const POSITION_BYTES = NUMBER_BYTES + 4;
-const HEAD_BYTES = 1 + FEED_ID_BYTES;
-
-/** Why a cursor cannot be used. */
-export type CursorFault = 'onleesbaar' | 'andere-feed';
-export type Decoded<T> = { readonly position: T } | { readonly fault: CursorFault };
+/** The kind, and the random identity of the feed. */
+const HEAD_BYTES = 1 + 8;
 
 export function encodeFeedCursor(feedId: string, position: FeedPosition): string {
-  return start(FEED, feedId, POSITION_BYTES, (bytes) => writePosition(bytes, HEAD_BYTES, position));
+  return encode(FEED, feedId, positionBytes(position));
 }
 
 export function encodeSnapshotCursor(feedId: string, { feed, after }: SnapshotPosition): string {
-  return start(SNAPSHOT, feedId, POSITION_BYTES + NUMBER_BYTES, (bytes) => {
-    writePosition(bytes, HEAD_BYTES, feed);
-    bytes.writeUIntBE(after, HEAD_BYTES + POSITION_BYTES, NUMBER_BYTES);
-  });
+  const number = Buffer.alloc(NUMBER_BYTES);
+  number.writeUIntBE(after, 0, NUMBER_BYTES);
+  return encode(SNAPSHOT, feedId, Buffer.concat([positionBytes(feed), number]));
 }
 
 /** A position in a list that is sorted by text: after this one. */
 export function encodeListCursor(feedId: string, after: string): string {
-  const text = Buffer.from(after);
-  return start(LIST, feedId, text.length, (bytes) => text.copy(bytes, HEAD_BYTES));
+  return encode(LIST, feedId, Buffer.from(after));
 }
 
-function decodeFeedCursor(feedId: string, cursor: string): Decoded<FeedPosition> {
-  return decode(FEED, feedId, cursor, (bytes) =>
-    bytes.length === HEAD_BYTES + POSITION_BYTES ? readPosition(bytes, HEAD_BYTES) : undefined,
-  );
+function encode(kind: number, feedId: string, position: Buffer): string {
+  return Buffer.concat([Buffer.of(kind), Buffer.from(feedId, 'hex'), position]).toString('base64url');
 }
 
-export function decodeSnapshotCursor(feedId: string, cursor: string): Decoded<SnapshotPosition> {
-  return decode(SNAPSHOT, feedId, cursor, (bytes) =>
-    bytes.length === HEAD_BYTES + POSITION_BYTES + NUMBER_BYTES
-      ? { feed: readPosition(bytes, HEAD_BYTES), after: bytes.readUIntBE(HEAD_BYTES + POSITION_BYTES, NUMBER_BYTES) }
-      : undefined,
-  );
+function positionBytes({ sequenceNumber, epoch }: FeedPosition): Buffer {
+  const bytes = Buffer.alloc(POSITION_BYTES);
+  bytes.writeUIntBE(sequenceNumber, 0, NUMBER_BYTES);
+  bytes.writeInt32BE(epoch, NUMBER_BYTES);
+  return bytes;
 }
 
-function decodeListCursor(feedId: string, cursor: string): Decoded<string> {
-  return decode(LIST, feedId, cursor, (bytes) => {
-    const text = bytes.toString('utf8', HEAD_BYTES);
-    // Postgres refuses a zero byte in a text; bytes that are not UTF-8 do not survive decoding.
-    return text.includes('\0') || !Buffer.from(text).equals(bytes.subarray(HEAD_BYTES)) ? undefined : text;
-  });
-}
-
-function start(kind: number, feedId: string, size: number, fill: (bytes: Buffer) => void): string {
-  const bytes = Buffer.alloc(HEAD_BYTES + size);
-  bytes[0] = kind;
-  bytes.write(feedId, 1, FEED_ID_BYTES, 'hex');
-  fill(bytes);
-  return bytes.toString('base64url');
-}
-
-function decode<T>(kind: number, feedId: string, cursor: string, read: (bytes: Buffer) => T | undefined): Decoded<T> {
+/** The position in a cursor. @throws {Problem} `ongeldige-cursor` unless it is one of this kind, feed and size */
+function decode(kind: number, feedId: string, cursor: string, size?: number): Buffer {
   const bytes = Buffer.from(cursor, 'base64url');
+  const position = bytes.subarray(HEAD_BYTES);
   // The decoder skips characters that it does not know: only what encodes to the same text is a cursor.
-  if (bytes.length < HEAD_BYTES || bytes[0] !== kind || bytes.toString('base64url') !== cursor) {
-    return { fault: 'onleesbaar' };
-  }
-  if (bytes.toString('hex', 1, HEAD_BYTES) !== feedId) return { fault: 'andere-feed' };
-  const position = read(bytes);
-  return position === undefined ? { fault: 'onleesbaar' } : { position };
+  const isCursor = bytes.length >= HEAD_BYTES && bytes[0] === kind && bytes.toString('base64url') === cursor;
+  if (!isCursor) throw invalidCursor('onleesbaar');
+  if (bytes.toString('hex', 1, HEAD_BYTES) !== feedId) throw invalidCursor('andere-feed');
+  if (size !== undefined && position.length !== size) throw invalidCursor('onleesbaar');
+  return position;
 }
 
-function writePosition(bytes: Buffer, offset: number, { sequenceNumber, epoch }: FeedPosition): void {
-  bytes.writeUIntBE(sequenceNumber, offset, NUMBER_BYTES);
-  bytes.writeInt32BE(epoch, offset + NUMBER_BYTES);
-}
-
-function readPosition(bytes: Buffer, offset: number): FeedPosition {
-  return { sequenceNumber: bytes.readUIntBE(offset, NUMBER_BYTES), epoch: bytes.readInt32BE(offset + NUMBER_BYTES) };
+function readPosition(bytes: Buffer): FeedPosition {
+  return { sequenceNumber: bytes.readUIntBE(0, NUMBER_BYTES), epoch: bytes.readInt32BE(NUMBER_BYTES) };
 }
 
 const REASONS = {
@@ -100,10 +102,12 @@ const REASONS = {
   'voor-de-geschiedenis': 'ligt voor de geschiedenis die bewaard is',
   'verder-dan-de-feed': 'ligt verder dan deze feed is',
   'andere-geschiedenis': 'is van een geschiedenis die deze feed niet meer heeft',
-} as const satisfies Record<CursorFault | string, string>;
+} as const satisfies Record<string, string>;
+
+type CursorName = 'cursor' | 'Last-Event-ID';
 
 /** The problem of a cursor, or of a `Last-Event-ID`, that cannot be used; it says where to start again. */
-export function invalidCursor(why: keyof typeof REASONS, name: 'cursor' | 'Last-Event-ID' = 'cursor'): Problem {
+export function invalidCursor(why: keyof typeof REASONS, name: CursorName = 'cursor'): Problem {
   const reason = REASONS[why];
   return new Problem(raadsfeedProblems.invalidCursor, {
     detail: `De plaats in \`${name}\` ${reason}. Begin opnieuw bij /snapshot.`,
@@ -122,44 +126,48 @@ export async function resolveCursor(
 ): Promise<{ position: FeedPosition; head: FeedHead }> {
   const head = await heads.head();
   if (cursor === undefined) return { position: head.historyAfter, head };
-  const decoded = decodeFeedCursor(head.feedId, cursor);
-  if ('fault' in decoded) throw invalidCursor(decoded.fault);
-  const { position } = decoded;
+  const position = readPosition(decode(FEED, head.feedId, cursor, POSITION_BYTES));
   return { position, head: await resolveNumber(heads, position.sequenceNumber) };
 }
 
-/** Where a list that is sorted by text continues: after this one, the empty one at its beginning. @throws {Problem} `ongeldige-cursor` */
+/** The position of a snapshot in the feed is fixed before the first row is read, and travels in the cursor. @throws as `resolveCursor` */
+export async function resolveSnapshotCursor(heads: HeadCache, cursor: string | undefined): Promise<SnapshotPosition> {
+  const { feedId, head } = await heads.head();
+  if (cursor === undefined) return { feed: head, after: 0 };
+  const bytes = decode(SNAPSHOT, feedId, cursor, POSITION_BYTES + NUMBER_BYTES);
+  const feed = readPosition(bytes);
+  const after = bytes.readUIntBE(POSITION_BYTES, NUMBER_BYTES);
+  if (after > feed.sequenceNumber) throw invalidCursor('onleesbaar');
+  await resolveNumber(heads, feed.sequenceNumber);
+  return { feed, after };
+}
+
+/** Where a list that is sorted by text continues: after this one, the empty one at its beginning. @throws as `resolveCursor` */
 export async function resolveListCursor(
   heads: HeadCache,
   cursor: string | undefined,
 ): Promise<{ feedId: string; after: string }> {
   const { feedId } = await heads.head();
   if (cursor === undefined) return { feedId, after: '' };
-  const decoded = decodeListCursor(feedId, cursor);
-  if ('fault' in decoded) throw invalidCursor(decoded.fault);
-  return { feedId, after: decoded.position };
+  const bytes = decode(LIST, feedId, cursor);
+  const after = bytes.toString();
+  // Postgres refuses a zero byte in a text; bytes that are not UTF-8 do not survive decoding.
+  if (after.includes('\0') || !Buffer.from(after).equals(bytes)) throw invalidCursor('onleesbaar');
+  return { feedId, after };
 }
 
 /**
  * A head that a number lies within.
  * @throws {Problem} `ongeldige-cursor`; or what reading the head throws
  */
-export async function resolveNumber(
-  heads: HeadCache,
-  sequenceNumber: number,
-  name: 'cursor' | 'Last-Event-ID' = 'cursor',
-): Promise<FeedHead> {
+export async function resolveNumber(heads: HeadCache, sequenceNumber: number, name?: CursorName): Promise<FeedHead> {
   const head = await heads.headAtLeast(sequenceNumber);
   assertInRange(head, sequenceNumber, name);
   return head;
 }
 
 /** @throws {Problem} `ongeldige-cursor` when the number was pruned or is not there yet */
-export function assertInRange(
-  { head, historyAfter }: FeedHead,
-  sequenceNumber: number,
-  name: 'cursor' | 'Last-Event-ID' = 'cursor',
-): void {
+export function assertInRange({ head, historyAfter }: FeedHead, sequenceNumber: number, name?: CursorName): void {
   if (sequenceNumber > head.sequenceNumber) throw invalidCursor('verder-dan-de-feed', name);
   if (sequenceNumber < historyAfter.sequenceNumber) throw invalidCursor('voor-de-geschiedenis', name);
 }

@@ -25,13 +25,8 @@ declare module 'fastify' {
 
 /** An answer that was read, before it is encoded. */
 export interface Answer {
-  /**
-   * Makes the plain body; not called when the client has it, or it is in memory under the same tag. A long one comes in pieces: joined to one text,
-   * a single character beyond Latin-1 makes encoding all of it eight times as slow.
-   */
-  readonly body: () => string | readonly string[] | Promise<string>;
-  /** Absent: made from the body. */
-  readonly etag?: string;
+  /** A long one comes in pieces: joined to one text, a single character beyond Latin-1 makes encoding all of it eight times as slow. */
+  readonly body: string | readonly string[];
   readonly maxAgeSeconds: number;
   /** Default 200. */
   readonly status?: number | undefined;
@@ -42,8 +37,6 @@ export interface Answer {
   readonly filename?: string | undefined;
   /** Names of request headers beside `Accept-Encoding` that the answer depends on. */
   readonly vary?: string;
-  /** What the body is kept by, when nothing else about the address changes it. Default: the address. */
-  readonly bodyKey?: string;
   /** The state of the feed when the rows were read. Absent: the route is asked each time. */
   readonly head?: FeedHead;
   /** A full page of history: it is kept for its `max-age`, whatever is published. */
@@ -57,7 +50,7 @@ export interface ResponseCache {
   register(app: FastifyInstance): void;
   /**
    * Reads an answer, once there is memory for it, and sends it.
-   * @param records that it may hold; 0 waits for no memory
+   * @param records that it may hold
    * @throws {Problem} `unavailable` when there is no memory in time
    */
   answer(
@@ -66,29 +59,24 @@ export interface ResponseCache {
     records: number,
     read: () => Promise<Answer>,
   ): Promise<FastifyReply>;
-  /** Whether the body of an answer is in memory as this client takes it. */
-  keeps(request: FastifyRequest, bodyKey: string, etag: string): boolean;
   readonly bytes: () => number;
 }
 
-interface EncodedBody {
+interface Response {
   readonly body: Buffer;
-  /** Those of a 200 only. */
-  readonly bodyHeaders: Readonly<Record<string, string>>;
-}
-
-interface Response extends EncodedBody {
   readonly status: number;
   readonly etag: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** Those of an answer with a body only. */
+  readonly bodyHeaders: Readonly<Record<string, string>>;
 }
 
 interface CachedResponse extends Response {
-  /** The very object that `HeadCache` had. Absent: only the body is reused, under the same tag. */
-  readonly head?: FeedHead | undefined;
-  readonly isHistory?: boolean;
+  /** The very object that `HeadCache` had. */
+  readonly head: FeedHead;
+  readonly isHistory: boolean;
   /** By the clock of `HeadCache`. */
-  readonly until?: number;
+  readonly until: number;
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -102,83 +90,51 @@ const RECORD_BYTES = 2048;
 /** What was read is in memory as texts, as the body, and compressed. */
 const COPIES = 3;
 const WAIT_MS = 5000;
-/** A dozen pages of a thousand ordinary records, or one page of the largest. */
+/** For answers that are being made: a dozen pages of a thousand ordinary records, or one page of the largest. */
 const READING_BYTES = 64 * 1024 * 1024;
 
-/** Bounds the memory of answers that are being made: rows that were read, their body, and what it is compressed to. */
-export function createAnswerMemory(maxBytes: number, waitMs: number) {
-  const full = (): Problem => new Problem(platformProblems.unavailable, { headers: { 'retry-after': '1' } });
-  const memory = createSemaphore({ maxBytes, waitMs, full });
-  return {
-    // No client has a share: pages are small, and the same for all.
-    acquire: (bytes: number, signal: AbortSignal): Promise<Permit> => memory.acquire({ bytes }, signal),
-    used: memory.used,
-  };
-}
-
 /** @param maxBytes 0 keeps nothing */
-export function createResponseCache(
-  maxBytes: number,
-  heads: HeadCache,
-  memory = createAnswerMemory(READING_BYTES, WAIT_MS),
-): ResponseCache {
+export function createResponseCache(maxBytes: number, heads: HeadCache): ResponseCache {
+  const memory = createSemaphore({
+    ...{ maxBytes: READING_BYTES, waitMs: WAIT_MS },
+    full: () => new Problem(platformProblems.unavailable, { headers: { 'retry-after': '1' } }),
+  });
   const responses = new LRUCache<string, CachedResponse>({
     // No entry fits into one byte.
     maxSize: Math.max(1, Math.floor(maxBytes)),
     sizeCalculation: ({ body }, key) => ENTRY_BYTES + 2 * key.length + body.length,
   });
-  /** Bodies that are being encoded: requests for the very same share one. */
-  const pending = new Map<string, Promise<EncodedBody>>();
   let known: FeedHead | undefined;
-  /** How often the history has changed: what was read before must not be kept after. */
-  let histories = 0;
   heads.onChange((head) => {
-    if (known === undefined || !isSameHistory(head, known) || !isAtLeast(head, known)) {
-      responses.clear();
-      histories += 1;
-    }
+    if (known === undefined || !isSameHistory(head, known) || !isAtLeast(head, known)) responses.clear();
     known = head;
   });
 
-  const isFresh = ({ head, isHistory, until = Number.POSITIVE_INFINITY }: CachedResponse): boolean => {
+  const isFresh = ({ head, isHistory, until }: CachedResponse): boolean => {
     const current = heads.cachedHead();
-    return current !== undefined && (isHistory === true || head === current) && heads.now() < until;
+    return current !== undefined && (isHistory || head === current) && heads.now() < until;
   };
 
+  /** What was read before a redaction, or before a backup was restored, is not kept after it. */
   const keep = (key: string, answer: Answer, response: Response): void => {
     const { head, isHistory = false, maxAgeSeconds, keptMs = isHistory ? maxAgeSeconds * 1000 : undefined } = answer;
     const current = heads.cachedHead();
+    if (head === undefined || current === undefined || key.length > MAX_KEY_LENGTH) return;
+    const isCurrent = isHistory ? isSameHistory(head, current) && isAtLeast(current, head) : isSameHead(head, current);
     const until = heads.now() + (keptMs ?? Number.POSITIVE_INFINITY);
-    if (head === undefined) responses.set(key, response);
-    else if (current !== undefined && (isHistory ? isSameHistory(head, current) : isSameHead(head, current)))
-      responses.set(key, { ...response, head: current, isHistory, until });
-  };
-
-  const encodeOnce = (key: string, encode: () => Promise<EncodedBody>): Promise<EncodedBody> => {
-    const work = pending.get(key) ?? encode().finally(() => pending.delete(key));
-    pending.set(key, work);
-    return work;
+    if (isCurrent) responses.set(key, { ...response, head: current, isHistory, until });
   };
 
   const send = async (
     request: FastifyRequest,
     reply: FastifyReply,
     answer: Answer,
-    { permit, history }: { readonly permit: Permit; readonly history: number },
+    permit: Permit,
   ): Promise<FastifyReply> => {
-    const { link, vary, status = 200, contentType = JSON_TYPE, filename, bodyKey } = answer;
-    const encoding = encodingOf(request);
-    const key = bodyKey === undefined ? (request.responseKey ?? keyOf(request, encoding)) : `${encoding} ${bodyKey}`;
-    let made: Buffer | undefined;
-    const plain = async (): Promise<Buffer> => {
-      if (made === undefined) {
-        const body = await answer.body();
-        made = Buffer.concat([body].flat().map((piece) => Buffer.from(piece)));
-      }
-      permit.resize(made.length * COPIES);
-      return made;
-    };
-    const etag = answer.etag ?? weakEtag(await plain());
+    const { body, link, vary, status = 200, contentType = JSON_TYPE, filename } = answer;
+    const plain = Buffer.concat([body].flat().map((piece) => Buffer.from(piece)));
+    permit.resize(plain.length * COPIES);
+    const etag = `W/"${hash('sha256', plain, 'base64url').slice(0, 22)}"`;
     const headers = {
       'cache-control': `public, max-age=${answer.maxAgeSeconds}`,
       etag,
@@ -186,14 +142,9 @@ export function createResponseCache(
       ...(link === undefined ? {} : { link }),
       ...(filename === undefined ? {} : { 'content-disposition': `attachment; filename="${filename}"` }),
     };
-    const found = responses.get(key);
-    const isUnchanged = found?.etag === etag;
-    if (!isUnchanged && isKnown(request, status, etag)) return reply.headers(headers).code(304).send();
-    const { body, bodyHeaders } = isUnchanged
-      ? found
-      : await encodeOnce(`${key} ${etag}`, async () => encodeBody(await plain(), encoding, contentType));
-    const response = { status, etag, headers, bodyHeaders, body };
-    if (key.length <= MAX_KEY_LENGTH && history === histories) keep(key, answer, response);
+    const encoding = encodingOf(request);
+    const response = { status, etag, headers, ...(await encodeBody(plain, encoding, contentType)) };
+    if (request.responseKey !== undefined) keep(request.responseKey, answer, response);
     return reply.sent ? reply : sendResponse(request, reply, response);
   };
 
@@ -211,21 +162,20 @@ export function createResponseCache(
     },
     async answer(request, reply, records, read) {
       const closed = requestClosedSignal(reply);
-      const permit = await memory.acquire(records * RECORD_BYTES * COPIES, closed).catch((error: unknown) => {
+      const bytes = records * RECORD_BYTES * COPIES;
+      const permit = await memory.acquire({ bytes }, closed).catch((error: unknown) => {
         if (closed.aborted) return undefined;
         throw error;
       });
       // The client has gone, or the deadline has answered.
       if (permit === undefined) return reply.sent ? reply : reply.hijack();
       try {
-        const history = histories;
         const answer = await read();
-        return reply.sent ? reply : await send(request, reply, answer, { permit, history });
+        return reply.sent ? reply : await send(request, reply, answer, permit);
       } finally {
         permit.release();
       }
     },
-    keeps: (request, bodyKey, etag) => responses.get(`${encodingOf(request)} ${bodyKey}`)?.etag === etag,
     bytes: () => responses.calculatedSize,
   };
 }
@@ -257,7 +207,7 @@ const COMPRESS = {
   gzip: (bytes: Buffer) => promisify(gzip)(bytes, { level: 5 }),
 } as const;
 
-async function encodeBody(plain: Buffer, encoding: Encoding, contentType: string): Promise<EncodedBody> {
+async function encodeBody(plain: Buffer, encoding: Encoding, contentType: string) {
   const isCompressed = encoding !== 'identity' && plain.length >= WORTH_COMPRESSING_BYTES;
   const body = ownBytes(isCompressed ? await COMPRESS[encoding](plain) : plain);
   const bodyHeaders = {
@@ -297,8 +247,4 @@ function isKnown({ headers }: FastifyRequest, status: number, etag: string): boo
   if (ifNoneMatch === etag || ifNoneMatch.trim() === '*') return true;
   const opaque = etag.replace(/^W\//, '');
   return ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === opaque);
-}
-
-function weakEtag(body: Buffer): string {
-  return `W/"${hash('sha256', body, 'base64url').slice(0, 22)}"`;
 }

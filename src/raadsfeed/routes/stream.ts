@@ -4,12 +4,11 @@ import { Problem } from '../../lib/problem.ts';
 import type { Contract, RequestOf } from '../../plugins/contract.ts';
 import { clientAddress } from '../../plugins/headers.ts';
 import { createOpenCounter } from '../../plugins/limits.ts';
-import { assertSameEpoch, resolveCursor, resolveNumber } from '../feed/cursor.ts';
+import { assertSameEpoch, readPageQuery, resolveCursor, resolveNumber } from '../feed/cursor.ts';
 import type { Streams } from '../feed/stream.ts';
 import { raadsfeedProblems } from '../problems.ts';
-import type { RaadsfeedServices } from '../services.ts';
+import type { Feed } from '../services.ts';
 import { readFiltered } from '../store/read-records.ts';
-import { readPageQuery } from './page-query.ts';
 
 const RETRY_SECONDS = '30';
 const STREAM_HEADERS = {
@@ -22,18 +21,13 @@ const STREAM_HEADERS = {
 type StreamRequest = RequestOf<operations['getFeedStream']>;
 
 /** `GET /feed/stream`: the records after a position, then new ones as they come. */
-export function streamRoute(
-  app: FastifyInstance,
-  contract: Contract<operations>,
-  services: RaadsfeedServices,
-  streams: Streams,
-): void {
-  const { settings } = services;
+export function streamRoute(app: FastifyInstance, contract: Contract<operations>, streams: Streams): void {
+  const settings = app.settings.raadsfeed;
   let open = 0;
   const perAddress = createOpenCounter(settings.streamMaxPerAddress);
 
   contract.serve(app, 'getFeedStream', {}, async (request, reply) => {
-    if (open >= settings.streamMax || services.stopping.aborted) {
+    if (open >= settings.streamMax || app.stopping.aborted) {
       throw new Problem(raadsfeedProblems.tooManyStreams, { headers: { 'retry-after': RETRY_SECONDS } });
     }
     // Of a connection that is closed already there is no `close` event any more.
@@ -45,7 +39,7 @@ export function streamRoute(
     reply.raw.once('close', () => {
       open -= 1;
     });
-    const position = await findStart(request, services);
+    const position = await findStart(request, app.feed);
     reply.headers(STREAM_HEADERS);
     if (request.method === 'HEAD') return reply.send();
     if (reply.raw.destroyed) return reply.hijack();
@@ -56,7 +50,7 @@ export function streamRoute(
 }
 
 /** After `Last-Event-ID`, else after `cursor`, else at the head. */
-async function findStart(request: StreamRequest, { heads, reader }: RaadsfeedServices): Promise<number> {
+async function findStart(request: StreamRequest, { heads, reader }: Feed): Promise<number> {
   const lastEventId = request.headers['last-event-id'];
   if (lastEventId !== undefined) {
     const number = Number(lastEventId);

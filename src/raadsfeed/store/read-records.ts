@@ -27,71 +27,9 @@ export class MissingNumberError extends Error {
   }
 }
 
-/** @throws {MissingNumberError} unless these are the numbers after one, up to and including the last */
-function assertNoGap(numbers: readonly (number | null)[], after: number, last: number): void {
-  const gap = numbers.findIndex((number, i) => number !== after + i + 1);
-  if (gap !== -1) throw new MissingNumberError(after + gap + 1);
-  if (after + numbers.length < last) throw new MissingNumberError(after + numbers.length + 1);
-}
-
 /** What a read found, and how the feed stood in that statement. */
 export interface Read {
   readonly head: FeedHead;
-}
-
-interface RangeRead extends Read {
-  /** Complete records, one for each number after the position, without a gap; `undefined` when one of them is large. */
-  readonly records: readonly string[] | undefined;
-  /** Of the position itself; `undefined` when it has no record. */
-  readonly epoch: number | undefined;
-  readonly lastEpoch: number | undefined;
-}
-
-interface RangeRow {
-  /** The head of the feed where there is no number; empty at the position itself; `null` for a large record. */
-  readonly record: string | null;
-  readonly epoch: number | null;
-  readonly number: number | null;
-}
-
-/**
- * The first `limit` records after a position, in one statement. The database joins the two pieces of each with the address of the mount: half as
- * many texts to read. Nearly every page is far below `PAGE_OCTETS`, so it only checks that no record is large.
- * @returns fewer when there are no more, or when the position was pruned away (`head.historyAfter` says so)
- * @throws {MissingNumberError} when a number is missing that should be there
- */
-export async function readRange(db: Db, after: number, limit: number, mountUrl: string): Promise<RangeRead> {
-  const { rows } = await db.query<RangeRow>({
-    name: 'raadsfeed-range',
-    text: `(select ${FEED_HEAD} as record, null::integer as epoch, null::bigint as number from raadsfeed.feed)
-           union all
-           (select case when sequence_number = $2::bigint then ''
-                        when octet_length(record_prefix) + coalesce(octet_length(record_suffix), 0) > $4::integer then null
-                        when record_suffix is null then record_prefix
-                        else record_prefix || $1::text || record_suffix end,
-                   epoch, sequence_number
-              from raadsfeed.texts
-             where sequence_number >= $2::bigint and sequence_number <= $3::bigint
-             order by sequence_number)`,
-    values: [mountUrl, after, after + limit, Math.floor(PAGE_OCTETS / limit)],
-  });
-  const [first, ...found] = rows;
-  const head = toFeedHead(first?.record);
-  if (after < head.historyAfter.sequenceNumber) return { head, records: [], epoch: undefined, lastEpoch: undefined };
-  const at = found[0]?.number === after ? found[0] : undefined;
-  const range = at === undefined ? found : found.slice(1);
-  assertNoGap(
-    range.map(({ number }) => number),
-    after,
-    Math.min(after + limit, head.head.sequenceNumber),
-  );
-  const records = range.flatMap(({ record }) => record ?? []);
-  return {
-    head,
-    records: records.length < range.length ? undefined : records,
-    epoch: at?.epoch ?? undefined,
-    lastEpoch: found.at(-1)?.epoch ?? undefined,
-  };
 }
 
 /** A record as it is stored: text, never parsed when it is served. */
@@ -115,8 +53,8 @@ export interface SparseRead extends Read {
 }
 
 /**
- * The first `limit` records after a number that pass the filter, or as many as the octets allow. An index gives their numbers; the texts are read
- * in a second statement that is planned for these numbers, so that it opens only the partitions that they lie in.
+ * The first `limit` records after a number that pass the filter, or as many as the octets allow. Without a filter every number after it is
+ * one of them; else an index gives their numbers first.
  * @throws {MissingNumberError} when a number is missing that should be there
  */
 export async function readFiltered(
@@ -132,28 +70,27 @@ export async function readFiltered(
     ['type', 'resource_type', resourceType],
   ].filter(([, , value]) => value !== undefined);
   const conditions = filters.map(([, column], i) => `and ${column} = $${3 + i}::text`);
-  const found = await findNumbers(db, {
-    name: ['raadsfeed-filtered', ...filters.map(([name]) => name)].join('-'),
-    numbers: `select sequence_number from raadsfeed.record
-               where sequence_number > $1::bigint ${conditions.join(' ')}
-               order by sequence_number
-               limit $2::integer`,
-    values: [after, limit, ...filters.map(([, , value]) => value)],
-  });
-  const isInHistory = after >= found.head.historyAfter.sequenceNumber;
-  if (filters.length === 0 && isInHistory)
-    assertNoGap(found.numbers, after, Math.min(after + limit, found.head.head.sequenceNumber));
-  const { head, texts, epoch, isCut, large } = await readTexts(db, found.numbers, after, octets);
-  const records = found.numbers.flatMap((number) => texts.get(number) ?? []);
-  const isMissing = !isCut && records.length < found.numbers.length;
-  if (isMissing && after >= head.historyAfter.sequenceNumber)
-    throw new MissingNumberError(found.numbers.find((number) => !texts.has(number)) ?? after);
+  const found =
+    filters.length === 0
+      ? undefined
+      : await findNumbers(db, {
+          name: ['raadsfeed-filtered', ...filters.map(([name]) => name)].join('-'),
+          numbers: `select sequence_number from raadsfeed.record
+                     where sequence_number > $1::bigint ${conditions.join(' ')}
+                     order by sequence_number
+                     limit $2::integer`,
+          values: [after, limit, ...filters.map(([, , value]) => value)],
+        });
+  const numbers = found?.numbers ?? Array.from({ length: limit }, (_, i) => after + i + 1);
+  const read = await readTexts(db, numbers, after, octets);
+  const head = found === undefined ? read.head : joinHeads(found.head, read.head);
+  const wanted = found === undefined ? Math.min(limit, head.head.sequenceNumber - after) : numbers.length;
+  if (read.found < wanted && after >= head.historyAfter.sequenceNumber)
+    throw new MissingNumberError(numbers.find((number) => !read.texts.has(number)) ?? after);
   return {
-    head: joinHeads(found.head, head),
-    records,
-    isAll: !isCut && found.numbers.length < limit,
-    epoch,
-    large,
+    ...{ head, epoch: read.epoch, large: read.large },
+    records: [...read.texts.values()],
+    isAll: !read.isCut && read.found < limit,
   };
 }
 
@@ -222,6 +159,8 @@ interface TextsRead extends Read {
   readonly isCut: boolean;
   /** The number after those that were read, when its record is larger than a record may be. */
   readonly large: number | undefined;
+  /** How many of the numbers have a text, those beyond the limit of octets too. */
+  readonly found: number;
 }
 
 interface TextRow {
@@ -230,7 +169,6 @@ interface TextRow {
   readonly suffix: string | null;
   readonly epoch: number | null;
   readonly number: number | null;
-  /** How many of the numbers have a text, those beyond the limit of octets too. */
   readonly found: number;
 }
 
@@ -272,9 +210,10 @@ export async function readTexts(
     }
     texts.set(number, { sequenceNumber: number, epoch: epoch ?? 0, prefix, suffix });
   }
+  const found = rest[0]?.found ?? 0;
   return {
-    ...{ head: toFeedHead(first?.prefix), texts, large, epoch: first?.epoch ?? undefined },
-    isCut: texts.size < (rest[0]?.found ?? 0),
+    ...{ head: toFeedHead(first?.prefix), texts, large, found, epoch: first?.epoch ?? undefined },
+    isCut: texts.size < found,
   };
 }
 

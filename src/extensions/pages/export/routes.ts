@@ -37,7 +37,7 @@ export function exportRoutes(app: FastifyInstance, context: PagesContext): void 
       answerFrom(context, request, reply, EXPORT_RECORDS, async () => {
         const { type, body, filename } = await handler(request);
         return {
-          body: () => body,
+          body,
           ...{ filename, contentType: `${type}; charset=utf-8`, maxAgeSeconds: MAX_AGE_SECONDS, keptMs: 0 },
         };
       }),

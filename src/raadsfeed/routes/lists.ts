@@ -1,0 +1,144 @@
+/** Lists of what is there now: the snapshot, the collections of an organisation and the register. */
+import type { FastifyInstance } from 'fastify';
+import type { operations } from '../../contracts/raadsfeed.ts';
+import type { Pool } from '../../database/pool.ts';
+import { normaliseOrganisatiecode } from '../../lib/feed-client/organisatiecode.ts';
+import { Problem } from '../../lib/problem.ts';
+import type { Contract } from '../../plugins/contract.ts';
+import { platformProblems } from '../../plugins/problems.ts';
+import { joinRecord } from '../domain/record-text.ts';
+import { COLLECTIONS, RESOURCE_TYPES } from '../domain/resource.ts';
+import {
+  assertInRange,
+  assertSameEpoch,
+  encodeFeedCursor,
+  encodeListCursor,
+  encodeSnapshotCursor,
+  type PageQuery,
+  pageUrl,
+  readPageQuery,
+  resolveListCursor,
+  resolveSnapshotCursor,
+  withCommas,
+} from '../feed/cursor.ts';
+import { readCollection, readResource } from '../store/read-current.ts';
+import { readSnapshot } from '../store/read-records.ts';
+import { listFeeds } from '../store/register.ts';
+
+export function listRoutes(app: FastifyInstance, contract: Contract<operations>, pool: Pool): void {
+  const { heads, reader, responses, mountUrl } = app.feed;
+  const { headMaxAgeSeconds: maxAgeSeconds, register } = app.settings.raadsfeed;
+
+  contract.serve(app, 'getSnapshot', {}, (request, reply) => {
+    const query = readPageQuery(request);
+    return responses.answer(request, reply, query.limit, async () => {
+      const { feed, after } = await resolveSnapshotCursor(heads, query.cursor);
+      const upTo = feed.sequenceNumber;
+      const found = await reader.read((db) => readSnapshot(db, after, upTo, query.limit + 1, query), upTo);
+      assertInRange(found.head, upTo);
+      assertSameEpoch(found.head, feed, found.epoch);
+      const { feedId } = found.head;
+      const { rows, last } = cut(found.records, query.limit, found.isAll);
+      const cursor = last === undefined ? null : encodeSnapshotCursor(feedId, { feed, after: last.sequenceNumber });
+      return {
+        ...listPage(
+          'records',
+          rows.map((record) => joinRecord(record, mountUrl())),
+          `${mountUrl()}/snapshot`,
+          {
+            ...{ query, cursor },
+            more: `"feedCursor":"${encodeFeedCursor(feedId, feed)}",`,
+          },
+        ),
+        maxAgeSeconds,
+        // The position of a first page was fixed before its rows were read: once the head has moved on, the page is that of an earlier head.
+        head: query.cursor === undefined ? { ...found.head, head: feed } : found.head,
+      };
+    });
+  });
+
+  for (const resourceType of RESOURCE_TYPES) {
+    const { list, one } = OPERATIONS[resourceType];
+    contract.serve(app, list, {}, async (request, reply) => {
+      const organisatiecode = codeOf(request.params.organisatiecode);
+      const { cursor, limit } = readPageQuery(request);
+      const { feedId, after } = await resolveListCursor(heads, cursor);
+      return responses.answer(request, reply, limit, async () => {
+        const of = { organisatiecode, resourceType };
+        const { found, isAll, head } = await reader.read((db) => readCollection(db, of, after, limit + 1));
+        const { rows, last } = cut(found, limit, isAll);
+        const url = `${mountUrl()}/organisaties/${organisatiecode}/${COLLECTIONS[resourceType]}`;
+        const next = last === undefined ? null : encodeListCursor(feedId, last.bronidentificatie);
+        const texts = rows.map(({ dataText }) => dataText);
+        return { ...listPage('results', texts, url, { query: { limit }, cursor: next }), maxAgeSeconds, head };
+      });
+    });
+
+    contract.serve(app, one, {}, (request, reply) =>
+      responses.answer(request, reply, 1, async () => {
+        const { bronidentificatie } = request.params;
+        const organisatiecode = codeOf(request.params.organisatiecode);
+        await heads.head();
+        const { resource, head } = await reader.read((db) =>
+          readResource(db, { organisatiecode, resourceType, bronidentificatie }),
+        );
+        if (resource === undefined) {
+          throw new Problem(platformProblems.notFound, { detail: 'Deze resource is onbekend of verwijderd.' });
+        }
+        return { body: resource.dataText, maxAgeSeconds, head };
+      }),
+    );
+  }
+
+  // Where feeds are. A service that is no register answers 404.
+  contract.serve(app, 'getRegister', {}, async (request, reply) => {
+    if (!register) throw new Problem(platformProblems.notFound, { detail: 'Deze dienst is geen register.' });
+    const { cursor, limit, organisatiecode } = readPageQuery(request);
+    const { feedId, after } = await resolveListCursor(heads, cursor);
+    return responses.answer(request, reply, limit, async () => {
+      const { rows, last } = cut(await listFeeds(pool, after, limit + 1, organisatiecode), limit);
+      const next = last === undefined ? null : encodeListCursor(feedId, last.serviceUrl);
+      const texts = rows.map((row) => JSON.stringify(row));
+      const query = { limit, organisatiecode };
+      return { ...listPage('results', texts, `${mountUrl()}/register`, { query, cursor: next }), maxAgeSeconds };
+    });
+  });
+}
+
+const OPERATIONS = {
+  Vergadering: { list: 'getVergaderingen', one: 'getVergadering' },
+  Agendapunt: { list: 'getAgendapunten', one: 'getAgendapunt' },
+  Informatieobject: { list: 'getInformatieobjecten', one: 'getInformatieobject' },
+} as const;
+
+/** The contract has checked the form; only the case is still free. */
+function codeOf(text: string): string {
+  return normaliseOrganisatiecode(text) ?? text;
+}
+
+/** A page of what was found, of which one more than `limit` was wanted; `last` is where the next page begins, when there is one. */
+function cut<T>(
+  found: readonly T[],
+  limit: number,
+  isAll = true,
+): { readonly rows: readonly T[]; readonly last: T | undefined } {
+  const rows = found.slice(0, limit);
+  return { rows, last: isAll && found.length <= limit ? undefined : rows.at(-1) };
+}
+
+interface ListEnd {
+  readonly query: PageQuery;
+  /** `null` on the last page. */
+  readonly cursor: string | null;
+  /** Members before the last ones. */
+  readonly more?: string;
+}
+
+function listPage(name: string, texts: readonly string[], url: string, { query, cursor, more = '' }: ListEnd) {
+  const next = cursor === null ? null : pageUrl(url, { ...query, cursor });
+  const end = `${more}"cursor":${JSON.stringify(cursor)},"hasMore":${cursor !== null},"next":${JSON.stringify(next)}}`;
+  return {
+    body: [`{"${name}":[`, ...withCommas(texts), `],${end}`],
+    link: next === null ? undefined : `<${next}>; rel="next"`,
+  };
+}
