@@ -179,25 +179,32 @@ export async function readTexts(
   beside?: number,
   octets = PAGE,
 ): Promise<TextsRead> {
+  const [least = 0] = numbers;
+  const isRange = numbers.every((number, i) => number === least + i);
+  const columns = `sequence_number, epoch, record_prefix, record_suffix, octet_length(record_prefix) + coalesce(octet_length(record_suffix), 0) as octets`;
+  const range = 'sequence_number >= $1::bigint and sequence_number <= $2::bigint';
+  // The bounds open only the partitions between them. Lookups one by one: numbers may lie far apart.
+  const source = isRange
+    ? `select sequence_number as position, ${columns} from raadsfeed.texts where ${range}`
+    : `select n.position, t.* from unnest($6::bigint[]) with ordinality as n (number, position)
+        cross join lateral (select ${columns} from raadsfeed.texts where sequence_number = n.number and ${range} offset 0) t`;
   const { rows } = await db.query<TextRow>({
     // Without a name: planned for its numbers each time. The sizes are known without the texts.
     text: `(select ${FEED_HEAD} as prefix, null as suffix,
-                   (select epoch from raadsfeed.texts where sequence_number = $6::bigint) as epoch, null::bigint as number,
+                   (select epoch from raadsfeed.texts where sequence_number = $5::bigint) as epoch, null::bigint as number,
                    null::bigint as found
               from raadsfeed.feed)
            union all
-           (select case when octets <= $5::integer or record_suffix is null then record_prefix end, case when octets <= $5::integer then record_suffix end,
+           (select case when octets <= $4::integer or record_suffix is null then record_prefix end, case when octets <= $4::integer then record_suffix end,
                    epoch, sequence_number, found
-              from (select t.*, n.position, count(*) over () as found, sum(t.octets) over (order by n.position) - t.octets as before
-                      from unnest($1::bigint[]) with ordinality as n (number, position)
-                     cross join lateral (
-                           select sequence_number, epoch, record_prefix, record_suffix, octet_length(record_prefix) + coalesce(octet_length(record_suffix), 0) as octets
-                             from raadsfeed.texts
-                            where sequence_number = n.number and sequence_number >= $2::bigint and sequence_number <= $3::bigint
-                           offset 0) t) read
-             where before < $4::bigint
+              from (select t.*, count(*) over () as found, sum(octets) over (order by position) - octets as before from (${source}) t) read
+             where before < $3::bigint
              order by position)`,
-    values: [numbers, least(numbers), greatest(numbers), octets.page, octets.record, beside ?? null],
+    values: [
+      ...[numbers.reduce((a, b) => Math.min(a, b), least), numbers.reduce((a, b) => Math.max(a, b), 0)],
+      ...[octets.page, octets.record, beside ?? null],
+      ...(isRange ? [] : [numbers]),
+    ],
   });
   const [first, ...rest] = rows;
   const texts = new Map<number, StoredRecord>();
@@ -216,6 +223,3 @@ export async function readTexts(
     isCut: texts.size < found,
   };
 }
-
-const least = (numbers: readonly number[]): number => numbers.reduce((a, b) => Math.min(a, b), numbers[0] ?? 0);
-const greatest = (numbers: readonly number[]): number => numbers.reduce((a, b) => Math.max(a, b), 0);
