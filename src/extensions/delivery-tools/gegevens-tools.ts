@@ -4,10 +4,9 @@ import { extname } from 'node:path';
 import { createProgress, table } from '../../cli/output.ts';
 import { type CommandContext, CommandError, type ToolContext, UsageError } from '../../cli/run-command.ts';
 import type { GegevensTools } from '../../gegevens/commands/tools.ts';
-import { Faults, type ImportFault } from '../../gegevens/import/faults.ts';
+import { Faults } from '../../gegevens/import/faults.ts';
 import type { Model } from '../../gegevens/model/model.ts';
 import type { DeliverySource } from '../../gegevens/store/import-file.ts';
-import { isRecord } from '../../lib/json/json-value.ts';
 import { limitYoungGeneration } from '../../lib/scheduling.ts';
 import { checkEntry } from './commands/check.ts';
 import { parsePeriod, wholeNumber } from './commands/options.ts';
@@ -72,7 +71,6 @@ export const gegevensTools: GegevensTools = {
             source,
             faults: tables.faults.map(asFault),
             notes: tables.notes.map(asFault),
-            placesOf: (faults) => inTables(faults, tables).map(asFault),
             close: () => tables.message.close(),
           };
         },
@@ -88,16 +86,11 @@ export const gegevensTools: GegevensTools = {
   describeAnswer: checkEntry,
 };
 
-/** @throws {CommandError} */
+/** @throws {MappingError} */
 async function readMapping(path: string, model: Model): Promise<Plan> {
-  const { MappingError, readMappingFile } = await import('./tables/mapping-file.ts');
+  const { readMappingFile } = await import('./tables/mapping-file.ts');
   const { planTables } = await import('./tables/plan.ts');
-  try {
-    return planTables(readMappingFile(path), model);
-  } catch (error) {
-    if (error instanceof MappingError) throw new CommandError(error.message, { cause: error });
-    throw error;
-  }
+  return planTables(readMappingFile(path), model);
 }
 
 /** Reads the tables of a file and judges their records. @returns them, and the message to import when they have no faults */
@@ -133,6 +126,7 @@ async function dryRun(
   files: readonly string[],
 ): Promise<void> {
   const { readDelivery } = await import('../../gegevens/store/import-file.ts');
+  const { maskPersons } = await import('./tables/mask.ts');
   const results: { readonly file: string; readonly faults: readonly TableFault[] }[] = [];
   for (const file of files) {
     const { tables, source } = await readTableFile(context, plan, options, file);
@@ -142,7 +136,8 @@ async function dryRun(
       // Down to what only all records together can have wrong: two equal ones, a period that ends before it starts.
       await readDelivery(source, { model: plan.model, faults: ofMessage, signal: context.interrupted });
     }
-    const faults = [...tables.faults, ...inTables(ofMessage.list, tables)];
+    const ofWhole = ofMessage.list.map(({ pointer, message: what }) => ({ pointer, message: what }));
+    const faults = [...tables.faults, ...ofWhole];
     message.close();
     const shown = options.showPersons === true ? samples : maskPersons(samples);
     const result = { file, leveringen: message.leveringen.length, ...records, shown, faults, notes };
@@ -158,31 +153,6 @@ async function dryRun(
   output.result({ dryRun: true, files: results }, () => undefined);
   const faulty = results.filter(({ faults }) => faults.length > 0).length;
   if (faulty > 0) throw new CommandError(`${faulty} of ${files.length} files have faults`);
-}
-
-/** Names of members that identify a person, in the models and in most that someone might write. */
-const PERSONAL =
-  /burgerservicenummer|bsn|naam|voorletters|voorvoegsel|geboorte|postcode|huisnummer|straat|adres|plaats|e-?mail|telefoon/i;
-
-/** A copy of a record in which each letter and digit of what identifies a person is a placeholder: the form stays visible. */
-function maskPersons(value: unknown, isPersonal = false): unknown {
-  if (Array.isArray(value)) return value.map((item) => maskPersons(item, isPersonal));
-  if (isRecord(value)) {
-    return Object.fromEntries(
-      Object.entries(value).map(([name, member]) => [name, maskPersons(member, isPersonal || PERSONAL.test(name))]),
-    );
-  }
-  if (!isPersonal || (typeof value !== 'string' && typeof value !== 'number')) return value;
-  return String(value)
-    .replaceAll(/\d/g, '9')
-    .replaceAll(/\p{Lu}/gu, 'X')
-    .replaceAll(/\p{Ll}/gu, 'x');
-}
-
-/** Faults of the message that tables made, at the rows of its records. */
-function inTables(faults: readonly ImportFault[], tables: ReadTables): TableFault[] {
-  const places = tables.placesOf(faults.map(({ line }) => line));
-  return faults.map(({ line, pointer, message }) => ({ ...places.get(line), pointer, message }));
 }
 
 function asFault(fault: TableFault) {

@@ -3,12 +3,6 @@ import type { ItemList, Mapping } from '../../gegevens/model/mapping.ts';
 import { type JsonObject, valueAt, withValueAt } from '../../lib/json/json-value.ts';
 import { Scratch } from './scratch.ts';
 
-/** Where a record comes from. */
-export interface RecordOrigin {
-  readonly table: number;
-  readonly row: number;
-}
-
 /** Where the lists of a levering are. */
 export function listsOf({ levering: { records, zaken } }: Mapping): ReadonlyMap<ItemList, readonly string[]> {
   return new Map<ItemList, readonly string[]>([
@@ -17,18 +11,12 @@ export function listsOf({ levering: { records, zaken } }: Mapping): ReadonlyMap<
   ]);
 }
 
-/** A piece of the text of a message: an item, or what is around the items. */
-interface Piece {
-  readonly text: string;
-  readonly origin?: RecordOrigin;
-}
-
 /** A message of the exchange model that grows item by item: its items are on disk, and each gets a line of the text. */
 export class MessageStore {
   /** With their lists, of any content: items are written where a levering has them. */
   readonly leveringen: JsonObject[] = [];
   readonly #mapping: Mapping;
-  readonly #items = new Scratch('items (levering integer, list text, origin integer, row integer, text text)', 5);
+  readonly #items = new Scratch('items (levering integer, list text, row integer, text text)', 4);
   #isIndexed = false;
 
   constructor(mapping: Mapping) {
@@ -39,53 +27,36 @@ export class MessageStore {
    * Adds the JSON text of a record or case. Those of a list are in the order of their rows, then as they were added.
    * @throws {ScratchFull}
    */
-  add(levering: number, list: ItemList, text: string, { table, row }: RecordOrigin = { table: 0, row: 0 }): void {
-    this.#items.insert(levering, list, table, row, text);
+  add(levering: number, list: ItemList, text: string, row = 0): void {
+    this.#items.insert(levering, list, row, text);
   }
 
   /** The text of the whole message, in small pieces. @param envelop with a list of leveringen, of any content */
   *text(envelop: JsonObject): Generator<string> {
-    for (const { text } of this.#pieces(envelop)) yield text;
-  }
-
-  /** Where the records on some lines of the text come from. */
-  originsOf(lines: ReadonlySet<number>): ReadonlyMap<number, RecordOrigin> {
-    const found = new Map<number, RecordOrigin>();
-    if (lines.size === 0) return found;
-    let line = 1;
-    for (const { text, origin } of this.#pieces(withValueAt({}, this.#mapping.envelop.leveringen, []))) {
-      if (origin !== undefined && lines.has(line)) found.set(line, origin);
-      line += text.split('\n').length - 1;
-    }
-    return found;
-  }
-
-  *#pieces(envelop: JsonObject): Generator<Piece> {
     if (!this.#isIndexed) this.#items.execute('create index by_place on items (levering, list, row)');
     this.#isIndexed = true;
     const lists = listsOf(this.#mapping);
     for (const part of textAround(envelop, new Map([['leveringen', this.#mapping.envelop.leveringen]]))) {
-      if (part.list === undefined) yield part;
+      if (part.list === undefined) yield part.text;
       else {
         for (const [index, levering] of this.leveringen.entries()) {
-          if (index > 0) yield { text: ',\n' };
+          if (index > 0) yield ',\n';
           for (const inner of textAround(levering, lists)) {
-            if (inner.list === undefined) yield inner;
+            if (inner.list === undefined) yield inner.text;
             else yield* this.#itemsOf(index, inner.list);
           }
         }
       }
     }
-    yield { text: '\n' };
+    yield '\n';
   }
 
-  *#itemsOf(levering: number, list: ItemList): Generator<Piece> {
-    const sql = 'select text, origin, row from items where levering = ? and list = ? order by row, rowid';
+  *#itemsOf(levering: number, list: ItemList): Generator<string> {
     let isFirst = true;
-    for (const { text, origin, row } of this.#items.query(sql, levering, list)) {
-      if (!isFirst) yield { text: ',\n' };
+    const sql = 'select text from items where levering = ? and list = ? order by row, rowid';
+    for (const { text } of this.#items.query(sql, levering, list)) {
+      yield isFirst ? String(text) : `,\n${text}`;
       isFirst = false;
-      yield { text: String(text), origin: { table: Number(origin), row: Number(row) } };
     }
   }
 

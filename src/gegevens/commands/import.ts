@@ -141,7 +141,7 @@ async function importOne(
     };
   } catch (error) {
     if (error instanceof FaultyFile) {
-      if (read !== undefined) return { file: path, faults: read.placesOf(error.faults) };
+      if (read !== undefined) return { file: path, faults: error.faults.map(inMessage) };
       const otherModel =
         named === undefined
           ? await recogniseModel(path, { variant: model.variant, except: model.mapping.versie }, interrupted)
@@ -162,6 +162,11 @@ async function importOne(
 
 function inFile(fault: ImportFault): FileFault {
   return { fault, text: `line ${fault.line}  ${fault.pointer || '/'}  ${fault.message}` };
+}
+
+/** Of a message that tables made: its lines are in no file. */
+function inMessage({ pointer, message }: ImportFault): FileFault {
+  return { fault: { pointer, message }, text: `${pointer || '/'}  ${message}` };
 }
 
 function isFileError(error: unknown): error is Error {

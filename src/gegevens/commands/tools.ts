@@ -2,7 +2,6 @@
 import type { Command } from 'commander';
 import type { CommandContext, ToolContext } from '../../cli/run-command.ts';
 import { importFromExtensions } from '../../seams/extensions.ts';
-import type { ImportFault } from '../import/faults.ts';
 import type { Model } from '../model/model.ts';
 import type { DeliverySource, ImportOptions } from '../store/import-file.ts';
 import type { Journalled } from '../store/journal.ts';
@@ -40,8 +39,6 @@ export interface ReadFile {
   readonly source: DeliverySource;
   readonly faults: readonly FileFault[];
   readonly notes: readonly FileFault[];
-  /** Faults of the message, at their places in the file. */
-  placesOf(faults: readonly ImportFault[]): readonly FileFault[];
   close(): void;
 }
 

@@ -13,18 +13,12 @@ import {
   type Period,
   periodOf,
   planPage,
-  type Slice,
   withCounts,
 } from '../../../gegevens/model/selection.ts';
 import { findDeliverers, findLeveringen, findLeveringenById } from '../../../gegevens/store/find-leveringen.ts';
 import { readDelivery, recogniseModel } from '../../../gegevens/store/import-file.ts';
 import type { Journalled } from '../../../gegevens/store/journal.ts';
-import {
-  countSelected,
-  type SelectOptions,
-  streamList,
-  streamSelected,
-} from '../../../gegevens/store/selected-records.ts';
+import { countSelected, streamList, streamSelected } from '../../../gegevens/store/selected-records.ts';
 import { pointerSteps, toPointer, withValueAt } from '../../../lib/json/json-value.ts';
 import { listsOf } from '../message-store.ts';
 import { memberNames } from '../model-shape.ts';
@@ -37,27 +31,21 @@ interface CheckOptions {
   readonly signal: AbortSignal;
 }
 
-interface CheckFilesOptions extends CheckOptions {
-  readonly progress?: (bytesRead: number, records: number) => void;
-}
-
 /** The built-in model of a file. */
 interface OtherModel {
   readonly variant: Variant;
   readonly version: string;
 }
 
-interface CheckedFiles {
-  readonly report: CheckReport;
-  /** Files that fit another built-in model: of these only the first faults of the model are reported. */
-  readonly otherModels: ReadonlyMap<string, OtherModel>;
-}
-
 /**
  * Judges files together: persons are counted once, records are compared with those of their own file.
+ * @returns with files that fit another built-in model
  * @throws what the file system says; the signal's reason
  */
-export async function checkFiles(paths: readonly string[], options: CheckFilesOptions): Promise<CheckedFiles> {
+export async function checkFiles(
+  paths: readonly string[],
+  options: CheckOptions & { readonly progress?: (bytesRead: number, records: number) => void },
+): Promise<{ readonly report: CheckReport; readonly otherModels: ReadonlyMap<string, OtherModel> }> {
   const otherModels = new Map<string, OtherModel>();
   const known = memberNames(options.model.schema);
   const check = new DeliveryCheck(options);
@@ -76,7 +64,7 @@ export async function checkFiles(paths: readonly string[], options: CheckFilesOp
   }
 }
 
-async function findOtherModel(path: string, { model, signal }: CheckFilesOptions): Promise<OtherModel | undefined> {
+async function findOtherModel(path: string, { model, signal }: CheckOptions): Promise<OtherModel | undefined> {
   for (const variant of ['shv', 'vs'] as const) {
     const own = variant === model.variant ? { except: model.mapping.versie } : {};
     const version = await recogniseModel(path, { variant, ...own }, signal);
@@ -121,19 +109,15 @@ class ModelFaults extends Faults {
   }
 }
 
-interface StoredOptions extends CheckOptions {
-  /** `codeGegevensleverancier` of answers. */
-  readonly leverancierscode: string;
-}
-
 /**
  * Judges what a request for a period would get, of all organisations; without a period that of the most recent one. Places are those in
  * its answer.
+ * @param leverancierscode `codeGegevensleverancier` of answers
  * @throws what the database throws; the signal's reason
  */
 export async function checkStored(
   pool: Pool,
-  { leverancierscode, ...options }: StoredOptions,
+  { leverancierscode, ...options }: CheckOptions & { readonly leverancierscode: string },
 ): Promise<{ readonly report: CheckReport; readonly leveringen: readonly Levering[] }> {
   const { model, period: asked, now } = options;
   const { envelop } = model.mapping;
@@ -167,7 +151,11 @@ export async function checkAnswer(
   const isConfigured = version === configured.mapping.versie || !builtInVersions(configured.variant).includes(version);
   const model = isConfigured ? configured : loadModel(configured.variant, version);
   const request: GegevensRequest = entry.vraag === '' ? {} : JSON.parse(entry.vraag);
-  const period = periodOf(filterOf(model.mapping, request), mostRecent(leveringen), options.now);
+  // The reporting period that ends last, and of those the one that starts last.
+  const [recent] = leveringen
+    .map(({ periodeStart: start, periodeEinde: end }) => ({ start, end }))
+    .toSorted((a, b) => (`${a.end} ${a.start}` < `${b.end} ${b.start}` ? 1 : -1));
+  const period = periodOf(filterOf(model.mapping, request), recent, options.now);
   const query = { page: entry.pagina, pageSize: entry.paginaGrootte, maximum: entry.paginaGrootte };
   const check = new DeliveryCheck({ ...options, model, period });
   await judgeAnswer(pool, check, { ...options, model, leveringen, period, query });
@@ -176,18 +164,14 @@ export async function checkAnswer(
   return check.report();
 }
 
-/** The reporting period that ends last, and of those the one that starts last. */
-function mostRecent(leveringen: readonly Levering[]): Period | undefined {
-  return leveringen
-    .map(({ periodeStart: start, periodeEinde: end }) => ({ start, end }))
-    .toSorted((a, b) => (`${a.end} ${a.start}` < `${b.end} ${b.start}` ? 1 : -1))[0];
-}
-
 interface JudgeOptions extends Pick<CheckOptions, 'model' | 'signal'> {
   readonly leveringen: readonly Levering[];
   readonly period: Period;
   readonly query: PageQuery;
 }
+
+/** As many as an answer has at most, so that no statement takes longer than those of requests. */
+const CHUNK_RECORDS = 25_000;
 
 /** @returns the leveringen that the answer is chosen from */
 async function judgeAnswer(
@@ -201,41 +185,22 @@ async function judgeAnswer(
   const counted = withCounts(chosen, await countSelected(pool, select, signal));
   check.start('');
   for (const [index, slice] of planPage(counted, query).slices.entries()) {
-    await judgeSlice(pool, check, slice, { index, select, model, signal });
+    const counts = { records: 0, zaken: 0 };
+    for (let { from } = slice; from === slice.from || from < slice.to; from += CHUNK_RECORDS) {
+      const part = { ...slice, from, to: Math.min(from + CHUNK_RECORDS, slice.to) };
+      for (const list of listsOf(model.mapping).keys()) {
+        const take = (text: string): void => {
+          check.item(index, list, counts[list], JSON.parse(text), true);
+          counts[list] += 1;
+        };
+        await withAbort(pool, signal, (client) =>
+          slice.selection === undefined
+            ? streamList(client, { slice: part, list }, take)
+            : streamSelected(client, [{ slice: part, list }], take, select),
+        );
+      }
+    }
+    check.levering(index, JSON.parse(slice.levering.head));
   }
   return chosen.map(({ levering }) => levering);
-}
-
-interface SliceOptions extends Pick<CheckOptions, 'model' | 'signal'> {
-  /** Place of the levering in the answer. */
-  readonly index: number;
-  readonly select: SelectOptions;
-}
-
-/** As many as an answer has at most, so that no statement takes longer than those of requests. */
-const CHUNK_RECORDS = 25_000;
-
-async function judgeSlice(
-  pool: Pool,
-  check: DeliveryCheck,
-  slice: Slice,
-  { index, select, model, signal }: SliceOptions,
-): Promise<void> {
-  const { levering, selection } = slice;
-  const counts = { records: 0, zaken: 0 };
-  for (let { from } = slice; from === slice.from || from < slice.to; from += CHUNK_RECORDS) {
-    const part = { ...slice, from, to: Math.min(from + CHUNK_RECORDS, slice.to) };
-    for (const list of listsOf(model.mapping).keys()) {
-      const take = (text: string): void => {
-        check.item(index, list, counts[list], JSON.parse(text), true);
-        counts[list] += 1;
-      };
-      await withAbort(pool, signal, (client) =>
-        selection === undefined
-          ? streamList(client, { slice: part, list }, take)
-          : streamSelected(client, [{ slice: part, list }], take, select),
-      );
-    }
-  }
-  check.levering(index, JSON.parse(levering.head));
 }

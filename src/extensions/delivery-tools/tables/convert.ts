@@ -1,6 +1,7 @@
 /** The values of cells, as people and spreadsheets write them. */
 import type { ValueType } from '../model-shape.ts';
 import type { FromColumn, MappingContent, Scalar } from './mapping-file.ts';
+import { maskedText } from './mask.ts';
 import { type Cell, cellText } from './table-file.ts';
 
 /** A cell that cannot be read as what its member needs; the message does not repeat the value. */
@@ -22,11 +23,6 @@ const MAX_FORM = 40;
 function maskedForm(text: string): string {
   const form = maskedText(text, { upper: 'A', lower: 'a' }).replaceAll(/\s+/g, ' ');
   return form.length <= MAX_FORM ? form : `${form.slice(0, MAX_FORM).toWellFormed()}…`;
-}
-
-/** A text with placeholders for its letters and digits. */
-export function maskedText(text: string, { upper, lower }: { readonly upper: string; readonly lower: string }): string {
-  return text.replaceAll(/\p{L}/gu, (letter) => (/\p{Lu}/u.test(letter) ? upper : lower)).replaceAll(/\d/g, '9');
 }
 
 /** A pattern for the whole text; `undefined` when it is no regular expression. */

@@ -2,7 +2,7 @@ import { describeError, ImportStopped } from '../../../gegevens/import/faults.ts
 import type { ItemList } from '../../../gegevens/model/mapping.ts';
 import type { PartCheck } from '../../../gegevens/model/model.ts';
 import { type JsonObject, withValueAt } from '../../../lib/json/json-value.ts';
-import { MessageStore } from '../message-store.ts';
+import { listsOf, MessageStore } from '../message-store.ts';
 import { ScratchFull } from '../scratch.ts';
 import { Assembly, type RowValues } from './assemble.ts';
 import { BoundTable, type Column, convertCells, keyOf } from './bound-table.ts';
@@ -42,8 +42,6 @@ export interface ReadTables {
   readonly records: Readonly<Record<ItemList, number>>;
   /** The first records of each list as they would be imported. */
   readonly samples: Readonly<Record<ItemList, readonly unknown[]>>;
-  /** The rows that the records on some lines of the message come from. */
-  placesOf(lines: readonly number[]): ReadonlyMap<number, Place>;
 }
 
 /**
@@ -51,58 +49,41 @@ export interface ReadTables {
  * @throws the signal's reason; what the file system says
  */
 export async function readTables(options: ReadOptions): Promise<ReadTables> {
-  const { plan, open, signal } = options;
-  const message = new MessageStore(plan.model.mapping);
-  const faults = new TableFaults();
+  const reader = new TableReader(options);
+  const { message, faults, notes, records, samples } = reader;
   let file: TableFile | undefined;
-  let reader: TableReader | undefined;
   try {
-    file = await open();
-    reader = new TableReader(options, file, message, faults);
-    await reader.read();
+    file = await options.open();
+    await reader.read(file);
   } catch (error) {
-    if (signal.aborted || !addStop(faults, error)) {
+    try {
+      options.signal.throwIfAborted();
+      addStop(faults, error);
+    } catch (reason) {
       message.close();
-      throw signal.aborted ? signal.reason : error;
+      throw reason;
     }
   } finally {
-    reader?.close();
+    reader.close();
     file?.close();
   }
-  return {
-    message,
-    faults: faults.list,
-    notes: reader?.notes.list ?? [],
-    records: reader?.records ?? { records: 0, zaken: 0 },
-    samples: reader?.samples ?? { records: [], zaken: [] },
-    placesOf: (lines) =>
-      new Map(
-        [...message.originsOf(new Set(lines))].map(([line, { table, row }]) => [
-          line,
-          { sheet: reader?.sheets.get(table), row },
-        ]),
-      ),
-  };
+  return { message, faults: faults.list, notes: notes.list, records, samples };
 }
 
-/** Adds why reading stopped. @returns whether it is a fault of the file */
-function addStop(faults: TableFaults, error: unknown): boolean {
+/** Adds why reading stopped. @throws what is no fault of the file */
+function addStop(faults: TableFaults, error: unknown): void {
   if (error instanceof UnreadableTable) faults.add({ ...error.place, message: error.message });
   else if (error instanceof ScratchFull) faults.add({ message: 'more rows than may be sorted on disk' });
-  else return error instanceof ImportStopped;
-  return true;
+  else if (!(error instanceof ImportStopped)) throw error;
 }
 
 class TableReader {
+  readonly message: MessageStore;
+  readonly faults = new TableFaults();
   readonly notes = new TableFaults(Number.POSITIVE_INFINITY);
   readonly records = { records: 0, zaken: 0 };
   readonly samples: Record<ItemList, unknown[]> = { records: [], zaken: [] };
-  /** By table: the sheet that it is in. */
-  readonly sheets = new Map<number, string | undefined>();
   readonly #options: ReadOptions;
-  readonly #file: TableFile;
-  readonly #message: MessageStore;
-  readonly #faults: TableFaults;
   readonly #bound = new Map<number, BoundTable>();
   readonly #builders: ReadonlyMap<ItemList, RecordBuilder>;
   /** Tables that lack a column: their rows are not read. */
@@ -112,30 +93,25 @@ class TableReader {
   /** By what a row says of its levering. */
   readonly #leveringen = new Map<string, number>();
 
-  constructor(options: ReadOptions, file: TableFile, message: MessageStore, faults: TableFaults) {
+  constructor(options: ReadOptions) {
+    const { plan } = options;
     this.#options = options;
-    this.#file = file;
-    this.#message = message;
-    this.#faults = faults;
-    const lists = new Set(options.plan.tables.map(({ list }) => list));
+    this.message = new MessageStore(plan.model.mapping);
+    const lists = new Set(plan.tables.map(({ list }) => list));
     this.#builders = new Map([...lists].map((list) => [list, this.#builder(list)]));
   }
 
-  async read(): Promise<void> {
+  async read(file: TableFile): Promise<void> {
     const { plan, envelop } = this.#options;
-    this.#judge(
-      plan.model.envelop,
-      withValueAt(envelop, plan.model.mapping.envelop.leveringen, []),
-      {},
-      'of the envelope',
-    );
+    const whole = withValueAt(envelop, plan.model.mapping.envelop.leveringen, []);
+    this.#judge(plan.model.envelop, whole, {}, 'of the envelope');
     // A levering that no row describes is there without rows too: there may be nothing to deliver.
     if (plan.levering.columns.length === 0 && plan.leveringKey.length === 0) this.#levering([], [], {});
-    for (const [sheet, tables] of Map.groupBy(plan.tables, (table) => this.#sheetOf(table))) {
-      if (this.#file.sheets === undefined || sheet !== undefined) await this.#readSheet(sheet, tables);
+    for (const [sheet, tables] of Map.groupBy(plan.tables, (table) => this.#sheetOf(table, file))) {
+      if (file.sheets === undefined || sheet !== undefined) await this.#readSheet(file, sheet, tables);
     }
     for (const builder of this.#builders.values()) builder.finish();
-    if (this.#faults.isEmpty && this.#message.leveringen.length === 0) this.#faults.add({ message: 'no rows' });
+    if (this.faults.isEmpty && this.message.leveringen.length === 0) this.faults.add({ message: 'no rows' });
   }
 
   close(): void {
@@ -145,7 +121,7 @@ class TableReader {
   #builder(list: ItemList): RecordBuilder {
     const { plan, samples, progress } = this.#options;
     return new RecordBuilder({
-      ...{ plan, list, message: this.#message, faults: this.#faults, notes: this.notes },
+      ...{ plan, list, message: this.message, faults: this.faults, notes: this.notes },
       tableOf: (index) => {
         const table = this.#bound.get(index);
         if (table === undefined) throw new TypeError('a row of a table without columns');
@@ -160,62 +136,56 @@ class TableReader {
   }
 
   /** The sheet of a table; `undefined` for CSV, and for a sheet that is not there. */
-  #sheetOf({ index, mapping }: TablePlan): string | undefined {
-    const { sheets } = this.#file;
-    const { sheet: wanted } = mapping;
+  #sheetOf({ mapping: { sheet: wanted } }: TablePlan, { sheets }: TableFile): string | undefined {
     if (sheets === undefined) {
-      if (wanted !== undefined) this.#faults.add({ sheet: wanted, message: 'a CSV file has no sheets' });
+      if (wanted !== undefined) this.faults.add({ sheet: wanted, message: 'a CSV file has no sheets' });
       return undefined;
     }
     const sheet = wanted === undefined ? sheets[0] : sheets.find((name) => fold(name) === fold(wanted));
     if (sheet === undefined) {
       const names = sheets.map((name) => JSON.stringify(name)).join(', ');
-      this.#faults.add({ sheet: wanted, message: `the workbook has no such sheet; it has ${names}` });
+      this.faults.add({ sheet: wanted, message: `the workbook has no such sheet; it has ${names}` });
     }
-    this.sheets.set(index, sheet);
     return sheet;
   }
 
-  async #readSheet(sheet: string | undefined, tables: readonly TablePlan[]): Promise<void> {
-    for await (const rows of this.#file.rows(sheet)) {
+  async #readSheet(file: TableFile, sheet: string | undefined, tables: readonly TablePlan[]): Promise<void> {
+    for await (const rows of file.rows(sheet)) {
       this.#options.signal.throwIfAborted();
       for (const row of rows) {
         if (isEmptyRow(row)) continue;
         for (const table of tables) {
           const bound = this.#bound.get(table.index);
-          if (bound === undefined) this.#begin(table, sheet, row);
-          else this.#read(bound, row);
+          if (bound === undefined) this.#begin(table, file, sheet, row);
+          else if (!this.#incomplete.has(table.index) && bound.reads(row.cells)) this.#read(bound, row, file);
         }
       }
     }
-    for (const { index } of tables) {
-      if (!this.#bound.has(index)) this.#faults.add({ sheet, message: 'no row of column names' });
-    }
+    for (const { index } of tables)
+      if (!this.#bound.has(index)) this.faults.add({ sheet, message: 'no row of column names' });
   }
 
   /** The first row of a table that counts: that of its names. */
-  #begin(table: TablePlan, sheet: string | undefined, row: Row): void {
+  #begin(table: TablePlan, file: TableFile, sheet: string | undefined, row: Row): void {
     const { header = row.number } = table.mapping;
     if (row.number < header) return;
     if (row.number > header) throw new UnreadableTable('the row of names is empty', { sheet, row: header });
-    const bound = new BoundTable({
-      ...{ plan: this.#options.plan, table, file: this.#file, sheet, header: row },
-      report: (place, message) => {
-        this.#incomplete.add(table.index);
-        this.#faults.add({ ...place, message });
-      },
-    });
-    this.#bound.set(table.index, bound);
+    const report = (place: Place, message: string): void => {
+      this.#incomplete.add(table.index);
+      this.faults.add({ ...place, message });
+    };
+    const { plan } = this.#options;
+    this.#bound.set(table.index, new BoundTable({ plan, table, file, sheet, header: row, report }));
   }
 
-  #read(table: BoundTable, whole: Row): void {
+  #read(table: BoundTable, whole: Row, file: TableFile): void {
     const { number: row, cells } = whole;
     const { plan } = table;
-    if (this.#incomplete.has(plan.index) || !table.reads(cells) || !this.#hasRightWidth(table, whole)) return;
+    if (file.sheets === undefined && !this.#hasRightWidth(table, whole, file)) return;
     let isFaulty = false;
     const report = (column: Column, { message, form, remedy }: CellFault): void => {
       isFaulty = true;
-      this.#faults.add({ ...table.placeOf(row, column), message, form, remedy });
+      this.faults.add({ ...table.placeOf(row, column), message, form, remedy });
     };
     const values = convertCells(table.record, cells, report);
     const ofLevering = convertCells(table.levering, cells, report);
@@ -228,7 +198,7 @@ class TableReader {
     const key = table.key.length === 0 ? undefined : keyOf(table.key, cells);
     if (table.key.length > 0 && key === undefined) {
       const empty = table.key.find((column) => keyOf([column], cells) === undefined);
-      this.#faults.add({ ...table.placeOf(row, empty), message: 'the key of the record is empty' });
+      this.faults.add({ ...table.placeOf(row, empty), message: 'the key of the record is empty' });
       return;
     }
     const place = { sheet: table.sheet, row };
@@ -237,12 +207,10 @@ class TableReader {
   }
 
   /** In CSV a row of another length than that of the names has a delimiter too many, or is truncated. */
-  #hasRightWidth({ width }: BoundTable, { number: row, cells }: Row): boolean {
-    if (this.#file.sheets !== undefined) return true;
-    const isLonger = cells.slice(width).some((cell) => cell !== '');
-    if (!isLonger && cells.length >= width) return true;
-    const message = `${cells.length} cells, and ${width} columns; the file was read as ${this.#file.readAs}`;
-    if (row !== this.#reportedRow) this.#faults.add({ row, message });
+  #hasRightWidth({ width }: BoundTable, { number: row, cells }: Row, { readAs }: TableFile): boolean {
+    if (cells.length >= width && cells.slice(width).every((cell) => cell === '')) return true;
+    const message = `${cells.length} cells, and ${width} columns; the file was read as ${readAs}`;
+    if (row !== this.#reportedRow) this.faults.add({ row, message });
     this.#reportedRow = row;
     return false;
   }
@@ -261,25 +229,23 @@ class TableReader {
     if (this.#leveringen.size >= MAX_LEVERINGEN)
       throw new UnreadableTable(`more than ${MAX_LEVERINGEN} leveringen`, place);
     const { levering: plan, model } = this.#options.plan;
-    const { value: head } = new Assembly({
-      rows: [{ table: 0, row: place.row ?? 0, levering: 0, values, items: {}, isFaulty }],
+    const { value } = new Assembly({
+      rows: [{ table: 0, row: 0, levering: 0, values, items: {}, isFaulty }],
       tableOf: () => ({ members: table?.levering ?? [], constants: plan.constants, itemKeys: new Map() }),
     });
-    const nummer = this.#message.leveringen.length;
+    const nummer = this.message.leveringen.length;
     this.#leveringen.set(text, nummer);
-    const { teller, records, zaken } = model.mapping.levering;
+    let head: JsonObject = withValueAt(value, model.mapping.levering.teller, nummer + 1);
     // The lists come last, the cases after the records.
-    const counted = withValueAt(withValueAt(head, teller, nummer + 1), records, []);
-    const whole = zaken === undefined || !this.#builders.has('zaken') ? counted : withValueAt(counted, zaken.lijst, []);
-    this.#message.leveringen.push(whole);
-    if (!isFaulty) this.#judge(model.levering, whole, place, 'of the levering');
+    for (const [list, path] of listsOf(model.mapping))
+      if (list === 'records' || this.#builders.has(list)) head = withValueAt(head, path, []);
+    this.message.leveringen.push(head);
+    if (!isFaulty) this.#judge(model.levering, head, place, 'of the levering');
     return nummer;
   }
 
   #judge(check: PartCheck, value: unknown, place: Place, what: string): void {
-    if (check.ok(value)) return;
-    for (const error of check.faults(value)) {
-      this.#faults.add({ ...place, pointer: error.instancePath, message: `${what}: ${describeError(error)}` });
-    }
+    for (const error of check.ok(value) ? [] : check.faults(value))
+      this.faults.add({ ...place, pointer: error.instancePath, message: `${what}: ${describeError(error)}` });
   }
 }

@@ -116,7 +116,7 @@ export class RecordBuilder {
     // A cell that could not be read is reported already; the member it leaves out is not reported as well.
     if (check?.ok(made.value) === false && !rows.some(({ isFaulty }) => isFaulty))
       this.#explain(made, first, check.faults(made.value));
-    if (faults.isEmpty) message.add(first.levering, list, JSON.stringify(made.value), first);
+    if (faults.isEmpty) message.add(first.levering, list, JSON.stringify(made.value), first.row);
   }
 
   /** Rows that add the same items to a record: an export that repeats a row doubles a debt. */

@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { stringify } from 'yaml';
 import { isRecord } from '../../../../src/lib/json/json-value.ts';
 import { openSupplier, type Supplier } from '../../../gegevens/support/supplier.ts';
 import { callProgram, type Ended } from '../../../support/program.ts';
@@ -95,48 +94,6 @@ describe('an import of a table', () => {
       ].join('\n'),
     );
     expect(await stored()).toEqual(before);
-  });
-
-  it('names the rows of what only all records together have wrong', async () => {
-    // This model allows no signal twice.
-    const columns = ['Nr', 'Soort'];
-    const csv = [columns, ['a', 'Water'], ['b', 'Water'], ['a', 'Water']].map((row) => row.join(';')).join('\n');
-    const schema = JSON.parse(readFileSync(join(EXAMPLES, '../../../openapi/modellen/vs-1.1.schema.json'), 'utf8'));
-    schema.properties.leveringen.items.properties.vroegsignalen.uniqueItems = true;
-    const model = fileNamed('eigen.schema.json', JSON.stringify(schema));
-    const { writeFileSync } = await import('node:fs');
-    writeFileSync(
-      model.replace('.schema.json', '.mapping.json'),
-      readFileSync(join(EXAMPLES, '../../../openapi/modellen/vs-1.1.mapping.json')),
-    );
-    const mapping = fileNamed(
-      'mapping.yaml',
-      stringify({
-        variant: 'vs',
-        envelope: {
-          '/startdatumLevering': '2026-01-01',
-          '/einddatumLevering': '2026-03-31',
-          '/codeGegevensleverancier': 'T',
-        },
-        levering: { '/gemeentecode': { value: '0014' }, '/aanleverende_organisatie/naam': { value: 'Stad' } },
-        tables: [
-          { members: { '/ID': 'Nr', '/signaalpartner/type': 'Soort', '/client/Postcode': { value: '0123 AB' } } },
-        ],
-      }),
-    );
-    const { stdout } = await run(
-      '--variant',
-      'vs',
-      '--model',
-      model,
-      '--mapping',
-      mapping,
-      '--json',
-      fileNamed('t.csv', csv),
-    );
-    expect(JSON.parse(stdout)).toMatchObject({
-      files: [{ faults: [{ row: 4, pointer: '/leveringen/0/vroegsignalen/2', message: 'occurs twice in the list' }] }],
-    });
   });
 
   it('asks for --replace as a JSON file does, and takes several files', async () => {
