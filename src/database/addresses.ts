@@ -3,8 +3,8 @@ import pg from 'pg';
 import { reasonOf } from '../lib/log.ts';
 import { DatabaseUnavailableError } from './database-unavailable.ts';
 
-/** Which hosts qualify, in libpq's words. */
-const SESSION_ATTRIBUTES = ['any', 'read-write', 'read-only', 'primary', 'standby', 'prefer-standby'] as const;
+/** Which hosts qualify, in libpq's words; its `prefer-standby` is not one of them. */
+const SESSION_ATTRIBUTES = ['any', 'read-write', 'read-only', 'primary', 'standby'] as const;
 type SessionAttributes = (typeof SESSION_ATTRIBUTES)[number];
 
 interface Addresses {
@@ -106,39 +106,31 @@ const QUALIFIES: Readonly<Record<Addresses['wanted'], (role: Role) => boolean>> 
   'read-only': ({ readOnly }) => readOnly,
   primary: ({ standby }) => !standby,
   standby: ({ standby }) => standby,
-  'prefer-standby': () => true,
 };
 
 /** Opens an address that may name several hosts. Nothing connects yet. */
 export function openHosts(url: string, connectTimeoutMs: number): Hosts {
   const { urls, wanted } = readAddresses(url);
   const several = urls.length > 1;
+  const wantedWord = wanted === 'any' ? 'reachable' : wanted;
   let current = urls[0];
   let searching: Promise<string> | undefined;
 
   const search = async (): Promise<string> => {
-    const roles = urls.map(async (one) => ({ one, role: await askRole(one, connectTimeoutMs) }));
-    const matching = (qualifies: (role: Role) => boolean): Promise<string>[] =>
-      roles.map(async (asked) => {
-        const { one, role } = await asked;
-        if (qualifies(role)) return one;
-        throw new DatabaseUnavailableError(
-          `the host is ${role.standby ? 'a standby' : role.readOnly ? 'read-only' : 'a primary'}`,
-        );
-      });
+    const qualifying = urls.map(async (one) => {
+      const role = await askRole(one, connectTimeoutMs);
+      if (QUALIFIES[wanted](role)) return one;
+      const what = role.standby ? 'a standby' : role.readOnly ? 'read-only' : 'a primary';
+      throw new DatabaseUnavailableError(`the host is ${what}`);
+    });
     try {
-      if (wanted === 'prefer-standby') {
-        current = await Promise.any(matching(({ standby }) => standby)).catch(() => Promise.any(matching(() => true)));
-      } else current = await Promise.any(matching(QUALIFIES[wanted]));
+      current = await Promise.any(qualifying);
       return current;
     } catch (error) {
       const reasons = error instanceof AggregateError ? error.errors.map(reasonOf) : [reasonOf(error)];
-      throw new DatabaseUnavailableError(
-        `none of the ${urls.length} hosts is ${wordsFor(wanted)}: ${reasons.join('; ')}`,
-        {
-          cause: error,
-        },
-      );
+      throw new DatabaseUnavailableError(`none of the ${urls.length} hosts is ${wantedWord}: ${reasons.join('; ')}`, {
+        cause: error,
+      });
     }
   };
 
@@ -152,10 +144,10 @@ export function openHosts(url: string, connectTimeoutMs: number): Hosts {
       return searching;
     },
     check: async (client) => {
-      if (wanted === 'any' || wanted === 'prefer-standby') return;
+      if (wanted === 'any') return;
       const { rows } = await client.query<Role>(ROLE);
       if (rows[0] === undefined || !QUALIFIES[wanted](rows[0])) {
-        throw new DatabaseUnavailableError(`the host of the database is not ${wordsFor(wanted)}`);
+        throw new DatabaseUnavailableError(`the host of the database is not ${wantedWord}`);
       }
     },
     several,
@@ -185,8 +177,4 @@ async function askRole(url: string, connectTimeoutMs: number): Promise<Role> {
   } finally {
     client.end().catch(() => undefined);
   }
-}
-
-function wordsFor(wanted: Addresses['wanted']): string {
-  return wanted === 'any' || wanted === 'prefer-standby' ? 'reachable' : wanted;
 }

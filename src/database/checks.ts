@@ -5,7 +5,7 @@ import type { Listener } from './listen.ts';
 import { MIGRATIONS, migrationState } from './migrate.ts';
 import type { Database } from './open-database.ts';
 import type { Pool } from './pool.ts';
-import { transaction } from './transaction.ts';
+import { type Db, transaction } from './transaction.ts';
 
 /** Seconds from which a running statement is shown. */
 const SLOW_SECONDS = 1;
@@ -119,4 +119,26 @@ function listenState(listener: Listener): ReadinessResult {
     case 'lost':
       return { ok: true, warning: 'the LISTEN connection is lost: the feed is polled until it is back' };
   }
+}
+
+/** By a clock that is ahead, terms would pass too early, and what is removed does not come back. */
+class ClockAheadError extends Error {
+  override readonly name = 'ClockAheadError';
+}
+
+/**
+ * Call before anything is removed because of its age.
+ * @param now of the clock of this process
+ * @throws {ClockAheadError} when it is more than 5 seconds ahead of the database's
+ */
+export async function refuseClockAhead(db: Db, now: Date): Promise<void> {
+  const { rows } = await db.query<{ ahead: number }>(
+    'select (extract(epoch from $1::timestamptz - clock_timestamp()) * 1000)::float8 as ahead',
+    [now],
+  );
+  const ahead = rows[0]?.ahead ?? Number.POSITIVE_INFINITY;
+  if (ahead <= CLOCK_LIMIT_MS) return;
+  throw new ClockAheadError(
+    `the clock of this machine is ${Math.ceil(ahead / 1000)} seconds ahead of the database's: nothing was removed`,
+  );
 }

@@ -222,11 +222,6 @@ export async function refuseFirstVersion(db: Db, dir: string): Promise<void> {
   if (isOfFirstVersion(await appliedMigrations(db), await firstVersion(dir))) throw behind([FROM_1_0]);
 }
 
-/** The migrations that a database lacks, in order. */
-export async function pendingMigrations(db: Db, dir: string): Promise<string[]> {
-  return (await migrationState(db, dir)).pending;
-}
-
 async function appliedMigrations(db: Db): Promise<string[]> {
   try {
     const { rows } = await db.query<{ name: string }>('select name from koppelvlak.migraties order by id');

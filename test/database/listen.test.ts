@@ -90,7 +90,7 @@ it('calls at an interval without an address', async () => {
   const { heard } = subscribe('feed');
   await until(() => heard.length >= 2);
   expect(new Set(heard)).toEqual(new Set([undefined]));
-  expect(listener.isLive()).toBe(false);
+  expect(listener.state()).not.toBe('live');
 });
 
 it('calls at an interval while the database cannot be reached', async () => {

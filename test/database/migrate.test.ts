@@ -2,7 +2,7 @@ import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
-import { MigrationError, migrate, migrationState, pendingMigrations } from '../../src/database/migrate.ts';
+import { MigrationError, migrate, migrationState } from '../../src/database/migrate.ts';
 import { checkLogin } from '../../src/database/open-database.ts';
 import type { Pool } from '../../src/database/pool.ts';
 import { type EmbeddedPostgres, startEmbedded } from '../../src/embedded-postgres/start.ts';
@@ -85,7 +85,7 @@ describe('migrating', () => {
     const database = await createDatabase();
     onTestFinished(database.drop);
     const migrations = join(import.meta.dirname, '../../migrations');
-    const pending = await usingPool(database.url, 'koppelvlak_dienst', (pool) => pendingMigrations(pool, migrations));
+    const { pending } = await usingPool(database.url, 'koppelvlak_dienst', (pool) => migrationState(pool, migrations));
     expect(pending).toEqual([]);
   });
 });

@@ -62,7 +62,7 @@ describe.runIf(existsSync(PGBOUNCER))('through pgbouncer in transaction mode', (
     });
     await until(() => calls > 2 && lines.length > 0);
     expect(lines.join()).toContain('leads through a pooler');
-    expect(listener.isLive()).toBe(false);
+    expect(listener.state()).not.toBe('live');
     await listener.close();
   });
 });

@@ -34,7 +34,6 @@ beforeEach(() => {
       notify = callback;
       return () => undefined;
     },
-    isLive: () => true,
     state: () => 'live',
     close: async () => undefined,
   };

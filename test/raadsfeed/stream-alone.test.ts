@@ -18,7 +18,6 @@ afterAll(() => feed.stop());
 /** No notifications: only the poll finds changes. */
 const listener: Listener = {
   subscribe: () => () => undefined,
-  isLive: () => true,
   state: () => 'live',
   close: async () => undefined,
 };

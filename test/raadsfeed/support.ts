@@ -20,7 +20,6 @@ export const quiet = createLogger('silent');
 /** Hears nothing. */
 export const silentListener: Listener = {
   subscribe: () => () => undefined,
-  isLive: () => true,
   state: () => 'live',
   close: async () => undefined,
 };

@@ -1,4 +1,4 @@
-import { refuseClockAhead } from '../../database/clock-check.ts';
+import { refuseClockAhead } from '../../database/checks.ts';
 import type { Pool } from '../../database/pool.ts';
 import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
 import type { Variant } from '../model/mapping.ts';

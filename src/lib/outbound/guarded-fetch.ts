@@ -6,7 +6,7 @@
 import { type LookupAddress, lookup } from 'node:dns';
 import { BlockList, isIP, isIPv6, type LookupFunction } from 'node:net';
 import { pipeline, type Readable } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createZstdDecompress } from 'node:zlib';
+import { createGunzip } from 'node:zlib';
 import { Agent, type Dispatcher, EnvHttpProxyAgent, request as undiciRequest } from 'undici';
 import { OutboundError } from './outbound-error.ts';
 
@@ -20,74 +20,45 @@ interface AddressRules {
   readonly resolve?: Resolve;
 }
 
-// IANA special-purpose registries.
-const reserved = new BlockList();
-for (const [network, prefix] of [
-  ['0.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['100.64.0.0', 10],
-  ['127.0.0.0', 8],
-  ['169.254.0.0', 16],
-  ['172.16.0.0', 12],
-  ['192.0.0.0', 24],
-  ['192.0.2.0', 24],
-  ['192.88.99.0', 24],
-  ['192.168.0.0', 16],
-  ['198.18.0.0', 15],
-  ['198.51.100.0', 24],
-  ['203.0.113.0', 24],
-  ['224.0.0.0', 3],
-] as const) {
-  reserved.addSubnet(network, prefix, 'ipv4');
+/** A block list looks at the IPv4 address within a mapped IPv6 address too. */
+function blockList(...networks: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address = '', prefix] = network.split('/');
+    list.addSubnet(address, Number(prefix), isIPv6(address) ? 'ipv6' : 'ipv4');
+  }
+  return list;
 }
 
-const globalV6 = new BlockList();
-globalV6.addSubnet('2000::', 3, 'ipv6');
-const reservedV6 = new BlockList();
-for (const [network, prefix] of [
-  ['2001::', 23],
-  ['2001:db8::', 32],
-  // 6to4 holds an IPv4 address.
-  ['2002::', 16],
-  ['3fff::', 20],
-] as const) {
-  reservedV6.addSubnet(network, prefix, 'ipv6');
-}
+/** IANA's special-purpose registries, and 6to4, which holds an IPv4 address. */
+const reserved = blockList(
+  ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24'],
+  ...['192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24'],
+  ...['224.0.0.0/3', '2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'],
+);
+const global = blockList('2000::/3');
 
 /** Whether an IP address is on the public internet: no loopback, link-local, private, reserved or embedded IPv4 address. */
 export function isPublicAddress(address: string): boolean {
   if (!isIPv6(address)) return !reserved.check(address, 'ipv4');
-  return globalV6.check(address, 'ipv6') && !reservedV6.check(address, 'ipv6');
+  return global.check(address, 'ipv6') && !reserved.check(address, 'ipv6');
 }
 
-// Never called, whatever is allowed: link-local addresses (RFC 3927, RFC 4291 section 2.5.6) reach the machine's own network, and cloud
-// metadata services give out its credentials.
-const neverV4 = new BlockList();
-neverV4.addSubnet('169.254.0.0', 16, 'ipv4');
-for (const metadata of ['100.100.100.200', '168.63.129.16', '192.0.0.192']) neverV4.addAddress(metadata, 'ipv4');
-const neverV6 = new BlockList();
-neverV6.addSubnet('fe80::', 10, 'ipv6');
-for (const metadata of ['fd00:ec2::254', 'fd20:ce::254', 'fd00:42::42']) neverV6.addAddress(metadata, 'ipv6');
+/**
+ * Never called, whatever is allowed: link-local addresses (RFC 3927, RFC 4291 section 2.5.6) reach the machine's own network, cloud metadata
+ * services give out its credentials, and IPv6 addresses with an IPv4 address in them (compatible, translated, 6to4) may be either.
+ */
+const never = blockList(
+  ...['169.254.0.0/16', '100.100.100.200/32', '168.63.129.16/32', '192.0.0.192/32', 'fe80::/10'],
+  ...['fd00:ec2::254/128', 'fd20:ce::254/128', 'fd00:42::42/128', '64:ff9b::/96', '64:ff9b:1::/48', '2002::/16'],
+);
+const compatible = blockList('::/96');
 
-/** Whether an IP address is link-local or of a cloud's metadata service, also written as an IPv6 address that holds it. */
+/** Whether an IP address is link-local or of a cloud's metadata service, or may stand for one. */
 export function isForbiddenAddress(address: string): boolean {
-  if (!isIPv6(address)) return neverV4.check(address, 'ipv4');
   const bare = address.replace(/%.*$/, '');
-  return neverV6.check(bare, 'ipv6') || embeddedV4(bare).some((v4) => neverV4.check(v4, 'ipv4'));
-}
-
-/** The IPv4 addresses that an IPv6 address may stand for: mapped, compatible, translated (RFC 6052), 6to4. */
-function embeddedV4(address: string): readonly string[] {
-  const { hostname } = new URL(`http://[${address}]/`);
-  const [head = '', tail = ''] = hostname.slice(1, -1).split('::');
-  const [front, back] = [head, tail].map((part) => (part === '' ? [] : part.split(':')));
-  const groups = [
-    ...(front ?? []),
-    ...Array(8 - (front?.length ?? 0) - (back?.length ?? 0)).fill('0'),
-    ...(back ?? []),
-  ].map((group) => Number.parseInt(group, 16));
-  const v4 = (high = 0, low = 0): string => [high >> 8, high & 255, low >> 8, low & 255].join('.');
-  return [v4(groups[6], groups[7]), ...(groups[0] === 0x2002 ? [v4(groups[1], groups[2])] : [])];
+  if (!isIPv6(bare)) return never.check(bare, 'ipv4');
+  return never.check(bare, 'ipv6') || (compatible.check(bare, 'ipv6') && !/^(::1?|0:0:0:0:0:0:0:[01])$/.test(bare));
 }
 
 /** Checks an address. A literal IP address is never looked up, so it is judged here. @throws {OutboundError} `address` */
@@ -308,8 +279,8 @@ async function readAnswer(
   }
 }
 
-/** Accepted encodings; decompressed piece by piece, so that a bomb is stopped at the limit. */
-export const ACCEPT_ENCODING = 'br, zstd, gzip';
+/** The accepted encoding; decompressed piece by piece, so that a bomb is stopped at the limit. */
+export const ACCEPT_ENCODING = 'gzip';
 
 /**
  * Reads a body of at most `maxBytes`, counted both as sent and after decompression.
@@ -329,7 +300,10 @@ export async function readBody(body: Readable, encoding: string | undefined, max
     return Buffer.concat(pieces, size);
   } catch (error) {
     if (error instanceof OutboundError) throw error;
-    if (isZlibError(error)) throw new OutboundError('encoding', `the answer is not in ${encoding}`, { cause: error });
+    // A truncated body (Z_BUF_ERROR) is an answer that broke off.
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    if (/^Z_(?!BUF_ERROR)/.test(code))
+      throw new OutboundError('encoding', `the answer is not in ${encoding}`, { cause: error });
     throw new OutboundError('broken-off', 'the answer broke off', { cause: error });
   } finally {
     plain.destroy();
@@ -341,11 +315,11 @@ function decompressed(body: Readable, encoding: string, maxBytes: number): Reada
   // A body that is destroyed before its end emits an error.
   body.on('error', () => undefined);
   if (encoding === 'identity' || encoding === '') return body;
-  const inflate = decompressor(encoding);
-  if (inflate === undefined) {
+  if (encoding !== 'gzip' && encoding !== 'x-gzip') {
     body.destroy();
     throw new OutboundError('encoding', `content-encoding ${encoding.slice(0, 40)} was not asked for`);
   }
+  const inflate = createGunzip();
   // A reader that stops early destroys both; errors reach it through `inflate`.
   // Compressed bytes count too: pieces that expand to nothing could continue forever.
   pipeline(body, limited(maxBytes), inflate, () => undefined);
@@ -365,19 +339,6 @@ function limited(maxBytes: number) {
 
 function tooLarge(maxBytes: number): OutboundError {
   return new OutboundError('too-large', `the answer is larger than ${maxBytes} bytes`);
-}
-
-function decompressor(encoding: string) {
-  if (encoding === 'gzip' || encoding === 'x-gzip') return createGunzip();
-  if (encoding === 'br') return createBrotliDecompress();
-  if (encoding === 'zstd') return createZstdDecompress();
-  return undefined;
-}
-
-function isZlibError(error: unknown): boolean {
-  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return false;
-  // A truncated compressed body (Z_BUF_ERROR) is an answer that broke off.
-  return /^(Z_(?!BUF_ERROR)|ERR__ERROR_|ERR_BROTLI|ERR_ZSTD|ZSTD_)/.test(error.code);
 }
 
 /** The first value of a header. */

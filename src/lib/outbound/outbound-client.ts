@@ -1,5 +1,6 @@
 /** Calls for JSON to services that an operator, or a document of such a service, named: with limits on everything. */
 import { type Dispatcher, fetch as undiciFetch } from 'undici';
+import { reasonOf } from '../log.ts';
 import type { Clock } from '../time.ts';
 import { carriesTrace, newTraceContext, traceHeaders } from '../trace-context.ts';
 import {
@@ -197,21 +198,11 @@ function asOutboundError(error: unknown): OutboundError {
   if (error instanceof OutboundError) return error;
   if (error instanceof Error && error.cause instanceof OutboundError) return error.cause;
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
-  const cause = causeOf(error);
+  const cause = reasonOf(error).slice(0, MAX_CAUSE);
   const broken = ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'].includes(code);
   if (broken) return new OutboundError('broken-off', `the connection broke (${cause})`, { cause: error });
   if (/TIMEOUT/.test(code)) return new OutboundError('timeout', `no answer in time (${cause})`, { cause: error });
   return new OutboundError('unreachable', `no connection (${cause})`, { cause: error });
-}
-
-/** The code and message of an error for an operator; of several attempts, the first. */
-function causeOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown cause';
-  const [first] = error instanceof AggregateError ? error.errors : [];
-  const inner = error.cause instanceof Error ? error.cause : first instanceof Error ? first : error;
-  const code = 'code' in inner && typeof inner.code === 'string' ? inner.code : '';
-  const said = inner.message.includes(code) ? inner.message : `${code}: ${inner.message}`;
-  return (said === '' ? code : said).slice(0, MAX_CAUSE);
 }
 
 interface BackoffPolicy {

@@ -1,5 +1,5 @@
 /** Idempotency keys of the last 24 hours, as keyed hashes. Appending takes them. */
-import { refuseClockAhead } from '../../database/clock-check.ts';
+import { refuseClockAhead } from '../../database/checks.ts';
 import type { Db } from '../../database/transaction.ts';
 
 /** The action that was stored under a key; undefined when none was, or the key was forgotten. */

@@ -1,6 +1,6 @@
 /** Removing what is past its retention, and the records of the runs that did. */
 
-import { refuseClockAhead } from '../../database/clock-check.ts';
+import { refuseClockAhead } from '../../database/checks.ts';
 import type { Pool } from '../../database/pool.ts';
 import { type Db, transaction } from '../../database/transaction.ts';
 import type { Clock } from '../../lib/time.ts';
