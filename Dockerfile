@@ -18,7 +18,8 @@ COPY package.json LICENSE ./
 COPY openapi ./openapi
 COPY migrations ./migrations
 COPY src ./src
-# Nothing is written: the root file system may be read-only.
+# A volume for PROOF_STATE begins with these rights. Nothing else is written: the root file system may be read-only.
+RUN install --directory --owner=node --group=node --mode=0700 /state
 USER node
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \

@@ -46,7 +46,7 @@ describe('docker-compose.yml', () => {
   it('has no default for anything secret or of one’s own', () => {
     for (const [, name, operator] of composeText.matchAll(/\$\{(\w+)(:[?-])?/g)) {
       if (name === undefined) continue;
-      const isFree = ['AREAS', 'TRUST_PROXY', 'PORT'].includes(name);
+      const isFree = ['AREAS', 'TRUST_PROXY', 'PORT', 'PROOF_KEY', 'PROOF_SEALING_KEY'].includes(name);
       expect(operator, name).toBe(isFree ? ':-' : ':?');
       expect(isFree || name in REQUIRED, name).toBe(true);
     }

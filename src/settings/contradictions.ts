@@ -16,6 +16,8 @@ export function contradictions({ server, database, tokens, gegevens, verwerkinge
       'a Postgres address; the embedded one is not meant for production',
     );
   }
+  if (server.environment === 'production' && server.publicBaseUrl === undefined)
+    fault(['PUBLIC_BASE_URL', 'NODE_ENV'], 'is missing', 'the address that clients see; links in answers begin with it');
   if (database.pooler === 'transaction' && database.url === undefined) {
     fault(
       ['DATABASE_POOLER', 'DATABASE_URL'],
@@ -85,8 +87,9 @@ export function contradictions({ server, database, tokens, gegevens, verwerkinge
     if (gegevens.trustAnchors === undefined) {
       fault(['GEGEVENS_TRUST_ANCHORS', 'AREAS'], 'is missing', 'path of a PEM bundle, for shv and vs in AREAS');
     }
-    const bindsSigners = tokens.oauthOinClaim !== undefined || tokens.oauthClientOins.size > 0;
-    if (server.environment === 'production' && !bindsSigners && gegevens.allowedSigners.length === 0) {
+    // A token of FSC names its peer, who must be the signer: only a client of OAuth needs more.
+    const isBound = tokens.oauthIssuer === undefined || tokens.oauthOinClaim !== undefined || tokens.oauthClientOins.size > 0;
+    if (server.environment === 'production' && !isBound && gegevens.allowedSigners.length === 0) {
       fault(
         ['OAUTH_CLIENT_OINS', 'OAUTH_OIN_CLAIM', 'GEGEVENS_ALLOWED_SIGNERS', 'NODE_ENV'],
         'is missing, and so are OAUTH_OIN_CLAIM and GEGEVENS_ALLOWED_SIGNERS',

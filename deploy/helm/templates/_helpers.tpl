@@ -42,17 +42,56 @@ imagePullSecrets:
 {{- end }}
 {{- end }}
 
-{{/* A secret as one file under /secrets. The argument: a list of the name of the file and the reference. */}}
-{{- define "koppelvlak.secretFile" -}}
-{{- $file := index . 0 }}{{ $ref := index . 1 -}}
-- secret:
-    name: {{ required (printf "secrets: a name for %s" $file) $ref.name }}
-    items:
-      - key: {{ $ref.key }}
-        path: {{ $file }}
+{{- define "koppelvlak.areas" -}}
+{{- $areas := list }}
+{{- range $area := list "shv" "vs" "verwerkingenlog" "raadsfeed" }}
+{{- if index $.Values.areas $area }}{{ $areas = append $areas $area }}{{ end }}
+{{- end }}
+{{- required "areas: at least one must be true" (join "," $areas) }}
 {{- end }}
 
-{{/* A pod that runs one command and ends. The argument: dict root, args, secrets (file: reference), env (list of name/value). */}}
+{{/* Whether the data exchange is served: "true" or nothing. */}}
+{{- define "koppelvlak.exchange" -}}
+{{- if or .Values.areas.shv .Values.areas.vs }}true{{ end }}
+{{- end }}
+
+{{/* Names of the secret settings that the service has, as a JSON list. */}}
+{{- define "koppelvlak.serviceSecrets" -}}
+{{- $names := list "DATABASE_URL" }}
+{{- if or (include "koppelvlak.exchange" .) .Values.areas.verwerkingenlog }}{{ $names = append $names "VERWERKINGENLOG_KEY" }}{{ end }}
+{{- if .Values.proof.enabled }}{{ $names = append $names "PROOF_KEY" }}{{ end }}
+{{- $apart := list "DATABASE_MIGRATION_URL" "DATABASE_PRUNE_URL" "VERWERKINGENLOG_KEY" "PROOF_KEY" "PROOF_SEALING_KEY" }}
+{{- range $name, $ref := .Values.secrets }}
+{{- if and $ref.name (not (has $name $apart)) }}{{ $names = append $names $name }}{{ end }}
+{{- end }}
+{{- toJson (uniq $names) }}
+{{- end }}
+
+{{/* Secret settings as variables that name files. The argument: dict names (list), as (dict: another name for a variable). */}}
+{{- define "koppelvlak.secretEnv" -}}
+{{- range $name := .names }}
+- name: {{ get ($.as | default dict) $name | default $name }}_FILE
+  value: /secrets/{{ $name }}
+{{- end }}
+{{- end }}
+
+{{/* The volume of those files. The argument: dict root, names. */}}
+{{- define "koppelvlak.secretVolume" -}}
+- name: secrets
+  projected:
+    defaultMode: 0440
+    sources:
+      {{- range $name := .names }}
+      {{- $ref := get $.root.Values.secrets $name | default dict }}
+      - secret:
+          name: {{ required (printf "secrets.%s.name: the secret that holds it" $name) $ref.name }}
+          items:
+            - key: {{ required (printf "secrets.%s.key: the key in that secret" $name) $ref.key }}
+              path: {{ $name }}
+      {{- end }}
+{{- end }}
+
+{{/* A pod that runs one command and ends. The argument: dict root, command or args, names (secret settings), as, env (list of name and value). */}}
 {{- define "koppelvlak.jobPod" -}}
 {{- $root := .root -}}
 metadata:
@@ -62,6 +101,7 @@ metadata:
 spec:
   restartPolicy: OnFailure
   automountServiceAccountToken: false
+  enableServiceLinks: false
   {{- include "koppelvlak.pull" $root | nindent 2 }}
   securityContext:
     {{- include "koppelvlak.podSecurity" $root | nindent 4 }}
@@ -76,9 +116,14 @@ spec:
       args: {{ toJson . }}
       {{- end }}
       env:
+        {{- include "koppelvlak.settings" $root | nindent 8 }}
         {{- range .env }}
         - name: {{ .name }}
           value: {{ .value | quote }}
+        {{- end }}
+        {{- include "koppelvlak.secretEnv" . | nindent 8 }}
+        {{- with $root.Values.extraEnv }}
+        {{- toYaml . | nindent 8 }}
         {{- end }}
       securityContext:
         {{- include "koppelvlak.containerSecurity" $root | nindent 8 }}
@@ -90,14 +135,26 @@ spec:
           readOnly: true
         - name: tmp
           mountPath: /tmp
+        {{- with $root.Values.extraVolumeMounts }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
   volumes:
-    - name: secrets
-      projected:
-        defaultMode: 0440
-        sources:
-          {{- range $file, $ref := .secrets }}
-          {{- include "koppelvlak.secretFile" (list $file $ref) | nindent 10 }}
-          {{- end }}
+    {{- include "koppelvlak.secretVolume" . | nindent 4 }}
     - name: tmp
       emptyDir: {}
+    {{- with $root.Values.extraVolumes }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+{{- end }}
+
+{{/* Settings that are no secret, as variables: a job that runs before the release exists has no ConfigMap to read. */}}
+{{- define "koppelvlak.settings" -}}
+- name: NODE_ENV
+  value: production
+- name: AREAS
+  value: {{ include "koppelvlak.areas" . }}
+{{- range $name, $value := .Values.settings }}
+- name: {{ $name }}
+  value: {{ $value | toString | quote }}
+{{- end }}
 {{- end }}
