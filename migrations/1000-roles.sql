@@ -16,7 +16,7 @@ begin
         when insufficient_privilege then
           raise exception 'role % is missing and may not be made', rol
             using errcode = 'insufficient_privilege',
-              hint = format('As a DBA run: create role koppelvlak_dienst nologin; create role koppelvlak_opschoner nologin; '
+              hint = format('deploy/sql/roles.sql makes them. As a DBA run: create role koppelvlak_dienst nologin; create role koppelvlak_opschoner nologin; '
                 'grant koppelvlak_dienst, koppelvlak_opschoner to %I;', current_user);
       end;
     end if;

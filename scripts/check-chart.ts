@@ -1,5 +1,6 @@
 /**
- * Checks the chart: `helm lint`, and `helm template | kubeconform` with the default values and with everything switched on.
+ * Checks the chart: `helm lint`, and `helm template | kubeconform` with the default values, with one area, and with
+ * everything switched on.
  *
  * Usage: node scripts/check-chart.ts. `helm` and `kubeconform` are looked for in PATH; KUBERNETES_SCHEMAS names a directory of JSON Schemas
  * such as `deployment-apps-v1.json` (the Python package kubernetes-validate has them), without which kubeconform fetches its own.
@@ -19,7 +20,12 @@ const EVERYTHING = [
   'serviceMonitor.enabled=true',
   'networkPolicy.metricsFrom[0].podSelector.matchLabels.app=prometheus',
   'imagePullSecrets[0].name=registry',
+  'proof.enabled=true',
+  'extraEnv[0].name=TZ,extraEnv[0].value=Europe/Amsterdam',
+  'extraVolumes[0].name=theme,extraVolumes[0].configMap.name=theme',
+  'extraVolumeMounts[0].name=theme,extraVolumeMounts[0].mountPath=/theme',
 ].flatMap((value) => ['--set', value]);
+const ONE_AREA = ['shv', 'vs', 'verwerkingenlog'].flatMap((area) => ['--set', `areas.${area}=false`]);
 
 function run(command: string, args: readonly string[], input?: string): string {
   const { status, stdout, stderr, error } = spawnSync(command, args, { encoding: 'utf8', input });
@@ -45,7 +51,7 @@ const location =
 
 try {
   run('helm', ['lint', '--strict', CHART]);
-  for (const values of [[], EVERYTHING]) {
+  for (const values of [[], ONE_AREA, [...EVERYTHING, '--api-versions', 'monitoring.coreos.com/v1/ServiceMonitor']]) {
     const manifests = run('helm', ['template', 'koppelvlak', CHART, '--kube-version', KUBERNETES, ...values]);
     // The operator's own kind has its schema in the operator.
     const args = ['-strict', '-summary', '-kubernetes-version', KUBERNETES, '-skip', 'ServiceMonitor', ...location];

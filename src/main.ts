@@ -1,5 +1,12 @@
 #!/usr/bin/env node
 import process from 'node:process';
-import { runProgram } from './cli/program.ts';
 
-await runProgram(process.argv.slice(2), process);
+const OLDEST_NODE = 24;
+
+if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
+  process.stderr.write(`koppelvlak needs Node ${OLDEST_NODE} or newer; this is ${process.versions.node}.\n`);
+  process.exitCode = 1;
+} else {
+  const { runProgram } = await import('./cli/program.ts');
+  await runProgram(process.argv.slice(2), process);
+}

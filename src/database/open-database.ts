@@ -181,7 +181,7 @@ export async function checkLogin(db: Db, url: string, role: string, alternative 
     // 22023: the role does not exist, which Postgres calls an invalid value of the setting.
     if (state !== '42501' && state !== '22023') throw error;
     const login = pg.escapeIdentifier(new pg.Client(readAddresses(url).urls[0]).user ?? '');
-    const advice = `Migrate first, then as a DBA run: grant ${role} to ${login};${alternative}`;
+    const advice = `Migrate first; deploy/sql/roles.sql makes logins that may, or as a DBA run: grant ${role} to ${login};${alternative}`;
     throw new LoginError(`the login ${login} may not act as ${role}. ${advice}`, error);
   }
 }

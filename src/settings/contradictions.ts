@@ -1,8 +1,9 @@
 /** What settings that are well formed each cannot be together, or lack. */
-import { accessSync, constants, readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { expiryOfSecurityTxt } from '../lib/security-txt.ts';
 import { builtInModel } from './gegevens-settings.ts';
 import type { Config, ConfigFault, Fault } from './read-config.ts';
+import { whyUnreadable } from './readable-file.ts';
 
 /** What the mounted areas need and do not have, and what cannot be together. */
 export function contradictions({ server, database, tokens, gegevens, verwerkingenlog }: Config, fault: Fault): void {
@@ -17,7 +18,11 @@ export function contradictions({ server, database, tokens, gegevens, verwerkinge
     );
   }
   if (server.environment === 'production' && server.publicBaseUrl === undefined)
-    fault(['PUBLIC_BASE_URL', 'NODE_ENV'], 'is missing', 'the address that clients see; links in answers begin with it');
+    fault(
+      ['PUBLIC_BASE_URL', 'NODE_ENV'],
+      'is missing',
+      'the address that clients see; links in answers begin with it',
+    );
   if (database.pooler === 'transaction' && database.url === undefined) {
     fault(
       ['DATABASE_POOLER', 'DATABASE_URL'],
@@ -88,7 +93,8 @@ export function contradictions({ server, database, tokens, gegevens, verwerkinge
       fault(['GEGEVENS_TRUST_ANCHORS', 'AREAS'], 'is missing', 'path of a PEM bundle, for shv and vs in AREAS');
     }
     // A token of FSC names its peer, who must be the signer: only a client of OAuth needs more.
-    const isBound = tokens.oauthIssuer === undefined || tokens.oauthOinClaim !== undefined || tokens.oauthClientOins.size > 0;
+    const isBound =
+      tokens.oauthIssuer === undefined || tokens.oauthOinClaim !== undefined || tokens.oauthClientOins.size > 0;
     if (server.environment === 'production' && !isBound && gegevens.allowedSigners.length === 0) {
       fault(
         ['OAUTH_CLIENT_OINS', 'OAUTH_OIN_CLAIM', 'GEGEVENS_ALLOWED_SIGNERS', 'NODE_ENV'],
@@ -109,16 +115,13 @@ export function unreadableFiles({ gegevens, html, server, tokens }: Config): Con
   const files = {
     SECURITY_TXT: server.securityTxt,
     PAGES_THEME_CSS: html.themeCss,
-    GEGEVENS_TRUST_ANCHORS: gegevens.trustAnchors,
-    GEGEVENS_SIGNING_KEY: gegevens.signingKey,
-    GEGEVENS_SIGNING_CHAIN: gegevens.signingChain,
-    GEGEVENS_SHV_MODEL: builtInModel('shv', gegevens.shvModel) === undefined ? gegevens.shvModel : undefined,
-    GEGEVENS_VS_MODEL: builtInModel('vs', gegevens.vsModel) === undefined ? gegevens.vsModel : undefined,
+    ...(server.areas.includes('shv') || server.areas.includes('vs') ? filesOfGegevens(gegevens) : {}),
     FSC_TOKEN_CERTIFICATES: /^https?:\/\//i.test(tokens.fscCertificates ?? '') ? undefined : tokens.fscCertificates,
   };
-  const faults = Object.entries(files)
-    .filter(([, path]) => path !== undefined && !isReadable(path))
-    .map(([variable]) => ({ variable, wrong: 'names no readable file', allowed: 'path of a file' }));
+  const faults = Object.entries(files).flatMap(([variable, path]) => {
+    const reason = path === undefined ? undefined : whyUnreadable(path);
+    return reason === undefined ? [] : [{ variable, wrong: `names ${reason}`, allowed: 'path of a file' }];
+  });
   const { securityTxt } = server;
   const isIncomplete =
     securityTxt !== undefined &&
@@ -136,15 +139,18 @@ export function unreadableFiles({ gegevens, html, server, tokens }: Config): Con
     : faults;
 }
 
+function filesOfGegevens(gegevens: Config['gegevens']): Record<string, string | undefined> {
+  return {
+    GEGEVENS_TRUST_ANCHORS: gegevens.trustAnchors,
+    GEGEVENS_SIGNING_KEY: gegevens.signingKey,
+    GEGEVENS_SIGNING_CHAIN: gegevens.signingChain,
+    GEGEVENS_SHV_MODEL: builtInModel('shv', gegevens.shvModel) === undefined ? gegevens.shvModel : undefined,
+    GEGEVENS_VS_MODEL: builtInModel('vs', gegevens.vsModel) === undefined ? gegevens.vsModel : undefined,
+  };
+}
+
 function isPem(path: string): boolean {
   return readFileSync(path, 'latin1').includes('-----BEGIN');
 }
 
-function isReadable(path: string): boolean {
-  try {
-    accessSync(path, constants.R_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
-}
+const isReadable = (path: string): boolean => whyUnreadable(path) === undefined;

@@ -6,6 +6,7 @@ import { htmlSettings } from './html-settings.ts';
 import { type Setting, shownValue } from './kinds.ts';
 import { databaseSettings, demoSettings, serverSettings, tokenSettings } from './platform-settings.ts';
 import { raadsfeedSettings } from './raadsfeed-settings.ts';
+import { whyUnreadable } from './readable-file.ts';
 import { verwerkingenlogSettings } from './verwerkingenlog-settings.ts';
 
 /** All settings, by group; the `settings.ts` of an extension declares its groups here too. docs/settings.md is tested against it. */
@@ -204,7 +205,7 @@ function readText({ variable, secret }: Setting<unknown>, env: Environment): str
   try {
     return readFileSync(file, 'utf8').trim();
   } catch {
-    throw new Error(`cannot be read: ${variable}_FILE names no readable file`);
+    throw new Error(`cannot be read: ${variable}_FILE names ${whyUnreadable(file)}`);
   }
 }
 

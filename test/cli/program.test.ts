@@ -1,5 +1,7 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import description from '../../package.json' with { type: 'json' };
 import { settingGroups } from '../../src/settings/read-config.ts';
@@ -270,4 +272,21 @@ describe('migrate', () => {
     const second = await run(['migrate'], { DATABASE_URL: database.url });
     expect(second).toMatchObject({ status: 0, stdout: 'Nothing to do.\n' });
   });
+});
+
+it('says first, whatever the command, which Node it needs', () => {
+  const older = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.20.2' } })`;
+  const main = join(import.meta.dirname, '../../src/main.ts');
+  const args = ['--import', `data:text/javascript,${encodeURIComponent(older)}`, main, 'serve'];
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', env: { NODE_ENV: 'test' } });
+  expect({ status, stdout, stderr }).toEqual({
+    status: 1,
+    stdout: '',
+    stderr: 'koppelvlak needs Node 24 or newer; this is 20.20.2.\n',
+  });
+});
+
+it('says of a file that it may not read whose it is, and who it is itself', async () => {
+  const { stderr } = await callProgram(['serve'], { AREAS: 'raadsfeed', SECURITY_TXT: '/nergens/security.txt' });
+  expect(stderr).toContain('SECURITY_TXT names no readable file: /nergens/security.txt: it does not exist');
 });

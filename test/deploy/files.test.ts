@@ -6,7 +6,8 @@ import process from 'node:process';
 import { parseEnv } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { readConfig } from '../../src/settings/read-config.ts';
+import type { Setting } from '../../src/settings/kinds.ts';
+import { readConfig, settingGroups } from '../../src/settings/read-config.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
@@ -24,7 +25,7 @@ describe('deploy', () => {
   });
 
   it('names only settings that exist', () => {
-    const chart = globSync('deploy/{helm,systemd,organisations}/**/*.{yaml,service,json,env}', { cwd: ROOT })
+    const chart = globSync('deploy/{helm,systemd,organisations,env}/**/*.{yaml,service,conf,json,env}', { cwd: ROOT })
       .map(read)
       .join('\n');
     const areas = 'SHUTDOWN|DATABASE|VERWERKINGENLOG|GEGEVENS|OAUTH|MANAGEMENT|RAADSFEED|AGGREGATOR|FSC';
@@ -35,27 +36,50 @@ describe('deploy', () => {
     expect(named.filter((name) => !settings.has(name) && !settings.has(name.replace(secretFile, '')))).toEqual([]);
   });
 
+  const secrets = {
+    NODE_ENV: 'production',
+    DATABASE_URL: 'postgres://koppelvlak_service:x@db/koppelvlak',
+    DATABASE_MIGRATE: 'false',
+    VERWERKINGENLOG_KEY: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
+  };
+  // Any file that is there: keys are read later.
+  const keys = {
+    GEGEVENS_TRUST_ANCHORS: join(ROOT, 'LICENSE'),
+    GEGEVENS_SIGNING_KEY: join(ROOT, 'LICENSE'),
+    GEGEVENS_SIGNING_CHAIN: join(ROOT, 'LICENSE'),
+  };
+
   it('gives a chart whose settings, with its secrets, start the service', () => {
     const { settings: values }: { settings: Record<string, string> } = parse(read('deploy/helm/values.yaml'));
-    // Any file that is there: keys are read later.
-    const secrets = {
-      NODE_ENV: 'production',
-      DATABASE_URL: 'postgres://koppelvlak_service:x@db/koppelvlak',
-      DATABASE_MIGRATE: 'false',
-      VERWERKINGENLOG_KEY: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
-      GEGEVENS_TRUST_ANCHORS: join(ROOT, 'LICENSE'),
-      GEGEVENS_SIGNING_KEY: join(ROOT, 'LICENSE'),
-      GEGEVENS_SIGNING_CHAIN: join(ROOT, 'LICENSE'),
-    };
-    expect(() => readConfig({ ...values, ...secrets }, 'serve')).not.toThrow();
+    expect(() => readConfig({ ...values, ...secrets, ...keys }, 'serve')).not.toThrow();
+  });
+
+  it('gives a chart with a place for every secret setting', () => {
+    const { secrets: places }: { secrets: Record<string, unknown> } = parse(read('deploy/helm/values.yaml'));
+    const all = Object.values(settingGroups).flatMap((group) => Object.values<Setting<unknown>>(group));
+    expect(Object.keys(places).sort()).toEqual(
+      all
+        .filter(({ secret }) => secret)
+        .map(({ variable }) => variable)
+        .sort(),
+    );
+  });
+
+  it('gives an environment file for each interface that starts the service with its secrets and nothing else', () => {
+    const files = globSync('deploy/env/*.env', { cwd: ROOT });
+    expect(files.length).toBe(3);
+    for (const file of files) {
+      const env = parseEnv(read(file));
+      const more = {
+        raadsfeed: { VERWERKINGENLOG_KEY: '' },
+        verwerkingenlog: {},
+        gegevens: { ...keys, FSC_TOKEN_CERTIFICATES: join(ROOT, 'LICENSE') },
+      }[basename(file, '.env')];
+      expect(() => readConfig({ ...env, ...secrets, ...more }, 'serve'), file).not.toThrow();
+    }
   });
 
   it('gives settings of two organisations that start the service', () => {
-    const secrets = {
-      DATABASE_URL: 'postgres://service:x@db/gm',
-      DATABASE_MIGRATE: 'false',
-      VERWERKINGENLOG_KEY: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
-    };
     for (const name of ['gm0001', 'gm0002']) {
       const env = parseEnv(read(`deploy/organisations/${name}.env`));
       expect(readConfig({ ...env, ...secrets }, 'serve').server.organisation).toBe(name);

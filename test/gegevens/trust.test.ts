@@ -86,6 +86,7 @@ describe('a server in production', () => {
     GEGEVENS_REVOCATION_ALLOW_PRIVATE: 'false',
     NODE_ENV: 'production',
     DATABASE_URL: 'postgres://x@localhost/x',
+    PUBLIC_BASE_URL: 'https://koppelvlak.example',
     VERWERKINGENLOG_KEY: `een:${Buffer.alloc(32, 1).toString('base64')}`,
   });
   it('does not start when nothing binds a signer to its token', () => {
@@ -103,6 +104,15 @@ describe('a server in production', () => {
     expect(() => readConfig({ ...production(), ...env }, 'serve')).not.toThrow();
   });
   const fsc = { FSC_GROUP_ID: 'groep', FSC_AUDIENCE: 'https://inway.example', FSC_PEER_ID: OTHER };
+  it('starts behind an Inway alone: its tokens bind the signer', () => {
+    const { OAUTH_ISSUER: _issuer, OAUTH_JWKS_URL: _keys, ...rest } = production();
+    const env = { ...rest, ...fsc, FSC_TOKEN_CERTIFICATES: 'https://manager.example/.well-known/jwks.json' };
+    expect(() => readConfig(env, 'serve')).not.toThrow();
+  });
+  it('does not start without the address that clients see', () => {
+    const { PUBLIC_BASE_URL: _, ...env } = { ...production(), GEGEVENS_ALLOWED_SIGNERS: OTHER };
+    expect(() => readConfig(env, 'serve')).toThrow(/PUBLIC_BASE_URL is missing/);
+  });
   it.each([
     ['GEGEVENS_REVOCATION_ALLOW_PRIVATE', { GEGEVENS_REVOCATION_ALLOW_PRIVATE: 'true' }],
     ['OAUTH_ISSUER', { OAUTH_ISSUER: 'http://auth.example' }],

@@ -243,6 +243,7 @@ describe('keys', () => {
         env: {
           ...env,
           NODE_ENV: 'production',
+          PUBLIC_BASE_URL: 'https://log.example',
           AREAS: areas,
           ...(key === undefined ? {} : { VERWERKINGENLOG_KEY: key }),
         },

@@ -76,7 +76,6 @@ export function contradictions(config: Config, fault: Fault): void {
     INZAGE_OIDC_CLIENT_ID: inzage.clientId,
     INZAGE_OIDC_CLIENT_SECRET: inzage.clientSecret,
     INZAGE_SESSION_KEY: inzage.sessionKey,
-    ...(server.environment === 'production' ? { PUBLIC_BASE_URL: server.publicBaseUrl } : {}),
   };
   for (const [variable, value] of Object.entries(needed)) {
     if (value === undefined)

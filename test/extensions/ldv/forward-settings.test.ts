@@ -60,7 +60,10 @@ it('a token comes from the token endpoint, once, and anew after a 401; without o
 
 it.each([
   [{ LDV_FORWARD_TOKEN_URL: 'https://a.example/token' }, ['LDV_FORWARD_CLIENT_ID', 'LDV_FORWARD_CLIENT_SECRET']],
-  [{ NODE_ENV: 'production', LDV_FORWARD_URL: 'http://a.example/ldv' }, ['LDV_FORWARD_URL']],
+  [
+    { NODE_ENV: 'production', PUBLIC_BASE_URL: 'https://log.example', LDV_FORWARD_URL: 'http://a.example/ldv' },
+    ['LDV_FORWARD_URL'],
+  ],
 ])('settings that contradict each other are named: %j', (env, variables) => {
   const read = () =>
     readConfig(

@@ -1,0 +1,26 @@
+/** Whether a file that a setting names can be read, and if not, what an operator has to change. */
+import { accessSync, constants, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import process from 'node:process';
+
+/**
+ * @returns undefined when it can be read; else the reason, to follow "names": with its path, and its owner and mode when it is there
+ */
+export function whyUnreadable(path: string): string | undefined {
+  const absolute = resolve(path);
+  try {
+    const { uid, gid, mode } = statSync(absolute);
+    if (!statSync(absolute).isFile()) return `no readable file: ${absolute} is not a file`;
+    try {
+      accessSync(absolute, constants.R_OK);
+      return undefined;
+    } catch {
+      const rights = (mode & 0o7777).toString(8).padStart(4, '0');
+      return `no readable file: ${absolute} belongs to user ${uid} and group ${gid} with mode ${rights}, and this process is user ${process.getuid?.()}`;
+    }
+  } catch (error) {
+    const isHidden = error instanceof Error && 'code' in error && error.code === 'EACCES';
+    const reason = isHidden ? `its directory is closed to user ${process.getuid?.()}` : 'it does not exist';
+    return `no readable file: ${absolute}: ${reason}`;
+  }
+}
