@@ -2,6 +2,7 @@
  * Forwards new actions to another logbook: at least once, in order, by one process at a time. The statement that stores an action fills the
  * queue in the database; a batch is sent in a transaction that locks the state of forwarding, and leaves the queue when it was answered for.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { Counter, Gauge, type Registry } from 'prom-client';
@@ -13,8 +14,8 @@ import { newTraceContext, traceHeaders } from '../../lib/trace-context.ts';
 import { mountAddress } from '../../plugins/requests.ts';
 import { UnknownKeyError } from '../../verwerkingenlog/domain/identity-keys.ts';
 import { revealWithinBudget } from '../../verwerkingenlog/store/versions.ts';
-import { forwarded, ldvLinesOf } from './face.ts';
 import { createForwardClient, ForwardError, plainReason } from './forward-client.ts';
+import { forwarded, spansOf } from './mapping.ts';
 import type { ExportResponse } from './otlp.ts';
 import { hasLargeInteger, isTime, type Span } from './span.ts';
 import {
@@ -195,7 +196,7 @@ async function linesOf(
       if (eventLoopBudget.exhausted()) await eventLoopBudget.yield();
       // One that cannot be read or sent does not hold up the others.
       try {
-        const own = ldvLinesOf(await revealWithinBudget(stored, keys), base);
+        const own = spansOf(await revealWithinBudget(stored, keys), base);
         const reason = unsendable(own);
         if (reason !== undefined) leaveOut('onverzendbaar', reason);
         else for (const span of own) lines.push({ actieId, span });

@@ -12,7 +12,7 @@ import {
 } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
 import { isOrganisation } from '../../verwerkingenlog/store/versions.ts';
 import { type Attributes, type AttributeValue, DPL, type Span } from './span.ts';
-import { readLdvOf } from './stored-line.ts';
+import { LOGBOOKS, readLdvOf } from './stored-line.ts';
 
 /** Characters of a text of an action; a longer one is shortened there, and whole in the LDV face. */
 export const MAX_TEXT = 242;
@@ -173,7 +173,7 @@ export function spansOf(versie: Versie, base: string): Span[] {
     status: kept?.status ?? 'Unset',
   };
   if (only !== undefined) setOwn(draft.attributes, only);
-  if (objecten.length < 2) return [parent];
+  if (objecten.length < 2) return inTraceOf(versie, [parent]);
   const children = objecten.map((object): Span => {
     const attributes = new Map(draft.attributes);
     setText(attributes, DPL.subject, object.objectId);
@@ -181,7 +181,19 @@ export function spansOf(versie: Versie, base: string): Span[] {
     setOwn(attributes, object);
     return { ...parent, spanId: spanIdOf(versie.actieId, object.nummer), parentSpanId: spanId, attributes };
   });
-  return [parent, ...children];
+  return inTraceOf(versie, [parent, ...children]);
+}
+
+/**
+ * An entry of the service itself is in the trace of the call that it is about, below the span of the caller: that is how the caller's log
+ * and this one are read together.
+ */
+function inTraceOf({ traceId, ouderSpanId }: Versie, spans: readonly Span[]): Span[] {
+  return spans.map((span, i) => ({
+    ...span,
+    ...(traceId === null ? {} : { traceId: traceId.replaceAll('-', '') }),
+    ...(i === 0 && traceId !== null && ouderSpanId !== null ? { parentSpanId: ouderSpanId } : {}),
+  }));
 }
 
 /** What of a person LDV has no place for. */
@@ -278,4 +290,21 @@ function withoutIdentifiers(text: string, span: Span): string {
   const id = subjectOf(span)?.objectId ?? '';
   const safe = id.length < MIN_MASKED ? text : text.replaceAll(id, MASK);
   return safe.replaceAll(UUID_OR_NUMBER, (found) => (isBsn(found) ? MASK : found));
+}
+
+/** The logbooks that a line has passed, as its resource says. */
+export function logbooksOf({ resource }: Pick<Span, 'resource'>): readonly string[] {
+  const value = resource.get(LOGBOOKS);
+  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
+}
+
+/** The line as it is forwarded: it has passed this logbook too. @param own `PUBLIC_BASE_URL` */
+export function forwarded(span: Span, own: string): Span {
+  return { ...span, resource: new Map([...span.resource, [LOGBOOKS, [...logbooksOf(span), own]]]) };
+}
+
+/** A line of a sender that is not a logbook: nothing that it says of logbooks counts, or it could keep its lines from one. */
+export function withoutLogbooks(span: Span): Span {
+  if (!span.resource.has(LOGBOOKS)) return span;
+  return { ...span, resource: new Map([...span.resource].filter(([name]) => name !== LOGBOOKS)) };
 }

@@ -12,8 +12,7 @@ import { hashesOf } from '../../verwerkingenlog/routes/person-page.ts';
 import { type RouteNeeds, readerOf, refuse } from '../../verwerkingenlog/routes/request-reply.ts';
 import { findLocations, type Location } from '../../verwerkingenlog/store/find.ts';
 import { revealWithinBudget } from '../../verwerkingenlog/store/versions.ts';
-import { ldvLinesOf } from './face.ts';
-import { activityIdIn, activityOf, spanIdOf, uuidOf } from './mapping.ts';
+import { activityIdIn, activityOf, spanIdOf, spansOf, uuidOf } from './mapping.ts';
 import { answerOf, type LineQuery, readQuery, type Vraag } from './query.ts';
 import type { Span } from './span.ts';
 import { findByActivity, findByTrace, type PartOfVersie, readCurrentParts } from './store/find-lines.ts';
@@ -173,7 +172,7 @@ async function linesOfPart({ stored, objects }: PartOfVersie, query: LineQuery, 
   const isWithin =
     (begin === undefined || starts >= Date.parse(begin)) && (eind === undefined || starts < Date.parse(eind));
   if (isOfPerson && objecten.length === 0) return { spans: [], objects: [] };
-  const made = isWithin ? ldvLinesOf({ ...versie, objecten }, base()) : [];
+  const made = isWithin ? spansOf({ ...versie, objecten }, base()) : [];
   // Of several persons each has a line below that of the action, which says nothing of them.
   const isBelow = objects > 1 && objecten.length === 1;
   const own = isOfPerson && objecten.length > 1 ? made.slice(1) : made;

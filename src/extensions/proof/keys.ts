@@ -71,7 +71,7 @@ export function proofKeyOf({ key }: Pick<Config['proof'], 'key'>): Uint8Array | 
  */
 export function readSealingKey(proof: Pick<Config['proof'], 'key' | 'sealingKey'>): Uint8Array | undefined {
   const proofKey = proofKeyOf(proof);
-  const derived = proofKey === undefined ? undefined : deriveSealingKey(proofKey);
+  const derived = proofKey && deriveSealingKey(proofKey);
   const own = proof.sealingKey === undefined ? undefined : parseSealingKey(proof.sealingKey);
   if (derived !== undefined && own !== undefined && !timingSafeEqual(derived, own))
     throw new ConfigError([
@@ -90,10 +90,8 @@ export function readSealingKey(proof: Pick<Config['proof'], 'key' | 'sealingKey'
  */
 export async function requireRightKey(db: Db, { proof }: Pick<Config, 'proof'>): Promise<void> {
   const sealingKey = readSealingKey(proof);
-  if (sealingKey === undefined) return;
-  const proofKey = proofKeyOf(proof);
-  const wrong = await faultOfKey(db, sealingKey, proofKey);
-  const variable = proofKey === undefined ? 'PROOF_SEALING_KEY' : 'PROOF_KEY';
+  const wrong = sealingKey && (await faultOfKey(db, sealingKey, proofKeyOf(proof)));
+  const variable = proof.key === undefined ? 'PROOF_SEALING_KEY' : 'PROOF_KEY';
   if (wrong !== undefined) throw new ConfigError([{ variable, ...wrong }]);
 }
 

@@ -9,7 +9,7 @@ import { numberedRecords } from '../../raadsfeed/store/proof.ts';
 import type { OperatorSection, ReadinessCheck } from '../../seams/operations.ts';
 import { isProofLogOn, PROOF_LOGS, type ProofLogName } from '../../seams/proof-log.ts';
 import { type Config, ConfigError } from '../../settings/read-config.ts';
-import { createInstances } from './instances.ts';
+import { askInstances } from './instances.ts';
 import { proofKeyOf, requireRightKey } from './keys.ts';
 import { controlePage } from './page/routes.ts';
 import { logRoutes, recordProofRoute } from './routes.ts';
@@ -35,7 +35,7 @@ export const plugin = fp(serveProof, {
 });
 
 async function serveProof(app: FastifyInstance): Promise<void> {
-  const { settings: config, log, stopping } = app;
+  const { settings: config } = app;
   const { pool } = app.database;
   const { intervalSeconds, pad, witnesses: policyPath, witnessFor } = config.proof;
   const logs = await logsToServe(pool, config);
@@ -55,15 +55,13 @@ async function serveProof(app: FastifyInstance): Promise<void> {
   const policy = policyPath === undefined ? undefined : await readPolicy(policyPath);
   const witness = witnessFor === undefined ? undefined : await openWitness(app, proofKey, witnessFor);
   const published = await openPublishedCheckpoints(statePath(config));
-  const instances = createInstances({ config, log, stopping });
-  app.addHook('onClose', async () => instances?.close());
+  const seen = askInstances(app);
   const witnesses = policy === undefined ? undefined : openWitnesses(app, policy);
   const sequencers = logs.map((name) =>
     createSequencer({
-      ...{ pool, log: name, proofKey, published, pad, intervalSeconds, witnesses },
+      ...{ pool, log: name, proofKey, published, pad, intervalSeconds, witnesses, seen },
       host: () => new URL(app.publicBaseUrl()).hostname,
       numbered: name === 'raadsfeed' ? feed : undefined,
-      seen: instances?.latest,
     }),
   );
   runInTurns(app, sequencers);
@@ -73,8 +71,10 @@ async function serveProof(app: FastifyInstance): Promise<void> {
   /** Keys of the logs here and of their witnesses. */
   const offeredKeys = async (): Promise<readonly string[]> => {
     const origins = await Promise.all(logsOf(config).map((name) => readOrigins(pool, name)));
-    const others = policy?.witnesses.map(({ key }) => key.text) ?? [];
-    return [...origins.flat().map(({ verifierKey }) => verifierKey), ...others];
+    return [
+      ...origins.flat().map(({ verifierKey }) => verifierKey),
+      ...(policy?.witnesses ?? []).map(({ key }) => key.text),
+    ];
   };
   await mount(app, {
     prefix: PROOF_PREFIX,

@@ -28,10 +28,7 @@ interface RemovalContent {
   readonly wachtend: readonly number[];
 }
 
-/**
- * The entry of a `verwijdering`. Its seed follows from the key: whoever has only the database cannot make one.
- * @param content JSON text, as stored
- */
+/** The entry of a `verwijdering`, from its JSON text. Its seed follows from the key: whoever has only the database cannot make one. */
 export function removalEntry(proofKey: Uint8Array, log: ProofLogName, number: number, content: string): Uint8Array {
   return sealRemoval(sealingKeyOf(deriveSealingKey(proofKey), log).removals, number, content);
 }

@@ -22,9 +22,8 @@ import { type Contradiction, contradicts, type WitnessClient } from './witness/c
 
 export interface SequencerOptions extends LogOptions {
   readonly published: PublishedCheckpoints;
-  /** Least time in seconds between two checkpoints. */
   readonly intervalSeconds: number;
-  /** What other instances published last of an origin, as far as they can say. Notes that the log did not sign do not count. */
+  /** What other instances published last of an origin. Notes that the log did not sign do not count. */
   readonly seen?: ((log: StoredLog) => Promise<readonly string[]>) | undefined;
   readonly witnesses?: Pick<WitnessClient, 'cosign' | 'confirm' | 'isNeeded'> | undefined;
 }
@@ -62,9 +61,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
   }
 
   /** What this instance published last of an origin. */
-  function ownOf({ origin }: StoredLog): readonly string[] {
-    return [published.get(origin) ?? []].flat();
-  }
+  const ownOf = ({ origin }: StoredLog): readonly string[] => [published.get(origin) ?? []].flat();
 
   /** Compares with whoever may know a newer checkpoint: instances and, for a state that was lost, witnesses. @throws {ConflictError} */
   async function requireNewest(): Promise<StoredLog> {

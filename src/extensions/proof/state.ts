@@ -48,9 +48,8 @@ async function read(path: string): Promise<Map<string, string>> {
   const text = await readIfThere(path);
   if (text === undefined) return new Map();
   const json: unknown = JSON.parse(text);
-  if (!isRecord(json)) throw new Error('the file of PROOF_STATE holds no checkpoints');
   return new Map(
-    Object.entries(json).map(([origin, note]) => {
+    Object.entries(isRecord(json) ? json : { json }).map(([origin, note]) => {
       if (typeof note !== 'string' || checkpointIn(note).origin !== origin)
         throw new Error('the file of PROOF_STATE holds something else than checkpoints');
       return [origin, note];
@@ -75,10 +74,6 @@ export async function writeDurably(path: string, json: ReadonlyMap<string, unkno
   const text = `${JSON.stringify(Object.fromEntries(json), undefined, 2)}\n`;
   await writeFile(draft, text, { mode: 0o600, flush: true });
   await rename(draft, path);
-  const directory = await open(dirname(path));
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
-  }
+  await using directory = await open(dirname(path));
+  await directory.sync();
 }
