@@ -55,16 +55,14 @@ function logHistoryCommand(terminal: Terminal): Command {
           };
         });
         output.result(versions, () => {
-          for (const [i, versie] of versions.entries()) {
-            const before = versions[i - 1];
-            const changed = Object.entries(versie)
-              .map(([name, value]) => [name, text(value)] as const)
-              .filter(
-                ([name, value]) =>
-                  before === undefined || text(Object.entries(before).find(([key]) => key === name)?.[1]) !== value,
-              );
-            output.line(`${i === 0 ? '' : '\n'}Version ${versie.versie}`);
-            output.line(table([i === 0 ? 'member' : 'changed', 'value'], changed));
+          for (const { versie, ...members } of versions) {
+            output.line(`Version ${versie}`);
+            output.line(
+              table(
+                ['member', 'value'],
+                Object.entries(members).map(([name, value]) => [name, text(value)]),
+              ),
+            );
           }
         });
       }),

@@ -1,16 +1,14 @@
 /** An export of the log for an auditor. It is itself a processing of personal data, and leaves an entry. */
 
 import { randomUUID } from 'node:crypto';
-import { Registry } from 'prom-client';
-import { createOneAtATime } from '../lib/scheduling.ts';
+import { transaction } from '../database/transaction.ts';
 import { newTraceContext } from '../lib/trace-context.ts';
 import { requireProofWriter } from '../seams/proof-log.ts';
-import { type AppenderNeeds, createAppender } from './append.ts';
-import { recordOwn } from './processing-log.ts';
+import { createOwnEntries, type LogNeeds, withMonths } from './processing-log.ts';
 import { actieAnswer } from './routes/request-reply.ts';
 import { isDistributed } from './store/append.ts';
 import { exportedVersions, hasConfidential, type Selection } from './store/exported-versions.ts';
-import { openIdentityKeys, requireAllKeys } from './store/keys.ts';
+import { openIdentityKeys } from './store/keys.ts';
 import { revealWithinBudget } from './store/versions.ts';
 
 /**
@@ -19,7 +17,7 @@ import { revealWithinBudget } from './store/versions.ts';
  * @param by who exports
  */
 export async function* exportLines(
-  needs: Omit<AppenderNeeds, 'metrics'> & { readonly publicBaseUrl: () => string },
+  needs: Pick<LogNeeds, 'config' | 'pool' | 'clock' | 'proof' | 'forward'> & { readonly publicBaseUrl: () => string },
   selection: Selection,
   { by, signal }: { readonly by: string; readonly signal: AbortSignal },
 ): AsyncGenerator<string> {
@@ -28,12 +26,7 @@ export async function* exportLines(
   await requireProofWriter(pool, 'verwerkingen', needs.proof);
   const keys = await openIdentityKeys(pool, config.verwerkingenlog.key, 'write');
   const distributed = await isDistributed(pool);
-  const { append } = createAppender(
-    // A command publishes no metrics.
-    { ...needs, metrics: new Registry() },
-    { keys, distributed, requireAllKeys: (db) => requireAllKeys(db, keys) },
-    createOneAtATime(),
-  );
+  const own = createOwnEntries(needs, { keys, distributed, count: () => undefined });
   const entry = {
     kind: 'log',
     actieNaam: 'Exporteren verwerkingenlog',
@@ -44,7 +37,8 @@ export async function* exportLines(
     tijdstip: clock.now(),
   } as const;
   const author = { subject: by, requestId: randomUUID(), trace: newTraceContext() };
-  await recordOwn(append, entry, author, config.verwerkingenlog);
+  const made = await own.makeOwn(entry, author);
+  await withMonths(needs, () => transaction(pool, (db) => own.appendOwn(db, made)));
   for await (const stored of exportedVersions(pool, selection, signal)) {
     const versie = await revealWithinBudget(stored, keys);
     const record = actieAnswer(versie, `${publicBaseUrl()}${prefix}`, false);

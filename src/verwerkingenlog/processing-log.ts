@@ -112,16 +112,7 @@ export async function openProcessingLog(needs: LogNeeds): Promise<ActieLog> {
   const distributed = await isDistributed(pool);
   const { append, count, idle } = createAppender(needs, { keys, requireAllKeys, distributed }, large);
   const upkeep = startUpkeep(needs);
-  const writer = needs.proof('verwerkingen');
-  const makeOwn: ActieLog['makeOwn'] = async (entry, author) => {
-    const now = needs.clock.now();
-    const auteur = { door: author.subject, verzoekId: author.requestId };
-    const versie = eersteVersie(ownActie(entry, rules), newActieId(now), now, auteur, null, aanroepOf(author));
-    return { ...(await sealedWithinBudget(writer, versie, keys)), refuseUnknownActivity: false, trace: author.trace };
-  };
-  const appendOwn: ActieLog['appendOwn'] = async (db, own) => {
-    for (const result of await appendVersies(db, [own], { forward: needs.forward, distributed })) count(result);
-  };
+  const { makeOwn, appendOwn } = createOwnEntries(needs, { keys, distributed, count });
   return {
     keys,
     requireAllKeys,
@@ -147,15 +138,24 @@ export async function openProcessingLog(needs: LogNeeds): Promise<ActieLog> {
   };
 }
 
-/** Stores an entry of the service itself. */
-export async function recordOwn(
-  append: Appender['append'],
-  entry: OwnEntry,
-  author: ProcessingAuthor,
-  rules: OwnRules,
-): Promise<void> {
-  const auteur = { door: author.subject, verzoekId: author.requestId };
-  await append(ownActie(entry, rules), auteur, { ownCall: aanroepOf(author), trace: () => author.trace });
+/** Entries of the service itself. */
+export function createOwnEntries(
+  { config, clock, proof, forward }: Pick<LogNeeds, 'config' | 'clock' | 'proof' | 'forward'>,
+  { keys, distributed, count }: Pick<ActieLog, 'keys' | 'distributed' | 'count'>,
+): Pick<ActieLog, 'makeOwn' | 'appendOwn'> {
+  return {
+    async makeOwn(entry, author) {
+      const now = clock.now();
+      const auteur = { door: author.subject, verzoekId: author.requestId };
+      const actie = ownActie(entry, config.verwerkingenlog);
+      const versie = eersteVersie(actie, newActieId(now), now, auteur, null, aanroepOf(author));
+      const made = await sealedWithinBudget(proof('verwerkingen'), versie, keys);
+      return { ...made, refuseUnknownActivity: false, trace: author.trace };
+    },
+    async appendOwn(db, own) {
+      for (const result of await appendVersies(db, [own], { forward, distributed })) count(result);
+    },
+  };
 }
 
 const UPKEEP_MS = 3_600_000;
@@ -186,7 +186,10 @@ function startUpkeep({ pool, clock, log }: Pick<LogNeeds, 'pool' | 'clock' | 'lo
 }
 
 /** Tries again with the months that were missing: those made ahead are for everybody, but the upkeep may have failed for long. */
-async function withMonths<T>({ pool, clock }: Pick<LogNeeds, 'pool' | 'clock'>, attempt: () => Promise<T>): Promise<T> {
+export async function withMonths<T>(
+  { pool, clock }: Pick<LogNeeds, 'pool' | 'clock'>,
+  attempt: () => Promise<T>,
+): Promise<T> {
   try {
     return await attempt();
   } catch (error) {

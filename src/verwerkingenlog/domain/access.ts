@@ -40,68 +40,36 @@ interface Functie {
   readonly scopes: readonly string[];
 }
 
-/** The matrix. The first row of a `handeling` whose categories include all that a call touches decides. */
-export const FUNCTIES: readonly Functie[] = [
-  {
-    functie: 'F7446',
-    handeling: 'vastleggen',
-    categorieen: ['normaal'],
-    scopes: ['create:normal', 'create:confidential'],
-  },
-  { functie: 'F6624', handeling: 'vastleggen', categorieen: ['vertrouwelijk'], scopes: ['create:confidential'] },
+const NORMAAL: readonly Categorie[] = ['normaal'];
+const VERTROUWELIJK: readonly Categorie[] = ['vertrouwelijk'];
+const OPGEHEVEN: readonly Categorie[] = ['opgeheven'];
+const NOT_NORMAAL: readonly Categorie[] = ['vertrouwelijk', 'opgeheven'];
+const ANY_READ = ['read:restricted', 'read:normal', 'read:confidential'];
+const FULL_READ = ['read:normal', 'read:confidential'];
+/** The scope for what is not confidential; the one for what is includes it. */
+const normal = (verb: string): string[] => [`${verb}:normal`, `${verb}:confidential`];
 
-  {
-    functie: 'F4086',
-    handeling: 'opvragen',
-    beperkteSet: true,
-    categorieen: ['normaal'],
-    scopes: ['read:restricted', 'read:normal', 'read:confidential'],
-  },
-  {
-    functie: 'F2525',
-    handeling: 'opvragen',
-    beperkteSet: true,
-    categorieen: ['opgeheven'],
-    scopes: ['read:restricted', 'read:normal', 'read:confidential'],
-  },
-  {
-    functie: 'F9787',
-    handeling: 'opvragen',
-    beperkteSet: false,
-    categorieen: ['normaal'],
-    scopes: ['read:normal', 'read:confidential'],
-  },
+/** The matrix. The first row of a `handeling` whose categories include all that a call touches decides. */
+const FUNCTIES: readonly Functie[] = [
+  { functie: 'F7446', handeling: 'vastleggen', categorieen: NORMAAL, scopes: normal('create') },
+  { functie: 'F6624', handeling: 'vastleggen', categorieen: VERTROUWELIJK, scopes: ['create:confidential'] },
+  { functie: 'F4086', handeling: 'opvragen', beperkteSet: true, categorieen: NORMAAL, scopes: ANY_READ },
+  { functie: 'F2525', handeling: 'opvragen', beperkteSet: true, categorieen: OPGEHEVEN, scopes: ANY_READ },
+  { functie: 'F9787', handeling: 'opvragen', beperkteSet: false, categorieen: NORMAAL, scopes: FULL_READ },
   {
     functie: 'F0143',
     handeling: 'opvragen',
     beperkteSet: false,
-    categorieen: ['vertrouwelijk', 'opgeheven'],
+    categorieen: NOT_NORMAAL,
     scopes: ['read:confidential'],
   },
   { handeling: 'opvragen', categorieen: CATEGORIEEN, scopes: ['read:confidential'] },
-
-  {
-    functie: 'F8316',
-    handeling: 'wijzigen',
-    categorieen: ['normaal'],
-    scopes: ['update:normal', 'update:confidential'],
-  },
+  { functie: 'F8316', handeling: 'wijzigen', categorieen: NORMAAL, scopes: normal('update') },
   { functie: 'F3835', handeling: 'wijzigen', categorieen: CATEGORIEEN, scopes: ['update:confidential'] },
-  {
-    functie: 'F4415',
-    handeling: 'bewaartermijn',
-    categorieen: ['normaal'],
-    scopes: ['update:normal', 'update:confidential'],
-  },
+  { functie: 'F4415', handeling: 'bewaartermijn', categorieen: NORMAAL, scopes: normal('update') },
   { functie: 'F4415', handeling: 'bewaartermijn', categorieen: CATEGORIEEN, scopes: ['update:confidential'] },
   { functie: 'F2969', handeling: 'vertrouwelijkheid', categorieen: CATEGORIEEN, scopes: ['update:confidential'] },
-
-  {
-    functie: 'F9906',
-    handeling: 'verwijderen',
-    categorieen: ['normaal'],
-    scopes: ['delete:normal', 'delete:confidential'],
-  },
+  { functie: 'F9906', handeling: 'verwijderen', categorieen: NORMAAL, scopes: normal('delete') },
   { functie: 'F2265', handeling: 'verwijderen', categorieen: CATEGORIEEN, scopes: ['delete:confidential'] },
 ];
 

@@ -1,7 +1,6 @@
 /** Walking the log for an export: in the order in which actions were first registered, and never much of it in memory. */
 import type { Pool } from '../../database/pool.ts';
 import type { Db } from '../../database/transaction.ts';
-import { type Categorie, categorieOf } from '../domain/access.ts';
 import { listMonths, type Month } from './months.ts';
 import { fromRow, SELECT_VERSIE, type StoredVersie, type VersieRow } from './versions.ts';
 
@@ -21,28 +20,19 @@ export interface Selection {
 interface Chosen {
   readonly actieId: string;
   readonly versie: number;
-  readonly categorie: Categorie;
+  readonly confidential: boolean;
   /** What its objects take in the database (bytes). */
   readonly size: number;
 }
 
-interface KeyRow extends Omit<Chosen, 'categorie'> {
-  readonly vervallen: boolean;
-  readonly vertrouwelijkheid: Categorie;
-  readonly ooitVertrouwelijk: boolean;
-  readonly isSelected: boolean;
-}
-
-/** Keys of one statement, and versions and compressed bytes that are read together. */
-const KEYS = 2000;
+/** Versions that one statement looks at, and versions and compressed bytes that are read together. */
+const SCAN = 2000;
 const VERSIONS = 500;
 const BYTES = 1_000_000;
 
 /** Whether anything confidential is exported. */
 export async function hasConfidential(pool: Pool, selection: Selection, signal: AbortSignal): Promise<boolean> {
-  for await (const chosen of chosenVersions(pool, selection, signal)) {
-    if (chosen.some(({ categorie }) => categorie === 'vertrouwelijk')) return true;
-  }
+  for await (const { confidential } of chosenVersions(pool, selection, signal)) if (confidential) return true;
   return false;
 }
 
@@ -52,77 +42,64 @@ export async function* exportedVersions(
   selection: Selection,
   signal: AbortSignal,
 ): AsyncGenerator<StoredVersie> {
-  for await (const chosen of chosenVersions(pool, selection, signal)) {
-    for (let from = 0; from < chosen.length; ) {
-      const to = endOfPart(chosen, from);
-      yield* await readVersions(pool, chosen.slice(from, to));
-      from = to;
-    }
-  }
-}
-
-/** Where a part of these versions that is read together ends: it is one version at least. */
-function endOfPart(chosen: readonly Chosen[], from: number): number {
+  let part: Chosen[] = [];
   let bytes = 0;
-  let to = from;
-  do {
-    bytes += chosen[to]?.size ?? 0;
-    to += 1;
-  } while (to < chosen.length && to - from < VERSIONS && bytes + (chosen[to]?.size ?? 0) <= BYTES);
-  return to;
+  for await (const chosen of chosenVersions(pool, selection, signal)) {
+    if (part.length === VERSIONS || (part.length > 0 && bytes + chosen.size > BYTES)) {
+      yield* await readVersions(pool, part);
+      [part, bytes] = [[], 0];
+    }
+    part.push(chosen);
+    bytes += chosen.size;
+  }
+  yield* await readVersions(pool, part);
 }
 
-async function* chosenVersions(pool: Pool, selection: Selection, signal: AbortSignal): AsyncGenerator<Chosen[]> {
+/** In steps of whole actions, selected or not: a statement's work has a bound however few are selected. */
+async function* chosenVersions(pool: Pool, selection: Selection, signal: AbortSignal): AsyncGenerator<Chosen> {
   for (const month of await listMonths(pool)) {
-    // The action that the end of a statement may have cut waits for the rest of its versions.
-    let held: KeyRow[] = [];
-    for (let after: Pick<KeyRow, 'actieId' | 'versie'> = { actieId: month.from, versie: 0 }; ; ) {
+    for (let from = month.from; ; ) {
       signal.throwIfAborted();
-      const rows = await readKeys(pool, month, after, selection);
-      const last = rows.at(-1);
-      if (last === undefined) break;
-      after = last;
-      const all = [...held, ...rows];
-      held = all.filter(({ actieId }) => actieId === last.actieId);
-      yield choose(all.slice(0, all.length - held.length), selection);
+      const upTo = await lastActie(pool, from, month);
+      if (upTo === undefined) break;
+      yield* await choose(pool, from, upTo, selection);
+      from = upTo;
     }
-    yield choose(held, selection);
   }
 }
 
-/** @param rows all versions of some actions, in order */
-function choose(rows: readonly KeyRow[], { history }: Selection): Chosen[] {
-  const ofActions = [...Map.groupBy(rows, ({ actieId }) => actieId).values()];
-  const wanted = history
-    ? ofActions.filter((versions) => versions.some(({ isSelected }) => isSelected)).flat()
-    : ofActions
-        .flatMap((versions) => versions.slice(-1))
-        .filter(({ isSelected, vervallen }) => isSelected && !vervallen);
-  return wanted.map((row) => ({ ...row, categorie: categorieOf(row) }));
+/** The last action of a step. */
+async function lastActie(db: Db, from: string, { to }: Month): Promise<string | undefined> {
+  const { rows } = await db.query<{ actieId: string }>(
+    `select actie_id as "actieId" from (
+       select actie_id from verwerkingenlog.versies where actie_id > $1::uuid and actie_id < $2::uuid
+       order by actie_id limit $3::integer
+     ) as step order by actie_id desc limit 1`,
+    [from, to, SCAN],
+  );
+  return rows[0]?.actieId;
 }
 
-/**
- * The next keys of a month, selected or not: a statement's work has a bound however few are selected. Nothing is joined, so that Citus can
- * send it to every machine.
- */
-async function readKeys(
-  db: Db,
-  { to }: Month,
-  after: Pick<KeyRow, 'actieId' | 'versie'>,
-  selection: Selection,
-): Promise<KeyRow[]> {
-  const { rows } = await db.query<KeyRow>(
-    `select v.actie_id as "actieId", v.versie, v.vervallen, v.vertrouwelijkheid, v.ooit_vertrouwelijk as "ooitVertrouwelijk",
-       pg_column_size(v.objecten) as size,
-       v.tijdstip >= $5::timestamptz and v.tijdstip < $6::timestamptz
-         and ($7::uuid is null or coalesce(v.verwerkingsactiviteit_id = $7::uuid, false))
-         and ($8::uuid is null or coalesce(v.verwerking_id = $8::uuid, false)) as "isSelected"
-     from verwerkingenlog.versies v
-     where (v.actie_id, v.versie) > ($1::uuid, $2::integer) and v.actie_id < $3::uuid
-     order by v.actie_id, v.versie limit $4::integer`,
+/** Nothing is joined, so that Citus can send it to every machine. */
+async function choose(db: Db, from: string, upTo: string, selection: Selection): Promise<Chosen[]> {
+  const { rows } = await db.query<Chosen & Record<string, unknown>>(
+    `select actie_id as "actieId", versie, size, confidential from (
+       select judged.*, bool_or(selected) over (partition by actie_id) as any_selected,
+         row_number() over (partition by actie_id order by versie desc) = 1 as is_current
+       from (
+         select v.actie_id, v.versie, v.vervallen, pg_column_size(v.objecten) as size,
+           v.ooit_vertrouwelijk and v.vertrouwelijkheid <> 'opgeheven' as confidential,
+           v.tijdstip >= $3::timestamptz and v.tijdstip < $4::timestamptz
+             and ($5::uuid is null or coalesce(v.verwerkingsactiviteit_id = $5::uuid, false))
+             and ($6::uuid is null or coalesce(v.verwerking_id = $6::uuid, false)) as selected
+         from verwerkingenlog.versies v where v.actie_id > $1::uuid and v.actie_id <= $2::uuid
+       ) as judged
+     ) as whole
+     where case when $7::boolean then any_selected else is_current and selected and not vervallen end
+     order by actie_id, versie`,
     [
-      ...[after.actieId, after.versie, to, KEYS],
-      ...[selection.from, selection.to, selection.verwerkingsactiviteitId ?? null, selection.verwerkingId ?? null],
+      ...[from, upTo, selection.from, selection.to],
+      ...[selection.verwerkingsactiviteitId ?? null, selection.verwerkingId ?? null, selection.history],
     ],
   );
   return rows;
