@@ -64,11 +64,19 @@ export async function prune(options: PruneOptions): Promise<Pruned> {
   const { pool, clock, dryRun } = options;
   const now = clock.now();
   await refuseClockAhead(pool, now);
-  const run = dryRun ? undefined : await beginRun(pool, now);
-  const work: Work = { ...options, now, run, withoutTerm: 0 };
+  const work: Work = { ...options, now, run: dryRun ? undefined : await beginRun(pool, now), withoutTerm: 0 };
+  /** It cannot be changed after that. */
   const end = async (fault: string | null): Promise<void> => {
-    if (run !== undefined)
-      await endRun(pool, run, { at: clock.now(), withoutTerm: fault === null ? work.withoutTerm : null, fault });
+    await pool.query(
+      `update verwerkingenlog.prune_runs set ended_at = $2::timestamptz, without_term = $3::bigint, fout = $4::text
+       where nummer = $1::bigint`,
+      [
+        work.run ?? null,
+        clock.now(),
+        fault === null ? work.withoutTerm : null,
+        fault?.slice(0, MAX_FAULT_LENGTH) ?? null,
+      ],
+    );
   };
   try {
     const pruned = await pruneMonths(work);
@@ -81,6 +89,18 @@ export async function prune(options: PruneOptions): Promise<Pruned> {
   }
 }
 
+/** Characters of a failure in a record. */
+const MAX_FAULT_LENGTH = 1000;
+
+/** @returns the number of its record */
+async function beginRun(db: Db, at: Date): Promise<number | undefined> {
+  const { rows } = await db.query<{ nummer: number }>(
+    'insert into verwerkingenlog.prune_runs (started_at, door) values ($1::timestamptz, session_user) returning nummer',
+    [at],
+  );
+  return rows[0]?.nummer;
+}
+
 async function pruneMonths(work: Work): Promise<Pruned> {
   let removed = 0;
   const byMonth: Record<string, number> = {};
@@ -88,7 +108,7 @@ async function pruneMonths(work: Work): Promise<Pruned> {
   for (const month of await listMonths(work.pool)) {
     for await (const ids of pastActions(work, month)) {
       const count = await (work.run === undefined
-        ? countRemovable(work, ids)
+        ? removable(work.pool, work, ids).then(({ length }) => length)
         : removeActions(work, work.run, month, ids));
       if (count === 0) continue;
       removed += count;
@@ -192,10 +212,6 @@ async function removable(
   return rows;
 }
 
-async function countRemovable(work: Work, ids: readonly string[]): Promise<number> {
-  return (await removable(work.pool, work, ids)).length;
-}
-
 /** Judges again under the locks of changes, so that a term that was just prolonged counts. */
 async function removeActions(work: Work, run: number, month: Month, ids: readonly string[]): Promise<number> {
   work.signal.throwIfAborted();
@@ -225,39 +241,28 @@ async function removeActions(work: Work, run: number, month: Month, ids: readonl
       numbers: await proofNumbersOf(db, gone),
     });
     await db.query('delete from verwerkingenlog.versies where actie_id = any($1::uuid[])', [gone]);
-    const times = past.map(({ registered }) => registered.getTime());
-    await recordRemoved(db, run, {
-      month: month.name,
-      actions: gone.length,
-      oldest: new Date(Math.min(...times)),
-      newest: new Date(Math.max(...times)),
-    });
+    // With what it removes: the record accounts for all of it.
+    await db.query(
+      `update verwerkingenlog.prune_runs set verwijderd = verwijderd + $2::integer,
+         maanden = maanden || jsonb_build_object($3::text, coalesce((maanden ->> $3::text)::bigint, 0) + $2::integer),
+         oudste = least(oudste, (select min(t) from unnest($4::timestamptz[]) as t)),
+         nieuwste = greatest(nieuwste, (select max(t) from unnest($4::timestamptz[]) as t))
+       where nummer = $1::bigint`,
+      [run, gone.length, month.name, past.map(({ registered }) => registered)],
+    );
     return gone.length;
   });
 }
 
 async function dropEmpty({ pool, now }: Work, run: number, { name }: Month): Promise<boolean> {
-  return transaction(pool, async (db) => {
-    const { rows } = await db.query<{ dropped: boolean }>(
-      'select verwerkingenlog.drop_empty_month($1::text, $2::timestamptz) as dropped',
-      [name, now],
+  return await transaction(pool, async (db) => {
+    const { rowCount } = await db.query(
+      `update verwerkingenlog.prune_runs set removed_months = removed_months || $2::text
+       where nummer = $1::bigint and verwerkingenlog.drop_empty_month($2::text, $3::timestamptz)`,
+      [run, name, now],
     );
-    if (rows[0]?.dropped !== true) return false;
-    await recordDropped(db, run, name);
-    return true;
+    return rowCount === 1;
   });
-}
-
-/** Characters of a failure in a record. */
-const MAX_FAULT_LENGTH = 1000;
-
-/** One batch that a run removed. */
-interface Removed {
-  readonly month: string;
-  readonly actions: number;
-  /** Earliest and latest first registration among them. */
-  readonly oldest: Date;
-  readonly newest: Date;
 }
 
 /** The record of one run. */
@@ -275,48 +280,6 @@ interface RetentionRun {
 export interface RetentionRuns {
   readonly last?: RetentionRun;
   readonly lastSuccess?: RetentionRun;
-}
-
-/** Begins the record of a run, as the retention role. @returns its number */
-async function beginRun(db: Db, at: Date): Promise<number> {
-  const { rows } = await db.query<{ nummer: number }>(
-    'insert into verwerkingenlog.prune_runs (started_at, door) values ($1::timestamptz, session_user) returning nummer',
-    [at],
-  );
-  if (rows[0] === undefined) throw new TypeError('an insert returned nothing');
-  return rows[0].nummer;
-}
-
-/** Adds a batch, in the transaction that removes it: the record accounts for everything that was removed. */
-async function recordRemoved(db: Db, run: number, { month, actions, oldest, newest }: Removed): Promise<void> {
-  await db.query(
-    `update verwerkingenlog.prune_runs set verwijderd = verwijderd + $2::integer,
-       maanden = maanden || jsonb_build_object($3::text, coalesce((maanden ->> $3::text)::bigint, 0) + $2::integer),
-       oudste = least(oudste, $4::timestamptz), nieuwste = greatest(nieuwste, $5::timestamptz)
-     where nummer = $1::bigint`,
-    [run, actions, month, oldest, newest],
-  );
-}
-
-/** Adds a month that was dropped whole. */
-async function recordDropped(db: Db, run: number, month: string): Promise<void> {
-  await db.query(
-    `update verwerkingenlog.prune_runs set removed_months = removed_months || $2::text where nummer = $1::bigint`,
-    [run, month],
-  );
-}
-
-/** Ends the record; it cannot be changed after that. */
-async function endRun(
-  db: Db,
-  run: number,
-  { at, withoutTerm, fault }: { readonly at: Date; readonly withoutTerm: number | null; readonly fault: string | null },
-): Promise<void> {
-  await db.query(
-    `update verwerkingenlog.prune_runs set ended_at = $2::timestamptz, without_term = $3::bigint, fout = $4::text
-     where nummer = $1::bigint`,
-    [run, at, withoutTerm, fault?.slice(0, MAX_FAULT_LENGTH) ?? null],
-  );
 }
 
 /** As the service's own role. */
