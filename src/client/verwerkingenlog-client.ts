@@ -23,8 +23,6 @@ export interface VerwerkingenlogClientOptions {
   readonly timeoutMs?: number;
   /** Attempts in all; default 5. */
   readonly attempts?: number;
-  /** Connections at the same time; default 32. */
-  readonly connections?: number;
   /** Used instead of connections of its own, for a proxy or client certificates; the client does not close it. */
   readonly dispatcher?: Dispatcher;
 }
@@ -47,10 +45,13 @@ export interface VerwerkingenlogClient {
   close(): Promise<void>;
 }
 
+/** At the same time, in all. */
+const CONNECTIONS = 32;
+
 /** A client of one log; make one and use it everywhere. */
 export function createVerwerkingenlogClient(options: VerwerkingenlogClientOptions): VerwerkingenlogClient {
-  const { url, token, timeoutMs = 5000, attempts = 5, connections = 32 } = options;
-  const own = options.dispatcher === undefined ? new Agent({ connections }) : undefined;
+  const { url, token, timeoutMs = 5000, attempts = 5 } = options;
+  const own = options.dispatcher === undefined ? new Agent({ connections: CONNECTIONS }) : undefined;
   const dispatcher = options.dispatcher ?? own;
   const address = `${url.replace(/\/+$/, '')}/verwerkingsacties`;
 

@@ -6,7 +6,6 @@ import {
   consumerTerm,
   entryFromHeaders,
   type ProcessingContext,
-  type ProcessingHeader,
   readProcessingHeaders,
 } from '../seams/processing-log.ts';
 import {
@@ -43,8 +42,6 @@ export interface VerwerkingsheadersOptions {
   readonly ownRetention?: string;
   /** Whether the caller may have the entry about its call logged as confidential; default: nobody may. */
   readonly mayHide?: (request: FastifyRequest) => boolean;
-  /** Called for every call that misses headers, to count them. */
-  readonly onMissing?: (missing: readonly ProcessingHeader[], request: FastifyRequest) => void;
 }
 
 /** The headers of a call are refused. Fastify answers with the status, unless your error handler does otherwise. */
@@ -87,32 +84,24 @@ export class ProcessingNotLoggedError extends Error {
  * `logVerwerking`. Register it where personal data is delivered.
  */
 export const verwerkingsheaders = fp<VerwerkingsheadersOptions>(
-  async (app, { client, required = false, callerOin, ownRetention = 'P10Y', mayHide = () => false, onMissing }) => {
+  async (app, { client, required = false, callerOin, ownRetention = 'P10Y', mayHide = () => false }) => {
     if (!isDuration(ownRetention)) throw new TypeError('ownRetention is not an ISO 8601 duration');
     app.decorateRequest('verwerking');
     app.decorateRequest('logVerwerking');
     app.addHook('preHandler', async (request) => {
       const proven = callerOin?.(request);
       const reading = readProcessingHeaders(request.headers, proven === undefined ? [] : [proven]);
+      const absent = reading.missing.filter((name) => required && (name === 'OIN' || name === 'VerwerkingId'));
       const refused = [
         ...reading.malformed,
-        ...(required ? reading.missing.filter((name) => name === 'OIN' || name === 'VerwerkingId') : []).map(
-          (name) => ({
-            name,
-            code: 'required',
-            reason: 'ontbreekt',
-          }),
-        ),
+        ...absent.map((name) => ({ name, code: 'required', reason: 'ontbreekt' })),
       ];
       if (refused.length > 0) {
         const message = refused.map(({ name, reason }) => `${name}: ${reason}`).join('; ');
         throw new ProcessingHeadersError(400, message, refused);
       }
       if (reading.otherOin) throw new ProcessingHeadersError(403, 'OIN: is niet de organisatie die aanroept');
-      if (reading.missing.length > 0) {
-        request.log.warn({ missing: reading.missing }, 'processing headers are missing');
-        onMissing?.(reading.missing, request);
-      }
+      if (reading.missing.length > 0) request.log.warn({ missing: reading.missing }, 'processing headers are missing');
       request.verwerking = reading.context;
       const consumer = restrict(reading.context, { ownRetention, mayHide: mayHide(request) });
       request.logVerwerking = (actie, options) =>

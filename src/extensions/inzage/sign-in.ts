@@ -25,7 +25,7 @@ export interface SignIn {
   /** The citizen service number of who came back. @param answer the address that the browser came back to @throws {SignInError} */
   finish(answer: URL, attempt: LoginAttempt): Promise<string>;
   /** Where the browser logs out at the provider too; undefined when it offers none. */
-  logoutAddress(): string | undefined;
+  logoutAddress(): Promise<string | undefined>;
   close(): Promise<void>;
 }
 
@@ -39,15 +39,13 @@ const MAX_BYTES = 262_144;
 const CONNECTIONS = 8;
 /** Calls under way at once; one more is asked to come back. */
 const MAX_CALLS = 64;
-/** How long the provider's metadata are used before they are read again, and how long a failure to read them is. */
+/** How long the provider's metadata are used before they are read again. */
 const METADATA_MS = 15 * 60_000;
-const FAILURE_MS = 3_000;
 
 export function createSignIn({ settings, proxy, clock }: SignInOptions): SignIn {
   const { issuer = '', clientId = '', clientSecret = '', timeoutMs } = settings;
   const calls = createProviderFetch({ timeoutMs, proxy });
   let known: { readonly provider: Promise<oidc.Configuration>; readonly until: number } | undefined;
-  let current: oidc.Configuration | undefined;
 
   const discover = (): Promise<oidc.Configuration> =>
     oidc.discovery(new URL(issuer), clientId, clientSecret, oidc.ClientSecretBasic(clientSecret), {
@@ -57,25 +55,15 @@ export function createSignIn({ settings, proxy, clock }: SignInOptions): SignIn 
       execute: [oidc.enableNonRepudiationChecks, ...(issuer.startsWith('http:') ? [oidc.allowInsecureRequests] : [])],
     });
 
-  /** The provider's metadata, which every caller shares, failures too. */
+  /** The provider's metadata, which every caller shares. A failure to read them is not kept. */
   const provider = async (): Promise<oidc.Configuration> => {
     const now = clock.now().getTime();
-    if (known === undefined || known.until <= now) {
-      const asked = discover();
-      const entry = { provider: asked, until: now + METADATA_MS };
-      known = entry;
-      asked.then(
-        (found) => {
-          current = found;
-        },
-        () => {
-          if (known === entry) known = { provider: asked, until: clock.now().getTime() + FAILURE_MS };
-        },
-      );
-    }
+    if (known === undefined || known.until <= now) known = { provider: discover(), until: now + METADATA_MS };
+    const entry = known;
     try {
-      return await known.provider;
+      return await entry.provider;
     } catch (cause) {
+      if (known === entry) known = undefined;
       throw new SignInError('unavailable', { cause });
     }
   };
@@ -122,8 +110,9 @@ export function createSignIn({ settings, proxy, clock }: SignInOptions): SignIn 
       if (typeof bsn !== 'string' || !isBsn(bsn)) throw new SignInError('no-bsn');
       return bsn;
     },
-    logoutAddress() {
-      const endpoint = current?.serverMetadata().end_session_endpoint;
+    async logoutAddress() {
+      const configuration = await provider().catch(() => undefined);
+      const endpoint = configuration?.serverMetadata().end_session_endpoint;
       if (endpoint === undefined || !URL.canParse(endpoint)) return undefined;
       const address = new URL(endpoint);
       address.searchParams.set('client_id', clientId);

@@ -190,15 +190,13 @@ describe('a provider', () => {
     }
   });
 
-  it('whose metadata name another issuer is not used, and asked again only after a while', async () => {
+  it('whose metadata name another issuer is not used until they are right', async () => {
     const provider = await startProvider();
     provider.metadata = { issuer: 'http://boef.example' };
     const wrong = await startInzage({ provider });
     try {
-      for (let i = 0; i < 5; i += 1) expect((await wrong.browser().open('/inzage/inloggen')).status).toBe(503);
-      expect(provider.discovered()).toBe(1);
+      expect((await wrong.browser().open('/inzage/inloggen')).status).toBe(503);
       provider.metadata = {};
-      wrong.clock.forward(3_001);
       expect((await wrong.browser().open('/inzage/inloggen')).status).toBe(303);
     } finally {
       await wrong.stop();

@@ -54,7 +54,7 @@ it('is a file beside what the citizen sees of it, and anybody can check the two'
     const files = [`${state.path}.tlog-proof`, `${state.path}.record`] as const;
     writeFileSync(files[0], proof.text);
     writeFileSync(files[1], text);
-    return await callProgram(['proof', 'check', ...files, '--key', key, '--json'], {});
+    return await callProgram(['proof', 'check', ...files, '--key', key], {});
   };
   expect(await check(record.text)).toMatchObject({ status: 0 });
   expect(await check(record.text.replace('Intake', 'Afsluiting'))).toMatchObject({ status: 1 });
