@@ -1,10 +1,9 @@
-import { closeDependencies, type DependencyNeeds, openDependencies } from './dependencies.ts';
+import { type DependencyNeeds, withDependencies } from './dependencies.ts';
 import type { Source } from './source.ts';
 import { readItemsIn } from './store/source-items.ts';
 import { saveCoverage } from './store/windows.ts';
-import { type Coverage, measureReadings } from './supplier/coverage.ts';
+import { type Coverage, measureReading, totalCoverage } from './supplier/coverage.ts';
 import { supplierSource } from './supplier/read-supplier.ts';
-import type { KnownItem, WindowReading } from './supplier/source-adapter.ts';
 import { type Period, periodWindows, roundWindows } from './supplier/windows.ts';
 
 interface CheckOptions extends Period {
@@ -12,48 +11,36 @@ interface CheckOptions extends Period {
   readonly progress: (line: string) => void;
 }
 
-/** What the feed has of what the supplier shows; not `complete` when not all of it could be read. */
-type CheckedCoverage = Coverage & { readonly complete: boolean };
-
-/** Counts what a supplier shows and what the feed has, without publishing anything; stores the result, and logs it when something is missing. */
+/**
+ * Counts what a supplier shows and what the feed has, without publishing anything; stores the result, and logs it when something is missing.
+ * @returns not `complete` when not all that the supplier shows could be read
+ */
 export async function checkCoverage(
   needs: DependencyNeeds,
   source: Source,
   options: CheckOptions,
-): Promise<CheckedCoverage> {
+): Promise<Coverage & { readonly complete: boolean }> {
   const { pool, clock, log } = needs;
-  const deps = openDependencies(needs);
-  try {
-    const of = supplierSource(source, deps.adapters);
-    const { all } = roundWindows(of.from, clock.now());
-    const windows = periodWindows(all, options);
-    const readings: WindowReading[] = [];
-    const everyKnown: KnownItem[] = [];
-    for (const window of windows) {
-      options.signal.throwIfAborted();
+  const { signal, progress } = options;
+  return await withDependencies(needs, async ({ adapters }) => {
+    const of = supplierSource(source, adapters);
+    const months: Coverage['months'][number][] = [];
+    let complete = true;
+    for (const window of periodWindows(roundWindows(of.from, clock.now()).all, options)) {
+      signal.throwIfAborted();
       const known = await readItemsIn(pool, source.id, window);
-      const request = { source: of.source, window, depth: 'full', known, signal: options.signal } as const;
-      const reading = await of.adapter.readWindow(request);
-      // Only names are counted: the content of years of meetings need not stay in memory.
-      const items = reading.items.map((item) => ({ ...item, records: [] }));
-      readings.push({ ...reading, items, documents: [] });
-      everyKnown.push(...known);
-      options.progress(`${window.from} to ${window.to}: ${items.length + reading.unchanged.length} items`);
+      const reading = await of.adapter.readWindow({ source: of.source, window, depth: 'full', known, signal });
+      const coverage = await measureReading(pool, of.source.organisatiecode, reading, known);
+      await saveCoverage(pool, source.id, coverage, window, clock.now());
+      months.push(...coverage.months);
+      complete &&= reading.complete;
+      progress(`${window.from} to ${window.to}: ${coverage.held} of ${coverage.shown}`);
     }
-    const coverage = await measureReadings(pool, of.source.organisatiecode, readings, everyKnown);
-    const [first, last] = [windows[0], windows.at(-1)];
-    if (first !== undefined && last !== undefined) {
-      await saveCoverage(pool, source.id, coverage, { from: first.from, to: last.to }, clock.now());
-    }
-    const complete = readings.every((reading) => reading.complete);
+    const coverage = totalCoverage(months);
     if (coverage.percentage < 100 || !complete) {
-      log.warn(
-        { source: source.adres, coverage: coverage.percentage, complete },
-        'the feed has not all that the supplier shows',
-      );
+      const fields = { source: source.adres, coverage: coverage.percentage, complete };
+      log.warn(fields, 'the feed has not all that the supplier shows');
     }
     return { ...coverage, complete };
-  } finally {
-    await closeDependencies(deps);
-  }
+  });
 }

@@ -12,12 +12,11 @@ import type { Supplier } from './source.ts';
 import { createCallSlots } from './store/call-slots.ts';
 import type { SourceAdapter } from './supplier/source-adapter.ts';
 
-type Limits = Pick<
-  Config['aggregator'],
-  'maxAnswerBytes' | 'maxSnapshotRecords' | 'pollMs' | 'backoffMs' | 'backoffMaxMs'
->;
-
-export interface AggregatorDependencies extends Limits {
+export interface AggregatorDependencies
+  extends Pick<
+    Config['aggregator'],
+    'maxAnswerBytes' | 'maxSnapshotRecords' | 'pollMs' | 'backoffMs' | 'backoffMaxMs'
+  > {
   readonly pool: Pool;
   readonly clock: Clock;
   readonly log: Logger;
@@ -40,18 +39,15 @@ export interface SupplierDependencies extends AggregatorDependencies {
 }
 
 /** What the dependencies are made of. */
-export interface DependencyNeeds {
+export interface DependencyNeeds extends Pick<AggregatorDependencies, 'pool' | 'clock' | 'log'> {
   readonly config: Pick<Config, 'aggregator' | 'raadsfeed' | 'server'>;
-  readonly pool: Pool;
-  readonly clock: Clock;
-  readonly log: Logger;
   readonly publicBaseUrl: () => string;
   readonly proof: ProofWriters;
 }
 
 export function openDependencies(needs: DependencyNeeds): SupplierDependencies {
   const { config, pool, clock, log, publicBaseUrl, proof } = needs;
-  const { aggregator, raadsfeed } = config;
+  const { aggregator, raadsfeed, server } = config;
   return {
     ...aggregator,
     pool,
@@ -63,22 +59,31 @@ export function openDependencies(needs: DependencyNeeds): SupplierDependencies {
       timeoutMs: raadsfeed.sourcesTimeoutMs,
       maxBytes: aggregator.maxAnswerBytes,
       connections: 4,
-      proxy: config.server,
+      proxy: server,
       allowPrivate: raadsfeed.sourcesAllowPrivate,
-      traceContextTo: config.server.traceContextTo,
+      traceContextTo: server.traceContextTo,
     }),
     validate: createLineValidator(),
     validateDraft: createLineValidator('draft'),
     ownFeedUrl: () => `${publicBaseUrl()}${raadsfeed.prefix}/feed`,
-    adapters: openAdapters(needs),
+    // All calls to a supplier share its slots: four at a time.
+    adapters: { notubiz: openNotubiz(config, clock, createCallSlots(pool, 'notubiz', 4, log)) },
     quickAgainMs: aggregator.notubizQuickMinutes * 60_000,
     fullAgainMs: aggregator.notubizFullHours * 3_600_000,
   };
 }
 
-/** The calls to a supplier share their limit through the database: four at a time. */
-function openAdapters({ config, pool, clock, log }: DependencyNeeds): SupplierDependencies['adapters'] {
-  return { notubiz: openNotubiz(config, clock, createCallSlots(pool, 'notubiz', 4, log)) };
+/** Opens the dependencies for one piece of work. */
+export async function withDependencies<T>(
+  needs: DependencyNeeds,
+  work: (deps: SupplierDependencies) => Promise<T>,
+): Promise<T> {
+  const deps = openDependencies(needs);
+  try {
+    return await work(deps);
+  } finally {
+    await closeDependencies(deps);
+  }
 }
 
 /** Closes the connections to sources. */

@@ -1,38 +1,32 @@
-/** Switches organisations from one source to another. Identities stay: what both have is not published again. */
+/** What it would do to switch organisations from one source to another. Identities stay: what both have is not published again. */
 
-import type { Pool } from '../../database/pool.ts';
-import { transaction } from '../../database/transaction.ts';
 import { askPage, FeedFault, readServiceDocument } from '../../lib/feed-client/client.ts';
-import { normaliseOrganisatiecode } from '../../lib/feed-client/organisatiecode.ts';
-import { NO_PROGRESS, notePage, readSnapshotPage } from '../../lib/feed-client/page.ts';
-import { isRecord } from '../../lib/json/json-value.ts';
+import { readSnapshotPage } from '../../lib/feed-client/page.ts';
 import { isMassDelete } from '../../raadsfeed/domain/mass-delete.ts';
 import { isResourceType } from '../../raadsfeed/domain/resource.ts';
-import {
-  type AggregatorDependencies,
-  closeDependencies,
-  type DependencyNeeds,
-  openDependencies,
-} from './dependencies.ts';
+import { type AggregatorDependencies, type DependencyNeeds, withDependencies } from './dependencies.ts';
+import { resourceOf } from './feed/judge-record.ts';
 import { partKey } from './resource-key.ts';
 import type { Source } from './source.ts';
 import { readOwnedOrganisations } from './store/organisations.ts';
-import { readStateKeys, takeOverOrganisations } from './store/sources.ts';
+import { readStateKeys } from './store/sources.ts';
 
-interface OrganisationSwitch extends IdentityComparison {
-  readonly organisatiecode: string;
-}
-
-interface SwitchPlan {
-  readonly organisations: readonly OrganisationSwitch[];
-  /** More than a tenth of an organisation would be deleted: that needs an operator's consent. */
+/** What a switch would do to the feed of an organisation, by `<resourceType>/<bronidentificatie>`. */
+interface IdentityComparison {
+  /** How many both have: with the same content only their origin changes. */
+  readonly same: number;
+  /** What the feed has and the new source does not: it would be deleted. */
+  readonly deleted: readonly string[];
+  /** What only the new source has. */
+  readonly added: readonly string[];
+  /** Whether more than a tenth would be deleted: that needs an operator's consent. */
   readonly isMassDelete: boolean;
 }
 
 const PAGE = 1000;
 
 /**
- * What a switch would do, by reading the snapshot of the new source.
+ * What a switch would do to each organisation, by reading the snapshot of the new source.
  * @throws {OutboundError} {FeedFault} {Error} when the new source has none of the organisations
  */
 export async function planSwitch(
@@ -40,87 +34,56 @@ export async function planSwitch(
   from: Source,
   to: string,
   signal: AbortSignal,
-): Promise<SwitchPlan> {
-  const deps = openDependencies(needs);
-  try {
-    const owned = await readOwnedOrganisations(needs.pool, from.id);
-    const codes = owned.map(({ organisatiecode }) => organisatiecode);
-    const offered = await readIdentities(deps, to, new Set(codes), signal);
-    if (offered.size === 0) throw new Error(`${to} names none of ${codes.join(', ')} in its service document`);
-    const organisations: OrganisationSwitch[] = [];
-    for (const [organisatiecode, keys] of offered) {
-      const held = await readStateKeys(needs.pool, organisatiecode);
-      organisations.push({ organisatiecode, ...compareIdentities(held, keys) });
-    }
-    return { organisations, isMassDelete: organisations.some(({ isMassDelete }) => isMassDelete) };
-  } finally {
-    await closeDependencies(deps);
-  }
-}
-
-/** Switches: the organisations of the plan are taken from the new source, which is compared with what the feed has. */
-export async function carryOutSwitch(
-  pool: Pool,
-  { from, to, plan, allowMassDelete }: { from: Source; to: string; plan: SwitchPlan; allowMassDelete: boolean },
-): Promise<void> {
-  const codes = plan.organisations.map(({ organisatiecode }) => organisatiecode);
-  await transaction(pool, (client) => takeOverOrganisations(client, { from: from.id, to, codes, allowMassDelete }));
+): Promise<(IdentityComparison & { readonly organisatiecode: string })[]> {
+  const { pool } = needs;
+  const codes = (await readOwnedOrganisations(pool, from.id)).map(({ organisatiecode }) => organisatiecode);
+  const offered = await withDependencies(needs, (deps) => readIdentities(deps, to, codes, signal));
+  if (offered.size === 0) throw new Error(`${to} names none of ${codes.join(', ')} in its service document`);
+  return await Promise.all(
+    [...offered].map(async ([organisatiecode, keys]) => ({
+      organisatiecode,
+      ...compareIdentities(await readStateKeys(pool, organisatiecode), keys),
+    })),
+  );
 }
 
 async function readIdentities(
-  deps: AggregatorDependencies,
+  { client, maxSnapshotRecords }: AggregatorDependencies,
   to: string,
-  codes: ReadonlySet<string>,
+  codes: readonly string[],
   signal: AbortSignal,
-): Promise<Map<string, Set<string>>> {
-  const answer = await deps.client.getJson({ url: to, signal, redirects: 'same-host' });
+): Promise<ReadonlyMap<string, Set<string>>> {
+  const answer = await client.getJson({ url: to, signal, redirects: 'same-host' });
   const document = readServiceDocument(answer.changed ? answer.json : undefined, answer.url);
-  const found = new Map<string, Set<string>>();
-  for (const { organisatiecode } of document.organisaties) {
-    if (codes.has(organisatiecode)) found.set(organisatiecode, new Set());
-  }
-  let progress = NO_PROGRESS;
-  for (let cursor: string | null = null, feedCursor: string | null = null; found.size > 0; ) {
+  const named = document.organisaties.filter(({ organisatiecode }) => codes.includes(organisatiecode));
+  const found = new Map(named.map(({ organisatiecode }) => [organisatiecode, new Set<string>()]));
+  let position: { readonly cursor: string | null; readonly feedCursor: string | null } = {
+    cursor: null,
+    feedCursor: null,
+  };
+  for (let records = 0; found.size > 0; ) {
+    const { cursor } = position;
     const request = { url: document.snapshotUrl, cursor, limit: PAGE, redirects: 'same-host', signal } as const;
-    const page = await askPage(deps.client, request);
-    const read = readSnapshotPage(page.changed ? page.json : undefined, { cursor, feedCursor }, (code, message) => {
+    const page = await askPage(client, request);
+    const read = readSnapshotPage(page.changed && page.json, position, (code, message) => {
       throw new FeedFault(code, message);
     });
-    for (const { record } of read.records) addIdentity(record, found);
+    for (const { record } of read.records) {
+      const { resourceType } = record;
+      const resource = resourceOf(record);
+      if (resource === undefined || !isResourceType(resourceType)) continue;
+      found.get(resource.organisatiecode)?.add(partKey({ resourceType, ...resource }));
+    }
     if (read.cursor === null) break;
-    progress = notePage(progress, {
-      cursor: read.cursor,
-      numbers: read.records.map(({ sequenceNumber }) => sequenceNumber),
-      isSnapshot: true,
-      maxRecords: deps.maxSnapshotRecords,
-    });
-    ({ cursor, feedCursor } = read);
+    records += read.records.length;
+    if (records > maxSnapshotRecords)
+      throw new FeedFault('snapshot-endless', `more than ${maxSnapshotRecords} records`);
+    position = read;
   }
   return found;
 }
 
-function addIdentity(record: unknown, found: ReadonlyMap<string, Set<string>>): void {
-  if (!isRecord(record) || !isRecord(record.resource) || !isResourceType(record.resourceType)) return;
-  const { organisatiecode, bronidentificatie } = record.resource;
-  if (typeof organisatiecode !== 'string' || typeof bronidentificatie !== 'string') return;
-  const code = normaliseOrganisatiecode(organisatiecode);
-  if (code === undefined) return;
-  found.get(code)?.add(partKey({ resourceType: record.resourceType, bronidentificatie }));
-}
-
-/** What a change of source would do to the feed of an organisation. */
-interface IdentityComparison {
-  /** Keys that both have: with the same content only their origin changes. */
-  readonly same: number;
-  /** Keys that the feed has and the new source does not: they would be deleted. */
-  readonly deleted: readonly string[];
-  /** Keys that only the new source has. */
-  readonly added: readonly string[];
-  /** Whether more than a tenth would be deleted: that needs an operator's consent. */
-  readonly isMassDelete: boolean;
-}
-
-/** Compares the feed with another source of the same organisation, by `<resourceType>/<bronidentificatie>`. */
+/** Compares the feed with another source of the same organisation. */
 export function compareIdentities(held: ReadonlySet<string>, offered: ReadonlySet<string>): IdentityComparison {
   const deleted = [...held].filter((key) => !offered.has(key)).toSorted();
   return {

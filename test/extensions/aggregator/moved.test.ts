@@ -1,6 +1,5 @@
 /** A source that moves to another address: what was redacted there is redacted here, whichever way it moved. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { transaction } from '../../../src/database/transaction.ts';
 import { findSource, setPaused, takeOverOrganisations } from '../../../src/extensions/aggregator/store/sources.ts';
 import { FakeSource } from './fake-source.ts';
 import { aggregator, followedSource, source as old, published } from './followed-source.ts';
@@ -47,14 +46,12 @@ async function expectRedactedOnce(): Promise<void> {
 
 async function switchToMoved(): Promise<void> {
   const from = await findSource(aggregator.pool, old.url);
-  await transaction(aggregator.pool, (client) =>
-    takeOverOrganisations(client, {
-      from: from?.id ?? 0,
-      to: moved.url,
-      codes: [old.organisatiecode],
-      allowMassDelete: false,
-    }),
-  );
+  await takeOverOrganisations(aggregator.pool, {
+    from: from?.id ?? 0,
+    to: moved.url,
+    codes: [old.organisatiecode],
+    allowMassDelete: false,
+  });
 }
 
 it('is found when it was removed, and added at its new address', async () => {

@@ -5,6 +5,7 @@ import { type Db, transaction } from '../../../database/transaction.ts';
 import type { SourceCompleteness } from '../../../raadsfeed/store/state.ts';
 import type { Source } from '../source.ts';
 import { SOURCE_COLUMNS } from './leased-source.ts';
+import { saveOfferedOrganisations } from './organisations.ts';
 
 export interface NewSource {
   readonly adres: string;
@@ -15,87 +16,55 @@ export interface NewSource {
   readonly vanaf?: string | undefined;
 }
 
-/** An organisation that the source is to be bound to has another one already. */
-class OrganisationTakenError extends Error {
-  override readonly name = 'OrganisationTakenError';
-  constructor(organisatiecode: string, adres: string) {
-    super(`${organisatiecode} has a source already: ${adres}`);
-  }
-}
-
 /**
  * Adds a source; one of a supplier is bound to its organisation at once.
  * @returns false when the address is known already
- * @throws {OrganisationTakenError}
+ * @throws {Error} for operators, when its organisation has another source already
  */
 export async function addSource(pool: Pool, source: NewSource): Promise<boolean> {
+  const { adres, soort, organisatiecodes, naam = null, portaal = null, vanaf = null } = source;
   return await transaction(pool, async (client) => {
     const { rows } = await client.query<{ id: number }>(
       `insert into aggregator.bron (adres, soort, organisatiecodes, naam, portaal, vanaf)
        values ($1::text, $2::text, $3::text[], $4::text, $5::text, $6::date)
            on conflict (adres) do nothing
     returning id`,
-      [
-        source.adres,
-        source.soort,
-        source.organisatiecodes,
-        source.naam ?? null,
-        source.portaal ?? null,
-        source.vanaf ?? null,
-      ],
+      [adres, soort, organisatiecodes, naam, portaal, vanaf],
     );
     const [added] = rows;
     if (added === undefined) return false;
-    if (source.soort === 'leveranciers-api') await bind(client, added.id, source);
+    const [organisatiecode] = organisatiecodes;
+    if (soort === 'feed' || organisatiecode === undefined) return true;
+    const { added: bound, elsewhere } = await saveOfferedOrganisations(client, added.id, [
+      { organisatiecode, naam: naam ?? organisatiecode, laatstBijgewerkt: null },
+    ]);
+    const other = elsewhere[0]?.adres ?? 'this feed itself';
+    if (bound.length === 0) throw new Error(`${organisatiecode} has a source already: ${other}`);
     return true;
   });
 }
 
-async function bind(db: Db, id: number, { organisatiecodes, naam }: NewSource): Promise<void> {
-  for (const organisatiecode of organisatiecodes) {
-    const { rowCount } = await db.query(
-      `insert into aggregator.bron_organisatie (organisatiecode, bron_id, naam)
-       select $1::text, $2::integer, $3::text
-        where not exists (select from raadsfeed.organisatie where organisatiecode = $1::text and herkomst_soort = 'eigen')
-           on conflict (organisatiecode) do nothing`,
-      [organisatiecode, id, naam ?? organisatiecode],
-    );
-    if (rowCount === 1) continue;
-    const { rows } = await db.query<{ adres: string }>(
-      `select b.adres from aggregator.bron_organisatie o join aggregator.bron b on b.id = o.bron_id
-        where o.organisatiecode = $1::text`,
-      [organisatiecode],
-    );
-    throw new OrganisationTakenError(organisatiecode, rows[0]?.adres ?? 'this feed itself');
-  }
-}
-
 /** The source with this address. */
 export async function findSource(db: Db, adres: string): Promise<Source | undefined> {
-  const { rows } = await db.query<Source>(`select ${SOURCE_COLUMNS} from aggregator.bron where adres = $1::text`, [
-    adres,
-  ]);
-  return rows[0];
+  const text = `select ${SOURCE_COLUMNS} from aggregator.bron where adres = $1::text`;
+  return (await db.query<Source>(text, [adres])).rows[0];
 }
 
 /** Pauses a source, or lets it go on at once. */
-export async function setPaused(db: Db, id: number, paused: boolean): Promise<void> {
-  await db.query(
-    `update aggregator.bron
-        set toestand = $2::text, volgende = now(), lease_number = lease_number + 1, lease_holder = null, lease_until = null
-      where id = $1::integer`,
-    [id, paused ? 'gepauzeerd' : 'actief'],
-  );
+export async function setPaused(pool: Pool, id: number, paused: boolean): Promise<void> {
+  await transaction(pool, async (client) => {
+    await revokeLeases(client, [id]);
+    await client.query('update aggregator.bron set toestand = $2::text, volgende = now() where id = $1::integer', [
+      id,
+      paused ? 'gepauzeerd' : 'actief',
+    ]);
+  });
 }
 
 /** Removes a source. What was published from it stays in the feed, and its organisations may be taken from another. */
 export async function removeSource(pool: Pool, id: number): Promise<void> {
   await transaction(pool, async (client) => {
-    // First the row that workers lock: a transaction that publishes comes before or after this one.
-    await client.query(
-      'update aggregator.bron set lease_number = lease_number + 1, lease_holder = null, lease_until = null where id = $1::integer',
-      [id],
-    );
+    await revokeLeases(client, [id]);
     await client.query('delete from aggregator.bron_organisatie where bron_id = $1::integer', [id]);
     await client.query('delete from aggregator.bron where id = $1::integer', [id]);
   });
@@ -120,10 +89,10 @@ export async function readStateKeys(db: Db, organisatiecode: string): Promise<Se
 
 /**
  * Gives organisations of one source to another, which starts with a comparison of its snapshot; a source without organisations is
- * removed. Both lose their leases. The caller owns the transaction.
+ * removed. Both lose their leases.
  */
 export async function takeOverOrganisations(
-  db: Db,
+  pool: Pool,
   {
     from,
     to,
@@ -131,31 +100,37 @@ export async function takeOverOrganisations(
     allowMassDelete,
   }: { from: number; to: string; codes: readonly string[]; allowMassDelete: boolean },
 ): Promise<void> {
-  const { rows } = await db.query<{ id: number }>(
-    `insert into aggregator.bron as b (adres, soort, allow_mass_delete, vergelijken)
-     values ($1::text, 'feed', $2::boolean, true)
-         on conflict (adres) do update
-        set allow_mass_delete = b.allow_mass_delete or excluded.allow_mass_delete, compare_again_at = now(), volgende = now(),
-            lease_number = b.lease_number + 1, lease_holder = null, lease_until = null,
-            organisatiecodes = case when b.organisatiecodes = '{}' then '{}' else b.organisatiecodes || $3::text[] end
-  returning id`,
-    [to, allowMassDelete, codes],
-  );
-  const id = rows[0]?.id;
+  await transaction(pool, async (client) => {
+    const { rows } = await client.query<{ id: number }>(
+      `insert into aggregator.bron as b (adres, soort, allow_mass_delete, vergelijken)
+       values ($1::text, 'feed', $2::boolean, true)
+           on conflict (adres) do update
+          set allow_mass_delete = b.allow_mass_delete or excluded.allow_mass_delete, compare_again_at = now(), volgende = now(),
+              organisatiecodes = case when b.organisatiecodes = '{}' then '{}' else b.organisatiecodes || $3::text[] end
+    returning id`,
+      [to, allowMassDelete, codes],
+    );
+    const id = rows[0]?.id;
+    await revokeLeases(client, [id, from]);
+    // Until the new source's own document names them: nothing of them is published before.
+    await client.query(
+      `update aggregator.bron_organisatie set bron_id = $1::integer, aanwezig = false, source_updated_at = null, achtergehouden = 0
+        where bron_id = $2::integer and organisatiecode = any ($3::text[])`,
+      [id, from, codes],
+    );
+    await client.query(
+      `delete from aggregator.bron where id = $1::integer
+          and not exists (select from aggregator.bron_organisatie where bron_id = $1::integer)`,
+      [from],
+    );
+  });
+}
+
+/** A transaction that publishes comes before or after this one: it locks the same row. */
+async function revokeLeases(db: Db, ids: readonly (number | undefined)[]): Promise<void> {
   await db.query(
-    `update aggregator.bron set lease_number = lease_number + 1, lease_holder = null, lease_until = null where id = $1::integer`,
-    [from],
-  );
-  // Until the new source's own document names them: nothing of them is published before.
-  await db.query(
-    `update aggregator.bron_organisatie set bron_id = $1::integer, aanwezig = false, source_updated_at = null, achtergehouden = 0
-      where bron_id = $2::integer and organisatiecode = any ($3::text[])`,
-    [id, from, codes],
-  );
-  await db.query(
-    `delete from aggregator.bron where id = $1::integer
-        and not exists (select from aggregator.bron_organisatie where bron_id = $1::integer)`,
-    [from],
+    `update aggregator.bron set lease_number = lease_number + 1, lease_holder = null, lease_until = null where id = any ($1::integer[])`,
+    [ids],
   );
 }
 

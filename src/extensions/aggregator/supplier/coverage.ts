@@ -25,11 +25,11 @@ export interface Coverage {
 }
 
 /**
- * Compares what the supplier shows with what the feed holds, by month. A document counts once, in the month of its first item.
- * @param known the items that were given to the readings: unchanged ones are not in the reading itself
+ * Compares what the supplier showed in a reading with what the feed holds, by month. A document counts once, in the month of its first item.
+ * @param known the items that were given to the reading: unchanged ones are not in the reading itself
  */
 export function measureCoverage(
-  readings: readonly WindowReading[],
+  { items, unchanged, unread }: Pick<WindowReading, 'items' | 'unchanged' | 'unread'>,
   known: readonly KnownItem[],
   holds: (key: string) => boolean,
 ): Coverage {
@@ -39,8 +39,9 @@ export function measureCoverage(
     months.set(month, found);
     return found;
   };
+  const shown: readonly KnownItem[] = [...items, ...known.filter(({ key }) => unchanged.includes(key))];
   const counted = new Set<string>();
-  for (const { day, parts } of shownItems(readings, known)) {
+  for (const { day, parts } of shown.toSorted((a, b) => a.day.localeCompare(b.day))) {
     for (const key of parts.map(partKey)) {
       if (counted.has(key)) continue;
       counted.add(key);
@@ -49,35 +50,29 @@ export function measureCoverage(
       else month.missing.push(key);
     }
   }
-  for (const { month, count } of readings.flatMap(({ unread }) => unread)) monthOf(month).unnamed += count;
-  const counts = [...months]
-    .map(([month, count]) => ({ month, shown: count.held + count.missing.length + count.unnamed, ...count }))
-    .toSorted((a, b) => a.month.localeCompare(b.month));
-  const shown = counts.reduce((sum, month) => sum + month.shown, 0);
-  const held = counts.reduce((sum, month) => sum + month.held, 0);
-  const percentage = shown === 0 ? 100 : Math.floor((held / shown) * 1000) / 10;
-  return { months: counts, shown, held, percentage };
-}
-
-function shownItems(readings: readonly WindowReading[], known: readonly KnownItem[]): readonly KnownItem[] {
-  const unchanged = new Set(readings.flatMap((reading) => reading.unchanged));
-  return [...readings.flatMap(({ items }) => items), ...known.filter(({ key }) => unchanged.has(key))].toSorted(
-    (a, b) => a.day.localeCompare(b.day),
+  for (const { month, count } of unread) monthOf(month).unnamed += count;
+  return totalCoverage(
+    [...months]
+      .map(([month, count]) => ({ month, shown: count.held + count.missing.length + count.unnamed, ...count }))
+      .toSorted((a, b) => a.month.localeCompare(b.month)),
   );
 }
 
-/**
- * Compares what the supplier showed in these readings with what the feed holds now.
- * @param known the items that were handed to the readings
- */
-export async function measureReadings(
+/** The months together. */
+export function totalCoverage(months: readonly MonthCoverage[]): Coverage {
+  const shown = months.reduce((sum, month) => sum + month.shown, 0);
+  const held = months.reduce((sum, month) => sum + month.held, 0);
+  return { months, shown, held, percentage: shown === 0 ? 100 : Math.floor((held / shown) * 1000) / 10 };
+}
+
+/** Compares what the supplier showed in a reading with what the feed holds now; see `measureCoverage`. */
+export async function measureReading(
   db: Db,
   organisatiecode: string,
-  readings: readonly WindowReading[],
+  reading: WindowReading,
   known: readonly KnownItem[],
 ): Promise<Coverage> {
-  const items = [...readings.flatMap((reading) => reading.items), ...known];
-  const keys = new Set(items.flatMap(({ parts }) => parts.map(partKey)));
+  const keys = new Set([...reading.items, ...known].flatMap(({ parts }) => parts.map(partKey)));
   const held = await readHeldKeys(db, organisatiecode, [...keys]);
-  return measureCoverage(readings, known, (key) => held.has(key));
+  return measureCoverage(reading, known, (key) => held.has(key));
 }

@@ -2,7 +2,7 @@ import { transaction } from '../../../database/transaction.ts';
 import type { SupplierDependencies } from '../dependencies.ts';
 import { type Lease, parseSourceAddress, type Source } from '../source.ts';
 import { saveWindowIssues } from '../store/issues.ts';
-import { rereadLease, updateSource } from '../store/leased-source.ts';
+import { updateSource } from '../store/leased-source.ts';
 import { saveOrigin, updateLastModified } from '../store/organisations.ts';
 import { readItemsIn } from '../store/source-items.ts';
 import {
@@ -15,9 +15,9 @@ import {
   saveWindow,
   untilNextWindow,
 } from '../store/windows.ts';
-import { type Coverage, measureReadings } from './coverage.ts';
+import { type Coverage, measureReading } from './coverage.ts';
 import { publishReading } from './publish-window.ts';
-import type { AdapterSource, KnownItem, SourceAdapter, SourceIssue, WindowReading } from './source-adapter.ts';
+import type { AdapterSource, SourceAdapter, SourceIssue } from './source-adapter.ts';
 import { roundWindows } from './windows.ts';
 
 /** The result of reading one window. */
@@ -63,12 +63,13 @@ export async function readOneWindow(
   // The service document shows the origin of the organisation before anything of it is published.
   await saveOrigin(pool, [{ organisatiecode, naam }], { soort: 'leveranciers-api' });
   const begun = clock.now();
-  const { reading, known } = await fetchWindow(lease, of, window, deps, signal);
+  const known = await readItemsIn(pool, id, window);
+  const reading = await of.adapter.readWindow({ source: of.source, window, depth: window.depth, known, signal });
   const deletedBefore = await readRound(pool, lease, deps.fullAgainMs);
   const done = await publishReading(lease, reading, { organisatiecode, deletedBefore, allowMassDelete }, deps);
   const issues = [...reading.issues, ...done.issues, ...withheldIssues(lease.source.adres, done.withheld)];
   const complete = reading.complete && done.issues.length === 0 && done.withheld === 0;
-  const coverage = await measureReadings(pool, organisatiecode, [reading], known);
+  const coverage = await measureReading(pool, organisatiecode, reading, known);
   const current = roundWindows(of.from, clock.now()).current.map(({ from }) => from);
   const read = reading.documents.length + reading.items.reduce((sum, { records }) => sum + records.length, 0);
   await transaction(pool, async (client) => {
@@ -89,20 +90,6 @@ export async function readOneWindow(
   }
   const { published, deleted, withheld } = done;
   return { complete, read, published, deleted, withheld, issues, coverage };
-}
-
-/** Reads one window, and nothing more. @throws {LeaseLostError} when the source was taken over meanwhile */
-async function fetchWindow(
-  lease: Lease,
-  of: SupplierSource,
-  { from, to, depth }: DueWindow,
-  { pool }: Pick<SupplierDependencies, 'pool'>,
-  signal: AbortSignal,
-): Promise<{ reading: WindowReading; known: readonly KnownItem[] }> {
-  const known = await readItemsIn(pool, lease.source.id, { from, to });
-  const reading = await of.adapter.readWindow({ source: of.source, window: { from, to }, depth, known, signal });
-  await rereadLease(pool, lease);
-  return { reading, known };
 }
 
 function withheldIssues(source: string, withheld: number): SourceIssue[] {

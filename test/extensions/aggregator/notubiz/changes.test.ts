@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { measureCoverage } from '../../../../src/extensions/aggregator/supplier/coverage.ts';
+import { measureCoverage, totalCoverage } from '../../../../src/extensions/aggregator/supplier/coverage.ts';
 import { compareIdentities } from '../../../../src/extensions/aggregator/switch-source.ts';
 import { agendaItemOf, documentOf, meetingOf, registerItemOf } from './supplier/answers.ts';
 import { feed, freshSupplier, supplier } from './supplier/fresh-supplier.ts';
@@ -24,7 +24,9 @@ describe('coverage', () => {
       .addMeeting(meetingOf(30, { start: '2025-05-10 19:30:00' }));
     const readings = [(await feed.round()).reading, (await feed.round({ window: NEXT_QUARTER })).reading];
     feed.resources.delete('Informatieobject/document-3');
-    const coverage = measureCoverage(readings, [], (key) => feed.resources.has(key));
+    const coverage = totalCoverage(
+      readings.flatMap((reading) => [...measureCoverage(reading, [], (key) => feed.resources.has(key)).months]),
+    );
     expect(coverage).toEqual({
       months: [
         { month: '2025-01', shown: 3, held: 3, missing: [], unnamed: 0 },
@@ -43,13 +45,13 @@ describe('coverage', () => {
     supplier.organisation.addMeeting(meetingOf(21, { documents: [documentOf(2)], agenda_items: [agendaItemOf(201)] }));
     supplier.rule = ({ path }) => (path === '/events/meetings/21' ? { status: 500 } : undefined);
     const { reading } = await feed.round({ depth: 'quick' });
-    const coverage = measureCoverage([reading], [...feed.items.values()], (key) => feed.resources.has(key));
+    const coverage = measureCoverage(reading, [...feed.items.values()], (key) => feed.resources.has(key));
     expect(coverage.months).toEqual([{ month: '2025-01', shown: 5, held: 2, missing: [], unnamed: 3 }]);
     expect(coverage.percentage).toBe(40);
   });
 
   it('is complete where there is nothing', () => {
-    expect(measureCoverage([], [], () => false)).toEqual({ months: [], shown: 0, held: 0, percentage: 100 });
+    expect(totalCoverage([])).toEqual({ months: [], shown: 0, held: 0, percentage: 100 });
   });
 });
 

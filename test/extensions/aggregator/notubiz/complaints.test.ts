@@ -41,7 +41,7 @@ describe('the five complaints about harvesters', () => {
     expect(reading.complete).toBe(true);
     const documents = feed.keys().filter((key) => key.startsWith('Informatieobject/'));
     expect(documents).toEqual([1, 2, 3, 4, 5, 6, 7, 8].map((id) => `Informatieobject/document-${id}`));
-    expect(measureCoverage([reading], [], (key) => feed.resources.has(key)).percentage).toBe(100);
+    expect(measureCoverage(reading, [], (key) => feed.resources.has(key)).percentage).toBe(100);
   });
 
   it('1: says so, and measures it, when a part of the documents could not be read', async () => {
@@ -50,7 +50,7 @@ describe('the five complaints about harvesters', () => {
     const { reading } = await feed.round();
     expect(reading.complete).toBe(false);
     expect(reading.issues.map(({ what, where }) => `${what} ${where}`)).toEqual(['call-failed /events/assemblies/10']);
-    const coverage = measureCoverage([reading], [], (key) => feed.resources.has(key));
+    const coverage = measureCoverage(reading, [], (key) => feed.resources.has(key));
     // The assembly, its child and the four documents that it announced are missing, by number.
     expect(coverage.months).toMatchObject([{ month: '2025-01', unnamed: 2 + 4 }]);
     expect(coverage.percentage).toBeLessThan(100);

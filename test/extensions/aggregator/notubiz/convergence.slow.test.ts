@@ -37,8 +37,9 @@ it.each([1, 2, 3, 4])('converges to what is public, through failures and changes
     const rounds = await readYear(feed);
     expect(feed.keys()).toEqual(publicResources(organisation));
     expect(rounds.flatMap(({ reading }) => reading.issues)).toEqual([]);
-    const readings = rounds.map(({ reading }) => reading);
-    expect(measureCoverage(readings, [], (key) => feed.resources.has(key)).percentage).toBe(100);
+    for (const { reading } of rounds) {
+      expect(measureCoverage(reading, [], (key) => feed.resources.has(key)).percentage).toBe(100);
+    }
 
     change(organisation, seed);
     supplier.rule = failing(seed + 100, 0.15);

@@ -1,0 +1,217 @@
+/** The commands on a source that was added before. */
+import { Command, InvalidArgumentError } from 'commander';
+import { table } from '../../cli/output.ts';
+import { type CommandContext, CommandError, runCommand, UsageError } from '../../cli/run-command.ts';
+import type { Pool } from '../../database/pool.ts';
+import type { Terminal } from '../../seams/terminal.ts';
+import { parseSourceAddress, type Source, type SourceAddress } from './source.ts';
+import type { Period } from './supplier/windows.ts';
+
+const FEED_EXAMPLE = 'https://raad.voorbeeldstad.example/ori/v1';
+const YEAR_EXAMPLE = 'notubiz:281 --from 2024-01-01 --to 2024-12-31';
+
+interface MassDeleteOptions {
+  readonly allowMassDelete?: boolean;
+  readonly json?: boolean;
+}
+
+/** `koppelvlak bron pause`, `resume`, `remove`, `sync`, `check`, `issues` and `switch`. */
+export function sourceCommands(terminal: Terminal): Command[] {
+  /** @param example of its arguments */
+  const command = <O extends { readonly json?: boolean }>(
+    name: string,
+    description: string,
+    example: string,
+    action: (context: CommandContext, source: Source, options: O) => Promise<void>,
+  ): Command =>
+    new Command(name)
+      .description(description)
+      .argument('<source>', 'address under which the source was added')
+      .option('--json', 'one machine-readable result')
+      .addHelpText('after', `\nExample:\n  $ koppelvlak bron ${name} ${example}`)
+      .action((text: string, options: O) =>
+        runCommand(terminal, options, async (context) => {
+          await action(context, await requireSource(context.database.pool, text), options);
+        }),
+      );
+  const withDays = (command: Command): Command =>
+    command
+      .option('--from <date>', "first day to read from a supplier's API", parseDay)
+      .option('--to <date>', "last day to read from a supplier's API", parseDay);
+  return [
+    command('pause', 'stop reading a source; what was published stays', FEED_EXAMPLE, (context, source) =>
+      pause(context, source, true),
+    ),
+    command(
+      'resume',
+      'read a paused source again; one that waits after a failure is read at once',
+      FEED_EXAMPLE,
+      (context, source) => pause(context, source, false),
+    ),
+    command('remove', 'forget a source; what was published from it stays in the feed', FEED_EXAMPLE, remove),
+    withDays(
+      command('sync', 'read a source now, publish what changed and report what was done', YEAR_EXAMPLE, sync),
+    ).option('--allow-mass-delete', 'delete even when more than a tenth of an organisation is gone'),
+    withDays(
+      command(
+        'check',
+        'count per month what the supplier shows and what the feed holds, and name what is missing',
+        YEAR_EXAMPLE,
+        check,
+      ),
+    ),
+    command('issues', 'what is wrong with a source: what, where, since when and how often', 'notubiz:281', showIssues),
+    switchCommand(terminal),
+  ];
+}
+
+export function isDay(text: string): boolean {
+  return /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text));
+}
+
+function parseDay(text: string): string {
+  if (!isDay(text)) throw new InvalidArgumentError('A day is YYYY-MM-DD.');
+  return text;
+}
+
+async function pause({ database, output }: CommandContext, { id, adres }: Source, paused: boolean): Promise<void> {
+  const { setPaused } = await import('./store/sources.ts');
+  await setPaused(database.pool, id, paused);
+  output.result({ adres, paused }, () => output.line(`${paused ? 'Paused' : 'Resumed'}: ${adres}`));
+}
+
+async function remove({ database, output }: CommandContext, { id, adres }: Source): Promise<void> {
+  const { removeSource } = await import('./store/sources.ts');
+  await removeSource(database.pool, id);
+  output.result({ adres, removed: true }, () => output.line(`Removed: ${adres}`));
+}
+
+async function sync(context: CommandContext, source: Source, options: MassDeleteOptions & Period): Promise<void> {
+  const { database, output, interrupted } = context;
+  const { syncSource } = await import('./sync-source.ts');
+  const outcome = await syncSource({ ...context, pool: database.pool }, source.id, {
+    ...options,
+    allowMassDelete: options.allowMassDelete === true,
+    signal: interrupted,
+    progress: (line) => output.progress(line),
+  });
+  const { complete, read, published, deleted, withheld, refused, issues } = outcome;
+  output.result(outcome, () => {
+    output.line(
+      `${read} read, ${published} recorded, ${deleted} deleted, ${withheld} deletes withheld, ${refused} refused, ` +
+        `${issues} issues: ${complete ? 'complete' : 'not complete'}.`,
+    );
+  });
+  if (!complete)
+    throw new CommandError(outcome.reason ?? 'the source was not read completely; see koppelvlak bron issues');
+}
+
+async function check(
+  context: CommandContext,
+  source: Source,
+  options: Period & { readonly json?: boolean },
+): Promise<void> {
+  const { database, output, interrupted } = context;
+  const { checkCoverage } = await import('./check-coverage.ts');
+  if (source.soort === 'feed') {
+    throw new UsageError('a feed is followed record by record; use bron sync to compare it');
+  }
+  const coverage = await checkCoverage({ ...context, pool: database.pool }, source, {
+    ...options,
+    signal: interrupted,
+    progress: (line) => output.progress(line),
+  });
+  const { months, percentage, shown, complete } = coverage;
+  output.result(coverage, () => {
+    const rows = months.map((month) =>
+      [month.month, month.shown, month.held, month.shown - month.held, month.unnamed].map(String),
+    );
+    output.line(table(['month', 'shown', 'held', 'missing', 'of which unnamed'], rows));
+    for (const { missing } of months) for (const key of missing) output.line(`missing: ${key}`);
+    output.line(`${percentage} % of ${shown}${complete ? '' : '; not everything could be read'}`);
+  });
+  if (!complete) throw new CommandError('not everything could be read; see koppelvlak bron issues after a bron sync');
+  if (percentage < 100) throw new CommandError(`${percentage} % is covered`);
+}
+
+async function showIssues({ database, output }: CommandContext, source: Source): Promise<void> {
+  const { readIssues } = await import('./store/issues.ts');
+  const issues = await readIssues(database.pool, source.id);
+  output.result(issues, () => {
+    if (issues.length === 0) output.line('No issues.');
+    else {
+      const rows = issues.map(({ what, where, detail, times, since, lastSeen, blocking }) => [
+        ...[what, where, String(times), since, lastSeen],
+        ...[blocking ? 'yes' : '', detail],
+      ]);
+      output.line(table(['what', 'where', 'times', 'since', 'last', 'keeps it incomplete', 'detail'], rows));
+    }
+  });
+}
+
+/** How many resources are named. */
+const SHOWN = 20;
+
+function switchCommand(terminal: Terminal): Command {
+  return new Command('switch')
+    .description(
+      "take a source's organisations from a feed of their own instead; what both have is not published again",
+    )
+    .argument('<source>', 'address of the source that is followed now')
+    .argument('<feed>', 'address of the service document of the feed')
+    .option('--dry-run', 'only show what would be deleted and added')
+    .option('--allow-mass-delete', 'switch even when more than a tenth of an organisation would be deleted')
+    .option('--json', 'one machine-readable result')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ koppelvlak bron switch notubiz:281 https://raad.voorbeeldstad.example/ori/v1 --dry-run',
+    )
+    .action((text: string, feed: string, options: MassDeleteOptions & { readonly dryRun?: boolean }) =>
+      runCommand(terminal, options, async (context) => {
+        const { database, output, interrupted } = context;
+        const { planSwitch } = await import('./switch-source.ts');
+        const { takeOverOrganisations } = await import('./store/sources.ts');
+        const to = readSourceAddress(feed);
+        if (to.kind !== 'feed') throw new UsageError('only a feed can replace another source');
+        const from = await requireSource(database.pool, text);
+        if (from.adres === to.adres) throw new UsageError('that is the same source');
+        const allowMassDelete = options.allowMassDelete === true;
+        const organisations = await planSwitch({ ...context, pool: database.pool }, from, to.adres, interrupted);
+        const isMassDelete = organisations.some((one) => one.isMassDelete);
+        const refused = isMassDelete && !allowMassDelete;
+        const switched = !refused && options.dryRun !== true;
+        if (switched) {
+          const codes = organisations.map(({ organisatiecode }) => organisatiecode);
+          await takeOverOrganisations(database.pool, { from: from.id, to: to.adres, codes, allowMassDelete });
+        }
+        output.result({ organisations, isMassDelete, switched }, () => {
+          for (const { organisatiecode, same, deleted, added } of organisations) {
+            output.line(`${organisatiecode}: ${same} the same, ${deleted.length} to delete, ${added.length} to add`);
+            for (const key of deleted.slice(0, SHOWN)) output.line(`  - ${key}`);
+            for (const key of added.slice(0, SHOWN)) output.line(`  + ${key}`);
+          }
+          if (switched) output.line(`Switched to ${to.adres}.`);
+        });
+        if (refused)
+          throw new CommandError('more than a tenth would be deleted; use --allow-mass-delete to switch anyway');
+      }),
+    );
+}
+
+/** The address of a source, as an argument of a command. @throws {UsageError} */
+export function readSourceAddress(text: string): SourceAddress {
+  const address = parseSourceAddress(text);
+  if (address === undefined) {
+    throw new UsageError(`${text} is no source: give the address of a service document, or notubiz:<organisation id>`);
+  }
+  return address;
+}
+
+/** The source that a command names. @throws {UsageError} {CommandError} */
+async function requireSource(pool: Pool, text: string): Promise<Source> {
+  const { findSource } = await import('./store/sources.ts');
+  const { adres } = readSourceAddress(text);
+  const source = await findSource(pool, adres);
+  if (source === undefined) throw new CommandError(`${adres} is not among the sources; see koppelvlak bron list`);
+  return source;
+}
