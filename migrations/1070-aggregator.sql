@@ -124,7 +124,6 @@ create table aggregator.windows (
   tot date not null,
   gelezen timestamptz,
   volledig boolean,
-  fully_read_at timestamptz,
   next_quick_at timestamptz not null default now(),
   next_full_at timestamptz not null default now(),
   achtergehouden integer not null default 0,

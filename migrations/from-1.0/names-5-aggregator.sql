@@ -22,7 +22,7 @@ alter table aggregator.gezien rename to seen;
 alter table aggregator.geweigerd rename to refused;
 alter table aggregator.dekking rename to coverage;
 alter table aggregator.venster rename to windows;
-alter table aggregator.windows rename column volledig_gelezen to fully_read_at;
+alter table aggregator.windows drop column volledig_gelezen;
 alter table aggregator.windows rename column volgende_snel to next_quick_at;
 alter table aggregator.windows rename column volgende_volledig to next_full_at;
 alter table aggregator.plaats rename to places;

@@ -36,6 +36,8 @@ const NOTED = {
   caughtUpAt: ['bijgewerkt', 'timestamptz'],
 } as const;
 
+const COLUMNS = new Map<string, readonly [column: string, type: string]>(Object.entries({ ...CHANGEABLE, ...NOTED }));
+
 /** Counters of a source. */
 const COUNTERS = {
   read: 'gelezen',
@@ -76,19 +78,19 @@ export async function updateSource(
     values.push(type === 'jsonb' && value !== null ? JSON.stringify(value) : value);
     return `$${values.length}::${type}`;
   };
-  const entries = Object.entries({ ...CHANGEABLE, ...NOTED }).flatMap(([member, [column, type]]) => {
-    const value: unknown = Object.entries(changes).find(([name]) => name === member)?.[1];
-    if (value === undefined) return [];
+  const sets = ['lease_number = lease_number'];
+  for (const [member, value] of Object.entries(changes)) {
+    const [column, type] = COLUMNS.get(member) ?? [];
+    if (column === undefined || type === undefined || value === undefined) continue;
     const given = parameter(value, type);
-    return [`${column} = ${member === 'caughtUpAt' ? `greatest(${column}, ${given})` : given}`];
-  });
-  const counted = Object.entries(COUNTERS).flatMap(([name, column]) => {
+    sets.push(`${column} = ${member === 'caughtUpAt' ? `greatest(${column}, ${given})` : given}`);
+  }
+  for (const [name, column] of Object.entries(COUNTERS)) {
     const more = Object.entries(counts).find(([counter]) => counter === name)?.[1] ?? 0;
-    return more === 0 ? [] : [`${column} = ${column} + ${parameter(more, 'bigint')}`];
-  });
-  const sets = [...entries, ...counted];
+    if (more !== 0) sets.push(`${column} = ${column} + ${parameter(more, 'bigint')}`);
+  }
   const { rowCount } = await db.query(
-    `update aggregator.bron set ${sets.length === 0 ? 'lease_number = lease_number' : sets.join(', ')}
+    `update aggregator.bron set ${sets.join(', ')}
       where id = $1::integer and lease_number = $2::bigint`,
     values,
   );

@@ -44,18 +44,6 @@ export async function nextWindow(
   return rows[0];
 }
 
-/** Milliseconds until a window is due. */
-export async function untilNextWindow(db: Db, sourceId: number, currentFrom: readonly string[]): Promise<number> {
-  const { rows } = await db.query<{ ms: number | null }>({
-    name: 'aggregator-until-window',
-    text: `select extract(epoch from min(case when van = any ($2::date[]) then least(next_quick_at, next_full_at)
-                                              else next_full_at end) - now())::double precision * 1000 as ms
-             from aggregator.windows where bron_id = $1::integer`,
-    values: [sourceId, currentFrom],
-  });
-  return Math.max(0, rows[0]?.ms ?? 0);
-}
-
 interface WindowResult extends DueWindow {
   readonly complete: boolean;
   readonly withheld: number;
@@ -69,7 +57,6 @@ export async function saveWindow(db: Db, sourceId: number, result: WindowResult,
     name: 'aggregator-save-window',
     text: `update aggregator.windows
               set gelezen = $3::timestamptz, volledig = $4::boolean, achtergehouden = $5::integer,
-                  fully_read_at = case when $4::boolean then $3::timestamptz else fully_read_at end,
                   next_quick_at = now() + make_interval(secs => $6::double precision / 1000),
                   next_full_at = case when $7::boolean then now() + make_interval(secs => $8::double precision / 1000)
                                            else next_full_at end

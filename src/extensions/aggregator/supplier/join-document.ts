@@ -22,61 +22,58 @@ export interface DocumentContext {
  * was read last.
  */
 export function joinDocument({ read, current, parts, meetingOf }: DocumentContext): SourceData | undefined {
-  const found = read === undefined ? current : newest(read.data, current);
-  if (found === undefined) return undefined;
+  const used = read !== undefined && isOlder(read.data, current) ? undefined : read;
+  const base = used === undefined ? current : describe(used, current, parts);
+  if (base === undefined) return undefined;
   const agendapunten = new Set(
     parts.flatMap((part) => part.agendapunten ?? []).filter((id) => meetingOf(id) !== undefined),
   );
   const vergaderingen = new Set(parts.flatMap((part) => part.vergaderingen ?? []));
   for (const id of agendapunten) vergaderingen.add(meetingOf(id) ?? '');
-  const base = withDate(found, { read, current, parts });
-  const ofItems = parts.map((part) => part.wooinformatiecategorie).filter((category) => category !== undefined);
-  return {
-    ...base,
-    wooinformatiecategorie:
-      read === undefined
-        ? base.wooinformatiecategorie
-        : (read.wooinformatiecategorie ?? ofItems.toSorted()[0] ?? DEFAULT_WOO_CATEGORY),
-    vergaderingen: references(vergaderingen),
-    agendapunten: references(agendapunten),
-  };
+  return { ...base, vergaderingen: references(vergaderingen), agendapunten: references(agendapunten) };
+}
+
+/** Of the same file, an older description does not replace a newer one. */
+function isOlder({ bestandsurl, gewijzigdop: modified }: SourceData, current: SourceData | undefined): boolean {
+  if (current === undefined || current.bestandsurl !== bestandsurl) return false;
+  const { gewijzigdop: known } = current;
+  return typeof modified === 'string' && typeof known === 'string' && modified < known;
 }
 
 /**
- * With the day of submission: its own, else that of its register item, else of the earliest meeting that it belongs to, else that of its last
- * change. Never the day of the reading.
+ * The document as it was read, completed with what follows from its items and with what a shorter description of the same file leaves out.
+ * Its day of submission is its own, else that of its register item, else of the earliest meeting that it belongs to, else that of its last
+ * change; never the day of the reading.
  */
-function withDate(
-  found: SourceData,
-  { read, current, parts }: Pick<DocumentContext, 'read' | 'current' | 'parts'>,
-): SourceData {
-  // The description that was read is older than the known one, which stays.
-  if (read === undefined || found === current) return found;
-  const earliest = (days: readonly (string | undefined)[]): string | undefined =>
-    days.filter((day) => day !== undefined).toSorted()[0];
+function describe(read: DocumentRead, current: SourceData | undefined, parts: readonly Part[]): SourceData {
+  const first = (texts: readonly (string | undefined)[]): string | undefined =>
+    texts.filter((text) => text !== undefined).toSorted()[0];
+  const known = current?.bestandsurl === read.data.bestandsurl ? (current ?? {}) : {};
+  const completed = Object.entries(known).filter(
+    ([member]) => OPTIONAL_MEMBERS.includes(member) && !(member in read.data),
+  );
+  // An address that differs only by the way it was found is no change.
+  const isSame = read.data.bestandsurl === undefined && read.data.gewijzigdop === current?.gewijzigdop;
+  const page = isSame && current?.webpaginalink !== undefined ? { webpaginalink: current.webpaginalink } : {};
   const day =
     read.date ??
-    earliest(parts.map(({ registerdag }) => registerdag)) ??
-    earliest(parts.map(({ vergaderdag }) => vergaderdag)) ??
+    first(parts.map(({ registerdag }) => registerdag)) ??
+    first(parts.map(({ vergaderdag }) => vergaderdag)) ??
     read.modifiedDay;
-  return { ...found, datumingediend: day ?? current?.datumingediend ?? NO_DAY };
+  return {
+    ...read.data,
+    ...Object.fromEntries(completed),
+    ...page,
+    datumingediend: day ?? current?.datumingediend ?? NO_DAY,
+    wooinformatiecategorie:
+      read.wooinformatiecategorie ??
+      first(parts.map(({ wooinformatiecategorie: category }) => category)) ??
+      DEFAULT_WOO_CATEGORY,
+  };
 }
 
 /** Of a document of which nothing says when it is from. */
 const NO_DAY = '1970-01-01';
-
-/** Of the same file, an older description does not replace a newer one, and a shorter one is completed. */
-function newest(read: SourceData, current: SourceData | undefined): SourceData {
-  if (current === undefined || current.bestandsurl !== read.bestandsurl) return read;
-  const { gewijzigdop: modified } = read;
-  const { gewijzigdop: known } = current;
-  if (typeof modified === 'string' && typeof known === 'string' && modified < known) return current;
-  // An address that differs only by the way it was found is no change.
-  const isSame = modified === known && read.bestandsurl === undefined;
-  const page = isSame && current.webpaginalink !== undefined ? { webpaginalink: current.webpaginalink } : {};
-  const absent = OPTIONAL_MEMBERS.filter((member) => read[member] === undefined && current[member] !== undefined);
-  return { ...read, ...Object.fromEntries(absent.map((member) => [member, current[member]])), ...page };
-}
 
 const ORDER = new Intl.Collator('en', { numeric: true });
 

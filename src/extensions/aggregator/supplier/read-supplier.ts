@@ -13,7 +13,6 @@ import {
   readRound,
   saveCoverage,
   saveWindow,
-  untilNextWindow,
 } from '../store/windows.ts';
 import { type Coverage, measureReading } from './coverage.ts';
 import { publishReading } from './publish-window.ts';
@@ -45,8 +44,9 @@ export async function readSupplier(
   await ensureWindows(pool, id, all);
   const currentFrom = current.map(({ from }) => from);
   const due = await nextWindow(pool, id, currentFrom);
-  if (due !== undefined) await readOneWindow(lease, of, due, deps, { signal, allowMassDelete: false });
-  return { inMs: await untilNextWindow(pool, id, currentFrom) };
+  if (due === undefined) return { inMs: deps.quickAgainMs / 30 };
+  await readOneWindow(lease, of, due, deps, { signal, allowMassDelete: false });
+  return { inMs: 0 };
 }
 
 /** Reads one window, publishes it, and measures what the feed has of it. */

@@ -7,8 +7,6 @@ export interface Moment {
   readonly utc?: string;
   /** The Dutch day, `YYYY-MM-DD`. */
   readonly day: string;
-  /** Why it may be wrong. */
-  readonly doubt?: string;
 }
 
 type MomentReading = { readonly moment?: Moment; readonly fault?: string };
@@ -34,9 +32,7 @@ export function readMoment(value: unknown): MomentReading {
     const instant = local - offsetMilliseconds(offset);
     return { moment: { utc: toUtc(instant), day: amsterdamDay(instant) } };
   }
-  const { instant, existed } = fromAmsterdam(local);
-  const moment = { utc: toUtc(instant), day: text.slice(0, 10) };
-  return { moment: existed ? moment : { ...moment, doubt: `${text} did not exist: the clock skipped that hour` } };
+  return { moment: { utc: toUtc(fromAmsterdam(local)), day: text.slice(0, 10) } };
 }
 
 /** The time as if it were UTC, or `undefined` when no calendar or clock has it. */
@@ -58,11 +54,10 @@ function toUtc(instant: number): string {
   return `${new Date(instant).toISOString().slice(0, 19)}Z`;
 }
 
-/** A time of the supplier; faults and doubts are reported under its name. */
+/** A time of the supplier; faults are reported under its name. */
 export function momentOf(value: unknown, name: string, issue: IssueSink): Moment | undefined {
   const { moment, fault } = readMoment(value);
-  const remark = fault ?? moment?.doubt;
-  if (remark !== undefined) issue('unusable-value', `${name}: ${remark}`);
+  if (fault !== undefined) issue('unusable-value', `${name}: ${fault}`);
   return moment;
 }
 
@@ -91,15 +86,12 @@ function offsetAt(instant: number): number {
  * The instant at which a Dutch clock showed this time. In the hour that comes twice in autumn it is the first (summer time);
  * a time in the skipped hour is taken as if the clock had not moved yet.
  * @param local the clock's time as if it were UTC (milliseconds)
- * @returns `existed`: false for a time in the hour that the clock skips in spring
  */
-function fromAmsterdam(local: number): { readonly instant: number; readonly existed: boolean } {
+function fromAmsterdam(local: number): number {
   const before = offsetAt(local - 3 * HOUR);
   const after = offsetAt(local + 3 * HOUR);
-  for (const offset of [Math.max(before, after), Math.min(before, after)]) {
-    if (offsetAt(local - offset) === offset) return { instant: local - offset, existed: true };
-  }
-  return { instant: local - before, existed: false };
+  const instants = [local - Math.max(before, after), local - Math.min(before, after)];
+  return instants.find((instant) => instant + offsetAt(instant) === local) ?? local - before;
 }
 
 /** The Dutch day of an instant, `YYYY-MM-DD`. */
