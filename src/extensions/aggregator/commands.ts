@@ -6,7 +6,7 @@ import { normaliseOrganisatiecode } from '../../lib/feed-client/organisatiecode.
 import { isRecord } from '../../lib/json/json-value.ts';
 import { parseOrganisatie } from '../../raadsfeed/commands/publish.ts';
 import type { Terminal } from '../../seams/terminal.ts';
-import { isDay, readSourceAddress, sourceCommands } from './source-commands.ts';
+import { isDay, readSourceAddress, sourceCommands } from './commands/on-source.ts';
 import type { NewSource, SourceState } from './store/sources.ts';
 
 /** Adds `koppelvlak bron …`: the sources that an aggregator follows. */

@@ -1,11 +1,11 @@
 /** The commands on a source that was added before. */
 import { Command, InvalidArgumentError } from 'commander';
-import { table } from '../../cli/output.ts';
-import { type CommandContext, CommandError, runCommand, UsageError } from '../../cli/run-command.ts';
-import type { Pool } from '../../database/pool.ts';
-import type { Terminal } from '../../seams/terminal.ts';
-import { parseSourceAddress, type Source, type SourceAddress } from './source.ts';
-import type { Period } from './supplier/windows.ts';
+import { table } from '../../../cli/output.ts';
+import { type CommandContext, CommandError, runCommand, UsageError } from '../../../cli/run-command.ts';
+import type { Pool } from '../../../database/pool.ts';
+import type { Terminal } from '../../../seams/terminal.ts';
+import { parseSourceAddress, type Source, type SourceAddress } from '../source.ts';
+import type { Period } from '../supplier/windows.ts';
 
 const FEED_EXAMPLE = 'https://raad.voorbeeldstad.example/ori/v1';
 const YEAR_EXAMPLE = 'notubiz:281 --from 2024-01-01 --to 2024-12-31';
@@ -75,20 +75,20 @@ function parseDay(text: string): string {
 }
 
 async function pause({ database, output }: CommandContext, { id, adres }: Source, paused: boolean): Promise<void> {
-  const { setPaused } = await import('./store/sources.ts');
+  const { setPaused } = await import('../store/sources.ts');
   await setPaused(database.pool, id, paused);
   output.result({ adres, paused }, () => output.line(`${paused ? 'Paused' : 'Resumed'}: ${adres}`));
 }
 
 async function remove({ database, output }: CommandContext, { id, adres }: Source): Promise<void> {
-  const { removeSource } = await import('./store/sources.ts');
+  const { removeSource } = await import('../store/sources.ts');
   await removeSource(database.pool, id);
   output.result({ adres, removed: true }, () => output.line(`Removed: ${adres}`));
 }
 
 async function sync(context: CommandContext, source: Source, options: MassDeleteOptions & Period): Promise<void> {
   const { database, output, interrupted } = context;
-  const { syncSource } = await import('./sync-source.ts');
+  const { syncSource } = await import('../sync-source.ts');
   const outcome = await syncSource({ ...context, pool: database.pool }, source.id, {
     ...options,
     allowMassDelete: options.allowMassDelete === true,
@@ -112,7 +112,7 @@ async function check(
   options: Period & { readonly json?: boolean },
 ): Promise<void> {
   const { database, output, interrupted } = context;
-  const { checkCoverage } = await import('./check-coverage.ts');
+  const { checkCoverage } = await import('../check-coverage.ts');
   if (source.soort === 'feed') {
     throw new UsageError('a feed is followed record by record; use bron sync to compare it');
   }
@@ -135,7 +135,7 @@ async function check(
 }
 
 async function showIssues({ database, output }: CommandContext, source: Source): Promise<void> {
-  const { readIssues } = await import('./store/issues.ts');
+  const { readIssues } = await import('../store/issues.ts');
   const issues = await readIssues(database.pool, source.id);
   output.result(issues, () => {
     if (issues.length === 0) output.line('No issues.');
@@ -169,8 +169,8 @@ function switchCommand(terminal: Terminal): Command {
     .action((text: string, feed: string, options: MassDeleteOptions & { readonly dryRun?: boolean }) =>
       runCommand(terminal, options, async (context) => {
         const { database, output, interrupted } = context;
-        const { planSwitch } = await import('./switch-source.ts');
-        const { takeOverOrganisations } = await import('./store/sources.ts');
+        const { planSwitch } = await import('../switch-source.ts');
+        const { takeOverOrganisations } = await import('../store/sources.ts');
         const to = readSourceAddress(feed);
         if (to.kind !== 'feed') throw new UsageError('only a feed can replace another source');
         const from = await requireSource(database.pool, text);
@@ -209,7 +209,7 @@ export function readSourceAddress(text: string): SourceAddress {
 
 /** The source that a command names. @throws {UsageError} {CommandError} */
 async function requireSource(pool: Pool, text: string): Promise<Source> {
-  const { findSource } = await import('./store/sources.ts');
+  const { findSource } = await import('../store/sources.ts');
   const { adres } = readSourceAddress(text);
   const source = await findSource(pool, adres);
   if (source === undefined) throw new CommandError(`${adres} is not among the sources; see koppelvlak bron list`);
