@@ -1,10 +1,9 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import { table } from '../cli/output.ts';
 import { type CommandContext, CommandError, runCommand, UsageError } from '../cli/run-command.ts';
 import type { Terminal } from '../seams/terminal.ts';
 import { importCommand } from './commands/import.ts';
 import { type GegevensTools, loadGegevensTools } from './commands/tools.ts';
-import type { Variant } from './model/mapping.ts';
 import type { Journalled } from './store/journal.ts';
 
 export async function gegevensCommand(terminal: Terminal): Promise<Command> {
@@ -25,7 +24,6 @@ export async function gegevensCommand(terminal: Terminal): Promise<Command> {
 }
 
 interface ListOptions {
-  readonly variant?: Variant;
   readonly all?: boolean;
   readonly municipality?: string;
   readonly json?: boolean;
@@ -34,11 +32,10 @@ interface ListOptions {
 function listCommand(terminal: Terminal): Command {
   return new Command('list')
     .description('what is delivered, by period and organisation')
-    .addOption(variantOption())
     .option('--municipality <code>', 'only for this municipality, with or without `GM`')
     .option('--all', 'include earlier versions that are not pruned yet')
     .option('--json', 'one machine-readable result')
-    .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens list --variant vs --all')
+    .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens list --all')
     .action((options: ListOptions) =>
       runCommand(terminal, options, async ({ database, output }) => {
         const { listLeveringen } = await import('./store/manage-leveringen.ts');
@@ -90,11 +87,7 @@ function showCommand(terminal: Terminal): Command {
         if (levering === undefined) throw new CommandError(`there is no levering ${id}`);
         const kop = await readHead(database.pool, id);
         output.result({ ...levering, kop }, () => {
-          for (const [name, value] of Object.entries(levering)) {
-            const shown = value instanceof Date ? value.toISOString() : String(value ?? '-');
-            output.line(`${name.padEnd(14)} ${shown}`);
-          }
-          output.line(`${'kop'.padEnd(14)} ${JSON.stringify(kop, undefined, 2)}`);
+          output.line(details({ ...levering, kop }));
         });
       }),
     );
@@ -160,9 +153,6 @@ function parseDays(text: string): number {
 }
 
 interface JournalOptions {
-  readonly variant?: Variant;
-  readonly oin?: string;
-  readonly since?: Date;
   readonly limit: number;
   readonly proof?: boolean;
   readonly json?: boolean;
@@ -174,19 +164,16 @@ function journalCommand(terminal: Terminal, tools: GegevensTools | undefined): C
       'what was requested and delivered, newest first; with a number: one entry with its signatures, and what was in the answer',
     )
     .argument('[id]', 'number of an entry', parseId)
-    .addOption(variantOption())
-    .option('--oin <oin>', 'only what this requester asked')
-    .option('--since <date>', 'only from this day or moment on', parseMoment)
     .option('--limit <number>', 'most entries', parseLimit, 50)
     .option('--proof', 'the proof of this one entry, as a file that can be checked without this service')
     .option('--json', 'one machine-readable result')
-    .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens journal --since 2026-04-01 --json')
+    .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens journal --limit 10 --json')
     .action((id: number | undefined, options: JournalOptions) =>
       runCommand(terminal, options, async (context) => {
         const { database, output } = context;
         if (options.proof === true) return await printProof(context, id);
         const { readJournal } = await import('./store/journal.ts');
-        const entries = await readJournal(database.pool, { ...options, id });
+        const entries = await readJournal(database.pool, { limit: options.limit, id });
         const [first] = entries;
         if (id !== undefined && first === undefined) throw new CommandError(`there is no entry ${id}`);
         if (id !== undefined && first !== undefined) {
@@ -207,8 +194,7 @@ async function printProof(
   { database, proof, output, terminal }: CommandContext,
   id: number | undefined,
 ): Promise<void> {
-  const { readJournalAfter } = await import('./store/journal.ts');
-  const { proofRecordOf, proveDelivery } = await import('./store/journal.ts');
+  const { proofRecordOf, proveDelivery, readJournalAfter } = await import('./store/journal.ts');
   if (id === undefined) throw new UsageError('--proof takes the number of an entry');
   const writer = proof('leveringen', 'kept');
   if (writer === undefined) throw new CommandError('the proof log leveringen is not kept: see PROOF_KEY');
@@ -238,33 +224,20 @@ function overview(entries: readonly Journalled[]): string {
   return table(head, rows);
 }
 
-function details(entry: Journalled): string {
-  return Object.entries(entry)
-    .map(([name, value]) => {
-      const shown =
-        value instanceof Date
-          ? value.toISOString()
-          : Array.isArray(value)
-            ? listText(value)
-            : typeof value === 'object' && value !== null
-              ? listText([value])
-              : (value ?? '-');
-      return `${name.padEnd(20)} ${shown}`;
-    })
+/** A line for each member. */
+function details(object: object): string {
+  const shown = (value: unknown): string => {
+    if (value instanceof Date) return value.toISOString();
+    return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? '-');
+  };
+  return Object.entries(object)
+    .map(([name, value]) => `${name.padEnd(20)} ${shown(value)}`)
     .join('\n');
-}
-
-function listText(list: readonly unknown[]): string {
-  return list.map((item) => (typeof item === 'object' ? JSON.stringify(item) : String(item))).join(', ');
 }
 
 function parseLimit(text: string): number {
   if (!/^[1-9]\d{0,4}$/.test(text)) throw new InvalidArgumentError('A number from 1 to 99999 is expected.');
   return Number(text);
-}
-
-function variantOption(): Option {
-  return new Option('--variant <variant>', 'only of this variant').choices(['shv', 'vs']);
 }
 
 /** @throws {InvalidArgumentError} unless it is a positive whole number */
@@ -276,11 +249,4 @@ function parseId(text: string): number {
 /** @throws {InvalidArgumentError} unless it is a positive whole number */
 function parseIds(text: string, before: readonly number[] = []): number[] {
   return [...before, parseId(text)];
-}
-
-/** A day or moment (RFC 3339). @throws {InvalidArgumentError} */
-function parseMoment(text: string): Date {
-  const moment = /^\d{4}-\d{2}-\d{2}(T.*)?$/.test(text) ? new Date(text) : new Date(Number.NaN);
-  if (Number.isNaN(moment.getTime())) throw new InvalidArgumentError('A date such as 2026-03-31 is expected.');
-  return moment;
 }

@@ -36,7 +36,7 @@ export interface ReadDelivery {
 }
 
 /** Receives what is stored of a file, while it is read. */
-interface DeliverySink {
+export interface DeliverySink {
   /** The bytes are valid only during the call. */
   readonly text: (levering: number, list: ItemList, nummer: number, bytes: Buffer) => void;
   readonly traits?: (levering: number, nummer: number, traits: RecordTraits) => void;
@@ -55,7 +55,7 @@ export interface DeliveryJudge {
 /** Two are enough to know that the records name more than one. */
 const MAX_MUNICIPALITIES = 2;
 
-interface DeliveryReaderOptions {
+export interface DeliveryReaderOptions {
   readonly model: Model;
   readonly sink: DeliverySink;
   readonly faults: Faults;

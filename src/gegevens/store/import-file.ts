@@ -3,10 +3,16 @@ import { basename } from 'node:path';
 import type pg from 'pg';
 import type { Pool } from '../../database/pool.ts';
 import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
-import { type DeliveryJudge, DeliveryReader, type ReadDelivery } from '../import/delivery-reader.ts';
+import {
+  type DeliveryJudge,
+  DeliveryReader,
+  type DeliveryReaderOptions,
+  type DeliverySink,
+  type ReadDelivery,
+} from '../import/delivery-reader.ts';
 import { Faults, type ImportFault, ImportStopped } from '../import/faults.ts';
 import { createTraitsReader } from '../import/record-traits.ts';
-import type { ItemList, Variant } from '../model/mapping.ts';
+import type { Variant } from '../model/mapping.ts';
 import { builtInVersions, loadModel, type Model } from '../model/model.ts';
 import { ImportRows } from './import-rows.ts';
 import { type Replacement, replaceDeliveries } from './replace-deliveries.ts';
@@ -109,15 +115,15 @@ async function copyRecords(
   const traitsOf = createTraitsReader(model.mapping, await readRecognitionKey(client));
   const rows = new ImportRows(client, invoerId);
   const faults = new Faults();
-  const reader = new DeliveryReader({ model, faults, traitsOf, judge, sink: rows });
   try {
-    const after = async (bytesRead: number): Promise<void> => {
-      progress?.(bytesRead, reader.records);
-      await rows.write();
-    };
-    await feedFile(file, reader, { signal, after });
-    const delivery = reader.finish();
-    if (delivery === undefined) throw new ImportStopped();
+    const delivery = await readSource(file, {
+      ...{ model, faults, judge, signal, traitsOf, sink: rows },
+      progress: async (bytesRead, records) => {
+        progress?.(bytesRead, records);
+        await rows.write();
+      },
+    });
+    if (delivery === undefined) throw new FaultyFile(path, faults.list);
     for (const { nummer, zaakLinks } of delivery.leveringen) {
       if (zaakLinks !== undefined) await rows.zaken(nummer, zaakLinks);
     }
@@ -125,7 +131,7 @@ async function copyRecords(
     return delivery;
   } catch (error) {
     await rows.idle();
-    throw error instanceof ImportStopped ? new FaultyFile(path, faults.list) : error;
+    throw error;
   }
 }
 
@@ -136,30 +142,6 @@ async function readRecognitionKey(db: Db): Promise<Buffer> {
   if (key === undefined)
     throw new Error('gegevens.recognition_key is empty: the database is not as the migrations made it');
   return key.sleutel;
-}
-
-interface FeedOptions {
-  readonly signal: AbortSignal;
-  /** Called after each piece. */
-  readonly after: (bytesRead: number) => Promise<void>;
-}
-
-/** Reads a file piece by piece. @throws the signal's reason; {ImportStopped}; what the file system says */
-async function feedFile(
-  file: Pick<DeliverySource, 'read'>,
-  reader: DeliveryReader,
-  { signal, after }: FeedOptions,
-): Promise<void> {
-  const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
-  for (let bytesRead = 0; ; ) {
-    signal.throwIfAborted();
-    const { bytesRead: got } = await file.read(buffer, 0, CHUNK_BYTES);
-    if (got === 0) return;
-    const start = bytesRead === 0 && buffer.subarray(0, 3).equals(BOM) ? 3 : 0;
-    reader.feed(buffer.subarray(start, got));
-    bytesRead += got;
-    await after(bytesRead);
-  }
 }
 
 /**
@@ -185,8 +167,6 @@ interface ReadOptions {
   readonly model: Model;
   readonly faults: Faults;
   readonly judge?: DeliveryJudge | undefined;
-  /** Takes each record and case that fits the model; the bytes are valid only during the call. */
-  readonly item?: (levering: number, list: ItemList, nummer: number, bytes: Buffer) => void;
   readonly signal: AbortSignal;
   /** Awaited between pieces of the file. */
   readonly progress?: ((bytesRead: number, records: number) => Promise<void> | void) | undefined;
@@ -194,22 +174,41 @@ interface ReadOptions {
 
 /**
  * Reads a file, or what makes its bytes, without storing it.
+ * @param item takes each record and case that fits the model; the bytes are valid only during the call
  * @returns what it holds; `undefined` when it has faults
  * @throws the signal's reason; what the file system says
  */
 export async function readDelivery(
   from: string | DeliverySource,
-  { model, faults, judge, item = () => undefined, signal, progress }: ReadOptions,
+  { item = () => undefined, ...options }: ReadOptions & { readonly item?: DeliverySink['text'] },
 ): Promise<ReadDelivery | undefined> {
-  const reader = new DeliveryReader({ model, faults, judge, sink: { text: item } });
   const source = typeof from === 'string' ? await open(from) : from;
   try {
-    await feedFile(source, reader, { signal, after: async (bytesRead) => progress?.(bytesRead, reader.records) });
-    return reader.finish();
+    return await readSource(source, { ...options, sink: { text: item } });
+  } finally {
+    await source.close();
+  }
+}
+
+/** @returns undefined when it has faults. @throws the signal's reason; what the file system says */
+async function readSource(
+  source: DeliverySource,
+  options: ReadOptions & DeliveryReaderOptions,
+): Promise<ReadDelivery | undefined> {
+  const reader = new DeliveryReader(options);
+  const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+  try {
+    for (let bytesRead = 0; ; ) {
+      options.signal.throwIfAborted();
+      const { bytesRead: got } = await source.read(buffer, 0, CHUNK_BYTES);
+      if (got === 0) return reader.finish();
+      const start = bytesRead === 0 && buffer.subarray(0, 3).equals(BOM) ? 3 : 0;
+      reader.feed(buffer.subarray(start, got));
+      bytesRead += got;
+      await options.progress?.(bytesRead, reader.records);
+    }
   } catch (error) {
     if (error instanceof ImportStopped) return undefined;
     throw error;
-  } finally {
-    await source.close();
   }
 }

@@ -145,10 +145,6 @@ export async function markSent(db: Db, id: number): Promise<void> {
 }
 
 interface JournalQuery {
-  readonly variant?: Variant | undefined;
-  readonly oin?: string | undefined;
-  /** From this moment on. */
-  readonly since?: Date | undefined;
   readonly id?: number | undefined;
   /** Most entries. */
   readonly limit: number;
@@ -177,14 +173,13 @@ export async function readJournalAfter(db: Db, after: number, limit: number): Pr
 }
 
 /** Entries of the journal, newest first. */
-export async function readJournal(db: Db, { variant, oin, since, id, limit }: JournalQuery): Promise<Journalled[]> {
+export async function readJournal(db: Db, { id, limit }: JournalQuery): Promise<Journalled[]> {
   const { rows } = await db.query<StoredLine & Record<string, unknown>>(
     `select ${LINE}
      from gegevens.journaal
-     where ($1::text is null or variant = $1::text) and ($2::text is null or oin = $2::text)
-       and ($3::timestamptz is null or prepared_at >= $3::timestamptz) and ($4::bigint is null or id = $4::bigint)
-     order by id desc limit $5::int`,
-    [variant ?? null, oin ?? null, since ?? null, id ?? null, limit],
+     where $1::bigint is null or id = $1::bigint
+     order by id desc limit $2::int`,
+    [id ?? null, limit],
   );
   return rows.map(toLine);
 }

@@ -28,7 +28,6 @@ interface ListedLevering {
 }
 
 interface ListOptions {
-  readonly variant?: Variant | undefined;
   /** Earlier versions too. */
   readonly all?: boolean | undefined;
   readonly id?: number | undefined;
@@ -37,10 +36,7 @@ interface ListOptions {
 }
 
 /** The leveringen there are, newest period first. */
-export async function listLeveringen(
-  db: Db,
-  { variant, all = false, id, gemeente }: ListOptions,
-): Promise<ListedLevering[]> {
+export async function listLeveringen(db: Db, { all = false, id, gemeente }: ListOptions): Promise<ListedLevering[]> {
   const { rows } = await db.query<ListedLevering & Record<string, unknown>>(
     `select l.id, l.variant, coalesce(l.naam, l.organisation_key) as organisatie, l.kvk_nummer as "kvkNummer",
        l.gemeentecode, l.municipality_key as gemeente, l.periode_start as "periodeStart", l.periode_einde as "periodeEinde",
@@ -48,10 +44,10 @@ export async function listLeveringen(
        i.imported_at as "ingevoerdOp", l.vingerafdruk, l.vervallen_op as "vervallenOp", l.reden
      from gegevens.leveringen l
      join gegevens.imports i on i.id = l.import_id
-     where ($1::text is null or l.variant = $1::text) and ($2::boolean or l.vervallen_op is null)
-       and ($3::bigint is null or l.id = $3::bigint) and ($4::text is null or l.municipality_key = $4::text)
+     where ($1::boolean or l.vervallen_op is null) and ($2::bigint is null or l.id = $2::bigint)
+       and ($3::text is null or l.municipality_key = $3::text)
      order by l.variant, l.periode_einde desc, l.name_key collate "C" nulls last, l.municipality_key, l.id desc`,
-    [variant ?? null, all, id ?? null, gemeente ?? null],
+    [all, id ?? null, gemeente ?? null],
   );
   return rows;
 }
