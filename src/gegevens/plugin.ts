@@ -1,13 +1,16 @@
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
+import { LRUCache } from 'lru-cache';
 import { createVerifier } from '../lib/jades/verify.ts';
 import { createGuardedFetch } from '../lib/outbound/guarded-fetch.ts';
+import { Problem } from '../lib/problem.ts';
+import { createSemaphore } from '../lib/scheduling.ts';
 import { authenticate, processingHeaders } from '../plugins/auth.ts';
 import { createClientShare } from '../plugins/limits.ts';
 import { mount } from '../plugins/requests.ts';
 import type { Config } from '../settings/read-config.ts';
-import { createAnswerMemory, createPageCache, createPageFinder } from './exchange/find-page.ts';
+import { createPageFinder, type PageBytes, SMALL_BYTES } from './exchange/page.ts';
 import { createMetrics } from './metrics.ts';
 import type { Variant } from './model/mapping.ts';
 import { loadModel, type Model } from './model/model.ts';
@@ -18,6 +21,8 @@ import { deliveriesSection } from './store/journal.ts';
 import { fscStyle, variantContract } from './variant-contract.ts';
 
 const MEGABYTE = 1024 * 1024;
+/** One client gets at most this part of the memory for large answers. */
+const CLIENT_SHARE = 1 / 2;
 
 /**
  * Area A: the exchange of data, a mount per variant.
@@ -54,15 +59,30 @@ async function serveGegevens(app: FastifyInstance): Promise<void> {
     const tracked = work.finally(() => running.delete(tracked));
     running.add(tracked);
   };
-  const memory = createAnswerMemory({
+  // For large answers that are being made or sent; one that waits in vain is answered with `service-unreachable`.
+  const memory = createSemaphore({
     maxBytes: settings.answersMb * MEGABYTE,
     waitMs: settings.answersWaitMs,
+    smallBytes: SMALL_BYTES,
+    clientShare: CLIENT_SHARE,
+    full: () =>
+      new Problem(gegevensProblems.dienstOnbereikbaar, {
+        detail: 'Er zijn nu te veel grote leveringen tegelijk onderweg; er is niets geleverd.',
+        headers: { 'retry-after': String(Math.max(1, Math.ceil(settings.answersWaitMs / 1000))) },
+        fsc: 'ERROR_CODE_SERVICE_UNREACHABLE',
+      }),
     changed: ({ bytes, waiting }) => {
       metrics.answersBytes.set(bytes);
       metrics.answersWaiting.set(waiting);
     },
   });
-  const cache = createPageCache(settings.cacheMb * MEGABYTE, settings.pagePinMinutes);
+  // For as long as a requester can page. The key of a page names the leveringen in it, so one with a removed levering is not found.
+  const cache = new LRUCache<string, PageBytes>({
+    maxSize: Math.max(1, settings.cacheMb * MEGABYTE),
+    sizeCalculation: ({ bytes }, key) => bytes + 2 * key.length,
+    ttl: settings.pagePinMinutes * 60_000,
+    ttlAutopurge: true,
+  });
 
   const consumerOf = processingHeaders({ mode: settings.processingHeaders, metrics: app.metrics });
 

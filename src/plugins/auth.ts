@@ -6,8 +6,8 @@ import type { ServeOptions } from './contract.ts';
 import { headerValues } from './headers.ts';
 import { countAddress, countSubject } from './limits.ts';
 import { type Caller, TokenError, type TokenErrorReason } from './oauth/token.ts';
-import type { TokenRequest, TokenVerifier } from './oauth/token-verifier.ts';
 import { platformProblems } from './problems.ts';
+import type { TokenRequest, TokenVerifier } from './tokens.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -1,9 +1,27 @@
-/** Verifies access tokens for the interfaces that need one: `app.tokens`. */
+/** Verifies the access token of a request, for the interfaces that need one: `app.tokens`. @see RFC 6750, RFC 8725, RFC 9068, FSC Core 1.1 */
+import { hash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
+import { LRUCache } from 'lru-cache';
 import { Counter, Gauge } from 'prom-client';
 import { createOutboundFetch, type FetchJson } from '../lib/outbound/outbound-client.ts';
-import { createTokenVerifier, type TokenVerifier } from './oauth/token-verifier.ts';
+import { type Clock, systemClock } from '../lib/time.ts';
+import type { ReadinessCheck } from '../seams/operations.ts';
+import { createFscKeys, fscKeysCheck } from './oauth/fsc-keys.ts';
+import { createIssuerKeys, type IssuerKeys, type VerifierLog } from './oauth/remote-keys.ts';
+import {
+  type Caller,
+  clientCertificateThumbprint,
+  findToken,
+  type HeaderValue,
+  readProtectedHeader,
+  singleHeader,
+  TokenError,
+  type TokenErrorReason,
+  type TokenHeaders,
+  type VerifiedToken,
+} from './oauth/token.ts';
+import { type FscOptions, leewaySeconds, type OAuthOptions, verifyFsc, verifyOAuth } from './oauth/verify-token.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -15,7 +33,7 @@ export const tokens = fp(
   async (app: FastifyInstance) => {
     const { areas } = app.settings.server;
     const outbound = createOutboundFetch(app.settings.server);
-    const verifier = createVerifier(app, outbound.fetch);
+    const verifier = verifierOf(app, outbound.fetch);
     app.decorate('tokens', verifier);
     // Without the keys of an issuer the feed, which is public, is still served.
     app.readiness.add(...verifier.checks.map((check) => ({ ...check, vital: !areas.includes('raadsfeed') })));
@@ -26,7 +44,7 @@ export const tokens = fp(
 );
 
 /** @param fetch fetches keys of issuers */
-function createVerifier({ settings: config, log, clock, metrics }: FastifyInstance, fetch: FetchJson): TokenVerifier {
+function verifierOf({ settings: config, log, clock, metrics }: FastifyInstance, fetch: FetchJson): TokenVerifier {
   const settings = config.tokens;
   const { oauthIssuer, oauthAudience, fscCertificates, fscGroupId, fscAudience, fscPeerId } = settings;
   const refused = new Counter({
@@ -73,3 +91,168 @@ function createVerifier({ settings: config, log, clock, metrics }: FastifyInstan
   }
   return verifier;
 }
+
+export interface TokenVerifierOptions {
+  /** Tokens of an OAuth 2.0 authorization server; absent: not accepted. */
+  oauth?: OAuthOptions | undefined;
+  /** Tokens of the own FSC Manager; absent: not accepted. */
+  fsc?: FscOptions | undefined;
+  /** Whether a proxy passes on the client certificate (RFC 9440). If not, that header is ignored. */
+  clientCertificates?: boolean | undefined;
+  log: VerifierLog;
+  clock?: Clock | undefined;
+  fetch?: FetchJson | undefined;
+  /** How long published keys are used before they are fetched again (seconds); default 300. */
+  keysCacheSeconds?: number | undefined;
+  /** How long a verified token is accepted without verifying it again (seconds); default 300. */
+  tokenCacheSeconds?: number | undefined;
+  /** Memory for verified tokens (bytes, about); default 16 MiB. */
+  tokenCacheBytes?: number | undefined;
+  /** Called for every refused token, to count it by reason. */
+  refused?: ((reason: TokenErrorReason) => void) | undefined;
+}
+
+/** The headers of a request that say who calls. */
+export interface TokenRequest extends TokenHeaders {
+  clientCertificate?: HeaderValue;
+}
+
+export interface TokenVerifier {
+  /**
+   * The caller of a request.
+   *
+   * @param service the FSC service name of what is called; without one, an FSC token gives no scope
+   * @throws {TokenError} when there is no token, or it is not accepted
+   */
+  verify(request: TokenRequest, service?: string): Promise<Caller>;
+  /** The end of the FSC certificate that is valid longest; undefined without FSC or certificates. */
+  fscValidUntil(): Date | undefined;
+  /** Readiness checks: the keys of the issuer and the certificates of the Manager. */
+  checks: readonly ReadinessCheck[];
+  close(): void;
+}
+
+/** Without keys no OAuth token can be verified; old keys are used while the issuer is unavailable. */
+function issuerCheck(keys: IssuerKeys, cacheMs: number, clock: Clock): ReadinessCheck {
+  return {
+    name: 'token-issuer',
+    check: async () => {
+      await keys.freshen();
+      const fetchedAt = keys.fetchedAt();
+      if (fetchedAt === undefined) return { ok: false, detail: 'the keys of OAUTH_ISSUER were never fetched' };
+      const seconds = Math.round((clock.now().getTime() - fetchedAt.getTime()) / 1000);
+      return seconds * 1000 <= cacheMs
+        ? { ok: true }
+        : { ok: true, warning: `OAUTH_ISSUER is unavailable; its keys are ${seconds} s old` };
+    },
+  };
+}
+
+/** An FSC token gives scope `read` for the service that it names, and no scope elsewhere. */
+const noScopes: ReadonlySet<string> = new Set();
+
+/** @throws {Error} when the FSC certificates cannot be used; failures to fetch keys are logged and retried */
+export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
+  const { oauth, fsc, log } = options;
+  const clock = options.clock ?? systemClock;
+  const fetch = options.fetch ?? globalThis.fetch;
+  const cacheMs = (options.keysCacheSeconds ?? 300) * 1000;
+  const tokenCacheMs = (options.tokenCacheSeconds ?? 300) * 1000;
+  // By their text, because hashing it costs more than all else that a cached token takes.
+  const cache = new LRUCache<string, { readonly token: VerifiedToken; readonly until: number }>({
+    maxSize: options.tokenCacheBytes ?? 16 * 1024 * 1024,
+    // What is remembered of a token are parts of its own text.
+    sizeCalculation: (_entry, text) => ENTRY_BYTES + 4 * text.length,
+  });
+  const fscKeys =
+    fsc === undefined ? undefined : createFscKeys({ source: fsc.certificates, cacheMs, clock, log, fetch });
+  const keys = oauth === undefined ? undefined : createIssuerKeys({ ...oauth, cacheMs, clock, log, fetch });
+
+  const tokenOf = (request: TokenRequest, service: string | undefined): string =>
+    findToken(request, fsc !== undefined && service !== undefined);
+
+  async function verifyAnew(token: string, tokenHash: string, now: Date): Promise<VerifiedToken> {
+    const header = readProtectedHeader(token);
+    if (fsc !== undefined && fscKeys !== undefined && header.certificateThumbprint !== undefined) {
+      return verifyFsc(token, tokenHash, header, now, { ...fsc, keys: fscKeys });
+    }
+    if (oauth === undefined || keys === undefined) throw new TokenError('invalid', 'no-issuer-configured');
+    return verifyOAuth(token, tokenHash, header, now, { ...oauth, keys });
+  }
+
+  /** A token is not verified again while the keys that verified it still count. */
+  async function verifyOnce(token: string): Promise<VerifiedToken> {
+    const known = cache.get(token);
+    if (known !== undefined && clock.now().getTime() < known.until) {
+      await known.token.source.freshen();
+      if (known.token.source.latest() === known.token.keys) return known.token;
+    }
+    cache.delete(token);
+    const now = clock.now();
+    const verified = await verifyAnew(token, hash('sha256', token, 'base64url'), now);
+    const ends = [
+      now.getTime() + tokenCacheMs,
+      verified.expiry * 1000,
+      verified.verifyAgainAt ?? Number.POSITIVE_INFINITY,
+    ];
+    cache.set(token, { token: verified, until: Math.min(...ends) });
+    return verified;
+  }
+
+  /** Checked on every use, also of a cached token. */
+  function judge(token: VerifiedToken, request: TokenRequest, service: string | undefined): Caller {
+    checkBinding(token, options.clientCertificates === true, request.clientCertificate);
+    if (clock.now().getTime() / 1000 >= token.expiry + leewaySeconds) throw new TokenError('expired', 'expired');
+    if (token.fsc === undefined) return token.caller;
+    if (token.fsc.groupId !== fsc?.groupId) throw new TokenError('wrong-group', 'group');
+    // FSC tokens give their scope only for the service that they name.
+    if (service === undefined) return { ...token.caller, scopes: noScopes };
+    if (token.fsc.service !== service) throw new TokenError('wrong-service', 'service');
+    return token.caller;
+  }
+
+  return {
+    async verify(request, service) {
+      try {
+        return judge(await verifyOnce(tokenOf(request, service)), request, service);
+      } catch (error) {
+        if (error instanceof TokenError) options.refused?.(error.reason);
+        throw error;
+      }
+    },
+    fscValidUntil: () => fscKeys?.validUntil(),
+    checks: [
+      ...(keys === undefined ? [] : [issuerCheck(keys, cacheMs, clock)]),
+      ...(fscKeys === undefined ? [] : [fscKeysCheck(fscKeys, clock)]),
+    ],
+    close() {
+      keys?.close();
+      fscKeys?.close();
+      cache.clear();
+    },
+  };
+}
+
+/**
+ * RFC 8705 section 3: a token that is bound to a client certificate is only good together with it.
+ * When certificates are not passed on, a bound FSC token is accepted, because the Inway has checked the binding on its own connection; a
+ * bound OAuth token is not. When they are, every FSC token must be bound, and a missing header is a refusal.
+ */
+function checkBinding(token: VerifiedToken, passedOn: boolean, certificate: HeaderValue): void {
+  const isFsc = token.fsc !== undefined;
+  if (token.boundTo === undefined) {
+    if (isFsc && passedOn) throw new TokenError('invalid', 'not-bound');
+    return;
+  }
+  if (!passedOn) {
+    if (isFsc) return;
+    throw new TokenError('invalid', 'client-certificate-absent');
+  }
+  const header = singleHeader(certificate);
+  if (header === undefined) throw new TokenError('invalid', 'client-certificate-absent');
+  if (clientCertificateThumbprint(header) !== token.boundTo)
+    throw new TokenError('invalid', 'client-certificate-mismatch');
+}
+
+/** Size of an entry without its texts. */
+const ENTRY_BYTES = 1000;

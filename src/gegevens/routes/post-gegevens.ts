@@ -20,8 +20,7 @@ import { platformProblems } from '../../plugins/problems.ts';
 import type { ProcessingContext, ProcessingLog } from '../../seams/processing-log.ts';
 import type { ProofWriters } from '../../seams/proof-log.ts';
 import type { Config } from '../../settings/read-config.ts';
-import { type FoundPage, isLarge, type PageFinder } from '../exchange/find-page.ts';
-import { sendPage } from '../exchange/write-page.ts';
+import { type FoundPage, type PageFinder, SMALL_BYTES, sendPage } from '../exchange/page.ts';
 import type { GegevensMetrics } from '../metrics.ts';
 import type { Mapping, Variant } from '../model/mapping.ts';
 import { filterOf, type GegevensRequest, type Uncovered } from '../model/selection.ts';
@@ -231,7 +230,7 @@ export function postGegevens(needs: PostGegevensNeeds) {
         ),
       );
     });
-    if (isLarge(page.bytes)) endSlowReader(request, reply, minSpeed);
+    if (page.bytes > SMALL_BYTES) endSlowReader(request, reply, minSpeed);
     return reply
       .headers({
         digest: page.digest,

@@ -2,9 +2,9 @@ import type { FastifyInstance } from 'fastify';
 import { parse } from 'yaml';
 import { authenticate } from '../../../src/plugins/auth.ts';
 import { type Contract, createContract } from '../../../src/plugins/contract.ts';
-import { createTokenVerifier } from '../../../src/plugins/oauth/token-verifier.ts';
 import { isOpenapiDocument, type OpenapiDocument } from '../../../src/plugins/openapi-document.ts';
 import { mount } from '../../../src/plugins/requests.ts';
+import { createTokenVerifier } from '../../../src/plugins/tokens.ts';
 
 /** Where the two mounts of the probe stand: one that asks for a token, one that is public. */
 export const CLOSED = '/dicht/v1';

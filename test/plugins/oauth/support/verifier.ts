@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { Clock } from '../../../../src/lib/time.ts';
 import { TokenError } from '../../../../src/plugins/oauth/token.ts';
-import { createTokenVerifier, type TokenVerifierOptions } from '../../../../src/plugins/oauth/token-verifier.ts';
+import { createTokenVerifier, type TokenVerifierOptions } from '../../../../src/plugins/tokens.ts';
 
 /** A clock that the test moves. */
 export function movableClock(): Clock & { forward(seconds: number): void } {

@@ -1,11 +1,178 @@
+/** The page of an answer: found in the state that its requester pages through, and written from stored texts. */
 import { createHash, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
+import { type Pool, withAbort } from '../../database/pool.ts';
 import { isRecord, type JsonObject, valueAt, withValueAt } from '../../lib/json/json-value.ts';
-import { eventLoopBudget } from '../../lib/scheduling.ts';
+import { Problem } from '../../lib/problem.ts';
+import { eventLoopBudget, type Semaphore } from '../../lib/scheduling.ts';
+import type { Clock } from '../../lib/time.ts';
 import type { Model } from '../model/model.ts';
-import type { Paginering, Period, Slice, TextsPart } from '../model/selection.ts';
-import { type SelectOptions, streamList, streamSelected } from '../store/selected-records.ts';
+import {
+  chooseLeveringen,
+  emptySlices,
+  estimateBytes,
+  type Filter,
+  filterKey,
+  type PagePlan,
+  type PageQuery,
+  type Paginering,
+  type Period,
+  periodOf,
+  planPage,
+  type Slice,
+  type TextsPart,
+  type Uncovered,
+  uncoveredDays,
+  withCounts,
+} from '../model/selection.ts';
+import { gegevensProblems } from '../problems.ts';
+import {
+  findDeliverers,
+  findLeveringen,
+  findOrganisations,
+  findPagingState,
+  type PagingState,
+  type RequestedDeliverers,
+  savePagingState,
+} from '../store/find-leveringen.ts';
+import { countSelected, type SelectOptions, streamList, streamSelected } from '../store/selected-records.ts';
+
+interface PageRequest {
+  readonly filter: Filter;
+  readonly page: number | undefined;
+  readonly pageSize: number | undefined;
+  /** Whose pages belong together. */
+  readonly afnemer: string;
+  /** Whose share of the memory for answers it takes. */
+  readonly client: string;
+}
+
+export interface FoundPage extends PageBytes {
+  readonly from: 'memory' | 'database';
+  /** To be called when its bytes are not needed any more: sent, or never to be. */
+  readonly release: () => void;
+  readonly records: number;
+  readonly page: number;
+  readonly pageSize: number;
+  readonly leveringen: readonly number[];
+  /** Days asked for that no delivery covers. */
+  readonly uncovered: readonly Uncovered[];
+}
+
+interface PageFinderOptions {
+  readonly pool: Pool;
+  readonly clock: Clock;
+  readonly model: Model;
+  /** Keeps pages that were written. */
+  readonly cache: LRUCache<string, PageBytes>;
+  /** The memory for large answers that are being made or sent. */
+  readonly memory: Semaphore;
+  readonly leverancierscode: string;
+  /** Most records in one answer. */
+  readonly maximum: number;
+  /** How long the later pages of a requester come from the state of its first. */
+  readonly pinMinutes: number;
+}
+
+/** Finds the requested page, in the state that this requester's pages come from. */
+export type PageFinder = (request: PageRequest, signal: AbortSignal) => Promise<FoundPage>;
+
+/** @throws {Problem} `onbekende-organisatie`, or `service-unreachable` when there is no memory for it; what the database throws; the signal's reason */
+export function createPageFinder(options: PageFinderOptions): PageFinder {
+  const { pool, clock, model, cache, memory, leverancierscode, maximum, pinMinutes: minutes } = options;
+  const byRunningTime = model.mapping.levering.recordId === undefined;
+  const counts = new LRUCache<string, ReadonlyMap<number, number>>({
+    maxSize: MAX_COUNT_BYTES,
+    sizeCalculation: (counted, key) => 100 + 2 * key.length + 50 * counted.size,
+  });
+  return async (request, signal) => {
+    const { filter, afnemer } = request;
+    const at = clock.now();
+    const query: PageQuery = { page: request.page, pageSize: request.pageSize, maximum };
+    const pagingKey = { variant: filter.variant, afnemer, filter: filterKey(filter) };
+    const requested = await findDeliverers(pool, filter);
+    const pinned = (query.page ?? 1) > 1 ? await findPagingState(pool, pagingKey, at) : undefined;
+    const state = pinned ?? (await currentState(filter, requested, at));
+    const chosen = chooseLeveringen(state.leveringen, state.period);
+    const selected = chosen.flatMap(({ levering, selection }) =>
+      selection === undefined ? [] : [{ levering, selection }],
+    );
+    const select = { all: selected, byRunningTime };
+    const ids = selected.map(({ levering }) => levering.id);
+    // Leveringen never change, so what was counted stays right.
+    const countKey = JSON.stringify([state.period, ids]);
+    const counted = counts.get(countKey) ?? (await countSelected(pool, select, signal));
+    counts.set(countKey, counted);
+    const plan =
+      chosen.length > 0 ? planPage(withCounts(chosen, counted), query) : await emptyPlan(filter, requested, query);
+    // Page 1 pins a new state, a later page uses the pinned one, and a page past the end changes nothing.
+    const pins = plan.paginering !== undefined && pinned === undefined && !plan.isPastEnd && chosen.length > 0;
+    if (pins) await savePagingState(pool, { ...pagingKey, ...state, at, minutes });
+    const parts = answerFrame({
+      model,
+      ...plan,
+      leverancierscode,
+      period: state.period,
+      moment: newest(chosen.map(({ levering }) => levering.aangeleverdOp)) ?? at,
+    });
+    const contents = JSON.stringify([parts, ids], withoutHead);
+    const key = createHash('sha256').update(contents).digest('base64');
+    const permit = await memory.acquire({ bytes: estimateBytes(plan), client: request.client }, signal);
+    const known = cache.get(key);
+    const write = () => withAbort(pool, signal, (client) => writePage(client, parts, select));
+    const page =
+      known ??
+      (await write().catch((error: unknown) => {
+        permit.release();
+        throw error;
+      }));
+    permit.resize(page.bytes);
+    cache.set(key, page);
+    return {
+      ...page,
+      from: known === undefined ? 'database' : 'memory',
+      release: permit.release,
+      records: plan.records,
+      page: plan.paginering?.currentPage ?? 1,
+      pageSize: plan.paginering?.pageSize ?? maximum,
+      leveringen: chosen.map(({ levering }) => levering.id),
+      uncovered: uncoveredDays(requested.deliverers, chosen, state.period),
+    };
+  };
+
+  async function currentState(filter: Filter, { recent }: RequestedDeliverers, at: Date): Promise<PagingState> {
+    const period = periodOf(filter, recent, at);
+    return { period, leveringen: recent === undefined ? [] : await findLeveringen(pool, filter, period) };
+  }
+
+  async function emptyPlan(filter: Filter, { deliverers }: RequestedDeliverers, query: PageQuery): Promise<PagePlan> {
+    if (deliverers.length === 0 && filter.organisatie !== undefined) {
+      throw new Problem(gegevensProblems.onbekendeOrganisatie, {
+        detail: 'Deze leverancier levert niet voor de gevraagde organisatie.',
+      });
+    }
+    return { ...planPage([], query), slices: emptySlices(await findOrganisations(pool, filter)) };
+  }
+}
+
+/** The key of a page: its frame decides what it is; a levering in it is known by its number, without its text. */
+function withoutHead(name: string, value: unknown): unknown {
+  return name === 'head' ? undefined : value;
+}
+
+function newest(moments: readonly Date[]): Date | undefined {
+  return moments.reduce<Date | undefined>(
+    (last, moment) => (last === undefined || moment > last ? moment : last),
+    undefined,
+  );
+}
+
+/** Counts of some ten thousands of leveringen. */
+const MAX_COUNT_BYTES = 4 * 1024 * 1024;
+
+// The bytes of a page.
 
 /** An answer in parts: text, and lists of stored texts. */
 type AnswerPart = string | TextsPart;
@@ -90,6 +257,8 @@ export interface PageBytes {
   readonly digest: string;
 }
 
+/** Smaller answers are not counted: thousands of them take less than the connections that ask for them. */
+export const SMALL_BYTES = 256 * 1024;
 /** Most answers are small, and allocating large buffers outside the heap for each would trigger the garbage collector often. */
 const FIRST_BYTES = 8 * 1024;
 const PIECE_BYTES = 256 * 1024;
