@@ -1,5 +1,5 @@
 import type { operations } from '../contracts/gegevens.ts';
-import { isRecord, type JsonObject } from '../lib/json/json-value.ts';
+import { isRecord, type JsonObject, valueAt, withValueAt } from '../lib/json/json-value.ts';
 import { type FscCode, Problem } from '../lib/problem.ts';
 import { type Contract, createContract } from '../plugins/contract.ts';
 import { type OpenapiDocument, readOpenapi } from '../plugins/openapi-document.ts';
@@ -19,43 +19,28 @@ const TEXTS: Readonly<Record<Variant, { readonly title: string; readonly subject
 /** The contract of one variant: the template with the variant's own words, limits and exchange model. */
 export function variantContract(variant: Variant, model: Model, maximum: number, config: Config): Contract<operations> {
   const { title, subject } = TEXTS[variant];
-  const replacements: Replacement[] = [
-    [['info', 'title'], () => title],
-    [['info', 'description'], (text) => String(text).replace('gegevens', subject)],
-    [['components', 'schemas', 'GegevensRequest', 'properties', 'pageSize', 'maximum'], () => maximum],
-    [['components', 'schemas', 'GegevensRequest'], (schema) => withOrganisationMembers(schema, model.mapping)],
-    [['components', 'schemas', 'Gegevens'], () => embedded(model.schema)],
-    [['paths', '/gegevens', 'post', 'responses', '200', 'content', 'application/json', 'examples'], () => undefined],
-    [
-      ['components', 'securitySchemes', 'oauth2', 'flows', 'clientCredentials', 'scopes', 'read'],
-      () => `Ophalen van ${subject}`,
-    ],
-  ];
+  const template = readOpenapi(TEMPLATE);
+  const request = ['components', 'schemas', 'GegevensRequest'];
+  const flow = ['components', 'securitySchemes', 'oauth2', 'flows', 'clientCredentials'];
   const { oauthIssuer } = config.tokens;
-  if (oauthIssuer !== undefined) {
-    const token = ['components', 'securitySchemes', 'oauth2', 'flows', 'clientCredentials', 'tokenUrl'];
-    replacements.push([token, () => `${oauthIssuer}/token`]);
+  const replacements: readonly (readonly [path: readonly string[], value: unknown])[] = [
+    [['info', 'title'], title],
+    [['info', 'description'], template.info.description?.replace('gegevens', subject)],
+    [request, withOrganisationMembers(valueAt(template, request), model.mapping)],
+    [[...request, 'properties', 'pageSize', 'maximum'], maximum],
+    [['components', 'schemas', 'Gegevens'], embedded(model.schema)],
+    [['paths', '/gegevens', 'post', 'responses', '200', 'content', 'application/json', 'examples'], undefined],
+    [[...flow, 'scopes', 'read'], `Ophalen van ${subject}`],
+    ...(oauthIssuer === undefined ? [] : [[[...flow, 'tokenUrl'], `${oauthIssuer}/token`] as const]),
+  ];
+  let document: JsonObject = { ...template };
+  for (const [path, value] of replacements) {
+    if (valueAt(template, path) === undefined) throw new TypeError(`the template has no ${path.join(' ')}`);
+    document = withValueAt(document, path, value);
   }
-  let document: JsonObject = { ...readOpenapi(TEMPLATE) };
-  for (const [path, change] of replacements) document = replaced(document, path, change);
+  document = JSON.parse(JSON.stringify(document));
   assertDocument(document);
   return createContract<operations>(document);
-}
-
-type Replacement = readonly [path: readonly string[], change: (value: unknown) => unknown];
-
-/** A copy with one value changed; `undefined` removes the member. @throws {TypeError} when the template has no such path */
-function replaced(
-  object: JsonObject,
-  [step, ...rest]: readonly string[],
-  change: (value: unknown) => unknown,
-): JsonObject {
-  if (step === undefined || !(step in object)) throw new TypeError(`the template of the contract has no ${step}`);
-  const child = object[step];
-  if (rest.length > 0 && !isRecord(child)) throw new TypeError(`the template of the contract has nothing in ${step}`);
-  const value = rest.length > 0 && isRecord(child) ? replaced(child, rest, change) : change(child);
-  const { [step]: _old, ...others } = object;
-  return value === undefined ? others : { ...object, [step]: value };
 }
 
 /** The request with the member for the organisation under each name that the model defines, of which only one is allowed. */

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { connect } from 'node:net';
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readJournal } from '../../src/gegevens/store/journal.ts';
 import { plainStyles } from '../../src/lib/jades/signature.ts';
 import { messageFile, shvMessage, vsMessage } from './support/messages.ts';
@@ -53,45 +52,6 @@ it('notes when an answer has left', async () => {
 it('holds no personal data', async () => {
   await supplier.get({}, { variant: 'vs' });
   expect(JSON.stringify(await readJournal(supplier.pool, { limit: 1 }))).not.toContain('"r1"');
-});
-
-it('does not mark an answer as sent when a refusal, without signature, was sent instead', async () => {
-  const server = await supplier.another({
-    // At the beginning of the envelope, so that the answer is one piece: 200 kB.
-    GEGEVENS_SUPPLIER_CODE: 'x'.repeat(200_000),
-    UNREAD_ANSWERS_BYTES: String(16 * 1024 * 1024),
-    DATABASE_POOL_SIZE: '120',
-    DATABASE_CONNECT_TIMEOUT_MS: '30000',
-  });
-  const { hostname, port, host } = new URL(server.url);
-  const ask = async (pageSize: number) => {
-    const body = JSON.stringify({ page: 1, pageSize });
-    const headers = { ...(await supplier.tokens.bearer(['read'])), ...(await supplier.requester.sign(body)) };
-    const head = Object.entries({
-      host,
-      'content-type': 'application/json',
-      'content-length': body.length,
-      ...headers,
-    });
-    return `POST /shv/v1/gegevens HTTP/1.1\r\n${head.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`;
-  };
-  // Asks for more than the buffers of a connection hold, and reads nothing of it.
-  const requests = await Promise.all(Array.from({ length: 75 }, (_, n) => ask(n + 1)));
-  const socket = connect(Number(port), hostname).pause();
-  onTestFinished(() => void socket.destroy());
-  socket.write(requests.join(''));
-  await expect.poll(async () => (await readJournal(supplier.pool, { limit: 100 })).length).toBeGreaterThan(60);
-  await new Promise((resolve) => setTimeout(resolve, 1500));
-  const answer = await supplier.ask({ page: 1, pageSize: 100 }, { server });
-  expect(answer.status, answer.text.slice(0, 300)).toBe(429);
-  for (const name of ['digest', 'nlgov-adr-payload-sig']) expect(answer.headers.get(name)).toBe(null);
-  expect(answer.headers.get('content-length')).toBe(String(answer.bytes.length));
-  expect(answer.headers.get('retry-after')).toBe('1');
-  const [entry] = await readJournal(supplier.pool, { limit: 1 });
-  expect(entry).toMatchObject({ paginaGrootte: 100, verzondenOp: null });
-  // What would be noted of it is noted by now.
-  await new Promise((resolve) => setTimeout(resolve, 500));
-  expect(await readJournal(supplier.pool, { id: entry?.id, limit: 1 })).toMatchObject([{ verzondenOp: null }]);
 });
 
 it('cannot be changed by the service', async () => {

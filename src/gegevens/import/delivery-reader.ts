@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash, type Hash } from 'node:crypto';
+import type { ErrorObject } from 'ajv';
 import { CutError, type CutItem, JsonCutter, newlines, type Skeleton } from '../../lib/json/json-cutter.ts';
 import { countMembers, JsonTextError, locateValues } from '../../lib/json/json-text.ts';
 import { isRecord, type JsonObject, toPointer, valueAt } from '../../lib/json/json-value.ts';
@@ -160,28 +161,24 @@ export class DeliveryReader {
       return;
     }
     const text = bytes.toString();
+    const lineAt = (offset: number): number => item.line + newlines(text.slice(0, offset));
     let value: unknown;
     try {
       value = JSON.parse(text);
     } catch {
-      this.#broken(text, item.line, pointer());
-      return;
+      value = undefined;
     }
     // As many colons as members, so no member occurs twice: two readers might read two values.
-    if (countMembers(value) !== item.colons) {
-      this.#broken(text, item.line, pointer());
+    if (value === undefined || countMembers(value) !== item.colons) {
+      if (!this.#isBroken(text, pointer(), lineAt))
+        this.#faults.stop({ pointer: pointer(), line: item.line, message: 'not JSON' });
       return;
     }
     const check = list === 'records' ? this.#model.record : this.#model.zaak;
     const fits = check === undefined || check.ok(value);
     this.#judge?.item(levering, list, nummer, value, fits);
     if (!fits) {
-      const errors = check?.faults(value).slice(0, MAX_FAULTS) ?? [];
-      const offsets = locateValues(text, pointersOf(errors));
-      for (const error of errors) {
-        const line = item.line + newlines(text.slice(0, offsets.get(error.instancePath) ?? 0));
-        this.#fault(pointer() + error.instancePath, line, describeError(error));
-      }
+      this.#misfits(check.faults(value), text, pointer(), lineAt);
       return;
     }
     const current = this.#current;
@@ -240,22 +237,23 @@ export class DeliveryReader {
   /** Checks a skeleton against its part of the model. @returns its value, as far as there is one */
   #part(skeleton: Skeleton, base: string, check: PartCheck): unknown {
     const { text } = skeleton;
-    if (!skeleton.isUtf8) this.#fault(base, skeleton.lineAt(0), 'is not valid UTF-8');
-    try {
-      locateValues(text);
-    } catch (error) {
-      if (!(error instanceof JsonTextError)) throw error;
-      return this.#faults.stop({ pointer: base, line: skeleton.lineAt(error.offset), message: error.message });
-    }
+    const lineAt = (offset: number): number => skeleton.lineAt(offset);
+    if (!skeleton.isUtf8) this.#fault(base, lineAt(0), 'is not valid UTF-8');
+    this.#isBroken(text, base, lineAt);
     const value: unknown = JSON.parse(text);
-    if (check.ok(value)) return value;
-    const errors = check.faults(value).slice(0, MAX_FAULTS);
-    const offsets = locateValues(text, pointersOf(errors));
-    for (const error of errors) {
-      const line = skeleton.lineAt(offsets.get(error.instancePath) ?? 0);
-      this.#fault(base + error.instancePath, line, describeError(error));
-    }
+    if (!check.ok(value)) this.#misfits(check.faults(value), text, base, lineAt);
     return value;
+  }
+
+  #misfits(errors: readonly ErrorObject[], text: string, base: string, lineAt: (offset: number) => number): void {
+    const first = errors.slice(0, MAX_FAULTS);
+    const offsets = locateValues(
+      text,
+      first.map(({ instancePath }) => instancePath),
+    );
+    for (const error of first) {
+      this.#fault(base + error.instancePath, lineAt(offsets.get(error.instancePath) ?? 0), describeError(error));
+    }
   }
 
   #bounds({ minItems, maxItems }: ListBounds, count: number, pointer: string, skeleton: Skeleton): void {
@@ -263,18 +261,18 @@ export class DeliveryReader {
     if (count < minItems) this.#fault(pointer, skeleton.lineAt(0), `must NOT have fewer than ${minItems} items`);
   }
 
-  /** A text that is not JSON, or has a member twice. After text that is not JSON, reading on makes no sense. */
-  #broken(text: string, line: number, pointer: string): void {
+  /** Whether a text has a member twice. @throws {ImportStopped} when it is not JSON: reading on makes no sense then */
+  #isBroken(text: string, pointer: string, lineAt: (offset: number) => number): boolean {
     try {
       locateValues(text);
+      return false;
     } catch (error) {
       if (!(error instanceof JsonTextError)) throw error;
-      const fault = { pointer, line: line + newlines(text.slice(0, error.offset)), message: error.message };
+      const fault = { pointer, line: lineAt(error.offset), message: error.message };
       if (!error.isDuplicate) this.#faults.stop(fault);
       this.#faults.add(fault);
-      return;
+      return true;
     }
-    this.#faults.stop({ pointer, line, message: 'not JSON' });
   }
 
   #fault(pointer: string, line: number, message: string): void {
@@ -291,10 +289,6 @@ export class DeliveryReader {
       ...(nummer === undefined ? [] : [nummer]),
     ]);
   }
-}
-
-function pointersOf(errors: readonly { readonly instancePath: string }[]): string[] {
-  return errors.map(({ instancePath }) => instancePath);
 }
 
 /** The levering that is being read. */

@@ -11,6 +11,7 @@ import {
   toPointer,
   useLinearUniqueItems,
   valueAt,
+  withValueAt,
 } from '../../lib/json/json-value.ts';
 import { builtInModel, defaultModels, modelsDirectory } from '../../settings/gegevens-settings.ts';
 import { type Mapping, readMapping, type Variant } from './mapping.ts';
@@ -94,7 +95,7 @@ function compileModel(schema: JsonObject, mapping: Mapping): Model {
   const zaakPath = zaken === undefined ? undefined : schemaPath(schema, [...oneLevering, ...zaken.lijst, '*']);
   // Envelope and levering are checked with empty lists: their items are checked one by one.
   const withoutLists = [recordList, ...(zaakList === undefined ? [] : [zaakList])].reduce(
-    (reduced, path) => withSchemaAt(reduced, path, EMPTY_LIST),
+    (reduced, path) => withValueAt(reduced, path, EMPTY_LIST),
     schema,
   );
   const parent = envelop.leveringen.slice(0, -1);
@@ -103,7 +104,7 @@ function compileModel(schema: JsonObject, mapping: Mapping): Model {
     variant: mapping.variant,
     mapping,
     schema,
-    envelop: check(withSchemaAt(withoutLists, leveringList, EMPTY_LIST), []),
+    envelop: check(withValueAt(withoutLists, leveringList, EMPTY_LIST), []),
     levering: check(withoutLists, schemaPath(schema, oneLevering)),
     record: check(schema, recordPath),
     zaak: zaakPath === undefined ? undefined : check(schema, zaakPath),
@@ -205,12 +206,4 @@ function follow(schema: JsonObject, path: string[]): string[] {
   if (typeof reference !== 'string') return path;
   if (!reference.startsWith('#')) throw new TypeError(`the model refers to another file: ${reference}`);
   return follow(schema, pointerSteps(decodeURIComponent(reference.slice(1))));
-}
-
-/** A copy of a schema with one part replaced. */
-function withSchemaAt(schema: JsonObject, path: readonly string[], part: JsonObject): JsonObject {
-  const [step, ...rest] = path;
-  if (step === undefined) return part;
-  const child = schema[step];
-  return { ...schema, [step]: withSchemaAt(isRecord(child) ? child : {}, rest, part) };
 }
