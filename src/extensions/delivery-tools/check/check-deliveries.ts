@@ -183,7 +183,6 @@ async function judgeAnswer(
   const all = chosen.flatMap(({ levering, selection }) => (selection === undefined ? [] : [{ levering, selection }]));
   const select = { all, byRunningTime: model.mapping.levering.recordId === undefined };
   const counted = withCounts(chosen, await countSelected(pool, select, signal));
-  check.start('');
   for (const [index, slice] of planPage(counted, query).slices.entries()) {
     const counts = { records: 0, zaken: 0 };
     for (let { from } = slice; from === slice.from || from < slice.to; from += CHUNK_RECORDS) {

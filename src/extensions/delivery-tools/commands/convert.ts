@@ -54,12 +54,26 @@ interface LossKind extends Pick<NamedLoss, 'member' | 'reason' | 'value'> {
 }
 
 /** What is found about a file; bounded, however many records it has. */
-interface Findings {
-  readonly losses: Map<string, LossKind>;
-  readonly refused: Refusal[];
-  refusedCount: number;
+class Findings {
+  readonly losses = new Map<string, LossKind>();
+  readonly refused: Refusal[] = [];
+  refusedCount = 0;
   /** Whether everything that is refused can be left out. */
-  areItems: boolean;
+  areItems = true;
+
+  lost({ place, key, ...loss }: NamedLoss): void {
+    const name = JSON.stringify(loss);
+    const kind = this.losses.get(name) ?? { ...loss, count: 0, places: [] };
+    kind.count += 1;
+    if (kind.places.length < SHOWN) kind.places.push({ place, ...(key === undefined ? {} : { key }) });
+    this.losses.set(name, kind);
+  }
+
+  refuse(refusal: Refusal): void {
+    this.refusedCount += 1;
+    this.areItems &&= refusal.isItem;
+    if (this.refused.length < SHOWN) this.refused.push(refusal);
+  }
 }
 
 async function convert(context: ToolContext, path: string, options: ConvertOptions): Promise<void> {
@@ -69,32 +83,23 @@ async function convert(context: ToolContext, path: string, options: ConvertOptio
   // Records live for a moment: a large young generation would only be more memory.
   limitYoungGeneration();
   const { convertFile } = await import('../convert/convert-file.ts');
-  const { OWNER_ONLY, UnwritableFile, writeWhole } = await import('../delivery-files.ts');
+  const { OWNER_ONLY, writeWhole } = await import('../delivery-files.ts');
   const { Faults } = await import('../../../gegevens/import/faults.ts');
   const { loadModel } = await import('../../../gegevens/model/model.ts');
   const [from, to] = [loadModel('vs', options.from), loadModel('vs', options.to)];
   const faults = new Faults();
-  const findings: Findings = { losses: new Map(), refused: [], refusedCount: 0, areItems: true };
-  let list: number | undefined;
-  try {
-    list = losses === undefined ? undefined : openSync(losses, 'w', OWNER_ONLY);
-  } catch (cause) {
-    throw new UnwritableFile(losses ?? '', cause);
-  }
+  const findings = new Findings();
+  const list = losses === undefined ? undefined : openSync(losses, 'w', OWNER_ONLY);
   const progress = createProgress(terminal, 'records', (await stat(path)).size);
   let converted: ConvertedFile | undefined;
   try {
     converted = await convertFile({
       ...{ path, from, to, signal, faults },
       lost: (loss) => {
-        add(findings, loss);
+        findings.lost(loss);
         if (list !== undefined) writeSync(list, `${JSON.stringify(loss)}\n`);
       },
-      refused: (refusal) => {
-        findings.refusedCount += 1;
-        findings.areItems &&= refusal.isItem;
-        if (findings.refused.length < SHOWN) findings.refused.push(refusal);
-      },
+      refused: (refusal) => findings.refuse(refusal),
       progress: (bytesRead, records) => {
         progress.reached(bytesRead);
         progress.update(records);
@@ -111,7 +116,7 @@ async function convert(context: ToolContext, path: string, options: ConvertOptio
     const isWritten = findings.refusedCount === 0 || (leaveOut && findings.areItems);
     if (isWritten) await writeWhole(out, converted.message.text(converted.envelop), signal);
     progress.end();
-    report(context, { path, options, converted, findings, isWritten });
+    report(context, path, options, { converted, findings, isWritten });
     if (isWritten) return;
     const what = `model ${options.to} refuses ${findings.areItems ? `${findings.refusedCount} record(s)` : 'the levering or the message itself'}`;
     const advice = findings.areItems ? '; --leave-out writes the others' : '';
@@ -136,14 +141,6 @@ async function checkUsage(path: string, { from, to, out, losses }: ConvertOption
   }
 }
 
-function add({ losses }: Findings, { place, key, ...loss }: NamedLoss): void {
-  const name = JSON.stringify(loss);
-  const kind = losses.get(name) ?? { ...loss, count: 0, places: [] };
-  kind.count += 1;
-  if (kind.places.length < SHOWN) kind.places.push({ place, ...(key === undefined ? {} : { key }) });
-  losses.set(name, kind);
-}
-
 const REASONS: Readonly<Record<LossReason, (to: string, value: string | undefined) => string>> = {
   'no-member': (to) => `dropped: model ${to} has no such member`,
   'no-value': (to, value) =>
@@ -153,15 +150,18 @@ const REASONS: Readonly<Record<LossReason, (to: string, value: string | undefine
   number: () => 'is a number that cannot be rewritten exactly',
 };
 
-interface Report {
-  readonly path: string;
-  readonly options: ConvertOptions;
+interface Outcome {
   readonly converted: ConvertedFile;
   readonly findings: Findings;
   readonly isWritten: boolean;
 }
 
-function report({ output }: ToolContext, { path, options, converted, findings, isWritten }: Report): void {
+function report(
+  { output }: ToolContext,
+  path: string,
+  options: ConvertOptions,
+  { converted, findings, isWritten }: Outcome,
+): void {
   const { from, to, out } = options;
   const { records, zaken, message } = converted;
   const losses = [...findings.losses.values()];

@@ -17,10 +17,8 @@ interface SupplierLine {
   readonly model: string | undefined;
 }
 
-type Outcome = 'delivered' | 'empty' | 'temporary failure' | 'lasting failure';
-
 interface SupplierResult extends SupplierLine {
-  readonly outcome: Outcome;
+  readonly outcome: 'delivered' | 'empty' | 'temporary failure' | 'lasting failure';
   readonly records: number;
   readonly zaken: number;
   readonly blocking: number;
@@ -58,37 +56,29 @@ export async function requestSuppliers(context: ToolContext, path: string, optio
   results.sort((a, b) => a.line - b.line);
   output.result({ suppliers: results }, () => {
     const head = ['line', 'supplier', 'variant', 'outcome', 'records', 'cases', 'blocking', 'warnings'];
-    output.line(table(head, results.map(rowOf)));
+    const rows = results.map(({ line, supplier, variant, outcome, records, zaken, blocking, warnings }) =>
+      [line, supplier, variant, outcome, records, zaken, blocking, warnings].map(String),
+    );
+    output.line(table(head, rows));
     for (const { line, error } of results) if (error !== undefined) output.line(`line ${line}: ${error}`);
   });
   const failed = results.filter(({ error }) => error !== undefined).length;
   if (failed > 0) throw new CommandError(`${failed} of ${results.length} suppliers failed`);
 }
 
-function rowOf({ line, supplier, variant, outcome, records, zaken, blocking, warnings }: SupplierResult): string[] {
-  const counts = [records, zaken, blocking, warnings].map(String);
-  return [String(line), supplier, variant, outcome, ...counts];
-}
-
 async function requestOne(
   context: ToolContext,
   line: SupplierLine,
   requester: Requester,
-  options: RequestOptions,
+  { outway, ...options }: RequestOptions,
 ): Promise<SupplierResult> {
   const { output, interrupted } = context;
   const { countFindings } = await import('../check/report-text.ts');
-  const { supplier, variant, model = options.model } = line;
+  const { supplier, variant, model } = line;
   const isGrant = supplier.startsWith('$');
-  const { outway, ...others } = options;
-  const within = (directory: string | undefined, name: string): string | undefined =>
-    directory === undefined ? undefined : join(directory, name);
-  const [file, keep] = [within(options.out, `${nameOf(line)}.json`), within(options.keep, nameOf(line))];
-  const own = {
-    ...{ ...others, variant, model, keep, out: file },
-    ...(isGrant ? { outway, grantHash: supplier } : {}),
-  };
-  const nothing = { ...line, records: 0, zaken: 0, blocking: 0, warnings: 0 };
+  const out = options.out === undefined ? undefined : join(options.out, `${nameOf(line)}.json`);
+  const keep = options.keep === undefined ? undefined : join(options.keep, nameOf(line));
+  const own = { ...options, variant, model, keep, out, ...(isGrant ? { outway, grantHash: supplier } : {}) };
   try {
     const { records, zaken, report } = await requestFrom(isGrant ? undefined : supplier, {
       ...{ context, requester, options: own },
@@ -98,7 +88,7 @@ async function requestOne(
       ...{ ...line, records, zaken },
       ...{ blocking: countFindings(report, 'blocking'), warnings: countFindings(report, 'warning') },
       outcome: records === 0 ? 'empty' : 'delivered',
-      ...(file === undefined ? {} : { file }),
+      ...(out === undefined ? {} : { file: out }),
     };
   } catch (error) {
     interrupted.throwIfAborted();
@@ -107,6 +97,7 @@ async function requestOne(
     const isKnown = error instanceof RequesterError || error instanceof CommandError || error instanceof UnwritableFile;
     if (!isKnown) throw error;
     const isTemporary = error instanceof RequesterError && error.isTemporary;
+    const nothing = { ...line, records: 0, zaken: 0, blocking: 0, warnings: 0 };
     return { ...nothing, outcome: isTemporary ? 'temporary failure' : 'lasting failure', error: error.message };
   }
 }

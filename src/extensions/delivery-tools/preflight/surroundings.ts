@@ -96,41 +96,34 @@ function lastFailure() {
 /** A slip of the pen in what FSC tokens must name refuses every token. */
 function judgeFscSettings({ config, own }: PreflightContext): Verdicts {
   const { fscGroupId: group, fscPeerId: peer, fscAudience: audiences } = config.tokens;
-  const groupTodo = 'set FSC_GROUP_ID to the identifier of the group, as its rules name it';
-  const peerTodo = 'set FSC_PEER_ID to your own peer id: the OIN in the certificate of your Manager';
-  const audienceTodo =
-    'set FSC_AUDIENCE to the addresses of your Inways as your Manager announces them: https://host:port';
-  const odd = audiences.filter((each) => URL.parse(each)?.protocol !== 'https:').length;
-  const isOthers = own?.oin !== undefined && peer !== own.oin;
-  const judge = (value: string | undefined, name: string, todo: string, fault: string | undefined): Verdict => {
-    if (value === undefined) return failed(`${name} is not set`, todo);
-    return fault === undefined ? ok(value) : failed(fault, todo);
+  const judge = (name: string, value: string | undefined, fault: string | undefined, todo: string): Verdict => {
+    if (value === undefined) return failed(`${name} is not set`, `set ${name} to ${todo}`);
+    return fault === undefined ? ok(value) : failed(fault, `set ${name} to ${todo}`);
   };
+  const groupFault = GROUP.test(group ?? '') ? undefined : 'FSC_GROUP_ID is not the identifier of a group';
+  const peerFault = /^\d{20}$/.test(peer ?? '') ? undefined : 'FSC_PEER_ID is not an OIN of 20 digits';
+  const peerVerdict = judge(
+    'FSC_PEER_ID',
+    peer,
+    peerFault,
+    'your own peer id: the OIN in the certificate of your Manager',
+  );
+  const isOthers = peerVerdict.state === 'ok' && own?.oin !== undefined && peer !== own.oin;
+  const odd = audiences.filter((each) => URL.parse(each)?.protocol !== 'https:').length;
   return {
-    'fsc-group': judge(
-      group,
-      'FSC_GROUP_ID',
-      groupTodo,
-      GROUP.test(group ?? '') ? undefined : 'FSC_GROUP_ID is not the identifier of a group',
-    ),
-    'fsc-peer':
-      /^\d{20}$/.test(peer ?? '') && isOthers
-        ? {
-            state: 'warning',
-            detail: `${peer}, while the signing certificate is of ${own.oin}`,
-            todo: `${peerTodo}; right only when another party runs your Inway`,
-          }
-        : judge(
-            peer,
-            'FSC_PEER_ID',
-            peerTodo,
-            /^\d{20}$/.test(peer ?? '') ? undefined : 'FSC_PEER_ID is not an OIN of 20 digits',
-          ),
+    'fsc-group': judge('FSC_GROUP_ID', group, groupFault, 'the identifier of the group, as its rules name it'),
+    'fsc-peer': isOthers
+      ? {
+          state: 'warning',
+          detail: `${peer}, while the signing certificate is of ${own.oin}`,
+          todo: 'right only when another party runs your Inway; else set FSC_PEER_ID to your own OIN',
+        }
+      : peerVerdict,
     'fsc-audience': judge(
-      audiences.length === 0 ? undefined : audiences.map(shownAddress).join(', '),
       'FSC_AUDIENCE',
-      audienceTodo,
+      audiences.length === 0 ? undefined : audiences.map(shownAddress).join(', '),
       odd > 0 ? `${odd} of ${audiences.length} is no address with https:` : undefined,
+      'the addresses of your Inways as your Manager announces them: https://host:port',
     ),
   };
 }

@@ -75,7 +75,6 @@ export async function collectDelivery(options: CollectOptions): Promise<Collecte
   const lists = listsOf(model.mapping);
   const message = new MessageStore(model.mapping);
   const check = new DeliveryCheck({ model, now: new Date() });
-  check.start('');
   const total = { records: 0, zaken: 0 };
   let ofLevering = { records: 0, zaken: 0 };
   let envelop: JsonObject = {};

@@ -87,14 +87,12 @@ export function planTables({ path: file, content }: MappingFile, model: Model): 
     for (const form of forms)
       reportWhere(dateForm(form, false) === undefined, at, `${JSON.stringify(form)} is not a form of dates`);
   };
-  const reportSource = ({ pattern, values, other, dates }: FromColumn, at: string): void => {
+  const reportSource = ({ pattern, dates }: FromColumn, at: string): void => {
     reportForms(dates, at);
-    const hasOther = other !== undefined && pattern === undefined && values === undefined;
-    reportWhere(hasOther, at, '`other` needs `values` or `pattern`');
     const isPattern = pattern === undefined || readPattern(pattern) !== undefined;
     reportWhere(!isPattern, at, 'the pattern is not a regular expression');
   };
-  const { records, teller, zaken } = mapping.levering;
+  const { records, zaken } = mapping.levering;
   const oneLevering = [...mapping.envelop.leveringen, '*'];
   const shape = new Shape(model.schema);
   const planner = (members: Members, at: string, base: readonly string[]): MemberPlans => {
@@ -106,9 +104,6 @@ export function planTables({ path: file, content }: MappingFile, model: Model): 
   };
   reportForms(content.dates, '/dates');
   reportWhere(/["\r\n]/.test(content.csv?.delimiter ?? ''), '/csv', 'the delimiter cannot be this');
-  const ownMembers = new Set([teller, records, zaken?.lijst ?? []].map(toPointer));
-  for (const pointer of Object.keys(content.levering))
-    reportWhere(ownMembers.has(pointer), `/levering${toPointer([pointer])}`, 'is filled by the import itself');
   const levering = planner(content.levering, '/levering', oneLevering);
   for (const { pointer, list, isMultiple } of levering.columns) {
     const hasItems = isMultiple || list?.item === '-';
@@ -129,11 +124,9 @@ export function planTables({ path: file, content }: MappingFile, model: Model): 
     reportWhere(isJoined && isMain, at, 'a table that others add to needs a key');
     const itemKeys = new Map(Object.entries(table.items ?? {}).map(([pointer, items]) => [pointer, items.key]));
     for (const pointer of itemKeys.keys()) {
-      const filled = record.columns.filter((member) => member.list?.pointer === pointer);
-      const isOther = filled.some((member) => member.list?.item !== '-' || member.isMultiple);
+      const isFilled = record.columns.some(({ list: of }) => of?.pointer === pointer && of.item === '-');
       const place = `${at}/items${toPointer([pointer])}`;
-      reportWhere(filled.length === 0, place, 'no member of the table is in this list');
-      reportWhere(isOther, place, 'a key is only for items that are written with the step -');
+      reportWhere(!isFilled, place, 'no member of the table is in this list, with the step - for its items');
     }
     return { index, list, mapping: table, isMain, record, itemKeys };
   });
@@ -172,19 +165,6 @@ function planMembers(members: Members, base: readonly string[], shape: Shape, re
       columns.push({ ...path, source, type, isMultiple });
     } else if (source.value === undefined) reportWhere(true, pointer, 'names neither a column nor a value');
     else constants.push({ ...path, value: source.value });
-  }
-  for (const { pointer, list } of constants) {
-    const isFilled = list?.item !== '-' || columns.some((member) => member.list?.pointer === list.pointer);
-    reportWhere(!isFilled, pointer, 'no column fills an item of this list; number the item if every record has it');
-  }
-  for (const own of Map.groupBy(columns, ({ list }) => list?.pointer).values()) {
-    const [first] = own;
-    if (first?.list === undefined) continue;
-    const isMixed = own.some(({ isMultiple }) => isMultiple !== first.isMultiple);
-    reportWhere(isMixed, first.pointer, 'a cell that is split fills a list together with others that are split only');
-    const isHalfNumbered = own.some(({ list }) => (list?.item === '-') !== (first.list?.item === '-'));
-    const message = 'the items of a list are all numbered, or all written with the step -';
-    reportWhere(isHalfNumbered, first.pointer, message);
   }
   return { columns, constants };
 }

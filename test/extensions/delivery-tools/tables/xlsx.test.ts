@@ -24,7 +24,8 @@ describe('a cell', () => {
     expect(records.map(({ omschrijving }) => omschrijving)).toEqual(['een', 'twee drie', 'A&é']);
     const inline = await rowOf('<c t="inlineStr"><is><r><t>v</t></r><r><t>ier</t></r></is></c>');
     expect(inline.record).toMatchObject({ omschrijving: 'vier' });
-    expect((await rowOf('<c t="s"><v>7</v></c>', { strings })).faults).toMatchObject([{ cell: 'A2' }]);
+    for (const index of ['7', '-1', 'x'])
+      expect((await rowOf(`<c t="s"><v>${index}</v></c>`, { strings })).faults).toMatchObject([{ cell: 'A2' }]);
   });
 
   it('is the stored result of a formula, and a fault without one or with an error', async () => {

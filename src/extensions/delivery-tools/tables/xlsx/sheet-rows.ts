@@ -120,13 +120,12 @@ export class SheetRows implements XmlHandler {
   #cell(type: string, format: CellFormat): Cell | undefined {
     const value = this.#value;
     if (value === undefined) {
-      return this.#hasFormula
-        ? broken('is a formula without a stored result: open and save the file first')
-        : undefined;
+      const message = 'is a formula without a stored result: open and save the file first';
+      return this.#hasFormula ? broken(message) : undefined;
     }
     switch (type) {
       case 's':
-        return this.#context.strings.at(Number(value)) ?? broken('refers to a text that is not in the file');
+        return this.#context.strings[Number(value)] ?? broken('refers to a text that is not in the file');
       case 'inlineStr':
         return value;
       case 'str':
