@@ -1,57 +1,31 @@
 /** Files of the exchange model that are written whole or not at all. */
-import { open, rename, rm, stat } from 'node:fs/promises';
-
-/** A file cannot be written. */
-export class UnwritableFile extends Error {
-  constructor(path: string, cause: unknown) {
-    super(`${path} cannot be written`, { cause });
-    this.name = 'UnwritableFile';
-  }
-}
+import { createWriteStream } from 'node:fs';
+import { rename, rm, stat } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 
 /** Deliveries hold personal data. */
 export const OWNER_ONLY = 0o600;
-
-type Pieces = Iterable<string | Uint8Array>;
+const BUFFER_BYTES = 256 * 1024;
 
 /**
  * Writes a file that appears when it is complete; a pipe or device is written as it is.
- * @throws {UnwritableFile}; the signal's reason, or whatever `pieces` throws: then nothing remains
+ * @throws the signal's reason, what the file system says, or whatever `pieces` throws: then nothing remains
  */
-export async function writeWhole(path: string, pieces: Pieces, signal?: AbortSignal): Promise<void> {
+export async function writeWhole(
+  path: string,
+  pieces: Iterable<string | Uint8Array>,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<void> {
   const isPlain = (await stat(path).catch(() => undefined))?.isFile() ?? true;
   const part = isPlain ? `${path}.part` : path;
-  const file = await open(part, 'w', OWNER_ONLY).catch((cause: unknown) => {
-    throw new UnwritableFile(path, cause);
-  });
   try {
-    for (const batch of batches(pieces)) {
-      signal?.throwIfAborted();
-      await file.writeFile(batch);
-    }
-    await file.close();
+    const file = createWriteStream(part, { mode: OWNER_ONLY, highWaterMark: BUFFER_BYTES });
+    await pipeline(Readable.from(pieces), file, { signal });
     if (isPlain) await rename(part, path);
   } catch (error) {
-    await file.close();
     if (isPlain) await rm(part, { force: true });
+    signal.throwIfAborted();
     throw error;
   }
-}
-
-const BATCH_BYTES = 256 * 1024;
-
-/** Joins small pieces, for which a call each would take longer than writing them. */
-function* batches(pieces: Pieces): Generator<Buffer> {
-  let batch: Buffer[] = [];
-  let bytes = 0;
-  for (const piece of pieces) {
-    const part = Buffer.from(piece);
-    batch.push(part);
-    bytes += part.length;
-    if (bytes < BATCH_BYTES) continue;
-    yield Buffer.concat(batch);
-    batch = [];
-    bytes = 0;
-  }
-  yield Buffer.concat(batch);
 }

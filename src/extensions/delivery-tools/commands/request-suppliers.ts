@@ -93,9 +93,7 @@ async function requestOne(
   } catch (error) {
     interrupted.throwIfAborted();
     const { RequesterError } = await import('../requester/send-request.ts');
-    const { UnwritableFile } = await import('../delivery-files.ts');
-    const isKnown = error instanceof RequesterError || error instanceof CommandError || error instanceof UnwritableFile;
-    if (!isKnown) throw error;
+    if (!(error instanceof RequesterError || error instanceof CommandError)) throw error;
     const isTemporary = error instanceof RequesterError && error.isTemporary;
     const nothing = { ...line, records: 0, zaken: 0, blocking: 0, warnings: 0 };
     return { ...nothing, outcome: isTemporary ? 'temporary failure' : 'lasting failure', error: error.message };

@@ -113,7 +113,7 @@ interface RequestFromOptions {
   readonly onPage?: (page: DeliveredPage) => void;
 }
 
-/** Requests a delivery from one supplier. @param named its address, where it has one @throws {UsageError} {CommandError} {RequesterError} {UnwritableFile} */
+/** Requests a delivery from one supplier. @param named its address, where it has one @throws {UsageError} {CommandError} {RequesterError} */
 export async function requestFrom(named: string | undefined, { context, options, ...more }: RequestFromOptions) {
   const { config, interrupted: signal } = context;
   const { collectDelivery } = await import('../requester/collect-delivery.ts');

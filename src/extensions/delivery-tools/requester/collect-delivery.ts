@@ -65,7 +65,7 @@ export interface Collected {
   readonly report: CheckReport;
 }
 
-/** @throws {RequesterError} at the first fault; {UnwritableFile} */
+/** @throws {RequesterError} at the first fault; what the file system says */
 export async function collectDelivery(options: CollectOptions): Promise<Collected> {
   const { model, out } = options;
   const {

@@ -113,11 +113,7 @@ function collectStrings(strings: string[]): (element: XmlElement) => void {
 export type CellFormat = 'date' | { readonly digits: number } | undefined;
 
 /** Numbers of the formats of dates that every spreadsheet program knows without their being in the file. */
-const BUILT_IN_DATES: ReadonlySet<number> = new Set([
-  ...[14, 15, 16, 17, 22],
-  ...[27, 28, 29, 30, 31, 32, 33, 34, 35, 36],
-  ...[50, 51, 52, 53, 54, 55, 56, 57, 58],
-]);
+const BUILT_IN_DATES: ReadonlySet<number> = new Set([14, 15, 16, 17, 22]);
 
 /** Reads `styles.xml`. @param formats is filled: by style of a cell */
 function collectFormats(formats: CellFormat[]): (element: XmlElement) => void {
