@@ -16,9 +16,13 @@ do $$
 declare
   part record;
 begin
-  for part in select relname as name from pg_class where relnamespace = 'raadsfeed'::regnamespace and relkind = 'r' and relname ~ '^tekst_from_' loop
+  -- After a redaction the copy that replaced a partition has kept the name of its own index.
+  for part in
+    select t.relname as name, i.relname as key from pg_class t join pg_index x on x.indrelid = t.oid and x.indisprimary join pg_class i on i.oid = x.indexrelid
+    where t.relnamespace = 'raadsfeed'::regnamespace and t.relkind = 'r' and t.relname ~ '^tekst_from_'
+  loop
     execute format('alter table raadsfeed.%I rename to %I', part.name, replace(part.name, 'tekst_', 'texts_'));
-    execute format('alter index raadsfeed.%I rename to %I', part.name || '_pkey', replace(part.name, 'tekst_', 'texts_') || '_pkey');
+    execute format('alter index raadsfeed.%I rename to %I', part.key, replace(part.name, 'tekst_', 'texts_') || '_pkey');
   end loop;
 end
 $$;
