@@ -214,8 +214,7 @@ describe('the extensions', () => {
     expect(strays(/^src\/extensions\/pages\/search\//, may)).toEqual([]);
   });
 
-  it('keeps what decides on a place in DiWoo, and a leaf of a proof, pure', () => {
-    expect(strays(/^src\/extensions\/diwoo\/place-documents\.ts/, /^src\/extensions\/diwoo\/offer\.ts/)).toEqual([]);
+  it('keeps a leaf of a proof pure', () => {
     expect(strays(/^src\/extensions\/proof\/record\.ts/, /^src\/lib\/(tlog\/|json\/|scheduling\.ts)/)).toEqual([]);
   });
 

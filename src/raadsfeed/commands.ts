@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { createProgress } from '../cli/output.ts';
 import { CommandError, runCommand, UsageError } from '../cli/run-command.ts';
@@ -26,6 +27,9 @@ interface RedactOptions {
   readonly json?: boolean;
 }
 
+/** How long an extension may take to follow the feed. */
+const WAIT_SECONDS = 60;
+
 function feedRedactCommand(terminal: Terminal): Command {
   return new Command('redact')
     .description('remove the content of a resource from the whole history, permanently')
@@ -49,14 +53,18 @@ function feedRedactCommand(terminal: Terminal): Command {
         if (toelichting !== undefined && !/^[^\0]{1,2000}$/s.test(toelichting))
           throw new UsageError('--toelichting is a text of 1 to 2000 characters');
         const { createPublisher } = await import('./writer/publisher.ts');
-        const { awaitContentTables } = await import('./store/content-tables.ts');
+        const { rewriteContentTables } = await import('./store/text-partitions.ts');
         const { vacuumFeed } = await import('./store/owner-files.ts');
         const changes = options.resource.map(
           (named): Removal => ({ op: 'redact', ...named, verwijderreden, toelichting }),
         );
         const outcomes = await createPublisher({ pool: database.pool, clock, proof }).publish(changes);
         await vacuumFeed(database.ownerUrl);
-        const waiting = await awaitContentTables(database.pool, interrupted);
+        let waiting = await rewriteContentTables(database.pool);
+        for (let waited = 0; waiting.length > 0 && waited < WAIT_SECONDS; waited += 1) {
+          await sleep(1000, undefined, { signal: interrupted });
+          waiting = await rewriteContentTables(database.pool);
+        }
         const results = changes.map(({ resourceType, resource }, i) => {
           const outcome = outcomes[i] ?? 'no-op';
           const name = `${resource.organisatiecode}/${resourceType}/${resource.bronidentificatie}`;

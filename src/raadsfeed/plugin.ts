@@ -16,9 +16,8 @@ import { listRoutes } from './routes/lists.ts';
 import { serviceRoute, wellKnownRoutes } from './routes/service.ts';
 import { streamRoute } from './routes/stream.ts';
 import type { Feed } from './services.ts';
-import { rewriteContentTables } from './store/content-tables.ts';
 import { readFeedRow } from './store/feed-row.ts';
-import { rewritePartitions } from './store/text-partitions.ts';
+import { rewriteContentTables, rewritePartitions } from './store/text-partitions.ts';
 
 const CONTRACT = new URL('../../openapi/raadsfeed.yaml', import.meta.url);
 

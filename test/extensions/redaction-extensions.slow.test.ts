@@ -1,6 +1,6 @@
 /** A redaction with everything on that keeps tables beside the feed: what it took is in no file of the database. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { rewriteContentTables } from '../../src/raadsfeed/store/content-tables.ts';
+import { rewriteContentTables } from '../../src/raadsfeed/store/text-partitions.ts';
 import { filesWith } from '../raadsfeed/database-files.ts';
 import { document, removal, vergadering } from '../raadsfeed/support.ts';
 import { callProgram } from '../support/program.ts';

@@ -46,8 +46,6 @@ export interface FollowOptions extends Patience {
   /** Handles a page; when it returns, `state` may be saved. */
   readonly page: (records: readonly FeedRecord['record'][], state: FollowState) => Promise<void>;
   readonly fault: (text: string) => void;
-  /** Called once for what is allowed and worth knowing. */
-  readonly notice: (text: string) => void;
 }
 
 const DEFAULT_WAIT_MS = 5000;
@@ -77,7 +75,7 @@ export async function findFeed(
  */
 export async function followFeed(begin: FollowState, options: FollowOptions): Promise<void> {
   const { client, fault, signal } = options;
-  const judge = recordJudge(options);
+  const judge = recordJudge(fault);
   let state = begin;
   let etag: string | undefined;
   let progress = NO_PROGRESS;
@@ -90,7 +88,7 @@ export async function followFeed(begin: FollowState, options: FollowOptions): Pr
     etag = undefined;
     if (answer.changed) {
       const next = advance(state, answer.json, fault);
-      for (const record of next.records) judge(record, phase);
+      for (const record of next.records) judge(record);
       await options.page(
         next.records.flatMap((record) => writablePart(record, fault)),
         next.state,
@@ -156,35 +154,22 @@ function advance(state: FollowState, json: unknown, fault: (text: string) => voi
 }
 
 /** Reports what is wrong with single records; a hash only when other hashes of the same feed are made as ours are. */
-function recordJudge({ fault, notice }: FollowOptions): (record: FeedRecord, phase: FollowState['phase']) => void {
+function recordJudge(fault: FollowOptions['fault']): (record: FeedRecord) => void {
   let matched = false;
-  let noticed = false;
-  return ({ sequenceNumber, record }, phase) => {
-    for (const wrong of faultsOf(record, phase)) fault(`number ${sequenceNumber}: ${wrong}`);
-    const verdict = record.op === 'upsert' ? judgeHash(record) : undefined;
-    if (verdict === 'matches') matched = true;
-    else if (verdict === 'differs' && matched)
-      fault(`number ${sequenceNumber}: its contentHash is not that of its data`);
-    else if ((verdict === 'differs' || verdict === 'absent') && !noticed) {
-      noticed = true;
-      notice(verdict === 'absent' ? 'records have no contentHash' : 'its hashes are of another form than ours');
+  return ({ sequenceNumber, record }) => {
+    const { op, data, geredigeerdeSequenceNumbers } = record;
+    if (op !== 'upsert') {
+      if (data !== undefined || record.contentHash !== undefined)
+        fault(`number ${sequenceNumber}: a ${String(op)} holds content`);
+      if (op === 'redact' && !Array.isArray(geredigeerdeSequenceNumbers))
+        fault(`number ${sequenceNumber}: a redact names no numbers`);
+      return;
     }
+    const verdict = judgeHash(record);
+    if (verdict === undefined) fault(`number ${sequenceNumber}: an upsert has no data`);
+    matched ||= verdict === 'matches';
+    if (verdict === 'differs' && matched) fault(`number ${sequenceNumber}: its contentHash is not that of its data`);
   };
-}
-
-function faultsOf(
-  { op, data, contentHash: said, ...record }: FeedRecord['record'],
-  phase: FollowState['phase'],
-): string[] {
-  const { verwijderreden, geredigeerdeSequenceNumbers: redacted } = record;
-  if (op === 'upsert') return typeof data === 'object' && data !== null ? [] : ['an upsert has no data'];
-  return [
-    ...(phase === 'snapshot' ? ['a snapshot holds something else than upserts'] : []),
-    ...(op === 'delete' || op === 'redact' ? [] : [`its op ${JSON.stringify(op)} is not known`]),
-    ...(data === undefined && said === undefined ? [] : [`a ${String(op)} holds content`]),
-    ...(typeof verwijderreden === 'string' ? [] : [`a ${String(op)} has no verwijderreden`]),
-    ...(op === 'redact' && !Array.isArray(redacted) ? ['a redact names no numbers'] : []),
-  ];
 }
 
 /**
@@ -192,19 +177,12 @@ function faultsOf(
  * @throws {Error} when the file holds something else
  */
 export async function readFollowState(file: string): Promise<FollowState | undefined> {
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw error;
-  }
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    value = undefined;
-  }
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+    return undefined;
+  });
+  if (text === undefined) return undefined;
+  const value: unknown = JSON.parse(text);
   if (!isFollowState(value)) throw new Error(`${file} does not hold the state of a follower`);
   return value;
 }

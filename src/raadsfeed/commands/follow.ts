@@ -75,7 +75,6 @@ async function follow(
         counts.faults += 1;
         output.progress(`fault: ${text}`);
       },
-      notice: (text) => output.progress(`note: ${text}`),
     });
   } catch (error) {
     if (error instanceof FeedFault && error.code === 'cursor-refused') {

@@ -6,7 +6,7 @@ import type { Listener } from '../../database/listen.ts';
 import type { Db } from '../../database/transaction.ts';
 import { type Logger, reasonOf } from '../../lib/log.ts';
 import type { ReadinessResult } from '../../seams/operations.ts';
-import { FEED_CHANNEL, type FeedHead, parseFeedHead, readFeedHead } from '../store/feed-row.ts';
+import { FEED_CHANNEL, type FeedHead, parseFeedHead, readFeedRow } from '../store/feed-row.ts';
 import type { Read } from '../store/read-records.ts';
 
 /** Milliseconds between reads that no notification asked for: a redaction must reach every instance within a second. */
@@ -82,7 +82,7 @@ export function createHeadCache({
   };
   const refreshHead = coalesce(async (): Promise<FeedHead> => {
     const since = now();
-    observe(await withTimeout(READ_TIMEOUT_MS, 'the primary', readFeedHead(primary)), since);
+    observe(await withTimeout(READ_TIMEOUT_MS, 'the primary', readFeedRow(primary)), since);
     if (known === undefined) throw new Error('the head of the feed was not accepted');
     return known;
   });
@@ -259,7 +259,7 @@ export function createFeedReader({ primary, replica, heads, log }: FeedReaderOpt
     async checkReplica() {
       if (replica === undefined) return { ok: true };
       try {
-        isEnough(await withTimeout(READ_TIMEOUT_MS, 'the replica', readFeedHead(replica)), 0);
+        isEnough(await withTimeout(READ_TIMEOUT_MS, 'the replica', readFeedRow(replica)), 0);
         restUntil = Number.NEGATIVE_INFINITY;
       } catch (error) {
         restUntil = heads.now() + REPLICA_REST_MS;

@@ -48,31 +48,17 @@ export function parseFeedHead(text: string): FeedHead | undefined {
   };
 }
 
-/** @throws {Error} when the text is no `FEED_HEAD`: the feed has no row, which the migration makes */
+/** @throws {Error} when the text is no `FEED_HEAD` */
 export function toFeedHead(text: string | null | undefined): FeedHead {
   const head = parseFeedHead(text ?? '');
   if (head === undefined) throw new Error('the feed has no row; was the database migrated?');
   return head;
 }
 
-export async function readFeedHead(db: Db): Promise<FeedHead> {
-  const { rows } = await db.query<{ head: string }>({
-    name: 'raadsfeed-head',
-    text: `select ${FEED_HEAD} as head from raadsfeed.feed`,
-  });
-  return toFeedHead(rows[0]?.head);
-}
+const ROW = `select ${FEED_HEAD} as head, history_from as "historieVanaf", last_stored_at as "lastStoredAt", partitioned_to as "partitionedTo",
+  exists (select from proof.logs where log = 'raadsfeed') as "hasProof" from raadsfeed.feed`;
 
-interface Row {
-  readonly feed_head: string;
-  readonly history_from: Date;
-  readonly last_stored_at: Date | null;
-  readonly partitioned_to: number;
-  readonly has_proof: boolean;
-}
-
-const ROW = `select ${FEED_HEAD} as feed_head, history_from, last_stored_at, partitioned_to,
-  exists (select from proof.logs where log = 'raadsfeed') as has_proof from raadsfeed.feed`;
+type Row = Omit<FeedRow, keyof FeedHead> & { readonly head: string };
 
 export async function readFeedRow(db: Db): Promise<FeedRow> {
   const { rows } = await db.query<Row>({ name: 'raadsfeed-feed', text: ROW });
@@ -86,38 +72,39 @@ export async function lockFeedRow(db: Db): Promise<FeedRow> {
 }
 
 function toFeedRow(row: Row | undefined): FeedRow {
-  return {
-    ...toFeedHead(row?.feed_head),
-    historieVanaf: row?.history_from ?? new Date(0),
-    lastStoredAt: row?.last_stored_at ?? null,
-    partitionedTo: row?.partitioned_to ?? 0,
-    hasProof: row?.has_proof ?? false,
-  };
+  if (row === undefined) throw new Error('the feed has no row; was the database migrated?');
+  return { ...row, ...toFeedHead(row.head) };
 }
 
-/** Moves the head, and notifies every instance at the commit. @param redactions among the records that were published */
+/** Moves the head. @param redactions among the records that were published */
 export async function moveHead(db: Db, head: FeedPosition, storedAt: Date, redactions: number): Promise<void> {
-  await db.query({
-    name: 'raadsfeed-move-head',
-    text: `with moved as (
-             update raadsfeed.feed
-                set head = $1::bigint, head_epoch = $2::integer, last_stored_at = $3::timestamptz, redactions = redactions + $4::bigint
-             returning ${FEED_HEAD} as feed_head
-           )
-           select pg_notify('${FEED_CHANNEL}', feed_head) from moved`,
-    values: [head.sequenceNumber, head.epoch, storedAt.toISOString(), redactions],
-  });
+  await move(
+    db,
+    'head = $1::bigint, head_epoch = $2::integer, last_stored_at = $3::timestamptz',
+    head,
+    storedAt,
+    redactions,
+  );
 }
 
-/** Moves the beginning of the history, and notifies every instance at the commit. */
+/** Moves the beginning of the history. */
 export async function moveBeginning(db: Db, after: FeedPosition, since: Date): Promise<void> {
+  await move(
+    db,
+    'history_after = $1::bigint, history_after_epoch = $2::integer, history_from = $3::timestamptz',
+    after,
+    since,
+    1,
+  );
+}
+
+/** Notifies every instance at the commit. */
+async function move(db: Db, change: string, to: FeedPosition, at: Date, redactions: number): Promise<void> {
   await db.query({
     text: `with moved as (
-             update raadsfeed.feed
-                set history_after = $1::bigint, history_after_epoch = $2::integer, history_from = $3::timestamptz, redactions = redactions + 1
-             returning ${FEED_HEAD} as feed_head
+             update raadsfeed.feed set ${change}, redactions = redactions + $4::bigint returning ${FEED_HEAD} as feed_head
            )
            select pg_notify('${FEED_CHANNEL}', feed_head) from moved`,
-    values: [after.sequenceNumber, after.epoch, since.toISOString()],
+    values: [to.sequenceNumber, to.epoch, at.toISOString(), redactions],
   });
 }

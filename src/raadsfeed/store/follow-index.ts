@@ -8,7 +8,7 @@ import { type Db, transaction } from '../../database/transaction.ts';
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
 import { joinRecord } from '../domain/record-text.ts';
 import { isResourceType, type Resource, type ResourceType, resourceKey } from '../domain/resource.ts';
-import { readFeedHead } from './feed-row.ts';
+import { readFeedRow } from './feed-row.ts';
 import { readFiltered, readSnapshot, type StoredRecord } from './read-records.ts';
 
 /** Rows that one step of `begin` removes from a table: well within the time of a statement. */
@@ -70,7 +70,7 @@ export async function followFeed(pool: Pool, index: FeedIndex): Promise<'changed
     });
     const [found] = rows;
     if (found === undefined) return 'busy';
-    const head = await readFeedHead(db);
+    const head = await readFeedRow(db);
     const top = head.head.sequenceNumber;
     // Another feed, a restored backup, or history that was pruned before it was read: from the current state.
     if (found.feedId !== head.feedId || found.nummer > top || found.nummer < head.historyAfter.sequenceNumber) {

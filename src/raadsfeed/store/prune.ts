@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from '../../database/pool.ts';
-import { transaction } from '../../database/transaction.ts';
+import { type Db, transaction } from '../../database/transaction.ts';
 import type { ProofWriter } from '../../seams/proof-log.ts';
 import { lockFeedRow, moveBeginning } from './feed-row.ts';
 import { markForRewrite } from './text-partitions.ts';
@@ -37,32 +37,16 @@ export interface PruneOptions {
 }
 
 /**
- * How far pruning before a moment would go: the last number stored before it; `storedAt` never goes back. The clock of the database decides
- * whether the moment has passed: with that of a machine that is ahead, more would go than anybody meant.
- * @throws {Error} when the moment lies in the future
- */
-export async function findPruneEnd(pool: Pool, before: Date): Promise<number> {
-  const { rows } = await pool.query<{ last: number | null; isFuture: boolean }>(
-    `select max(sequence_number) as last, $1::timestamptz > clock_timestamp() as "isFuture"
-       from raadsfeed.record where stored_at < $1::timestamptz`,
-    [before.toISOString()],
-  );
-  const [found] = rows;
-  if (found?.isFuture !== false)
-    throw new Error(`${before.toISOString()} lies in the future by the clock of the database: nothing was removed`);
-  return found.last ?? 0;
-}
-
-/**
  * Drops the history stored before a moment, never current state, and moves `historieVanaf`. First the beginning of the history moves, so
- * that no reader meets a hole; the rows go in steps, after `graceMs`. A run that was interrupted is finished by the next one.
- * @throws the signal's reason
+ * that no reader meets a hole; the rows go in steps, after `graceMs`. A run that was interrupted is finished by the next one. The clock of
+ * the database decides whether the moment has passed: with that of a machine that is ahead, more would go than anybody meant.
+ * @throws {Error} when the moment lies in the future; the signal's reason
  */
 export async function pruneHistory(
   pool: Pool,
   { before, graceMs, signal, proof, progress }: PruneOptions,
 ): Promise<Pruned> {
-  const upTo = await moveTo(pool, await findPruneEnd(pool, before), before);
+  const upTo = await transaction(pool, (db) => moveHistory(db, before));
   await sleep(graceMs, undefined, { signal });
   let removed = 0;
   for (let from = 0; from < upTo; from += STEP) {
@@ -73,17 +57,21 @@ export async function pruneHistory(
   return { upTo, removed };
 }
 
-async function moveTo(pool: Pool, wanted: number, before: Date): Promise<number> {
-  return transaction(pool, async (client) => {
-    const feed = await lockFeedRow(client);
-    if (wanted <= feed.historyAfter.sequenceNumber) return feed.historyAfter.sequenceNumber;
-    const { rows } = await client.query<{ epoch: number }>(
-      'select epoch as epoch from raadsfeed.texts where sequence_number = $1::bigint',
-      [wanted],
-    );
-    await moveBeginning(client, { sequenceNumber: wanted, epoch: rows[0]?.epoch ?? 0 }, before);
-    return wanted;
-  });
+/** Moves the beginning of the history behind the last number that was stored before a moment; `storedAt` never goes back. */
+async function moveHistory(db: Db, before: Date): Promise<number> {
+  const { rows } = await db.query<{ isFuture: boolean; number: number | null; epoch: number | null }>(
+    `select $1::timestamptz > clock_timestamp() as "isFuture", last.number, epoch
+       from (select max(sequence_number) as number from raadsfeed.record where stored_at < $1::timestamptz) last
+       left join raadsfeed.texts on sequence_number = last.number`,
+    [before.toISOString()],
+  );
+  const [{ isFuture, number, epoch } = { isFuture: true, number: null, epoch: null }] = rows;
+  if (isFuture)
+    throw new Error(`${before.toISOString()} lies in the future by the clock of the database: nothing was removed`);
+  const { historyAfter } = await lockFeedRow(db);
+  if (number === null || number <= historyAfter.sequenceNumber) return historyAfter.sequenceNumber;
+  await moveBeginning(db, { sequenceNumber: number, epoch: epoch ?? 0 }, before);
+  return number;
 }
 
 async function removeRange(pool: Pool, after: number, upTo: number, proof: ProofWriter | undefined): Promise<number> {

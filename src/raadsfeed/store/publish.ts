@@ -8,12 +8,11 @@ import type { ProofWriter } from '../../seams/proof-log.ts';
 import type { Change, Removal } from '../domain/change.ts';
 import { type RecordText, recordText, redactedRecord } from '../domain/record-text.ts';
 import { resourceKey } from '../domain/resource.ts';
-import { markContentTables } from './content-tables.ts';
 import { type FeedRow, lockFeedRow, moveHead } from './feed-row.ts';
 import { sealRecords } from './proof.ts';
 import { readRedactable, writeRedacted } from './redact.ts';
 import { readStateHashes } from './state.ts';
-import { ensureTextPartitions } from './text-partitions.ts';
+import { ensureTextPartitions, markContentTables } from './text-partitions.ts';
 
 /** The result of a change. */
 export type Outcome =

@@ -3,7 +3,7 @@ import type { Db } from '../../database/transaction.ts';
 import { dataOf } from '../domain/record-text.ts';
 import type { ResourceType } from '../domain/resource.ts';
 import { FEED_HEAD, toFeedHead } from './feed-row.ts';
-import { findNumbers, joinHeads, type Read, readTexts, type StoredRecord } from './read-records.ts';
+import { joinHeads, type Read, readTexts } from './read-records.ts';
 
 /** A resource that is there now. */
 export interface CurrentResource {
@@ -13,22 +13,45 @@ export interface CurrentResource {
   readonly dataText: string;
 }
 
+interface Collection {
+  readonly organisatiecode: string;
+  readonly resourceType: ResourceType;
+}
+
 /** The first `limit` resources of one kind and organisation after a name, in the order of their names, or as many as `PAGE_OCTETS` allow. */
-export async function readCollection(
+export function readCollection(db: Db, of: Collection, after: string, limit: number) {
+  return readNamed(db, of, { name: 'collection', condition: '> $3::text', bronidentificatie: after, limit });
+}
+
+/** One resource as it is now; `undefined` when it is unknown or was removed. */
+export async function readResource(
   db: Db,
-  of: { organisatiecode: string; resourceType: ResourceType },
-  after: string,
-  limit: number,
+  { bronidentificatie, ...of }: Collection & { readonly bronidentificatie: string },
+): Promise<Read & { resource: CurrentResource | undefined }> {
+  const query = { name: 'resource', condition: '= $3::text', bronidentificatie, limit: 1 };
+  const { head, found } = await readNamed(db, of, query);
+  return { head, resource: found[0] };
+}
+
+async function readNamed(
+  db: Db,
+  of: Collection,
+  query: {
+    readonly name: string;
+    readonly condition: string;
+    readonly bronidentificatie: string;
+    readonly limit: number;
+  },
 ): Promise<Read & { found: CurrentResource[]; isAll: boolean }> {
   const { rows } = await db.query<{ name: string; number: number | null }>({
-    name: 'raadsfeed-collection',
+    name: `raadsfeed-${query.name}`,
     text: `(select ${FEED_HEAD} as name, null::bigint as number from raadsfeed.feed)
            union all
            (select bronidentificatie, sequence_number from raadsfeed.current_records
-             where organisatiecode = $1::text and resource_type = $2::text and bronidentificatie > $3::text
+             where organisatiecode = $1::text and resource_type = $2::text and bronidentificatie ${query.condition}
              order by bronidentificatie
              limit $4::integer)`,
-    values: [of.organisatiecode, of.resourceType, after, limit],
+    values: [of.organisatiecode, of.resourceType, query.bronidentificatie, query.limit],
   });
   const [first, ...rest] = rows;
   const current = rest.flatMap(({ name, number }) => (number === null ? [] : [{ name, number }]));
@@ -36,40 +59,12 @@ export async function readCollection(
     db,
     current.map(({ number }) => number),
   );
-  const found = current.flatMap(({ name, number }) => {
-    const text = texts.get(number);
+  const found = current.flatMap(({ name: bronidentificatie, number: sequenceNumber }) => {
+    const suffix = texts.get(sequenceNumber)?.suffix;
     // A text without content was redacted between the two statements.
-    return text === undefined || text.suffix === null ? [] : [toCurrent(text, text.suffix, name, of)];
+    if (suffix === undefined || suffix === null) return [];
+    const resource = { organisatiecode: of.organisatiecode, bronidentificatie };
+    return [{ bronidentificatie, sequenceNumber, dataText: dataOf(suffix, { ...of, resource }) }];
   });
-  return { head: joinHeads(toFeedHead(first?.name), head), found, isAll: !isCut && current.length < limit };
-}
-
-/** One resource as it is now; `undefined` when it is unknown or was removed. */
-export async function readResource(
-  db: Db,
-  of: { organisatiecode: string; resourceType: ResourceType; bronidentificatie: string },
-): Promise<Read & { resource: CurrentResource | undefined }> {
-  const found = await findNumbers(db, {
-    name: 'raadsfeed-resource',
-    numbers: `select sequence_number from raadsfeed.current_records
-               where organisatiecode = $1::text and resource_type = $2::text and bronidentificatie = $3::text`,
-    values: [of.organisatiecode, of.resourceType, of.bronidentificatie],
-  });
-  const [number] = found.numbers;
-  if (number === undefined) return { head: found.head, resource: undefined };
-  const { head, texts } = await readTexts(db, [number]);
-  const text = texts.get(number);
-  const resource =
-    text === undefined || text.suffix === null ? undefined : toCurrent(text, text.suffix, of.bronidentificatie, of);
-  return { head: joinHeads(found.head, head), resource };
-}
-
-function toCurrent(
-  { sequenceNumber }: StoredRecord,
-  suffix: string,
-  bronidentificatie: string,
-  { organisatiecode, resourceType }: { organisatiecode: string; resourceType: ResourceType },
-): CurrentResource {
-  const dataText = dataOf(suffix, { resourceType, resource: { organisatiecode, bronidentificatie } });
-  return { bronidentificatie, sequenceNumber, dataText };
+  return { head: joinHeads(toFeedHead(first?.name), head), found, isAll: !isCut && current.length < query.limit };
 }

@@ -139,7 +139,7 @@ interface Numbers {
   readonly values: readonly unknown[];
 }
 
-export async function findNumbers(db: Db, { name, numbers, values }: Numbers): Promise<Read & { numbers: number[] }> {
+async function findNumbers(db: Db, { name, numbers, values }: Numbers): Promise<Read & { numbers: number[] }> {
   const { rows } = await db.query<{ head: string | null; number: number | null }>({
     name,
     text: `(select ${FEED_HEAD} as head, null::bigint as number from raadsfeed.feed) union all (select null, n.* from (${numbers}) n)`,

@@ -2,11 +2,13 @@
 import type { Db } from '../../database/transaction.ts';
 import { type Resource, type ResourceType, resourceKey } from '../domain/resource.ts';
 
+interface PresentResource {
+  readonly resourceType: ResourceType;
+  readonly resource: Resource;
+}
+
 /** `contentHash` of the current state of each of these resources that is there, by `resourceKey`. */
-export async function readStateHashes(
-  db: Db,
-  resources: readonly { readonly resourceType: ResourceType; readonly resource: Resource }[],
-): Promise<Map<string, string>> {
+export async function readStateHashes(db: Db, resources: readonly PresentResource[]): Promise<Map<string, string>> {
   const { rows } = await db.query<{
     organisatiecode: string;
     resource_type: ResourceType;
@@ -30,11 +32,6 @@ export async function readStateHashes(
     ],
   });
   return new Map(rows.map((row) => [resourceKey(row.resource_type, row), row.content_hash]));
-}
-
-interface PresentResource {
-  readonly resourceType: ResourceType;
-  readonly resource: Resource;
 }
 
 /** Every resource of an organisation that is there, as it was recorded up to and including `upTo`. */
@@ -75,13 +72,14 @@ export interface SourceCompleteness {
   readonly failingSince: Date | null;
 }
 
+const ORGANISATION = `select organisatiecode, naam, laatst_bijgewerkt as "laatstBijgewerkt", herkomst, herkomst_soort as "herkomstSoort"
+  from raadsfeed.organisatie`;
+
 /** Every organisation of this feed, by code. */
 export async function readOrganisations(db: Db): Promise<FeedOrganisation[]> {
   const { rows } = await db.query<FeedOrganisation>({
     name: 'raadsfeed-organisations',
-    text: `select organisatiecode, naam, laatst_bijgewerkt as "laatstBijgewerkt", herkomst, herkomst_soort as "herkomstSoort"
-             from raadsfeed.organisatie
-            order by organisatiecode`,
+    text: `${ORGANISATION} order by organisatiecode`,
   });
   return rows;
 }
@@ -90,9 +88,7 @@ export async function readOrganisations(db: Db): Promise<FeedOrganisation[]> {
 export async function readOrganisation(db: Db, organisatiecode: string): Promise<FeedOrganisation | undefined> {
   const { rows } = await db.query<FeedOrganisation>({
     name: 'raadsfeed-organisation',
-    text: `select organisatiecode, naam, laatst_bijgewerkt as "laatstBijgewerkt", herkomst, herkomst_soort as "herkomstSoort"
-             from raadsfeed.organisatie
-            where organisatiecode = $1::text`,
+    text: `${ORGANISATION} where organisatiecode = $1::text`,
     values: [organisatiecode],
   });
   return rows[0];

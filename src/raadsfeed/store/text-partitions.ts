@@ -34,6 +34,15 @@ const REWRITE_TIMEOUT_MS = 600_000;
 /** Another removal makes a copy worthless; after so many the rest is left to the next run. */
 const MOST_ATTEMPTS = 20;
 
+/** Rewrites a table in a transaction of its own. @returns the outcome that the function of the database says */
+function rewriteFiles(pool: Pool, call: string, values: readonly unknown[]): Promise<string | undefined> {
+  return transaction(pool, async (client) => {
+    const db = await allowLongStatements(client, REWRITE_TIMEOUT_MS);
+    const { rows } = await db.query<{ outcome: string }>(`select raadsfeed.${call} as outcome`, [...values]);
+    return rows[0]?.outcome;
+  });
+}
+
 /**
  * Rewrites the files of all partitions that held what a redaction or pruning removed, each in a transaction of its own. Readers and
  * writers go on meanwhile.
@@ -46,27 +55,36 @@ export async function rewritePartitions(pool: Pool): Promise<number> {
   );
   let written = 0;
   for (const { first } of rows) {
-    for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt += 1) {
-      const outcome = await rewritePartition(pool, first);
-      if (outcome === 'done') written += 1;
-      if (outcome !== 'again') break;
-    }
+    let outcome: string | undefined = 'again';
+    for (let attempt = 0; attempt < MOST_ATTEMPTS && outcome === 'again'; attempt += 1)
+      outcome = await rewriteFiles(pool, 'rewrite_text_partition($1::bigint)', [first]);
+    if (outcome === 'done') written += 1;
   }
   return written;
 }
 
-const rewritePartition = (pool: Pool, first: number): Promise<string | undefined> =>
-  rewriteFiles(pool, 'select raadsfeed.rewrite_text_partition($1::bigint) as outcome', [first]);
-
-/** Rewrites a table in a transaction of its own. @returns the outcome that the function of the database says */
-export async function rewriteFiles(
-  pool: Pool,
-  statement: string,
-  values: readonly unknown[],
-): Promise<string | undefined> {
-  return transaction(pool, async (client) => {
-    const db = await allowLongStatements(client, REWRITE_TIMEOUT_MS);
-    const { rows } = await db.query<{ outcome: string }>(statement, [...values]);
-    return rows[0]?.outcome;
+/** Marks the tables that extensions have registered in `raadsfeed.content_tables`: a redaction, of which this is the last number, removed content. */
+export async function markContentTables(db: Db, redactedAt: number): Promise<void> {
+  await db.query({
+    name: 'raadsfeed-mark-content-tables',
+    text: 'update raadsfeed.content_tables set redacted_at = $1::bigint',
+    values: [redactedAt],
   });
+}
+
+/**
+ * Rewrites the files of the tables of extensions that held what was redacted, as soon as they have followed the feed that far.
+ * @returns the tables whose files may still hold redacted content, with their schemas
+ * @throws as `rewritePartitions`
+ */
+export async function rewriteContentTables(pool: Pool): Promise<string[]> {
+  const { rows } = await pool.query<{ schema: string; name: string }>(
+    `select schema_name as schema, table_name as name from raadsfeed.content_tables where redacted_at > rewritten_to order by 1, 2`,
+  );
+  const waiting: string[] = [];
+  for (const { schema, name } of rows) {
+    const outcome = await rewriteFiles(pool, 'rewrite_content_table($1::text, $2::text)', [schema, name]);
+    if (outcome !== 'done' && outcome !== 'nothing') waiting.push(`${schema}.${name}`);
+  }
+  return waiting;
 }
