@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { followStep as followDiwoo } from '../../src/extensions/diwoo/follow-feed.ts';
+import { followStep as followDiwoo } from '../../src/extensions/diwoo/write-index.ts';
 import { followStep } from '../../src/extensions/pages/search/follow-feed.ts';
 import { MOST_REMOVED } from '../../src/raadsfeed/store/follow-index.ts';
 import { pool, serviceDatabase } from '../raadsfeed/service-database.ts';

@@ -1,7 +1,9 @@
 import { Command } from 'commander';
 import { table } from '../../cli/output.ts';
 import { runCommand } from '../../cli/run-command.ts';
+import type { Db } from '../../database/transaction.ts';
 import type { Terminal } from '../../seams/terminal.ts';
+import type { Reason } from './offer.ts';
 
 /** `koppelvlak diwoo …`: what is offered to the national index of public documents. */
 export function addCommands(program: Command, terminal: Terminal): void {
@@ -22,7 +24,6 @@ function reportCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ koppelvlak diwoo report')
     .action((options: { json?: boolean }) =>
       runCommand(terminal, options, async ({ database: { pool }, output }) => {
-        const { countLeftOut, countOffered, REASONS } = await import('./report.ts');
         const offered = await countOffered(pool);
         const leftOut = await countLeftOut(pool);
         output.result({ offered, leftOut }, () => {
@@ -48,7 +49,6 @@ function robotsCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ koppelvlak diwoo robots')
     .action((options: { json?: boolean }) =>
       runCommand(terminal, options, async ({ database, publicBaseUrl, output }) => {
-        const { countHosts } = await import('./report.ts');
         const { robotsLines } = await import('./routes.ts');
         const base = publicBaseUrl();
         const own = new URL(base).host;
@@ -71,4 +71,58 @@ function robotsCommand(terminal: Terminal): Command {
         });
       }),
     );
+}
+
+/** Why a document of the feed is not offered. */
+type LeftOutReason = Reason | 'removed' | 'redacted';
+
+/** What each reason means. */
+const REASONS: Readonly<Record<LeftOutReason, string>> = {
+  'no-file': 'no bestandsurl',
+  'not-https': 'the bestandsurl is not https',
+  'bad-address': 'the bestandsurl is no address that a sitemap may hold',
+  'unknown-category': 'the wooinformatiecategorie is not in the value list',
+  'no-date': 'no day on which it was submitted',
+  'closed-items-only': 'only on closed agenda items',
+  'same-address': 'another document offers the same file',
+  removed: 'removed from the feed',
+  redacted: 'redacted',
+};
+
+async function countOffered(db: Db) {
+  const { rows } = await db.query<{ organisatiecode: string; categorie: number; documents: number; sitemaps: number }>(
+    `select organisatiecode, categorie, sum(aantal)::integer as documents, count(*)::integer as sitemaps
+       from diwoo.sitemap where aantal > 0
+      group by organisatiecode, categorie order by categorie, organisatiecode`,
+  );
+  return rows;
+}
+
+/** Documents by the reason why they are left out; those that are gone as far as the history of the feed goes. */
+async function countLeftOut(db: Db) {
+  const { rows } = await db.query<{ reason: LeftOutReason; documents: number }>(
+    `select reden as reason, count(*)::integer as documents from diwoo.documents where reden is not null group by reden
+     union all
+     select case op when 'redact' then 'redacted' else 'removed' end, count(*)::integer
+       from (select distinct on (organisatiecode, bronidentificatie) op, organisatiecode, bronidentificatie
+               from raadsfeed.record r
+              where resource_type = 'Informatieobject' and op <> 'upsert'
+                and not exists (select from raadsfeed.current_records s
+                                 where s.organisatiecode = r.organisatiecode and s.resource_type = r.resource_type
+                                   and s.bronidentificatie = r.bronidentificatie)
+              order by organisatiecode, bronidentificatie, sequence_number desc) g
+      group by 1
+      order by 2 desc, 1`,
+  );
+  return rows;
+}
+
+/** The hosts of the files that are offered. */
+async function countHosts(db: Db) {
+  const { rows } = await db.query<{ host: string; categorie: number; documents: number }>(
+    `select substring(loc from '^https://([^/?#]+)') as host, categorie, count(*)::integer as documents
+       from diwoo.documents where plaats is not null
+      group by 1, 2 order by 1, 2`,
+  );
+  return rows;
 }

@@ -4,31 +4,17 @@ import { normaliseOrganisatiecode } from '../../lib/feed-client/organisatiecode.
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
 import { categoryNumber, fileType } from '../../lib/woo-value-lists.ts';
 import { stripControls } from '../../plugins/html/template.ts';
+import type { Resource } from '../../raadsfeed/domain/resource.ts';
 
-/** Reasons to leave a current document out that follow from the document itself. */
-export type OwnReason = 'no-file' | 'not-https' | 'bad-address' | 'unknown-category' | 'no-date';
-
-/** Every reason to leave a current document out. */
-export type Reason = OwnReason | 'closed-items-only' | 'same-address';
-
-/** What the index has of a document. */
-export interface Offer {
-  readonly loc: string | undefined;
-  readonly categorie: number | undefined;
-  readonly titel: string;
-  /** Days, `YYYY-MM-DD`. */
-  readonly creatiedatum: string | undefined;
-  readonly ontvangen: string | undefined;
-  readonly formaat: string | undefined;
-  readonly reason: OwnReason | undefined;
-  /** The agenda items that it names. */
-  readonly items: readonly ItemReference[];
-}
-
-export interface ItemReference {
-  readonly organisatiecode: string;
-  readonly bronidentificatie: string;
-}
+/** Reasons to leave a current document out: those that follow from the document itself, and the last two. */
+export type Reason =
+  | 'no-file'
+  | 'not-https'
+  | 'bad-address'
+  | 'unknown-category'
+  | 'no-date'
+  | 'closed-items-only'
+  | 'same-address';
 
 /** Shortest and longest address that a sitemap may hold (sitemaps.org 0.9); the longest in bytes as they are written. */
 const MIN_LOC = 12;
@@ -38,40 +24,40 @@ const MAX_TITLE = 500;
 const MAX_ITEMS = 500;
 const MAX_IDENTIFICATION = 4000;
 
-/** @param organisatiecode of the document, which references without one mean */
-export function toOffer(organisatiecode: string, data: JsonObject): Offer {
-  const { bestandsurl, formaat } = data;
-  const file = fileOf(bestandsurl);
+/** What the index has of a document; days are `YYYY-MM-DD`. @param organisatiecode of the document, which references without one mean */
+export function toOffer(organisatiecode: string, data: JsonObject) {
+  const file = fileOf(data.bestandsurl);
+  const address = file instanceof URL ? file : undefined;
   const categorie = categoryNumber(data.wooinformatiecategorie);
   const ontvangen = dayOf(data.datumingediend);
-  const titel = typeof data.titel === 'string' ? cleanTitle(data.titel) : '';
-  const base = {
+  const unusable: Reason | undefined =
+    categorie === undefined ? 'unknown-category' : ontvangen === undefined ? 'no-date' : undefined;
+  return {
+    loc: address && addressText(address),
     categorie,
-    titel: titel === '' ? 'Document zonder titel' : titel,
+    titel: (typeof data.titel === 'string' && cleanTitle(data.titel)) || 'Document zonder titel',
     // The day on which it was submitted is the first one on which it is known to have been there.
     creatiedatum: dayOf(data.creatiedatum) ?? ontvangen,
     ontvangen,
+    formaat: address && fileType(data.formaat, address),
+    /** Why it is left out. */
+    reason: file instanceof URL ? unusable : file,
+    /** The agenda items that it names. */
     items: itemsOf(organisatiecode, data.agendapunten),
-  };
-  if ('reason' in file) return { ...base, loc: undefined, formaat: undefined, reason: file.reason };
-  return {
-    ...base,
-    loc: addressText(file.address),
-    formaat: fileType(formaat, file.address),
-    reason: categorie === undefined ? 'unknown-category' : ontvangen === undefined ? 'no-date' : undefined,
   };
 }
 
 /** The address of the file in its normal form, or why it cannot be offered. */
-function fileOf(value: unknown): { readonly address: URL } | { readonly reason: OwnReason } {
-  if (typeof value !== 'string' || value.trim() === '') return { reason: 'no-file' };
-  if (value.length > 4 * MAX_LOC_BYTES || !URL.canParse(value)) return { reason: 'bad-address' };
+function fileOf(value: unknown): URL | Reason {
+  if (typeof value !== 'string' || value.trim() === '') return 'no-file';
+  if (value.length > 4 * MAX_LOC_BYTES || !URL.canParse(value)) return 'bad-address';
   const address = new URL(value);
-  if (address.protocol !== 'https:') return { reason: 'not-https' };
+  if (address.protocol !== 'https:') return 'not-https';
   // A password in an address is not for everybody to read.
-  if (address.username !== '' || address.password !== '') return { reason: 'bad-address' };
+  if (address.username !== '' || address.password !== '') return 'bad-address';
   const href = addressText(address);
-  return href.length < MIN_LOC || writtenBytes(href) > MAX_LOC_BYTES ? { reason: 'bad-address' } : { address };
+  const written = href.replaceAll('&', '&amp;').replaceAll("'", '&#39;');
+  return href.length < MIN_LOC || Buffer.byteLength(written) > MAX_LOC_BYTES ? 'bad-address' : address;
 }
 
 /** An address as RFC 3986 has it: `URL` leaves some characters as they are that it does not allow. */
@@ -82,10 +68,6 @@ function addressText({ origin, pathname, search }: URL): string {
       .replace(/[^\w\-.~:/?@!$&'()*+,;=%]/g, (character) => encodeURIComponent(character))
       .replace(/%(?![0-9a-f]{2})/gi, '%25')
   );
-}
-
-function writtenBytes(address: string): number {
-  return Buffer.byteLength(address.replaceAll('&', '&amp;').replaceAll("'", '&#39;'));
 }
 
 function cleanTitle(text: string): string {
@@ -106,16 +88,14 @@ function dayOf(value: unknown): string | undefined {
   return isDay && date.getUTCFullYear() >= 1500 ? day : undefined;
 }
 
-function itemsOf(own: string, references: unknown): ItemReference[] {
-  if (!Array.isArray(references)) return [];
-  const found = references.slice(0, MAX_ITEMS).flatMap((reference: unknown) => {
-    const one = readReference(own, reference);
-    return one === undefined ? [] : [one];
-  });
+function itemsOf(own: string, references: unknown): Resource[] {
+  const found = Array.isArray(references)
+    ? references.slice(0, MAX_ITEMS).flatMap((one) => readReference(own, one) ?? [])
+    : [];
   return [...new Map(found.map((one) => [`${one.organisatiecode} ${one.bronidentificatie}`, one])).values()];
 }
 
-function readReference(own: string, reference: unknown): ItemReference | undefined {
+function readReference(own: string, reference: unknown): Resource | undefined {
   if (!isRecord(reference)) return undefined;
   const { organisatiecode: code, bronidentificatie } = reference;
   const organisatiecode = typeof code === 'string' ? normaliseOrganisatiecode(code) : own;
@@ -135,14 +115,8 @@ function isIdentification(value: unknown): value is string {
   );
 }
 
-/** Of an agenda item what says who may read what belongs to it. */
-export interface ItemState {
-  readonly besloten: boolean;
-  /** The item that it lies below, of the same organisation. */
-  readonly hoofd: string | undefined;
-}
-
-export function toItemState(data: JsonObject): ItemState {
+/** Of an agenda item what says who may read what belongs to it; `hoofd` is the item that it lies below, of the same organisation. */
+export function toItemState(data: JsonObject): { readonly besloten: boolean; readonly hoofd: string | undefined } {
   const parent = isRecord(data.hoofdagendapunt) ? data.hoofdagendapunt.bronidentificatie : undefined;
   return { besloten: data.indicatiebesloten === true, hoofd: isIdentification(parent) ? parent : undefined };
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
-import { followStep } from './follow-feed.ts';
 import { serveDiwoo } from './routes.ts';
+import { followStep } from './write-index.ts';
 
 /** Offers the documents of the feed to the national index. */
 export const plugin = fp(

@@ -4,7 +4,6 @@ import { isRecord } from '../../lib/json/json-value.ts';
 import { Problem } from '../../lib/problem.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import { mountScope } from '../../plugins/requests.ts';
-import { isComplete } from './follow-feed.ts';
 import {
   indexPath,
   listCategories,
@@ -15,6 +14,7 @@ import {
   SITEMAP_PLACES,
   WOO,
 } from './sitemaps.ts';
+import { isComplete } from './write-index.ts';
 
 /** Seconds for which a client may keep an answer; it asks again with `If-None-Match`. */
 const MAX_AGE_SECONDS = 60;

@@ -4,11 +4,27 @@
  * category. Of documents with the same address one is offered: who has the place keeps it, else who came first.
  */
 import type { QueryResultRow } from 'pg';
+import type { Pool } from '../../database/pool.ts';
 import type { Db } from '../../database/transaction.ts';
 import type { Resource } from '../../raadsfeed/domain/resource.ts';
-import { type FeedChange, MOST_REMOVED } from '../../raadsfeed/store/follow-index.ts';
+import {
+  type FeedChange,
+  type FeedIndex,
+  followFeed,
+  MOST_REMOVED,
+  readIndexPosition,
+} from '../../raadsfeed/store/follow-index.ts';
 import { toItemState, toOffer } from './offer.ts';
 import { SITEMAP_PLACES } from './sitemaps.ts';
+
+/** @see followFeed */
+export const followStep = (pool: Pool): ReturnType<typeof followFeed> => followFeed(pool, INDEX);
+
+/** Whether all of the current state was taken in: before that, what is offered says too little. */
+export async function isComplete(db: Db): Promise<boolean> {
+  const found = await readIndexPosition(db, INDEX);
+  return found === undefined || (found.feedId !== '' && found.scanNa >= found.scanTot);
+}
 
 /** A sitemap in which something changed. */
 interface Touched {
@@ -33,7 +49,7 @@ async function withRows<R extends QueryResultRow>(
 const KEYS = 'json_to_recordset($1::json) as g (organisatiecode text, bronidentificatie text)';
 
 /** Applies changes, at most one of each resource. */
-export async function writeIndex(db: Db, changes: readonly FeedChange[]): Promise<void> {
+async function writeIndex(db: Db, changes: readonly FeedChange[]): Promise<void> {
   const items = changes.filter(({ resourceType }) => resourceType === 'Agendapunt');
   await writeItems(db, items);
   const documents = changes.filter(({ resourceType }) => resourceType === 'Informatieobject');
@@ -290,7 +306,7 @@ async function touch(db: Db, sitemaps: readonly Touched[]): Promise<void> {
  * Removes documents, items and references whose resource is not there any more, or whose record is another one: a bounded part of them.
  * @returns whether all of them are gone
  */
-export async function dropStrays(db: Db): Promise<boolean> {
+async function dropStrays(db: Db): Promise<boolean> {
   const strays = (table: string, condition: string, returning = '1'): Promise<{ rows: Touched[] }> =>
     db.query(
       `delete from diwoo.${table} where ctid = any (array(select s.ctid from diwoo.${table} s where not exists (${condition}) limit ${MOST_REMOVED}))
@@ -315,3 +331,5 @@ export async function dropStrays(db: Db): Promise<boolean> {
   const items = await strays('agendapunt', current('Agendapunt'));
   return [documents, links, items].every(({ rows }) => rows.length < MOST_REMOVED);
 }
+
+const INDEX: FeedIndex = { schema: 'diwoo', stepRecords: 1000, write: writeIndex, begin: dropStrays };

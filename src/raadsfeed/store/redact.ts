@@ -14,49 +14,36 @@ export interface ContentRecord {
   readonly resourceType: ResourceType;
   readonly resource: Resource;
   readonly herkomst?: Herkomst | undefined;
+  readonly isCurrent?: boolean;
 }
 
-/** The records that hold content and that the redactions of one batch can reach. */
-export interface RedactableContent {
-  /** Adds a record that was published in this batch: it is what is current of its resource. */
-  publish(record: ContentRecord): void;
-  /** Takes out what a redaction reaches, in the order of the numbers; what it took was the current state of the resources `gone`. */
-  take(redaction: Removal): { readonly records: readonly ContentRecord[]; readonly gone: readonly string[] };
-}
-
-/**
- * Reads what a batch of redactions can reach: the records of their resources, and those that came from the numbers that their source
- * names.
- */
-export async function readRedactable(db: Db, redactions: readonly Removal[]): Promise<RedactableContent> {
-  const byResource = new Map<string, Set<ContentRecord>>();
-  const bySource = new Map<string, Set<ContentRecord>>();
+/** The records that hold content and that the redactions of one batch can reach: of their resources, and from the numbers that their source names. */
+export async function readRedactable(db: Db, redactions: readonly Removal[]) {
+  let content: ContentRecord[] = redactions.length === 0 ? [] : await readContent(db, redactions);
   /** Number of the record that is current of a resource, as far as it can be reached. */
-  const current = new Map<string, number>();
-  const add = (record: ContentRecord): void => {
-    addTo(byResource, keyOf(record), record);
-    if (record.herkomst !== undefined) addTo(bySource, sourceKey(record.herkomst), record);
-  };
-  for (const { isCurrent, ...record } of redactions.length === 0 ? [] : await readContent(db, redactions)) {
-    add(record);
-    if (isCurrent) current.set(keyOf(record), record.sequenceNumber);
-  }
+  const current = new Map(content.flatMap((one) => (one.isCurrent ? [[keyOf(one), one.sequenceNumber]] : [])));
   return {
-    publish(record) {
-      add(record);
+    /** Adds a record that was published in this batch: it is what is current of its resource. */
+    publish(record: ContentRecord): void {
+      content.push(record);
       current.set(keyOf(record), record.sequenceNumber);
     },
-    take(redaction) {
-      const found = [...(byResource.get(keyOf(redaction)) ?? [])];
-      for (const source of sourcesOf(redaction)) found.push(...(bySource.get(sourceKey(source)) ?? []));
-      const records = [...new Set(found)]
+    /** Takes out what a redaction reaches, in the order of the numbers; what it took was the current state of the resources `gone`. */
+    take(redaction: Removal): { readonly records: readonly ContentRecord[]; readonly gone: readonly string[] } {
+      const { resourceType, resource, herkomst: source, sourceNumbers } = redaction;
+      const named = new Set(source === undefined ? [] : sourceNumbers);
+      const records = content
         // A source decides over its own organisation only, whatever numbers it lists.
-        .filter(({ resource }) => resource.organisatiecode === redaction.resource.organisatiecode)
+        .filter((record) => record.resource.organisatiecode === resource.organisatiecode)
+        .filter(
+          ({ herkomst, ...record }) =>
+            (record.resourceType === resourceType &&
+              record.resource.bronidentificatie === resource.bronidentificatie) ||
+            (herkomst !== undefined && herkomst.feedUrl === source?.feedUrl && named.has(herkomst.sequenceNumber)),
+        )
         .sort((a, b) => a.sequenceNumber - b.sequenceNumber);
-      for (const record of records) {
-        byResource.get(keyOf(record))?.delete(record);
-        if (record.herkomst !== undefined) bySource.get(sourceKey(record.herkomst))?.delete(record);
-      }
+      const taken = new Set(records);
+      content = content.filter((record) => !taken.has(record));
       const gone = records.filter((record) => current.get(keyOf(record)) === record.sequenceNumber).map(keyOf);
       return { records, gone };
     },
@@ -74,12 +61,11 @@ interface ContentRow {
   readonly is_current: boolean;
 }
 
-async function readContent(
-  db: Db,
-  redactions: readonly Removal[],
-): Promise<(ContentRecord & { readonly isCurrent: boolean })[]> {
-  const sources = redactions.flatMap((redaction) =>
-    sourcesOf(redaction).map((source) => ({ ...source, organisatiecode: redaction.resource.organisatiecode })),
+async function readContent(db: Db, redactions: readonly Removal[]): Promise<ContentRecord[]> {
+  const sources = redactions.flatMap(({ herkomst, sourceNumbers = [], resource: { organisatiecode } }) =>
+    herkomst === undefined
+      ? []
+      : sourceNumbers.map((number) => ({ feedUrl: herkomst.feedUrl, number, organisatiecode })),
   );
   const { rows } = await db.query<ContentRow>({
     // Without a name: planned for the tables as they are. Lookups one by one, or the planner might read all of the index.
@@ -106,7 +92,7 @@ async function readContent(
       redactions.map(({ resourceType }) => resourceType),
       redactions.map(({ resource }) => resource.bronidentificatie),
       sources.map(({ feedUrl }) => feedUrl),
-      sources.map(({ sequenceNumber }) => sequenceNumber),
+      sources.map(({ number }) => number),
       sources.map(({ organisatiecode }) => organisatiecode),
     ],
   });
@@ -151,20 +137,6 @@ export async function writeRedacted(db: Db, texts: ReadonlyMap<number, string>):
   });
 }
 
-function addTo(map: Map<string, Set<ContentRecord>>, key: string, record: ContentRecord): void {
-  const records = map.get(key) ?? new Set();
-  map.set(key, records.add(record));
-}
-
 function keyOf({ resourceType, resource }: Pick<ContentRecord, 'resourceType' | 'resource'>): string {
   return resourceKey(resourceType, resource);
-}
-
-function sourceKey({ feedUrl, sequenceNumber }: Herkomst): string {
-  return `${sequenceNumber} ${feedUrl}`;
-}
-
-function sourcesOf({ herkomst, sourceNumbers = [] }: Removal): Herkomst[] {
-  if (herkomst === undefined) return [];
-  return sourceNumbers.map((sequenceNumber) => ({ feedUrl: herkomst.feedUrl, sequenceNumber }));
 }

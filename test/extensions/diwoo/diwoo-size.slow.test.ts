@@ -4,8 +4,8 @@
  */
 import process from 'node:process';
 import { afterEach, expect, it, vi } from 'vitest';
-import { followStep } from '../../../src/extensions/diwoo/follow-feed.ts';
 import { SITEMAP_PLACES } from '../../../src/extensions/diwoo/sitemaps.ts';
+import { followStep } from '../../../src/extensions/diwoo/write-index.ts';
 import { systemClock } from '../../../src/lib/time.ts';
 import { prepareChange } from '../../../src/raadsfeed/domain/change.ts';
 import { createPublisher } from '../../../src/raadsfeed/writer/publisher.ts';
