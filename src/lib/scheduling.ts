@@ -45,24 +45,6 @@ export function createEventLoopBudget({
 /** Small requests and garbage collection need the rest of a turn. */
 export const eventLoopBudget: EventLoopBudget = createEventLoopBudget({ shareMs: 10 });
 
-/**
- * Collects work of one kind during a turn of the event loop and runs it together at the end of the turn. That is much cheaper than running it
- * between other work, because its code is still in the processor's caches.
- * @returns adds work to the batch; the work must not throw
- */
-export function createBatchPerTick(): (work: () => void) => void {
-  let batch: (() => void)[] = [];
-  const runBatch = (): void => {
-    const works = batch;
-    batch = [];
-    for (const work of works) work();
-  };
-  return (work) => {
-    if (batch.length === 0) setImmediate(runBatch);
-    batch.push(work);
-  };
-}
-
 /** As `items.map`, for more items than fit in a turn of the event loop. */
 export async function mapWithinBudget<T, R>(items: Iterable<T>, make: (item: T) => R): Promise<R[]> {
   const made: R[] = [];

@@ -8,7 +8,7 @@ import fp from 'fastify-plugin';
 import { LRUCache } from 'lru-cache';
 import type { Pool } from '../database/pool.ts';
 import { Problem } from '../lib/problem.ts';
-import { createBatchPerTick, createSemaphore, type Semaphore } from '../lib/scheduling.ts';
+import { createSemaphore, type Semaphore } from '../lib/scheduling.ts';
 import { requestClosedSignal } from './connections.ts';
 import { clientAddress, clientKey, hasOtherCharset } from './headers.ts';
 import { platformProblems } from './problems.ts';
@@ -375,7 +375,6 @@ export function isCrowded(text: Uint8Array): boolean {
 export const jsonBody = fp(
   async (app: FastifyInstance) => {
     const parse = app.getDefaultJsonParser('error', 'error');
-    const batchPerTick = createBatchPerTick();
     app.removeAllContentTypeParsers();
     app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
       if (hasOtherCharset(request.headers['content-type'])) {
@@ -389,7 +388,7 @@ export const jsonBody = fp(
           new Problem(platformProblems.invalidRequest, { detail: TOO_MANY.reason, invalidParams: [TOO_MANY] }),
         );
       }
-      return batchPerTick(() => parse(request, body.toString(), done));
+      return parse(request, body.toString(), done);
     });
   },
   { name: 'json-body' },

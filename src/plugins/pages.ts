@@ -4,7 +4,6 @@ import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { Problem } from '../lib/problem.ts';
-import { expiryOfSecurityTxt } from '../lib/security-txt.ts';
 import type { OpenapiDocument } from './openapi-document.ts';
 import { platformProblems } from './problems.ts';
 
@@ -19,16 +18,17 @@ export const rootPages = fp(
 
 const DOCS = '/docs';
 
-/** The pages run only our own script; they set styles through the document, which needs no permission. */
-const DOCS_POLICY = [
+/** The policy of pages for people: styles, scripts and pictures of our own, forms to ourselves; pictures and fonts may be in the theme. */
+export const PAGES_POLICY = [
   "default-src 'none'",
-  "script-src 'self'",
   "style-src 'self'",
+  "script-src 'self'",
   "img-src 'self' data:",
+  "font-src 'self' data:",
   "connect-src 'self'",
+  "form-action 'self'",
   "frame-ancestors 'none'",
   "base-uri 'none'",
-  "form-action 'none'",
 ].join('; ');
 
 /**
@@ -67,7 +67,7 @@ export async function apiDocs(app: FastifyInstance, document: OpenapiDocument, m
     await scope.register(swaggerUi, {
       routePrefix: DOCS,
       indexPrefix: app.prefix,
-      staticCSP: DOCS_POLICY,
+      staticCSP: PAGES_POLICY,
       // Without the bar on top: it offers to read other documents, which the content security policy refuses.
       theme: {
         title: document.info.title,
@@ -131,9 +131,9 @@ function securityTxt(app: FastifyInstance): void {
   if (path === undefined) return;
   app.get('/.well-known/security.txt', { config: { public: true } }, async (_request, reply) => {
     const text = await readFile(path, 'utf8');
-    const expires = expiryOfSecurityTxt(text);
-    // An expired file must not be relied on: 404 sends the finder to look elsewhere.
-    if (expires === undefined || expires <= clock.now()) throw new Problem(platformProblems.notFound);
+    const expires = new Date(/^Expires: *(\S+)/im.exec(text)?.[1] ?? '');
+    // An expired file must not be relied on (RFC 9116 section 2.5.5): 404 sends the finder to look elsewhere.
+    if (!(expires > clock.now())) throw new Problem(platformProblems.notFound);
     return reply.header('cache-control', 'public, max-age=3600').type('text/plain; charset=utf-8').send(text);
   });
 }

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isDatabaseBusy, isDatabaseUnavailable, isOutcomeUnknown } from '../database/database-unavailable.ts';
 import { PoolBusyError } from '../database/pool.ts';
 import { Problem, type ProblemKind } from '../lib/problem.ts';
@@ -68,16 +68,17 @@ const BODY_HEADERS = [
   'vary',
 ];
 
-const FASTIFY_ERRORS: Readonly<Record<string, (error: FastifyError) => Problem>> = {
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: (cause) => new Problem(kinds.unsupportedMediaType, { cause }),
-  FST_ERR_CTP_BODY_TOO_LARGE: (cause) => new Problem(kinds.bodyTooLarge, { cause }),
-  FST_ERR_CTP_EMPTY_JSON_BODY: (cause) => new Problem(kinds.invalidRequest, { detail: 'De inhoud is leeg.', cause }),
-  FST_ERR_CTP_INVALID_JSON_BODY: (cause) =>
-    new Problem(kinds.invalidRequest, { detail: 'De inhoud is geen geldige JSON.', cause }),
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: (cause) =>
-    new Problem(kinds.invalidRequest, { detail: 'De lengte van de inhoud klopt niet met `Content-Length`.', cause }),
-  FST_ERR_BAD_URL: (cause) => new Problem(kinds.invalidRequest, { detail: 'Het adres is niet goed gecodeerd.', cause }),
-  FST_ERR_MAX_PARAM_LENGTH: (cause) => new Problem(kinds.notFound, { cause }),
+const FASTIFY_ERRORS: Readonly<Record<string, readonly [kind: ProblemKind, detail?: string]>> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: [kinds.unsupportedMediaType],
+  FST_ERR_CTP_BODY_TOO_LARGE: [kinds.bodyTooLarge],
+  FST_ERR_CTP_EMPTY_JSON_BODY: [kinds.invalidRequest, 'De inhoud is leeg.'],
+  FST_ERR_CTP_INVALID_JSON_BODY: [kinds.invalidRequest, 'De inhoud is geen geldige JSON.'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: [
+    kinds.invalidRequest,
+    'De lengte van de inhoud klopt niet met `Content-Length`.',
+  ],
+  FST_ERR_BAD_URL: [kinds.invalidRequest, 'Het adres is niet goed gecodeerd.'],
+  FST_ERR_MAX_PARAM_LENGTH: [kinds.notFound],
 };
 
 /** Any error as a problem; an unknown one becomes a 500 without details. */
@@ -88,8 +89,8 @@ export function toProblem(error: unknown): Problem {
   if (isDatabaseUnavailable(error) || isDatabaseBusy(error) || error instanceof LateAnswerError)
     return new Problem(kinds.unavailable, { headers: RETRY_SOON, cause: error });
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') {
-    const known = FASTIFY_ERRORS[error.code];
-    if (known !== undefined) return known(Object.assign(error, { code: error.code }));
+    const [kind, detail] = FASTIFY_ERRORS[error.code] ?? [];
+    if (kind !== undefined) return new Problem(kind, { detail, cause: error });
   }
   if (error instanceof SyntaxError && 'statusCode' in error && error.statusCode === 400) {
     return new Problem(kinds.invalidRequest, { detail: 'De inhoud is geen geldige JSON.', cause: error });

@@ -1,6 +1,5 @@
 /** What settings that are well formed each cannot be together, or lack. */
 import { readFileSync } from 'node:fs';
-import { expiryOfSecurityTxt } from '../lib/security-txt.ts';
 import { builtInModel } from './gegevens-settings.ts';
 import type { Config, ConfigFault, Fault } from './read-config.ts';
 import { whyUnreadable } from './readable-file.ts';
@@ -118,25 +117,10 @@ export function unreadableFiles({ gegevens, html, server, tokens }: Config): Con
     ...(server.areas.includes('shv') || server.areas.includes('vs') ? filesOfGegevens(gegevens) : {}),
     FSC_TOKEN_CERTIFICATES: /^https?:\/\//i.test(tokens.fscCertificates ?? '') ? undefined : tokens.fscCertificates,
   };
-  const faults = Object.entries(files).flatMap(([variable, path]) => {
+  return Object.entries(files).flatMap(([variable, path]) => {
     const reason = path === undefined ? undefined : whyUnreadable(path);
     return reason === undefined ? [] : [{ variable, wrong: `names ${reason}`, allowed: 'path of a file' }];
   });
-  const { securityTxt } = server;
-  const isIncomplete =
-    securityTxt !== undefined &&
-    isReadable(securityTxt) &&
-    expiryOfSecurityTxt(readFileSync(securityTxt, 'utf8')) === undefined;
-  return isIncomplete
-    ? [
-        ...faults,
-        {
-          variable: 'SECURITY_TXT',
-          wrong: 'names a file without what RFC 9116 requires',
-          allowed: 'a file with a `Contact` and one `Expires`',
-        },
-      ]
-    : faults;
 }
 
 function filesOfGegevens(gegevens: Config['gegevens']): Record<string, string | undefined> {

@@ -80,11 +80,10 @@ describe("the operator's page", () => {
     expect(await page()).toContain('Not known now: it is away');
   });
 
-  it('tells a moment with how long ago it was', async () => {
+  it('tells a moment to the second', async () => {
     const before = new Date(Date.now() - 3 * 3_600_000 - 60_000);
     section = async () => ({ columns: ['a', 'b'], rows: [['x', before]] });
     expect(await page()).toContain(`<time datetime="${before.toISOString()}">`);
-    expect(await page()).toContain('<span class="ago">3 hours ago</span>');
   });
 
   it('adds no sample to its charts when it is looked at', async () => {

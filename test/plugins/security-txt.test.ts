@@ -73,15 +73,4 @@ describe('its setting', () => {
     expect(faults(fileWith(COMPLETE))).toBe('');
     expect(faults({ SECURITY_TXT: join(dir, 'none') })).toMatch(/SECURITY_TXT names no readable file/);
   });
-
-  it.each([
-    CONTACT,
-    'Expires: 2036-12-31T22:59:59Z\r\n',
-    `${CONTACT}Expires: 2036-12-31\r\n`,
-    `${CONTACT}Expires: 2036-13-31T00:00:00Z\r\n`,
-    `${COMPLETE}Expires: 2036-12-31T22:59:59Z\r\n`,
-    COMPLETE.replaceAll(/(mailto|https):/g, 'http:'),
-  ])('refuses a file with %j', (text) => {
-    expect(faults(fileWith(text))).toMatch(/SECURITY_TXT names a file without what RFC 9116 requires/);
-  });
 });

@@ -13,17 +13,12 @@ export function unwritable(value: unknown, levels = MAX_DEPTH): string | undefin
   if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY)
     return 'has a number that is too large for JSON to be read';
   if (typeof value !== 'object' || value === null) return undefined;
-  if (levels === 0) return `is nested more than ${MAX_DEPTH} levels deep`;
+  if (levels < 0) return 'is nested too deeply';
   for (const member of Object.values(value)) {
     const fault = unwritable(member, levels - 1);
     if (fault !== undefined) return fault;
   }
   return undefined;
-}
-
-function isDeeperThan(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return levels === 0 || Object.values(value).some((member) => isDeeperThan(member, levels - 1));
 }
 
 /** A member of a JSON object occurs twice. */
@@ -40,7 +35,8 @@ export class DuplicateMemberError extends SyntaxError {
 export function parseStrictObject(text: string, levels = 16): JsonObject {
   const value: unknown = JSON.parse(text);
   if (!isRecord(value)) throw new SyntaxError('not a JSON object');
-  if (isDeeperThan(value, levels)) throw new SyntaxError('nested too deeply');
+  const fault = unwritable(value, levels);
+  if (fault !== undefined) throw new SyntaxError(fault);
   if (hasDoubleNames(text, value)) throw new DuplicateMemberError('a member occurs twice');
   return value;
 }

@@ -93,9 +93,6 @@ function sampleOf(value: unknown, left: { elements: number; members: number }, d
   return copy;
 }
 
-/** Deeper than any contract; values that differ only below this count as different. */
-const DEPTH = 64;
-
 /** A validator of any dialect. */
 interface Validator {
   removeKeyword(keyword: string): unknown;
@@ -114,34 +111,32 @@ export function useLinearUniqueItems(ajv: Validator): void {
     schemaType: 'boolean',
     compile: (isWanted: boolean): DataValidateFunction => {
       const validate: DataValidateFunction = (items: readonly unknown[]): boolean => {
-        const twins = isWanted ? findTwins(items) : undefined;
-        if (twins === undefined) return true;
-        const message = `must NOT have duplicate items (items ## ${twins.j} and ${twins.i} are identical)`;
-        validate.errors = [{ keyword: 'uniqueItems', message, params: twins }];
-        return false;
+        const seen = new Map<string, number>();
+        for (const [i, item] of isWanted ? items.entries() : []) {
+          const key = keyOf(item) ?? `#${i}`;
+          const j = seen.get(key);
+          if (j !== undefined) {
+            const message = `must NOT have duplicate items (items ## ${j} and ${i} are identical)`;
+            validate.errors = [{ keyword: 'uniqueItems', message, params: { i, j } }];
+            return false;
+          }
+          seen.set(key, i);
+        }
+        return true;
       };
       return validate;
     },
   });
 }
 
-/** Two places with the same value, the later one first. */
-function findTwins(items: readonly unknown[]): { i: number; j: number } | undefined {
-  const seen = new Map<string, number>();
-  for (const [i, item] of items.entries()) {
-    const key = keyOf(item, `${i}`, DEPTH);
-    const j = seen.get(key);
-    if (j !== undefined) return { i, j };
-    seen.set(key, i);
+/** One text for equal values: members of an object in any order (JSON Schema Core 4.2.2). Undefined for a value that is too deep. */
+function keyOf(item: unknown): string | undefined {
+  try {
+    return JSON.stringify(item, (_name, value: unknown) =>
+      isRecord(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value,
+    );
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
   }
-  return undefined;
-}
-
-/** One text for equal values: members of an object in any order (JSON Schema Core 4.2.2). */
-function keyOf(value: unknown, name: string, depth: number): string {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? '';
-  if (depth === 0) return `#${name}`;
-  if (Array.isArray(value)) return `[${value.map((item) => keyOf(item, name, depth - 1)).join()}]`;
-  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${members.map(([member, of]) => `${JSON.stringify(member)}:${keyOf(of, name, depth - 1)}`).join()}}`;
 }

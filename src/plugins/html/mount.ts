@@ -1,7 +1,7 @@
 /** A part of the service that answers people: the limits of every mount, but errors as pages, and a policy that lets in nothing of others. */
 
 import type { FastifyInstance } from 'fastify';
-import { PAGES_POLICY } from '../headers.ts';
+import { PAGES_POLICY } from '../pages.ts';
 import type { ProblemBody } from '../problem-reply.ts';
 import { mountScope, type ScopeOptions } from '../requests.ts';
 import { publicUnlessSaid } from '../routes.ts';

@@ -15,7 +15,7 @@ const SECTION_TIMEOUT_MS = 3000;
 
 const STYLE = `body{font:16px/1.5 system-ui,sans-serif;margin:0 auto;padding:1rem;max-width:70rem;color:#1b1b1b;background:#fff}
 h1{font-size:1.6rem;margin:0 0 .5rem}h2{font-size:1.2rem;margin:2rem 0 .5rem}
-table{border-collapse:collapse;width:100%}time,.ago{white-space:nowrap}.ago{color:#555}td:has(time){white-space:nowrap}
+table{border-collapse:collapse;width:100%}time{white-space:nowrap}td:has(time){white-space:nowrap}
 th,td{text-align:left;padding:.3rem .6rem;border-bottom:1px solid #d5d9de;vertical-align:top;overflow-wrap:anywhere;min-width:4.5rem}
 thead th{color:#555;font-weight:400}tbody th{min-width:9rem}
 .verdict{padding:.6rem 1rem;border-left:.5rem solid #2d6a1f;background:#eef6ea}.verdict.warning{border-color:#8a5a00;background:#fff6e0}
@@ -26,7 +26,6 @@ thead th{color:#555;font-weight:400}tbody th{min-width:9rem}
 .charts polyline{fill:none;stroke:#154273;stroke-width:1.5;vector-effect:non-scaling-stroke}
 @media (max-width:45rem){table,tbody,tr,tbody th,td{display:block;min-width:0}thead{position:absolute;clip-path:inset(50%);width:1px;height:1px;overflow:hidden}
 tr{padding:.5rem 0;border-bottom:1px solid #d5d9de}tbody th,td{border:0;padding:0}td:empty{display:none}td:has(time){white-space:normal}td[data-label]::before{content:attr(data-label) ": ";color:#555}}
-@media (min-width:45.01rem) and (max-width:65rem){.ago{display:block}td:has(time){white-space:normal}}
 @media print{body{max-width:none;font-size:11pt}tr{break-inside:avoid}}`;
 const POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
@@ -100,9 +99,9 @@ function render({ found, parts, samples, isStopping, now }: View): string {
 <body><main><h1>Koppelvlak</h1>
 <p class="verdict ${worst}"><strong>${verdict}</strong> As of ${moment(now)}; this page refreshes every ${REFRESH_SECONDS} seconds.</p>
 <h2>Conditions</h2>
-${table(['condition', 'state', 'what', 'since'], sorted(found).map(conditionRow), now)}
+${table(['condition', 'state', 'what', 'since'], sorted(found).map(conditionRow))}
 ${expiries(samples, now)}
-${parts.map((part) => renderPart(part, now))}
+${parts.map(renderPart)}
 <h2>The last hour</h2>
 <ul class="charts">${samples.series().map(chart)}</ul>
 </main></body></html>
@@ -133,53 +132,34 @@ function expiries(samples: Samples, now: Date): HtmlValue {
     const days = Math.floor((seconds * 1000 - now.getTime()) / DAY_MS);
     return [[name, days < 0 ? 'expired' : days, html`${moment(new Date(seconds * 1000))}`]];
   });
-  return (
-    rows.length > 0 && html`<h2>Certificates and keys</h2>${table(['certificate', 'days left', 'until'], rows, now)}`
-  );
+  return rows.length > 0 && html`<h2>Certificates and keys</h2>${table(['certificate', 'days left', 'until'], rows)}`;
 }
 
-function renderPart({ title, content }: Part, now: Date): Html {
+function renderPart({ title, content }: Part): Html {
   if ('fault' in content) return html`<h2>${title}</h2><p>Not known now: ${content.fault}</p>`;
   const { columns, rows } = content;
-  return html`<h2>${title}</h2>${rows.length === 0 ? html`<p>None.</p>` : table(columns, rows, now)}`;
+  return html`<h2>${title}</h2>${rows.length === 0 ? html`<p>None.</p>` : table(columns, rows)}`;
 }
 
 type Cell = OperatorCell | Html;
 
 /** On a narrow screen each row is a block, in which the cells carry the names of their columns. */
-function table(columns: readonly string[], rows: readonly (readonly Cell[])[], now: Date): Html {
+function table(columns: readonly string[], rows: readonly (readonly Cell[])[]): Html {
   return html`<table><thead><tr>${columns.map((column) => html`<th scope="col">${column}</th>`)}</tr></thead>
 <tbody>${rows.map(
     ([first = '', ...rest]) =>
-      html`<tr><th scope="row">${rendered(first, now)}</th>${rest.map((cell, i) => html`<td data-label="${columns[i + 1]}">${rendered(cell, now)}</td>`)}</tr>\n`,
+      html`<tr><th scope="row">${rendered(first)}</th>${rest.map((cell, i) => html`<td data-label="${columns[i + 1]}">${rendered(cell)}</td>`)}</tr>\n`,
   )}</tbody></table>`;
 }
 
-function rendered(cell: Cell, now: Date): HtmlValue {
-  return cell instanceof Date ? html`${moment(cell)} <span class="ago">${ago(cell, now)}</span>` : cell;
+function rendered(cell: Cell): HtmlValue {
+  return cell instanceof Date ? moment(cell) : cell;
 }
 
 /** To the second and in UTC, as the log lines have it. */
 function moment(date: Date): Html {
   const text = date.toISOString();
   return html`<time datetime="${text}">${text.slice(0, 10)} ${text.slice(11, 19)}Z</time>`;
-}
-
-const SPANS = [
-  ['day', 86_400],
-  ['hour', 3600],
-  ['minute', 60],
-  ['second', 1],
-] as const;
-
-/** `3 hours ago`; rounded down. */
-function ago(date: Date, now: Date): string {
-  const seconds = Math.floor((now.getTime() - date.getTime()) / 1000);
-  const [unit, length] = SPANS.find(([, length]) => Math.abs(seconds) >= length) ?? ['second', 1];
-  const number = Math.floor(Math.abs(seconds) / length);
-  const span = `${number} ${unit}${number === 1 ? '' : 's'}`;
-  if (seconds === 0) return 'just now';
-  return seconds < 0 ? `in ${span}` : `${span} ago`;
 }
 
 const WIDTH = 360;

@@ -12,10 +12,10 @@ interface Figure {
   /** Name of the value within the metric, such as `x_count` of a histogram; absent: the metric's own name. */
   readonly value?: string;
   /**
-   * `rate`: how much it grows a second, over all labels; `level`: its value, over all labels; `most`: that of the label with the largest;
-   * `mean`: the mean of what a histogram observed since the last sample.
+   * `rate`: how much it grows a second, over all labels; `level`: its value, at the label where it is largest; `mean`: the mean of what a
+   * histogram observed since the last sample.
    */
-  readonly kind: 'rate' | 'level' | 'most' | 'mean';
+  readonly kind: 'rate' | 'level' | 'mean';
   readonly scale?: number;
 }
 
@@ -34,7 +34,7 @@ const FIGURES: readonly Figure[] = [
     metric: 'koppelvlak_ldv_forward_lag_seconds',
   },
   {
-    ...{ title: 'Longest wait for a place in a proof log', unit: 's', kind: 'most' },
+    ...{ title: 'Longest wait for a place in a proof log', unit: 's', kind: 'level' },
     metric: 'koppelvlak_proof_lateness_seconds',
   },
   { title: 'Deliveries', unit: 'a minute', kind: 'rate', scale: 60, metric: 'koppelvlak_gegevens_deliveries_total' },
@@ -120,8 +120,7 @@ function figureNow(figure: Figure, now: Sample, before: Sample | undefined): num
   }
   const reading = now.readings.get(value);
   if (reading === undefined) return undefined;
-  if (kind === 'level') return reading.sum;
-  if (kind === 'most') return reading.most;
+  if (kind === 'level') return reading.most;
   return before === undefined || now.at <= before.at ? 0 : growth(value) / ((now.at - before.at) / 1000);
 }
 
