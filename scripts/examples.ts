@@ -69,12 +69,12 @@ async function tryDelivery(needs: Needs, variant: 'shv' | 'vs', path: string, ta
       headers: {
         'content-type': 'application/json',
         ...processingHeaders(file.requester.oin),
-        ...signMessage(body, identity, 'body'),
+        ...(await signMessage(body, identity, 'body')),
       },
       body,
     });
     transcript.check(`${name}: ${asked} is delivered (200)`, answer.status === 200, answer.bytes.toString());
-    const checked = checkMessage(answer.bytes, answer.headers, readFileSync(file.pki.root, 'utf8'));
+    const checked = await checkMessage(answer.bytes, answer.headers, readFileSync(file.pki.root, 'utf8'));
     const isSigned = checked.digestMatches && checked.signatureHolds && checked.leadsToRoot;
     transcript.check(`${name}: ${asked}: digest, signature and chain hold`, isSigned);
     const gegevens = isRecord(answer.body.gegevens) ? answer.body.gegevens : {};

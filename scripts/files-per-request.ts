@@ -78,7 +78,7 @@ async function requests(file: DemoFile): Promise<Measured[]> {
     const headers = {
       'content-type': 'application/json',
       ...processingHeaders(requester.oin),
-      ...signMessage(body, identity, 'body'),
+      ...(await signMessage(body, identity, 'body')),
     };
     expect((await client.call('POST', `${mounts.shv}/gegevens`, { as: 'statistiek', headers, body })).status, 200);
   };

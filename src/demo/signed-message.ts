@@ -1,7 +1,7 @@
-// How a requester signs, and checks what it gets: written from the standard with Node's own cryptography, so that the demo
-// does not check the service with the service's code.
+// How a requester signs, and checks what it gets: with the library jose, so that the demo does not check the service with the service's code.
 // @see RFC 7515 appendix F, RFC 7797, ETSI TS 119 182-1 clause 5.2.8.2, RFC 3230
-import { constants, createHash, sign, verify, X509Certificate } from 'node:crypto';
+import { createPrivateKey, hash, X509Certificate } from 'node:crypto';
+import { FlattenedSign, flattenedVerify } from 'jose';
 import { isRecord } from '../lib/json/json-value.ts';
 
 export type SignatureForm = 'body' | 'digest';
@@ -13,31 +13,27 @@ export interface Identity {
   readonly chain: string;
 }
 
-const PS256 = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 } as const;
+const CRITICAL = { crit: { sigD: true } };
 
 /** The two headers of a signed message. */
-export function signMessage(body: Buffer, { key, chain }: Identity, form: SignatureForm): Record<string, string> {
+export async function signMessage(
+  body: Buffer,
+  { key, chain }: Identity,
+  form: SignatureForm,
+): Promise<Record<string, string>> {
   const digest = digestOf(body);
-  const certificates = certificatesOf(chain);
-  const header = base64url(
-    JSON.stringify({
-      alg: 'PS256',
-      typ: 'JOSE',
-      kid: createHash('sha256')
-        .update(certificates[0]?.raw ?? '')
-        .digest('base64url'),
-      x5c: certificates.map(({ raw }) => raw.toString('base64')),
-      ...(form === 'body'
-        ? {}
-        : {
-            b64: false,
-            crit: ['sigD', 'b64'],
-            sigD: { mId: 'http://uri.etsi.org/19182/HttpHeaders', pars: ['digest'] },
-          }),
-    }),
+  const x5c = (chain.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []).map((pem) =>
+    new X509Certificate(pem).raw.toString('base64'),
   );
-  const signature = sign('sha256', signingInput(header, form, body, digest), { key, ...PS256 });
-  return { digest, 'nlgov-adr-payload-sig': `${header}..${signature.toString('base64url')}` };
+  const kid = hash('sha256', Buffer.from(x5c[0] ?? '', 'base64'), 'base64url');
+  const sigD = { mId: 'http://uri.etsi.org/19182/HttpHeaders', pars: ['digest'] };
+  const signed = await new FlattenedSign(payloadOf(form, body, digest))
+    .setProtectedHeader({
+      ...{ alg: 'PS256', typ: 'JOSE', kid, x5c },
+      ...(form === 'body' ? {} : { b64: false, crit: ['sigD', 'b64'], sigD }),
+    })
+    .sign(createPrivateKey(key), CRITICAL);
+  return { digest, 'nlgov-adr-payload-sig': `${signed.protected}..${signed.signature}` };
 }
 
 /** What a signed answer turned out to be. */
@@ -52,55 +48,40 @@ interface CheckedAnswer {
 }
 
 /** @throws {Error} when there is no signature that can be read */
-export function checkMessage(body: Buffer, headers: Headers, root: string): CheckedAnswer {
+export async function checkMessage(body: Buffer, headers: Headers, root: string): Promise<CheckedAnswer> {
   const [header = '', middle, signature] = (headers.get('nlgov-adr-payload-sig') ?? '').split('.');
   const decoded: unknown = JSON.parse(Buffer.from(header, 'base64url').toString());
-  if (middle !== '' || signature === undefined || !isRecord(decoded) || !Array.isArray(decoded.x5c)) {
-    throw new Error('the answer has no detached signature');
+  const x5c = isRecord(decoded) && Array.isArray(decoded.x5c) ? decoded.x5c : [];
+  const chain = x5c.map((der) => new X509Certificate(Buffer.from(String(der), 'base64')));
+  const [leaf] = chain;
+  if (middle !== '' || signature === undefined || !isRecord(decoded) || leaf === undefined) {
+    throw new Error('the answer has no detached signature with a certificate');
   }
   const form = decoded.sigD === undefined ? 'body' : 'digest';
-  const chain = decoded.x5c.map((der) => new X509Certificate(Buffer.from(String(der), 'base64')));
-  const leaf = chain[0];
-  if (leaf === undefined || decoded.alg !== 'PS256') throw new Error('the answer has no certificate, or is not PS256');
   const digest = headers.get('digest') ?? '';
+  const bytes = payloadOf(form, body, digest);
+  const payload = decoded.b64 === false ? bytes : bytes.toString('base64url');
+  const verified = flattenedVerify({ protected: header, payload, signature }, leaf.publicKey, {
+    ...CRITICAL,
+    algorithms: ['PS256'],
+  });
   const path = [...chain, new X509Certificate(root)];
   return {
     digestMatches: digest === digestOf(body),
-    signatureHolds: verify(
-      'sha256',
-      signingInput(header, form, body, digest, decoded.b64 !== false),
-      { key: leaf.publicKey, ...PS256 },
-      Buffer.from(signature, 'base64url'),
+    signatureHolds: await verified.then(
+      () => true,
+      () => false,
     ),
     form,
-    leadsToRoot: chain.every((certificate, index) => {
-      const issuer = path[index + 1];
-      return issuer !== undefined && certificate.verify(issuer.publicKey);
-    }),
+    leadsToRoot: chain.every((certificate, i) => certificate.verify((path[i + 1] ?? leaf).publicKey)),
     subject: leaf.subject.replaceAll('\n', ', '),
   };
 }
 
-function signingInput(
-  header: string,
-  form: SignatureForm,
-  body: Buffer,
-  digest: string,
-  encoded = form === 'body',
-): Buffer {
-  const payload = form === 'body' ? body : Buffer.from(`digest: ${digest}`);
-  return Buffer.concat([Buffer.from(`${header}.`), encoded ? Buffer.from(payload.toString('base64url')) : payload]);
+function payloadOf(form: SignatureForm, body: Buffer, digest: string): Buffer {
+  return form === 'body' ? body : Buffer.from(`digest: ${digest}`);
 }
 
 function digestOf(body: Buffer): string {
-  return `SHA-256=${createHash('sha256').update(body).digest('base64')}`;
-}
-
-function base64url(text: string): string {
-  return Buffer.from(text).toString('base64url');
-}
-
-function certificatesOf(pem: string): X509Certificate[] {
-  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
-  return blocks.map((block) => new X509Certificate(block));
+  return `SHA-256=${hash('sha256', body, 'base64')}`;
 }

@@ -11,14 +11,12 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { listenOnLoopback } from '../listen.ts';
 import {
-  basicConstraints,
-  certificatePolicy,
-  extendedKeyUsage,
+  authorityExtensions,
   type Issuer,
-  keyUsage,
   mintCertificate,
   type Name,
-  statusAddresses,
+  partyExtensions,
+  statusExtensions,
 } from './certificates.ts';
 import { createResponder, normaliseSerial, type ResponderNeeds } from './responder.ts';
 
@@ -30,8 +28,6 @@ const ROOT: Name = [...ORGANISATION, ['commonName', 'Koppelvlak demo Root CA']];
 const INTERMEDIATE: Name = [...ORGANISATION, ['commonName', 'Koppelvlak demo Services CA']];
 /** PKIoverheid's policy for services certificates in the private domain. */
 const SERVICES_POLICY = '2.16.528.1.1003.1.2.8.6';
-const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
-const SERVER_AUTH = '1.3.6.1.5.5.7.3.1';
 
 export interface AuthorityOptions {
   readonly dir: string;
@@ -80,16 +76,11 @@ export async function createAuthority(options: AuthorityOptions) {
 
   const rootCertificate = mintCertificate({
     ...{ subject: ROOT, key: rootKey, issuer: root, from: now(), days: 3650 },
-    extensions: [basicConstraints(true), keyUsage('authority')],
+    extensions: authorityExtensions(),
   });
   const certificate = mintCertificate({
     ...{ subject: INTERMEDIATE, key, issuer: root, from: now(), days: 1825 },
-    extensions: [
-      basicConstraints(true, 0),
-      keyUsage('authority'),
-      certificatePolicy(SERVICES_POLICY),
-      ...statusAddresses(ocspUrl, rootCrlUrl),
-    ],
+    extensions: [...authorityExtensions(0), ...statusExtensions(SERVICES_POLICY, ocspUrl, rootCrlUrl)],
   });
   await writeFile(file('root.pem'), rootCertificate.toString());
   await writeFile(file('intermediate.pem'), certificate.toString());
@@ -110,13 +101,7 @@ export async function createAuthority(options: AuthorityOptions) {
         ['serialNumber', oin],
       ],
       ...{ key: await keepKey(files.key), issuer: intermediate, from: now(), days: 730 },
-      extensions: [
-        basicConstraints(false),
-        keyUsage('party'),
-        extendedKeyUsage(CLIENT_AUTH, SERVER_AUTH),
-        certificatePolicy(SERVICES_POLICY),
-        ...statusAddresses(ocspUrl, crlUrl),
-      ],
+      extensions: [...partyExtensions(), ...statusExtensions(SERVICES_POLICY, ocspUrl, crlUrl)],
     });
     await writeFile(files.certificate, leaf.toString());
     await writeFile(files.chain, `${leaf}${certificate}`);

@@ -19,7 +19,7 @@ export interface Issuer {
   readonly key: KeyObject;
 }
 
-export interface CertificateRequest {
+interface CertificateRequest {
   readonly subject: Name;
   /** Private key of the subject. */
   readonly key: KeyObject;
@@ -32,7 +32,7 @@ export interface CertificateRequest {
 
 const DAY_MS = 24 * 3_600_000;
 
-/** RSA with SHA-256. */
+/** RSA with SHA-256. The library's own `sign` leaves out the parameters that RFC 4055 asks for. */
 export function signatureAlgorithm(): pkijs.AlgorithmIdentifier {
   return new pkijs.AlgorithmIdentifier({ algorithmId: '1.2.840.113549.1.1.11', algorithmParams: new asn1.Null() });
 }
@@ -60,7 +60,8 @@ export function mintCertificate(request: CertificateRequest): X509Certificate {
   const start = Math.floor(from.getTime() / 1000) * 1000;
   const certificate = new pkijs.Certificate({
     version: 2,
-    serialNumber: integer(randomSerial()),
+    // Positive and without leading zeros.
+    serialNumber: integer(`4${randomBytes(16).toString('hex').slice(1)}`),
     signature: signatureAlgorithm(),
     signatureAlgorithm: signatureAlgorithm(),
     issuer: encodeName(issuer.name),
@@ -82,16 +83,12 @@ export function mintCertificate(request: CertificateRequest): X509Certificate {
 export function signRevocationList(
   issuer: Issuer,
   serials: readonly string[],
-  dates: { readonly thisUpdate: Date; readonly nextUpdate: Date },
+  { thisUpdate, nextUpdate }: { readonly thisUpdate: Date; readonly nextUpdate: Date },
 ): Buffer {
-  const { thisUpdate, nextUpdate } = dates;
   const number = integer(thisUpdate.getTime().toString(16));
+  const revocationDate = new pkijs.Time({ value: thisUpdate });
   const revokedCertificates = serials.map(
-    (serial) =>
-      new pkijs.RevokedCertificate({
-        userCertificate: integer(serial),
-        revocationDate: new pkijs.Time({ value: thisUpdate }),
-      }),
+    (serial) => new pkijs.RevokedCertificate({ userCertificate: integer(serial), revocationDate }),
   );
   const list = new pkijs.CertificateRevocationList({
     version: 1,
@@ -111,15 +108,7 @@ export function signRevocationList(
 
 /** A positive integer of hexadecimal digits. */
 function integer(hex: string): asn1.Integer {
-  const even = hex.length % 2 === 0 ? hex : `0${hex}`;
-  return new asn1.Integer({ valueHex: Buffer.from(/^[89a-f]/i.test(even) ? `00${even}` : even, 'hex') });
-}
-
-/** Sixteen random bytes, positive and without leading zeros. */
-function randomSerial(): string {
-  const bytes = randomBytes(16);
-  bytes[0] = ((bytes[0] ?? 0) & 0x3f) | 0x40;
-  return bytes.toString('hex');
+  return asn1.Integer.fromBigInt(BigInt(`0x${hex}`));
 }
 
 /** The bits of the public key of an RSA issuer: its PKCS#1 structure. */
@@ -141,39 +130,39 @@ function authorityKeyIdentifier({ key }: Issuer): pkijs.Extension {
   return extension('2.5.29.35', new pkijs.AuthorityKeyIdentifier({ keyIdentifier: keyId }).toSchema());
 }
 
-export function basicConstraints(cA: boolean, pathLenConstraint?: number): pkijs.Extension {
-  const value = new pkijs.BasicConstraints({ cA, ...(pathLenConstraint === undefined ? {} : { pathLenConstraint }) });
-  return extension('2.5.29.19', value.toSchema(), true);
+/** An authority may sign certificates and lists, to at most so many authorities below it. */
+export function authorityExtensions(pathLenConstraint?: number): pkijs.Extension[] {
+  const value = new pkijs.BasicConstraints({
+    cA: true,
+    ...(pathLenConstraint === undefined ? {} : { pathLenConstraint }),
+  });
+  return [extension('2.5.29.19', value.toSchema(), true), keyUsage(0x06)];
 }
 
-const USAGES = {
-  /** `digitalSignature` and `keyEncipherment`. */
-  party: 0xa0,
-  /** `keyCertSign` and `cRLSign`. */
-  authority: 0x06,
-} as const;
-
-export function keyUsage(of: keyof typeof USAGES): pkijs.Extension {
-  const byte = USAGES[of];
-  const unusedBits = 31 - Math.clz32(byte & -byte);
-  return extension('2.5.29.15', new asn1.BitString({ valueHex: Uint8Array.of(byte).buffer, unusedBits }), true);
+/** A party may sign and exchange keys, as a client and as a server. */
+export function partyExtensions(): pkijs.Extension[] {
+  const keyPurposes = ['1.3.6.1.5.5.7.3.2', '1.3.6.1.5.5.7.3.1'];
+  return [
+    extension('2.5.29.19', new pkijs.BasicConstraints({ cA: false }).toSchema(), true),
+    keyUsage(0xa0),
+    extension('2.5.29.37', new pkijs.ExtKeyUsage({ keyPurposes }).toSchema()),
+  ];
 }
 
-export function extendedKeyUsage(...keyPurposes: string[]): pkijs.Extension {
-  return extension('2.5.29.37', new pkijs.ExtKeyUsage({ keyPurposes }).toSchema());
+/** @param bits the first is `digitalSignature` (RFC 5280 section 4.2.1.3) */
+function keyUsage(bits: number): pkijs.Extension {
+  const unusedBits = 31 - Math.clz32(bits & -bits);
+  return extension('2.5.29.15', new asn1.BitString({ valueHex: Uint8Array.of(bits).buffer, unusedBits }), true);
 }
 
-export function certificatePolicy(policyIdentifier: string): pkijs.Extension {
-  const policy = new pkijs.PolicyInformation({ policyIdentifier });
-  return extension('2.5.29.32', new pkijs.CertificatePolicies({ certificatePolicies: [policy] }).toSchema());
-}
-
-/** Where the status of a certificate can be asked. */
-export function statusAddresses(ocspUrl: string, crlUrl: string): pkijs.Extension[] {
+/** Below a policy, and where the status of a certificate can be asked. */
+export function statusExtensions(policyIdentifier: string, ocspUrl: string, crlUrl: string): pkijs.Extension[] {
   const address = (value: string) => new pkijs.GeneralName({ type: 6, value });
+  const policy = new pkijs.PolicyInformation({ policyIdentifier });
   const access = new pkijs.AccessDescription({ accessMethod: '1.3.6.1.5.5.7.48.1', accessLocation: address(ocspUrl) });
   const point = new pkijs.DistributionPoint({ distributionPoint: [address(crlUrl)] });
   return [
+    extension('2.5.29.32', new pkijs.CertificatePolicies({ certificatePolicies: [policy] }).toSchema()),
     extension('1.3.6.1.5.5.7.1.1', new pkijs.InfoAccess({ accessDescriptions: [access] }).toSchema()),
     extension('2.5.29.31', new pkijs.CRLDistributionPoints({ distributionPoints: [point] }).toSchema()),
   ];

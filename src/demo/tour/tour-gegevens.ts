@@ -43,7 +43,7 @@ export async function tourGegevens(needs: TourNeeds, variant: 'shv' | 'vs'): Pro
     const whole = await ask(quarter);
     transcript.line(`-> ${whole.status}, ${whole.bytes.length} bytes`);
     transcript.status(`${variant}: the answer is 200`, whole, 200);
-    const checked = checkMessage(whole.bytes, whole.headers, root);
+    const checked = await checkMessage(whole.bytes, whole.headers, root);
     transcript.check(`${variant}: the Digest is that of the bytes received`, checked.digestMatches);
     transcript.check(`${variant}: the signature (PS256, ${FORM_TEXT[checked.form]}) holds`, checked.signatureHolds);
     transcript.check(
@@ -103,12 +103,12 @@ interface SignedRequest {
   readonly extra: Readonly<Record<string, string>>;
 }
 
-function askSigned({ client, demo }: TourNeeds, url: string, signed: SignedRequest): Promise<DemoAnswer> {
+async function askSigned({ client, demo }: TourNeeds, url: string, signed: SignedRequest): Promise<DemoAnswer> {
   const body = Buffer.from(JSON.stringify(signed.request));
   const headers = {
     'content-type': 'application/json',
     ...processingHeaders(demo.file.requester.oin),
-    ...signMessage(body, signed.identity, signed.form),
+    ...(await signMessage(body, signed.identity, signed.form)),
     ...signed.extra,
   };
   return client.call('POST', url, { as: 'statistiek', headers, body });
