@@ -1,9 +1,13 @@
-/** What every page of the council information works with: the database, the addresses, the frame. */
+/** What every page of the council information works with: the database, the frame, addresses and answers. */
 
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Pool } from '../../database/pool.ts';
+import { normaliseOrganisatiecode } from '../../lib/feed-client/organisatiecode.ts';
+import { Problem } from '../../lib/problem.ts';
 import type { Clock } from '../../lib/time.ts';
 import { link, type Site } from '../../plugins/html/page.ts';
 import { html } from '../../plugins/html/template.ts';
+import { platformProblems } from '../../plugins/problems.ts';
 import {
   COLLECTIONS,
   RESOURCE_TYPES,
@@ -12,8 +16,8 @@ import {
   resourcePath,
 } from '../../raadsfeed/domain/resource.ts';
 import type { HeadCache } from '../../raadsfeed/feed/head.ts';
-import type { ResponseCache } from '../../raadsfeed/feed/response-cache.ts';
-import type { FeedOrganisation, SourceCompleteness } from '../../raadsfeed/store/state.ts';
+import type { Answer, ResponseCache } from '../../raadsfeed/feed/response-cache.ts';
+import { type FeedOrganisation, readOrganisation, type SourceCompleteness } from '../../raadsfeed/store/state.ts';
 import type { Config } from '../../settings/read-config.ts';
 
 /** Path of the pages. */
@@ -81,4 +85,41 @@ const STALE_HOURS = 24;
 export function isStale({ herkomstSoort, laatstBijgewerkt }: FeedOrganisation, now: Date): boolean {
   if (herkomstSoort === 'eigen') return false;
   return laatstBijgewerkt === null || now.getTime() - laatstBijgewerkt.getTime() > STALE_HOURS * 3_600_000;
+}
+
+/**
+ * Answers with what is read, and keeps it while the feed is unchanged: a redaction is out with the first notification of it.
+ * @param records that take about the same memory
+ * @param read `keptMs` 0: only its encoded body is reused
+ */
+export function answerFrom(
+  { heads, responses }: PagesContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  records: number,
+  read: () => Promise<Answer & { readonly keptMs: number }>,
+): Promise<FastifyReply> {
+  return responses.answer(request, reply, records, async () => {
+    const head = await heads.head();
+    return { ...(await read()), head };
+  });
+}
+
+type Query = Readonly<Record<string, unknown>>;
+
+export type PagesRequest = FastifyRequest<{ Params: Record<string, string>; Querystring: Query }>;
+
+/** A parameter of the query, the first when there are several; `undefined` when it is empty or too long to mean anything. */
+export function readText(query: Query, name: string): string | undefined {
+  const value = [query[name]].flat()[0];
+  return typeof value === 'string' && value !== '' && value.length <= 200 ? value : undefined;
+}
+
+/** @throws {Problem} 404 when the feed does not have it */
+export async function findOrganisation({ pool }: PagesContext, code: string | undefined): Promise<FeedOrganisation> {
+  const wanted = normaliseOrganisatiecode(code ?? '');
+  const organisation = wanted === undefined ? undefined : await readOrganisation(pool, wanted);
+  if (organisation === undefined)
+    throw new Problem(platformProblems.notFound, { detail: 'Deze organisatie staat hier niet.' });
+  return organisation;
 }

@@ -8,7 +8,7 @@ import { type Html, html, safeUrl, shorten } from '../../plugins/html/template.t
 import type { Resource } from '../../raadsfeed/domain/resource.ts';
 import type { FeedOrganisation } from '../../raadsfeed/store/state.ts';
 import { HOME, jsonAddress, organisationPath, type PagesContext, pagePath } from './context.ts';
-import { historyList, readHistory } from './history.ts';
+import { type HistoryEntry, historyList } from './history.ts';
 import { boundedList, fileFacts, itemList, momentIn, textIn } from './rows.ts';
 import { listLinked } from './search/lists.ts';
 import { resultPath, searchPath } from './search.ts';
@@ -21,14 +21,14 @@ export async function documentPage(
   organisation: FeedOrganisation,
   resource: Resource,
   data: JsonObject,
+  history: readonly HistoryEntry[],
 ): Promise<Page> {
   const { pool, baseUrl } = context;
   const { organisatiecode, bronidentificatie } = resource;
   const self = { organisatiecode, resourceType: 'Informatieobject', bronidentificaties: [bronidentificatie] } as const;
-  const [referred, referring, history] = await Promise.all([
+  const [referred, referring] = await Promise.all([
     listLinked(pool, 'from', self, REFERENCES),
     listLinked(pool, 'to', self, REFERENCES),
-    readHistory(pool, 'Informatieobject', resource),
   ]);
   const title = textIn(data, 'titel') ?? 'Document';
   const meetings = referred.filter(({ resourceType }) => resourceType === 'Vergadering');

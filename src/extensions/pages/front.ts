@@ -6,7 +6,7 @@ import { readOrganisations } from '../../raadsfeed/store/state.ts';
 import { HOME, isStale, organisationPath, type PagesContext } from './context.ts';
 import { itemList } from './rows.ts';
 import { type Item, listItems } from './search/lists.ts';
-import { searchForm } from './search-form.ts';
+import { searchForm } from './search.ts';
 
 const SHOWN = 8;
 

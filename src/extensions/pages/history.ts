@@ -8,10 +8,11 @@ import { dayAndTime } from '../../plugins/html/format.ts';
 import { alert, facts, heading, link, type Page, paragraph } from '../../plugins/html/page.ts';
 import { type Html, html, shorten } from '../../plugins/html/template.ts';
 import type { Resource, ResourceType } from '../../raadsfeed/domain/resource.ts';
+import type { FeedOrganisation } from '../../raadsfeed/store/state.ts';
 import { HOME, organisationPath } from './context.ts';
 import { textIn } from './rows.ts';
 
-interface HistoryEntry {
+export interface HistoryEntry {
   readonly op: 'upsert' | 'delete' | 'redact';
   readonly storedAt: Date;
   /** Absent: too large to be compared. */
@@ -111,8 +112,7 @@ const REMOVED: Readonly<Record<ResourceType, string>> = {
 /** The page of something that was withdrawn or redacted: that it was there, and why it is not any more. Nothing of its content. */
 export function removedPage(
   resourceType: ResourceType,
-  { organisatiecode }: Resource,
-  organisation: string,
+  { organisatiecode, naam }: FeedOrganisation,
   history: readonly HistoryEntry[],
 ): Page {
   const [last] = history;
@@ -123,7 +123,7 @@ export function removedPage(
     description: `${title}.`,
     path: [
       { href: HOME, text: 'Begin' },
-      { href: organisationPath(organisatiecode), text: shorten(organisation, 100) },
+      { href: organisationPath(organisatiecode), text: shorten(naam, 100) },
     ],
     body: [
       heading(1, title),

@@ -8,7 +8,7 @@ import type { Resource } from '../../raadsfeed/domain/resource.ts';
 import type { FeedOrganisation } from '../../raadsfeed/store/state.ts';
 import { agenda } from './agenda.ts';
 import { HOME, jsonAddress, organisationPath, type PagesContext, pagePath, withQuery } from './context.ts';
-import { historyList, readHistory } from './history.ts';
+import { type HistoryEntry, historyList } from './history.ts';
 import { hasTime, itemList, meetingState, momentIn, stateBadge, textIn } from './rows.ts';
 import { meetingDate } from './search/entry.ts';
 import { type Item, listItems, listLinked } from './search/lists.ts';
@@ -26,6 +26,7 @@ export async function meetingPage(
   organisation: FeedOrganisation,
   resource: Resource,
   data: JsonObject,
+  history: readonly HistoryEntry[],
 ): Promise<Page> {
   const { pool, baseUrl } = context;
   const { organisatiecode, bronidentificatie } = resource;
@@ -35,18 +36,16 @@ export async function meetingPage(
     order: 'oldest',
     limit: ITEMS,
   });
-  const agendapunten = items.map((item) => item.bronidentificatie);
-  const [documents, referring, whole, [earlier, next], history] = await Promise.all([
-    listLinked(
-      pool,
-      'to',
-      { organisatiecode, resourceType: 'Agendapunt', bronidentificaties: agendapunten },
-      DOCUMENTS,
-    ),
+  const agendapunten = {
+    ...self,
+    resourceType: 'Agendapunt',
+    bronidentificaties: items.map((item) => item.bronidentificatie),
+  } as const;
+  const [documents, referring, whole, [earlier, next]] = await Promise.all([
+    listLinked(pool, 'to', agendapunten, DOCUMENTS),
     listLinked(pool, 'to', self, DOCUMENTS),
     listLinked(pool, 'from', self, 10),
     neighbours(context, organisatiecode, data),
-    readHistory(pool, 'Vergadering', resource),
   ]);
   const parts = referring.filter(({ resourceType }) => resourceType === 'Vergadering');
   const underItem = new Set(documents.map((document) => document.bronidentificatie));
@@ -57,21 +56,20 @@ export async function meetingPage(
   const moment = meetingDate(data);
   const when = moment === undefined ? undefined : new Date(moment);
   const title = when === undefined ? name : `${name}, ${weekday(when)}`;
-  const status = textIn(data, 'vergaderstatus');
   const address = pagePath('Vergadering', resource);
   return {
     title,
     description: `Agenda, documenten en geschiedenis van ${shorten(name, 80)} van ${organisation.naam}.`,
     canonical: `${baseUrl()}${address}`,
     json: jsonAddress(context, 'Vergadering', resource),
-    structuredData: event(context, organisation, resource, data),
+    structuredData: event(organisation, data, `${baseUrl()}${address}`),
     path: [
       { href: HOME, text: 'Begin' },
       { href: organisationPath(organisatiecode), text: organisation.naam },
     ],
     body: [
       heading(1, shorten(name, 300)),
-      meetingFacts(organisation, data, when, status),
+      meetingFacts(organisation, data, when),
       parts.length > 0 && [heading(2, 'Delen van deze vergadering'), itemList(parts)],
       whole.length > 0 && [heading(2, 'Deel van'), itemList(whole)],
       heading(2, 'Agenda', 'agenda'),
@@ -87,40 +85,26 @@ ${references(data.agendapunten).length > items.length && html`<li class="kv-quie
   };
 }
 
-function meetingFacts(
-  organisation: FeedOrganisation,
-  data: JsonObject,
-  when: Date | undefined,
-  status: string | undefined,
-): Html {
+function meetingFacts({ organisatiecode, naam }: FeedOrganisation, data: JsonObject, when: Date | undefined): Html {
+  const status = textIn(data, 'vergaderstatus');
   const end = momentIn(data, 'einde') ?? momentIn(data, 'geplandeeinde');
-  const body = isRecord(data.georganiseerddoorgremium) ? data.georganiseerddoorgremium : {};
+  const body = bodyOf(data);
   const bodyName = textIn(body, 'gremiumnaam');
-  const bodyPath = withQuery(organisationPath(organisation.organisatiecode), {
-    gremium: textIn(body, 'gremiumidentificatie'),
-  });
+  const path = organisationPath(organisatiecode);
+  const bodyPath = withQuery(path, { gremium: textIn(body, 'gremiumidentificatie') });
   const source = safeUrl(textIn(data, 'webpaginalink'));
-  const planned = momentIn(data, 'geplandeaanvang');
-  const began = momentIn(data, 'aanvang');
+  const remark = textIn(data, 'vergadertoelichting');
   return facts([
     ['Wanneer', when === undefined ? 'Nog niet bekend' : whenText(data, when, end)],
-    [
-      'Gepland',
-      began !== undefined && planned !== undefined && began.getTime() !== planned.getTime() && dayAndTime(planned),
-    ],
     ['Waar', shorten(textIn(data, 'locatie') ?? '', 300)],
     ['Wie', bodyName !== undefined && link(bodyPath, shorten(bodyName, 200))],
-    ['Organisatie', link(organisationPath(organisation.organisatiecode), shorten(organisation.naam, 200))],
+    ['Organisatie', link(path, shorten(naam, 200))],
     [
       'Status',
       status !== undefined && [stateBadge(status), meetingState(status) === 'cancelled' && ` ${shorten(status, 100)}`],
     ],
     ['Soort', meetingKind(textIn(data, 'vergaderingstype') ?? '')],
-    [
-      'Toelichting',
-      textIn(data, 'vergadertoelichting') !== undefined &&
-        html`<span class="kv-pre">${shorten(textIn(data, 'vergadertoelichting') ?? '', 3000)}</span>`,
-    ],
+    ['Toelichting', remark !== undefined && html`<span class="kv-pre">${shorten(remark, 3000)}</span>`],
     ['Bij de bron', source !== undefined && link(source, 'Bekijk deze vergadering op de site van de bron')],
   ]);
 }
@@ -137,11 +121,9 @@ async function neighbours(
   organisatiecode: string,
   data: JsonObject,
 ): Promise<readonly [earlier?: Item | undefined, next?: Item | undefined]> {
-  const { gremiumidentificatie: gremium } = isRecord(data.georganiseerddoorgremium)
-    ? data.georganiseerddoorgremium
-    : {};
+  const gremium = textIn(bodyOf(data), 'gremiumidentificatie');
   const moment = meetingDate(data);
-  if (typeof gremium !== 'string' || moment === undefined) return [];
+  if (gremium === undefined || moment === undefined) return [];
   const when = new Date(moment);
   const of = { organisatiecode, gremium, resourceType: 'Vergadering', limit: 1 } as const;
   const [[earlier], [next]] = await Promise.all([
@@ -156,6 +138,11 @@ function neighbour(word: string, item: Item | undefined): HtmlValue {
   return link(pagePath('Vergadering', item), `${word}: ${weekday(item.datum)}`);
 }
 
+/** The body that holds the meeting. */
+function bodyOf({ georganiseerddoorgremium: body }: JsonObject): JsonObject {
+  return isRecord(body) ? body : {};
+}
+
 /** Identifications that a list of references names, in its order. */
 function references(list: unknown): string[] {
   return (Array.isArray(list) ? list : [])
@@ -163,29 +150,22 @@ function references(list: unknown): string[] {
     .flatMap(({ bronidentificatie }) => (typeof bronidentificatie === 'string' ? bronidentificatie : []));
 }
 
-const EVENT_STATUS = { cancelled: 'EventCancelled', moved: 'EventRescheduled', closed: 'EventScheduled' } as const;
-
 /** @see https://schema.org/Event */
-function event(
-  { baseUrl }: PagesContext,
-  { naam }: FeedOrganisation,
-  resource: Resource,
-  data: JsonObject,
-): object | undefined {
+function event({ naam }: FeedOrganisation, data: JsonObject, url: string): object | undefined {
   const start = meetingDate(data);
   if (start === undefined) return undefined;
   const end = momentIn(data, 'einde') ?? momentIn(data, 'geplandeeinde');
-  const status = meetingState(textIn(data, 'vergaderstatus'));
+  const state = meetingState(textIn(data, 'vergaderstatus'));
   return {
     '@context': 'https://schema.org',
     '@type': 'Event',
     name: shorten(textIn(data, 'naam') ?? 'Vergadering', 300),
     startDate: hasTime(data) ? start : start.slice(0, 10),
-    ...(end === undefined ? {} : { endDate: end.toISOString() }),
-    eventStatus: `https://schema.org/${status === undefined ? 'EventScheduled' : EVENT_STATUS[status]}`,
+    endDate: end?.toISOString(),
+    eventStatus: `https://schema.org/Event${state === 'cancelled' ? 'Cancelled' : state === 'moved' ? 'Rescheduled' : 'Scheduled'}`,
     location: { '@type': 'Place', name: shorten(textIn(data, 'locatie') ?? naam, 300) },
     organizer: { '@type': 'GovernmentOrganization', name: shorten(naam, 300) },
-    url: `${baseUrl()}${pagePath('Vergadering', resource)}`,
+    url,
     isAccessibleForFree: true,
   };
 }

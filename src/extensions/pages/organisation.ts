@@ -7,8 +7,7 @@ import { HOME, isStale, organisationPath, type PagesContext, pagePath, withQuery
 import { midnight, otherMonth } from './months.ts';
 import { boundedList, hasTime, itemList, stateBadge, textIn } from './rows.ts';
 import { type Body, type Item, type ItemFilter, listBodies, listItems } from './search/lists.ts';
-import { searchPath } from './search.ts';
-import { searchForm } from './search-form.ts';
+import { searchForm, searchPath } from './search.ts';
 
 const MEETINGS = 200;
 const BODIES = 200;
@@ -19,16 +18,12 @@ const SOORTEN = {
   'leveranciers-api': 'uit het systeem van een leverancier',
 } as const;
 
-interface OrganisationQuery {
-  /** `2018-02`; absent: this month, or that of the latest meeting. */
-  readonly month: string | undefined;
-  readonly gremium: string | undefined;
-}
-
+/** @param wanted month, as `2018-02`; absent: this month, or that of the latest meeting */
 export async function organisationPage(
   context: PagesContext,
   organisation: FeedOrganisation,
-  { month: wanted, gremium }: OrganisationQuery,
+  wanted: string | undefined,
+  gremium: string | undefined,
 ): Promise<Page> {
   const { pool, clock, baseUrl, apiUrl } = context;
   const { organisatiecode, naam } = organisation;

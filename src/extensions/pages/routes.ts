@@ -10,7 +10,16 @@ import type { Resource, ResourceType } from '../../raadsfeed/domain/resource.ts'
 import { readResource } from '../../raadsfeed/store/read-current.ts';
 import { readOrganisation } from '../../raadsfeed/store/state.ts';
 import { anchorOf } from './agenda.ts';
-import { organisationPath, type PagesContext, pagePath, typeOf } from './context.ts';
+import {
+  answerFrom,
+  findOrganisation,
+  organisationPath,
+  type PagesContext,
+  type PagesRequest,
+  pagePath,
+  readText,
+  typeOf,
+} from './context.ts';
 import { documentPage } from './document.ts';
 import { exportRoutes } from './export/routes.ts';
 import { frontPage } from './front.ts';
@@ -18,7 +27,6 @@ import { readHistory, removedPage } from './history.ts';
 import { meetingPage } from './meeting.ts';
 import { isMonth } from './months.ts';
 import { organisationPage } from './organisation.ts';
-import { answerFrom, findOrganisation, type PagesRequest, readText } from './request.ts';
 import { listItems } from './search/lists.ts';
 import { readSearchAddress, searchPage, searchPath } from './search.ts';
 
@@ -60,7 +68,7 @@ export function pagesRoutes(app: FastifyInstance, context: PagesContext, stylesh
     const organisation = await findOrganisation(context, params.organisatiecode);
     const maand = readText(query, 'maand');
     if (maand !== undefined && !isMonth(maand)) throw new Problem(platformProblems.notFound);
-    return organisationPage(context, organisation, { month: maand, gremium: readText(query, 'gremium') });
+    return organisationPage(context, organisation, maand, readText(query, 'gremium'));
   });
   app.get('/:organisatiecode/:collection', async (request: PagesRequest, reply) => {
     const type = typeOf(request.params.collection);
@@ -76,41 +84,34 @@ export function pagesRoutes(app: FastifyInstance, context: PagesContext, stylesh
     const code = normaliseOrganisatiecode(request.params.organisatiecode ?? '');
     if (resourceType === undefined || code === undefined) throw new Problem(platformProblems.notFound);
     const resource = { organisatiecode: code, bronidentificatie };
-    if (resourceType !== 'Agendapunt') return send(request, reply, () => resourcePage(context, resourceType, resource));
     // An item is shown on the page of its meeting.
-    const [item] = await listItems(context.pool, { ...resource, resourceType, limit: 1 });
-    if (item === undefined && (await readData(context, resourceType, resource)) === undefined)
-      return send(request, reply, () => withoutContent(context, resourceType, resource));
-    if (item === undefined || item.vergadering === null) throw new Problem(platformProblems.notFound);
+    const [item] =
+      resourceType === 'Agendapunt' ? await listItems(context.pool, { ...resource, resourceType, limit: 1 }) : [];
+    if (item === undefined) return send(request, reply, () => resourcePage(context, resourceType, resource));
+    if (item.vergadering === null) throw new Problem(platformProblems.notFound);
     const meeting = pagePath('Vergadering', { organisatiecode: code, bronidentificatie: item.vergadering });
     return reply.redirect(`${meeting}#${anchorOf(item)}`, 302);
   });
 }
 
-async function resourcePage(
-  context: PagesContext,
-  resourceType: 'Vergadering' | 'Informatieobject',
-  resource: Resource,
-): Promise<Made> {
-  const [data, organisation] = await Promise.all([
-    readData(context, resourceType, resource),
-    readOrganisation(context.pool, resource.organisatiecode),
-  ]);
-  if (data === undefined) return withoutContent(context, resourceType, resource);
-  if (organisation === undefined) throw new Problem(platformProblems.notFound);
-  const make = resourceType === 'Vergadering' ? meetingPage : documentPage;
-  return { page: await make(context, organisation, resource, data) };
-}
+const PAGES: Partial<Record<ResourceType, typeof documentPage>> = {
+  Vergadering: meetingPage,
+  Informatieobject: documentPage,
+};
 
-/** What the feed has not any more. @throws {Problem} 404 when it never had it */
-async function withoutContent({ pool }: PagesContext, resourceType: ResourceType, resource: Resource): Promise<Made> {
-  const [history, organisation] = await Promise.all([
-    readHistory(pool, resourceType, resource),
+/** What the feed does not have any more is 410. @throws {Problem} 404 when it never had it */
+async function resourcePage(context: PagesContext, resourceType: ResourceType, resource: Resource): Promise<Made> {
+  const { pool } = context;
+  const [data, organisation, history] = await Promise.all([
+    readData(context, resourceType, resource),
     readOrganisation(pool, resource.organisatiecode),
+    readHistory(pool, resourceType, resource),
   ]);
-  if (history.length === 0) throw new Problem(platformProblems.notFound);
-  const name = organisation?.naam ?? resource.organisatiecode;
-  return { page: removedPage(resourceType, resource, name, history), status: 410 };
+  if (history.length === 0 || organisation === undefined) throw new Problem(platformProblems.notFound);
+  if (data === undefined) return { page: removedPage(resourceType, organisation, history), status: 410 };
+  const page = await PAGES[resourceType]?.(context, organisation, resource, data, history);
+  if (page === undefined) throw new Problem(platformProblems.notFound);
+  return { page };
 }
 
 async function readData(

@@ -29,14 +29,11 @@ export function momentIn(kort: JsonObject, name: string): Date | undefined {
   return Number.isNaN(date.getTime()) ? undefined : date;
 }
 
-export type MeetingState = 'cancelled' | 'moved' | 'closed' | undefined;
-
 /** What a status of a supplier means for who wants to come; suppliers use words of their own. */
-export function meetingState(status: string | undefined): MeetingState {
+export function meetingState(status: string | undefined): 'cancelled' | 'moved' | undefined {
   if (status === undefined) return undefined;
   if (/geannuleerd|vervallen|vervalt|afgelast|afgezegd|ingetrokken|niet door|cancel/i.test(status)) return 'cancelled';
-  if (/verplaatst|uitgesteld|verdaagd|verschoven/i.test(status)) return 'moved';
-  return /besloten/i.test(status) ? 'closed' : undefined;
+  return /verplaatst|uitgesteld|verdaagd|verschoven/i.test(status) ? 'moved' : undefined;
 }
 
 export function stateBadge(status: string | undefined): HtmlValue {

@@ -25,16 +25,7 @@ const LAST_PAGE = MOST_FOUND / RESULTS_PAGE;
 const PATH = `${HOME}/zoeken`;
 
 /** A search as its address says it. */
-export interface SearchAddress {
-  readonly q: string | undefined;
-  readonly organisatie: string | undefined;
-  readonly gremium: string | undefined;
-  readonly soort: string | undefined;
-  readonly van: string | undefined;
-  readonly tot: string | undefined;
-  readonly sorteer: 'datum' | undefined;
-  readonly pagina: number;
-}
+export type SearchAddress = ReturnType<typeof readSearchAddress>;
 
 const isDay = (text: string): boolean =>
   /^(19|20|21)\d\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/.test(text) &&
@@ -42,7 +33,7 @@ const isDay = (text: string): boolean =>
 const isPage = (text: string): boolean => /^\d{1,3}$/.test(text) && Number(text) >= 1 && Number(text) <= LAST_PAGE;
 
 /** Reads the query of the address; a parameter that is given twice counts once. @throws {Problem} 400 with what is wrong */
-export function readSearchAddress(query: Readonly<Record<string, unknown>>): SearchAddress {
+export function readSearchAddress(query: Readonly<Record<string, unknown>>) {
   const read = (name: string, isRight = (_text: string): boolean => true): string | undefined => {
     const value = [query[name]].flat()[0];
     const text = typeof value === 'string' ? value.trim() : '';
@@ -59,7 +50,7 @@ export function readSearchAddress(query: Readonly<Record<string, unknown>>): Sea
     soort: read('soort', (text) => typeOf(text) !== undefined),
     van: read('van', isDay),
     tot: read('tot', isDay),
-    sorteer: read('sorteer') === 'datum' ? 'datum' : undefined,
+    sorteer: read('sorteer') === 'datum' ? ('datum' as const) : undefined,
     pagina: Number(read('pagina', isPage) ?? 1),
   };
 }
@@ -150,6 +141,16 @@ const PLURALS: Readonly<Record<ResourceType, string>> = {
   Agendapunt: 'Agendapunten',
   Informatieobject: 'Documenten',
 };
+
+/** The field to search in, on other pages. @param hidden filters that the search keeps */
+export function searchForm(typed = '', hidden: Readonly<Record<string, string | undefined>> = {}): Html {
+  return html`<form class="kv-search" action="${PATH}" method="get" role="search">
+<div class="kv-search__words"><label for="q">Zoek in vergaderingen, agendapunten en documenten</label>
+<input class="utrecht-textbox utrecht-textbox--html-input" id="q" name="q" type="search" maxlength="${QUERY_LENGTH}" value="${typed}" autocomplete="off"></div>
+${Object.entries(hidden).map(([name, value]) => value !== undefined && html`<input type="hidden" name="${name}" value="${value}">`)}
+<button class="utrecht-button utrecht-button--primary-action" type="submit">Zoeken</button>
+</form>`;
+}
 
 function form(address: SearchAddress, organisations: readonly FeedOrganisation[]): Html {
   const option = (value: string, text: string, chosen: string | undefined): Html =>

@@ -3,8 +3,15 @@ import type { FastifyInstance } from 'fastify';
 import { Problem } from '../../../lib/problem.ts';
 import { platformProblems } from '../../../plugins/problems.ts';
 import { type FeedOrganisation, readOrganisations } from '../../../raadsfeed/store/state.ts';
-import { organisationPath, type PagesContext, withQuery } from '../context.ts';
-import { answerFrom, findOrganisation, type PagesRequest, readText } from '../request.ts';
+import {
+  answerFrom,
+  findOrganisation,
+  organisationPath,
+  type PagesContext,
+  type PagesRequest,
+  readText,
+  withQuery,
+} from '../context.ts';
 import { type Item, listBodies, listItems, listSitemap, listSitemaps } from '../search/lists.ts';
 import { readSearchAddress, resultPath, runSearch, searchPath } from '../search.ts';
 import { atom } from './atom.ts';

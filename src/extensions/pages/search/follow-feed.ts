@@ -110,30 +110,11 @@ async function writeReferences(db: Db, present: readonly Present[]): Promise<voi
  * Gives documents the meeting of their item, and items and documents the body and the day of their meeting, in whatever order the feed has
  * them: what is in the batch looks up, and what refers to something in the batch is looked up.
  */
-async function fillInMeetings(db: Db, keys: readonly string[][]): Promise<void> {
+async function fillInMeetings(db: Db, keys: readonly (readonly string[])[]): Promise<void> {
   await db.query({
-    name: 'pages-meeting-of-documents',
+    name: 'pages-fill-in-meetings',
     text: `with g as materialized (select * from unnest($1::text[], $2::text[], $3::text[]) as g (o, t, b)),
-                paren as (
-                  select v.organisatiecode, v.van, v.naar from g
-                    join pages.links v on g.t = 'Informatieobject' and v.organisatiecode = g.o and v.van_type = g.t and v.van = g.b
-                   where v.naar_type = 'Agendapunt' and v.naar_organisatie = v.organisatiecode
-                  union
-                  select v.organisatiecode, v.van, v.naar from g
-                    join pages.links v on g.t = 'Agendapunt' and v.naar_organisatie = g.o and v.naar_type = g.t and v.naar = g.b
-                   where v.van_type = 'Informatieobject' and v.naar_organisatie = v.organisatiecode)
-           update pages.items d set vergadering = a.vergadering
-             from paren p
-             join pages.items a on a.organisatiecode = p.organisatiecode and a.resource_type = 'Agendapunt' and a.bronidentificatie = p.naar
-            where d.organisatiecode = p.organisatiecode and d.resource_type = 'Informatieobject' and d.bronidentificatie = p.van
-              and d.vergadering is null and a.vergadering is not null`,
-    values: [...keys],
-  });
-  await db.query({
-    name: 'pages-body-of-items',
-    text: `with g as materialized (select * from unnest($1::text[], $2::text[], $3::text[]) as g (o, t, b)),
-                -- The documents of items in the batch may just have got their meeting.
-                raakt as (
+                touched as (
                   select s.nummer from g join pages.items s on s.organisatiecode = g.o and s.resource_type = g.t and s.bronidentificatie = g.b
                    where g.t <> 'Vergadering'
                   union
@@ -141,18 +122,27 @@ async function fillInMeetings(db: Db, keys: readonly string[][]): Promise<void> 
                   union
                   select s.nummer from g
                     join pages.links v on g.t = 'Agendapunt' and v.naar_organisatie = g.o and v.naar_type = g.t and v.naar = g.b
-                    join pages.items s on s.organisatiecode = v.organisatiecode and s.resource_type = v.van_type and s.bronidentificatie = v.van)
+                    join pages.items s on s.organisatiecode = v.organisatiecode and s.resource_type = v.van_type and s.bronidentificatie = v.van),
+                placed as (
+                  select s.nummer, i.vergadering, m.gremium, m.gremiumnaam,
+                         case when s.resource_type = 'Agendapunt' and not (s.kort ?| array['starttijd', 'geplandestarttijd'])
+                              then m.datum else s.datum end as datum
+                    from touched join pages.items s using (nummer)
+                   cross join lateral (select coalesce(s.vergadering, (
+                           select a.vergadering from pages.links v
+                             join pages.items a on a.organisatiecode = v.naar_organisatie and a.resource_type = v.naar_type and a.bronidentificatie = v.naar
+                            where s.resource_type = 'Informatieobject' and v.organisatiecode = s.organisatiecode and v.van_type = s.resource_type
+                              and v.van = s.bronidentificatie and v.naar_type = 'Agendapunt' and v.naar_organisatie = v.organisatiecode
+                              and a.vergadering is not null
+                            limit 1)) as vergadering) i
+                    left join pages.items m
+                      on m.organisatiecode = s.organisatiecode and m.resource_type = 'Vergadering' and m.bronidentificatie = i.vergadering
+                   where i.vergadering is not null)
            update pages.items s
-              set gremium = n.gremium, gremiumnaam = n.gremiumnaam, datum = n.datum
-             from (select s.nummer, m.gremium, m.gremiumnaam,
-                          case when s.resource_type = 'Agendapunt' and not (s.kort ?| array['starttijd', 'geplandestarttijd'])
-                               then m.datum else s.datum end as datum
-                     from raakt r
-                     join pages.items s on s.nummer = r.nummer
-                     join pages.items m
-                       on m.organisatiecode = s.organisatiecode and m.resource_type = 'Vergadering' and m.bronidentificatie = s.vergadering) n
-            where s.nummer = n.nummer
-              and (s.gremium, s.gremiumnaam, s.datum) is distinct from (n.gremium, n.gremiumnaam, n.datum)`,
+              set vergadering = p.vergadering, gremium = p.gremium, gremiumnaam = p.gremiumnaam, datum = p.datum
+             from placed p
+            where s.nummer = p.nummer
+              and (s.vergadering, s.gremium, s.gremiumnaam, s.datum) is distinct from (p.vergadering, p.gremium, p.gremiumnaam, p.datum)`,
     values: [...keys],
   });
 }
