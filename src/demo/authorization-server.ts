@@ -231,13 +231,12 @@ const MAX_ENTRIES = 10_000;
  */
 function createMemoryAdapter(): Adapter {
   const entries = new LRUCache<string, AdapterPayload>({ max: MAX_ENTRIES });
-  const find = (matches: (payload: AdapterPayload) => boolean) => [...entries].filter(([, one]) => matches(one));
   return {
     async upsert(id, payload, expiresIn) {
       entries.set(id, payload, expiresIn === undefined ? {} : { ttl: expiresIn * 1000 });
     },
     find: async (id) => entries.get(id),
-    findByUid: async (uid) => find((payload) => payload.uid === uid)[0]?.[1],
+    findByUid: async (wanted) => [...entries.values()].find(({ uid }) => uid === wanted),
     findByUserCode: async () => undefined,
     async consume(id) {
       const payload = entries.get(id);
@@ -246,8 +245,8 @@ function createMemoryAdapter(): Adapter {
     async destroy(id) {
       entries.delete(id);
     },
-    async revokeByGrantId(grantId) {
-      for (const [id] of find((payload) => payload.grantId === grantId)) entries.delete(id);
+    async revokeByGrantId(revoked) {
+      for (const [id, { grantId }] of [...entries]) if (grantId === revoked) entries.delete(id);
     },
   };
 }

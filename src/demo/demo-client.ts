@@ -24,13 +24,7 @@ export async function readDemoFile(home: string): Promise<DemoFile> {
 }
 
 function isDemoFile(value: unknown): value is DemoFile {
-  return (
-    isRecord(value) &&
-    isRecord(value.mounts) &&
-    isRecord(value.clients) &&
-    isRecord(value.environment) &&
-    typeof value.pid === 'number'
-  );
+  return isRecord(value) && isRecord(value.mounts) && isRecord(value.clients) && isRecord(value.environment);
 }
 
 /** Milliseconds that one call of a demo client may take. */
@@ -52,36 +46,26 @@ interface DemoCall {
   readonly body?: unknown;
 }
 
-/** Plays the clients of the demo: fetches their tokens, as they would, and calls the service. */
-export interface DemoClient {
-  /** An access token of one of the demo's clients; kept until shortly before it ends. */
-  token(name: string): Promise<string>;
-  call(method: string, url: string, call?: DemoCall): Promise<DemoAnswer>;
-}
+export type DemoClient = ReturnType<typeof createDemoClient>;
 
-export function createDemoClient(file: Pick<DemoFile, 'clients' | 'tokenUrl'>): DemoClient {
+/** Plays the clients of the demo: fetches their tokens, as they would, and calls the service. */
+export function createDemoClient(file: Pick<DemoFile, 'clients' | 'tokenUrl'>) {
   const tokens = new Map(
     Object.entries(file.clients).map(([name, { id: clientId, secret: clientSecret, scopes }]) => [
       name,
       clientCredentialsToken({ tokenUrl: file.tokenUrl, clientId, clientSecret, scopes }),
     ]),
   );
-  const client: DemoClient = {
-    async token(name) {
-      const token = tokens.get(name);
-      if (token === undefined) throw new Error(`the demo has no client ${name}`);
-      return await token();
-    },
-    async call(method, url, { as, headers = {}, body } = {}) {
-      const isBytes = Buffer.isBuffer(body);
+  return {
+    async call(method: string, url: string, { as, headers = {}, body }: DemoCall = {}): Promise<DemoAnswer> {
       const response = await fetch(url, {
         method,
         headers: {
-          ...(body === undefined || isBytes ? {} : { 'content-type': 'application/json' }),
-          ...(as === undefined ? {} : { authorization: `Bearer ${await client.token(as)}` }),
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(as === undefined ? {} : { authorization: `Bearer ${await tokens.get(as)?.()}` }),
           ...headers,
         },
-        ...(body === undefined ? {} : { body: isBytes ? new Uint8Array(body) : JSON.stringify(body) }),
+        ...(body === undefined ? {} : { body: Buffer.isBuffer(body) ? new Uint8Array(body) : JSON.stringify(body) }),
         redirect: 'manual',
         signal: AbortSignal.timeout(DEADLINE_MS),
       });
@@ -91,7 +75,6 @@ export function createDemoClient(file: Pick<DemoFile, 'clients' | 'tokenUrl'>): 
       return { status: response.status, headers: response.headers, bytes, body: isRecord(parsed) ? parsed : {} };
     },
   };
-  return client;
 }
 
 /** The objects in a list of an answer. */

@@ -4,7 +4,7 @@ import { type DemoAnswer, mintFscToken, processingHeaders, recordsOf } from '../
 import { loadDemoParts } from '../demo-parts.ts';
 import { period } from '../example-data.ts';
 import type { TourNeeds } from '../run-demo.ts';
-import { checkMessage, type Identity, type SignatureForm, signMessage } from '../signed-message.ts';
+import { checkMessage, type SignatureForm, signMessage } from '../signed-message.ts';
 
 const VARIANTS = {
   shv: {
@@ -33,8 +33,13 @@ export async function tourGegevens(needs: TourNeeds, variant: 'shv' | 'vs'): Pro
   await transcript.part(`${variant} was asked for`, async () => {
     const identity = { key: await readFile(requester.key, 'utf8'), chain: await readFile(requester.chain, 'utf8') };
     const root = await readFile(pki.root, 'utf8');
-    const ask = (request: object, extra: Readonly<Record<string, string>> = {}): Promise<DemoAnswer> =>
-      askSigned(needs, url, { request, identity, form, extra });
+    /** @param extra headers that replace others after signing */
+    const ask = async (request: object, extra: Readonly<Record<string, string>> = {}): Promise<DemoAnswer> => {
+      const body = Buffer.from(JSON.stringify(request));
+      const signed = await signMessage(body, identity, form);
+      const headers = { ...processingHeaders(requester.oin), ...signed, ...extra };
+      return client.call('POST', url, { as: 'statistiek', headers, body });
+    };
 
     const quarter = { aanleverperiodeStartdatum: period.start, aanleverperiodeEinddatum: period.end };
     transcript.line(`POST ${url}`);
@@ -73,11 +78,8 @@ export async function tourGegevens(needs: TourNeeds, variant: 'shv' | 'vs'): Pro
     const { fsc } = demo.file;
     const token = await mintFscToken(fsc, fsc.services[variant], requester.oin);
     const throughInway = await ask(quarter, { 'fsc-authorization': `Bearer ${token}` });
-    transcript.status(
-      `${variant}: the token of an FSC Manager, as an Inway hands it on, is taken too`,
-      throughInway,
-      200,
-    );
+    const inway = `${variant}: the token of an FSC Manager, as an Inway hands it on, is taken too`;
+    transcript.status(inway, throughInway, 200);
     const tampered = await ask({}, { digest: `SHA-256=${'A'.repeat(43)}=` });
     transcript.status(`${variant}: another Digest is refused with 400`, tampered, 400);
     const unsigned = await client.call('POST', url, { as: 'statistiek', body: {} });
@@ -93,25 +95,6 @@ export async function tourGegevens(needs: TourNeeds, variant: 'shv' | 'vs'): Pro
     transcript.line('try:');
     transcript.command(`curl -si -X POST -d '{}' ${url}`);
   });
-}
-
-interface SignedRequest {
-  readonly request: object;
-  readonly identity: Identity;
-  readonly form: SignatureForm;
-  /** Replace headers after signing. */
-  readonly extra: Readonly<Record<string, string>>;
-}
-
-async function askSigned({ client, demo }: TourNeeds, url: string, signed: SignedRequest): Promise<DemoAnswer> {
-  const body = Buffer.from(JSON.stringify(signed.request));
-  const headers = {
-    'content-type': 'application/json',
-    ...processingHeaders(demo.file.requester.oin),
-    ...(await signMessage(body, signed.identity, signed.form)),
-    ...signed.extra,
-  };
-  return client.call('POST', url, { as: 'statistiek', headers, body });
 }
 
 /** The records of each page, until the last. */

@@ -44,7 +44,6 @@ export function icalendar({ name, url, baseUrl, meetings }: Calendar): string {
     'PRODID:-//Koppelvlak//Raadsinformatie//NL',
     'CALSCALE:GREGORIAN',
     'METHOD:PUBLISH',
-    `NAME:${escapeText(name, 200)}`,
     `X-WR-CALNAME:${escapeText(name, 200)}`,
     `URL:${url}`,
     'REFRESH-INTERVAL;VALUE=DURATION:PT1H',
@@ -83,12 +82,10 @@ function event(item: Item, baseUrl: string): string[] {
 }
 
 function times({ kort }: Item, start: Date): string[] {
+  const date = (moment: Date): string => isoDay(moment).replaceAll('-', '');
   if (!hasTime(kort)) {
     const next = new Date(start.getTime() + 86_400_000);
-    return [
-      `DTSTART;VALUE=DATE:${isoDay(start).replaceAll('-', '')}`,
-      `DTEND;VALUE=DATE:${isoDay(next).replaceAll('-', '')}`,
-    ];
+    return [`DTSTART;VALUE=DATE:${date(start)}`, `DTEND;VALUE=DATE:${date(next)}`];
   }
   const end = momentIn(kort, 'einde') ?? momentIn(kort, 'geplandeeinde');
   const isLater = end !== undefined && end.getTime() > start.getTime();
@@ -98,16 +95,10 @@ function times({ kort }: Item, start: Date): string[] {
 /** `20180208T123000Z` (3.3.5, form 2). */
 const utc = (moment: Date): string => moment.toISOString().replace(/[-:]|\.\d{3}/g, '');
 
-const clock = new Intl.DateTimeFormat('sv-SE', {
-  timeZone: TIME_ZONE,
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-});
+const clock = new Intl.DateTimeFormat('sv-SE', { timeZone: TIME_ZONE, dateStyle: 'short', timeStyle: 'medium' });
 
 /** `20180208T133000`, with a `TZID` beside it (form 3). */
-const local = (moment: Date): string =>
-  `${isoDay(moment).replaceAll('-', '')}T${clock.format(moment).replaceAll(':', '')}`;
+const local = (moment: Date): string => clock.format(moment).replace(' ', 'T').replace(/[-:]/g, '');
 
 /** Text as a value (3.3.11). */
 function escapeText(text: string, length: number): string {

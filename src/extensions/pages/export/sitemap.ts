@@ -1,7 +1,7 @@
 /** What search engines are offered (sitemaps.org 0.9): an index, and below it the pages by the numbers of the feed. */
 import { html } from '../../../plugins/html/template.ts';
 import { HOME, pagePath } from '../context.ts';
-import type { listSitemap, listSitemaps } from '../search/lists.ts';
+import type { Item, listSitemaps } from '../search/lists.ts';
 
 const NAMESPACE = 'http://www.sitemaps.org/schemas/sitemap/0.9';
 
@@ -14,7 +14,7 @@ export function sitemapIndex(baseUrl: string, maps: Awaited<ReturnType<typeof li
     .markup;
 }
 
-export function sitemap(baseUrl: string, resources: Awaited<ReturnType<typeof listSitemap>>): string {
+export function sitemap(baseUrl: string, resources: readonly Item[]): string {
   const urls = resources.map(
     (one) =>
       html`<url><loc>${baseUrl}${pagePath(one.resourceType, one)}</loc><lastmod>${one.storedAt.toISOString()}</lastmod></url>\n`,

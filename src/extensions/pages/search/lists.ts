@@ -143,10 +143,7 @@ export async function listSitemaps(db: Db): Promise<{ page: number; changed: Dat
 }
 
 /** What one sitemap lists. Its bounds are numbers of the feed, so it changes only where something was changed. */
-export async function listSitemap(
-  db: Db,
-  page: number,
-): Promise<Pick<Item, 'organisatiecode' | 'resourceType' | 'bronidentificatie' | 'storedAt'>[]> {
+export async function listSitemap(db: Db, page: number): Promise<Item[]> {
   const { rows } = await db.query<Item>({
     name: 'pages-sitemap',
     text: `select ${ITEM} from pages.items s ${CURRENT}
