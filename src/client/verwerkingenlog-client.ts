@@ -8,8 +8,8 @@ import {
   TokenFetchError,
   type TokenWish,
 } from '../lib/outbound/client-credentials.ts';
-import { retryAfterMs } from '../lib/outbound/outbound-client.ts';
-import type { ProcessingContext } from '../seams/processing-log.ts';
+import { retryAfterMs } from '../lib/time.ts';
+import type { ProcessingContext } from '../seams/processing-headers.ts';
 
 export interface VerwerkingenlogClientOptions {
   /** Address of the log, such as `https://logging.example/verwerkingenlog/v1`. */

@@ -7,7 +7,7 @@ import {
   entryFromHeaders,
   type ProcessingContext,
   readProcessingHeaders,
-} from '../seams/processing-log.ts';
+} from '../seams/processing-headers.ts';
 import {
   type LogOptions,
   type NieuweVerwerkingsactie,

@@ -57,3 +57,11 @@ export function shorterDuration(at: Date, first: string, second: string): string
 export function isTerm(text: string, at: Date): boolean {
   return isDuration(text) && /[1-9]/.test(text) && addDuration(at, text) <= addDuration(at, LONGEST_TERM);
 }
+
+/** Seconds or a date (RFC 9110 section 10.2.3), as milliseconds from now; `undefined` when it is neither. */
+export function retryAfterMs(value: string | undefined, now: Date): number | undefined {
+  if (value === undefined) return undefined;
+  if (/^\d{1,9}$/.test(value.trim())) return Number(value) * 1000;
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now.getTime());
+}

@@ -12,15 +12,8 @@ import { Problem } from '../lib/problem.ts';
 import { createOneAtATime } from '../lib/scheduling.ts';
 import type { Clock } from '../lib/time.ts';
 import type { ReadinessCheck } from '../seams/operations.ts';
-import {
-  consumerTerm,
-  entryFromHeaders,
-  type ForwardPolicy,
-  type OwnEntry,
-  type ProcessingAuthor,
-  type ProcessingContext,
-  type ProcessingLog,
-} from '../seams/processing-log.ts';
+import { consumerTerm, entryFromHeaders, type ProcessingContext } from '../seams/processing-headers.ts';
+import type { ForwardPolicy, OwnEntry, ProcessingAuthor, ProcessingLog } from '../seams/processing-log.ts';
 import type { ProofWriters } from '../seams/proof-log.ts';
 import type { Config } from '../settings/read-config.ts';
 import { type Appender, createAppender } from './append.ts';

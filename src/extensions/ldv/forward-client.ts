@@ -8,8 +8,8 @@ import {
   headerValue,
   readBody,
 } from '../../lib/outbound/guarded-fetch.ts';
-import { retryAfterMs } from '../../lib/outbound/outbound-client.ts';
 import type { Clock } from '../../lib/time.ts';
+import { retryAfterMs } from '../../lib/time.ts';
 import type { Config } from '../../settings/read-config.ts';
 import { decodeResponse, decodeStatus, type ExportResponse, encodeRequest, MEDIA_TYPES } from './otlp.ts';
 import type { Span } from './span.ts';

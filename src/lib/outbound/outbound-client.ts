@@ -1,7 +1,7 @@
 /** Calls for JSON to services that an operator, or a document of such a service, named: with limits on everything. */
 import { type Dispatcher, fetch as undiciFetch } from 'undici';
 import { reasonOf } from '../log.ts';
-import type { Clock } from '../time.ts';
+import { type Clock, retryAfterMs } from '../time.ts';
 import { carriesTrace, newTraceContext, traceHeaders } from '../trace-context.ts';
 import {
   ACCEPT_ENCODING,
@@ -220,14 +220,6 @@ export function backoffMs(policy: BackoffPolicy, failures: number, atLeastMs = 0
   const ceiling = Math.min(policy.maxMs, policy.firstMs * 2 ** Math.min(30, Math.max(0, failures - 1)));
   const wait = ceiling / 2 + (Math.random() * ceiling) / 2;
   return Math.round(Math.max(wait, atLeastMs + (Math.random() * ceiling) / 4));
-}
-
-/** Seconds or a date (RFC 9110 section 10.2.3), as milliseconds from now; `undefined` when it is neither. */
-export function retryAfterMs(value: string | undefined, now: Date): number | undefined {
-  if (value === undefined) return undefined;
-  if (/^\d{1,9}$/.test(value.trim())) return Number(value) * 1000;
-  const date = Date.parse(value);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now.getTime());
 }
 
 /** How many milliseconds an answer says it stays fresh (RFC 9111 section 4.2); 0 when it does not say. */

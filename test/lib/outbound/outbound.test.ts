@@ -7,9 +7,8 @@ import {
   createOutboundClient,
   freshForMs,
   type OutboundClient,
-  retryAfterMs,
 } from '../../../src/lib/outbound/outbound-client.ts';
-import { systemClock } from '../../../src/lib/time.ts';
+import { retryAfterMs, systemClock } from '../../../src/lib/time.ts';
 
 const now = new Date('2026-01-15T12:00:00Z');
 

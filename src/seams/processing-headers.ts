@@ -1,0 +1,178 @@
+/**
+ * The six headers with which a consumer says why it asks for personal data. They are read on every call that delivers personal
+ * data, and copied into the provider's own entry in the processing log.
+ * @see API-standaard voor logging van verwerkingen, "Verwerkingsattributen in de header"
+ */
+
+import type { components } from '../contracts/verwerkingenlog.ts';
+import type { InvalidParam } from '../lib/problem.ts';
+import { isTerm, longerDuration, shorterDuration } from '../lib/time.ts';
+
+const PROCESSING_HEADERS = [
+  'OIN',
+  'VerwerkingsactiviteitId',
+  'VerwerkingsactiviteitUrl',
+  'VerwerkingId',
+  'Vertrouwelijkheid',
+  'Bewaartermijn',
+] as const;
+
+/** Name of one of the six, in the spelling of the standard. */
+export type ProcessingHeader = (typeof PROCESSING_HEADERS)[number];
+
+/** What the consumer said and who it is; unknown members are absent. */
+export interface ProcessingContext {
+  /** Its proven OIN; only when none was proven, the one it claims. */
+  readonly oin?: string;
+  readonly verwerkingsactiviteitId?: string;
+  readonly verwerkingsactiviteitUrl?: string;
+  readonly verwerkingId?: string;
+  readonly vertrouwelijkheid?: 'normaal' | 'vertrouwelijk';
+  /** ISO 8601 duration. */
+  readonly bewaartermijn?: string;
+}
+
+interface ProcessingHeadersReading {
+  readonly context: ProcessingContext;
+  /** Headers with an invalid value; `context` leaves them out. */
+  readonly malformed: readonly InvalidParam[];
+  /** Headers that should have been there. */
+  readonly missing: readonly ProcessingHeader[];
+  /** Whether an organisation was proven and the header `OIN` names another. */
+  readonly otherOin: boolean;
+}
+
+type HeaderValues = Readonly<Record<string, string | string[] | undefined>>;
+
+/**
+ * Reads the headers of a request.
+ * @param headers names in lower case, as Node gives them
+ * @param proven the organisations that token and signature prove; the first is who the data goes to
+ */
+export function readProcessingHeaders(headers: HeaderValues, proven: readonly string[] = []): ProcessingHeadersReading {
+  const malformed: InvalidParam[] = [];
+  const read = (name: ProcessingHeader, isRight: (value: string) => boolean, reason: string): string | undefined => {
+    const value = headers[name.toLowerCase()];
+    if (value === undefined) return undefined;
+    if (typeof value === 'string' && isRight(value)) return value;
+    malformed.push({ name, code: 'format', reason });
+    return undefined;
+  };
+  const oin = read('OIN', isOin, 'moet een OIN van 20 cijfers zijn');
+  const verwerkingsactiviteitId = read('VerwerkingsactiviteitId', isUuid, 'moet een UUID zijn')?.toLowerCase();
+  const verwerkingsactiviteitUrl = read(
+    'VerwerkingsactiviteitUrl',
+    isAddress,
+    'moet een adres zijn, hoogstens 2042 tekens',
+  );
+  const verwerkingId = read('VerwerkingId', isUuid, 'moet een UUID zijn')?.toLowerCase();
+  const confidentiality = read(
+    'Vertrouwelijkheid',
+    (value) => confidentialityOf(value) !== undefined,
+    'moet normaal of vertrouwelijk zijn',
+  );
+  const bewaartermijn = read(
+    'Bewaartermijn',
+    (value) => isTerm(value, new Date()),
+    'moet een duur volgens ISO 8601 zijn, langer dan niets en hoogstens P1000Y',
+  );
+  const afnemer = proven[0] ?? oin;
+  const vertrouwelijkheid = confidentiality === undefined ? undefined : confidentialityOf(confidentiality);
+  return {
+    context: {
+      ...(afnemer === undefined ? {} : { oin: afnemer }),
+      ...(verwerkingsactiviteitId === undefined ? {} : { verwerkingsactiviteitId }),
+      ...(verwerkingsactiviteitUrl === undefined ? {} : { verwerkingsactiviteitUrl }),
+      ...(verwerkingId === undefined ? {} : { verwerkingId }),
+      ...(vertrouwelijkheid === undefined ? {} : { vertrouwelijkheid }),
+      ...(bewaartermijn === undefined ? {} : { bewaartermijn }),
+    },
+    malformed,
+    missing: missingHeaders(headers),
+    otherOin: oin !== undefined && proven.length > 0 && !proven.includes(oin),
+  };
+}
+
+/** `OIN` and `VerwerkingId` are always expected; with a `VerwerkingId`, also confidentiality and retention of what it names. */
+function missingHeaders(headers: HeaderValues): ProcessingHeader[] {
+  const expected: readonly ProcessingHeader[] =
+    headers.verwerkingid === undefined ? ['OIN', 'VerwerkingId'] : ['OIN', 'Vertrouwelijkheid', 'Bewaartermijn'];
+  return expected.filter((name) => headers[name.toLowerCase()] === undefined);
+}
+
+/** The members of the provider's own entry that come from the headers. */
+export function entryFromHeaders(
+  context: ProcessingContext,
+): Pick<
+  ProcessingEntry,
+  | 'soortAfnemerId'
+  | 'afnemerId'
+  | 'verwerkingsactiviteitIdAfnemer'
+  | 'verwerkingsactiviteitUrlAfnemer'
+  | 'verwerkingIdAfnemer'
+  | 'vertrouwelijkheid'
+  | 'bewaartermijn'
+> {
+  return {
+    ...(context.oin === undefined ? {} : { soortAfnemerId: 'OIN', afnemerId: context.oin }),
+    verwerkingsactiviteitIdAfnemer: context.verwerkingsactiviteitId,
+    verwerkingsactiviteitUrlAfnemer: context.verwerkingsactiviteitUrl,
+    verwerkingIdAfnemer: context.verwerkingId,
+    vertrouwelijkheid: context.vertrouwelijkheid ?? 'normaal',
+    bewaartermijn: context.bewaartermijn,
+  };
+}
+
+/** The longest term that a consumer can ask for the entry about itself. */
+const MAX_CONSUMER_TERM = 'P20Y';
+
+/** The term of an entry about a consumer: our own, or the longer one that it asks for. */
+export function consumerTerm(at: Date, asked: string | undefined, own: string): string {
+  return longerDuration(at, own, shorterDuration(at, asked ?? own, MAX_CONSUMER_TERM));
+}
+
+function isOin(value: string): boolean {
+  return /^\d{20}$/.test(value);
+}
+
+function isUuid(value: string): boolean {
+  return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(value);
+}
+
+function isAddress(value: string): boolean {
+  return value.length <= 2042 && /^[a-z][a-z0-9+.-]*:[\x21-\x7e]+$/i.test(value) && URL.canParse(value);
+}
+
+/** Lifted confidentiality cannot be logged: only a confidential action can be lifted. */
+function confidentialityOf(value: string): ProcessingContext['vertrouwelijkheid'] {
+  const words = ['normaal', 'vertrouwelijk'] as const;
+  return words.find((word) => word === value.toLowerCase());
+}
+
+type Fields = Omit<
+  components['schemas']['VerwerkingsactieInvoer'],
+  'url' | 'actieId' | 'tijdstipRegistratie' | 'tijdstip' | 'vertrouwelijkheid' | 'verwerkteObjecten'
+>;
+type OptionalFields = { readonly [Field in keyof Fields]: Fields[Field] | undefined };
+
+/**
+ * One entry for something done with personal data. Area A uses this without knowing area B; the names are those of the national standard for
+ * the logging of processing.
+ */
+export interface ProcessingEntry extends OptionalFields {
+  readonly actieNaam: string;
+  readonly vertrouwelijkheid: components['schemas']['Vertrouwelijkheid'];
+  readonly tijdstip: Date;
+  /** The persons whose data was processed; absent when they are not listed individually. */
+  readonly verwerkteObjecten?: readonly ProcessedPerson[] | undefined;
+}
+
+/** A person whose data was processed. */
+export interface ProcessedPerson {
+  /** Kind of identification, such as `BSN`. */
+  readonly soortObjectId: string;
+  readonly objectId: string;
+  readonly betrokkenheid?: string | undefined;
+  /** Kinds of data. */
+  readonly soortenGegevens?: readonly string[] | undefined;
+}
