@@ -124,8 +124,9 @@ export async function releaseAfterError(
 ): Promise<Failure | undefined> {
   const { source } = lease;
   const { log, pool, clock } = deps;
+  const { adres, pageSize } = source;
   if (error instanceof LeaseLostError) {
-    log.info({ source: source.adres }, error.message);
+    log.info({ source: adres }, error.message);
     return undefined;
   }
   if (signal.aborted) {
@@ -133,20 +134,24 @@ export async function releaseAfterError(
     return undefined;
   }
   const found = describeFailure(error);
-  const failures = source.failures + 1;
-  const pageSize = found?.kind === 'too-large' ? Math.max(1, Math.floor(source.pageSize / 4)) : source.pageSize;
   if (found === undefined) {
-    log.error({ err: error, source: source.adres }, 'a source cannot be read, by a fault of this service');
-    const message = 'a fault of this service; see its log';
-    await releaseSource(pool, lease, { inMs: OWN_FAULT_MS, failure: { kind: 'unexpected', message, pageSize } });
+    log.error({ err: error, source: adres }, 'a source cannot be read, by a fault of this service');
+    const failure = { kind: 'unexpected', message: 'a fault of this service; see its log', pageSize };
+    await releaseSource(pool, lease, { inMs: OWN_FAULT_MS, failure });
     return undefined;
   }
   const { kind, message } = found;
+  const failures = source.failures + 1;
   const inMs = backoffMs({ firstMs: deps.backoffMs, maxMs: deps.backoffMaxMs }, failures, found.retryAfterMs);
-  log.warn({ source: source.adres, fault: kind, failures, inMs }, `the source cannot be read: ${message}`);
-  await releaseSource(pool, lease, { inMs, failure: { kind, message, pageSize } });
-  const issue = { what: kind, where: source.adres, detail: message, times: 1, blocking: true };
-  await addIssues(pool, source.id, [issue], clock.now());
+  log.warn({ source: adres, fault: kind, failures, inMs }, `the source cannot be read: ${message}`);
+  const smaller = kind === 'too-large' ? Math.max(1, Math.floor(pageSize / 4)) : pageSize;
+  await releaseSource(pool, lease, { inMs, failure: { kind, message, pageSize: smaller } });
+  await addIssues(
+    pool,
+    source.id,
+    [{ what: kind, where: adres, detail: message, times: 1, blocking: true }],
+    clock.now(),
+  );
   return found;
 }
 

@@ -14,6 +14,7 @@ import { countMissing, endComparison, findMissing } from '../store/comparison.ts
 import { addIssues, hasRefusals, resolveIssues } from '../store/issues.ts';
 import { rereadLease, restartSnapshot, updateSource } from '../store/leased-source.ts';
 import { type OwnedOrganisation, readOwnedOrganisations, updateLastModified } from '../store/organisations.ts';
+import type { SourceIssue } from '../supplier/source-adapter.ts';
 import { describeFailure } from '../worker.ts';
 import { readDocument } from './read-document.ts';
 import { afterHistory, type PageDependencies, type PageOutcome, readPage } from './read-page.ts';
@@ -183,62 +184,48 @@ async function finishComparison(
   organisations: readonly OwnedOrganisation[],
   deps: AggregatorDependencies,
 ): Promise<{ deleted: number; withheld: number }> {
-  const { source } = lease;
-  const counts = await countMissing(
-    deps.pool,
-    source.id,
-    organisations.map(({ organisatiecode }) => organisatiecode),
-  );
-  const tooMany = counts.filter(({ total, missing }) => isMassDelete(missing, total) && !source.allowMassDelete);
+  const { id, adres, allowMassDelete } = lease.source;
+  const codes = organisations.map(({ organisatiecode }) => organisatiecode);
+  const withheld: { organisatiecode: string; missing: number }[] = [];
+  const issues: SourceIssue[] = [];
   let deleted = 0;
-  for (const { organisatiecode, missing } of counts) {
-    if (missing === 0 || tooMany.some((other) => other.organisatiecode === organisatiecode)) continue;
-    deleted += await deleteMissing(lease, organisatiecode, deps);
+  for (const { organisatiecode, missing, total } of await countMissing(deps.pool, id, codes)) {
+    if (allowMassDelete || !isMassDelete(missing, total)) {
+      deleted += await deleteMissing(lease, organisatiecode, deps);
+      continue;
+    }
+    withheld.push({ organisatiecode, missing });
+    const detail = `${missing} of ${total} resources are not in the source any more; deleting them needs an operator's consent: \`koppelvlak bron sync ${adres} --allow-mass-delete\``;
+    issues.push({ what: 'mass-delete-withheld', where: organisatiecode, detail, times: 1, blocking: true });
   }
   await transaction(deps.pool, async (client) => {
-    const issues = tooMany.map(({ organisatiecode, total, missing }) => ({
-      what: 'mass-delete-withheld',
-      where: organisatiecode,
-      detail: `${missing} of ${total} resources are not in the source any more; deleting them needs an operator's consent: \`koppelvlak bron sync ${source.adres} --allow-mass-delete\``,
-      times: 1,
-      blocking: true,
-    }));
-    await addIssues(client, source.id, issues, deps.clock.now());
-    await endComparison(client, lease, tooMany);
+    await addIssues(client, id, issues, deps.clock.now());
+    await endComparison(client, lease, withheld);
   });
-  return { deleted, withheld: tooMany.reduce((sum, { missing }) => sum + missing, 0) };
+  return { deleted, withheld: withheld.reduce((sum, { missing }) => sum + missing, 0) };
 }
 
 const HISTORY_MISSED =
   'Niet meer aanwezig bij de bron, en de geschiedenis van de bron zegt niet waarom: de inhoud is daarom uit de historie gehaald.';
 
 async function deleteMissing(lease: Lease, organisatiecode: string, deps: AggregatorDependencies): Promise<number> {
-  const toelichting = `Niet meer aanwezig bij de bron ${lease.source.feedUrl ?? lease.source.adres}.`;
+  const { id, feedUrl, adres, historyMissed } = lease.source;
+  const toelichting = `Niet meer aanwezig bij de bron ${feedUrl ?? adres}.`;
   let deleted = 0;
-  for (;;) {
-    const count = await transaction(deps.pool, async (client) => {
-      const missing = await findMissing(client, lease.source.id, organisatiecode, BATCH_CHANGES);
-      const removals = missing.map(
+  for (let count = BATCH_CHANGES; count === BATCH_CHANGES; deleted += count) {
+    count = await transaction(deps.pool, async (client) => {
+      const missing = await findMissing(client, id, organisatiecode, BATCH_CHANGES);
+      const changes = missing.map(
         (named): Removal => ({ op: 'delete', ...named, verwijderreden: 'overig', toelichting }),
       );
       // The part of its history that was missed may have held a redaction: the text must not stay readable here.
-      const redactions = lease.source.historyMissed
-        ? missing.map(
-            (named): Removal => ({
-              op: 'redact',
-              ...named,
-              verwijderreden: 'niet_langer_openbaar',
-              toelichting: HISTORY_MISSED,
-            }),
-          )
-        : [];
-      const published = await publishChanges(client, [...removals, ...redactions], deps);
+      const reason = { verwijderreden: 'niet_langer_openbaar', toelichting: HISTORY_MISSED } as const;
+      if (historyMissed) changes.push(...missing.map((named): Removal => ({ op: 'redact', ...named, ...reason })));
+      const published = await publishChanges(client, changes, deps);
       await updateSource(client, lease, {}, { published });
-      return removals.length;
+      return missing.length;
     });
-    if (count === 0) break;
-    deleted += count;
   }
-  if (deleted > 0 && lease.source.historyMissed) await rewriteRedactedFiles(deps);
+  if (deleted > 0 && historyMissed) await rewriteRedactedFiles(deps);
   return deleted;
 }

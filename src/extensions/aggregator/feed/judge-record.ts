@@ -80,7 +80,7 @@ function checkUpsert(record: SourceRecord, resource: Resource, origin: Origin, {
   // Of the data as the source wrote it, before its codes were changed.
   const hash = judgeHash(record);
   const foreign = hash === 'differs' && typeof record.contentHash === 'string' ? record.contentHash : undefined;
-  if (foreign !== undefined && !isPrintable(foreign)) return refused('contentHash is not a hash');
+  if (foreign !== undefined && !PRINTABLE.test(foreign)) return refused('contentHash is not a hash');
   const change = prepareChange(checked.line, { ...origin, ...(foreign === undefined ? {} : { sourceHash: foreign }) });
   const { organisatiecode, bronidentificatie } = change.resource;
   if (organisatiecode !== resource.organisatiecode || bronidentificatie !== resource.bronidentificatie) {
@@ -97,12 +97,8 @@ function isMoment(value: unknown): boolean {
   return typeof value === 'string' && MOMENT.test(value) && !Number.isNaN(Date.parse(value));
 }
 
-/** Longest hash of another form that is passed on. */
-const MAX_HASH = 200;
-
-function isPrintable(hash: string): boolean {
-  return hash.length <= MAX_HASH && /^[!-~]+$/.test(hash);
-}
+/** What may be passed on as a hash of another form. */
+const PRINTABLE = /^[!-~]{1,200}$/;
 
 /** Whether an aggregator has this record from the feed at an address. */
 export function cameFrom({ herkomst }: SourceRecord, feedUrl: string): boolean {
@@ -115,17 +111,17 @@ export function resourceOf({ resource }: SourceRecord): Resource | undefined {
   const organisatiecode = normaliseOrganisatiecode(resource.organisatiecode);
   const { bronidentificatie } = resource;
   if (organisatiecode === undefined || typeof bronidentificatie !== 'string') return undefined;
-  const isUsable = bronidentificatie !== '' && bronidentificatie.length <= MAX_NAME && isStorable(bronidentificatie);
+  const isUsable =
+    bronidentificatie !== '' &&
+    bronidentificatie.length <= MAX_NAME &&
+    bronidentificatie.isWellFormed() &&
+    !bronidentificatie.includes('\0');
   return isUsable ? { organisatiecode, bronidentificatie } : undefined;
 }
 
 /** Longest `bronidentificatie` that our addresses take. */
 const MAX_NAME = 500;
 const MAX_REASON = 2000;
-
-function isStorable(text: string): boolean {
-  return text.isWellFormed() && !text.includes('\0');
-}
 
 const KNOWN_MEMBERS = new Set([
   ...['sequenceNumber', 'op', 'resourceType', 'resource', 'resourceUrl', 'contentHash', 'storedAt', 'gewijzigdOp'],
@@ -156,39 +152,29 @@ export function otherMembers(record: SourceRecord): {
 export function reasonOf(
   record: SourceRecord,
 ): Pick<Extract<Change, { op: 'delete' | 'redact' }>, 'verwijderreden' | 'toelichting'> {
-  const { toelichting } = record;
   const verwijderreden = VERWIJDERREDENEN.find((known) => known === record.verwijderreden);
   if (verwijderreden === undefined) {
     return { verwijderreden: 'overig', toelichting: 'De bron gaf geen bekende reden.' };
   }
-  const text =
-    typeof toelichting === 'string' ? toelichting.replaceAll('\0', '').toWellFormed().slice(0, MAX_REASON) : '';
-  if (text !== '') return { verwijderreden, toelichting: text.toWellFormed() };
+  const given = typeof record.toelichting === 'string' ? record.toelichting.replaceAll('\0', '') : '';
+  const toelichting = given.slice(0, MAX_REASON).toWellFormed();
+  if (toelichting !== '') return { verwijderreden, toelichting };
   return verwijderreden === 'overig'
     ? { verwijderreden, toelichting: 'De bron gaf geen toelichting.' }
     : { verwijderreden };
 }
 
+const CODES = new Set(['organisatiecode', 'gemeente', 'provincie', 'waterschap']);
+const UPPER_CODE = /"(?:G[Mm]|gM|P[Vv]|pV|W[Ss]|wS)\d{2,4}"/;
+
 /** `data` with codes of organisations in lower case, in the organisation itself and in references; the same object when they are. */
-function withLowerCodes(data: Record<string, unknown>): Record<string, unknown> {
-  let changed = false;
-  const lower = (value: unknown, names: readonly string[]): unknown => {
-    if (Array.isArray(value)) return value.map((item) => lower(item, names));
-    if (!isRecord(value)) return value;
-    const found = names.filter((name) => typeof value[name] === 'string' && /^[A-Z]{2}\d/i.test(String(value[name])));
-    const codes = found.flatMap((name) => {
-      const code = normaliseOrganisatiecode(String(value[name]));
-      return code === undefined || code === value[name] ? [] : [[name, code] as const];
-    });
-    if (codes.length === 0) return value;
-    changed = true;
-    return { ...value, ...Object.fromEntries(codes) };
-  };
-  const members = Object.entries(data).map(([name, value]) => [
-    name,
-    lower(value, name === 'organisatie' ? ['gemeente', 'provincie', 'waterschap'] : ['organisatiecode']),
-  ]);
-  return changed ? Object.fromEntries(members) : data;
+function withLowerCodes(data: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const text = JSON.stringify(data);
+  if (!UPPER_CODE.test(text)) return data;
+  const lower: unknown = JSON.parse(text, (name, value: unknown) =>
+    CODES.has(name) && typeof value === 'string' ? (normaliseOrganisatiecode(value) ?? value) : value,
+  );
+  return isRecord(lower) ? lower : data;
 }
 
 /** Depth to which addresses are searched: references have one, and deeper values are not published as links. */
