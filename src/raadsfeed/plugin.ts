@@ -16,7 +16,7 @@ import { listRoutes } from './routes/lists.ts';
 import { serviceRoute, wellKnownRoutes } from './routes/service.ts';
 import { streamRoute } from './routes/stream.ts';
 import type { Feed } from './services.ts';
-import { readFeedRow } from './store/feed-row.ts';
+import { readFeedRow } from './store/records.ts';
 import { rewriteContentTables, rewritePartitions } from './store/text-partitions.ts';
 
 const CONTRACT = new URL('../../openapi/raadsfeed.yaml', import.meta.url);

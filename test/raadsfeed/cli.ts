@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
-import { readFeedRow } from '../../src/raadsfeed/store/feed-row.ts';
+import { readFeedRow } from '../../src/raadsfeed/store/records.ts';
 import { callProgram, type Ended, type Running, startProgram } from '../support/program.ts';
 import { type FeedServer, startFeed } from './support.ts';
 

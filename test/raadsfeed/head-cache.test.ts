@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Listener, NotificationCallback } from '../../src/database/listen.ts';
 import type { Db } from '../../src/database/transaction.ts';
 import { createHeadCache, type HeadCache } from '../../src/raadsfeed/feed/head.ts';
-import { parseFeedHead } from '../../src/raadsfeed/store/feed-row.ts';
+import { parseFeedHead } from '../../src/raadsfeed/store/records.ts';
 import { quiet } from './support.ts';
 
 const FEED = '0123456789abcdef';

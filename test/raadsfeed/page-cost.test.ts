@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { typeParsers } from '../../src/database/pool.ts';
 import type { Db } from '../../src/database/transaction.ts';
 import { readCollection } from '../../src/raadsfeed/store/read-current.ts';
-import { readFiltered, readSnapshot } from '../../src/raadsfeed/store/read-records.ts';
+import { readFiltered, readSnapshot } from '../../src/raadsfeed/store/records.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { generateHistory } from './generate-history.ts';
 

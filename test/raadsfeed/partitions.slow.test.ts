@@ -2,7 +2,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { transaction } from '../../src/database/transaction.ts';
-import { lockFeedRow } from '../../src/raadsfeed/store/feed-row.ts';
+import { lockFeedRow } from '../../src/raadsfeed/store/records.ts';
 import { ensureTextPartitions, rewritePartitions } from '../../src/raadsfeed/store/text-partitions.ts';
 import { filesWith } from './database-files.ts';
 import { generateHistory } from './generate-history.ts';

@@ -81,18 +81,12 @@ export function resourceOf(line: PubliceerRegel): Resource {
   };
 }
 
-/** What an aggregator adds to a line. */
-export interface Origin {
+/** What an aggregator adds to a line. Without `gewijzigdOp` it is that of `data`. */
+export interface Origin
+  extends Omit<Common, 'resourceType' | 'resource'>,
+    Pick<Upsert, 'sourceHash'>,
+    Pick<Removal, 'sourceNumbers'> {
   readonly herkomst: Herkomst;
-  /** As the source gave it; absent: from `data`. */
-  readonly gewijzigdOp?: string | undefined;
-  readonly aggregatorId?: string | undefined;
-  /** Members of the source's record that we do not know. */
-  readonly other?: Readonly<Record<string, unknown>> | undefined;
-  /** As the source published it, when it makes its hashes otherwise. */
-  readonly sourceHash?: string | undefined;
-  /** Of a redaction: `geredigeerdeSequenceNumbers` of the source. */
-  readonly sourceNumbers?: readonly number[] | undefined;
 }
 
 /**

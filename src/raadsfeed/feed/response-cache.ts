@@ -13,7 +13,7 @@ import { createSemaphore, type Permit } from '../../lib/scheduling.ts';
 import { requestClosedSignal } from '../../plugins/connections.ts';
 import { acceptedEncoding, acceptedTypes } from '../../plugins/headers.ts';
 import { platformProblems } from '../../plugins/problems.ts';
-import type { FeedHead } from '../store/feed-row.ts';
+import type { FeedHead } from '../store/records.ts';
 import { type HeadCache, isAtLeast, isSameHead, isSameHistory } from './head.ts';
 
 declare module 'fastify' {

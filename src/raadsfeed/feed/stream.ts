@@ -9,7 +9,7 @@ import { LRUCache } from 'lru-cache';
 import type { Logger } from '../../lib/log.ts';
 import { createSemaphore } from '../../lib/scheduling.ts';
 import { joinRecord } from '../domain/record-text.ts';
-import { type OctetLimits, type Read, type RecordFilter, readFiltered } from '../store/read-records.ts';
+import { type OctetLimits, type Read, type RecordFilter, readFiltered } from '../store/records.ts';
 import { type FeedReader, type HeadCache, isAtLeast, isSameHistory } from './head.ts';
 
 export interface StreamsOptions {

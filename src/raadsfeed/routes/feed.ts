@@ -1,22 +1,25 @@
-/** `GET /feed`: the log after a position. */
+/**
+ * `GET /feed`, the log after a position, and what all lists have in common: the query, the addresses of pages, and cursors, which are opaque to
+ * clients and bound to this feed. A position is a number with the epoch of the record there, so that a number that is given a second time,
+ * after a backup was restored, is not taken for the same position.
+ */
 import type { FastifyInstance } from 'fastify';
 import type { operations } from '../../contracts/raadsfeed.ts';
+import { normaliseOrganisatiecode } from '../../lib/feed-client/organisatiecode.ts';
+import { Problem } from '../../lib/problem.ts';
 import type { Contract } from '../../plugins/contract.ts';
 import { joinRecord } from '../domain/record-text.ts';
-import {
-  assertInRange,
-  assertSameEpoch,
-  encodeFeedCursor,
-  invalidCursor,
-  type PageQuery,
-  pageUrl,
-  readPageQuery,
-  resolveCursor,
-  withCommas,
-} from '../feed/cursor.ts';
+import type { HeadCache } from '../feed/head.ts';
+import { raadsfeedProblems } from '../problems.ts';
 import type { Feed } from '../services.ts';
-import type { FeedHead, FeedPosition } from '../store/feed-row.ts';
-import { MissingNumberError, readFiltered, type StoredRecord } from '../store/read-records.ts';
+import {
+  type FeedHead,
+  type FeedPosition,
+  MissingNumberError,
+  type RecordFilter,
+  readFiltered,
+  type StoredRecord,
+} from '../store/records.ts';
 
 export function feedRoute(app: FastifyInstance, contract: Contract<operations>): void {
   const { feed } = app;
@@ -70,4 +73,179 @@ async function readPage({ heads, reader }: Feed, { cursor, limit, ...filter }: P
   assertSameEpoch(head, from, epoch);
   // Fewer than asked for: everything up to the head was read.
   return { head, records, last: isAll ? head.head : (records.at(-1) ?? head.head) };
+}
+
+/** Records or resources on a page when the query does not say. */
+const DEFAULT_LIMIT = 500;
+
+/** The query parameters of all lists; not every list has all of them. */
+type ListQuerystring = Partial<operations['getFeed']['parameters']['query']>;
+
+export interface PageQuery extends RecordFilter {
+  readonly cursor?: string | undefined;
+  readonly limit: number;
+}
+
+/** The query of a list, after the contract has checked it: codes in lower case. */
+export function readPageQuery({ query }: { readonly query: ListQuerystring }): PageQuery {
+  const { cursor, limit = DEFAULT_LIMIT, organisatiecode, resourceType } = query;
+  const code = organisatiecode === undefined ? undefined : normaliseOrganisatiecode(organisatiecode);
+  return { cursor, limit, organisatiecode: code, resourceType };
+}
+
+/** Address of a page of a list, with only the parameters that differ from the default, so that one page has one address. */
+export function pageUrl(listUrl: string, { cursor, limit, organisatiecode, resourceType }: PageQuery): string {
+  const parameters = { cursor, limit: limit === DEFAULT_LIMIT ? undefined : limit, organisatiecode, resourceType };
+  const query = Object.entries(parameters).flatMap(([name, value]) => (value === undefined ? [] : `${name}=${value}`));
+  return query.length === 0 ? listUrl : `${listUrl}?${query.join('&')}`;
+}
+
+/** Texts with commas between, as pieces of a body. */
+export function withCommas(texts: readonly string[]): string[] {
+  return texts.flatMap((text, i) => (i === 0 ? [text] : [',', text]));
+}
+
+/** A position in a snapshot: where the feed stood when it began, and the last number that was read. */
+export interface SnapshotPosition {
+  readonly feed: FeedPosition;
+  readonly after: number;
+}
+
+const FEED = 1;
+const SNAPSHOT = 2;
+const LIST = 3;
+const NUMBER_BYTES = 6;
+const POSITION_BYTES = NUMBER_BYTES + 4;
+/** The kind, and the random identity of the feed. */
+const HEAD_BYTES = 1 + 8;
+
+export function encodeFeedCursor(feedId: string, position: FeedPosition): string {
+  return encode(FEED, feedId, positionBytes(position));
+}
+
+export function encodeSnapshotCursor(feedId: string, { feed, after }: SnapshotPosition): string {
+  const number = Buffer.alloc(NUMBER_BYTES);
+  number.writeUIntBE(after, 0, NUMBER_BYTES);
+  return encode(SNAPSHOT, feedId, Buffer.concat([positionBytes(feed), number]));
+}
+
+/** A position in a list that is sorted by text: after this one. */
+export function encodeListCursor(feedId: string, after: string): string {
+  return encode(LIST, feedId, Buffer.from(after));
+}
+
+function encode(kind: number, feedId: string, position: Buffer): string {
+  return Buffer.concat([Buffer.of(kind), Buffer.from(feedId, 'hex'), position]).toString('base64url');
+}
+
+function positionBytes({ sequenceNumber, epoch }: FeedPosition): Buffer {
+  const bytes = Buffer.alloc(POSITION_BYTES);
+  bytes.writeUIntBE(sequenceNumber, 0, NUMBER_BYTES);
+  bytes.writeInt32BE(epoch, NUMBER_BYTES);
+  return bytes;
+}
+
+/** The position in a cursor. @throws {Problem} `ongeldige-cursor` unless it is one of this kind, feed and size */
+function decode(kind: number, feedId: string, cursor: string, size?: number): Buffer {
+  const bytes = Buffer.from(cursor, 'base64url');
+  const position = bytes.subarray(HEAD_BYTES);
+  // The decoder skips characters that it does not know: only what encodes to the same text is a cursor.
+  const isCursor = bytes.length >= HEAD_BYTES && bytes[0] === kind && bytes.toString('base64url') === cursor;
+  if (!isCursor) throw invalidCursor('onleesbaar');
+  if (bytes.toString('hex', 1, HEAD_BYTES) !== feedId) throw invalidCursor('andere-feed');
+  if (size !== undefined && position.length !== size) throw invalidCursor('onleesbaar');
+  return position;
+}
+
+function readPosition(bytes: Buffer): FeedPosition {
+  return { sequenceNumber: bytes.readUIntBE(0, NUMBER_BYTES), epoch: bytes.readInt32BE(NUMBER_BYTES) };
+}
+
+const REASONS = {
+  onleesbaar: 'is geen cursor die hier gegeven is',
+  'andere-feed': 'is niet van deze feed',
+  'voor-de-geschiedenis': 'ligt voor de geschiedenis die bewaard is',
+  'verder-dan-de-feed': 'ligt verder dan deze feed is',
+  'andere-geschiedenis': 'is van een geschiedenis die deze feed niet meer heeft',
+} as const satisfies Record<string, string>;
+
+type CursorName = 'cursor' | 'Last-Event-ID';
+
+/** The problem of a cursor, or of a `Last-Event-ID`, that cannot be used; it says where to start again. */
+export function invalidCursor(why: keyof typeof REASONS, name: CursorName = 'cursor'): Problem {
+  const reason = REASONS[why];
+  return new Problem(raadsfeedProblems.invalidCursor, {
+    detail: `De plaats in \`${name}\` ${reason}. Begin opnieuw bij /snapshot.`,
+    invalidParams: [{ name, code: why, reason }],
+  });
+}
+
+/**
+ * The position that a request begins after: that of its cursor, or the beginning of the history. A cursor that is ahead of what this
+ * instance knows refreshes the head first. The epoch is checked with what was read (`assertSameEpoch`).
+ * @throws {Problem} `ongeldige-cursor`; or what reading the head throws
+ */
+export async function resolveCursor(
+  heads: HeadCache,
+  cursor: string | undefined,
+): Promise<{ position: FeedPosition; head: FeedHead }> {
+  const head = await heads.head();
+  if (cursor === undefined) return { position: head.historyAfter, head };
+  const position = readPosition(decode(FEED, head.feedId, cursor, POSITION_BYTES));
+  return { position, head: await resolveNumber(heads, position.sequenceNumber) };
+}
+
+/** The position of a snapshot in the feed is fixed before the first row is read, and travels in the cursor. @throws as `resolveCursor` */
+export async function resolveSnapshotCursor(heads: HeadCache, cursor: string | undefined): Promise<SnapshotPosition> {
+  const { feedId, head } = await heads.head();
+  if (cursor === undefined) return { feed: head, after: 0 };
+  const bytes = decode(SNAPSHOT, feedId, cursor, POSITION_BYTES + NUMBER_BYTES);
+  const feed = readPosition(bytes);
+  const after = bytes.readUIntBE(POSITION_BYTES, NUMBER_BYTES);
+  if (after > feed.sequenceNumber) throw invalidCursor('onleesbaar');
+  await resolveNumber(heads, feed.sequenceNumber);
+  return { feed, after };
+}
+
+/** Where a list that is sorted by text continues: after this one, the empty one at its beginning. @throws as `resolveCursor` */
+export async function resolveListCursor(
+  heads: HeadCache,
+  cursor: string | undefined,
+): Promise<{ feedId: string; after: string }> {
+  const { feedId } = await heads.head();
+  if (cursor === undefined) return { feedId, after: '' };
+  const bytes = decode(LIST, feedId, cursor);
+  const after = bytes.toString();
+  // Postgres refuses a zero byte in a text; bytes that are not UTF-8 do not survive decoding.
+  if (after.includes('\0') || !Buffer.from(after).equals(bytes)) throw invalidCursor('onleesbaar');
+  return { feedId, after };
+}
+
+/**
+ * A head that a number lies within.
+ * @throws {Problem} `ongeldige-cursor`; or what reading the head throws
+ */
+export async function resolveNumber(heads: HeadCache, sequenceNumber: number, name?: CursorName): Promise<FeedHead> {
+  const head = await heads.headAtLeast(sequenceNumber);
+  assertInRange(head, sequenceNumber, name);
+  return head;
+}
+
+/** @throws {Problem} `ongeldige-cursor` when the number was pruned or is not there yet */
+export function assertInRange({ head, historyAfter }: FeedHead, sequenceNumber: number, name?: CursorName): void {
+  if (sequenceNumber > head.sequenceNumber) throw invalidCursor('verder-dan-de-feed', name);
+  if (sequenceNumber < historyAfter.sequenceNumber) throw invalidCursor('voor-de-geschiedenis', name);
+}
+
+/**
+ * @param found the epoch of the record at the position; needed unless the position is one of the two ends of the feed
+ * @throws {Problem} `ongeldige-cursor` when the number was given again since
+ */
+export function assertSameEpoch(
+  { head, historyAfter }: FeedHead,
+  { sequenceNumber, epoch }: FeedPosition,
+  found?: number,
+): void {
+  const ends = [head, historyAfter].find((end) => end.sequenceNumber === sequenceNumber);
+  if ((ends?.epoch ?? found) !== epoch) throw invalidCursor('andere-geschiedenis');
 }

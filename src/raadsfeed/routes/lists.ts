@@ -8,6 +8,9 @@ import type { Contract } from '../../plugins/contract.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import { joinRecord } from '../domain/record-text.ts';
 import { COLLECTIONS, RESOURCE_TYPES } from '../domain/resource.ts';
+import { readCollection, readResource } from '../store/read-current.ts';
+import { readSnapshot } from '../store/records.ts';
+import { listFeeds } from '../store/register.ts';
 import {
   assertInRange,
   assertSameEpoch,
@@ -20,10 +23,7 @@ import {
   resolveListCursor,
   resolveSnapshotCursor,
   withCommas,
-} from '../feed/cursor.ts';
-import { readCollection, readResource } from '../store/read-current.ts';
-import { readSnapshot } from '../store/read-records.ts';
-import { listFeeds } from '../store/register.ts';
+} from './feed.ts';
 
 export function listRoutes(app: FastifyInstance, contract: Contract<operations>, pool: Pool): void {
   const { heads, reader, responses, mountUrl } = app.feed;

@@ -6,7 +6,7 @@ import { safeUrl } from '../../plugins/html/template.ts';
 import { escapeHtml, htmlPage } from '../../plugins/pages.ts';
 import type { Config } from '../../settings/read-config.ts';
 import { RESOURCE_TYPES } from '../domain/resource.ts';
-import { type FeedRow, readFeedRow } from '../store/feed-row.ts';
+import { type FeedRow, readFeedRow } from '../store/records.ts';
 import { type FeedOrganisation, readOrganisations } from '../store/state.ts';
 
 /** `GET /`: the service document, for people as a page. */

@@ -4,11 +4,11 @@ import { Problem } from '../../lib/problem.ts';
 import type { Contract, RequestOf } from '../../plugins/contract.ts';
 import { clientAddress } from '../../plugins/headers.ts';
 import { createOpenCounter } from '../../plugins/limits.ts';
-import { assertSameEpoch, readPageQuery, resolveCursor, resolveNumber } from '../feed/cursor.ts';
 import type { Streams } from '../feed/stream.ts';
 import { raadsfeedProblems } from '../problems.ts';
 import type { Feed } from '../services.ts';
-import { readFiltered } from '../store/read-records.ts';
+import { readFiltered } from '../store/records.ts';
+import { assertSameEpoch, readPageQuery, resolveCursor, resolveNumber } from './feed.ts';
 
 const RETRY_SECONDS = '30';
 const STREAM_HEADERS = {

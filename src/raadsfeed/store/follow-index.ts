@@ -8,8 +8,7 @@ import { type Db, transaction } from '../../database/transaction.ts';
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
 import { joinRecord } from '../domain/record-text.ts';
 import { isResourceType, type Resource, type ResourceType, resourceKey } from '../domain/resource.ts';
-import { readFeedRow } from './feed-row.ts';
-import { readFiltered, readSnapshot, type StoredRecord } from './read-records.ts';
+import { readFeedRow, readFiltered, readSnapshot, type StoredRecord } from './records.ts';
 
 /** Rows that one step of `begin` removes from a table: well within the time of a statement. */
 export const MOST_REMOVED = 5_000;

@@ -3,8 +3,7 @@ import type { Db } from '../../database/transaction.ts';
 import { isRecord } from '../../lib/json/json-value.ts';
 import type { NumberedEntry, NumberedRecords, ProofRecord, ProofWriter, StoredProof } from '../../seams/proof-log.ts';
 import { joinRecord, type RecordText } from '../domain/record-text.ts';
-import { lockFeedRow, readFeedRow } from './feed-row.ts';
-import { PAGE_OCTETS } from './read-records.ts';
+import { lockFeedRow, readFeedRow } from './records.ts';
 import { endOfRead, readNumbers, type StoredNumber } from './verify.ts';
 
 /** The one part of a record. */
@@ -95,14 +94,14 @@ export async function* storedRecords(db: Db, writer: ProofWriter): AsyncGenerato
   const { rows } = await db.query<{ last: number | null }>('select max(sequence_number) as last from raadsfeed.record');
   const last = Math.max(head.sequenceNumber, rows[0]?.last ?? 0);
   for (let after = 0; after < last; ) {
-    const end = Math.min(await endOfRead(db, after, last), after + PAGE_NUMBERS);
+    const end = await endOfRead(db, after, Math.min(last, after + PAGE_NUMBERS));
     for (const row of await readNumbers(db, after, end)) yield storedProof(row, writer);
     after = end;
   }
 }
 
-/** Numbers that are read in one statement at most; they are fewer when their texts are together more than `PAGE_OCTETS`. */
-const PAGE_NUMBERS = Math.min(1000, PAGE_OCTETS);
+/** Numbers that are read in one statement at most; they are fewer when their texts are large. */
+const PAGE_NUMBERS = 1000;
 
 function storedProof(row: StoredNumber, writer: ProofWriter): StoredProof {
   const { sequenceNumber, op, seed } = row;

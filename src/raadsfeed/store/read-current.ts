@@ -2,8 +2,7 @@
 import type { Db } from '../../database/transaction.ts';
 import { dataOf } from '../domain/record-text.ts';
 import type { ResourceType } from '../domain/resource.ts';
-import { FEED_HEAD, toFeedHead } from './feed-row.ts';
-import { joinHeads, type Read, readTexts } from './read-records.ts';
+import { FEED_HEAD, joinHeads, type Read, readTexts, toFeedHead } from './records.ts';
 
 /** A resource that is there now. */
 export interface CurrentResource {

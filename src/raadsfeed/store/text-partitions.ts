@@ -1,7 +1,7 @@
 /** The partitions of the texts: 100 000 numbers each, created ahead, and rewritten when something was removed from them. */
 import type { Pool } from '../../database/pool.ts';
 import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
-import type { FeedRow } from './feed-row.ts';
+import type { FeedRow } from './records.ts';
 
 /** As migration 0040 has it. */
 export const PARTITION_NUMBERS = 100_000;

@@ -1,5 +1,5 @@
 import type { Db } from '../../database/transaction.ts';
-import { PAGE_OCTETS } from './read-records.ts';
+import { PAGE_OCTETS } from './records.ts';
 
 /** A number of the log, as both tables have it; what one of them lacks is `null`. */
 export interface StoredNumber {

@@ -2,7 +2,7 @@
 
 import type { Db } from '../../database/transaction.ts';
 import type { Clock } from '../../lib/time.ts';
-import { type FeedRow, readFeedRow } from '../store/feed-row.ts';
+import { type FeedRow, readFeedRow } from '../store/records.ts';
 import { endOfRead, readLeftovers, readNumbers, readRecordedSince, type StoredNumber } from '../store/verify.ts';
 import { type CheckedRecord, checkRecord, createMeetingTimes } from './check-record.ts';
 

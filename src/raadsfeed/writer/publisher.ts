@@ -5,8 +5,8 @@ import type { ProofWriters } from '../../seams/proof-log.ts';
 import type { Change, Removal } from '../domain/change.ts';
 import { isMassDelete } from '../domain/mass-delete.ts';
 import { resourceKey } from '../domain/resource.ts';
-import { readFeedRow } from '../store/feed-row.ts';
 import { type Outcome, publishBatch } from '../store/publish.ts';
+import { readFeedRow } from '../store/records.ts';
 import { readStateOf, touchOrganisations } from '../store/state.ts';
 import { rewritePartitions } from '../store/text-partitions.ts';
 
