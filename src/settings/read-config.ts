@@ -94,6 +94,8 @@ export const REMOVED: Readonly<Record<string, string>> = {
   SECURITY_LANGUAGES: 'write it in the file that SECURITY_TXT names',
   SECURITY_POLICY: 'write it in the file that SECURITY_TXT names',
   TRACING_SAMPLE_PERCENT: 'a collector samples better, as it sees how each trace ended',
+  VERWERKINGENLOG_UNKNOWN_ACTIVITY:
+    'such actions are accepted, and counted in koppelvlak_verwerkingenlog_unknown_activity_total',
   VERWERKINGENLOG_PRUNE_INTERVAL_MINUTES:
     'run `koppelvlak log prune` by a timer: deploy/systemd, or the job of the chart',
 };

@@ -1,4 +1,4 @@
-import { choice, fixed, flag, optional, pairs, secret, setting, term, text } from './kinds.ts';
+import { fixed, flag, optional, pairs, secret, setting, term, text } from './kinds.ts';
 
 /** Settings of area B. */
 export const verwerkingenlogSettings = {
@@ -15,12 +15,6 @@ export const verwerkingenlogSettings = {
       'comma list of `name:base64 of 32 bytes`, the current key first',
     ),
     'Keys that encrypt persons’ identifiers at rest; later ones still decrypt. Absent: stored as they come, which production refuses.',
-  ),
-  unknownActivity: setting(
-    'VERWERKINGENLOG_UNKNOWN_ACTIVITY',
-    choice('accept', 'refuse'),
-    'accept',
-    'What happens to an action whose `verwerkingsactiviteitId` is not in this register.',
   ),
   minRetention: setting(
     'VERWERKINGENLOG_MIN_RETENTION',

@@ -16,7 +16,7 @@ import {
   type Versie,
 } from './domain/verwerkingsactie.ts';
 import { createGroupCommit } from './group-commit.ts';
-import { logFull, unknownActivityProblem, verwerkingenlogProblems } from './problems.ts';
+import { logFull, verwerkingenlogProblems } from './problems.ts';
 import type { ActieLog, LogNeeds } from './processing-log.ts';
 import { type Append, type Appended, appendCommitted, isFaultOfValue } from './store/append.ts';
 import { readIdempotency } from './store/idempotency.ts';
@@ -65,8 +65,6 @@ interface AppendRequest {
   /** Moment of registration. */
   readonly at: Date;
   readonly idempotencyKey: string | undefined;
-  /** @see Append.refuseUnknownActivity */
-  readonly refuseUnknownActivity: boolean;
   readonly trace: TraceContext | undefined;
 }
 
@@ -92,7 +90,7 @@ export function createAppender(
   { keys, requireAllKeys, distributed }: Pick<ActieLog, 'keys' | 'requireAllKeys' | 'distributed'>,
   large: OneAtATime,
 ): Appender {
-  const { groupSize, unknownActivity } = config.verwerkingenlog;
+  const { groupSize } = config.verwerkingenlog;
   const writer = proof('verwerkingen');
   const count = createCounters(metrics);
   const groupSizes = new Histogram({
@@ -181,7 +179,6 @@ export function createAppender(
   return {
     count,
     async append(actie, auteur, { idempotencyKey, ownCall, trace } = {}) {
-      const refuseUnknownActivity = unknownActivity === 'refuse' && ownCall === undefined;
       if (idempotencyKey !== undefined && otherKeys().length > 0) {
         const earlier = await replayOfOtherKeys(actie, auteur, idempotencyKey);
         if (earlier !== undefined) return earlier;
@@ -192,14 +189,12 @@ export function createAppender(
         ownCall,
         at: clock.now(),
         idempotencyKey,
-        refuseUnknownActivity,
         trace: forward === undefined ? undefined : trace?.(),
       });
       for (let tries = 0; tries < REPLAY_TRIES; tries += 1) {
         const { versie, append, result } = await add(request);
         count(result);
         if (result.kept) return versie;
-        if (result.unknownActivity && refuseUnknownActivity) throw unknownActivityProblem();
         const key = append.idempotencyKey;
         if (key === undefined) continue;
         // It may have been used with a key of the log that is not here.
@@ -238,13 +233,13 @@ function firstVersie({ actie, at, auteur, ownCall }: AppendRequest): Versie {
 }
 
 function prepared(
-  { auteur, idempotencyKey: key, refuseUnknownActivity, trace }: AppendRequest,
+  { auteur, idempotencyKey: key, trace }: AppendRequest,
   stored: SealedVersie,
   versie: Versie,
   keys: IdentityKeys,
 ): PreparedAppend {
   const idempotencyKey = key === undefined ? undefined : hashedKey(auteur, key, keys, keys.current);
-  return { versie, append: { ...stored, idempotencyKey, refuseUnknownActivity, trace } };
+  return { versie, append: { ...stored, idempotencyKey, trace } };
 }
 
 /** What is stored of an idempotency key: a keyed hash, for it may say whom the action is about. @param name the key that hashes */

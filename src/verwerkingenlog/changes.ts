@@ -11,7 +11,7 @@ import { Problem } from '../lib/problem.ts';
 import { createSemaphore, type OneAtATime } from '../lib/scheduling.ts';
 import { LARGE_OBJECTS } from './append.ts';
 import { TooManyObjectsError, type Versie } from './domain/verwerkingsactie.ts';
-import { unknownActivityProblem, verwerkingenlogProblems } from './problems.ts';
+import { verwerkingenlogProblems } from './problems.ts';
 import type { ActieLog, LogNeeds } from './processing-log.ts';
 import { lastObjectNumber, lockOfActie, lockOfVerwerking, replaceVersie, tryLockChanges } from './store/changes.ts';
 import { sealedWithinBudget } from './store/proof.ts';
@@ -67,18 +67,14 @@ const WAITING_PER_CONNECTION = 100;
 /**
  * Gives an action a new version.
  * @returns undefined when the action is unknown or deleted
- * @throws {Problem} 400 for an unknown activity (when refused) or too many objects, 503 when too many wait, and what `change` throws
+ * @throws {Problem} 400 for too many objects, 503 when too many wait, and what `change` throws
  */
 export async function changeActie(
-  { config, proof, forward }: Pick<LogNeeds, 'config' | 'proof' | 'forward'>,
+  { proof, forward }: Pick<LogNeeds, 'proof' | 'forward'>,
   log: ActieLog,
   { actieId, verwerkingId, objects, client, signal, change }: ActieChange,
 ): Promise<Versie | undefined> {
-  const options = {
-    refuseUnknownActivity: config.verwerkingenlog.unknownActivity === 'refuse',
-    forward,
-    distributed: log.distributed,
-  };
+  const target = { forward, distributed: log.distributed };
   for (let tries = 0; tries < CHANGE_TRIES; tries += 1) {
     const seen = await log.changes.read({ client, signal }, (db) => readCurrentPart(db, actieId, { most: 0 }));
     if (seen === undefined) return undefined;
@@ -98,9 +94,8 @@ export async function changeActie(
         db,
         current,
         await sealedWithinBudget(proof('verwerkingen'), next, log.keys),
-        options,
+        target,
       );
-      if (!appended.kept) throw unknownActivityProblem();
       log.count(appended);
       return { next };
     });

@@ -8,12 +8,6 @@ export const verwerkingenlogProblems = {
     title: 'Onbekende verwerkingsactie',
     explanation: 'De actie of verwerking bestaat niet, of is vervallen. Wat vervallen is, kan niet meer veranderen.',
   },
-  onbekendeVerwerkingsactiviteit: {
-    slug: 'onbekende-verwerkingsactiviteit',
-    status: 400,
-    title: 'Onbekende verwerkingsactiviteit',
-    explanation: 'Dit log neemt alleen acties aan van verwerkingsactiviteiten die in zijn register staan.',
-  },
   teVeelObjecten: {
     slug: 'te-veel-objecten',
     status: 400,
@@ -60,13 +54,4 @@ export const verwerkingenlogProblems = {
 /** Too many actions wait to be stored, or this one has waited too long. It is not stored. */
 export function logFull(): Problem {
   return new Problem(verwerkingenlogProblems.logVol, { headers: { 'retry-after': '1' } });
-}
-
-/** The register does not have the activity that an action names. */
-export function unknownActivityProblem(): Problem {
-  const reason = 'staat niet in het register';
-  return new Problem(verwerkingenlogProblems.onbekendeVerwerkingsactiviteit, {
-    detail: `verwerkingsactiviteitId: ${reason}`,
-    invalidParams: [{ name: 'verwerkingsactiviteitId', code: 'onbekend', reason }],
-  });
 }

@@ -143,7 +143,7 @@ export function createOwnEntries(
       const actie = ownActie(entry, config.verwerkingenlog);
       const versie = eersteVersie(actie, newActieId(now), now, auteur, null, aanroepOf(author));
       const made = await sealedWithinBudget(proof('verwerkingen'), versie, keys);
-      return { ...made, refuseUnknownActivity: false, trace: author.trace };
+      return { ...made, trace: author.trace };
     },
     async appendOwn(db, own) {
       for (const result of await appendVersies(db, [own], { forward, distributed })) count(result);

@@ -1,9 +1,7 @@
 /** Actions that are kept in one group, past the contract that would refuse what is wrong with them. */
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
 import { createLogger } from '../../src/lib/log.ts';
-import { newTraceContext } from '../../src/lib/trace-context.ts';
 import { readConfig } from '../../src/settings/read-config.ts';
 import { type Actie, actieOf } from '../../src/verwerkingenlog/domain/verwerkingsactie.ts';
 import type { ActieLog } from '../../src/verwerkingenlog/processing-log.ts';
@@ -28,29 +26,6 @@ function env() {
 afterAll(async () => {
   await app?.close();
   await database?.drop();
-});
-
-it('stores an entry of the service itself, also when its activity was deleted and others are refused for that', async () => {
-  const config = readConfig({ ...env(), VERWERKINGENLOG_UNKNOWN_ACTIVITY: 'refuse' }, 'serve');
-  const strict = await buildApp({ config, log: createLogger('silent') });
-  const refusing = strict.actieLog;
-  try {
-    await strict.database.pool.query('delete from verwerkingenlog.verwerkingsactiviteiten');
-    const before = await count();
-    const kept = await Promise.allSettled([
-      refusing.append(actie({ verwerkingsactiviteitId: randomUUID() }), auteur),
-      refusing.record(
-        strict.database.pool,
-        async () => 'done',
-        { kind: 'shv', actieNaam: 'Leveren', consumer: {}, confidential: false, tijdstip: new Date() },
-        { subject: 'afnemer', requestId: 'verzoek', trace: newTraceContext() },
-      ),
-    ]);
-    expect(kept.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
-    expect((await count()) - before).toBe(1);
-  } finally {
-    await strict.close();
-  }
 });
 
 const auteur = { door: 'balie', verzoekId: 'verzoek' };

@@ -89,7 +89,6 @@ export function createLineStore(app: FastifyInstance): StoreLines {
       // Whether an unknown activity is refused was decided before: for lines of LDV the rules are others.
       append: {
         ...sealed(writer, versie, keys),
-        refuseUnknownActivity: false,
         ...(forward === undefined ? {} : { trace: trace() }),
       },
       key: lineKeyOf(line, (text) => keys.hashIdempotency(keys.current, text)),

@@ -17,8 +17,6 @@ import { positionsByPerson, type StoredVersie, VERSIE_COLUMNS, VERSIE_NAMES } fr
 export interface Append {
   readonly versie: StoredVersie;
   readonly idempotencyKey?: string | undefined;
-  /** Whether it is not stored when its activity is not in the register. */
-  readonly refuseUnknownActivity: boolean;
   /** Its entry in the proof log, when one is kept: then all of a group have one. */
   readonly entry?: Uint8Array | undefined;
   /** Of the request that it came with, for the other logbook. */
@@ -26,7 +24,7 @@ export interface Append {
 }
 
 export interface Appended {
-  /** False: its idempotency key was used in the last 24 hours or cannot be taken, or its activity is unknown and that is refused. */
+  /** False: its idempotency key was used in the last 24 hours or cannot be taken. */
   readonly kept: boolean;
   /** It names an activity that is not in the register. */
   readonly unknownActivity: boolean;
@@ -101,7 +99,6 @@ function rowsIn(parameter: string, alias: string, columns: Columns): string {
 const VERSIE_ROW: Columns = [
   ...VERSIE_COLUMNS,
   ['objecten', 'json', 'objecten'],
-  ['weigert', 'boolean', 'refuseUnknownActivity'],
   ['idempotentie', 'uuid', 'idempotencyKey'],
   ['entry', 'bytea', 'entry'],
   ['proof_number', 'bigint', 'bewijsNr'],
@@ -109,11 +106,10 @@ const VERSIE_ROW: Columns = [
   ['tracestate', 'text', 'tracestate'],
 ];
 
-function rowOf({ versie, idempotencyKey, refuseUnknownActivity, entry, trace }: Append): object {
+function rowOf({ versie, idempotencyKey, entry, trace }: Append): object {
   return {
     ...versie,
     idempotencyKey,
-    refuseUnknownActivity,
     entry: entry === undefined ? undefined : `\\x${Buffer.from(entry).toString('hex')}`,
     ...(trace === undefined ? {} : traceHeaders(trace)),
   };
@@ -173,12 +169,12 @@ function appendText(isProven: boolean, isForwarded: boolean): string {
     from ${rowsIn('$1', 'i', VERSIE_ROW)}
       left join verwerkingenlog.verwerkingsactiviteiten a on a.verwerkingsactiviteit_id = i.verwerkingsactiviteit_id
   ), sleutels as (${takeKeys(`invoer
-    where case when idempotentie is not null and not (weigert and onbekend)
+    where case when idempotentie is not null
       then not exists (${OTHER_KEYS_IN_USE('$3')}) and (select set_config('lock_timeout', '${KEY_WAIT_MS}', true)) is not null else false end`)}
     returning actie_id
   ), nieuw as materialized (
     select *, verwerkingenlog.expires_at(tijdstip, bewaartermijn) as vervalt_op${numbered} from invoer
-    where not (weigert and onbekend) and (idempotentie is null or actie_id in (select actie_id from sleutels))
+    where idempotentie is null or actie_id in (select actie_id from sleutels)
   ), versies as (
     insert into verwerkingenlog.versies (${VERSIE_NAMES}, objecten, vervalt_op${number})
     select ${VERSIE_NAMES}, objecten, vervalt_op${number} from nieuw
@@ -221,14 +217,10 @@ async function appendByTable(
   { forward, knownKeys }: Omit<AppendTarget, 'distributed'>,
 ): Promise<Appended[]> {
   const registered = await readRegistered(db, appends);
-  const judged = appends.map((append) => {
-    const { verwerkingsactiviteitId: id } = append.versie;
-    const unknownActivity = id !== null && !registered.has(id);
-    return { append, unknownActivity, refused: append.refuseUnknownActivity && unknownActivity };
-  });
-  const wanted = judged.flatMap(({ append, refused }) => (refused ? [] : [append]));
-  const taken = await readTaken(db, wanted, knownKeys);
-  const kept = wanted.filter(({ idempotencyKey, versie }) => idempotencyKey === undefined || taken.has(versie.actieId));
+  const taken = await readTaken(db, appends, knownKeys);
+  const kept = appends.filter(
+    ({ idempotencyKey, versie }) => idempotencyKey === undefined || taken.has(versie.actieId),
+  );
   if (kept.length > 0) {
     await insertVersies(db, kept);
     await db.query({
@@ -240,7 +232,10 @@ async function appendByTable(
     if (forward !== undefined) await queueForward(db, kept, forward);
   }
   const stored = new Set(kept);
-  return judged.map(({ append, unknownActivity }) => ({ kept: stored.has(append), unknownActivity }));
+  return appends.map((append) => {
+    const { verwerkingsactiviteitId: id } = append.versie;
+    return { kept: stored.has(append), unknownActivity: id !== null && !registered.has(id) };
+  });
 }
 
 /** Those of the activities that are in the register. */

@@ -61,10 +61,10 @@ export async function replaceVersie(
   db: Db,
   current: StoredVersie,
   next: SealedVersie,
-  { refuseUnknownActivity, ...target }: AppendTarget & { readonly refuseUnknownActivity: boolean },
+  target: AppendTarget,
 ): Promise<Appended> {
   await removeLocations(db, current);
-  const [appended] = await appendVersies(db, [{ ...next, refuseUnknownActivity }], target);
+  const [appended] = await appendVersies(db, [next], target);
   if (appended === undefined) throw new TypeError('nothing was appended');
   return appended;
 }
