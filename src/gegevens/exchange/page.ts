@@ -29,15 +29,18 @@ import {
 } from '../model/selection.ts';
 import { gegevensProblems } from '../problems.ts';
 import {
+  countSelected,
   findDeliverers,
   findLeveringen,
   findOrganisations,
   findPagingState,
   type PagingState,
   type RequestedDeliverers,
+  type SelectOptions,
   savePagingState,
-} from '../store/find-leveringen.ts';
-import { countSelected, type SelectOptions, streamList, streamSelected } from '../store/selected-records.ts';
+  streamList,
+  streamSelected,
+} from '../store/read-leveringen.ts';
 
 interface PageRequest {
   readonly filter: Filter;

@@ -123,16 +123,16 @@ export interface Caller {
   kind: 'oauth' | 'fsc';
   /** `sub` of the token; an OAuth token without one: its `client_id`. */
   subject: string;
-  clientId?: string;
+  clientId?: string | undefined;
   /**
    * The organisation identification number (20 digits) that the token proves: of the peer (FSC), of the client by its claim
    * or by configuration (OAuth).
    */
-  oin?: string;
+  oin?: string | undefined;
   /** `act.sub`: the delegate that acts for the subject. */
-  actor?: string;
+  actor?: string | undefined;
   /** FSC, `pdi`: the peer for whom this one offers the service. */
-  publishedFor?: string;
+  publishedFor?: string | undefined;
   scopes: ReadonlySet<string>;
   /** SHA-256 of the token, base64url: names the token without giving it away. */
   tokenHash: string;
@@ -152,7 +152,7 @@ export interface VerifiedToken {
   source: KeySource;
   keys: object;
   /** `cnf.x5t#S256`: the client certificate that the token is bound to. */
-  boundTo?: string;
+  boundTo?: string | undefined;
   /** FSC only. */
   fsc?: { groupId: string; service: string };
 }

@@ -44,23 +44,20 @@ export async function verifyOAuth(
   const clientId = optionalText(claims, 'client_id') ?? optionalText(claims, 'azp');
   const subject = optionalText(claims, 'sub') ?? clientId;
   if (subject === undefined) throw new TokenError('invalid', 'claims-malformed');
-  const actor = actorOf(claims);
-  const boundTo = confirmationThumbprint(claims);
-  const clientOin = oinOf(claims, clientId ?? subject, expected);
   return {
     caller: {
       kind: 'oauth',
       subject,
-      ...(clientId === undefined ? {} : { clientId }),
-      ...(clientOin === undefined ? {} : { oin: clientOin }),
-      ...(actor === undefined ? {} : { actor }),
+      clientId,
+      oin: oinOf(claims, clientId ?? subject, expected),
+      actor: actorOf(claims),
       scopes: scopesOf(claims),
       tokenHash: hash,
     },
     expiry,
     source: expected.keys,
     keys,
-    ...(boundTo === undefined ? {} : { boundTo }),
+    boundTo: confirmationThumbprint(claims),
   };
 }
 
@@ -125,7 +122,6 @@ export async function verifyFsc(
   const service = optionalText(claims, 'svc');
   const actor = actorOf(claims);
   const publishedFor = optionalText(claims, 'pdi');
-  const boundTo = confirmationThumbprint(claims);
   if (subject === undefined || !OIN.test(subject)) throw new TokenError('invalid', 'claims-malformed');
   if ([actor, publishedFor].some((peer) => peer !== undefined && !OIN.test(peer)))
     throw new TokenError('invalid', 'claims-malformed');
@@ -135,8 +131,8 @@ export async function verifyFsc(
       kind: 'fsc',
       subject,
       oin: subject,
-      ...(actor === undefined ? {} : { actor }),
-      ...(publishedFor === undefined ? {} : { publishedFor }),
+      actor,
+      publishedFor,
       scopes,
       tokenHash: hash,
     },
@@ -144,7 +140,7 @@ export async function verifyFsc(
     verifyAgainAt: certificate.validTo,
     source: expected.keys,
     keys,
-    ...(boundTo === undefined ? {} : { boundTo }),
+    boundTo: confirmationThumbprint(claims),
     fsc: { groupId, service },
   };
 }

@@ -15,10 +15,16 @@ import {
   planPage,
   withCounts,
 } from '../../../gegevens/model/selection.ts';
-import { findDeliverers, findLeveringen, findLeveringenById } from '../../../gegevens/store/find-leveringen.ts';
 import { readDelivery, recogniseModel } from '../../../gegevens/store/import-file.ts';
 import type { Journalled } from '../../../gegevens/store/journal.ts';
-import { countSelected, streamList, streamSelected } from '../../../gegevens/store/selected-records.ts';
+import {
+  countSelected,
+  findDeliverers,
+  findLeveringen,
+  findLeveringenById,
+  streamList,
+  streamSelected,
+} from '../../../gegevens/store/read-leveringen.ts';
 import { pointerSteps, toPointer, withValueAt } from '../../../lib/json/json-value.ts';
 import { listsOf } from '../message-store.ts';
 import { memberNames } from '../model-shape.ts';
