@@ -343,7 +343,7 @@ function groupLists(parts: readonly AnswerPart[]): IndexedPart[][] {
 }
 
 function isEmpty({ slice, list }: TextsPart): boolean {
-  return list === 'records' ? slice.to === slice.from : !slice.zaken || slice.levering.zaken === 0;
+  return list === 'records' ? slice.to === slice.from : slice.levering.zaken === 0;
 }
 
 function checkCount({ slice: { levering, from, to }, list }: TextsPart, count: number): void {

@@ -264,8 +264,6 @@ export interface Slice {
   readonly selection: Selection | undefined;
   readonly from: number;
   readonly to: number;
-  /** Whether the cases that go with these records are delivered too. */
-  readonly zaken: boolean;
 }
 
 /** A list in an answer, filled with stored texts. */
@@ -316,7 +314,10 @@ export function planPage(leveringen: readonly CountedLevering[], { page, pageSiz
 
 /** Leveringen without their records, for an answer that has none. */
 export function emptySlices(leveringen: readonly Levering[]): Slice[] {
-  return leveringen.map((levering) => ({ levering, selection: undefined, from: 0, to: 0, zaken: false }));
+  return leveringen.map((levering) => ({
+    levering: { ...levering, records: 0, zaken: 0, bytes: 0 },
+    ...{ selection: undefined, from: 0, to: 0 },
+  }));
 }
 
 /** Estimates the bytes of a page: of each levering in proportion to its records. */
@@ -336,7 +337,7 @@ function slicesOf(leveringen: readonly CountedLevering[], page: number, size: nu
     const to = Math.min(end - offset, records);
     // A levering without records goes on the page of the next record; at the end, on the last page.
     const emptyHere = records === 0 && offset >= start && (offset < end || page === totalPages);
-    if (to > from || emptyHere) slices.push({ levering, selection, from, to: Math.max(to, from), zaken: true });
+    if (to > from || emptyHere) slices.push({ levering, selection, from, to: Math.max(to, from) });
     offset += records;
   }
   return slices;

@@ -23,7 +23,7 @@ import type { ProofWriters } from '../../seams/proof-log.ts';
 import type { Config } from '../../settings/read-config.ts';
 import { type FoundPage, type PageFinder, SMALL_BYTES, sendPage } from '../exchange/page.ts';
 import type { Mapping, Variant } from '../model/mapping.ts';
-import { filterOf, type GegevensRequest, type Uncovered } from '../model/selection.ts';
+import { filterOf, type Uncovered } from '../model/selection.ts';
 import type { OwnSigner } from '../own-signer.ts';
 import type { GegevensMetrics } from '../plugin.ts';
 import { gegevensProblems } from '../problems.ts';
@@ -59,14 +59,11 @@ export function rawJsonBody(app: FastifyInstance): void {
   });
 }
 
-interface SignerRules {
+interface VerifyExchangeOptions {
   /** OINs of who may ask; empty: everyone with a trusted certificate and a token. */
   readonly allowedSigners: readonly string[];
   /** Whether the client of an OAuth token has an OIN, which must be the signer's. */
   readonly bindsClients: boolean;
-}
-
-interface VerifyExchangeOptions extends SignerRules {
   readonly variant: Variant;
   readonly pool: Pool;
   readonly verifier: Verifier;
@@ -88,13 +85,13 @@ export function verifyExchange(options: VerifyExchangeOptions): RequestHook {
       .catch((error: unknown) => {
         if (!(error instanceof JadesError)) throw error;
         metrics.signatureFailures.inc({ cause: error.code });
-        throw signatureProblem(error);
+        throw new Problem(gegevensProblems[error.code], { detail: error.detail, cause: error });
       });
     checkSigner(request, verified, options);
     // Before anything is done for it; the journal decides between callers that come at once.
     const { subject } = callerOf(request);
     if (await isOfAnotherCaller(pool, { variant, subject, vraagHandtekening: verified.signature }))
-      throw reusedRequest();
+      throw refused(REUSED);
     request.exchange = { ...verified, body: text };
     request.body = parseBody(text);
   };
@@ -114,7 +111,11 @@ function decodeUtf8(body: Buffer): string {
 }
 
 /** The signer must be the party that the token is for, where tokens prove that, and must be allowed to ask. */
-function checkSigner(request: FastifyRequest, { oin }: Verified, { allowedSigners, bindsClients }: SignerRules): void {
+function checkSigner(
+  request: FastifyRequest,
+  { oin }: Verified,
+  { allowedSigners, bindsClients }: VerifyExchangeOptions,
+): void {
   const caller = callerOf(request);
   const isFsc = caller.kind === 'fsc';
   if (isFsc || bindsClients) {
@@ -131,10 +132,8 @@ function checkSigner(request: FastifyRequest, { oin }: Verified, { allowedSigner
   }
 }
 
-/** For a signed request that was answered to another caller, or in the other variant. */
-function reusedRequest(): Problem {
-  return refused('Dit ondertekende verzoek is eerder voor een andere aanroeper of variant beantwoord.');
-}
+/** The detail for a signed request that was answered to another caller, or in the other variant. */
+const REUSED = 'Dit ondertekende verzoek is eerder voor een andere aanroeper of variant beantwoord.';
 
 function refused(detail: string): Problem {
   return new Problem(platformProblems.forbidden, { detail, fsc: 'ERROR_CODE_WRONG_GROUP_ID_IN_TOKEN' });
@@ -152,11 +151,6 @@ function parseBody(text: string): unknown {
         : 'De inhoud is geen geldige JSON.';
     throw new Problem(platformProblems.invalidRequest, { detail, cause });
   }
-}
-
-/** The problem of a signature or digest that is not accepted; each cause has its own. */
-function signatureProblem(error: JadesError): Problem {
-  return new Problem(gegevensProblems[error.code], { detail: error.detail, cause: error });
 }
 
 interface PostGegevensNeeds {
@@ -192,7 +186,11 @@ export function postGegevens(needs: PostGegevensNeeds) {
     const exchange = exchangeOf(request);
     const consumer = needs.consumerOf(request, exchange.oin);
     const { body } = request;
-    assertPeriod(body);
+    const { aanleverperiodeStartdatum: start, aanleverperiodeEinddatum: end } = body;
+    if (start !== undefined && end !== undefined && start > end) {
+      const detail = 'aanleverperiodeStartdatum ligt na aanleverperiodeEinddatum.';
+      throw new Problem(gegevensProblems.omgekeerdePeriode, { detail });
+    }
     const page = await findPage(
       {
         filter: filterOf(mapping, body),
@@ -242,13 +240,6 @@ export function postGegevens(needs: PostGegevensNeeds) {
       .type('application/json; charset=utf-8')
       .send(sendPage(page));
   };
-}
-
-function assertPeriod({ aanleverperiodeStartdatum: start, aanleverperiodeEinddatum: end }: GegevensRequest): void {
-  if (start === undefined || end === undefined || start <= end) return;
-  throw new Problem(gegevensProblems.omgekeerdePeriode, {
-    detail: 'aanleverperiodeStartdatum ligt na aanleverperiodeEinddatum.',
-  });
 }
 
 /** At most this many gaps are recorded: a request for a century of hundreds of organisations must not fill the journal. */
@@ -313,7 +304,7 @@ async function recordDelivery({ needs, request, caller, exchange, consumer, page
       },
       proof('leveringen'),
     );
-    if (id === undefined) throw reusedRequest();
+    if (id === undefined) throw refused(REUSED);
     return id;
   };
   const entry = {

@@ -29,9 +29,9 @@ class TableRows {
   /** Of the full blocks. */
   bytes = 0;
 
-  constructor(target: string, columns: readonly Column[]) {
-    this.statement = `copy ${target} from stdin (format binary)`;
-    this.#columns = columns;
+  constructor(table: string, columns: Readonly<Record<string, Column>>) {
+    this.statement = `copy gegevens.${table} (${Object.keys(columns).join(', ')}) from stdin (format binary)`;
+    this.#columns = Object.values(columns);
   }
 
   /** @param values `null` is an SQL null; bytes are copied */
@@ -79,23 +79,13 @@ class TableRows {
 export class ImportRows {
   readonly #client: pg.ClientBase;
   readonly #invoerId: number;
-  readonly #records = new TableRows('gegevens.records (import_id, levering, soort, nummer, tekst)', [
-    8,
-    4,
-    2,
-    4,
-    'text',
-  ]);
-  readonly #traits = new TableRows('gegevens.record_periods (import_id, levering, nummer, begin, einde, sleutel)', [
-    8,
-    4,
-    4,
-    4,
-    4,
-    'text',
-  ]);
-  readonly #zaakRecords = new TableRows('gegevens.case_records (import_id, levering, bij, zaak)', [8, 4, 4, 4]);
-  readonly #zaakSignalen = new TableRows('gegevens.case_signals (import_id, levering, zaak, signaal)', [8, 4, 4, 4]);
+  readonly #records = new TableRows('records', { import_id: 8, levering: 4, soort: 2, nummer: 4, tekst: 'text' });
+  readonly #traits = new TableRows('record_periods', {
+    ...{ import_id: 8, levering: 4, nummer: 4 },
+    ...{ begin: 4, einde: 4, sleutel: 'text' },
+  });
+  readonly #zaakRecords = new TableRows('case_records', { import_id: 8, levering: 4, bij: 4, zaak: 4 });
+  readonly #zaakSignalen = new TableRows('case_signals', { import_id: 8, levering: 4, zaak: 4, signaal: 4 });
   #writing: Promise<void> = Promise.resolve();
 
   /** @param client runs no other statements until `finish` or `idle` */

@@ -321,9 +321,7 @@ export function* children(bytes: Uint8Array, parent: Element): Generator<Element
 export function encodeElement(tag: number, contents: Uint8Array): Buffer {
   const length = contents.length;
   if (length < 0x80) return Buffer.concat([Buffer.from([tag, length]), contents]);
-  const digits = Buffer.from(
-    length.toString(16).padStart(length.toString(16).length + (length.toString(16).length % 2), '0'),
-    'hex',
-  );
+  const text = length.toString(16);
+  const digits = Buffer.from(text.length % 2 === 0 ? text : `0${text}`, 'hex');
   return Buffer.concat([Buffer.from([tag, 0x80 | digits.length]), digits, contents]);
 }
