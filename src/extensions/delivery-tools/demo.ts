@@ -58,13 +58,14 @@ export async function tourDelivery(
   transcript.command(
     `npm run --silent koppelvlak -- gegevens check --variant ${variant} --period ${period.start}/${period.end}`,
   );
-  for (const counts of report.municipalities) {
-    const { records, persons, activePersons } = counts;
+  const counted = variant === 'shv' ? 'trajectories' : 'signals';
+  for (const { gemeentecode, counts } of report.municipalities) {
+    const { persons, activePersons } = counts;
     transcript.line(
-      `  ${municipalityText(counts)}: ${records} ${variant === 'shv' ? 'trajectories' : 'signals'}, ${persons} persons, ${activePersons} active`,
+      `  ${municipalityText(gemeentecode)}: ${counts[counted]} ${counted}, ${persons} persons, ${activePersons} active`,
     );
   }
   transcript.line(`  ${summary(report)}`);
-  const counted = report.municipalities.reduce((sum, { records }) => sum + records, 0);
-  transcript.check(`${variant}: the check counts what was delivered`, counted === delivered, String(counted));
+  const all = report.municipalities.reduce((sum, { counts }) => sum + (counts[counted] ?? 0), 0);
+  transcript.check(`${variant}: the check counts what was delivered`, all === delivered, String(all));
 }

@@ -17,11 +17,9 @@ import { type Finding, Findings } from './report-text.ts';
 export interface MunicipalityCounts {
   /** As the first record spells it; `null`: for records without one. */
   readonly gemeentecode: string | null;
-  readonly records: number;
-  readonly cases: number;
-  readonly persons: number;
-  readonly activePersons: number;
-  /** By step of a trajectory, or kind of a signal. */
+  /** Of trajectories or signals first. */
+  readonly counts: Readonly<Record<string, number>>;
+  /** By step of a trajectory the persons, or by kind the signals. */
   readonly groups: Readonly<Record<string, number>>;
 }
 
@@ -51,7 +49,7 @@ interface Municipality {
 
 /** A code as the office gives them out. Anything else is not shown: it may be a person's. */
 const MUNICIPALITY_CODE = /^(gm)?\d{1,5}$/i;
-export const UNKNOWN = 'unknown';
+const UNKNOWN = 'unknown';
 /** A kind has a short name; a file may hold anything. */
 const MAX_KIND_LENGTH = 60;
 
@@ -178,16 +176,16 @@ export class DeliveryCheck implements DeliveryJudge {
     const counts = this.#persons.count(
       period && { start: dayNumber(period.start) ?? 0, end: dayNumber(period.end) ?? 0 },
     );
-    const municipalities = [...this.#municipalities.values()].map((each): MunicipalityCounts => {
-      const { index, code, records, cases, kinds } = each;
-      const own = counts.get(index);
-      const byStep = [...steps.entries(), [-1, UNKNOWN] as const].map(([step, name]): [string, number] => [
+    const municipalities = [...this.#municipalities.values()].map(({ index, code, records, cases, kinds }) => {
+      const { persons = 0, active: activePersons = 0, steps: ofSteps } = counts.get(index) ?? {};
+      const byStep = [...steps, UNKNOWN].map((name): [string, number] => [
         name,
-        own?.steps.get(step) ?? 0,
+        ofSteps?.get(steps.indexOf(name)) ?? 0,
       ]);
+      const items: Record<string, number> = variant === 'shv' ? { trajectories: records } : { signals: records, cases };
       return {
         gemeentecode: code,
-        ...{ records, cases, persons: own?.persons ?? 0, activePersons: own?.active ?? 0 },
+        counts: { ...items, persons, activePersons },
         groups: Object.fromEntries(steps.length > 0 ? byStep : [...kinds].toSorted(([a], [b]) => (a < b ? -1 : 1))),
       };
     });

@@ -1,15 +1,6 @@
 /** The report of a check as one page, to be opened, sent or printed: no script, and nothing loaded from elsewhere. */
 import type { CheckReport } from './delivery-check.ts';
-import {
-  COUNTS,
-  countFindings,
-  type Finding,
-  groupNames,
-  municipalityText,
-  ruleName,
-  ruleText,
-  summary,
-} from './report-text.ts';
+import { countFindings, countsTable, type Finding, ruleName, ruleText, summary } from './report-text.ts';
 
 /** Black on white, so that it prints; what matters is said in words and lengths, never by a colour alone. */
 const STYLE = `
@@ -86,25 +77,24 @@ function withCode(text: string): string {
 
 /** A row for each municipality, with a bar for its records. */
 function countsHtml(report: CheckReport): string {
-  const { variant, municipalities } = report;
-  if (municipalities.length === 0) return '<h2>Counts</h2>\n<p>There are no records.</p>';
-  const { columns, groups } = COUNTS[variant];
-  const names = groupNames(report);
-  const heads = ['Municipality', '', ...columns.map(({ head }) => head), ...names];
-  const most = Math.max(...municipalities.map(({ records }) => records));
-  const rows = municipalities.map((each) => {
-    const counts = [...columns.map(({ of }) => each[of]), ...names.map((name) => each.groups[name] ?? 0)];
-    const bar = each.records === 0 ? '' : `<span style="width:${((each.records / most) * 100).toFixed(1)}%"></span>`;
+  const { head, rows } = countsTable(report);
+  if (rows.length === 0) return '<h2>Counts</h2>\n<p>There are no records.</p>';
+  const most = Math.max(...rows.map(([, records]) => Number(records)));
+  const lines = rows.map(([name = '', ...counts]) => {
+    const part = Number(counts[0]) / most;
+    const bar = part > 0 ? `<span style="width:${(part * 100).toFixed(1)}%"></span>` : '';
     const cells = counts.map((count) => `<td>${count}</td>`).join('');
-    return `<tr><th scope="row">${escaped(municipalityText(each))}</th><td class="bar">${bar}</td>${cells}</tr>`;
+    return `<tr><th scope="row">${escaped(name)}</th><td class="bar">${bar}</td>${cells}</tr>`;
   });
-  return `<h2>Counts per municipality; ${groups.title.toLowerCase()}</h2>
+  const heads = head.toSpliced(1, 0, '').map((name) => `<th scope="col">${escaped(name)}</th>`);
+  return `<h2>Counts per municipality</h2>
 <table>
-<thead><tr>${heads.map((name) => `<th scope="col">${escaped(name)}</th>`).join('')}</tr></thead>
+<thead><tr>${heads.join('')}</tr></thead>
 <tbody>
-${rows.join('\n')}
+${lines.join('\n')}
 </tbody>
-</table>`;
+</table>
+<p>Last: ${report.variant === 'shv' ? 'persons per latest step' : 'signals per kind'}.</p>`;
 }
 
 function escaped(text: string): string {

@@ -66,36 +66,6 @@ export class Findings {
   }
 }
 
-interface Counts {
-  readonly columns: readonly {
-    readonly head: string;
-    readonly json: string;
-    readonly of: Exclude<keyof MunicipalityCounts, 'gemeentecode' | 'groups'>;
-  }[];
-  readonly groups: { readonly title: string; readonly json: string };
-}
-
-const PERSONS: Counts['columns'] = [
-  { head: 'persons', json: 'persons', of: 'persons' },
-  { head: 'active', json: 'activePersons', of: 'activePersons' },
-];
-
-/** What is counted of each municipality. */
-export const COUNTS: Readonly<Record<CheckReport['variant'], Counts>> = {
-  shv: {
-    columns: [{ head: 'trajectories', json: 'trajectories', of: 'records' }, ...PERSONS],
-    groups: { title: 'Persons per latest step', json: 'personsPerStep' },
-  },
-  vs: {
-    columns: [
-      { head: 'signals', json: 'signals', of: 'records' },
-      { head: 'cases', json: 'cases', of: 'cases' },
-      ...PERSONS,
-    ],
-    groups: { title: 'Signals per kind', json: 'signalsPerKind' },
-  },
-};
-
 type Table = (head: readonly string[], rows: readonly (readonly string[])[]) => string;
 
 /** The report as text and as JSON. @param table writes a table in plain text */
@@ -104,13 +74,13 @@ export function describeReport(report: CheckReport, table: Table): Report {
 }
 
 export function reportJson({ variant, period, municipalities, findings }: CheckReport) {
-  const { columns, groups } = COUNTS[variant];
+  const name = variant === 'shv' ? 'personsPerStep' : 'signalsPerKind';
   return {
     period: period ?? null,
-    municipalities: municipalities.map((each) => ({
-      gemeentecode: each.gemeentecode,
-      ...Object.fromEntries(columns.map(({ json, of }) => [json, each[of]])),
-      [groups.json]: each.groups,
+    municipalities: municipalities.map(({ gemeentecode, counts, groups }) => ({
+      gemeentecode,
+      ...counts,
+      [name]: groups,
     })),
     findings: findings.map(({ rule, severity, count, places }) => ({
       ...{ rule, severity, count },
@@ -120,37 +90,37 @@ export function reportJson({ variant, period, municipalities, findings }: CheckR
   };
 }
 
-/** The steps or kinds that are counted. */
-export function groupNames({ municipalities }: CheckReport): string[] {
-  return [...new Set(municipalities.flatMap((each) => Object.keys(each.groups)))];
+/** The counts of each municipality as a table: what was counted, and the steps or kinds. */
+export function countsTable({ municipalities }: CheckReport) {
+  const columns = Object.keys(municipalities[0]?.counts ?? {});
+  const groups = [...new Set(municipalities.flatMap((each) => Object.keys(each.groups)))];
+  return {
+    head: ['municipality', ...columns, ...groups],
+    rows: municipalities.map(({ gemeentecode, counts, groups: own }) => [
+      municipalityText(gemeentecode),
+      ...columns.map((name) => String(counts[name] ?? 0)),
+      ...groups.map((name) => String(own[name] ?? 0)),
+    ]),
+  };
 }
 
 /** Most places of a finding that are shown in a text. */
 const SHOWN_PLACES = 10;
 
 function reportText(report: CheckReport, table: Table): string {
-  const { variant, period, municipalities, findings } = report;
-  const { columns } = COUNTS[variant];
-  const groups = groupNames(report);
-  const counts = table(
-    ['municipality', ...columns.map(({ head }) => head), ...groups],
-    municipalities.map((each) => [
-      municipalityText(each),
-      ...columns.map(({ of }) => String(each[of])),
-      ...groups.map((group) => String(each.groups[group] ?? 0)),
-    ]),
-  );
+  const { period, findings } = report;
+  const { head, rows } = countsTable(report);
   return [
     period === undefined ? 'period unknown' : `${period.start} to ${period.end}`,
     '',
-    municipalities.length === 0 ? 'No records.' : counts,
+    rows.length === 0 ? 'No records.' : table(head, rows),
     '',
     ...findings.flatMap(findingLines),
     summary(report),
   ].join('\n');
 }
 
-export function municipalityText({ gemeentecode }: MunicipalityCounts): string {
+export function municipalityText(gemeentecode: MunicipalityCounts['gemeentecode']): string {
   return gemeentecode ?? '(none)';
 }
 

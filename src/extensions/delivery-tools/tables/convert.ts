@@ -7,11 +7,11 @@ import { type Cell, cellText } from './table-file.ts';
 /** A cell that cannot be read as what its member needs; the message does not repeat the value. */
 export class CellFault {
   readonly message: string;
-  /** What to change when it is so in a whole column. */
-  readonly remedy: string | undefined;
   /** What kind of characters the text consists of: `99-99-9999`, `Aa9`. */
   readonly form: string | undefined;
-  constructor(message: string, { text, remedy }: { readonly text?: string; readonly remedy?: string } = {}) {
+  /** What to change when it is so in a whole column. */
+  readonly remedy: string | undefined;
+  constructor(message: string, text?: string, remedy?: string) {
     this.message = message;
     this.remedy = remedy;
     this.form = text === undefined ? undefined : maskedForm(text);
@@ -69,26 +69,18 @@ export function createConvert({ source, type, defaults, date1904 }: ConvertOptio
     const all = cellText(whole) ?? '';
     const match = pattern?.exec(all);
     if (match === null && other === 'fault')
-      return new CellFault('does not fit the pattern of the mapping', {
-        text: all,
-        remedy: 'widen `pattern`, or say `other: keep`',
-      });
+      return new CellFault('does not fit the pattern of the mapping', all, 'widen `pattern`, or say `other: keep`');
     const [cell, text] = match ? [match[1] ?? all, match[1] ?? all] : [whole, all];
     if (map !== undefined) {
       const mapped = map.get(fold(text));
       if (mapped !== undefined) return mapped;
-      if (other === 'fault')
-        return new CellFault('is not among the values that the mapping knows', {
-          text,
-          remedy: 'add them to `values`, or say `other: keep`',
-        });
+      const remedy = 'add them to `values`, or say `other: keep`';
+      if (other === 'fault') return new CellFault('is not among the values that the mapping knows', text, remedy);
     }
     if (digits !== undefined) {
+      const remedy = 'a `pattern` takes the digits out of a longer text';
       if (!/^\d+$/.test(text) || text.length > digits)
-        return new CellFault(`is not a number of at most ${digits} digits`, {
-          text,
-          remedy: 'a `pattern` takes the digits out of a longer text',
-        });
+        return new CellFault(`is not a number of at most ${digits} digits`, text, remedy);
       return read(text.padStart(digits, '0'));
     }
     return read(cell);
@@ -144,7 +136,7 @@ function booleanReader(yes: readonly string[], no: readonly string[]): Read {
     if (typeof cell === 'boolean') return cell;
     const text = cellText(cell) ?? '';
     const remedy = 'name the words in `true` and `false`';
-    return words.get(fold(text)) ?? new CellFault(`is not one of ${[...yes, ...no].join(', ')}`, { text, remedy });
+    return words.get(fold(text)) ?? new CellFault(`is not one of ${[...yes, ...no].join(', ')}`, text, remedy);
   };
 }
 
@@ -171,7 +163,7 @@ function dateReader(forms: readonly string[], date1904: boolean): Read {
     const remedy = isSerial
       ? 'these look like the day numbers of a spreadsheet: add `serial` to `dates`'
       : 'add their form to `dates`';
-    return new CellFault(message, { text, remedy });
+    return new CellFault(message, text, remedy);
   };
 }
 
@@ -194,7 +186,7 @@ function numberReader(decimal: ',' | '.', type: 'integer' | 'number'): Read {
     const value = read(cell);
     if (value === undefined) {
       const remedy = '`decimal` says which sign is before the decimals';
-      return new CellFault(message, { text: cellText(cell) ?? '', remedy });
+      return new CellFault(message, cellText(cell) ?? '', remedy);
     }
     if (type === 'number') return value;
     // Halves go away from zero. Decimals of euros that are not exact in binary: 2.4999999999999996 is two and a half.
