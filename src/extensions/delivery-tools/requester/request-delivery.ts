@@ -54,7 +54,9 @@ export async function* requestDelivery(
   let last: DeliveredPage | undefined;
   let records = 0;
   for (let page = 1; ; page += 1) {
-    const body = JSON.stringify(first === undefined ? options.body : { ...options.body, ...nextPage(first, page) });
+    // Pages of another size than the supplier chose would overlap.
+    const next = first?.paginering && { page, pageSize: first.paginering.pageSize };
+    const body = JSON.stringify({ ...options.body, ...next });
     // After the first page that is missing nothing kept counts: it would be of another state.
     const isAfterNew = last?.request !== undefined;
     const received =
@@ -64,22 +66,17 @@ export async function* requestDelivery(
     records += count;
     if (first !== undefined) compare(first, received, page);
     first ??= received;
-    if (last !== undefined && !isAfterNew && received.request !== undefined) {
-      if (envelopeOf(last, options.model) !== envelopeOf(received, options.model)) {
-        const advice = 'start again without --resume';
-        throw new RequesterError(`page ${page} belongs to a newer delivery than the pages kept: ${advice}`);
-      }
+    const isFirstNew = !isAfterNew && received.request !== undefined;
+    if (last !== undefined && isFirstNew && envelopeOf(last, options.model) !== envelopeOf(received, options.model)) {
+      const advice = 'start again without --resume';
+      throw new RequesterError(`page ${page} belongs to a newer delivery than the pages kept: ${advice}`);
     }
     last = { ...received, page, records: count };
     yield last;
-    const { paginering } = received;
-    if (paginering === undefined || page >= paginering.totalPages) {
-      if (paginering !== undefined && paginering.totalRecords !== records) {
-        const said = paginering.totalRecords;
-        throw new RequesterError(`the pages hold ${records} records, while \`totalRecords\` says ${said}`);
-      }
-      return;
-    }
+    const { totalPages = page, totalRecords = records } = received.paginering ?? {};
+    if (page < totalPages) continue;
+    if (totalRecords === records) return;
+    throw new RequesterError(`the pages hold ${records} records, while \`totalRecords\` says ${totalRecords}`);
   }
 }
 
@@ -125,11 +122,6 @@ async function findKept(
 function envelopeOf({ gegevens }: CheckedPage, { mapping: { envelop } }: Model): string {
   const { startdatum, einddatum, aanleverdatumEnTijd } = envelop;
   return JSON.stringify([startdatum, einddatum, aanleverdatumEnTijd].map((path) => valueAt(gegevens, path)));
-}
-
-/** Asks for the page size that the supplier chose: pages of another size would overlap. */
-function nextPage({ paginering }: CheckedPage, page: number): Pick<GegevensRequest, 'page' | 'pageSize'> {
-  return paginering === undefined ? { page } : { page, pageSize: paginering.pageSize };
 }
 
 function compare({ paginering: a }: CheckedPage, { paginering: b }: CheckedPage, page: number): void {

@@ -10,6 +10,7 @@ const CHUNK_BYTES = 256 * 1024;
 /** A quote that is never closed would make one cell of the rest of the file; a line of delimiters a cell of each byte. */
 const MAX_ROW_BYTES = 1024 * 1024;
 const MAX_COLUMNS = 16_384;
+const UNREADABLE = `cannot be read as CSV: it has a quote within a cell or one that is never closed, or more than ${MAX_ROW_BYTES} bytes`;
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const QUOTE = 0x22;
@@ -56,36 +57,19 @@ export async function openCsv(path: string, { csv, header, signal, onBytes }: Cs
         if (!(error instanceof CsvError)) throw error;
         // The rows before the one that cannot be read are judged too.
         yield batch;
-        const { records = number, lines } = error;
-        const at = typeof lines === 'number' ? ` (line ${lines} of the file)` : '';
-        const message = `${csvMessage(bounded.isExceeded ? TOO_LONG : error.code)}${at}; the file was read as ${readAs}`;
-        throw new UnreadableTable(message, { row: Number(records) + 1 });
+        const at = typeof error.lines === 'number' ? ` (line ${error.lines} of the file)` : '';
+        const row = Number(error.records ?? number) + 1;
+        throw new UnreadableTable(`${UNREADABLE}${at}; the file was read as ${readAs}`, { row });
       } finally {
         source.destroy();
         bytes.destroy();
         parser.destroy();
       }
-      if (bounded.isExceeded) throw new UnreadableTable(csvMessage(TOO_LONG), { row: number });
+      if (bounded.isExceeded) throw new UnreadableTable(UNREADABLE, { row: number });
       yield batch;
     },
     close: () => undefined,
   };
-}
-
-const TOO_LONG = 'CSV_MAX_RECORD_SIZE';
-
-function csvMessage(code: string): string {
-  switch (code) {
-    case 'CSV_QUOTE_NOT_CLOSED':
-      return 'a quote that is opened in this row is never closed: is the file truncated?';
-    case TOO_LONG:
-      return `the row has more than ${MAX_ROW_BYTES} bytes: is a quote opened in it and not closed?`;
-    case 'CSV_INVALID_CLOSING_QUOTE':
-    case 'INVALID_OPENING_QUOTE':
-      return 'a quote within a cell: a cell with quotes is itself in quotes, and they are doubled in it';
-    default:
-      return `this row cannot be read as CSV (${code})`;
-  }
 }
 
 /** The bytes of a file as UTF-8. It ends where a row has too many: the parser counts those of the cells only, not their delimiters. */
