@@ -51,7 +51,7 @@ interface LoadOptions {
   readonly signal: AbortSignal;
   readonly client: DemoClient;
   readonly file: DemoFile;
-  /** Where the example files are left to look at. */
+  /** Gets a copy of the example files, for visitors. */
   readonly directory: string;
 }
 

@@ -47,11 +47,10 @@ export async function runDemo({ once, empty }: RunDemoOptions, terminal: Termina
       if (!empty) await loadAndPlay(demo, transcript);
       if (!once) await describeRest(demo, transcript);
     } catch (error) {
-      // What breaks because everything is being stopped is no failure.
-      if (!isStopping) {
-        await demo.stop();
-        throw error;
-      }
+      // What breaks because everything is being stopped is not a failure.
+      if (isStopping) return await signalled;
+      await demo.stop();
+      throw error;
     }
     if (once) await demo.stop();
     else await signalled;

@@ -53,6 +53,7 @@ export async function followFeed(client: DemoClient, start: string): Promise<Fol
 const STREAM_DEADLINE_MS = 10_000;
 /** A feed that someone has filled with more records than this is not read whole. */
 const MOST_RECORDS = 5000;
+const CHANGED_MEETING = 'vergadering-2026-03-12';
 
 /** A re-user starts at the snapshot, follows the feed to its head, and then listens to the stream. */
 export async function tourFeed(needs: TourNeeds): Promise<void> {
@@ -143,12 +144,9 @@ async function listen(
   );
 }
 
-/** The last meeting of the first organisation, with another remark at every tour. */
+/** A meeting of the first organisation, with another remark at every tour. */
 async function changedMeeting(): Promise<JsonObject> {
-  const line = (await raadsinformatie()).findLast(
-    ({ resourceType, data }) =>
-      resourceType === 'Vergadering' && Object(Object(data).organisatie).gemeente === raden[0],
-  );
+  const line = (await raadsinformatie()).find(({ data }) => Object(data).bronidentificatie === CHANGED_MEETING);
   const vergadertoelichting = `Bijgewerkt door de rondleiding van ${new Date().toISOString()}`;
   return { ...line, data: { ...Object(line?.data), vergadertoelichting } };
 }

@@ -89,7 +89,7 @@ export async function tourLog(needs: TourNeeds): Promise<void> {
     const denied = await client.call('GET', `${url}?${query}&${lookSecret[2]}`, { as: 'inzage' });
     transcript.status('log: `inzage` may not ask for confidential ones (403)', denied, 403);
 
-    transcript.line('try (the token of the client that stands for the person):');
+    transcript.line('try (the token of the client that represents the person):');
     transcript.command(tokenCommand(demo.home, demo.file.tokenUrl));
     transcript.command(
       `curl -s -H "Authorization: Bearer $TOKEN" "${url}?${query.replace('1000', '3')}&${lookNormal[2]}"`,

@@ -19,7 +19,7 @@ export interface Entry {
   readonly vergadering: string | undefined;
   readonly gremium: string | undefined;
   readonly gremiumnaam: string | undefined;
-  /** The members that lists show. */
+  /** The members that lists show; written as JSON, without those that are undefined. */
   readonly kort: JsonObject;
   /** Folded texts by weight: what it is called, who it concerns, what it says. */
   readonly words: readonly [string, string, string];
@@ -88,14 +88,14 @@ export function toEntry(resourceType: ResourceType, { organisatiecode }: Resourc
     }[resourceType],
     gremium: textOf(body.gremiumidentificatie, NAME),
     gremiumnaam,
-    kort: withoutUndefined({
+    kort: {
       ...Object.fromEntries(SHOWN.map((name) => [name, textOf(data[name], NAME)])),
       ...Object.fromEntries(FLAGS.map((name) => [name, data[name] === true || undefined])),
       hoofd: textOf(objectIn(data, 'hoofdagendapunt').bronidentificatie, TITLE),
       omschrijving: resourceType === 'Agendapunt' ? textOf(data.omschrijving, 300) : undefined,
       bestandsurl: addressOf(data.bestandsurl),
       omvang: Number.isSafeInteger(data.omvang) ? data.omvang : undefined,
-    }),
+    },
     words: [wordsOf([data[title]]), wordsOf([gremiumnaam, ...values(about)]), wordsOf(values(text))],
     references,
   };
@@ -137,9 +137,6 @@ function momentOf(value: unknown): string | undefined {
 }
 
 const objectIn = (data: JsonObject, name: string): JsonObject => (isRecord(data[name]) ? data[name] : {});
-
-const withoutUndefined = (members: JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 
 /** Text that can be kept: not empty, without the character that Postgres refuses. */
 function textOf(value: unknown, length: number): string | undefined {

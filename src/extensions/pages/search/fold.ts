@@ -11,7 +11,7 @@ export function fold(text: string): string {
   });
 }
 
-/** What somebody looks for, in folded words. */
+/** What somebody searches for, in folded words. */
 export interface SearchQuery {
   /** For `websearch_to_tsquery`: words, phrases in quotes, `-` before what must not be there, `or`. */
   readonly web: string;
@@ -25,7 +25,7 @@ const MAX_WORDS = 12;
 /** Letters of the shortest beginning: a shorter one would begin too much. */
 const SHORTEST_BEGINNING = 4;
 
-/** Reads what somebody typed. @returns `undefined` when there is no word in it that must be there */
+/** Reads what somebody typed. @returns `undefined` without a word that must be there */
 export function readQuery(typed: string): SearchQuery | undefined {
   const terms = [...typed.slice(0, QUERY_LENGTH).matchAll(/(?<=^|\s)(-?)(?:"([^"]*)"?|(\S+))/g)]
     .slice(0, MAX_WORDS)

@@ -108,7 +108,7 @@ async function writeReferences(db: Db, present: readonly Present[]): Promise<voi
 
 /**
  * Gives documents the meeting of their item, and items and documents the body and the day of their meeting, in whatever order the feed has
- * them: what is in the batch looks up, and what refers to something in the batch is looked up.
+ * them: of what is in the batch, and of what refers to something in the batch.
  */
 async function fillInMeetings(db: Db, keys: readonly (readonly string[])[]): Promise<void> {
   await db.query({
