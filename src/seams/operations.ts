@@ -4,7 +4,7 @@
 export interface ReadinessResult {
   readonly ok: boolean;
   readonly detail?: string;
-  readonly warning?: string;
+  readonly warning?: string | undefined;
 }
 
 /** A readiness check. A result that is not `ok` takes the process out of service: only for what leaves nothing to serve. */

@@ -1,6 +1,6 @@
 /** Sends lines to another logbook by OTLP over HTTP, and says what came of them. */
 
-import { clientCredentialsToken, TokenFetchError, type TokenWish } from '../../lib/outbound/client-credentials.ts';
+import { clientCredentialsToken, TokenFetchError } from '../../lib/outbound/client-credentials.ts';
 import {
   ACCEPT_ENCODING,
   createGuardedConnections,
@@ -33,18 +33,8 @@ export class ForwardError extends Error {
   }
 }
 
-interface ForwardClient {
-  /**
-   * Resolves when the other logbook has the lines, but for those that it refused.
-   * @param headers of the trace
-   * @throws {ForwardError}
-   */
-  send(spans: readonly Span[], headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<ExportResponse>;
-  close(): Promise<void>;
-}
-
-export function createForwardClient({ ldvOut, server }: Config, clock: Clock, address: string): ForwardClient {
-  const { forwardTimeoutMs: timeoutMs } = ldvOut;
+export function createForwardClient({ ldvOut, server }: Config, clock: Clock, address: string) {
+  const { forwardTimeoutMs: timeoutMs, forwardTokenUrl: tokenUrl, forwardScope } = ldvOut;
   const connections = createGuardedConnections({
     // An address of the operator's own choice.
     rules: { allowPrivate: true },
@@ -54,14 +44,21 @@ export function createForwardClient({ ldvOut, server }: Config, clock: Clock, ad
     agent: { connections: 1, headersTimeout: timeoutMs, bodyTimeout: timeoutMs, keepAliveTimeout: 15_000 },
   });
   const dispatcher = createOutboundAgent(server, {});
-  const token = tokenSource(ldvOut, dispatcher);
+  const { forwardClientId: clientId = '', forwardClientSecret: clientSecret = '' } = ldvOut;
+  const credentials = { clientId, clientSecret, scopes: [forwardScope] };
+  const token = tokenUrl === undefined ? undefined : clientCredentialsToken({ ...credentials, tokenUrl }, dispatcher);
   let refused: string | undefined;
 
   return {
-    async send(spans, headers, stopped) {
+    /** Resolves when the other logbook has the lines, but for those that it refused. @param headers of the trace @throws {ForwardError} */
+    async send(
+      spans: readonly Span[],
+      headers: Readonly<Record<string, string>>,
+      stopped: AbortSignal,
+    ): Promise<ExportResponse> {
       const signal = AbortSignal.any([stopped, AbortSignal.timeout(timeoutMs)]);
       try {
-        const bearer = await token({ refused });
+        const bearer = await token?.({ refused });
         const { answer } = await connections.request(
           `${address}/v1/traces`,
           {
@@ -97,27 +94,11 @@ export function createForwardClient({ ldvOut, server }: Config, clock: Clock, ad
         throw new ForwardError(message, { cause });
       }
     },
-    async close() {
+    async close(): Promise<void> {
       await connections.close();
       await dispatcher.destroy();
     },
   };
-}
-
-function tokenSource(
-  { forwardTokenUrl, forwardClientId, forwardClientSecret, forwardScope }: Config['ldvOut'],
-  dispatcher: ReturnType<typeof createOutboundAgent>,
-): (wish: TokenWish) => Promise<string | undefined> {
-  if (forwardTokenUrl === undefined || forwardClientId === undefined || forwardClientSecret === undefined) {
-    return async () => undefined;
-  }
-  const credentials = {
-    tokenUrl: forwardTokenUrl,
-    clientId: forwardClientId,
-    clientSecret: forwardClientSecret,
-    scopes: [forwardScope],
-  };
-  return clientCredentialsToken(credentials, dispatcher);
 }
 
 /** The message of a `google.rpc.Status`; undefined for other bytes. */

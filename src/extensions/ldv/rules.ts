@@ -32,7 +32,8 @@ export function judge(span: Span, rules: LineRules): string | typeof IGNORED | u
   return (
     idFault(span) ??
     timeFault(span, rules) ??
-    integerFault(span) ??
+    // It could be stored, but not forwarded.
+    (hasLargeInteger(span) ? 'een geheel getal past niet in 64 bits' : undefined) ??
     textFault(span, activity) ??
     subjectFault(span, rules)
   );
@@ -69,11 +70,6 @@ function timeFault({ start, end }: Span, { latest }: LineRules): string | undefi
   if (!isTime(start) || end >= 2n ** 64n) return 'een tijd past niet in 64 bits';
   if (end < start) return 'end_time ligt voor start_time';
   return end > latest ? 'een tijd ligt meer dan 24 uur in de toekomst' : undefined;
-}
-
-/** It could be stored, but not forwarded. */
-function integerFault(span: Span): string | undefined {
-  return hasLargeInteger(span) ? 'een geheel getal past niet in 64 bits' : undefined;
 }
 
 function textFault(span: Span, activity: string): string | undefined {

@@ -101,32 +101,24 @@ export const isServed = ({ server }: Config): boolean => server.areas.includes('
 
 export function contradictions(config: Config, fault: Fault): void {
   const { server, ldvOut } = config;
-  if (ldvOut.forwardTokenUrl !== undefined) {
-    for (const [variable, value] of [
-      ['LDV_FORWARD_CLIENT_ID', ldvOut.forwardClientId],
-      ['LDV_FORWARD_CLIENT_SECRET', ldvOut.forwardClientSecret],
-    ] as const) {
-      if (value === undefined)
-        fault([variable, 'LDV_FORWARD_TOKEN_URL'], 'is missing', 'what the token is asked for with');
-    }
+  const { forwardUrl, forwardTokenUrl, forwardClientId, forwardClientSecret } = ldvOut;
+  const needed = { LDV_FORWARD_CLIENT_ID: forwardClientId, LDV_FORWARD_CLIENT_SECRET: forwardClientSecret };
+  for (const [variable, value] of Object.entries(needed)) {
+    if (forwardTokenUrl !== undefined && value === undefined)
+      fault([variable, 'LDV_FORWARD_TOKEN_URL'], 'is missing', 'what the token is asked for with');
   }
-  if (server.environment === 'production') {
-    const { forwardUrl, forwardTokenUrl } = ldvOut;
-    for (const [variable, value] of Object.entries({
-      LDV_FORWARD_URL: forwardUrl,
-      LDV_FORWARD_TOKEN_URL: forwardTokenUrl,
-    })) {
-      if (/^http:/i.test(value ?? ''))
-        fault(
-          [variable, 'NODE_ENV'],
-          'is an address with `http:`',
-          'one with `https:` in production: it carries personal data',
-        );
-    }
+  const addresses = { LDV_FORWARD_URL: forwardUrl, LDV_FORWARD_TOKEN_URL: forwardTokenUrl };
+  for (const [variable, value = ''] of Object.entries(addresses)) {
+    if (server.environment === 'production' && /^http:/i.test(value))
+      fault(
+        [variable, 'NODE_ENV'],
+        'is an address with `http:`',
+        'one with `https:` in production: it carries personal data',
+      );
   }
   const { tracingEndpoint } = server;
   const ownLdv = server.publicBaseUrl === undefined ? [] : [`${server.publicBaseUrl}${config.ldv.prefix}`];
-  const logbooks = [ldvOut.forwardUrl, ...ownLdv.map((address) => address.replace(/\/v1$/, ''))];
+  const logbooks = [forwardUrl, ...ownLdv.map((address) => address.replace(/\/v1$/, ''))];
   if (tracingEndpoint !== undefined && logbooks.includes(tracingEndpoint)) {
     fault(
       ['TRACING_ENDPOINT', 'LDV_FORWARD_URL', 'PUBLIC_BASE_URL', 'LDV_PREFIX'],

@@ -166,7 +166,6 @@ function newOriginCommand(terminal: Terminal): Command {
   return new Command('new-origin')
     .description('go on under a new origin after a conflict; its first leaf binds the last checkpoint of the old one')
     .addArgument(new Argument('<log>', 'which log').choices(PROOF_LOGS))
-    .option('--json', 'one machine-readable result')
     .addHelpText(
       'after',
       `
@@ -175,16 +174,14 @@ Everybody who follows the log sees that it broke here: say why. The old log stay
 Example:
   $ koppelvlak proof new-origin raadsfeed`,
     )
-    .action((log: ProofLogName, options: { json?: boolean }) =>
-      runCommand(terminal, options, async ({ config, database: { pool }, output }) => {
+    .action((log: ProofLogName) =>
+      runCommand(terminal, {}, async ({ config, database: { pool }, output }) => {
         const key = requireKey(config);
         const begun = await beginNewOrigin(pool, log, key, await openPublishedCheckpoints(statePath(config)));
-        output.result(begun, () => {
-          output.line(
-            `${begun.origin} goes on; of the old origin ${begun.stored} of ${begun.published} leaves are here.`,
-          );
-          output.line(begun.verifierKey);
-        });
+        output.line(
+          `${begun.origin} goes on; of the old origin ${begun.stored} of ${begun.published} leaves are here.`,
+        );
+        output.line(begun.verifierKey);
       }),
     );
 }

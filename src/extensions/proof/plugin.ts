@@ -100,9 +100,8 @@ async function logsToServe(pool: Pool, config: Config): Promise<ProofLogName[]> 
         `the proof log ${name} is kept in this database: PROOF_KEY and PROOF_LOGS must say so; PROOF_ENDED ends it`,
       );
   }
-  const logs: ProofLogName[] = [];
-  for (const name of configured) if (!isEnded(config, name) || (await isProofLogOn(pool, name))) logs.push(name);
-  return logs;
+  const kept = await Promise.all(configured.map(async (name) => !isEnded(config, name) || isProofLogOn(pool, name)));
+  return configured.filter((_, i) => kept[i]);
 }
 
 function isEnded({ proof }: Config, log: ProofLogName): boolean {
@@ -167,14 +166,8 @@ function checkOf(config: Config, pool: Pool, sequencer: Sequencer): ReadinessChe
     if (oldestSeconds <= LATE_INTERVALS * config.proof.intervalSeconds) return undefined;
     return `${pending} entries wait for a place, the first for ${Math.round(oldestSeconds)} s`;
   };
-  return {
-    name: `proof log ${sequencer.log}`,
-    vital: false,
-    check: async () => {
-      const warning = await warningOf();
-      return warning === undefined ? { ok: true } : { ok: true, warning };
-    },
-  };
+  const check = async () => ({ ok: true, warning: await warningOf() });
+  return { name: `proof log ${sequencer.log}`, vital: false, check };
 }
 
 /** For the operator's page. */

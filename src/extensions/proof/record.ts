@@ -17,7 +17,7 @@ const FORMAT = 0x01;
 /** Parts of a record by name. */
 export type Parts = Readonly<Record<string, unknown>>;
 
-/** A record: its parts, JSON values as `JSON.parse` makes them, and how many of a kind there are, and the name of the nth one without content. */
+/** A record: see `ProofRecord`, which this file does not import so that it stays pure. */
 interface Parted {
   readonly parts: Iterable<readonly [name: string, json: unknown]>;
   readonly padding?: { readonly count: number; readonly nameOf: (place: number) => string };
@@ -59,22 +59,14 @@ function* saltedParts(seed: Uint8Array, { parts, padding }: Parted): Generator<S
   }
 }
 
-/**
- * The commitment to a part: HMAC-SHA-256(salt, canonical JSON of RFC 8785).
- * @throws {CanonicalFormError} when the value has no canonical form
- */
-function commitment({ salt, json }: Omit<SaltedPart, 'name'>): Octets {
-  return hmac(salt, json === undefined ? '' : canonicalJson(json));
-}
-
 type Committed = readonly [name: string, commitment: Octets];
 
-const committed = (part: SaltedPart): Committed => [part.name, commitment(part)];
+/** A part with its commitment, HMAC-SHA-256(salt, canonical JSON of RFC 8785). @throws {CanonicalFormError} */
+function committed({ name, salt, json }: SaltedPart): Committed {
+  return [name, hmac(salt, json === undefined ? '' : canonicalJson(json))];
+}
 
-/**
- * The entry of a record, and nothing kept of its parts.
- * @throws {CanonicalFormError | FormatError} when a part has no canonical form or its name is too long
- */
+/** The entry of a record. @throws {CanonicalFormError | FormatError} when a part has no canonical form or its name is too long */
 export function entryOf(seed: Uint8Array, record: Parted): Uint8Array {
   return joined(Array.from(saltedParts(seed, record), committed));
 }
@@ -117,7 +109,7 @@ export async function disclosure(seed: Uint8Array, record: Parted, shown: Readon
   const [salts, hidden] = [new Map<string, string>(), new Map<string, string>()];
   await forEachWithinBudget(saltedParts(seed, record), (part) => {
     if (part.json !== undefined && shown.has(part.name)) salts.set(part.name, base64(part.salt));
-    else hidden.set(part.name, base64(commitment(part)));
+    else hidden.set(part.name, base64(committed(part)[1]));
   });
   return Buffer.from(JSON.stringify({ parts: Object.fromEntries(salts), hidden: Object.fromEntries(hidden) }));
 }
@@ -143,7 +135,7 @@ export function openDisclosure(
     if (salt === undefined) throw new FormatError(`the proof does not cover the part "${name}"`);
     if (hidden.has(name)) throw new FormatError(`the proof both shows and hides the part "${name}"`);
     try {
-      entry.push([name, commitment({ salt, json })]);
+      entry.push(committed({ name, salt, json }));
     } catch (error) {
       if (error instanceof CanonicalFormError)
         throw new FormatError(`the part "${name}" cannot be hashed: ${error.message}`);

@@ -11,15 +11,14 @@ export function lineKeyOf({ client, span }: LdvLine, hash: (text: string) => str
   };
 }
 
-export interface NewLineKey extends LineKey {
-  readonly actieId: string;
-}
-
 /**
  * Takes keys that nobody has, in one order, so that two requests cannot deadlock; waits for a transaction that is taking one of them.
  * @returns those that were taken
  */
-export async function takeLineKeys(db: Db, wanted: readonly NewLineKey[]): Promise<Set<string>> {
+export async function takeLineKeys(
+  db: Db,
+  wanted: readonly (LineKey & { readonly actieId: string })[],
+): Promise<Set<string>> {
   const { rows } = await db.query<{ sleutel: string }>({
     name: 'verwerkingenlog-ldv-take-keys',
     text: `insert into verwerkingenlog.ldv_keys (sleutel, inhoud, actie_id)

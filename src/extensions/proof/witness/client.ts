@@ -119,9 +119,7 @@ export function createWitnessClient(options: WitnessClientOptions): WitnessClien
       registers,
     }),
   };
-  /** By witness and origin: the size that it cosigned last, as far as is known here. */
-  const sizes = new Map<string, number>();
-  /** What its last answer contradicted, until it confirms something: being away is no confirmation. */
+  /** By witness and origin: what its last answer contradicted, until it confirms something; being away is no confirmation. */
   const contradictions = new Map<string, Contradiction>();
   /** Logs without a quorum, with the witnesses that are missing. */
   const tooFew = new Map<string, readonly string[]>();
@@ -141,18 +139,14 @@ export function createWitnessClient(options: WitnessClientOptions): WitnessClien
     return { status: answer.statusCode, type: headerValue(answer.headers['content-type']) ?? '', text: `${bytes}` };
   };
 
-  /**
-   * Asks one witness, from a size on that it may have cosigned last.
-   * @param teach whether a witness that knows nothing of the log is given the checkpoint
-   */
+  /** Asks one witness, which names the size that it has cosigned. @param teach whether one that knows nothing of the log is given the checkpoint */
   const ask = async (
     { name, key, url }: PolicyWitness,
     { text, note, ...tree }: Signed,
-    from: number,
     teach: boolean,
   ): Promise<Answer> => {
     const refused = { contradiction: { witness: name } };
-    let oldSize = from;
+    let oldSize = teach ? 0 : tree.size;
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
       // Not a fault of the witness when this fails.
       const proof = await proveConsistency(tree.origin, oldSize, tree.size);
@@ -190,13 +184,12 @@ export function createWitnessClient(options: WitnessClientOptions): WitnessClien
     if (line !== undefined) return { line, had: size };
     if (witness.url === undefined) return { failure: 'it has no address' };
     const memory = `${name} ${origin}`;
-    const answer = await ask(witness, checkpoint, teach ? (sizes.get(memory) ?? 0) : size, teach);
+    const answer = await ask(witness, checkpoint, teach);
     const { failure, contradiction, had } = answer;
     const isCosigned = answer.line !== undefined;
     if (isCosigned || had === undefined)
       metrics.requests.inc({ witness: name, result: isCosigned ? 'cosigned' : 'failed' });
     if (had !== undefined) {
-      sizes.set(memory, isCosigned ? size : had);
       contradictions.delete(memory);
       return answer;
     }
@@ -299,13 +292,7 @@ export function openWitnesses(app: FastifyInstance, policy: Policy): WitnessClie
     },
   });
   app.addHook('onClose', client.close);
-  app.readiness.add({
-    name: 'proof witnesses',
-    vital: false,
-    check: async () => {
-      const warning = client.warning();
-      return warning === undefined ? { ok: true } : { ok: true, warning };
-    },
-  });
+  const check = async () => ({ ok: true, warning: client.warning() });
+  app.readiness.add({ name: 'proof witnesses', vital: false, check });
   return client;
 }
