@@ -172,22 +172,17 @@ function collectResources(text: string, before: readonly NamedResource[] = []): 
   return [...before, { resourceType, resource: { organisatiecode, bronidentificatie } }];
 }
 
-/** A day, or a moment with a time zone. */
+/** A day, or a moment with a time zone; 30 February would be read as a day in March. */
 function parseMoment(text: string): Date {
   const isWritten = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.test(text);
-  const moment = isWritten && isDay(text.slice(0, 10)) ? new Date(text) : undefined;
-  if (moment === undefined || Number.isNaN(moment.getTime())) {
+  const [day, moment] = [new Date(text.slice(0, 10)), new Date(text)];
+  const isMoment = isWritten && [day, moment].every((date) => !Number.isNaN(date.getTime()));
+  if (!isMoment || !day.toISOString().startsWith(text.slice(0, 10))) {
     throw new InvalidArgumentError(
       'A moment is a day (2026-01-31, UTC) or a time with its zone (2026-01-31T12:00:00Z).',
     );
   }
   return moment;
-}
-
-/** Whether a month has this day: 30 February would be read as a day in March. */
-function isDay(text: string): boolean {
-  const day = new Date(text);
-  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
 }
 
 export { registerCommand } from './commands/register.ts';

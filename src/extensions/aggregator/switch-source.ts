@@ -2,7 +2,7 @@
 
 import { askPage, FeedFault, readServiceDocument } from '../../lib/feed-client/client.ts';
 import { readSnapshotPage } from '../../lib/feed-client/page.ts';
-import { isMassDelete } from '../../raadsfeed/domain/mass-delete.ts';
+import { isMassDelete } from '../../raadsfeed/domain/change.ts';
 import { isResourceType } from '../../raadsfeed/domain/resource.ts';
 import { type AggregatorDependencies, type DependencyNeeds, withDependencies } from './dependencies.ts';
 import { resourceOf } from './feed/judge-record.ts';

@@ -219,34 +219,20 @@ function asFault(error: unknown, url: string): unknown {
   );
 }
 
-/**
- * What is wrong with a feed, beside the faults of the connection (`OutboundFault`).
- * - `document`: its service document is not one
- * - `organisation-missing`: its service document names none of the organisations that are taken from it
- * - `own-feed`: the source is this very feed
- * - `feed-elsewhere`: its service document names the feed of another source
- * - `page`: an answer is no page of the draft
- * - `numbers`: numbers go back, or one is missing that no redaction names
- * - `cursor-stands-still`: a page with more to come, and nowhere to go on
- * - `cursor-circle`: its cursors come back to where they were
- * - `snapshot-endless`: a snapshot with more pages or records than there can be
- * - `cursor-refused`: it does not know the cursor any more
- * - `records`: records that cannot be taken over, or whose hash does not match
- * - `refused`: it answers with a status that waiting does not change
- */
+/** What is wrong with a feed, beside the faults of the connection (`OutboundFault`). */
 export type FeedFaultCode =
-  | 'document'
-  | 'organisation-missing'
-  | 'own-feed'
-  | 'feed-elsewhere'
-  | 'page'
-  | 'numbers'
-  | 'cursor-stands-still'
-  | 'cursor-circle'
-  | 'snapshot-endless'
-  | 'cursor-refused'
-  | 'records'
-  | 'refused';
+  | 'document' // its service document is not one
+  | 'organisation-missing' // its service document names none of the organisations that are taken from it
+  | 'own-feed' // the source is this very feed
+  | 'feed-elsewhere' // its service document names the feed of another source
+  | 'page' // an answer is no page of the draft
+  | 'numbers' // numbers go back, or one is missing that no redaction names
+  | 'cursor-stands-still' // a page with more to come, and nowhere to go on
+  | 'cursor-circle' // its cursors come back to where they were
+  | 'snapshot-endless' // a snapshot with more pages or records than there can be
+  | 'cursor-refused' // it does not know the cursor any more
+  | 'records' // records that cannot be taken over, or whose hash does not match
+  | 'refused'; // it answers with a status that waiting does not change
 
 /** A feed that breaks the specification, or refuses for good. */
 export class FeedFault extends Error {

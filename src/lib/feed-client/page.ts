@@ -262,18 +262,8 @@ export function notePage(
 
 /** Reads progress that was saved as JSON; anything else starts from the beginning. */
 export function toProgress(value: unknown): ReadingProgress {
-  if (typeof value !== 'object' || value === null) return NO_PROGRESS;
-  const { checkpoint, ...saved }: Record<string, unknown> = { ...value };
-  const number = (name: string, least: number): number => {
-    const found = saved[name];
-    return typeof found === 'number' && found >= least ? found : least;
-  };
-  return {
-    checkpoint: typeof checkpoint === 'string' ? checkpoint : null,
-    steps: number('steps', 0),
-    span: number('span', 1),
-    empty: number('empty', 0),
-    records: number('records', 0),
-    highest: number('highest', 0),
-  };
+  if (!isRecord(value)) return NO_PROGRESS;
+  const numbers = Object.entries(value).filter(([, saved]) => typeof saved === 'number');
+  const checkpoint = typeof value.checkpoint === 'string' ? value.checkpoint : null;
+  return { ...NO_PROGRESS, ...Object.fromEntries(numbers), checkpoint };
 }

@@ -113,3 +113,11 @@ export function prepareChange(line: PubliceerRegel, origin?: Origin): Change {
   const { sourceHash: _, ...shared } = origin ?? {};
   return { op, resourceType, resource, verwijderreden, toelichting, ...shared };
 }
+
+/** Of an organisation with fewer resources, one may still be deleted. */
+const COUNTED_AT_LEAST = 10;
+
+/** Whether a comparison would delete more than a tenth of what an organisation has, which needs the consent of an operator. */
+export function isMassDelete(deleted: number, total: number): boolean {
+  return deleted * 10 > Math.max(total, COUNTED_AT_LEAST);
+}

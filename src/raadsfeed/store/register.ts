@@ -4,8 +4,8 @@ import type { components } from '../../contracts/raadsfeed.ts';
 import type { Db } from '../../database/transaction.ts';
 import type { ServiceDocument } from '../../lib/feed-client/client.ts';
 
-/** A feed that a register knows: only where it is, nothing of its content. */
-export type RegisterFeed = components['schemas']['RegisterFeed'];
+/** A feed as the register lists it. */
+type RegisterFeed = components['schemas']['RegisterFeed'];
 
 /** Where a feed is, and what it says of itself. */
 export interface DiscoveredFeed {

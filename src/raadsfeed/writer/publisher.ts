@@ -3,7 +3,7 @@ import { transaction } from '../../database/transaction.ts';
 import type { Clock } from '../../lib/time.ts';
 import type { ProofWriters } from '../../seams/proof-log.ts';
 import type { Change, Removal } from '../domain/change.ts';
-import { isMassDelete } from '../domain/mass-delete.ts';
+import { isMassDelete } from '../domain/change.ts';
 import { resourceKey } from '../domain/resource.ts';
 import { type Outcome, publishBatch } from '../store/publish.ts';
 import { readFeedRow } from '../store/records.ts';

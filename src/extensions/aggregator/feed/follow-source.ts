@@ -5,8 +5,7 @@
 
 import { transaction } from '../../../database/transaction.ts';
 import { FeedFault, type FeedFaultCode } from '../../../lib/feed-client/client.ts';
-import type { Removal } from '../../../raadsfeed/domain/change.ts';
-import { isMassDelete } from '../../../raadsfeed/domain/mass-delete.ts';
+import { isMassDelete, type Removal } from '../../../raadsfeed/domain/change.ts';
 import { BATCH_CHANGES } from '../../../raadsfeed/writer/publisher.ts';
 import type { AggregatorDependencies } from '../dependencies.ts';
 import type { Lease, Source } from '../source.ts';

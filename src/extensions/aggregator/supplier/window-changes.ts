@@ -1,5 +1,4 @@
-import type { PubliceerRegel } from '../../../raadsfeed/domain/change.ts';
-import { isMassDelete } from '../../../raadsfeed/domain/mass-delete.ts';
+import { isMassDelete, type PubliceerRegel } from '../../../raadsfeed/domain/change.ts';
 import { partKey } from '../resource-key.ts';
 import { joinDocument } from './join-document.ts';
 import type {
