@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import type { Terminal } from '../seams/terminal.ts';
 
@@ -35,13 +36,9 @@ export function createOutput({ stdout, stderr }: Pick<Terminal, 'stdout' | 'stde
 /** Writes, and waits until the reader has taken enough. */
 export async function written(stdout: Writable, piece: string | Uint8Array, signal: AbortSignal): Promise<void> {
   if (stdout.write(piece)) return;
-  await new Promise<void>((resolve, reject) => {
-    const stop = (): void => reject(signal.reason);
-    signal.addEventListener('abort', stop, { once: true });
-    stdout.once('drain', () => {
-      signal.removeEventListener('abort', stop);
-      resolve();
-    });
+  await once(stdout, 'drain', { signal }).catch((error: unknown) => {
+    signal.throwIfAborted();
+    throw error;
   });
 }
 

@@ -1,3 +1,4 @@
+import type { Command } from 'commander';
 import { type Database, type DatabaseOptions, openDatabase } from '../database/open-database.ts';
 import { createLogger, type Logger, reasonOf } from '../lib/log.ts';
 import { type Clock, systemClock } from '../lib/time.ts';
@@ -120,4 +121,11 @@ export async function reportFailure(
 function explain(error: unknown): string {
   if (error instanceof CommandError || error instanceof ConfigError) return error.message;
   return reasonOf(error);
+}
+
+/** The group of commands with this name, for an extension that adds one. @throws {TypeError} when no group has it */
+export function commandGroup(program: Command, name: string): Command {
+  const group = program.commands.find((command) => command.name() === name);
+  if (group === undefined) throw new TypeError(`there are no commands ${name}`);
+  return group;
 }

@@ -22,13 +22,6 @@ export function contradictions({ server, database, tokens, gegevens, verwerkinge
       'is missing',
       'the address that clients see; links in answers begin with it',
     );
-  if (database.pooler === 'transaction' && database.url === undefined) {
-    fault(
-      ['DATABASE_POOLER', 'DATABASE_URL'],
-      'is `transaction` without a pooler',
-      '`none`, or DATABASE_URL of the pooler',
-    );
-  }
   if (database.pooler === 'transaction' && database.migrate && database.migrationUrl === undefined) {
     fault(
       ['DATABASE_MIGRATION_URL', 'DATABASE_POOLER', 'DATABASE_MIGRATE'],

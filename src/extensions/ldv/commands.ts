@@ -1,7 +1,6 @@
 import { Command, Option } from 'commander';
-import { commandGroup } from '../../cli/command-group.ts';
 import { table } from '../../cli/output.ts';
-import { runCommand } from '../../cli/run-command.ts';
+import { commandGroup, runCommand } from '../../cli/run-command.ts';
 import type { Terminal } from '../../seams/terminal.ts';
 import { FORWARD_ISSUES, listForwardIssues, readForwardState } from './store/forward-queue.ts';
 

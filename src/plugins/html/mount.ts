@@ -1,8 +1,14 @@
-/** A part of the service that answers people: the limits of every mount, but errors as pages, and a policy that lets in nothing of others. */
-
+/** A part of the service that answers people: the limits of every mount, errors as pages, a policy that lets in nothing of others, one style sheet. */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
+import { Problem } from '../../lib/problem.ts';
+import { acceptedEncoding } from '../headers.ts';
 import { PAGES_POLICY } from '../pages.ts';
 import type { ProblemBody } from '../problem-reply.ts';
+import { platformProblems } from '../problems.ts';
 import { mountScope, type ScopeOptions } from '../requests.ts';
 import { publicUnlessSaid } from '../routes.ts';
 import { heading, type Page, paragraph, renderPage, type Site } from './page.ts';
@@ -46,4 +52,55 @@ function problemPage(site: Site, { status, title, detail, instance }: ProblemBod
     ],
   };
   return renderPage(site, page);
+}
+
+/** Bytes of a theme; one with a font in it has a few hundred thousand. */
+const THEME_BYTES = 2 * 1024 * 1024;
+
+export interface Stylesheet {
+  /** Path, with a hash of the content in it. */
+  readonly path: string;
+  readonly text: string;
+  readonly encoded: Readonly<Record<'br' | 'gzip' | 'identity', Buffer>>;
+}
+
+/**
+ * Puts together the one style sheet of the pages: Utrecht's components, our own tokens and layout, then the theme of the organisation. Its
+ * address names its content, so that it may be kept for ever.
+ * @param directory path that it is served under
+ * @param themeFile style sheet of the organisation
+ * @throws {Error} when the theme cannot be read or is too large
+ */
+export function buildStylesheet(directory: string, themeFile: string | undefined): Stylesheet {
+  const components = createRequire(import.meta.url).resolve('@utrecht/component-library-css');
+  const own = ['tokens.css', 'layout.css'].map((name) => readFileSync(new URL(name, import.meta.url), 'utf8'));
+  const text = [readFileSync(components, 'utf8'), ...own, readTheme(themeFile)].join('\n');
+  const bytes = Buffer.from(text);
+  const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 16);
+  return {
+    path: `${directory}/stijl-${hash}.css`,
+    text,
+    encoded: { identity: bytes, gzip: gzipSync(bytes), br: brotliCompressSync(bytes) },
+  };
+}
+
+function readTheme(file: string | undefined): string {
+  if (file === undefined) return '';
+  const text = readFileSync(file, 'utf8');
+  if (text.length > THEME_BYTES) throw new Error(`PAGES_THEME_CSS is larger than ${THEME_BYTES} bytes`);
+  return text;
+}
+
+/** Serves it. A page that was kept somewhere may name an earlier one: that is 404, and the page is readable without. */
+export function serveStylesheet(app: FastifyInstance, stylesheet: Stylesheet): void {
+  const name = stylesheet.path.slice(stylesheet.path.lastIndexOf('/'));
+  app.get<{ Params: { hash: string } }>('/stijl-:hash.css', { config: { public: true } }, (request, reply) => {
+    if (name !== `/stijl-${request.params.hash}.css`) throw new Problem(platformProblems.notFound);
+    const encoding = acceptedEncoding(request.headers['accept-encoding'], ['br', 'gzip']);
+    if (encoding !== 'identity') reply.header('content-encoding', encoding);
+    return reply
+      .headers({ 'cache-control': 'public, max-age=31536000, immutable', vary: 'Accept-Encoding' })
+      .type('text/css; charset=utf-8')
+      .send(stylesheet.encoded[encoding]);
+  });
 }

@@ -42,7 +42,7 @@ export function operatorPage(app: FastifyInstance, options: OperatorPageOptions)
   const { conditions, samples, sections, clock, isStopping } = options;
   app.get('/', async (_request, reply) => {
     const [found, parts] = await Promise.all([conditions.run(), Promise.all(sections.map(readSection))]);
-    await samples.refresh();
+    await samples.begin();
     return reply
       .headers({
         'content-security-policy': POLICY,

@@ -61,8 +61,8 @@ type Readings = ReadonlyMap<string, Reading>;
 export interface Samples {
   /** Adds a sample to each series; to be called every `SAMPLE_MS`. */
   take(): Promise<void>;
-  /** Reads the metrics anew for `latest`, and adds no sample unless there is no sample yet. */
-  refresh(): Promise<void>;
+  /** Takes the first sample, unless there is one. */
+  begin(): Promise<void>;
   /** Figures that this process has. */
   readonly series: () => Series[];
   /** The newest sum over its labels of a metric that this process has. */
@@ -78,11 +78,7 @@ interface Sample {
 export function createSamples(metrics: Registry): Samples {
   const kept = new Map<Figure, number[]>();
   let last: Sample | undefined;
-  let latest: Readings = new Map();
-  const read = async (): Promise<Sample> => {
-    latest = await readAll(metrics);
-    return { readings: latest, at: performance.now() };
-  };
+  const read = async (): Promise<Sample> => ({ readings: await readAll(metrics), at: performance.now() });
   const add = (now: Sample): void => {
     for (const figure of FIGURES) {
       const value = figureNow(figure, now, last);
@@ -97,12 +93,11 @@ export function createSamples(metrics: Registry): Samples {
   };
   return {
     take: async () => add(await read()),
-    async refresh() {
-      const now = await read();
-      if (last === undefined) add(now);
+    async begin() {
+      if (last === undefined) add(await read());
     },
     series: () => [...kept].map(([{ title, unit }, values]) => ({ title, unit, values })),
-    latest: (metric) => latest.get(metric)?.sum,
+    latest: (metric) => last?.readings.get(metric)?.sum,
   };
 }
 
