@@ -199,7 +199,7 @@ const LEVERINGEN = `leveringen ${NONCE}`;
 const PLACEHOLDERS = new RegExp(`"((?:records|zaken|leveringen) ${NONCE})"`);
 
 /** The text around the records of an answer. */
-export function answerFrame(options: FrameOptions): AnswerPart[] {
+function answerFrame(options: FrameOptions): AnswerPart[] {
   const { model, slices, paginering, period, moment } = options;
   const { envelop } = model.mapping;
   let message: JsonObject = {};
@@ -272,7 +272,7 @@ const MAX_BYTES_PER_CHARACTER = 3;
  * Writes an answer from its frame and the stored texts.
  * @throws {Error} when records are missing that were there when the page was planned
  */
-export async function writePage(
+async function writePage(
   client: pg.ClientBase,
   parts: readonly AnswerPart[],
   select: SelectOptions,

@@ -187,7 +187,7 @@ export async function readJournal(db: Db, { id, limit }: JournalQuery): Promise<
 // Deliveries in the proof log.
 
 /** The one part of a delivery. */
-export const DELIVERY_PART = 'levering';
+const DELIVERY_PART = 'levering';
 
 /** A line of the journal as `--json` prints it, without `verzondenOp`: that is written after the entry. */
 export function proofRecordOf({ verzondenOp: _, ...line }: Journalled): ProofRecord {
@@ -195,12 +195,12 @@ export function proofRecordOf({ verzondenOp: _, ...line }: Journalled): ProofRec
 }
 
 /** What the seed of a delivery is bound to. */
-export function seedName(id: number): string {
+function seedName(id: number): string {
   return `levering ${id}`;
 }
 
 /** A line with what the proof log keeps beside it. */
-export interface ProvenDelivery {
+interface ProvenDelivery {
   readonly entry: Journalled;
   readonly seed: string | null;
   readonly proofNumber: number | null;

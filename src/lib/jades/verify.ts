@@ -262,7 +262,7 @@ const leewayMs = 5 * 60_000;
  * @param maxAgeMs how long after it was made a signature is accepted
  * @throws JadesError signature-expired, signature-not-yet-valid
  */
-export function checkAge({ signedAt, expiresAt }: SignatureTimes, now: Date, maxAgeMs: number): void {
+function checkAge({ signedAt, expiresAt }: SignatureTimes, now: Date, maxAgeMs: number): void {
   const time = now.getTime();
   if (signedAt.some((moment) => moment > time + leewayMs)) {
     throw new JadesError('signature-not-yet-valid', 'De handtekening is van een moment dat nog moet komen.');
@@ -279,7 +279,7 @@ export function checkAge({ signedAt, expiresAt }: SignatureTimes, now: Date, max
  * Decodes base64url without padding (RFC 7515 section 2), in its one canonical spelling: two texts never mean the same
  * bytes, so nothing can be varied that a signature does not cover. Anything else is undefined.
  */
-export function decodeBase64url(text: string): Buffer | undefined {
+function decodeBase64url(text: string): Buffer | undefined {
   if (text === '') return undefined;
   const bytes = Buffer.from(text, 'base64url');
   return bytes.toString('base64url') === text ? bytes : undefined;
