@@ -21,8 +21,7 @@ import type { ActieLog, LogNeeds } from './processing-log.ts';
 import { type Append, type Appended, appendCommitted, isFaultOfValue } from './store/append.ts';
 import { readIdempotency } from './store/idempotency.ts';
 import { isMissingMonth, MONTHS_AHEAD, makeMonths, monthsOf } from './store/months.ts';
-import { type SealedVersie, sealed, sealedWithinBudget } from './store/proof.ts';
-import { readVersie, revealWithinBudget } from './store/versions.ts';
+import { readVersie, revealWithinBudget, type SealedVersie, sealed, sealedWithinBudget } from './store/versions.ts';
 
 /** The first group is large, and few actions arrive while it is committed: a second one would cost a whole statement for those few. */
 const GROUPS_IN_FLIGHT = 1;

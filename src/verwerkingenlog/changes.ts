@@ -14,8 +14,7 @@ import { TooManyObjectsError, type Versie } from './domain/verwerkingsactie.ts';
 import { verwerkingenlogProblems } from './problems.ts';
 import type { ActieLog, LogNeeds } from './processing-log.ts';
 import { lastObjectNumber, lockOfActie, lockOfVerwerking, replaceVersie, tryLockChanges } from './store/changes.ts';
-import { sealedWithinBudget } from './store/proof.ts';
-import { readCurrent, readCurrentPart, revealWithinBudget } from './store/versions.ts';
+import { readCurrent, readCurrentPart, revealWithinBudget, sealedWithinBudget } from './store/versions.ts';
 
 /** Who asks for a change, and of what. */
 export interface Change {

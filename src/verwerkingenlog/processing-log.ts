@@ -25,7 +25,7 @@ import { type Append, appendVersies, isDistributed } from './store/append.ts';
 import { forgetIdempotency } from './store/idempotency.ts';
 import { type KeyWatch, watchKeys } from './store/keys.ts';
 import { isMissingMonth, MONTHS_AHEAD, makeMonths } from './store/months.ts';
-import { sealedWithinBudget } from './store/proof.ts';
+import { sealedWithinBudget } from './store/versions.ts';
 
 /** The processing log as area B itself uses it. */
 export interface ActieLog extends ProcessingLog {

@@ -8,8 +8,7 @@ import {
   headerValue,
   readBody,
 } from '../../lib/outbound/guarded-fetch.ts';
-import type { Clock } from '../../lib/time.ts';
-import { retryAfterMs } from '../../lib/time.ts';
+import { type Clock, retryAfterMs } from '../../lib/time.ts';
 import type { Config } from '../../settings/read-config.ts';
 import { decodeResponse, decodeStatus, type ExportResponse, encodeRequest, MEDIA_TYPES } from './otlp.ts';
 import type { Span } from './span.ts';

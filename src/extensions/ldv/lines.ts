@@ -18,7 +18,7 @@ import {
   keyTransaction,
 } from '../../verwerkingenlog/store/append.ts';
 import { isMissingMonth, MONTHS_AHEAD, makeMonths } from '../../verwerkingenlog/store/months.ts';
-import { sealed } from '../../verwerkingenlog/store/proof.ts';
+import { sealed } from '../../verwerkingenlog/store/versions.ts';
 import { lineKeyOf, readLineKeys, takeLineKeys } from './store/line-keys.ts';
 import type { LdvLine } from './stored-line.ts';
 

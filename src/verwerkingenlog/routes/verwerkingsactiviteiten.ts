@@ -68,7 +68,7 @@ export function verwerkingsactiviteiten(app: FastifyInstance, needs: RouteNeeds)
     const activiteit = await needs.log.changes.run(changeOf(id, request, reply), async (db) => {
       const known = await readActiviteit(db, id);
       requireMatch(request, known && activiteitEtag(known));
-      return writeActiviteit(db, id, velden, clock.now(), auteurOf(request));
+      return writeActiviteit(db, id, velden, { ...auteurOf(request), at: clock.now(), known: known?.versie ?? 0 });
     });
     const body = answer(activiteit);
     if (activiteit.versie === 1) reply.code(201).header('location', body.url);

@@ -19,11 +19,7 @@ function fromRow(row: Row): Activiteit {
 
 /** One activity of the register; undefined when it is not there. */
 export async function readActiviteit(db: Db, id: string): Promise<Activiteit | undefined> {
-  const { rows } = await db.query<Row>(
-    `select ${SELECT} from verwerkingenlog.verwerkingsactiviteiten where verwerkingsactiviteit_id = $1::uuid`,
-    [id],
-  );
-  return rows[0] === undefined ? undefined : fromRow(rows[0]);
+  return (await readActiviteiten(db, [id])).get(id.toLowerCase());
 }
 
 /** Those of these activities that are in the register, by their identity. */
@@ -74,31 +70,24 @@ export async function countActiviteiten(db: Db, shown: readonly Vertrouwelijkhei
   return rows[0]?.count ?? 0;
 }
 
-/** Adds an activity to the register, or replaces the one with its identity. Hold its lock. @returns the new version */
+/**
+ * Adds an activity to the register, or replaces the one with its identity. Hold its lock.
+ * @param known the version that it has; 0: it is new
+ */
 export async function writeActiviteit(
   db: Db,
   id: string,
   velden: ActiviteitVelden,
-  at: Date,
-  auteur: Auteur,
+  { at, known, ...auteur }: Auteur & { readonly at: Date; readonly known: number },
 ): Promise<Activiteit> {
+  await db.query('delete from verwerkingenlog.verwerkingsactiviteiten where verwerkingsactiviteit_id = $1::uuid', [id]);
   const { rows } = await db.query<Row>(
-    `insert into verwerkingenlog.verwerkingsactiviteiten as oud (
+    `insert into verwerkingenlog.verwerkingsactiviteiten (
        verwerkingsactiviteit_id, versie, tijdstip_registratie, door, verzoek_id, naam, verantwoordelijke_organisatie, doel, grondslag,
        toelichting_grondslag, categorie, verantwoordelijke_bestuursorgaan, gebaseerd_op, bewaartermijn, herkomst,
        afnemende_categorie_ontvangers, afnemende_internationale_derden, verwerkte_persoonsgegevens, vertrouwelijkheid)
-     values ($1::uuid, 1, $2::timestamptz, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text, $9::text, $10::text, $11::text,
-       $12::text, $13::text, $14::text, $15::text[], $16::text[], $17::json, $18::text)
-     on conflict (verwerkingsactiviteit_id) do update set
-       versie = oud.versie + 1, tijdstip_registratie = excluded.tijdstip_registratie, door = excluded.door,
-       verzoek_id = excluded.verzoek_id, naam = excluded.naam,
-       verantwoordelijke_organisatie = excluded.verantwoordelijke_organisatie, doel = excluded.doel, grondslag = excluded.grondslag,
-       toelichting_grondslag = excluded.toelichting_grondslag, categorie = excluded.categorie,
-       verantwoordelijke_bestuursorgaan = excluded.verantwoordelijke_bestuursorgaan, gebaseerd_op = excluded.gebaseerd_op,
-       bewaartermijn = excluded.bewaartermijn, herkomst = excluded.herkomst,
-       afnemende_categorie_ontvangers = excluded.afnemende_categorie_ontvangers,
-       afnemende_internationale_derden = excluded.afnemende_internationale_derden,
-       verwerkte_persoonsgegevens = excluded.verwerkte_persoonsgegevens, vertrouwelijkheid = excluded.vertrouwelijkheid
+     values ($1::uuid, $19::integer, $2::timestamptz, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text, $9::text, $10::text,
+       $11::text, $12::text, $13::text, $14::text, $15::text[], $16::text[], $17::json, $18::text)
      returning ${SELECT}`,
     [
       id,
@@ -119,9 +108,10 @@ export async function writeActiviteit(
       velden.afnemendeInternationaleDerden,
       JSON.stringify(velden.verwerktePersoonsgegevens),
       velden.vertrouwelijkheid,
+      known + 1,
     ],
   );
-  if (rows[0] === undefined) throw new TypeError('an upsert returned nothing');
+  if (rows[0] === undefined) throw new TypeError('an insert returned nothing');
   await recordTerm(db, id, velden.bewaartermijn, at, auteur);
   await recordVersie(db, id, at, { ...velden, verwijderd: false });
   return fromRow(rows[0]);

@@ -8,12 +8,13 @@ import type { IdentityKeys } from '../domain/identity-keys.ts';
 import { proofRecordOf } from '../domain/proof-parts.ts';
 import { type Auteur, moment, type Versie, type Vertrouwelijkheid } from '../domain/verwerkingsactie.ts';
 import { type Appended, type AppendTarget, appendVersies, type NextVersie, replaceVersies } from './append.ts';
-import { encryptSeed, type SealedVersie } from './proof.ts';
 import {
+  encryptSeed,
   fromRow,
   positionsByPerson,
   revealWithinBudget,
   SELECT_VERSIE,
+  type SealedVersie,
   type StoredVersie,
   type VersieRow,
 } from './versions.ts';

@@ -1,55 +1,11 @@
-/** Versions in the proof log: sealed when they are made, and read again for proofs and for `proof verify`. */
+/** Versions in the proof log: read for proofs, for removal and for `proof verify`. */
 import type { Db } from '../../database/transaction.ts';
 import type { ProofWriter, StoredProof } from '../../seams/proof-log.ts';
 import type { IdentityKeys } from '../domain/identity-keys.ts';
 import { proofRecordOf } from '../domain/proof-parts.ts';
 import type { Versie } from '../domain/verwerkingsactie.ts';
-import type { Append } from './append.ts';
 import { listMonths } from './months.ts';
-import { protect, protectWithinBudget, reveal, type StoredVersie, versionsOfMonth } from './versions.ts';
-
-/** What goes to the database of a version, with its entry in the proof log when there is one. */
-export type SealedVersie = Pick<Append, 'versie' | 'entry'>;
-
-/**
- * A version as it goes to the database, sealed when there is a proof log; its seed is encrypted with the key of its row.
- * @param versie in clear
- */
-export function sealed(writer: ProofWriter | undefined, versie: Versie, keys: IdentityKeys): SealedVersie {
-  if (writer === undefined) return { versie: protect(versie, keys) };
-  const { seed, entry } = writer.seal(proofRecordOf(versie));
-  return { versie: protect(versie, keys, newSeed(versie, seed, keys)), entry };
-}
-
-/** The same for a version that may have very many objects. */
-export async function sealedWithinBudget(
-  writer: ProofWriter | undefined,
-  versie: Versie,
-  keys: IdentityKeys,
-): Promise<SealedVersie> {
-  if (writer === undefined) return { versie: await protectWithinBudget(versie, keys) };
-  const { seed, entry } = await writer.sealWithinBudget(proofRecordOf(versie));
-  return { versie: await protectWithinBudget(versie, keys, newSeed(versie, seed, keys)), entry };
-}
-
-function newSeed({ actieId }: Versie, seed: Uint8Array, keys: IdentityKeys): string {
-  return encryptSeed({ actieId, keyName: keys.current }, seed, keys);
-}
-
-/** A seed as the row of its version has it. */
-export function encryptSeed(
-  { keyName, actieId }: Pick<StoredVersie, 'keyName' | 'actieId'>,
-  seed: Uint8Array,
-  keys: IdentityKeys,
-): string {
-  return keys.encrypt(keyName, actieId, Buffer.from(seed).toString('base64'));
-}
-
-/** @throws {Error} when the row has no seed, or it was not encrypted for this action with the key of its row */
-export function decryptSeed({ keyName, actieId, seed }: StoredVersie, keys: IdentityKeys): Uint8Array {
-  if (seed === null) throw new Error('the version has no seed');
-  return Buffer.from(keys.decrypt(keyName, actieId, seed), 'base64');
-}
+import { decryptSeed, reveal, type StoredVersie, versionsOfMonth } from './versions.ts';
 
 /** The numbers of the entries of actions, for their removal. */
 export async function proofNumbersOf(db: Db, actieIds: readonly string[]): Promise<number[]> {

@@ -1,7 +1,9 @@
 /** Versions as the database stores them: their columns, their encryption, and reading them. */
 import type { Db } from '../../database/transaction.ts';
 import { mapWithinBudget } from '../../lib/scheduling.ts';
+import type { ProofWriter, Sealed } from '../../seams/proof-log.ts';
 import type { IdentityKeys, KeyName } from '../domain/identity-keys.ts';
+import { proofRecordOf } from '../domain/proof-parts.ts';
 import { type GenummerdObject, moment, type Versie } from '../domain/verwerkingsactie.ts';
 
 /** An object in the column `objecten`. */
@@ -91,16 +93,6 @@ export function protect(versie: Versie, keys: IdentityKeys, seed: string | null 
   return { ...protectFields(versie, keys, seed), objecten };
 }
 
-/** The same for a version that may have very many objects. */
-export async function protectWithinBudget(
-  versie: Versie,
-  keys: IdentityKeys,
-  seed: string | null = null,
-): Promise<StoredVersie> {
-  const objecten = await mapWithinBudget(versie.objecten, (object) => protectObject(object, versie.actieId, keys));
-  return { ...protectFields(versie, keys, seed), objecten };
-}
-
 function protectFields(versie: Versie, keys: IdentityKeys, seed: string | null): Omit<StoredVersie, 'objecten'> {
   const { actieId, soortAfnemerId, afnemerId, ldv } = versie;
   // The receiver is stored in plain text only when it is certainly an organisation.
@@ -135,6 +127,51 @@ function protectObject(object: GenummerdObject, actieId: string, keys: IdentityK
     ...(object.betrokkenheid === null ? {} : { betrokkenheid: object.betrokkenheid }),
     ...(object.soortenGegevens === null ? {} : { gegevens: object.soortenGegevens }),
   };
+}
+
+/** What goes to the database of a version, with its entry in the proof log when there is one. */
+export interface SealedVersie {
+  readonly versie: StoredVersie;
+  readonly entry?: Uint8Array | undefined;
+}
+
+/**
+ * A version as it goes to the database, sealed when there is a proof log; its seed is encrypted with the key of its row.
+ * @param versie in clear
+ */
+export function sealed(writer: ProofWriter | undefined, versie: Versie, keys: IdentityKeys): SealedVersie {
+  const seal = writer?.seal(proofRecordOf(versie));
+  return { versie: protect(versie, keys, newSeed(versie, seal, keys)), entry: seal?.entry };
+}
+
+/** The same for a version that may have very many objects. */
+export async function sealedWithinBudget(
+  writer: ProofWriter | undefined,
+  versie: Versie,
+  keys: IdentityKeys,
+): Promise<SealedVersie> {
+  const seal = await writer?.sealWithinBudget(proofRecordOf(versie));
+  const objecten = await mapWithinBudget(versie.objecten, (object) => protectObject(object, versie.actieId, keys));
+  return { versie: { ...protectFields(versie, keys, newSeed(versie, seal, keys)), objecten }, entry: seal?.entry };
+}
+
+function newSeed({ actieId }: Versie, seal: Sealed | undefined, keys: IdentityKeys): string | null {
+  return seal === undefined ? null : encryptSeed({ actieId, keyName: keys.current }, seal.seed, keys);
+}
+
+/** A seed as the row of its version has it. */
+export function encryptSeed(
+  { keyName, actieId }: Pick<StoredVersie, 'keyName' | 'actieId'>,
+  seed: Uint8Array,
+  keys: IdentityKeys,
+): string {
+  return keys.encrypt(keyName, actieId, Buffer.from(seed).toString('base64'));
+}
+
+/** @throws {Error} when the row has no seed, or it was not encrypted for this action with the key of its row */
+export function decryptSeed({ keyName, actieId, seed }: StoredVersie, keys: IdentityKeys): Uint8Array {
+  if (seed === null) throw new Error('the version has no seed');
+  return Buffer.from(keys.decrypt(keyName, actieId, seed), 'base64');
 }
 
 /**
