@@ -2,7 +2,7 @@
 
 import { createPool } from '../database/pool.ts';
 import { createLogger, type Logger } from '../lib/log.ts';
-import { type Clock, systemClock } from '../lib/time.ts';
+import { systemClock } from '../lib/time.ts';
 import { type Change, type PubliceerRegel, prepareChange } from '../raadsfeed/domain/change.ts';
 import type { Outcome } from '../raadsfeed/store/publish.ts';
 import { createLineValidator } from '../raadsfeed/writer/line-validator.ts';
@@ -19,7 +19,6 @@ export interface FeedPublisherOptions {
   /** Of the feed's proof log, when one is kept: what `koppelvlak proof key --sealing` prints. It cannot sign. */
   readonly sealingKey?: string;
   readonly log?: Logger;
-  readonly clock?: Clock;
 }
 
 /** A line cannot be published; nothing of its call was. */
@@ -54,7 +53,7 @@ export interface FeedPublisher {
  * await feed.publish([{ op: 'upsert', resourceType: 'Vergadering', data }]);
  */
 export function createFeedPublisher(options: FeedPublisherOptions): FeedPublisher {
-  const { databaseUrl: url, log = createLogger('warn'), clock = systemClock } = options;
+  const { databaseUrl: url, log = createLogger('warn') } = options;
   const { sealingKey } = options;
   if (sealingKey !== undefined && !SEALING_KEY.test(sealingKey))
     throw new TypeError('a sealing key is a text as `koppelvlak proof key --sealing` makes it');
@@ -71,12 +70,16 @@ export function createFeedPublisher(options: FeedPublisherOptions): FeedPublishe
   let publisher: Publisher | undefined;
   /** Whether the key is that of this database is asked once, before anything is sealed with it. */
   const openPublisher = async (): Promise<Publisher> => {
-    if (sealingKey === undefined) return createPublisher({ pool, clock });
+    if (sealingKey === undefined) return createPublisher({ pool, clock: systemClock });
     const { createFeedSealer } = await loadStoreHooks();
     const sealer = createFeedSealer?.(sealingKey);
     if (sealer === undefined) throw new Error('a sealing key is given, and this package has no logs of proof');
     await sealer.requireRightKey(pool);
-    return createPublisher({ pool, clock, proof: (name) => (name === 'raadsfeed' ? sealer.writer : undefined) });
+    return createPublisher({
+      pool,
+      clock: systemClock,
+      proof: (name) => (name === 'raadsfeed' ? sealer.writer : undefined),
+    });
   };
   const validate = createLineValidator();
   const prepare = (line: unknown, index: number): Change => {

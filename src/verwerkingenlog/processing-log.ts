@@ -262,7 +262,11 @@ export function createLoggedRead({ pool, pipelinePool, clock, config }: LoggedRe
   /** The entry is sent behind the queries of the reading, and the commit behind the entry. */
   function attempt<T>(reader: Reader, read: (db: pg.PoolClient) => Promise<Reading<T>>): Promise<T> {
     const readAndLog = async (db: pg.PoolClient) => {
-      const reading = await readAll(db, read);
+      const reading = await read(db).catch(async (error: unknown) => {
+        // What is not there may have been stored with a key that this instance lacks.
+        if (error instanceof Problem) await log.requireAllKeys(db);
+        throw error;
+      });
       // Awaited with the rest; until then a failure must not count as unhandled.
       const result = Promise.resolve(reading.result);
       result.catch(() => undefined);
@@ -281,16 +285,6 @@ export function createLoggedRead({ pool, pipelinePool, clock, config }: LoggedRe
       return { result: both };
     };
     return pipelinedTransaction(pipelinePool, readAndLog, reader.signal);
-  }
-
-  /** What is not there may have been stored with a key that this instance lacks. */
-  async function readAll<T>(db: pg.PoolClient, read: (db: pg.PoolClient) => Promise<T>): Promise<T> {
-    try {
-      return await read(db);
-    } catch (error) {
-      if (error instanceof Problem) await log.requireAllKeys(db);
-      throw error;
-    }
   }
 
   function makeEntry(reader: Reader, reading: Reading<unknown>): Promise<Append> {

@@ -1,7 +1,5 @@
 /** The proof of an entry for the citizen whom it is about: a page that says what it is, and two files to check it with. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { requestClosedSignal } from '../../plugins/connections.ts';
-import { traceOf } from '../../plugins/headers.ts';
 import { heading, link, type Page, paragraph } from '../../plugins/html/page.ts';
 import { html } from '../../plugins/html/template.ts';
 import type { ProofWriter } from '../../seams/proof-log.ts';
@@ -12,7 +10,7 @@ import type { Versie } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
 import type { ActieLog, LoggedRead } from '../../verwerkingenlog/processing-log.ts';
 import { proveVersion, type VersionProof } from '../../verwerkingenlog/store/proof.ts';
 import { readCurrent, revealWithinBudget } from '../../verwerkingenlog/store/versions.ts';
-import { namesAnother, READER } from './read-overview.ts';
+import { namesAnother, readerOf } from './read-overview.ts';
 import type { Session } from './sessions.ts';
 import { HOME, OVERVIEW } from './site.ts';
 
@@ -79,12 +77,7 @@ async function readProof(
   actieId: string,
   { writer, log, loggedRead }: ProofPages,
 ): Promise<OwnProof | undefined> {
-  const reader = {
-    context: {},
-    author: { subject: READER, requestId: request.id, trace: traceOf(request) },
-    handelingNaam: 'Bewijs opgevraagd door de betrokkene zelf',
-    signal: requestClosedSignal(reply),
-  };
+  const reader = readerOf(request, reply, 'Bewijs opgevraagd door de betrokkene zelf');
   return await loggedRead(reader, async (db) => {
     const stored = await readCurrent(db, actieId);
     const persons = [{ soortObjectId: 'BSN', objectId: bsn }];

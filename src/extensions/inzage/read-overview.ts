@@ -6,7 +6,7 @@ import { traceOf } from '../../plugins/headers.ts';
 import { isBsnKind, isSamePerson } from '../../verwerkingenlog/domain/identity-keys.ts';
 import { type Versie, withOffset } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
 import type { Activiteit } from '../../verwerkingenlog/domain/verwerkingsactiviteit.ts';
-import type { ActieLog, LoggedRead } from '../../verwerkingenlog/processing-log.ts';
+import type { ActieLog, LoggedRead, Reader } from '../../verwerkingenlog/processing-log.ts';
 import { type PersonQuery, preparePersonPage } from '../../verwerkingenlog/routes/person-page.ts';
 import { readActiviteiten } from '../../verwerkingenlog/store/activiteiten.ts';
 import type { Session } from './sessions.ts';
@@ -79,8 +79,11 @@ export interface Overview {
 /** Only what is not confidential and never was: what the API shows to who may only inspect (`read:restricted`). */
 const SHOWN = ['normaal'] as const;
 
-/** Who the entry of a reading names as its author: never the citizen, whom it names as the person whose data were read. */
-export const READER = 'inzage';
+/** Reads for the entry about it; its author is never the citizen, whom it names as the person whose data were read. */
+export function readerOf(request: FastifyRequest, reply: FastifyReply, handelingNaam: string): Reader {
+  const author = { subject: 'inzage', requestId: request.id, trace: traceOf(request) };
+  return { context: {}, author, handelingNaam, signal: requestClosedSignal(reply) };
+}
 
 /**
  * Reads a page of what was done with the data of a citizen.
@@ -101,12 +104,7 @@ export async function readOverview(
     ...(selection.cursor === undefined ? {} : { cursor: selection.cursor }),
   };
   const read = preparePersonPage(request, query, needs, { categorieen: SHOWN, address, per: 'actie' });
-  const reader = {
-    context: {},
-    author: { subject: READER, requestId: request.id, trace: traceOf(request) },
-    handelingNaam: 'Inzage door de betrokkene zelf',
-    signal: requestClosedSignal(reply),
-  };
+  const reader = readerOf(request, reply, 'Inzage door de betrokkene zelf');
   const { versies, count, next, previous } = await needs.loggedRead(reader, async (db) => ({
     ...(await read(db)),
     persons: [{ soortObjectId: 'BSN', objectId: bsn }],

@@ -36,7 +36,16 @@ export function preparePersonPage(
 ): (db: Db) => Promise<Pick<Reading<PersonPage>, 'result' | 'confidential'>> {
   const { keys } = needs.log;
   refuse(queryFaults(query, options.per));
-  const { filter, cursor } = readPersonQuery(query, keys, options);
+  const { beginDatum, eindDatum } = query;
+  const filter: PersonFilter = {
+    hashes: hashesOf(query, keys),
+    categorieen: options.categorieen,
+    per: options.per,
+    begin: beginDatum === undefined ? undefined : toUtc(beginDatum),
+    eind: eindDatum === undefined ? undefined : toUtc(eindDatum),
+    verwerkingsactiviteitId: query.verwerkingsactiviteitId,
+  };
+  const cursor = query.cursor === undefined ? undefined : readPersonCursor(query.cursor, options.per);
   return async (db) => {
     const found = await findLocations(db, filter, cursor, query.limit + 1);
     const page = pageOf(found, query.limit, cursor?.direction);
@@ -117,13 +126,10 @@ export function queryFaults(query: unknown, per: PersonFilter['per']): InvalidPa
   const { beginDatum, eindDatum, cursor }: Record<string, unknown> = Object(query);
   const faults: InvalidParam[] = [];
   const bound = (name: string, text: unknown): number => {
-    if (typeof text !== 'string') return Number.NaN;
-    const at = toUtc(text);
-    if (at === undefined) {
+    const at = typeof text === 'string' ? toUtc(text) : undefined;
+    if (typeof text === 'string' && at === undefined)
       faults.push({ name, code: 'range', reason: 'moet in UTC in de jaren 1 tot en met 9999 liggen' });
-      return Number.NaN;
-    }
-    return Date.parse(at);
+    return Date.parse(at ?? '');
   };
   // Equal moments are allowed, and give an empty list.
   if (bound('beginDatum', beginDatum) > bound('eindDatum', eindDatum)) {
@@ -135,32 +141,11 @@ export function queryFaults(query: unknown, per: PersonFilter['per']): InvalidPa
   return faults;
 }
 
-/** Reads a query without faults. */
-function readPersonQuery(
-  query: PersonQuery,
-  keys: IdentityKeys,
-  { categorieen, per }: Pick<PersonFilter, 'categorieen' | 'per'>,
-): { filter: PersonFilter; cursor: Cursor<readonly string[]> | undefined } {
-  const { beginDatum, eindDatum, cursor } = query;
-  const filter = {
-    hashes: hashesOf(query, keys),
-    categorieen,
-    per,
-    begin: beginDatum === undefined ? undefined : toUtc(beginDatum),
-    eind: eindDatum === undefined ? undefined : toUtc(eindDatum),
-    verwerkingsactiviteitId: query.verwerkingsactiviteitId,
-  };
-  return { filter, cursor: cursor === undefined ? undefined : readPersonCursor(cursor, per) };
-}
-
 function readPersonCursor(text: string, per: PersonFilter['per']): Cursor<readonly string[]> | undefined {
   const cursor = readCursor(text, CURSOR_PARTS[per]);
-  return isMoment(cursor?.key[0] ?? '') ? cursor : undefined;
-}
-
-/** Whether a text is a moment as the log itself writes it. An impossible date is read as another one, and is then written differently. */
-function isMoment(text: string): boolean {
-  return !Number.isNaN(Date.parse(text)) && toUtc(text) === text;
+  const tijdstip = cursor?.key[0] ?? '';
+  // An impossible date is read as another one, and is then written differently.
+  return !Number.isNaN(Date.parse(tijdstip)) && toUtc(tijdstip) === tijdstip ? cursor : undefined;
 }
 
 /** Address of the next or previous page. */
