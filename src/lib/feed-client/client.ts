@@ -224,7 +224,6 @@ export type FeedFaultCode =
   | 'document' // its service document is not one
   | 'organisation-missing' // its service document names none of the organisations that are taken from it
   | 'own-feed' // the source is this very feed
-  | 'feed-elsewhere' // its service document names the feed of another source
   | 'page' // an answer is no page of the draft
   | 'numbers' // numbers go back, or one is missing that no redaction names
   | 'cursor-stands-still' // a page with more to come, and nowhere to go on

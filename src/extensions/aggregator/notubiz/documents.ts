@@ -1,6 +1,5 @@
-import { partKey } from '../resource-key.ts';
 import type { IssueSink } from '../supplier/issue-log.ts';
-import type { DocumentRead, Part } from '../supplier/source-adapter.ts';
+import type { DocumentRead, Part, PartName } from '../supplier/source-adapter.ts';
 import { documentId, type MappingContext, mapInformatieObject, mapRegisterItem, registerItemId } from './map.ts';
 import { isHidden, type NotubizDocument, type RegisterItem } from './schema.ts';
 
@@ -89,17 +88,17 @@ export class DocumentCollector {
     return [...this.#documents.values()].filter(({ bronidentificatie }) => !this.isHidden(bronidentificatie));
   }
 
-  hiddenKeys(): readonly string[] {
-    return [...this.#hidden].map(keyOf);
+  hidden(): readonly PartName[] {
+    return [...this.#hidden].map(documentName);
   }
 
-  underHiddenKeys(): readonly string[] {
-    return [...this.#underHidden].map(keyOf);
+  underHidden(): readonly PartName[] {
+    return [...this.#underHidden].map(documentName);
   }
 }
 
-function keyOf(bronidentificatie: string): string {
-  return partKey({ resourceType: 'Informatieobject', bronidentificatie });
+function documentName(bronidentificatie: string): PartName {
+  return { resourceType: 'Informatieobject', bronidentificatie };
 }
 
 function isNewer(read: DocumentRead, known: DocumentRead): boolean {

@@ -1,7 +1,6 @@
 /** Reads the meetings of a window, and makes the items of those that may be published. */
-import { partKey } from '../resource-key.ts';
 import type { IssueSink } from '../supplier/issue-log.ts';
-import type { ReadItem, UnreadCount } from '../supplier/source-adapter.ts';
+import type { PartName, ReadItem, UnreadCount } from '../supplier/source-adapter.ts';
 import { fetchNamed, listWindow } from './api.ts';
 import { type AttachedDocuments, type Attachment, type DocumentCollector, documentsOf } from './documents.ts';
 import { agendapuntId, mapAgendapunt, mapVergadering, meetingId } from './map.ts';
@@ -168,8 +167,8 @@ function compareCounts(
 
 interface MeetingItems {
   readonly items: readonly ReadItem[];
-  /** Keys of agenda items and meetings that are not public. */
-  readonly hidden: readonly string[];
+  /** Agenda items and meetings that are not public. */
+  readonly hidden: readonly PartName[];
 }
 
 export function isWithheld({ outcome: { kind } }: WindowMeeting): boolean {
@@ -183,7 +182,7 @@ export function meetingItems(
   collector: DocumentCollector,
 ): MeetingItems {
   const items: ReadItem[] = [];
-  const hidden: string[] = [];
+  const hidden: PartName[] = [];
   const known = new Set(session.request.known.map(({ key }) => key));
   // Only relations to what is published too; of what could not be read, to what was published before.
   const isPublished = (id: string): boolean => {
@@ -192,7 +191,7 @@ export function meetingItems(
   };
   for (const found of meetings.values()) {
     const { id, outcome } = found;
-    if (isWithheld(found)) hidden.push(partKey({ resourceType: 'Vergadering', bronidentificatie: meetingId(id) }));
+    if (isWithheld(found)) hidden.push({ resourceType: 'Vergadering', bronidentificatie: meetingId(id) });
     if (outcome.kind === 'hidden') collector.addUnderHidden(outcome.meeting?.documents ?? []);
     if (outcome.kind !== 'read') continue;
     const parent = found.parent ?? outcome.meeting.parent?.id;
@@ -219,7 +218,7 @@ function meetingItem(
   { context, issues, request }: ReadingSession,
   { meeting, items, parent, children, day: listedDay, complete: allRead }: FoundMeeting,
   collector: DocumentCollector,
-): { readonly item: ReadItem; readonly hidden: readonly string[] } {
+): { readonly item: ReadItem; readonly hidden: readonly PartName[] } {
   const issue = issues.at(meetingPath(meeting.id));
   const { shown, hidden } = flattenAgenda(meeting.agenda_items);
   const relations = { parent, children, agendaItems: shown.map(({ item }) => item.id) };
@@ -257,7 +256,7 @@ function meetingItem(
       ],
       records,
     },
-    hidden: hidden.map(({ id }) => partKey({ resourceType: 'Agendapunt', bronidentificatie: agendapuntId(id) })),
+    hidden: hidden.map(({ id }) => ({ resourceType: 'Agendapunt', bronidentificatie: agendapuntId(id) })),
   };
 }
 

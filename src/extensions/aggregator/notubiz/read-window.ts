@@ -60,8 +60,8 @@ async function readWith(session: ReadingSession): Promise<WindowReading> {
     unchanged: all.filter(({ outcome }) => outcome.kind === 'unchanged').map(({ id }) => meetingId(id)),
     removed: removed.filter(({ key }) => known.has(key)),
     documents: collector.documents(),
-    hidden: [...found.hidden, ...collector.hiddenKeys()],
-    underHidden: collector.underHiddenKeys(),
+    hidden: [...found.hidden, ...collector.hidden()],
+    underHidden: collector.underHidden(),
     unread:
       unreadEntries === 0 ? unread : [...unread, { month: request.window.from.slice(0, 7), count: unreadEntries }],
     issues: issues.all(),

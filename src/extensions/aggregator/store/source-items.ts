@@ -1,32 +1,25 @@
 /** What is stored of a supplier: its items, the parts of each, and the documents as the feed has them. */
 import type { Db } from '../../../database/transaction.ts';
 import { dataOf } from '../../../raadsfeed/domain/record-text.ts';
-import type { DateWindow, KnownItem, Part, SourceData } from '../supplier/source-adapter.ts';
+import type { DateWindow, KnownItem, Part, PartName, SourceData } from '../supplier/source-adapter.ts';
 
 const COLUMNS = `p.plaats as key, p.dag::text as day, p.ouder as parent, p.last_modified as "lastModified",
   p.retry_after as "readAgainAfter",
   array(select d.deel from aggregator.parts d where d.bron_id = p.bron_id and d.plaats = p.plaats order by d.volgorde) as parts`;
 
-/** The items whose day is in a window. */
-export async function readItemsIn(db: Db, sourceId: number, { from, to }: DateWindow): Promise<KnownItem[]> {
+/** The items whose day is in a window, and those with these keys. */
+export async function readItemsIn(
+  db: Db,
+  sourceId: number,
+  { from, to }: DateWindow,
+  keys: readonly string[] = [],
+): Promise<KnownItem[]> {
   const { rows } = await db.query<KnownItem>({
     name: 'aggregator-items-in',
     text: `select ${COLUMNS} from aggregator.places p
-            where p.bron_id = $1::integer and p.dag between $2::date and $3::date
+            where p.bron_id = $1::integer and (p.dag between $2::date and $3::date or p.plaats = any ($4::text[]))
             order by p.plaats`,
-    values: [sourceId, from, to],
-  });
-  return rows;
-}
-
-/** The stored ones among these items. */
-export async function readItems(db: Db, sourceId: number, items: readonly string[]): Promise<KnownItem[]> {
-  const { rows } = await db.query<KnownItem>({
-    name: 'aggregator-items',
-    text: `select ${COLUMNS} from aggregator.places p
-            where p.bron_id = $1::integer and p.plaats = any ($2::text[])
-            order by p.plaats`,
-    values: [sourceId, items],
+    values: [sourceId, from, to, keys],
   });
   return rows;
 }
@@ -35,7 +28,7 @@ export async function readItems(db: Db, sourceId: number, items: readonly string
 export async function readPartsElsewhere(
   db: Db,
   sourceId: number,
-  parts: readonly Part[],
+  parts: readonly PartName[],
   items: readonly string[],
 ): Promise<Part[]> {
   const { rows } = await db.query<{ part: Part }>({

@@ -1,6 +1,5 @@
 import { type Db, transaction } from '../../../database/transaction.ts';
 import { type Change, type PubliceerRegel, prepareChange, resourceOf } from '../../../raadsfeed/domain/change.ts';
-import { RESOURCE_TYPES } from '../../../raadsfeed/domain/resource.ts';
 import { BATCH_CHANGES } from '../../../raadsfeed/writer/publisher.ts';
 import type { AggregatorDependencies } from '../dependencies.ts';
 import { publishChanges } from '../feed/redactions.ts';
@@ -11,13 +10,12 @@ import {
   countResources,
   deleteItems,
   readCurrentDocuments,
-  readItems,
   readItemsIn,
   readMeetingsOf,
   readPartsElsewhere,
   saveItems,
 } from '../store/source-items.ts';
-import type { Part, SourceIssue, WindowReading } from './source-adapter.ts';
+import type { SourceIssue, WindowReading } from './source-adapter.ts';
 import { deriveChanges, type WindowBaseline } from './window-changes.ts';
 
 export interface PublishedReading {
@@ -88,37 +86,26 @@ async function readWindowBaseline(
   { sourceId, organisatiecode }: { readonly sourceId: number; readonly organisatiecode: string },
   reading: WindowReading,
 ): Promise<Omit<WindowBaseline, 'deletedBefore' | 'allowMassDelete'>> {
-  const inWindow = await readItemsIn(db, sourceId, reading.window);
-  const names = reading.items.map(({ key }) => key);
-  const found = new Set(inWindow.map(({ key }) => key));
-  const known = [...inWindow, ...(await readItems(db, sourceId, names)).filter(({ key }) => !found.has(key))];
-  const parts = [...reading.items, ...known].flatMap((item) => item.parts);
-  const own = [...new Set([...names, ...known.map(({ key }) => key)])];
-  const wanted = [...parts, ...reading.hidden.map(toPart)];
+  const known = await readItemsIn(
+    db,
+    sourceId,
+    reading.window,
+    reading.items.map(({ key }) => key),
+  );
+  const items = [...reading.items, ...known];
+  const parts = items.flatMap((item) => item.parts);
+  const own = [...new Set(items.map(({ key }) => key))];
+  const wanted = [...parts, ...reading.hidden];
   const elsewhere = await readPartsElsewhere(db, sourceId, wanted, own);
   const documents = wanted.filter(({ resourceType }) => resourceType === 'Informatieobject');
+  const ids = new Set(documents.map(({ bronidentificatie }) => bronidentificatie));
+  const mentioned = new Set([...parts, ...elsewhere].flatMap(({ agendapunten = [] }) => agendapunten));
   return {
     organisatiecode,
     known,
     elsewhere: Map.groupBy(elsewhere, partKey),
-    documents: await readCurrentDocuments(db, organisatiecode, distinct(documents)),
-    agendapunten: await readMeetingsOf(db, sourceId, mentioned([...parts, ...elsewhere])),
+    documents: await readCurrentDocuments(db, organisatiecode, [...ids]),
+    agendapunten: await readMeetingsOf(db, sourceId, [...mentioned]),
     total: await countResources(db, organisatiecode),
   };
-}
-
-/** The inverse of `partKey`. */
-function toPart(key: string): Part {
-  const slash = key.indexOf('/');
-  const resourceType = RESOURCE_TYPES.find((type) => type === key.slice(0, slash));
-  if (resourceType === undefined) throw new TypeError(`${key} is not a key`);
-  return { resourceType, bronidentificatie: key.slice(slash + 1) };
-}
-
-function distinct(parts: readonly Part[]): string[] {
-  return [...new Set(parts.map(({ bronidentificatie }) => bronidentificatie))];
-}
-
-function mentioned(parts: readonly Part[]): string[] {
-  return [...new Set(parts.flatMap(({ agendapunten = [] }) => agendapunten))];
 }

@@ -23,10 +23,13 @@ export interface AdapterSource {
   readonly portaal?: string;
 }
 
-/** A resource of an item. Only documents have references: one document can belong to many items. */
-export interface Part {
+export interface PartName {
   readonly resourceType: ResourceType;
   readonly bronidentificatie: string;
+}
+
+/** A resource of an item. Only documents have references: one document can belong to many items. */
+export interface Part extends PartName {
   readonly vergaderingen?: readonly string[];
   /** Also agenda items that are only mentioned: a reference is published when the feed has that agenda item. */
   readonly agendapunten?: readonly string[];
@@ -117,10 +120,10 @@ export interface WindowReading {
   readonly unchanged: readonly string[];
   readonly removed: readonly RemovedItem[];
   readonly documents: readonly DocumentRead[];
-  /** `<resourceType>/<bronidentificatie>` of what the supplier marks as not public: deleted, whatever items have it. */
-  readonly hidden: readonly string[];
-  /** The same of what belongs to something that is not public: when no other item has it, that is the reason for its delete. */
-  readonly underHidden: readonly string[];
+  /** What the supplier marks as not public: deleted, whatever items have it. */
+  readonly hidden: readonly PartName[];
+  /** What belongs to something that is not public: when no other item has it, that is the reason for its delete. */
+  readonly underHidden: readonly PartName[];
   readonly unread: readonly UnreadCount[];
   readonly issues: readonly SourceIssue[];
 }
@@ -145,21 +148,20 @@ export interface SourceAdapter {
   close(): Promise<void>;
 }
 
+const KINDS: ReadonlyMap<string, string> = new Map([
+  ['gm', 'gemeente'],
+  ['pv', 'provincie'],
+  ['ws', 'waterschap'],
+]);
+
 /**
  * The `organisatie` of a resource.
  * @throws {TypeError} for a code that is not of a municipality, province or water board
  */
 export function organisatieOf({ organisatiecode, naam }: AdapterSource): SourceData['organisatie'] {
-  switch (organisatiecode.slice(0, 2)) {
-    case 'gm':
-      return { gemeente: organisatiecode, naam };
-    case 'pv':
-      return { provincie: organisatiecode, naam };
-    case 'ws':
-      return { waterschap: organisatiecode, naam };
-    default:
-      throw new TypeError(`${organisatiecode} is not a code of an organisation`);
-  }
+  const kind = KINDS.get(organisatiecode.slice(0, 2));
+  if (kind === undefined) throw new TypeError(`${organisatiecode} is not a code of an organisation`);
+  return { [kind]: organisatiecode, naam };
 }
 
 type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> };

@@ -98,13 +98,13 @@ function keyOf({ resourceType, resource }: DeleteLine): string {
 function findDeletes(reading: WindowReading, state: WindowBaseline): readonly DeleteLine[] {
   const removed = new Map(reading.removed.map(({ key, verwijderreden }) => [key, verwijderreden]));
   const read = new Set(reading.items.map(({ key }) => key));
-  const hidden = new Set(reading.hidden);
-  const underHidden = new Set(reading.underHidden);
+  const hidden = new Set(reading.hidden.map(partKey));
+  const underHidden = new Set(reading.underHidden.map(partKey));
   const remaining = [...reading.items, ...state.known.filter(({ key }) => !removed.has(key) && !read.has(key))];
   const held = new Set(remaining.flatMap(({ parts }) => parts.map(partKey)));
   const deletes = new Map<string, DeleteLine>();
   // Only documents belong to several items; deleted ones are still among the parts of windows that were not read since.
-  const elsewhere = reading.hidden
+  const elsewhere = [...hidden]
     .flatMap((key) => state.elsewhere.get(key) ?? [])
     .filter(({ bronidentificatie }) => state.documents.has(bronidentificatie));
   for (const { key: itemKey, parts } of [...state.known, { key: '', parts: elsewhere }]) {
