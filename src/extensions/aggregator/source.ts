@@ -67,14 +67,10 @@ export class LeaseLostError extends Error {
 }
 
 /** What an operator gives as a source. */
-export type SourceAddress =
-  | { readonly kind: 'feed'; readonly adres: string }
-  | {
-      readonly kind: 'leveranciers-api';
-      readonly adres: string;
-      readonly scheme: Supplier;
-      readonly organisationId: string;
-    };
+export type SourceAddress = { readonly adres: string } & (
+  | { readonly kind: 'feed' }
+  | { readonly kind: 'leveranciers-api'; readonly scheme: Supplier; readonly organisationId: string }
+);
 
 /** The schemes of suppliers: `notubiz:281`. */
 export const SUPPLIERS = ['notubiz'] as const;

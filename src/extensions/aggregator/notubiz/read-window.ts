@@ -154,61 +154,61 @@ interface FoundItems {
 async function addMissing(session: ReadingSession, former: readonly KnownItem[], found: FoundItems): Promise<void> {
   const { items, removed, collector } = found;
   const hiddenParents = new Set(removed.map(({ key }) => key));
-  const outcomes = await Promise.all(
-    former.map(async ({ key, parent }): Promise<MissingItem> => {
-      // A part of something that is not public any more is not public either, whatever its own response says.
-      if (parent !== null && hiddenParents.has(parent)) return { kind: 'removed', item: notPublic(key) };
-      const meeting = /^meeting-(\d+)$/.exec(key)?.[1];
-      if (meeting !== undefined) return await findMeeting(session, key, meeting);
-      const [, register, entry] = /^register-(\d+)-(\d+)$/.exec(key) ?? [];
-      if (register === undefined || entry === undefined) throw new TypeError(`${key} is not the key of an item`);
-      return await findEntry(session, key, register, entry);
-    }),
-  );
-  for (const outcome of outcomes) {
-    if (outcome.kind === 'removed') removed.push(outcome.item);
-    else if (outcome.kind === 'entry') items.push(registerItem(outcome.entry, outcome.item, session, collector));
-    else if (outcome.kind === 'meeting') {
-      items.push(...meetingItems(session, new Map([[outcome.meeting.id, outcome.meeting]]), collector).items);
-    }
+  const outcomes = await Promise.all(former.map((item) => findMissing(session, item, hiddenParents)));
+  for (const [i, { key }] of former.entries()) {
+    const outcome = outcomes[i];
+    if (outcome === undefined) continue;
+    if (typeof outcome === 'string') removed.push({ key, verwijderreden: outcome });
+    else if ('item' in outcome) items.push(registerItem(outcome, outcome.item, session, collector));
+    else items.push(...meetingItems(session, new Map([[outcome.id, outcome]]), collector).items);
   }
 }
 
-/** What became of a known item that its list does not show. */
+/**
+ * What became of a known item that its list does not show: why it was removed, or what it is now, on another day or on no day at all;
+ * `undefined` where that is not known, and an issue says why.
+ */
 type MissingItem =
-  | { readonly kind: 'removed'; readonly item: RemovedItem }
-  /** It still exists, on another day or on no day at all. */
-  | { readonly kind: 'meeting'; readonly meeting: WindowMeeting }
-  | { readonly kind: 'entry'; readonly entry: RegisterEntry; readonly item: RegisterItem }
-  /** Not known; an issue says why. */
-  | { readonly kind: 'failed' };
+  | RemovedItem['verwijderreden']
+  | WindowMeeting
+  | (RegisterEntry & { readonly item: RegisterItem })
+  | undefined;
 
-async function findMeeting(session: ReadingSession, key: string, id: string): Promise<MissingItem> {
-  const outcome = await judgeMeeting(session, id, await fetchOne(session, meetingPath(id), 'meeting'));
-  if (outcome.kind === 'failed') return { kind: 'failed' };
-  if (outcome.kind === 'missing') return withdrawn(key);
-  if (outcome.kind !== 'read') return { kind: 'removed', item: notPublic(key) };
-  const day = dayOf(outcome.meeting.plannings[0]?.start_date);
-  return isExpected(session, day) ? withdrawn(key) : { kind: 'meeting', meeting: { id, day, outcome } };
+async function findMissing(
+  session: ReadingSession,
+  { key, parent }: KnownItem,
+  hiddenParents: ReadonlySet<string>,
+): Promise<MissingItem> {
+  // A part of something that is not public any more is not public either, whatever its own response says.
+  if (parent !== null && hiddenParents.has(parent)) return 'niet_langer_openbaar';
+  const meeting = /^meeting-(\d+)$/.exec(key)?.[1];
+  if (meeting !== undefined) return await findMeeting(session, meeting);
+  const [, register, entry] = /^register-(\d+)-(\d+)$/.exec(key) ?? [];
+  if (register === undefined || entry === undefined) throw new TypeError(`${key} is not the key of an item`);
+  return await findEntry(session, register, entry);
 }
 
-async function findEntry(session: ReadingSession, key: string, register: string, id: string): Promise<MissingItem> {
+async function findMeeting(session: ReadingSession, id: string): Promise<MissingItem> {
+  const outcome = await judgeMeeting(session, id, await fetchOne(session, meetingPath(id), 'meeting'));
+  if (outcome.kind === 'failed') return undefined;
+  if (outcome.kind === 'missing') return 'ingetrokken';
+  if (outcome.kind !== 'read') return 'niet_langer_openbaar';
+  const day = dayOf(outcome.meeting.plannings[0]?.start_date);
+  return isExpected(session, day) ? 'ingetrokken' : { id, day, outcome };
+}
+
+async function findEntry(session: ReadingSession, register: string, id: string): Promise<MissingItem> {
   const path = modulePath(register, id);
   const outcome = await fetchOne(session, path, 'item');
-  if (outcome.kind === 'missing') return withdrawn(key);
-  if (outcome.kind === 'refused') return { kind: 'removed', item: notPublic(key) };
+  if (outcome.kind === 'missing') return 'ingetrokken';
+  if (outcome.kind === 'refused') return 'niet_langer_openbaar';
   const item = outcome.kind === 'found' ? readRegisterItem(outcome.raw, session.issues.at(path)) : undefined;
-  if (item === undefined) return { kind: 'failed' };
-  if (isHidden(item)) return { kind: 'removed', item: notPublic(key) };
-  if (isExpected(session, dayOf(registerDate(item)))) return withdrawn(key);
-  return { kind: 'entry', entry: { register, id, item }, item };
+  if (item === undefined) return undefined;
+  if (isHidden(item)) return 'niet_langer_openbaar';
+  return isExpected(session, dayOf(registerDate(item))) ? 'ingetrokken' : { register, id, item };
 }
 
 /** Whether the list of this window should have shown it: then its absence means that it was removed. */
 function isExpected({ request }: ReadingSession, day: string | undefined): boolean {
   return day !== undefined && inWindow(day, request.window);
-}
-
-function withdrawn(key: string): MissingItem {
-  return { kind: 'removed', item: { key, verwijderreden: 'ingetrokken' } };
 }
