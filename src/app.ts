@@ -1,9 +1,8 @@
 /** The service: what every route shares, the three interfaces, and the extensions that are switched on. */
-import { randomUUID } from 'node:crypto';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyPluginAsync, LogController } from 'fastify';
 import { type Clock, systemClock } from './lib/time.ts';
 import { connections } from './plugins/connections.ts';
-import { cutTarget, SECURITY_HEADERS } from './plugins/headers.ts';
+import { cutTarget, newRequestId, SECURITY_HEADERS } from './plugins/headers.ts';
 import { jsonBody } from './plugins/limits.ts';
 import { management } from './plugins/management.ts';
 import { rootPages } from './plugins/pages.ts';
@@ -80,7 +79,7 @@ function createServer(server: Config['server'], log: FastifyBaseLogger): Fastify
     logController: new LogController({ disableRequestLogging: true }),
     // Opening and migrating a database may take longer than any limit.
     pluginTimeout: 0,
-    genReqId: () => randomUUID(),
+    genReqId: newRequestId,
     requestIdHeader: false,
     bodyLimit: server.bodyLimitBytes,
     http: {
@@ -99,7 +98,7 @@ function createServer(server: Config['server'], log: FastifyBaseLogger): Fastify
     // Longer than an FSC Inway keeps an idle connection (90 s), so that it never reuses a closed one.
     keepAliveTimeout: 100_000,
     trustProxy: trusted(server.trustProxy ?? false),
-    rewriteUrl: ({ url = '/' }) => cutTarget(url),
+    rewriteUrl: cutTarget,
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
     return503OnClosing: false,
     clientErrorHandler: refuseUnreadable(() => app.publicBaseUrl()),

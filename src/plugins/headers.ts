@@ -1,6 +1,6 @@
 /** Headers: limits on those of a request, its client and trace, content negotiation (RFC 9110 section 12.5), and the security headers. */
 
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isIPv4, isIPv6 } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -62,9 +62,14 @@ export function checkRequestHead({ url = '', headers }: IncomingMessage): void {
 }
 
 /** Shortens an address that is too long before the router decodes it, but leaves it too long to be accepted. */
-export function cutTarget(url: string): string {
+export function cutTarget({ url = '/' }: { readonly url?: string | undefined }): string {
   // Do not end in half an encoded character.
   return url.length <= MAX_TARGET_LENGTH ? url : `${url.slice(0, MAX_TARGET_LENGTH).replace(/%.?$/, '')}...`;
+}
+
+/** The id of a request, in its log lines and problems; what a client names is not taken. */
+export function newRequestId(): string {
+  return randomUUID();
 }
 
 /**
