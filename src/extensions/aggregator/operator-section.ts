@@ -41,5 +41,5 @@ function completeness({ dekking, openGeweigerd, achtergehouden, meldingen }: Sou
 
 function fault({ mislukt, fout, foutSinds }: SourceState): string {
   if (mislukt === 0) return '';
-  return `${fout ?? 'unknown'} (${mislukt} ${mislukt === 1 ? 'time' : 'times'} since ${foutSinds?.toISOString() ?? 'unknown'})`;
+  return `${fout ?? 'unknown'} (failures: ${mislukt}, since ${foutSinds?.toISOString() ?? 'unknown'})`;
 }
