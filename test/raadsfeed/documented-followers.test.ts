@@ -1,4 +1,4 @@
-/** The followers in docs/raadsfeed.md do what they say. */
+/** The followers in docs/raadsfeed.md and examples/raadsfeed do what they say. */
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { document, type FeedServer, removal, startFeed } from './support.ts';
 
 const hasPython = spawnSync('python3', ['--version']).status === 0;
+const ROOT = join(import.meta.dirname, '../..');
 const SECRET = 'Geheim-Woord-van-Jansen';
 
 let feed: FeedServer;
@@ -22,15 +23,21 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
+/** The block of Python in the document, as a file. */
+async function documentedScript(): Promise<string> {
+  const text = await readFile(join(ROOT, 'docs/raadsfeed.md'), 'utf8');
+  const script = join(dir, 'follow.py');
+  await writeFile(script, /```python\n(.*?)```/s.exec(text)?.[1] ?? '');
+  return script;
+}
+
 describe.each([
-  { language: 'python', program: 'python3', ending: 'py', isThere: hasPython },
-  { language: 'js', program: process.execPath, ending: 'mjs', isThere: true },
-])('the follower in $language', ({ language, program, ending, isThere }) => {
+  { language: 'python', program: 'python3', isThere: hasPython },
+  { language: 'js', program: process.execPath, isThere: true },
+])('the follower in $language', ({ language, program, isThere }) => {
   it.skipIf(!isThere)('keeps a copy that holds what the feed holds, and nothing of what was redacted', async () => {
-    const text = await readFile(join(import.meta.dirname, '../../docs/raadsfeed.md'), 'utf8');
-    const code = new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 's').exec(text)?.[1];
-    const [script, copy] = [join(dir, `follow.${ending}`), join(dir, `${language}.sqlite`)];
-    await writeFile(script, code ?? '');
+    const copy = join(dir, `${language}.sqlite`);
+    const script = language === 'js' ? join(ROOT, 'examples/raadsfeed/follow.mjs') : await documentedScript();
     const follow = async (): Promise<string[]> => {
       await promisify(execFile)(program, [script, `${feed.server.url}/ori/v1/`, copy], {
         env: { PATH: process.env.PATH },
