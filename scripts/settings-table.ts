@@ -8,37 +8,31 @@ const PAGE = join(import.meta.dirname, '../docs/settings.md');
 const BEGIN = '<!-- settings: written by `npm run docs` -->';
 const END = '<!-- end of settings -->';
 
-const HEADINGS: Readonly<Record<keyof SettingGroups, string>> = {
-  server: 'The process',
-  database: 'The database',
-  tokens: 'Access tokens',
-  gegevens: 'The data exchange (SHV, VS)',
-  verwerkingenlog: 'The processing log',
-  inzage: 'Inspection by citizens',
-  ldv: 'Logboek Dataverwerkingen (LDV)',
-  ldvOut: 'LDV: reading and forwarding',
-  raadsfeed: 'The council feed',
-  proof: 'The proof logs',
-  html: 'Pages for people',
-  pages: 'Council information as pages',
-  diwoo: 'The national index (DiWoo)',
-  aggregator: 'Sources of the feed',
-  demo: 'The demo',
+/** Each section and its groups; a group that is not named has a section of its own. */
+const SECTIONS: Readonly<Record<string, readonly (keyof SettingGroups)[]>> = {
+  'The process': ['server', 'html', 'demo'],
+  'The database': ['database'],
+  'Access tokens': ['tokens'],
+  'The data exchange (SHV, VS)': ['gegevens'],
+  'The processing log': ['verwerkingenlog'],
+  'Inspection by citizens': ['inzage'],
+  'Logboek Dataverwerkingen (LDV)': ['ldv', 'ldvOut'],
+  'The council feed': ['raadsfeed', 'aggregator', 'pages', 'diwoo'],
+  'The proof logs': ['proof'],
 };
 
 /** Every variable with its default, what it may be and what it does, as Markdown. */
 export function settingsTable(): string {
-  const groups: readonly [string, Readonly<Record<string, Setting<unknown>>>][] = Object.entries(settingGroups);
-  return groups
-    .map(([group, entries]) => {
-      const heading = Object.entries(HEADINGS).find(([name]) => name === group)?.[1] ?? group;
-      return [
-        `## ${heading}`,
-        '',
-        '| variable | default | allowed | meaning |',
-        '|---|---|---|---|',
-        ...Object.values(entries).map(row),
-      ].join('\n');
+  const named = Object.values(SECTIONS).flat().map(String);
+  const others = Object.keys(settingGroups)
+    .filter((name) => !named.includes(name))
+    .map((name) => [name, [name]] as const);
+  return [...Object.entries(SECTIONS), ...others]
+    .map(([heading, names]) => {
+      const rows = names.flatMap((name) => Object.values(settingGroups[name] ?? {}).map(row));
+      return [`## ${heading}`, '', '| variable | default | allowed | meaning |', '|---|---|---|---|', ...rows].join(
+        '\n',
+      );
     })
     .join('\n\n');
 }

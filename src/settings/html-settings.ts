@@ -5,6 +5,6 @@ export const htmlSettings = {
   themeCss: optional(
     'PAGES_THEME_CSS',
     text(undefined, 'path of a CSS file'),
-    'Style sheet of the organisation, added after ours: tokens of Utrecht’s components, fonts and pictures as `data:`.',
+    'Own style sheet: tokens of Utrecht’s components; fonts and pictures as `data:`.',
   ),
 };

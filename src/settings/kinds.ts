@@ -125,7 +125,7 @@ export function pairs(item: RegExp, allowed: string): Kind<ReadonlyMap<string, s
 /** A whole number within bounds. */
 export function integer(min: number, max: number): Kind<number> {
   return {
-    allowed: `whole number, ${min} to ${max}`,
+    allowed: `${min} to ${max}`,
     parse: (value) => {
       if (!/^-?\d{1,15}$/.test(value)) throw new Error('is not a whole number');
       const found = Number(value);
@@ -167,7 +167,7 @@ export function exactUrl(...schemes: readonly string[]): Kind<string> {
 /** An absolute address that may have a user and a password in it. */
 export function urlWithLogin(...schemes: readonly string[]): Kind<string> {
   return {
-    allowed: `address with ${schemes.map((scheme) => `\`${scheme}:\``).join(' or ')}`,
+    allowed: schemes.map((scheme) => `\`${scheme}:${scheme === 'mailto' ? '' : '//'}…\``).join(', '),
     parse: (value) => {
       // The parser drops line ends and blanks, but the text is also used as it was written: in a header or a line of its own.
       const parsed = URL.canParse(value) && !/\s/.test(value) ? new URL(value) : undefined;
@@ -180,7 +180,7 @@ export function urlWithLogin(...schemes: readonly string[]): Kind<string> {
 
 /** An address of Postgres, which may name several hosts. */
 export const postgres: Kind<string> = {
-  allowed: 'address with `postgres:` or `postgresql:`, of one host or several',
+  allowed: '`postgres://…`',
   parse: (value) => {
     readAddresses(value);
     return value.replace(/\/+$/, '');
@@ -189,7 +189,7 @@ export const postgres: Kind<string> = {
 
 /** An ISO 8601 duration that personal data can be kept for. */
 export const term: Kind<string> = {
-  allowed: `ISO 8601 duration, such as \`P1Y\`, at most \`${LONGEST_TERM}\``,
+  allowed: `ISO 8601 duration up to \`${LONGEST_TERM}\``,
   parse: (value) => {
     if (!isDuration(value)) throw new Error('is not an ISO 8601 duration');
     const now = new Date();
@@ -201,7 +201,7 @@ export const term: Kind<string> = {
 
 /** How many proxies are in front, or their addresses and ranges, as Fastify's `trustProxy` takes it. */
 export const proxies: Kind<number | string[]> = {
-  allowed: 'number of proxies, or comma list of addresses and CIDR ranges',
+  allowed: 'number, or comma list of addresses and CIDR ranges',
   parse: (value) => {
     if (/^\d{1,2}$/.test(value)) return Number(value);
     const ranges = value.split(',').map((range) => range.trim());

@@ -25,67 +25,63 @@ const ADDRESSES = /^https?:\/\/[^\s,/?#@]+(\/[^\s,?#]*)?$/;
 
 /** Settings of the process and its listeners. */
 export const serverSettings = {
-  areas: setting('AREAS', choices(...AREAS), AREAS, 'Which interfaces this process serves.'),
-  host: setting('HOST', text(), '127.0.0.1', 'Address that the public listener binds to.'),
-  port: setting('PORT', port, 8080, 'Port of the public listener; 0 takes a free one.'),
+  areas: setting('AREAS', choices(...AREAS), AREAS, 'Interfaces to serve.'),
+  host: setting('HOST', text(), '127.0.0.1', 'Address of the public listener.'),
+  port: setting('PORT', port, 8080, 'Its port; 0 takes a free one.'),
   managementHost: setting(
     'MANAGEMENT_HOST',
     text(),
     '127.0.0.1',
-    'Address that the management listener (health, metrics) binds to.',
+    'Address of the management listener (health, metrics).',
   ),
-  managementPort: setting('MANAGEMENT_PORT', port, 9090, 'Port of the management listener; 0 takes a free one.'),
+  managementPort: setting('MANAGEMENT_PORT', port, 9090, 'Its port; 0 takes a free one.'),
   publicBaseUrl: optional(
     'PUBLIC_BASE_URL',
     url(...WEB),
-    'Address that clients see, the root of every absolute link in an answer. Absent: the address listened on.',
+    'Address that clients see, the root of links in answers. Required in production.',
   ),
-  home: setting('KOPPELVLAK_HOME', text(), '.koppelvlak', 'Directory of the embedded database and of the demo.'),
+  home: setting('KOPPELVLAK_HOME', text(), '.koppelvlak', 'Directory of the embedded database and the demo.'),
   organisation: optional(
     'ORGANISATION_NAME',
-    text(/^[^\p{Cc}]{1,100}$/u, 'text of at most 100 characters'),
-    'Name of the organisation whose data this is: as pages and the reading of LDV say it, label `organisation` of every metric, and in every log line.',
+    text(/^[^\p{Cc}]{1,100}$/u, 'at most 100 characters'),
+    'Whose data this is: on pages, in LDV, log lines and metrics.',
   ),
   environment: setting(
     'NODE_ENV',
     choice('development', 'test', 'production'),
     'development',
-    'With `production` the embedded database, the demo and settings that are meant for tests are refused.',
+    '`production` refuses the embedded database, the demo and settings for tests.',
   ),
   logLevel: setting(
     'LOG_LEVEL',
     choice('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
     'info',
-    'Least severe log line that is written.',
+    'Least severe line that is logged.',
   ),
-  trustProxy: optional('TRUST_PROXY', proxies, 'Whose `X-Forwarded-For` counts. Absent: nobody’s.'),
+  trustProxy: optional('TRUST_PROXY', proxies, 'Proxies whose `X-Forwarded-For` counts.'),
   outboundProxy: secret(
     'OUTBOUND_PROXY',
     urlWithLogin('http', 'https'),
-    'Forward proxy for calls to others (revocation, issuers, feeds), with credentials if it asks for them. Absent: called directly.',
+    'Proxy for calls to others, with credentials if needed.',
   ),
   outboundNoProxy: setting(
     'OUTBOUND_NO_PROXY',
-    list(/^[A-Za-z0-9_.:[\]*-]+$/, 'comma list of hosts, `.example.nl` for all below it'),
+    list(/^[A-Za-z0-9_.:[\]*-]+$/, 'comma list of hosts; `.example.nl`: all below it'),
     [],
-    'Hosts that are called without `OUTBOUND_PROXY`.',
+    'Hosts called without it.',
   ),
   tracingEndpoint: optional(
     'TRACING_ENDPOINT',
     url(...WEB),
-    'Collector of OpenTelemetry, without `/v1/traces`, that traces of requests go to (OTLP over HTTP, protobuf). Never an address of LDV. Absent: no tracing.',
+    'OpenTelemetry collector of [traces](operations.md#traces), without `/v1/traces`.',
   ),
   shutdownDrainMs: setting(
     'SHUTDOWN_DRAIN_MS',
     integer(0, 600_000),
     5000,
-    'Time in milliseconds after `SIGTERM` in which everything is still served, with readiness 503, so that balancers go elsewhere; then two seconds for connections that are open. 0: stops at once. The demo has 0.',
+    'Milliseconds to keep serving after `SIGTERM`, with readiness 503.',
   ),
-  securityTxt: optional(
-    'SECURITY_TXT',
-    file,
-    'The `/.well-known/security.txt` (RFC 9116) that says where to report a vulnerability, with a `Contact` and an `Expires`; after it, and without a file, that address is 404.',
-  ),
+  securityTxt: optional('SECURITY_TXT', file, 'Served as `/.well-known/security.txt` (RFC 9116) until its `Expires`.'),
 
   /** Time in milliseconds to finish running requests once nothing new is taken: a third of the time that one may take, and most take far less. */
   shutdownTimeoutMs: fixed('SHUTDOWN_TIMEOUT_MS', 10_000),
@@ -113,9 +109,9 @@ export const serverSettings = {
   overloadEventLoopDelayMs: fixed('OVERLOAD_EVENT_LOOP_DELAY_MS', 1000),
   traceContextTo: setting(
     'TRACE_CONTEXT_TO',
-    list(ADDRESSES, 'comma list of addresses with `http:` or `https:`'),
+    list(ADDRESSES, 'comma list of `https://…`, `http://…`'),
     [],
-    'Addresses (and all below them) that calls to feeds carry a `traceparent` to, beside `LDV_FORWARD_URL`. Never responders, issuers or suppliers.',
+    'Feeds, and all below them, that get a `traceparent`.',
   ),
 };
 
@@ -123,33 +119,33 @@ export const serverSettings = {
 export const databaseSettings = {
   url: postgresUrl(
     'DATABASE_URL',
-    'Postgres 15 or newer; with several hosts as for libpq, such as `…@db1,db2/koppelvlak?target_session_attrs=read-write`. Absent: an embedded Postgres under `KOPPELVLAK_HOME`, not meant for production.',
+    'Postgres 15 or newer, of [one host or several](operations.md#several-database-servers). Absent: the embedded one.',
   ),
   migrationUrl: postgresUrl('DATABASE_MIGRATION_URL', 'Login of the owner, for migrations. Absent: `DATABASE_URL`.'),
   listenUrl: postgresUrl(
     'DATABASE_LISTEN_URL',
-    'Direct connection for `LISTEN` when `DATABASE_URL` is a pooler. Absent: `DATABASE_URL`, or polling with a pooler.',
+    'Direct connection for `LISTEN` beside a pooler; without it the service polls.',
   ),
   readUrl: postgresUrl(
     'DATABASE_READ_URL',
-    'Replica for the reads of the feed; while it is away they go to `DATABASE_URL`. One replica: an address that divides over several would show an older head now and then. Absent: `DATABASE_URL`.',
+    'One replica for reads of the feed; while it is down, the primary is read.',
   ),
   pruneUrl: postgresUrl(
     'DATABASE_PRUNE_URL',
-    'Login of the retention role (`koppelvlak_opschoner`). Absent: `DATABASE_URL`, switched to that role.',
+    'Login of the retention role. Absent: `DATABASE_URL`, switched to that role.',
   ),
   pooler: setting(
     'DATABASE_POOLER',
     choice('none', 'transaction'),
     'none',
-    '`transaction` when `DATABASE_URL` is a pgbouncer in transaction mode: no session settings, no named statements.',
+    '`transaction` for pgbouncer in transaction mode.',
   ),
   migrate: setting('DATABASE_MIGRATE', flag, true, 'Migrate at start.'),
   poolSize: setting(
     'DATABASE_POOL_SIZE',
     integer(2, 200),
     10,
-    'Connections per process for the data exchange and for reads of the feed each; half as many for changes of the processing log, for logged reads of it, and for publishing each. All together at most 3.5 times this and 7.',
+    'Size of the largest [shares](operations.md#connections).',
   ),
 
   /** Seconds after which an unused connection is closed: few are open where many processes share a server, and a new one takes milliseconds. */
@@ -171,43 +167,39 @@ export const tokenSettings = {
     'OAUTH_ISSUER',
     // Tokens and metadata name it to the letter (RFC 8414 section 3.3).
     exactUrl(...WEB),
-    'Issuer of OAuth access tokens, as they name it; switches this kind on. `https:` in production.',
+    'Issuer of OAuth access tokens, as they name it. Switches OAuth on.',
   ),
-  oauthAudience: optional('OAUTH_AUDIENCE', text(), 'Audience that an OAuth token must name.'),
-  oauthJwksUrl: optional(
-    'OAUTH_JWKS_URL',
-    url(...WEB),
-    'Keys of the issuer. Absent: found by discovery from the issuer. `https:` in production.',
-  ),
+  oauthAudience: optional('OAUTH_AUDIENCE', text(), 'Audience that they must name.'),
+  oauthJwksUrl: optional('OAUTH_JWKS_URL', url(...WEB), 'Its keys. Absent: found by discovery.'),
   oauthOinClaim: optional(
     'OAUTH_OIN_CLAIM',
     text(),
-    'Claim of an OAuth token with the OIN of its client: in area A it must be the OIN of the signer.',
+    'Claim with the client’s OIN, which must be the signer’s (SHV, VS).',
   ),
   oauthClientOins: setting(
     'OAUTH_CLIENT_OINS',
     pairs(/^([^,=]+)=(\d{20})$/, 'comma list of client=OIN (20 digits)'),
     new Map(),
-    'OINs of OAuth clients whose tokens lack that claim: in area A it must be the OIN of the signer.',
+    'The same, for clients whose tokens lack that claim.',
   ),
   fscCertificates: optional(
     'FSC_TOKEN_CERTIFICATES',
-    text(undefined, 'path of a PEM bundle, or address of a JSON Web Key Set'),
-    'Certificates that the Manager signs FSC tokens with (a changed file is taken up), or its `/.well-known/jwks.json` (`https:` in production); switches this kind on.',
+    text(undefined, 'path of a PEM bundle, or address of a key set'),
+    'Certificates or `/.well-known/jwks.json` of the FSC Manager. Switches FSC on.',
   ),
-  fscGroupId: optional('FSC_GROUP_ID', text(), 'Group (`gid`) that an FSC token must name.'),
+  fscGroupId: optional('FSC_GROUP_ID', text(), 'Group (`gid`) that FSC tokens must name.'),
   fscAudience: setting(
     'FSC_AUDIENCE',
     list(/^\S+$/, 'comma list of addresses'),
     [],
-    'Addresses of the Inways (`aud`), one of which an FSC token must name; a slash at the end does not matter.',
+    'Addresses of the Inways (`aud`); a token must name one.',
   ),
-  fscPeerId: optional('FSC_PEER_ID', text(), 'Own peer id (`iss`) that an FSC token must name.'),
+  fscPeerId: optional('FSC_PEER_ID', text(), 'Own peer id (`iss`) that they must name.'),
   clientCertificateHeader: optional(
     'CLIENT_CERT_HEADER',
     // Of another header, such as `Authorization`, its contents would be taken for a certificate or refused with each request.
-    text(/^(?=.*cert)[a-z0-9-]+$/i, 'name of a header with `cert` in it'),
-    'Header in which the proxy hands on the client certificate (RFC 9440), such as `Client-Cert`. It is believed: the proxy must remove what a client sends under that name.',
+    text(/^(?=.*cert)[a-z0-9-]+$/i, 'name with `cert` in it'),
+    'Header in which the proxy passes the client certificate (RFC 9440); it must remove that header from what clients send.',
   ),
 
   /**
@@ -221,11 +213,6 @@ export const tokenSettings = {
 
 /** Settings of what only the demo starts. */
 export const demoSettings = {
-  authPort: setting('DEMO_AUTH_PORT', port, 8081, 'Port of the demo’s authorization server; 0 takes a free one.'),
-  pkiPort: setting(
-    'DEMO_PKI_PORT',
-    port,
-    8082,
-    'Port of the demo’s OCSP responder and revocation lists; 0 takes a free one.',
-  ),
+  authPort: setting('DEMO_AUTH_PORT', port, 8081, 'Port of the demo’s authorization server.'),
+  pkiPort: setting('DEMO_PKI_PORT', port, 8082, 'Port of its OCSP responder and revocation lists.'),
 };

@@ -2,36 +2,31 @@ import { fixed, flag, optional, pairs, secret, setting, term, text } from './kin
 
 /** Settings of area B. */
 export const verwerkingenlogSettings = {
-  checkBsn: setting(
-    'VERWERKINGENLOG_CHECK_BSN',
-    flag,
-    false,
-    'Check citizen service numbers (`BSN`) by their eleven test.',
-  ),
+  checkBsn: setting('VERWERKINGENLOG_CHECK_BSN', flag, false, 'Check `BSN` numbers by the eleven test.'),
   key: secret(
     'VERWERKINGENLOG_KEY',
     text(
       /^[a-z0-9-]{1,16}:[A-Za-z0-9+/]{43}=(,[a-z0-9-]{1,16}:[A-Za-z0-9+/]{43}=)*$/,
-      'comma list of `name:base64 of 32 bytes`, the current key first',
+      'comma list of `name:base64 of 32 bytes`, the current first',
     ),
-    'Keys that encrypt persons’ identifiers at rest; later ones still decrypt. Absent: stored as they come, which production refuses.',
+    'Keys that encrypt persons’ identifiers at rest; later ones only decrypt. Required in production.',
   ),
   minRetention: setting(
     'VERWERKINGENLOG_MIN_RETENTION',
     term,
     'P1Y',
-    'No action is removed sooner after it was first registered, whatever its `bewaartermijn`.',
+    'Shortest time from first registration to removal, whatever the `bewaartermijn`.',
   ),
   maxRetention: optional(
     'VERWERKINGENLOG_MAX_RETENTION',
     term,
-    'Term, from `tijdstip`, of actions without one whose activity has none either. Absent: those are kept.',
+    'Term, from `tijdstip`, when neither the action nor its activity has one. Absent: kept.',
   ),
   ownRetention: setting(
     'VERWERKINGENLOG_OWN_RETENTION',
     term,
     'P10Y',
-    'Shortest term of the service’s own entries (deliveries, readings of the log); a caller may ask up to `P20Y`.',
+    'Shortest term of the service’s own entries (deliveries, readings of the log). Callers may ask up to `P20Y`.',
   ),
   ownActivities: setting(
     'VERWERKINGENLOG_OWN_ACTIVITIES',
@@ -40,7 +35,7 @@ export const verwerkingenlogSettings = {
       'comma list of `shv=uuid`, `vs=uuid`, `log=uuid`',
     ),
     new Map(),
-    'Activity in the register of deliveries SHV, of deliveries VS and of readings of the log. Absent: one that the register begins with.',
+    'Activities that deliveries and readings of the log are logged under. Absent: built-in ones.',
   ),
 
   /** Mount. */

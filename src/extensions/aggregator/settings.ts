@@ -14,10 +14,10 @@ export const settings = {
       'NOTUBIZ_WOO_CATEGORIES',
       pairs(
         /^((?:type|register):[^=]*[^=\s])\s*=\s*([A-Za-z0-9_]+)$/,
-        'comma list of `type:name=code` and `register:name=code`, such as `type:Raadsvoorstel=c_db4862c3`',
+        'comma list of `type:name=code`, `register:name=code`',
       ),
       new Map(),
-      'Woo categories by type of document, or by register (name or number) when the type has none; others have `c_db4862c3`.',
+      'Woo categories by type of document, else by register; others have `c_db4862c3`.',
     ),
 
     /** Base address of the NotuBiz API; absent: its public one, the only one there is. */

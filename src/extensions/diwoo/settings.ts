@@ -13,7 +13,7 @@ export const settings = {
       'RAADSFEED_DIWOO',
       flag,
       false,
-      'Offer the documents to the national index (DiWoo): sitemaps at `/woo`, named by `/robots.txt`.',
+      'Offer documents to the national index (DiWoo): sitemaps at `/woo`, named in `/robots.txt`.',
     ),
   },
 };

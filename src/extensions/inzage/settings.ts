@@ -10,49 +10,44 @@ declare module '../../settings/read-config.ts' {
 /** The pages on which a citizen sees what was done with his or her data. */
 export const settings = {
   inzage: {
-    pages: setting(
-      'VERWERKINGENLOG_PAGES',
-      flag,
-      false,
-      'Pages under `/inzage` on which citizens see what was done with their data; needs the area `verwerkingenlog`.',
-    ),
+    pages: setting('VERWERKINGENLOG_PAGES', flag, false, 'Citizens see what was done with their data, at `/inzage`.'),
     issuer: optional(
       'INZAGE_OIDC_ISSUER',
       exactUrl('https', 'http'),
-      'OpenID Connect provider that citizens log in with; in production with `https:`.',
+      'OpenID Connect provider that citizens log in with.',
     ),
-    clientId: optional('INZAGE_OIDC_CLIENT_ID', text(), 'Client of the pages at that provider.'),
+    clientId: optional('INZAGE_OIDC_CLIENT_ID', text(), 'Client at that provider.'),
     clientSecret: secret('INZAGE_OIDC_CLIENT_SECRET', text(), 'Its secret (`client_secret_basic`).'),
     scope: setting(
       'INZAGE_OIDC_SCOPE',
-      text(/^openid( [\x21\x23-\x5b\x5d-\x7e]+)*$/, 'scopes with a blank between them, `openid` the first'),
+      text(/^openid( [\x21\x23-\x5b\x5d-\x7e]+)*$/, 'scopes, `openid` first'),
       'openid',
-      'What is asked of the provider.',
+      'Scopes that are requested.',
     ),
     bsnClaim: setting(
       'INZAGE_OIDC_BSN_CLAIM',
       text(/^[\x21-\x7e]{1,200}$/, 'name of a claim'),
       'bsn',
-      'Claim of the ID token with the citizen service number.',
+      'Claim of the ID token with the BSN.',
     ),
     levels: setting(
       'INZAGE_OIDC_ACR',
       list(/^[\x21-\x2b\x2d-\x7e]{1,200}$/, 'comma list of values of `acr`'),
       [],
-      'Levels of assurance that are accepted, the wanted one first. Absent: the provider decides.',
+      'Accepted levels of assurance, the wanted one first. Absent: the provider decides.',
     ),
     sessionKey: secret(
       'INZAGE_SESSION_KEY',
       text(/^[A-Za-z0-9+/]{43}=$/, 'base64 of 32 bytes'),
-      'Key of the session cookies, the same on every instance. Another key ends all sessions.',
+      'Key of session cookies, the same on every instance. Another ends all sessions.',
     ),
     organisationNames: setting(
       'INZAGE_ORGANISATION_NAMES',
       pairs(/^(\d{20})=([^,\p{Cc}]{1,100})$/u, 'comma list of `OIN=name`'),
       new Map(),
-      'Names of organisations by OIN; others are shown by their number.',
+      'Names that are shown instead of OINs.',
     ),
-    contact: optional('INZAGE_CONTACT', exactUrl('https', 'mailto'), 'Where a citizen asks about what he or she sees.'),
+    contact: optional('INZAGE_CONTACT', exactUrl('https', 'mailto'), 'Where citizens ask about what they see.'),
 
     /** Requests per minute per address; 0 is no limit. More than a citizen ever makes, also from behind the address of an office. */
     rateLimit: fixed('INZAGE_RATE_LIMIT', 120),

@@ -13,29 +13,26 @@ export const settings = {
   ldv: {
     keepAttributes: setting(
       'LDV_KEEP_ATTRIBUTES',
-      list(
-        /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}(?:\.\*)?$/,
-        'comma list of names; one that ends in `.*` means all that begin with it',
-      ),
+      list(/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}(?:\.\*)?$/, 'comma list of names; `name.*`: all that begin with it'),
       [],
-      'Attributes of spans and resources that are kept beside `dpl.*` and `service.*`, encrypted as identifiers are.',
+      'Attributes that are kept, encrypted, beside `dpl.*` and `service.*`.',
     ),
     plainBsn: setting(
       'LDV_PLAIN_BSN',
       choice('accept', 'refuse'),
       'accept',
-      'Whether a line may name its person by a plain citizen service number.',
+      'Lines that name a person by a plain BSN.',
     ),
     uitvoerder: optional(
       'LDV_UITVOERDER',
-      text(/^\d{20}$/, 'an OIN of 20 digits'),
-      '`uitvoerder` of lines whose client has no OIN in its token. Absent: those have none.',
+      text(/^\d{20}$/, 'OIN (20 digits)'),
+      '`uitvoerder` of lines whose client has no OIN in its token.',
     ),
     unknownActivity: setting(
       'LDV_UNKNOWN_ACTIVITY',
       choice('refuse', 'vertrouwelijk', 'normaal'),
       'refuse',
-      'What happens to a line whose processing activity is not in this register: refused, or stored with this confidentiality.',
+      'Lines whose activity is not registered: refused, or stored with this confidentiality.',
     ),
 
     /** Mount. An exporter is given the address without `/v1` as its endpoint. */
@@ -44,7 +41,7 @@ export const settings = {
       'LDV_OTHER_SPANS',
       choice('refuse', 'ignore'),
       'refuse',
-      'Spans that name no processing activity; `ignore` is for applications that send all their telemetry here.',
+      'Spans without an activity; `ignore` if applications send all telemetry here.',
     ),
     /** Largest request of LDV in bytes, after decompression; larger ones get 413. */
     bodyLimitBytes: fixed('LDV_BODY_LIMIT_BYTES', 16_777_216),
@@ -53,35 +50,30 @@ export const settings = {
   },
   /** What others get in the form of LDV. */
   ldvOut: {
-    read: setting(
-      'LDV_READ',
-      flag,
-      false,
-      'Reading by way of LDV (work version 0.9 of its extension; experimental, names may change).',
-    ),
+    read: setting('LDV_READ', flag, false, 'Serve the read extension (work version 0.9; experimental).'),
     forwardUrl: optional(
       'LDV_FORWARD_URL',
       url('https', 'http'),
-      'Endpoint of another logbook, without `/v1/traces`, that new actions are forwarded to. `https:` in production. Absent: none.',
+      'Logbook that new actions are forwarded to, without `/v1/traces`.',
     ),
     forwardTokenUrl: optional(
       'LDV_FORWARD_TOKEN_URL',
       exactUrl('https', 'http'),
-      'Token endpoint for that logbook (client credentials). `https:` in production. Absent: lines are sent without a token.',
+      'Its token endpoint (client credentials). Absent: no token is sent.',
     ),
-    forwardClientId: optional('LDV_FORWARD_CLIENT_ID', text(), 'Client at `LDV_FORWARD_TOKEN_URL`.'),
-    forwardClientSecret: secret('LDV_FORWARD_CLIENT_SECRET', text(), 'Secret of that client.'),
+    forwardClientId: optional('LDV_FORWARD_CLIENT_ID', text(), 'Client at that endpoint.'),
+    forwardClientSecret: secret('LDV_FORWARD_CLIENT_SECRET', text(), 'Its secret.'),
     forwardConfidential: setting(
       'LDV_FORWARD_CONFIDENTIAL',
       flag,
       false,
-      'Forward confidential actions too. A line of LDV cannot say that it is confidential.',
+      'Forward confidential actions too; LDV cannot mark them as such.',
     ),
     peers: setting(
       'LDV_PEERS',
       list(/^[^\s,]{1,256}$/, 'comma list of token subjects'),
       [],
-      'Clients that are logbooks which forward lines to this one: what they say about where a line has been is believed.',
+      'Logbooks that forward to this one; trusted to say where a line has been.',
     ),
 
     /** Scope that is asked for there: what taking in lines needs in every logbook that has scopes. */

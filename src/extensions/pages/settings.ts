@@ -9,12 +9,7 @@ declare module '../../settings/read-config.ts' {
 
 export const settings = {
   pages: {
-    isOn: setting(
-      'RAADSFEED_PAGES',
-      flag,
-      false,
-      'Serve the council information as pages for people, with search, at `/raad`.',
-    ),
+    isOn: setting('RAADSFEED_PAGES', flag, false, 'Serve council information as pages, with search, at `/raad`.'),
   },
 };
 
