@@ -54,8 +54,9 @@ export function createPathCache({ anchors: bundle, requiredPolicies, now }: Path
   if (anchors.length === 0) throw new Error('the bundle of trust anchors holds no certificate');
   const paths = new LRUCache<string, ValidatedPath>({
     maxSize: maxBytes,
-    sizeCalculation: ({ path }, key) =>
-      path.reduce((sum, { der }) => sum + parsedFactor * der.length, 2 * key.length + 100),
+    // What was sent may go on beyond the anchor, with certificates that anybody can make.
+    sizeCalculation: ({ x5c, path }, key) =>
+      [...new Set([...x5c, ...path])].reduce((sum, { der }) => sum + parsedFactor * der.length, 2 * key.length + 100),
   });
 
   return {

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, type KeyObject, X509Certificate } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { JadesError, parseCertificate } from '../../../src/lib/jades/certificate.ts';
-import { validatePath } from '../../../src/lib/jades/chain.ts';
+import { createPathCache, validatePath } from '../../../src/lib/jades/chain.ts';
 import {
   basicConstraints,
   type CertificateRequest,
@@ -284,5 +284,37 @@ describe('required policies', () => {
     const certificates = chain({ extensions: leaf(...step(below)) }, { extensions: ca(undefined, ...step(above)) }, {});
     expect(await judge(certificates, [policy])).toBe(code);
     expect(await judge(certificates)).toBe('accepted');
+  });
+});
+
+describe('the cache of paths', () => {
+  const pemOf = (certificate: X509Certificate | undefined): string => certificate?.toString() ?? fail();
+
+  it('reads a chain once', async () => {
+    const certificates = chain({}, {}, {});
+    const cache = createPathCache({ anchors: pemOf(certificates.at(-1)), requiredPolicies: [], now: () => at });
+    const ders = certificates.map(({ raw }) => raw);
+    const parsed = cache.read(ders);
+    await cache.find(parsed);
+    expect(cache.read(ders)[0]).toBe(parsed[0]);
+  });
+
+  it('counts certificates beyond the anchor too, which anybody can make', async () => {
+    const certificates = chain({}, {}, {});
+    // Its name and key are the anchor's, so it is the anchor's issuer; whoever made it had no key of an authority.
+    const padding: Extension = { ...unknown, value: octets(Buffer.alloc(600_000)) };
+    const beyond = mintCertificate({
+      subject: rootName,
+      key: keys[2] ?? fail(),
+      issuer: { name: [['commonName', 'Niemand']], key: keys[4] ?? fail() },
+      notBefore: at,
+      notAfter: at,
+      extensions: ca(undefined, padding),
+    });
+    const cache = createPathCache({ anchors: pemOf(certificates.at(-1)), requiredPolicies: [], now: () => at });
+    const ders = [...certificates, beyond].map(({ raw }) => raw);
+    const parsed = cache.read(ders);
+    expect(await cache.find(parsed)).toHaveLength(3);
+    expect(cache.read(ders)[0]).not.toBe(parsed[0]);
   });
 });
