@@ -137,10 +137,12 @@ describe('a file with faults', () => {
   });
 
   it('is refused when the database could not keep what it says', async () => {
-    const named = JSON.stringify(shvMessage({ leveringen: [{ naam: 'Noord#', records: 1 }] })).replace('#', '\\u0000');
-    expect(await faultsOf(named)).toMatchObject([
-      { pointer: '/leveringen/0', message: expect.stringMatching(/U\+0000/) },
-    ]);
+    for (const character of ['\\u0000', '\\ud800']) {
+      const good = JSON.stringify(shvMessage({ leveringen: [{ naam: 'Noord#', records: 1 }] }));
+      expect(await faultsOf(good.replace('#', character))).toMatchObject([
+        { pointer: '/leveringen/0', message: expect.stringMatching(/U\+0000 or half of a surrogate pair/) },
+      ]);
+    }
     expect(await faultsOf(shvMessage({ ...good, start: '0000-01-01' }))).toMatchObject([
       { pointer: '/startdatumLevering' },
     ]);

@@ -216,8 +216,10 @@ export class DeliveryReader {
     }
     if (isRecord(head)) {
       const organisatie = organisationOf(head, model.mapping, current.municipalities);
-      if (Object.values(organisatie).some((text) => text?.includes('\u0000'))) {
-        this.#fault(base, skeleton.lineAt(0), 'names its organisation with U+0000, which cannot be stored');
+      const texts = Object.values(organisatie).filter((text) => text !== undefined);
+      if (texts.some((text) => text.includes('\u0000') || !text.isWellFormed())) {
+        const message = 'names its organisation with U+0000 or half of a surrogate pair, which cannot be stored';
+        this.#fault(base, skeleton.lineAt(0), message);
       }
       this.#leveringen.push({
         nummer,

@@ -11,7 +11,6 @@ import { DuplicateMemberError, parseStrictObject } from '../../lib/json/json-tex
 import { Problem } from '../../lib/problem.ts';
 import type { Clock } from '../../lib/time.ts';
 import { callerOf } from '../../plugins/auth.ts';
-
 import { endSlowReader, requestClosedSignal } from '../../plugins/connections.ts';
 import type { RequestHook, RequestOf } from '../../plugins/contract.ts';
 import { clientKey, fscTransaction, hasOtherCharset, headerValues, traceOf } from '../../plugins/headers.ts';
