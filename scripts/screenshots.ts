@@ -183,7 +183,7 @@ async function printAll(tab: Page, base: string): Promise<void> {
 function document(): string {
   const states = [EMPTY, COUNCIL, BEFORE_LOGIN, OVERVIEW, ENDED, LOGGED_OUT, OPERATOR, BROKEN].flat();
   const picture = (name: string, width: number): string =>
-    `[![${name}, ${width} pixels wide](screenshots/${name}-${width}.webp)](screenshots/${name}-${width}.webp)`;
+    `[![${name}](screenshots/${name}-${width}.webp)](screenshots/${name}-${width}.webp)`;
   return [
     '# The pages in pictures',
     '',
