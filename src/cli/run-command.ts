@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { nameDatabase } from '../database/addresses.ts';
 import { type Database, type DatabaseOptions, openDatabase } from '../database/open-database.ts';
 import { createLogger, type Logger, reasonOf } from '../lib/log.ts';
 import { type Clock, systemClock } from '../lib/time.ts';
@@ -38,6 +39,8 @@ export interface CommandContext extends ToolContext, Pick<OpenStoreHooks, 'proof
 
 export interface CommandOptions {
   readonly json?: boolean;
+  /** Whether it changes the database: then it says first which one that is. */
+  readonly changes?: boolean;
   /** The database role to act as; the login needs no other. Default: the service's. */
   readonly role?: DatabaseOptions['role'];
 }
@@ -92,11 +95,13 @@ export async function runCommand(
 ): Promise<void> {
   await runTool(terminal, options, async (tool) => {
     const { config, log } = tool;
-    const { role } = options;
+    const { role, changes = false } = options;
     const database = await openDatabase({ config, log, purpose: 'command', role });
     try {
       const { proof, forward, requireRightKey } = await openStoreHooks(config);
-      await requireRightKey(role === 'retention' ? database.prunePool : database.pool);
+      const pool = role === 'retention' ? database.prunePool : database.pool;
+      await requireRightKey(pool);
+      if (changes) terminal.stderr.write(await nameDatabase(pool));
       const publicBaseUrl = (): string => baseUrlOf(config.server);
       await command({ ...tool, database, clock: systemClock, publicBaseUrl, proof, forward });
     } finally {

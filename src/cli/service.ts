@@ -50,6 +50,7 @@ export function migrateCommand(terminal: Terminal): Command {
             dir: MIGRATIONS,
             log,
             distributed: options.distributed,
+            announce: (line) => terminal.stderr.write(line),
           });
           output.result({ applied }, () => {
             output.line(applied.length === 0 ? 'Nothing to do.' : `Applied: ${applied.join(', ')}`);

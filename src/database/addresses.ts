@@ -2,6 +2,7 @@
 import pg from 'pg';
 import { reasonOf } from '../lib/log.ts';
 import { DatabaseUnavailableError } from './database-unavailable.ts';
+import type { Db } from './transaction.ts';
 
 /** Which hosts qualify, in libpq's words; its `prefer-standby` is not one of them. */
 const SESSION_ATTRIBUTES = ['any', 'read-write', 'read-only', 'primary', 'standby'] as const;
@@ -177,4 +178,14 @@ async function askRole(url: string, connectTimeoutMs: number): Promise<Role> {
   } finally {
     client.end().catch(() => undefined);
   }
+}
+
+/** The database that is about to be changed, as a line for people. */
+export async function nameDatabase(db: Db): Promise<string> {
+  const { rows } = await db.query<{ name: string; login: string; server: string | null }>(
+    `select current_database() as name, session_user as login, host(inet_server_addr()) || ':' || inet_server_port() as server`,
+  );
+  return rows
+    .map(({ name, login, server }) => `Database ${name} on ${server ?? 'this machine'}, as ${login}.\n`)
+    .join('');
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import type { Logger } from '../lib/log.ts';
-import { findHost } from './addresses.ts';
+import { findHost, nameDatabase } from './addresses.ts';
 import { connectionError } from './database-unavailable.ts';
 import type { Db } from './transaction.ts';
 
@@ -55,8 +55,10 @@ export async function migrate(options: {
   log: Logger;
   /** Also distributes tables over the nodes of Citus, where they are not yet. */
   distributed?: boolean | undefined;
+  /** Is given a line that names the database, before anything changes. */
+  announce?: (line: string) => void;
 }): Promise<string[]> {
-  const { dir, log, variable, distributed = false } = options;
+  const { dir, log, variable, distributed = false, announce } = options;
   const named = (error: unknown): never => {
     throw connectionError(error, variable);
   };
@@ -72,6 +74,7 @@ export async function migrate(options: {
   });
   await client.connect().catch(named);
   try {
+    announce?.(await nameDatabase(client));
     const taken = await takeAlong(client, dir);
     if (taken.length > 0) log.info('a database of 1.0.0 was taken along');
     const { pending, unknown } = await migrationState(client, dir);

@@ -102,7 +102,7 @@ function removeCommand(terminal: Terminal): Command {
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens remove 12 13')
     .action((ids: number[], options: { json?: boolean }) =>
-      runCommand(terminal, options, async ({ database, output }) => {
+      runCommand(terminal, { ...options, changes: true }, async ({ database, output }) => {
         const { removeLeveringen } = await import('./store/manage-leveringen.ts');
         const removed = await removeLeveringen(database.pool, ids);
         output.result({ removed }, () => output.line(`No longer delivered: ${removed.join(', ') || 'none'}`));
@@ -128,7 +128,7 @@ function pruneCommand(terminal: Terminal): Command {
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens prune --older-than 30 --dry-run')
     .action((options: PruneOptions) =>
-      runCommand(terminal, options, async ({ config, database, clock, output, interrupted }) => {
+      runCommand(terminal, { ...options, changes: true }, async ({ config, database, clock, output, interrupted }) => {
         const { pruneLeveringen } = await import('./store/manage-leveringen.ts');
         const dryRun = options.dryRun ?? false;
         const pruned = await pruneLeveringen(database.pool, {

@@ -46,7 +46,7 @@ function feedRedactCommand(terminal: Terminal): Command {
       '\nExample:\n  $ koppelvlak feed redact --resource gm0363/Informatieobject/doc-1 --reden persoonsgegevens',
     )
     .action((options: RedactOptions) =>
-      runCommand(terminal, options, async ({ database, clock, proof, output, interrupted }) => {
+      runCommand(terminal, { ...options, changes: true }, async ({ database, clock, proof, output, interrupted }) => {
         const { reden: verwijderreden, toelichting } = options;
         if (verwijderreden === 'overig' && (toelichting ?? '') === '')
           throw new UsageError('--reden overig needs --toelichting');
@@ -97,23 +97,27 @@ function feedPruneCommand(terminal: Terminal): Command {
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak feed prune --before 2021-01-01')
     .action(({ before, json = false }: { before: Date; json?: boolean }) =>
-      runCommand(terminal, { json }, async ({ config, database: { pool }, clock, proof, output, interrupted }) => {
-        if (before > clock.now()) throw new UsageError('--before lies in the future');
-        const { pruneGraceMs, pruneHistory } = await import('./store/prune.ts');
-        const { rewritePartitions } = await import('./store/text-partitions.ts');
-        const { requireProofWriter } = await import('../seams/proof-log.ts');
-        const pruned = await pruneHistory(pool, {
-          proof: await requireProofWriter(pool, 'raadsfeed', proof),
-          before,
-          graceMs: pruneGraceMs(config.database.statementTimeoutMs),
-          signal: interrupted,
-          progress: (done, of) => output.progress(`${done} of ${of} numbers`),
-        });
-        await rewritePartitions(pool);
-        output.result(pruned, () => {
-          output.line(`${pruned.removed} records removed; the history begins after number ${pruned.upTo}.`);
-        });
-      }),
+      runCommand(
+        terminal,
+        { json, changes: true },
+        async ({ config, database: { pool }, clock, proof, output, interrupted }) => {
+          if (before > clock.now()) throw new UsageError('--before lies in the future');
+          const { pruneGraceMs, pruneHistory } = await import('./store/prune.ts');
+          const { rewritePartitions } = await import('./store/text-partitions.ts');
+          const { requireProofWriter } = await import('../seams/proof-log.ts');
+          const pruned = await pruneHistory(pool, {
+            proof: await requireProofWriter(pool, 'raadsfeed', proof),
+            before,
+            graceMs: pruneGraceMs(config.database.statementTimeoutMs),
+            signal: interrupted,
+            progress: (done, of) => output.progress(`${done} of ${of} numbers`),
+          });
+          await rewritePartitions(pool);
+          output.result(pruned, () => {
+            output.line(`${pruned.removed} records removed; the history begins after number ${pruned.upTo}.`);
+          });
+        },
+      ),
     );
 }
 

@@ -114,7 +114,7 @@ function logPruneCommand(terminal: Terminal): Command {
     .action((options: { dryRun?: boolean; json?: boolean }) =>
       runCommand(
         terminal,
-        { ...options, role: 'retention' },
+        { ...options, role: 'retention', changes: true },
         async ({ database, config, clock, proof, output, interrupted }) => {
           const { prune } = await import('./store/retention.ts');
           const dryRun = options.dryRun ?? false;
@@ -155,33 +155,37 @@ Example:
   $ VERWERKINGENLOG_KEY=new:…,old:… koppelvlak log rotate-key`,
     )
     .action((options: { json?: boolean }) =>
-      runCommand(terminal, { ...options, role: 'retention' }, async ({ database, config, output, interrupted }) => {
-        const { openIdentityKeys } = await import('./store/keys.ts');
-        const { rotateKeys } = await import('./store/rotate.ts');
-        const { key } = config.verwerkingenlog;
-        if (key === undefined) throw new CommandError('VERWERKINGENLOG_KEY is not set');
-        const keys = await openIdentityKeys(database.prunePool, key, 'write');
-        const { rewritten, unreadable, forgotten, inUse } = await rotateKeys({
-          pool: database.prunePool,
-          keys,
-          signal: interrupted,
-          progress: (versions, month) => output.progress(`${versions} versions, at month ${month}`),
-        });
-        output.result({ key: keys.current, rewritten, unreadable, forgotten, inUse }, () => {
-          const rows = unreadable
-            .slice(0, SHOWN)
-            .map((one) => [one.actieId, String(one.versie), one.key ?? '-', one.reason]);
-          if (rows.length > 0) output.line(table(['action', 'version', 'key', 'fault'], rows));
-          output.line(`${rewritten} versions rewritten with key ${keys.current}.`);
-          if (forgotten.length > 0) output.line(`No longer needed: ${forgotten.join(', ')}.`);
-        });
-        if (inUse.length > 0) {
-          throw new CommandError(
-            `still needed: ${inUse.join(', ')}. An instance of the service that was seen in the last minute writes with it, or has no other
+      runCommand(
+        terminal,
+        { ...options, role: 'retention', changes: true },
+        async ({ database, config, output, interrupted }) => {
+          const { openIdentityKeys } = await import('./store/keys.ts');
+          const { rotateKeys } = await import('./store/rotate.ts');
+          const { key } = config.verwerkingenlog;
+          if (key === undefined) throw new CommandError('VERWERKINGENLOG_KEY is not set');
+          const keys = await openIdentityKeys(database.prunePool, key, 'write');
+          const { rewritten, unreadable, forgotten, inUse } = await rotateKeys({
+            pool: database.prunePool,
+            keys,
+            signal: interrupted,
+            progress: (versions, month) => output.progress(`${versions} versions, at month ${month}`),
+          });
+          output.result({ key: keys.current, rewritten, unreadable, forgotten, inUse }, () => {
+            const rows = unreadable
+              .slice(0, SHOWN)
+              .map((one) => [one.actieId, String(one.versie), one.key ?? '-', one.reason]);
+            if (rows.length > 0) output.line(table(['action', 'version', 'key', 'fault'], rows));
+            output.line(`${rewritten} versions rewritten with key ${keys.current}.`);
+            if (forgotten.length > 0) output.line(`No longer needed: ${forgotten.join(', ')}.`);
+          });
+          if (inUse.length > 0) {
+            throw new CommandError(
+              `still needed: ${inUse.join(', ')}. An instance of the service that was seen in the last minute writes with it, or has no other
 key. Put ${keys.current} first on every instance, start it again, and repeat this command after a minute`,
-          );
-        }
-        if (unreadable.length > 0) throw new CommandError(`${unreadable.length} versions could not be read`);
-      }),
+            );
+          }
+          if (unreadable.length > 0) throw new CommandError(`${unreadable.length} versions could not be read`);
+        },
+      ),
     );
 }

@@ -35,7 +35,7 @@ describe('register', () => {
     expect(await program.run('register', 'add', domainUrl)).toEqual({
       status: 0,
       stdout: `Added: ${source.url}\n`,
-      stderr: '',
+      stderr: expect.stringMatching(/^Database \S+ on .+, as \S+\.\n$/),
     });
     expect(await program.json('register', 'list')).toMatchObject({
       status: 0,

@@ -51,7 +51,7 @@ function addCommand(terminal: Terminal): Command {
         '  $ koppelvlak bron add notubiz:281 --organisatie gm0363 --naam "Gemeente Amsterdam" --from 2010-01-01',
     )
     .action((text: string | undefined, options: AddOptions) =>
-      runCommand(terminal, options, async ({ database, config, output }) => {
+      runCommand(terminal, { ...options, changes: true }, async ({ database, config, output }) => {
         const { addSource } = await import('./store/sources.ts');
         const sources = await readSources(text, options);
         const added: string[] = [];

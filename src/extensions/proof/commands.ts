@@ -175,7 +175,7 @@ Example:
   $ koppelvlak proof new-origin raadsfeed`,
     )
     .action((log: ProofLogName) =>
-      runCommand(terminal, {}, async ({ config, database: { pool }, output }) => {
+      runCommand(terminal, { changes: true }, async ({ config, database: { pool }, output }) => {
         const key = requireKey(config);
         const begun = await beginNewOrigin(pool, log, key, await openPublishedCheckpoints(statePath(config)));
         output.line(

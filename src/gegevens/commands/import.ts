@@ -65,7 +65,7 @@ export function importCommand(terminal: Terminal, tools: GegevensTools | undefin
       );
       return;
     }
-    await runCommand(terminal, options, async (context) => {
+    await runCommand(terminal, { ...options, changes: true }, async (context) => {
       const { configured, model } = await chooseModel(context.config.gegevens, options);
       const aid = (await tools?.beginImport(command, model)) ?? {};
       const results: FileResult[] = [];

@@ -31,7 +31,7 @@ export function feedPublishCommand(terminal: Terminal): Command {
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak feed publish vergaderingen.ndjson')
     .action((files: string[], { organisatie, strict = false, partial = false, json = false }: PublishOptions) =>
-      runCommand(terminal, { json }, async (context) => {
+      runCommand(terminal, { json, changes: true }, async (context) => {
         if (strict && partial) throw new UsageError('--strict and --partial exclude each other');
         const { output } = context;
         const result = await publishFeedLines(files, context, {
@@ -64,7 +64,7 @@ export function feedSyncCommand(terminal: Terminal): Command {
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak feed sync --organisatie gm9901 stand.ndjson')
     .action((files: string[], options: SyncOptions) =>
-      runCommand(terminal, options, async (context) => {
+      runCommand(terminal, { ...options, changes: true }, async (context) => {
         const { organisatie, allowMassDelete = false } = options;
         const { createPublisher, findMissing, publishRemovals } = await import('../writer/publisher.ts');
         const { database, clock, proof, output, interrupted } = context;

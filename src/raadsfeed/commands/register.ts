@@ -24,7 +24,7 @@ function addCommand(terminal: Terminal): Command {
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak register add www.voorbeeldstad.example')
     .action((given: string, options: Options) =>
-      runCommand(terminal, options, async ({ config, database, clock, output, interrupted }) => {
+      runCommand(terminal, { ...options, changes: true }, async ({ config, database, clock, output, interrupted }) => {
         const { addFeed, createRegisterClient } = await import('../register/register.ts');
         const client = createRegisterClient({ config, clock });
         try {
@@ -72,7 +72,7 @@ function removeCommand(terminal: Terminal): Command {
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak register remove www.voorbeeldstad.example')
     .action((given: string, options: Options) =>
-      runCommand(terminal, options, async ({ database, output }) => {
+      runCommand(terminal, { ...options, changes: true }, async ({ database, output }) => {
         const { removeFeed } = await import('../store/register.ts');
         if (!(await removeFeed(database.pool, given))) throw new CommandError(`${given} is not in the register`);
         output.result({ removed: given }, () => output.line(`Removed: ${given}`));

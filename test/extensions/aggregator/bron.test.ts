@@ -47,11 +47,11 @@ describe('bron add', () => {
     expect(await program.run('bron', 'add', source.url)).toEqual({
       status: 0,
       stdout: `Added: ${source.url}\n`,
-      stderr: '',
+      stderr: expect.stringMatching(/^Database \S+ on .+, as \S+\.\n$/),
     });
     expect(await program.json('bron', 'add', `${source.url}/`)).toEqual({
       status: 0,
-      stderr: '',
+      stderr: expect.stringMatching(/^Database \S+ on .+, as \S+\.\n$/),
       result: { added: [], known: [source.url] },
     });
     expect(await program.run('bron', 'add', source.url)).toMatchObject({ stdout: `Known already: ${source.url}\n` });

@@ -30,7 +30,7 @@ export function sourceCommands(terminal: Terminal): Command[] {
       .option('--json', 'one machine-readable result')
       .addHelpText('after', `\nExample:\n  $ koppelvlak bron ${name} ${example}`)
       .action((text: string, options: O) =>
-        runCommand(terminal, options, async (context) => {
+        runCommand(terminal, { ...options, changes: true }, async (context) => {
           await action(context, await requireSource(context.database.pool, text), options);
         }),
       );
@@ -167,7 +167,7 @@ function switchCommand(terminal: Terminal): Command {
       '\nExample:\n  $ koppelvlak bron switch notubiz:281 https://raad.voorbeeldstad.example/ori/v1 --dry-run',
     )
     .action((text: string, feed: string, options: MassDeleteOptions & { readonly dryRun?: boolean }) =>
-      runCommand(terminal, options, async (context) => {
+      runCommand(terminal, { ...options, changes: true }, async (context) => {
         const { database, output, interrupted } = context;
         const { planSwitch } = await import('../switch-source.ts');
         const { takeOverOrganisations } = await import('../store/sources.ts');

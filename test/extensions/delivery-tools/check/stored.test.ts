@@ -102,7 +102,8 @@ describe('import --check', () => {
       message([shvLevering([wrong], { '(Statutaire) Naam': 'Zuid', 'KvK-nummer': '87654321' })]),
     );
     const { status, stdout, stderr } = await run('import', '--variant', 'shv', '--check', path);
-    expect([status, stderr]).toEqual([1, 'koppelvlak: stored, with 1 blocking finding(s)\n']);
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^Database .*\nkoppelvlak: stored, with 1 blocking finding\(s\)\n$/);
     expect(stdout).toContain(
       `${path}: 2026-01-01 to 2026-03-31, 1 levering(en), 1 records\n2026-01-01 to 2026-03-31\n`,
     );
@@ -122,9 +123,9 @@ describe('import --check', () => {
     const good = messageFile(
       message([shvLevering([traject()], { '(Statutaire) Naam': 'West', 'KvK-nummer': '11223344' })]),
     );
-    expect(await run('import', '--variant', 'shv', '--check', good)).toMatchObject({ status: 0, stderr: '' });
+    expect(await run('import', '--variant', 'shv', '--check', good)).toMatchObject({ status: 0 });
     const bad = await run('import', '--variant', 'shv', '--check', messageFile('{}'));
-    expect(bad).toMatchObject({ status: 1, stderr: 'koppelvlak: 1 of 1 files not stored\n' });
+    expect(bad).toMatchObject({ status: 1, stderr: expect.stringMatching(/\nkoppelvlak: 1 of 1 files not stored\n$/) });
     expect(bad.stdout).not.toContain('municipality');
   });
 });
