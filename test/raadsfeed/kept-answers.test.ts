@@ -66,6 +66,22 @@ it('does not keep a page of history that was read before a backup was restored',
   expect(await ask()).toBe('restored');
 });
 
+it('reads a page for a crowd no more often than there is memory for', async () => {
+  let reads = 0;
+  responses.register(app);
+  const head = await heads.head();
+  app.get('/feed', { config: { public: true } }, (request, reply) =>
+    responses.answer(request, reply, 1000, async () => {
+      reads += 1;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      return { body: 'page', maxAgeSeconds: 60, head };
+    }),
+  );
+  const answers = await Promise.all(Array.from({ length: 200 }, async () => (await app.inject('/feed')).body));
+  expect(new Set(answers)).toEqual(new Set(['page']));
+  expect(reads).toBeLessThan(12);
+});
+
 it('keeps a small answer in about the bytes that it counts', async () => {
   setFlagsFromString('--expose-gc');
   const collect: () => void = runInNewContext('gc');

@@ -1,6 +1,6 @@
 /** What every page of the council information works with: the database, the frame, addresses and answers. */
 
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import type { Pool } from '../../database/pool.ts';
 import { normaliseOrganisatiecode } from '../../lib/feed-client/organisatiecode.ts';
 import { Problem } from '../../lib/problem.ts';
@@ -16,7 +16,7 @@ import {
   resourcePath,
 } from '../../raadsfeed/domain/resource.ts';
 import type { HeadCache } from '../../raadsfeed/feed/head.ts';
-import type { Answer, ResponseCache } from '../../raadsfeed/feed/response-cache.ts';
+import type { ResponseCache } from '../../raadsfeed/feed/response-cache.ts';
 import { type FeedOrganisation, readOrganisation, type SourceCompleteness } from '../../raadsfeed/store/state.ts';
 import type { Config } from '../../settings/read-config.ts';
 
@@ -85,24 +85,6 @@ const STALE_HOURS = 24;
 export function isStale({ herkomstSoort, laatstBijgewerkt }: FeedOrganisation, now: Date): boolean {
   if (herkomstSoort === 'eigen') return false;
   return laatstBijgewerkt === null || now.getTime() - laatstBijgewerkt.getTime() > STALE_HOURS * 3_600_000;
-}
-
-/**
- * Answers with what is read, and keeps it while the feed is unchanged: a redaction is out with the first notification of it.
- * @param records that take about the same memory
- * @param read `keptMs` 0: only its encoded body is reused
- */
-export function answerFrom(
-  { heads, responses }: PagesContext,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  records: number,
-  read: () => Promise<Answer & { readonly keptMs: number }>,
-): Promise<FastifyReply> {
-  return responses.answer(request, reply, records, async () => {
-    const head = await heads.head();
-    return { ...(await read()), head };
-  });
 }
 
 type Query = Readonly<Record<string, unknown>>;

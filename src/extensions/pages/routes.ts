@@ -11,7 +11,6 @@ import { readResource } from '../../raadsfeed/store/read-current.ts';
 import { readOrganisation } from '../../raadsfeed/store/state.ts';
 import { anchorOf } from './agenda.ts';
 import {
-  answerFrom,
   findOrganisation,
   organisationPath,
   type PagesContext,
@@ -43,13 +42,15 @@ interface Made {
 }
 
 export function pagesRoutes(app: FastifyInstance, context: PagesContext, stylesheet: Stylesheet): void {
-  const { site, responses } = context;
+  const { site, responses, heads } = context;
   const send = (request: FastifyRequest, reply: FastifyReply, make: () => Promise<Made>): Promise<FastifyReply> =>
-    answerFrom(context, request, reply, PAGE_RECORDS, async () => {
+    responses.answer(request, reply, PAGE_RECORDS, async () => {
+      // First, so that a redaction in between is not missed.
+      const head = await heads.head();
       const { page, status } = await make();
       return {
         body: renderPage(site, page),
-        ...{ status, maxAgeSeconds: MAX_AGE_SECONDS, keptMs: KEPT_MS, contentType: 'text/html; charset=utf-8' },
+        ...{ status, head, maxAgeSeconds: MAX_AGE_SECONDS, keptMs: KEPT_MS, contentType: 'text/html; charset=utf-8' },
         link: page.json === undefined ? undefined : `<${page.json}>; rel="alternate"; type="application/json"`,
       };
     });

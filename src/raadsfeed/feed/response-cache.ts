@@ -115,6 +115,13 @@ export function createResponseCache(maxBytes: number, heads: HeadCache): Respons
     return current !== undefined && (isHistory || head === current) && heads.now() < until;
   };
 
+  /** What is in memory for a request, when it may be answered with that. */
+  const findFresh = (request: FastifyRequest): CachedResponse | undefined => {
+    const { method, responseKey, headers } = request;
+    const found = method === 'GET' && responseKey !== undefined ? responses.get(responseKey) : undefined;
+    return found !== undefined && isFresh(found) && isAcceptable(found, headers.accept) ? found : undefined;
+  };
+
   /** What was read before a redaction, or before a backup was restored, is not kept after it. */
   const keep = (key: string, answer: Answer, response: Response): void => {
     const { head, isHistory = false, maxAgeSeconds, keptMs = isHistory ? maxAgeSeconds * 1000 : undefined } = answer;
@@ -142,6 +149,8 @@ export function createResponseCache(maxBytes: number, heads: HeadCache): Respons
       ...(link === undefined ? {} : { link }),
       ...(filename === undefined ? {} : { 'content-disposition': `attachment; filename="${filename}"` }),
     };
+    // Nobody else would get what is not kept.
+    if (answer.head === undefined && isKnown(request, status, etag)) return reply.headers(headers).code(304).send();
     const encoding = encodingOf(request);
     const response = { status, etag, headers, ...(await encodeBody(plain, encoding, contentType)) };
     if (request.responseKey !== undefined) keep(request.responseKey, answer, response);
@@ -154,9 +163,8 @@ export function createResponseCache(maxBytes: number, heads: HeadCache): Respons
       app.addHook('onRequest', (request, reply, done) => {
         // Now: the contract converts the parameters.
         request.responseKey = keyOf(request, encodingOf(request));
-        const found = request.method === 'GET' ? responses.get(request.responseKey) : undefined;
-        if (found !== undefined && isFresh(found) && isAcceptable(found, request.headers.accept))
-          sendResponse(request, reply, found);
+        const found = findFresh(request);
+        if (found !== undefined) sendResponse(request, reply, found);
         else done();
       });
     },
@@ -170,6 +178,9 @@ export function createResponseCache(maxBytes: number, heads: HeadCache): Respons
       // The client has gone, or the deadline has answered.
       if (permit === undefined) return reply.sent ? reply : reply.hijack();
       try {
+        // Another of the crowd that waited may have read it meanwhile.
+        const found = findFresh(request);
+        if (found !== undefined) return reply.sent ? reply : sendResponse(request, reply, found);
         const answer = await read();
         return reply.sent ? reply : await send(request, reply, answer, permit);
       } finally {

@@ -4,7 +4,6 @@ import { Problem } from '../../../lib/problem.ts';
 import { platformProblems } from '../../../plugins/problems.ts';
 import { type FeedOrganisation, readOrganisations } from '../../../raadsfeed/store/state.ts';
 import {
-  answerFrom,
   findOrganisation,
   organisationPath,
   type PagesContext,
@@ -38,15 +37,13 @@ interface Export {
 }
 
 export function exportRoutes(app: FastifyInstance, context: PagesContext): void {
-  const { pool, baseUrl, clock } = context;
+  const { pool, baseUrl, clock, responses } = context;
   const get = (path: string, handler: (request: PagesRequest) => Promise<Export>): void => {
     app.get(path, (request: PagesRequest, reply) =>
-      answerFrom(context, request, reply, EXPORT_RECORDS, async () => {
+      // Without a head: what is this large is not kept.
+      responses.answer(request, reply, EXPORT_RECORDS, async () => {
         const { type, body, filename } = await handler(request);
-        return {
-          body,
-          ...{ filename, contentType: `${type}; charset=utf-8`, maxAgeSeconds: MAX_AGE_SECONDS, keptMs: 0 },
-        };
+        return { body, filename, contentType: `${type}; charset=utf-8`, maxAgeSeconds: MAX_AGE_SECONDS };
       }),
     );
   };
