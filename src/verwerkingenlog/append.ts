@@ -7,14 +7,7 @@ import { mapWithinBudget, type OneAtATime } from '../lib/scheduling.ts';
 import type { TraceContext } from '../lib/trace-context.ts';
 import type { ProofWriter } from '../seams/proof-log.ts';
 import type { IdentityKeys, KeyName } from './domain/identity-keys.ts';
-import {
-  type Aanroep,
-  type Actie,
-  type Auteur,
-  eersteVersie,
-  newActieId,
-  type Versie,
-} from './domain/verwerkingsactie.ts';
+import { type Actie, type Auteur, eersteVersie, newActieId, type Versie } from './domain/verwerkingsactie.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { logFull, verwerkingenlogProblems } from './problems.ts';
 import type { ActieLog, LogNeeds } from './processing-log.ts';
@@ -35,11 +28,6 @@ const REPLAY_TRIES = 3;
 
 interface AppendOptions {
   readonly idempotencyKey?: string | undefined;
-  /**
-   * The call that an entry of the service itself is about. Such an entry is always stored: otherwise, deleting its activity from the
-   * register would stop its logging.
-   */
-  readonly ownCall?: Aanroep;
   /** The trace of the request; asked for only when it is forwarded. */
   readonly trace?: () => TraceContext;
 }
@@ -48,7 +36,7 @@ export interface Appender {
   /**
    * Resolves when the action is committed to disk, with its first version; with an idempotency key of the last 24 hours, with the
    * version that was stored under it.
-   * @throws {Problem} 409, 503, or 400 for an unknown activity when that is refused
+   * @throws {Problem} 409, 503
    */
   append(actie: Actie, auteur: Auteur, options?: AppendOptions): Promise<Versie>;
   /** Counts in the metrics what somebody else appended, in a transaction of his own. */
@@ -60,7 +48,6 @@ export interface Appender {
 interface AppendRequest {
   readonly actie: Actie;
   readonly auteur: Auteur;
-  readonly ownCall: Aanroep | undefined;
   /** Moment of registration. */
   readonly at: Date;
   readonly idempotencyKey: string | undefined;
@@ -177,7 +164,7 @@ export function createAppender(
 
   return {
     count,
-    async append(actie, auteur, { idempotencyKey, ownCall, trace } = {}) {
+    async append(actie, auteur, { idempotencyKey, trace } = {}) {
       if (idempotencyKey !== undefined && otherKeys().length > 0) {
         const earlier = await replayOfOtherKeys(actie, auteur, idempotencyKey);
         if (earlier !== undefined) return earlier;
@@ -185,7 +172,6 @@ export function createAppender(
       const request = (): AppendRequest => ({
         actie,
         auteur,
-        ownCall,
         at: clock.now(),
         idempotencyKey,
         trace: forward === undefined ? undefined : trace?.(),
@@ -227,8 +213,8 @@ async function prepareLargeAppend(request: AppendRequest, keys: IdentityKeys, wr
   return prepared(request, await sealedWithinBudget(writer, versie, keys), versie, keys);
 }
 
-function firstVersie({ actie, at, auteur, ownCall }: AppendRequest): Versie {
-  return eersteVersie(actie, newActieId(at), at, auteur, null, ownCall);
+function firstVersie({ actie, at, auteur }: AppendRequest): Versie {
+  return eersteVersie(actie, newActieId(at), at, auteur, null);
 }
 
 function prepared(

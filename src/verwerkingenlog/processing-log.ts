@@ -24,6 +24,7 @@ import { watchRetention } from './retention-runs.ts';
 import { type Append, appendVersies, isDistributed } from './store/append.ts';
 import { forgetIdempotency } from './store/idempotency.ts';
 import { type KeyWatch, watchKeys } from './store/keys.ts';
+import { createLatestMoment, type LatestMoment } from './store/latest-moment.ts';
 import { isMissingMonth, MONTHS_AHEAD, makeMonths } from './store/months.ts';
 import { sealedWithinBudget } from './store/versions.ts';
 
@@ -32,6 +33,7 @@ export interface ActieLog extends ProcessingLog {
   readonly keys: IdentityKeys;
   /** @see KeyWatch.requireAll */
   readonly requireAllKeys: KeyWatch['requireAll'];
+  readonly latestMoment: LatestMoment;
   /** Whether it is distributed over several machines. */
   readonly distributed: boolean;
   /** @see Appender.append */
@@ -109,6 +111,7 @@ export async function openProcessingLog(needs: LogNeeds): Promise<ActieLog> {
   return {
     keys,
     requireAllKeys,
+    latestMoment: createLatestMoment(pool),
     distributed,
     append,
     count,

@@ -4,7 +4,6 @@ import { Counter } from 'prom-client';
 import type { Db } from '../../database/transaction.ts';
 import { eventLoopBudget } from '../../lib/scheduling.ts';
 import { isDuration, isTerm } from '../../lib/time.ts';
-import { MAX_AHEAD_MS } from '../../verwerkingenlog/domain/read-actie.ts';
 import { type ActiviteitVersie, readActiviteitVersies } from '../../verwerkingenlog/store/activiteiten.ts';
 import type { LineOutcome, LineSender, NewLine, StoreLines } from './lines.ts';
 import { actieOfSpan, activityIdIn, activityOf, type LineContext, logbooksOf, withoutLogbooks } from './mapping.ts';
@@ -26,7 +25,7 @@ interface Refusal {
 export type Intake = (spans: readonly Span[], sender: LineSender) => Promise<ExportResponse>;
 
 export function createIntake(
-  { settings, database, clock, metrics, publicBaseUrl }: FastifyInstance,
+  { settings, database, actieLog, metrics, publicBaseUrl }: FastifyInstance,
   store: StoreLines,
 ): Intake {
   const { otherSpans, plainBsn, unknownActivity, uitvoerder, keepAttributes } = settings.ldv;
@@ -76,7 +75,8 @@ export function createIntake(
     const refusals: Refusal[] = [];
     const judged: Span[] = [];
     const outcomes: ('ignored' | 'passed-before' | LineOutcome)[] = [];
-    const latest = BigInt(clock.now().getTime() + MAX_AHEAD_MS) * NS_PER_MS;
+    const last = spans.reduce((most, { end }) => Math.max(most, Number(end / NS_PER_MS)), 0);
+    const latest = BigInt(await actieLog.latestMoment(last)) * NS_PER_MS;
     const rules = { otherSpans, plainBsn, checkBsn, latest };
     for (const sent of spans) {
       if (eventLoopBudget.exhausted()) await eventLoopBudget.yield();

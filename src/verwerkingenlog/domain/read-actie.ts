@@ -93,11 +93,15 @@ function readObject(object: ObjectBody): VerwerktObject {
   };
 }
 
-/** How far ahead a moment may lie (milliseconds): what is stored under a later one outlives its term. */
-export const MAX_AHEAD_MS = 86_400_000;
-
-/** The faults of a body that a contract cannot express. The body may be anything; members of the wrong type are skipped. */
-export function actieFaults(body: unknown, { checkBsn }: { readonly checkBsn: boolean }, now: Date): InvalidParam[] {
+/**
+ * The faults of a body that a contract cannot express. The body may be anything; members of the wrong type are skipped.
+ * @param latest the latest moment that is taken (milliseconds since 1970), when that is to be judged
+ */
+export function actieFaults(
+  body: unknown,
+  { checkBsn }: { readonly checkBsn: boolean },
+  latest = Number.POSITIVE_INFINITY,
+): InvalidParam[] {
   if (!isRecord(body)) return [];
   const { tijdstip, bewaartermijn } = body;
   const utc = typeof tijdstip === 'string' ? toUtc(tijdstip) : undefined;
@@ -108,7 +112,7 @@ export function actieFaults(body: unknown, { checkBsn }: { readonly checkBsn: bo
   ];
   const fault = (reason: string) => faults.push({ name: 'tijdstip', code: 'range', reason });
   if (typeof tijdstip === 'string' && utc === undefined) fault('moet in UTC in de jaren 1 tot en met 9999 liggen');
-  if (Date.parse(utc ?? '') > now.getTime() + MAX_AHEAD_MS) fault('mag niet meer dan 24 uur in de toekomst liggen');
+  if (Date.parse(utc ?? '') > latest) fault('mag niet meer dan 24 uur in de toekomst liggen');
   return faults;
 }
 

@@ -1,10 +1,12 @@
 import type { FastifyInstance } from 'fastify';
+import type { InvalidParam } from '../../lib/problem.ts';
 import { callerOf } from '../../plugins/auth.ts';
 import { requestClosedSignal } from '../../plugins/connections.ts';
 import { traceOf } from '../../plugins/headers.ts';
 import { changeActie } from '../changes.ts';
 import { categorieOf } from '../domain/access.ts';
 import {
+  type ActieBody,
   actieFaults,
   isWhole,
   readActie,
@@ -12,7 +14,7 @@ import {
   silentLosses,
   termFaults,
 } from '../domain/read-actie.ts';
-import { ended, replaced } from '../domain/verwerkingsactie.ts';
+import { ended, replaced, toUtc } from '../domain/verwerkingsactie.ts';
 import { lockOfVerwerking, patchActies, readActies } from '../store/changes.ts';
 import {
   actieAnswer,
@@ -26,16 +28,21 @@ import {
   unknownVerwerkingsactie,
 } from './request-reply.ts';
 
+/** The faults of a body that has what every action has, by the clock of the database too. */
+async function faultsOf(body: ActieBody, { config, log }: RouteNeeds): Promise<InvalidParam[]> {
+  const latest = await log.latestMoment(Date.parse(toUtc(body.tijdstip) ?? ''));
+  return actieFaults(body, config.verwerkingenlog, latest);
+}
+
 /** F7446 and F6624: storing an action. */
 export function postVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): void {
-  const { contract, access, base, config, clock, log } = needs;
-  const faultsOf = (body: unknown) => actieFaults(body, config.verwerkingenlog, clock.now());
+  const { contract, access, base, config, log } = needs;
   contract.serve(
     app,
     'postVerwerkingsactie',
-    { authenticate: access, furtherFaults: ({ body }) => faultsOf(body) },
+    { authenticate: access, furtherFaults: ({ body }) => actieFaults(body, config.verwerkingenlog) },
     async (request, reply) => {
-      refuse(faultsOf(request.body));
+      refuse(await faultsOf(request.body, needs));
       const actie = readActie(request.body);
       allow(request, 'vastleggen', [actie.vertrouwelijkheid]);
       // The action is stored also when the client hangs up meanwhile, so its bytes count until then.
@@ -56,15 +63,14 @@ export function postVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): v
 /** F8316 and F3835 (PUT), F9906 and F2265 (DELETE): a new version of one action. */
 export function changeVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): void {
   const { contract, access, base, config, clock, log } = needs;
-  const faultsOf = (body: unknown) => actieFaults(body, config.verwerkingenlog, clock.now());
 
   contract.serve(
     app,
     'putVerwerkingsactie',
-    { authenticate: access, furtherFaults: ({ body }) => faultsOf(body) },
+    { authenticate: access, furtherFaults: ({ body }) => actieFaults(body, config.verwerkingenlog) },
     async (request, reply) => {
       const { body } = request;
-      if (isWhole(body)) refuse(faultsOf(body));
+      if (isWhole(body)) refuse(await faultsOf(body, needs));
       const actie = isWhole(body) ? readActie(body) : undefined;
       // No scope allows this: only a whole processing can be lifted.
       if (actie?.vertrouwelijkheid === 'opgeheven') allow(request, 'vastleggen', ['opgeheven']);
