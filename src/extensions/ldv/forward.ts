@@ -218,7 +218,7 @@ function unsendable(spans: readonly Span[]): string | undefined {
   return spans.some(hasLargeInteger) ? 'an integer in it does not fit in 64 bits' : undefined;
 }
 
-/** Sends lines in order; one by one when they are too many for the other logbook, or one of them makes it refuse the whole request. */
+/** Sends lines in order; in halves when they are too many for the other logbook, or one of them makes it refuse the whole request. */
 async function sendAll(lines: readonly Line[], send: Send): Promise<ForwardIssue[]> {
   const [first] = lines;
   if (first === undefined) return [];
@@ -227,9 +227,8 @@ async function sendAll(lines: readonly Line[], send: Send): Promise<ForwardIssue
   } catch (error) {
     if (!(error instanceof ForwardError) || !error.isFinal) throw error;
     if (lines.length === 1) return [refusal(first, plainReason(error.message))];
-    const issues: ForwardIssue[] = [];
-    for (const line of lines) issues.push(...(await sendAll([line], send)));
-    return issues;
+    const half = Math.ceil(lines.length / 2);
+    return [...(await sendAll(lines.slice(0, half), send)), ...(await sendAll(lines.slice(half), send))];
   }
 }
 

@@ -282,6 +282,8 @@ describe('another logbook', () => {
     await emptied();
     expect(other.taken).toHaveLength(7);
     expect(await issues()).toEqual([]);
+    // Seven, and its halves until they fit: not one by one.
+    expect(other.requests.map(({ spans }) => spans.length)).toEqual([7, 4, 2, 2, 3, 2, 1]);
   });
 
   it('that took the lines but could not say so gets them again, the same', async () => {

@@ -158,6 +158,35 @@ it('takes several requests of a client at a time, each as large as is allowed, w
   await small.stop();
 });
 
+it('keeps room for other clients while one has all that a client may have under way', async () => {
+  const own = await createDatabase();
+  const small = await startLdv({
+    databaseUrl: own.url,
+    env: { BODIES_IN_PROGRESS_BYTES: '65536', LDV_BODY_LIMIT_BYTES: '300000' },
+    tokens: log.tokens,
+  });
+  const owner = new pg.Client(own.url);
+  await owner.connect();
+  const batch = (wishes = {}) => Array.from({ length: 500 }, () => line(wishes));
+  // Two are more than a client may have, half of it.
+  expect(encodeRequest(batch(), 'protobuf').length).toBeGreaterThan(75_000);
+  await owner.query('begin; lock table verwerkingenlog.ldv_keys');
+  const waits = small.send(batch(), { subject: 'een' });
+  await expect
+    .poll(
+      async () =>
+        (await owner.query(`select from pg_locks where relation = 'verwerkingenlog.ldv_keys'::regclass`)).rowCount,
+    )
+    .toBe(2);
+  const refused = await small.send(batch({ attributes: { [DPL.activity]: undefined } }), { subject: 'twee' });
+  expect([refused.status, refused.answer?.rejectedSpans]).toEqual([200, 500]);
+  await owner.query('rollback');
+  await waits;
+  await owner.end();
+  await small.stop();
+  await own.drop();
+});
+
 it('has a line that cannot be read back named by a rotation and by the check of the log, which go past it', async () => {
   const own = await createDatabase();
   const owner = new pg.Client(own.url);

@@ -96,13 +96,13 @@ class ListRefusedError extends Error {
 
 /** More pages than any quarter has: a list that never ends is not read for ever. */
 const MAX_PAGES = 1000;
-/** Consecutive single days that may fail before the supplier counts as unavailable. */
+/** Consecutive single days that may fail before the supplier counts as unavailable: without an answer, or before it listed anything. */
 const MAX_FAILED = 5;
 
 /**
  * Lists everything of the window, by pages, and in halves where the supplier cannot serve it whole, down to a day; each thing once, by its
- * id. When day after day fails the rest is left for another reading: a quarter would otherwise take some hundred and eighty calls while the
- * supplier is down.
+ * id. While the supplier is down the rest is left for another reading: a quarter would otherwise take some hundred and eighty calls. A
+ * supplier that does list things may refuse any number of days.
  */
 export async function listWindow(fetcher: Fetcher, list: ListSpecification): Promise<ReadonlyMap<string, JsonObject>> {
   const { issues, request } = fetcher;
@@ -127,7 +127,7 @@ export async function listWindow(fetcher: Fetcher, list: ListSpecification): Pro
       if (!mayBeTooLarge) throw error;
       for (const half of parts ?? []) await read(half);
       if (parts !== undefined) return;
-      failed += 1;
+      if (error.passing || byId.size === 0) failed += 1;
       unread(error.message);
     }
   };
