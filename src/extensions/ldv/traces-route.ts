@@ -55,7 +55,7 @@ export function postTraces(app: FastifyInstance, contract: Contract<operations>,
       // The lines are stored also when the client hangs up meanwhile, so the bytes of its request count until then.
       const release = request.holdBody?.();
       try {
-        const wanted = { bytes: most, clients: [clientKey(request)] };
+        const wanted = { bytes: most, client: clientKey(request) };
         const permit = await memory.acquire(wanted, requestClosedSignal(reply));
         try {
           const bytes = isPacked ? await unpack(body, maxBytes) : body;
