@@ -109,7 +109,7 @@ export async function runSource<D extends WorkerDependencies>(
 export async function releaseAfterSuccess(lease: Lease, inMs: number, deps: WorkerDependencies): Promise<void> {
   const { source } = lease;
   if (source.failures > 0) {
-    await resolveIssues(deps.pool, source.id);
+    await resolveIssues(deps.pool, source.id, 'blocking');
     deps.log.info({ source: source.adres }, 'the source is read again');
   }
   await releaseSource(deps.pool, lease, { inMs });

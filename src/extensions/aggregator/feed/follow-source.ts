@@ -10,7 +10,7 @@ import { BATCH_CHANGES } from '../../../raadsfeed/writer/publisher.ts';
 import type { AggregatorDependencies } from '../dependencies.ts';
 import type { Lease, Source } from '../source.ts';
 import { countMissing, endComparison, findMissing } from '../store/comparison.ts';
-import { addIssues, hasRefusals, resolveIssues } from '../store/issues.ts';
+import { addIssues, hasRefusals, resolveIssues, WITHHELD } from '../store/issues.ts';
 import { rereadLease, restartSnapshot, updateSource } from '../store/leased-source.ts';
 import { type OwnedOrganisation, readOwnedOrganisations, updateLastModified } from '../store/organisations.ts';
 import type { SourceIssue } from '../supplier/source-adapter.ts';
@@ -195,10 +195,12 @@ async function finishComparison(
     }
     withheld.push({ organisatiecode, missing });
     const detail = `${missing} of ${total} resources are not in the source any more; deleting them needs an operator's consent: \`koppelvlak bron sync ${adres} --allow-mass-delete\``;
-    issues.push({ what: 'mass-delete-withheld', where: organisatiecode, detail, times: 1, blocking: true });
+    issues.push({ what: WITHHELD, where: organisatiecode, detail, times: 1, blocking: true });
   }
+  const at = deps.clock.now();
   await transaction(deps.pool, async (client) => {
-    await addIssues(client, id, issues, deps.clock.now());
+    await addIssues(client, id, issues, at);
+    await resolveIssues(client, id, WITHHELD, at);
     await endComparison(client, lease, withheld);
   });
   return { deleted, withheld: withheld.reduce((sum, { missing }) => sum + missing, 0) };

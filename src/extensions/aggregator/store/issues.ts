@@ -54,18 +54,26 @@ export async function addIssues(
   });
 }
 
-/** Deletes the issues that kept a feed from being read, or its refused records: every resource has one that was accepted since. */
+/** What a comparison reports of deletes that wait for an operator; the next comparison decides whether they still do. */
+export const WITHHELD = 'mass-delete-withheld';
+
+/**
+ * Deletes issues of a feed that are over: what kept it from being read, its refused records when every resource has one that was accepted
+ * since, or withheld deletes.
+ * @param before those found at this time or later stay
+ */
 export async function resolveIssues(
   db: Db,
   sourceId: number,
-  which: 'blocking' | 'record-refused' = 'blocking',
+  which: 'blocking' | 'record-refused' | typeof WITHHELD,
+  before?: Date,
 ): Promise<void> {
   await db.query({
     name: 'aggregator-resolve-issues',
     text: `delete from aggregator.issues
-            where bron_id = $1::integer and window_from is null
-              and case when $2::text = 'blocking' then blokkeert else wat = $2::text end`,
-    values: [sourceId, which],
+            where bron_id = $1::integer and window_from is null and laatst < coalesce($4::timestamptz, 'infinity')
+              and case when $2::text = 'blocking' then blokkeert and wat <> $3::text else wat = $2::text end`,
+    values: [sourceId, which, WITHHELD, before?.toISOString() ?? null],
   });
 }
 

@@ -1,7 +1,7 @@
 import { transaction } from '../../../database/transaction.ts';
 import type { SupplierDependencies } from '../dependencies.ts';
 import { type Lease, parseSourceAddress, type Source } from '../source.ts';
-import { saveWindowIssues } from '../store/issues.ts';
+import { saveWindowIssues, WITHHELD } from '../store/issues.ts';
 import { updateSource } from '../store/leased-source.ts';
 import { saveOrigin, updateLastModified } from '../store/organisations.ts';
 import { readItemsIn } from '../store/source-items.ts';
@@ -95,7 +95,7 @@ export async function readOneWindow(
 function withheldIssues(source: string, withheld: number): SourceIssue[] {
   if (withheld === 0) return [];
   const detail = `${withheld} resources are not at the supplier any more; deleting so many needs an operator's consent: \`koppelvlak bron sync ${source} --allow-mass-delete\``;
-  return [{ what: 'mass-delete-withheld', where: 'deletes', detail, times: 1, blocking: true }];
+  return [{ what: WITHHELD, where: 'deletes', detail, times: 1, blocking: true }];
 }
 
 /** A source of a supplier with the adapter that reads it. */
