@@ -140,6 +140,18 @@ describe('GET /events', () => {
     ]);
   });
 
+  it('is read to its end however many days it refuses, once it listed something', async () => {
+    supplier.organisation.addMeeting(meetingOf(20)).addMeeting(meetingOf(21, { start: '2025-03-30 10:00:00' }));
+    supplier.rule = ({ path, query }) => {
+      const bad = `${query.date_from}` <= '2025-02-28 23' && `${query.date_to}` >= '2025-02-10';
+      return path === '/events' && bad ? UNCAUGHT : undefined;
+    };
+    const round = await feed.round();
+    expect(round.reading.complete).toBe(false);
+    expect(feed.keys()).toEqual(['Vergadering/meeting-20', 'Vergadering/meeting-21']);
+    expect(issuesOf(round)).toHaveLength(19);
+  });
+
   it.each([
     [400, 1],
     [403, 1],
