@@ -1,5 +1,5 @@
 // Generated from openapi/raadsfeed.yaml by `npm run contract-types`; not to be edited.
-// sha256 of the contract without its words: 589e568078dc93d8426aa242b5ee0c475cc2a8fda59e45830fd94c5e452cd78e
+// sha256 of the contract without its words: ee634a80c73cacb9a85231c8c1b2fc8f6bade8a92034fc2d0a4c8f32787af629
 
 export interface components {
     schemas: {
@@ -28,7 +28,6 @@ export interface components {
             readonly contentHash?: components["schemas"]["ContentHash"];
             readonly gewijzigdOp?: components["schemas"]["Moment"];
             readonly herkomst?: components["schemas"]["Herkomst"];
-            readonly aggregatorId?: string;
             readonly data?: components["schemas"]["Vergadering"] | components["schemas"]["Agendapunt"] | components["schemas"]["InformatieObject"];
             readonly verwijderreden?: components["schemas"]["Verwijderreden"];
             readonly toelichting?: components["schemas"]["Toelichting"];

@@ -22,8 +22,6 @@ interface Common {
   readonly resource: Resource;
   readonly gewijzigdOp?: string | undefined;
   readonly herkomst?: Herkomst | undefined;
-  /** Own identifier of an aggregator, beside the identity. */
-  readonly aggregatorId?: string | undefined;
   /** Members of a source's record that we do not know: they go through unchanged. */
   readonly other?: Readonly<Record<string, unknown>> | undefined;
 }

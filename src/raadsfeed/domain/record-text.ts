@@ -16,7 +16,7 @@ export function recordText(
   storedAt: string,
   redacted: readonly number[] = [],
 ): RecordText {
-  const { op, resourceType, resource, gewijzigdOp, herkomst, aggregatorId, other } = change;
+  const { op, resourceType, resource, gewijzigdOp, herkomst, other } = change;
   const common = {
     sequenceNumber,
     op,
@@ -26,7 +26,6 @@ export function recordText(
     ...(change.op === 'upsert' ? { contentHash: change.sourceHash ?? change.contentHash } : {}),
     gewijzigdOp,
     herkomst: herkomst && { feedUrl: herkomst.feedUrl, sequenceNumber: herkomst.sequenceNumber },
-    aggregatorId,
     ...other,
   };
   if (change.op === 'upsert') {

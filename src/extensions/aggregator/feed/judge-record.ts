@@ -125,7 +125,7 @@ const MAX_REASON = 2000;
 
 const KNOWN_MEMBERS = new Set([
   ...['sequenceNumber', 'op', 'resourceType', 'resource', 'resourceUrl', 'contentHash', 'storedAt', 'gewijzigdOp'],
-  ...['herkomst', 'aggregatorId', 'data', 'verwijderreden', 'toelichting', 'geredigeerdeSequenceNumbers'],
+  ...['herkomst', 'data', 'verwijderreden', 'toelichting', 'geredigeerdeSequenceNumbers'],
 ]);
 
 /** Bytes of the members of a record that we do not know, as JSON: they are in every response with the record. */
