@@ -55,7 +55,9 @@ alter table aggregator.refused rename constraint geweigerd_bron_id_fkey to refus
 alter table aggregator.seen rename constraint gezien_bron_id_fkey to seen_bron_id_fkey;
 alter table aggregator.windows rename constraint venster_bron_id_fkey to windows_bron_id_fkey;
 alter sequence aggregator.melding_id_seq rename to issues_id_seq;
--- The history of a source is now read before its snapshot, not after it: one that is due begins again.
+-- The history of a source is now read before its snapshot, not after it: one that is due begins again, and what its snapshot showed does
+-- not count any more.
+delete from aggregator.seen where bron_id in (select id from aggregator.bron where historie_lezen);
 update aggregator.bron
    set fase = 'historie', snapshot_cursor = null, snapshot_feed_cursor = null, voortgang = null
  where historie_lezen;
