@@ -51,6 +51,17 @@ describe('feed publish', () => {
     expect(await head()).toBe(4);
   });
 
+  it('names a line that is not UTF-8, or that is longer than any may be', async () => {
+    const good = JSON.stringify(vergadering('v-1'));
+    const latin = join(operator.dir, 'latin.ndjson');
+    await writeFile(latin, Buffer.from(`${good}\n${JSON.stringify(vergadering('café'))}\n${good}`, 'latin1'));
+    expect((await run(['publish', latin])).stderr).toContain('latin.ndjson:2: is not UTF-8');
+    const { status, stdout } = await run(['publish', '--partial', '--json', latin]);
+    expect([status, JSON.parse(stdout)]).toMatchObject([1, { lines: 3, noOp: 2, refused: 1 }]);
+    const long = await file('long.ndjson', [vergadering('v-1'), 'x'.repeat(5 * 1024 * 1024)]);
+    expect((await run(['publish', long])).stderr).toContain('line 2 is longer than');
+  });
+
   it('reads standard input, and refuses another organisation when one is named', async () => {
     const lines = `${JSON.stringify(vergadering('v-1'))}\r\n\ufeff${JSON.stringify(vergadering('v-1'))}`;
     expect((await run(['publish', '-'], lines)).status).toBe(1);

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { type Change, type PubliceerRegel, prepareChange, resourceOf } from '../domain/change.ts';
 import type { Resource } from '../domain/resource.ts';
 import type { CheckedLine, LineValidator } from './line-validator.ts';
@@ -59,18 +60,19 @@ export async function publishLines(
   };
   let number = 0;
   for await (const lines of readLines(source)) {
-    for (const line of lines) {
+    for (const text of lines) {
       number += 1;
-      if (line.trim() === '') continue;
+      const line = number === 1 ? text?.replace(/^\ufeff/, '') : text;
+      if (line?.trim() === '') continue;
       counts.lines += 1;
-      const checked = check(line, validate, accept);
+      const checked = line === undefined ? { faults: ['is not UTF-8'] } : check(line, validate, accept);
       if ('faults' in checked) {
         counts.refused += 1;
         refused(number, checked.faults);
         if (counts.refused === mostRefused) return counts;
       } else if (publisher !== undefined) {
         batch.push(prepareChange(checked.line));
-        characters += line.length;
+        characters += line?.length ?? 0;
       }
       if (batch.length >= BATCH_CHANGES || characters >= BATCH_CHARACTERS) await flush();
     }
@@ -94,18 +96,36 @@ function check(text: string, validate: LineValidator, accept: PublishLinesOption
   return fault === undefined ? checked : { faults: [fault] };
 }
 
-/** Longest line that is read, in characters. */
+/** Longest line that is read, in bytes. */
 const MAX_LINE = 4 * 1024 * 1024;
+const NEWLINE = 0x0a;
 
-/** The lines of each chunk that they end in. @throws {TypeError} when the source is not UTF-8 */
-async function* readLines(source: AsyncIterable<Uint8Array>): AsyncGenerator<string[]> {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  let rest = '';
+/** The lines of each chunk that they end in; `undefined` for one that is not UTF-8. @throws {RangeError} when one is too long */
+async function* readLines(source: AsyncIterable<Uint8Array>): AsyncGenerator<readonly (string | undefined)[]> {
+  let rest: Buffer = Buffer.alloc(0);
+  let number = 0;
   for await (const chunk of source) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
-    rest = lines.pop() ?? '';
-    if (rest.length > MAX_LINE) throw new RangeError(`a line is longer than ${MAX_LINE} characters`);
-    yield lines;
+    const bytes = Buffer.concat([rest, chunk]);
+    const end = bytes.lastIndexOf(NEWLINE);
+    if (end !== -1) {
+      const lines = decodeLines(bytes.subarray(0, end));
+      number += lines.length;
+      yield lines;
+    }
+    rest = bytes.subarray(end + 1);
+    if (rest.length > MAX_LINE) throw new RangeError(`line ${number + 1} is longer than ${MAX_LINE} bytes`);
   }
-  yield [rest + decoder.decode()];
+  yield decodeLines(rest);
+}
+
+function decodeLines(bytes: Buffer): readonly (string | undefined)[] {
+  if (isUtf8(bytes)) return bytes.toString().split('\n');
+  // One of them is not; in Latin-1 every byte stays what it is.
+  return bytes
+    .toString('latin1')
+    .split('\n')
+    .map((text) => {
+      const line = Buffer.from(text, 'latin1');
+      return isUtf8(line) ? line.toString() : undefined;
+    });
 }
