@@ -60,22 +60,20 @@ function verifierOf({ settings: config, log, clock, metrics }: FastifyInstance, 
     keysCacheSeconds: settings.oauthJwksCacheSeconds,
     tokenCacheSeconds: settings.oauthTokenCacheSeconds,
     refused: (reason) => refused.inc({ reason }),
-    ...(oauthIssuer === undefined || oauthAudience === undefined
-      ? {}
-      : {
-          oauth: {
+    oauth:
+      oauthIssuer === undefined || oauthAudience === undefined
+        ? undefined
+        : {
             issuer: oauthIssuer,
             audience: oauthAudience,
             jwksUrl: settings.oauthJwksUrl,
             oinClaim: settings.oauthOinClaim,
             clientOins: settings.oauthClientOins,
           },
-        }),
-    ...(fscCertificates === undefined || fscGroupId === undefined || fscPeerId === undefined
-      ? {}
-      : {
-          fsc: { certificates: fscCertificates, groupId: fscGroupId, audiences: fscAudience, peerId: fscPeerId },
-        }),
+    fsc:
+      fscCertificates === undefined || fscGroupId === undefined || fscPeerId === undefined
+        ? undefined
+        : { certificates: fscCertificates, groupId: fscGroupId, audiences: fscAudience, peerId: fscPeerId },
     clientCertificates: settings.clientCertificateHeader !== undefined,
   });
   if (fscCertificates !== undefined) {
