@@ -90,14 +90,17 @@ export interface Offered {
   readonly naam: string;
 }
 
-/** The documents of a sitemap, in the order of their places. */
+/** The documents of a sitemap, in the order of their places, but for what the feed does not have any more: a redaction takes effect with its commit. */
 export async function readDocuments(db: Db, { organisatiecode, categorie, pagina }: SitemapName): Promise<Offered[]> {
   const { rows } = await db.query<Offered>({
     name: 'raadsfeed-diwoo-stukken',
     text: `select organisatiecode, categorie, loc, gewijzigd, titel, creatiedatum::text, ontvangen::text, formaat,
                   left(coalesce(o.naam, organisatiecode), ${MAX_NAME}) as naam
-             from diwoo.documents left join raadsfeed.organisatie o using (organisatiecode)
+             from diwoo.documents d left join raadsfeed.organisatie o using (organisatiecode)
             where organisatiecode = $1::text and categorie = $2::integer and pagina = $3::integer and plaats is not null
+              and exists (select from raadsfeed.current_records c
+                           where c.organisatiecode = d.organisatiecode and c.resource_type = 'Informatieobject'
+                             and c.bronidentificatie = d.bronidentificatie)
             order by plaats`,
     values: [organisatiecode, categorie, pagina],
   });

@@ -1,5 +1,6 @@
 /** What is offered to the national index, over HTTP: each organisation of these tests has a municipality of its own. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { transaction } from '../../../src/database/transaction.ts';
 import { MAX_ENTRY_BYTES, renderDocument, SITEMAP_PLACES } from '../../../src/extensions/diwoo/sitemaps.ts';
 import { systemClock } from '../../../src/lib/time.ts';
 import { prepareChange } from '../../../src/raadsfeed/domain/change.ts';
@@ -155,6 +156,17 @@ describe('what changes', () => {
     // A sitemap without documents would not be valid.
     await vi.waitFor(async () => expect((await reader.get(sitemap(code))).status).toBe(404), PATIENT);
     expect(await reader.text(INDEX)).not.toContain(sitemap(code));
+  });
+
+  it('is gone with the commit of its redaction, also while the index cannot follow', async () => {
+    const { code, organisatie } = organisation();
+    await feed.publish([withFile('open', {}, organisatie), withFile('persoon', {}, organisatie)]);
+    await offers(code, ['open', 'persoon']);
+    await transaction(feed.pool, async (db) => {
+      await db.query('select from diwoo.position for update');
+      await feed.publish([gone('redact', 'Informatieobject', code, 'persoon')]);
+      await vi.waitFor(async () => expect(await reader.locs(code)).toEqual([file('open')]), { timeout: 1000 });
+    });
   });
 
   it('changes places between two documents with each other’s addresses', async () => {
