@@ -1,5 +1,4 @@
 /** Limits: calls per minute, open exchanges, database work and bytes of one client. How a JSON body is read is here too. */
-
 import { isUtf8 } from 'node:buffer';
 import type { ServerResponse } from 'node:http';
 import { Transform } from 'node:stream';
@@ -182,10 +181,8 @@ export function createClientShare({ poolOf, waitMs }: ClientShareOptions): Clien
       const { caller } = request;
       const pool = caller === undefined ? undefined : poolOf(request);
       if (pool === undefined || caller === undefined) return;
-      const wanted = { bytes: 1, client: caller.subject };
-      const closed = requestClosedSignal(reply);
       const permit = await semaphoreOf(pool, caller.subject)
-        .acquire(wanted, closed)
+        .acquire({ bytes: 1 }, requestClosedSignal(reply))
         .catch(() => {
           throw busy();
         });
@@ -206,9 +203,8 @@ function busy(): Problem {
   return new Problem(platformProblems.unavailable, { headers: { 'retry-after': '5' } });
 }
 
-/** The part of the budget for bodies that one client may hold. */
+/** The part of the budget for bodies that one client may hold, and what a request takes in memory beside its body. */
 const BODY_SHARE = 1 / 2;
-/** What a request takes in memory beside its body. */
 const REQUEST_BYTES = 1024;
 
 /**
@@ -307,26 +303,34 @@ const SMALL_BYTES = 16_384;
 
 /**
  * Limits the bytes of complete answers that are not read yet: one connection can request hundreds by pipelining and read none. When the
- * total is used up, the connection with the oldest unread answer is cut. Streamed answers have their own limit.
+ * total is used up, the oldest ones of the client that leaves most unread are cut, so that nobody loses an answer by what another does.
+ * Streamed answers have their own limit.
  * @param maxBytes of all unread answers in this scope
  */
 export function limitUnreadAnswers(app: FastifyInstance, maxBytes: number): void {
   // Oldest first.
-  const unread = new Map<ServerResponse, number>();
+  const unread = new Map<ServerResponse, { readonly client: string; readonly bytes: number }>();
   let total = 0;
   const forget = (response: ServerResponse): void => {
-    total -= unread.get(response) ?? 0;
+    total -= unread.get(response)?.bytes ?? 0;
     unread.delete(response);
   };
   app.addHook('onSend', (request, { raw }, payload, done) => {
     const bytes = typeof payload === 'string' || Buffer.isBuffer(payload) ? Buffer.byteLength(payload) : 0;
     if (bytes >= SMALL_BYTES && !raw.destroyed) {
-      for (const oldest of unread.keys()) {
-        if (total + bytes <= maxBytes) break;
-        forget(oldest);
-        oldest.destroy();
+      const client = clientKey(request);
+      if (total + bytes > maxBytes) {
+        const held = new Map([[client, bytes]]);
+        for (const one of unread.values()) held.set(one.client, (held.get(one.client) ?? 0) + one.bytes);
+        for (const [most] of [...held].toSorted(([, a], [, b]) => b - a)) {
+          for (const [response, one] of unread) {
+            if (one.client !== most || total + bytes <= maxBytes) continue;
+            forget(response);
+            response.destroy();
+          }
+        }
       }
-      unread.set(raw, bytes);
+      unread.set(raw, { client, bytes });
       total += bytes;
       request.onClosed(() => forget(raw));
     }

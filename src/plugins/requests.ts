@@ -182,8 +182,9 @@ export async function mount(server: FastifyInstance, options: MountOptions): Pro
     // The full version of the interface (API Design Rules, /core/version-header); also where something refuses.
     headers: { 'api-version': contract.document.info.version },
     routes: async (app) => {
-      limitBodies(app, bodiesInProgressBytes ?? app.settings.server.bodiesInProgressBytes);
+      // What waits for an earlier request of its client is not read yet, and its body does not count.
       share?.(app);
+      limitBodies(app, bodiesInProgressBytes ?? app.settings.server.bodiesInProgressBytes);
       await options.routes(app);
       await apiDocs(app, contract.document, mountAddress(server, prefix));
     },

@@ -3,10 +3,12 @@ import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createClientShare } from '../../src/plugins/limits.ts';
+import { openPool } from '../database/support.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { startTokens, type TestTokens } from '../support/tokens.ts';
 import { ask, post } from './support/ask.ts';
-import { CLOSED, createProbe, OPEN, type ProbeOptions } from './support/probe-area.ts';
+import { CLOSED, createProbe, LARGE, OPEN, type ProbeOptions } from './support/probe-area.ts';
 
 const SCOPES = ['create:normal'];
 let tokens: TestTokens;
@@ -121,6 +123,22 @@ describe('request bodies', () => {
     expect((await first).status).toBe(200);
   });
 
+  it('are not read, nor counted, while their client waits for its earlier request', async () => {
+    // Of two connections a client may have one; nothing connects.
+    const pool = openPool('postgres://127.0.0.1:9/nergens', { size: 2 });
+    const share = createClientShare({ poolOf: () => pool, waitMs: 10_000 });
+    const { closed, probe } = await start(ENV, { share });
+    const headers = { ...(await tokens.bearer(SCOPES)), 'content-type': 'application/json' };
+    const send = () => ask(`${closed}/traag`, { ...post(body(30)), headers });
+    const first = send();
+    await probe.arrived;
+    const second = send();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    probe.release();
+    expect([(await first).status, (await second).status]).toEqual([200, 200]);
+    await pool.end();
+  });
+
   it('release their bytes when they are refused half-way', async () => {
     const { open } = await start({ ...ENV, BODY_LIMIT_BYTES: '16384' });
     const { hostname, port } = new URL(open);
@@ -179,6 +197,22 @@ describe('answers that are not read', () => {
     socket.resume();
     await closed;
     expect((await ask(`${open}/groot`, from('192.0.2.1'))).status).toBe(200);
+  });
+
+  it('are cut off for the client that leaves most of them: a slow reader gets its own', async () => {
+    const { open } = await start({ ...ENV, UNREAD_ANSWERS_BYTES: String(2.5 * LARGE) });
+    const { hostname, port } = new URL(open);
+    const unread = async (address: string) => {
+      const socket = connect(Number(port), hostname);
+      socket.on('error', () => undefined);
+      socket.write(`GET ${OPEN}/groot HTTP/1.1\r\nhost: a\r\nconnection: close\r\nx-forwarded-for: ${address}\r\n\r\n`);
+      await once(socket, 'readable');
+      return socket;
+    };
+    const slow = await unread('192.0.2.1');
+    const idle = [await unread('192.0.2.2'), await unread('192.0.2.2'), await unread('192.0.2.2')];
+    expect((await text(slow)).length).toBeGreaterThan(LARGE);
+    for (const socket of idle) socket.destroy();
   });
 
   it('are cut off when one connection asks for many at once', async () => {

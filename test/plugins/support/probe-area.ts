@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { parse } from 'yaml';
 import { authenticate } from '../../../src/plugins/auth.ts';
 import { type Contract, createContract } from '../../../src/plugins/contract.ts';
+import type { ClientShare } from '../../../src/plugins/limits.ts';
 import { isOpenapiDocument, type OpenapiDocument } from '../../../src/plugins/openapi-document.ts';
 import { mount } from '../../../src/plugins/requests.ts';
 import { createTokenVerifier } from '../../../src/plugins/tokens.ts';
@@ -100,10 +101,12 @@ export interface ProbeOptions {
   readonly audience?: string;
   readonly jwksUrl?: string;
   readonly rateLimit?: number;
+  /** Of the mount that asks for a token. */
+  readonly share?: ClientShare;
 }
 
 /** An area with one route for each thing that the service must be able to handle, on the real server. */
-export function createProbe({ issuer, audience, jwksUrl, rateLimit = 0 }: ProbeOptions = {}): Probe {
+export function createProbe({ issuer, audience, jwksUrl, rateLimit = 0, share }: ProbeOptions = {}): Probe {
   const arrived = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
   const open = async (app: FastifyInstance): Promise<void> => {
@@ -143,6 +146,7 @@ export function createProbe({ issuer, audience, jwksUrl, rateLimit = 0 }: ProbeO
       contract: closed,
       rateLimit,
       isPersonal: true,
+      ...(share === undefined ? {} : { share }),
       routes: (scope) => serve(scope, closed),
     });
     await mount(app, {
