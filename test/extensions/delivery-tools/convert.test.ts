@@ -324,6 +324,14 @@ describe('a file', () => {
     });
   });
 
+  it('goes to standard output without --out, and what is lost to standard error', async () => {
+    const { status, stdout, stderr } = await convert(example('1.1'), '1.1', '1.2');
+    expect(status).toBe(0);
+    expect(JSON.parse(stdout).leveringen).toHaveLength(1);
+    expect(stderr).toContain('client/Postcode  1 x dropped: model 1.2 does not allow it beside the others');
+    expect(stderr).toContain('/leveringen/0/vroegsignalen/0/client/Postcode (A-1)');
+  });
+
   it('of another model than --from says is named as of that one', async () => {
     const { status, stdout, stderr } = await convert(example('1.2'), '1.1', '1.0', '--out', join(dir, 'uit.json'));
     expect([status, stdout]).toEqual([1, '']);
@@ -334,7 +342,7 @@ describe('a file', () => {
 
   it.each<[string[], number, RegExp]>([
     [['--from', '1.1', '--to', '1.1', '--out', 'uit.json'], 2, /same model/],
-    [['--from', '1.1', '--to', '1.2'], 2, /--out/],
+    [['--from', '1.1', '--to', '1.2', '--json'], 2, /--json needs --out/],
     [['--from', '1.1', '--to', '9.9'], 2, /9\.9/],
     [['--from', '1.1'], 2, /--to/],
     [['--from', '1.1', '--to', '1.2', '--out', '/nergens/uit.json'], 1, /ENOENT/],

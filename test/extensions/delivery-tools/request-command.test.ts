@@ -155,6 +155,7 @@ describe('against a supplier that', () => {
       /belongs to another delivery/,
     ],
     ['gives the same page again', async () => ({ body: body(at(1)) }), /page 2 says that it is page 1/],
+    ['gives the last page at once', async () => ({ body: body(at(2)) }), /page 1 says that it is page 2/],
     ['counts what it does not give', async (page) => ({ body: body(at(page, 9)) }), /hold 4 records/],
     [
       'answers with a page of HTML',

@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { Command, Option } from 'commander';
-import { createProgress } from '../../../cli/output.ts';
+import { createProgress, written } from '../../../cli/output.ts';
 import { CommandError, runTool, type ToolContext, UsageError } from '../../../cli/run-command.ts';
 import { limitYoungGeneration } from '../../../lib/scheduling.ts';
 import type { Terminal } from '../../../seams/terminal.ts';
@@ -11,7 +11,7 @@ import type { LossReason } from '../convert/convert-value.ts';
 interface ConvertOptions {
   readonly from: string;
   readonly to: string;
-  readonly out: string;
+  readonly out?: string;
   readonly losses?: string;
   readonly leaveOut?: boolean;
   readonly json?: boolean;
@@ -20,7 +20,7 @@ interface ConvertOptions {
 const VERSIONS = ['1.0', '1.1', '1.1-draft', '1.2'];
 
 const HELP = `
-Citizen service numbers and names are never shown: a record is named by its place and the supplier's own key.
+Without --out the converted file goes to standard output, and what is lost to standard error. Citizen service numbers and names are never shown: a record is named by its place and the supplier's own key.
 
 Exit status: 0 the file is written, and everything that has no place in the other model is named; 1 nothing is written: the file is
 not of the model of --from, or the other model refuses records (see --leave-out); 2 wrong usage.
@@ -34,10 +34,10 @@ export function convertCommand(terminal: Terminal): Command {
     .argument('<file>', 'JSON file')
     .addOption(new Option('--from <version>', 'model of the file').choices(VERSIONS).makeOptionMandatory())
     .addOption(new Option('--to <version>', 'model to convert to').choices(VERSIONS).makeOptionMandatory())
-    .requiredOption('--out <file>', 'where to write; it appears there when it is complete')
+    .option('--out <file>', 'where to write; it appears there when it is complete')
     .option('--losses <file>', 'write everything that is lost, a line of JSON each')
     .option('--leave-out', 'leave out the records that the other model refuses')
-    .option('--json', 'one machine-readable result')
+    .option('--json', 'one machine-readable result; needs --out')
     .addHelpText('after', HELP)
     .action((file: string, options: ConvertOptions) =>
       runTool(terminal, options, (context) => convert(context, file, options)),
@@ -114,7 +114,9 @@ async function convert(context: ToolContext, path: string, options: ConvertOptio
       throw new CommandError([what, ...hint, ...shown].join('\n'));
     }
     const isWritten = findings.refusedCount === 0 || (leaveOut && findings.areItems);
-    if (isWritten) await writeWhole(out, converted.message.text(converted.envelop), signal);
+    const text = converted.message.text(converted.envelop);
+    if (isWritten && out !== undefined) await writeWhole(out, text, signal);
+    else if (isWritten) for (const piece of text) await written(terminal.stdout, piece, signal);
     progress.end();
     report(context, path, options, { converted, findings, isWritten });
     if (isWritten) return;
@@ -129,7 +131,8 @@ async function convert(context: ToolContext, path: string, options: ConvertOptio
 }
 
 /** @throws {UsageError} */
-async function checkUsage(path: string, { from, to, out, losses }: ConvertOptions): Promise<void> {
+async function checkUsage(path: string, { from, to, out, losses, json }: ConvertOptions): Promise<void> {
+  if (json === true && out === undefined) throw new UsageError('--json needs --out: standard output has the file');
   if (from === to) throw new UsageError('--from and --to are the same model');
   const own = await realpath(path).catch((cause: unknown) => {
     throw new CommandError(`${path} cannot be read`, { cause });
@@ -157,29 +160,33 @@ interface Outcome {
 }
 
 function report(
-  { output }: ToolContext,
+  { output, terminal }: ToolContext,
   path: string,
   options: ConvertOptions,
   { converted, findings, isWritten }: Outcome,
 ): void {
   const { from, to, out } = options;
+  const line = (text: string): void => {
+    if (out === undefined) terminal.stderr.write(`${text}\n`);
+    else output.line(text);
+  };
   const { records, zaken, message } = converted;
   const losses = [...findings.losses.values()];
   const { refused, refusedCount } = findings;
   const result = { file: path, from, to, written: isWritten ? out : null };
   const counts = { leveringen: message.leveringen.length, records, zaken, refusedCount };
   output.result({ ...result, ...counts, losses, refused }, () => {
-    output.line(`${path}: model ${from} to ${to}, ${records} records, ${zaken} zaken`);
+    line(`${path}: model ${from} to ${to}, ${records} records, ${zaken} zaken`);
     for (const { member, reason, value, count, places } of losses) {
-      output.line(`  ${member}  ${count} x ${REASONS[reason](to, value)}`);
-      for (const each of places) output.line(`    ${nameOf(each)}`);
-      if (count > places.length) output.line(`    and ${count - places.length} more; --losses FILE lists all`);
+      line(`  ${member}  ${count} x ${REASONS[reason](to, value)}`);
+      for (const each of places) line(`    ${nameOf(each)}`);
+      if (count > places.length) line(`    and ${count - places.length} more; --losses FILE lists all`);
     }
-    if (losses.length === 0) output.line('  nothing is lost');
-    if (refusedCount > 0) output.line(`  refused by model ${to}, ${isWritten ? 'left out' : 'nothing written'}:`);
-    for (const each of refused) output.line(`    ${nameOf(each)}  ${each.faults.join('; ')}`);
-    if (refusedCount > refused.length) output.line(`    and ${refusedCount - refused.length} more`);
-    if (isWritten) output.line(`written to ${out}`);
+    if (losses.length === 0) line('  nothing is lost');
+    if (refusedCount > 0) line(`  refused by model ${to}, ${isWritten ? 'left out' : 'nothing written'}:`);
+    for (const each of refused) line(`    ${nameOf(each)}  ${each.faults.join('; ')}`);
+    if (refusedCount > refused.length) line(`    and ${refusedCount - refused.length} more`);
+    if (isWritten && out !== undefined) line(`written to ${out}`);
   });
 }
 

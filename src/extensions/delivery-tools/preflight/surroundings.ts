@@ -204,8 +204,12 @@ export async function checkDatabase({ config, timeoutMs }: PreflightContext): Pr
   const connectTimeoutMs = Math.min(database.connectTimeoutMs, timeoutMs);
   const bounded = { ...config, database: { ...database, connectTimeoutMs } };
   try {
-    const opened = await openDatabase({ config: bounded, log: createLogger('silent'), purpose: 'command' });
-    await opened.close();
+    const opening = openDatabase({ config: bounded, log: createLogger('silent'), purpose: 'command' });
+    // Closed, however late it opens.
+    await within(
+      timeoutMs,
+      opening.then((opened) => opened.close()),
+    );
     return { database: ok('reached'), migrations: ok('all that this version needs') };
   } catch (error) {
     if (error instanceof MigrationError) {

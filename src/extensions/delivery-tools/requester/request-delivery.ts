@@ -39,7 +39,7 @@ export interface DeliveredPage extends CheckedPage {
 
 /** Without a byte. */
 const TIMEOUT_MS = 60_000;
-const MAX_BYTES = 512 * 1024 * 1024;
+const MAX_BYTES = 256 * 1024 * 1024;
 
 /**
  * Requests a delivery and follows its pages, checking each: digest, signature, certificate, model, and that the pages belong together.
@@ -64,7 +64,7 @@ export async function* requestDelivery(
       (await ask(options, exchange, body, expected));
     const count = countRecords(received, options.model);
     records += count;
-    if (first !== undefined) compare(first, received, page);
+    if (first !== undefined || received.paginering !== undefined) compare(first ?? received, received, page);
     first ??= received;
     const isFirstNew = !isAfterNew && received.request !== undefined;
     if (last !== undefined && isFirstNew && envelopeOf(last, options.model) !== envelopeOf(received, options.model)) {

@@ -53,13 +53,14 @@ async function readWorkbook(archive: Archive): Promise<CellContext & { readonly 
   const main =
     (await relations(archive, '')).find(({ type }) => type === 'officeDocument')?.target ?? 'xl/workbook.xml';
   const parts = await relations(archive, main);
+  const worksheets = new Map(parts.filter(({ type }) => type === 'worksheet').map(({ id, target }) => [id, target]));
   const sheets: Sheet[] = [];
   let date1904 = false;
   await readWholeXml(archive.read(main, MAX_PART_BYTES), main, ({ name: tag, attributes }) => {
     const { name = '', id = '', date1904: system } = attributes;
     if (tag === 'workbookPr') date1904 = system === '1' || system === 'true';
-    const part = parts.find((each) => each.id === id && each.type === 'worksheet');
-    if (tag === 'sheet' && part !== undefined) sheets.push({ name, part: part.target });
+    const part = worksheets.get(id);
+    if (tag === 'sheet' && part !== undefined) sheets.push({ name, part });
   });
   if (sheets.length === 0) throw new UnreadableTable('the workbook has no sheet with cells');
   const partOf = (wanted: string): string | undefined => parts.find(({ type }) => type === wanted)?.target;
