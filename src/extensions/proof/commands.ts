@@ -3,13 +3,13 @@ import { readFile, stat } from 'node:fs/promises';
 import { Argument, Command } from 'commander';
 import { table } from '../../cli/output.ts';
 import { CommandError, runCommand, runTool, type ToolContext, UsageError } from '../../cli/run-command.ts';
-import { FormatError, parseVerifierKey, type VerifierKey } from '../../lib/tlog/note.ts';
+import type { VerifierKey } from '../../lib/tlog/note.ts';
 import { MAX_PROOF_BYTES } from '../../lib/tlog/proof-file.ts';
 import { PROOF_LOGS, type ProofLogName } from '../../seams/proof-log.ts';
 import type { Terminal } from '../../seams/terminal.ts';
 import type { Config } from '../../settings/read-config.ts';
 import { checkRecord } from './check.ts';
-import { collect, proofMonitorCommand } from './commands/monitor.ts';
+import { addKey, proofMonitorCommand } from './commands/monitor.ts';
 import { deriveSealingKey, proofKeyOf, signerOf } from './keys.ts';
 import { beginNewOrigin } from './sequence.ts';
 import { openPublishedCheckpoints, statePath } from './state.ts';
@@ -62,24 +62,24 @@ function checkCommand(terminal: Terminal): Command {
     .description('check offline that a record is the one that was logged, and was not changed since')
     .argument('<proof>', 'the proof, a .tlog-proof file')
     .argument('<record>', 'the record as JSON, as the service answered it')
-    .option('--key <vkey>', 'verifier key of the log, or of a witness that must have cosigned; repeat it', collect, [])
+    .option('--key <vkey>', 'verifier key of the log, or of a witness that must have cosigned; repeat it', addKey, [])
+    .option('--json', 'one machine-readable result')
     .addHelpText(
       'after',
       '\nWithout --key the key follows from PROOF_KEY: the proof must be of a log of this service.' +
         '\n\nExample:\n  $ koppelvlak proof check actie.tlog-proof actie.json --key "$(cat log.vkey)"',
     )
-    .action((proof: string, record: string, { key }: { key: readonly string[] }) =>
-      runTool(terminal, {}, (context) => check(proof, record, key, context)),
+    .action((proof: string, record: string, options: { key: readonly VerifierKey[]; json?: boolean }) =>
+      runTool(terminal, options, (context) => check(proof, record, options.key, context)),
     );
 }
 
 async function check(
   proofPath: string,
   recordPath: string,
-  given: readonly string[],
+  keys: readonly VerifierKey[],
   { config, output }: ToolContext,
 ): Promise<void> {
-  const keys = given.map(readKey);
   const proofKey = proofKeyOf(config.proof);
   if (keys.length === 0 && proofKey === undefined) throw new UsageError('give the key of the log with --key');
   const proof = await readText(proofPath, MAX_PROOF_BYTES);
@@ -89,22 +89,19 @@ async function check(
   );
   if (!verdict.isProven) throw new CommandError(`not proven: ${verdict.reason}`);
   const { checkpoint, cosignatures, hiddenParts } = verdict;
-  output.line(`proven: this record is in ${checkpoint.origin}, and was not changed since`);
-  output.line(`tree: ${checkpoint.size} leaves, root ${Buffer.from(checkpoint.root).toString('base64')}`);
-  for (const { key, time = 0 } of cosignatures)
-    output.line(`witness: ${key.name}, ${new Date(time * 1000).toISOString()}`);
-  if (hiddenParts > 0) output.line(`not shown to you, and not judged: ${hiddenParts} parts of the record`);
-  output.line('not proven: that nothing was left out of the log');
-}
-
-/** @throws {UsageError} */
-function readKey(text: string): VerifierKey {
-  try {
-    return parseVerifierKey(text.trim());
-  } catch (error) {
-    if (error instanceof FormatError) throw new UsageError(`--key: ${error.message}`);
-    throw error;
-  }
+  const { origin, size } = checkpoint;
+  const root = Buffer.from(checkpoint.root).toString('base64');
+  const witnesses = cosignatures.map(({ key, time = 0 }) => ({
+    name: key.name,
+    at: new Date(time * 1000).toISOString(),
+  }));
+  output.result({ log: origin, size, root, hiddenParts, witnesses }, () => {
+    output.line(`proven: this record is in ${origin}, and was not changed since`);
+    output.line(`tree: ${size} leaves, root ${root}`);
+    for (const { name, at } of witnesses) output.line(`witness: ${name}, ${at}`);
+    if (hiddenParts > 0) output.line(`not shown to you, and not judged: ${hiddenParts} parts of the record`);
+    output.line('not proven: that nothing was left out of the log');
+  });
 }
 
 async function readText(path: string, maxBytes: number): Promise<string> {
@@ -166,6 +163,7 @@ function newOriginCommand(terminal: Terminal): Command {
   return new Command('new-origin')
     .description('go on under a new origin after a conflict; its first leaf binds the last checkpoint of the old one')
     .addArgument(new Argument('<log>', 'which log').choices(PROOF_LOGS))
+    .option('--json', 'one machine-readable result')
     .addHelpText(
       'after',
       `
@@ -174,14 +172,16 @@ Everybody who follows the log sees that it broke here: say why. The old log stay
 Example:
   $ koppelvlak proof new-origin raadsfeed`,
     )
-    .action((log: ProofLogName) =>
-      runCommand(terminal, { changes: true }, async ({ config, database: { pool }, output }) => {
+    .action((log: ProofLogName, options: { json?: boolean }) =>
+      runCommand(terminal, { ...options, changes: true }, async ({ config, database: { pool }, output }) => {
         const key = requireKey(config);
         const begun = await beginNewOrigin(pool, log, key, await openPublishedCheckpoints(statePath(config)));
-        output.line(
-          `${begun.origin} goes on; of the old origin ${begun.stored} of ${begun.published} leaves are here.`,
-        );
-        output.line(begun.verifierKey);
+        output.result(begun, () => {
+          output.line(
+            `${begun.origin} goes on; of the old origin ${begun.stored} of ${begun.published} leaves are here.`,
+          );
+          output.line(begun.verifierKey);
+        });
       }),
     );
 }

@@ -92,6 +92,10 @@ describe('proof check', () => {
     const { status, stdout } = await check(whole.proof, ACTIE, ...keys);
     expect(status).toBe(0);
     expect(stdout).toContain('witness: buurgemeente.example/w, 2025-06-15');
+    expect(JSON.parse((await check(whole.proof, ACTIE, ...keys, '--json')).stdout)).toMatchObject({
+      ...{ log: logKey.key.name, size: 300, hiddenParts: 2 },
+      witnesses: [{ name: 'buurgemeente.example/w' }],
+    });
     const unwitnessed = await proveRecord(ACTIE, () => true);
     expect(await check(unwitnessed.proof, ACTIE, ...keys)).toMatchObject({
       status: 1,
@@ -165,6 +169,8 @@ describe('proof monitor', () => {
       expect(stdout).toContain(said);
     }
     expect(JSON.parse(await readFile(path, 'utf8'))[url].checkpoint).toBe(signed(tree, 700));
+    expect(JSON.parse((await watch(path, '--json')).stdout)).toMatchObject({ logs: [{ url, kind: 'older' }] });
+    expect(await watch(path, '--key', 'a+b')).toMatchObject({ status: 2, stderr: expect.stringContaining('--key') });
   });
 
   it.each([

@@ -13,8 +13,9 @@ import { readIfThere, writeDurably } from '../state.ts';
 
 interface MonitorOptions {
   readonly state: string;
-  readonly key: readonly string[];
+  readonly key: readonly VerifierKey[];
   readonly once?: boolean;
+  readonly json?: boolean;
 }
 
 const TIMEOUT_MS = 30_000;
@@ -45,12 +46,13 @@ export function proofMonitorCommand(terminal: Terminal): Command {
   return new Command('monitor')
     .description("follow anybody's logs: each checkpoint must continue the last one; what was seen is kept in a file")
     .argument('<url...>', 'address of a log, such as https://host/proof/v1/raadsfeed', readAddress)
-    .option('--key <vkey>', 'verifier key of a log; repeat it. Without: the key of the first time is kept', collect, [])
+    .option('--key <vkey>', 'verifier key of a log; repeat it. Without: the key of the first time is kept', addKey, [])
     .option('--state <file>', 'where the last checkpoints are kept', 'proof-monitor.json')
     .option('--once', 'read once, instead of every minute')
+    .option('--json', 'one machine-readable result (with --once)')
     .addHelpText('after', '\nExample:\n  $ koppelvlak proof monitor https://raad.example/proof/v1/raadsfeed --once')
     .action((_first: string, options: MonitorOptions, command: Command) =>
-      runTool(terminal, {}, (context) =>
+      runTool(terminal, options, (context) =>
         monitor(
           command.args.map((url) => url.replace(/\/$/, '')),
           options,
@@ -66,7 +68,6 @@ async function monitor(urls: readonly string[], options: MonitorOptions, context
   const { createGuardedFetch } = await import('../../../lib/outbound/guarded-fetch.ts');
   // The operator chose the addresses.
   const { fetch, close } = createGuardedFetch({ allowPrivate: true, proxy: config.server });
-  const keys = options.key.map(readLogKey);
   const state = await readState(options.state);
 
   /** Reads one log. @throws {Error} when it cannot be followed */
@@ -76,7 +77,7 @@ async function monitor(urls: readonly string[], options: MonitorOptions, context
     const seen = state.get(url);
     const served = readLogKey(seen?.key ?? Buffer.from(await below('key')).toString('utf8'));
     // A key that was given is believed; otherwise the one of the first time, for ever.
-    const key = keys.length === 0 ? served : keys.find(({ text }) => text === served.text);
+    const key = options.key.length === 0 ? served : options.key.find(({ text }) => text === served.text);
     if (key === undefined) throw new Error('its key is not one of those given');
     const observation = await observe(below, key, seen?.checkpoint);
     const { kind, note } = observation;
@@ -90,10 +91,15 @@ async function monitor(urls: readonly string[], options: MonitorOptions, context
       const observations = await Promise.allSettled(urls.map(read));
       signal.throwIfAborted();
       await writeDurably(options.state, state);
-      for (const [i, one] of observations.entries())
-        output.line(
-          `${urls[i]}: ${one.status === 'fulfilled' ? one.value.text : `cannot be followed: ${reasonOf(one.reason)}`}`,
-        );
+      const logs = observations.map((one, i) => {
+        const seen =
+          one.status === 'fulfilled'
+            ? one.value
+            : { kind: 'failed', text: `cannot be followed: ${reasonOf(one.reason)}` };
+        return { url: urls[i], ...seen };
+      });
+      for (const { url, text } of logs) output.line(`${url}: ${text}`);
+      if (options.once) output.result({ logs }, () => undefined);
       if (observations.some((one) => one.status === 'fulfilled' && one.value.kind === 'conflict'))
         throw new CommandError(`a log contradicts itself; both checkpoints are in ${options.state}`);
       const failed = observations.filter(({ status }) => status === 'rejected').length;
@@ -181,6 +187,12 @@ function readAddress(text: string): string {
   return text;
 }
 
-export function collect(value: string, others: readonly string[]): string[] {
-  return [...others, value];
+/** One more verifier key. @throws {InvalidArgumentError} */
+export function addKey(text: string, others: readonly VerifierKey[]): readonly VerifierKey[] {
+  try {
+    return [...others, parseVerifierKey(text.trim())];
+  } catch (error) {
+    if (error instanceof FormatError) throw new InvalidArgumentError(error.message);
+    throw error;
+  }
 }

@@ -145,9 +145,11 @@ export function witnessRoutes(
     app.get('/key', { config }, (_request, reply) => reply.headers(OPEN).type(TEXT).send(`${needs.signer.key.text}\n`));
 
     app.get<{ Params: { origin: string } }>('/:origin/checkpoint', { config }, async (request, reply) => {
+      const origin = origins.get(request.params.origin);
+      if (origin === undefined) throw new Problem(platformProblems.notFound);
       const { rows } = await pool.query<{ checkpoint: string | null }>(
         'select checkpoint from proof.witnessed where origin = $1',
-        [origins.get(request.params.origin) ?? null],
+        [origin],
       );
       const checkpoint = rows[0]?.checkpoint ?? undefined;
       if (checkpoint === undefined) throw new Problem(platformProblems.notFound);
