@@ -1,5 +1,5 @@
 /** Keeps large work from holding up small requests, and from taking all memory. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 
 /** Limits how much of each turn of the event loop all large work together may take. */
@@ -106,6 +106,25 @@ export function createOneAtATime(): OneAtATime {
       }
     },
     idle: () => (isRunning ? new Promise((resolve) => onIdle.push(resolve)) : Promise.resolve()),
+  };
+}
+
+/** How long a scrape waits for what its metrics read (milliseconds). */
+const SCRAPE_MS = 2000;
+
+/**
+ * What metrics read when they are scraped: once for all of them, and never again before that has ended. The result is undefined when it
+ * fails or takes long, and they keep their last values: an operator needs the others most when the database does not answer.
+ */
+export function readForMetrics<T>(read: () => Promise<T>): () => Promise<T | undefined> {
+  let reading: Promise<T | undefined> | undefined;
+  return async () => {
+    reading ??= read()
+      .catch(() => undefined)
+      .finally(() => {
+        reading = undefined;
+      });
+    return await Promise.race([reading, sleep(SCRAPE_MS, undefined, { ref: false })]);
   };
 }
 

@@ -116,7 +116,7 @@ export async function openProcessingLog(needs: LogNeeds): Promise<ActieLog> {
     append,
     count,
     changes: createSerialChanges(needs.changesPool, needs, large),
-    checks: [watch.check, watchRetention(pool, needs.metrics)],
+    checks: [watch.check, watchRetention(pool, needs.metrics, needs.clock)],
     ...{ makeOwn, appendOwn },
     record: (recordPool, work, entry, author) =>
       withMonths(needs, () =>

@@ -1,18 +1,24 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { Pool } from '../database/pool.ts';
+import { readForMetrics } from '../lib/scheduling.ts';
+import type { Clock } from '../lib/time.ts';
 import type { ReadinessCheck } from '../seams/operations.ts';
 import { type RetentionRuns, readRuns } from './store/retention.ts';
 
-/** The runs of `log prune`, in whatever process, in metrics; the result is a readiness check that warns of a run that failed. */
-export function watchRetention(pool: Pool, metrics: Registry): ReadinessCheck {
+/** A job that runs every night may miss one. */
+const LATE_MS = 2 * 86_400_000;
+
+/** The runs of `log prune`, in whatever process, in metrics; the result is a readiness check that warns of one that failed or did not happen. */
+export function watchRetention(pool: Pool, metrics: Registry, clock: Clock): ReadinessCheck {
+  const started = clock.now();
+  const readForGauges = readForMetrics(() => readRuns(pool));
   const gauge = (name: string, help: string, value: (runs: RetentionRuns) => number): void => {
     new Gauge({
       name: `koppelvlak_verwerkingenlog_${name}`,
       help,
       registers: [metrics],
       async collect() {
-        // While the database is away, what was read last is still true.
-        const runs = await readRuns(pool).catch(() => undefined);
+        const runs = await readForGauges();
         if (runs !== undefined) this.set(value(runs));
       },
     });
@@ -32,8 +38,11 @@ export function watchRetention(pool: Pool, metrics: Registry): ReadinessCheck {
     name: 'retention',
     vital: false,
     check: async () => {
-      const { last } = await readRuns(pool);
-      return last?.fault ? { ok: true, warning: `the last run failed: ${last.fault}` } : { ok: true };
+      const { last, lastSuccess } = await readRuns(pool);
+      if (last?.fault) return { ok: true, warning: `the last run failed: ${last.fault}` };
+      const since = lastSuccess?.begunAt ?? started;
+      if (clock.now().getTime() - since.getTime() <= LATE_MS) return { ok: true };
+      return { ok: true, warning: `no run has succeeded since ${since.toISOString()}` };
     },
   };
 }

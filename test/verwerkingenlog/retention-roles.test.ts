@@ -120,5 +120,24 @@ it('runs show in metrics, and the last one that failed in readiness', async () =
       `insert into verwerkingenlog.prune_runs (started_at, ended_at, door, fout) values (now(), now(), 'x', 'disk full')`,
     );
     expect((await ready(log)).retention).toMatchObject({ ok: true, warning: 'the last run failed: disk full' });
+    await owner.query(`truncate verwerkingenlog.prune_runs`);
+    await owner.query(
+      `insert into verwerkingenlog.prune_runs (started_at, ended_at, door) values ('2026-01-02Z', now(), 'x')`,
+    );
+    expect((await ready(log)).retention).toMatchObject({
+      ok: true,
+      warning: 'no run has succeeded since 2026-01-02T00:00:00.000Z',
+    });
+  });
+});
+
+it('metrics are there while the database does not answer for them', async () => {
+  await serving({}, async (log) => {
+    const before = await metric(log, 'koppelvlak_verwerkingenlog_prune_last_success_timestamp_seconds');
+    await owner.query('begin; lock table verwerkingenlog.prune_runs');
+    const asked = performance.now();
+    expect(await metric(log, 'koppelvlak_verwerkingenlog_prune_last_success_timestamp_seconds')).toBe(before);
+    expect(performance.now() - asked).toBeLessThan(4000);
+    await owner.query('rollback');
   });
 });

@@ -1,5 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { Db } from '../../database/transaction.ts';
+import { readForMetrics } from '../../lib/scheduling.ts';
 import { readSourceStates, type SourceState } from './store/sources.ts';
 
 const GAUGES: readonly (readonly [name: string, help: string, value: (state: SourceState) => number | null])[] = [
@@ -18,14 +19,7 @@ const GAUGES: readonly (readonly [name: string, help: string, value: (state: Sou
 
 /** Registers the metrics of each source; they are read from the database when they are scraped, from any instance. */
 export function registerSourceMetrics(registry: Registry, db: Db): void {
-  let reading: Promise<SourceState[]> | undefined;
-  // All gauges are collected at the same moment: one query serves them all.
-  const states = (): Promise<SourceState[]> => {
-    reading ??= readSourceStates(db).finally(() => {
-      reading = undefined;
-    });
-    return reading;
-  };
+  const states = readForMetrics(() => readSourceStates(db));
   for (const [name, help, value] of GAUGES) {
     new Gauge({
       name: `koppelvlak_aggregator_${name}`,
@@ -34,6 +28,7 @@ export function registerSourceMetrics(registry: Registry, db: Db): void {
       registers: [registry],
       async collect() {
         const found = await states();
+        if (found === undefined) return;
         this.reset();
         for (const state of found) {
           const number = value(state);

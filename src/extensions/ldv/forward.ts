@@ -9,7 +9,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Pool } from '../../database/pool.ts';
 import { type Db, transaction } from '../../database/transaction.ts';
 import { backoffMs } from '../../lib/outbound/outbound-client.ts';
-import { eventLoopBudget } from '../../lib/scheduling.ts';
+import { eventLoopBudget, readForMetrics } from '../../lib/scheduling.ts';
 import { newTraceContext, traceHeaders } from '../../lib/trace-context.ts';
 import { mountAddress } from '../../plugins/requests.ts';
 import { UnknownKeyError } from '../../verwerkingenlog/domain/identity-keys.ts';
@@ -257,6 +257,7 @@ function refusedOf(lines: readonly Line[], { rejectedSpans: said, errorMessage }
 
 function createMetrics(registry: Registry, pool: Pool) {
   const registers = [registry];
+  const readState = readForMetrics(() => readForwardState(pool));
   const gauge = (
     name: string,
     help: string,
@@ -269,8 +270,7 @@ function createMetrics(registry: Registry, pool: Pool) {
       labelNames,
       registers,
       async collect() {
-        // While the database is away, the last known state remains.
-        const state = await readForwardState(pool).catch(() => undefined);
+        const state = await readState();
         if (state !== undefined) show(this, state);
       },
     });
