@@ -187,3 +187,16 @@ it.each(['verwerkingenlog.versies', 'gegevens.journaal'])(
     expect((await supplier.ask({})).status).toBe(200);
   },
 );
+
+it('is recorded once, also in a month that the processing log was not made ready for', async () => {
+  const counts = async () => {
+    const [row] = await supplier.asOwner(`select (select count(*) from gegevens.journaal) as journal,
+      (select count(*) from verwerkingenlog.versies) as logged`);
+    return [Number(row?.journal), Number(row?.logged)];
+  };
+  const month = new Date().toISOString().slice(0, 7).replace('-', '');
+  await supplier.asOwner(`drop table verwerkingenlog.versies_${month}`);
+  const [journal = 0, logged = 0] = await counts();
+  expect((await supplier.ask({})).status).toBe(200);
+  expect(await counts()).toEqual([journal + 1, logged + 1]);
+});
