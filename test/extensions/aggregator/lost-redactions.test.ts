@@ -95,6 +95,26 @@ describe('a redaction on an invalid page is carried out', () => {
 });
 
 describe('numbers that are absent', () => {
+  it('do not hold up a redaction on a page that was read in search of what names them', async () => {
+    await pause(true);
+    for (const id of ['d-20', 'd-21']) source.document(id);
+    source.records = source.records.filter(({ sequenceNumber }) => sequenceNumber !== 13);
+    source.remove('redact', 'd-1', { geredigeerdeSequenceNumbers: [1] });
+    source.document('d-22');
+    source.rule = ({ path, query, page, json }) => {
+      const good = page();
+      if (path !== '/feed' || !Array.isArray(good.records)) return false;
+      if (query.get('cursor')?.endsWith('.15') === true) json({}, 503);
+      else {
+        const records = good.records.slice(0, 1);
+        json({ ...good, records, cursor: `${source.history}.${records[0]?.sequenceNumber}`, hasMore: true });
+      }
+      return true;
+    };
+    await pause(false);
+    await expectSecretGone();
+  });
+
   it('are no fault when a redaction on the same page names them', async () => {
     await pause(true);
     source.document('d-20', secret);

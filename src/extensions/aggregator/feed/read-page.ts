@@ -109,7 +109,7 @@ async function takeFeed(lease: Lease, answer: ChangedAnswer, deps: PageDependenc
   const page = readFeedPage(answer.json, { cursor: at, after: lastNumber ?? undefined }, fail);
   const { records, cursor, head, hasMore } = page;
   const stuck = hasMore && cursor === at;
-  await explainGaps(source, page, deps);
+  await explainGaps(lease, page, deps);
   const pageSize = nextPageSize(source, answer, deps);
   // Numbers ascend, so a page with records is always progress.
   const isEmpty = hasMore && !stuck && records.length === 0;
@@ -127,15 +127,18 @@ async function takeFeed(lease: Lease, answer: ChangedAnswer, deps: PageDependenc
 }
 
 /**
- * Numbers may be absent where a redaction names them: on the same page, or on one of the next.
+ * Numbers may be absent where a redaction names them: on the same page, or on one of the next, whose redactions need not wait for it.
  * @throws {FeedFault} `numbers`, when no redaction names them
  */
-async function explainGaps({ feedUrl, pageSize }: Source, page: FeedPage, deps: PageDependencies): Promise<void> {
+async function explainGaps(lease: Lease, page: FeedPage, deps: PageDependencies): Promise<void> {
+  const { feedUrl, pageSize } = lease.source;
   let { gaps, cursor, hasMore } = page;
   for (let pages = 0; gaps.length > 0 && hasMore && pages < MAX_AHEAD; pages += 1) {
     const request = { url: feedUrl ?? '', cursor, limit: pageSize, signal: deps.signal } as const;
     const answer = await askPage(deps.client, { ...request, redirects: 'same-host' });
-    const ahead = readFeedPage(answer.changed && answer.json, { cursor, after: undefined }, () => undefined);
+    const json = answer.changed && answer.json;
+    await carryOutRedactions(lease, json, redactionContextOf(lease.source, deps), deps);
+    const ahead = readFeedPage(json, { cursor, after: undefined }, () => undefined);
     gaps = withoutNamed(gaps, namedNumbers(ahead.records.map(({ record }) => record)));
     hasMore = ahead.hasMore && ahead.cursor !== cursor;
     ({ cursor } = ahead);
