@@ -1,7 +1,7 @@
 /** What it would do to switch organisations from one source to another. Identities stay: what both have is not published again. */
 
 import { askPage, FeedFault, readServiceDocument } from '../../lib/feed-client/client.ts';
-import { readSnapshotPage } from '../../lib/feed-client/page.ts';
+import { NO_PROGRESS, notePage, readSnapshotPage } from '../../lib/feed-client/page.ts';
 import { isMassDelete } from '../../raadsfeed/domain/change.ts';
 import { isResourceType } from '../../raadsfeed/domain/resource.ts';
 import { type AggregatorDependencies, type DependencyNeeds, withDependencies } from './dependencies.ts';
@@ -61,7 +61,7 @@ async function readIdentities(
     cursor: null,
     feedCursor: null,
   };
-  for (let records = 0; found.size > 0; ) {
+  for (let progress = NO_PROGRESS; found.size > 0; ) {
     const { cursor } = position;
     const request = { url: document.snapshotUrl, cursor, limit: PAGE, redirects: 'same-host', signal } as const;
     const page = await askPage(client, request);
@@ -75,9 +75,9 @@ async function readIdentities(
       found.get(resource.organisatiecode)?.add(partKey({ resourceType, ...resource }));
     }
     if (read.cursor === null) break;
-    records += read.records.length;
-    if (records > maxSnapshotRecords)
-      throw new FeedFault('snapshot-endless', `more than ${maxSnapshotRecords} records`);
+    const numbers = read.records.map(({ sequenceNumber }) => sequenceNumber);
+    const step = { cursor: read.cursor, numbers, isSnapshot: true, maxRecords: maxSnapshotRecords };
+    progress = notePage(progress, step);
     position = read;
   }
   return found;

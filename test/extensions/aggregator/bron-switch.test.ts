@@ -88,6 +88,28 @@ describe('bron switch', () => {
     expect(await feedState()).toEqual({ ...before, origins: [`${feed.url}/feed`] });
   });
 
+  it('ends with a snapshot of the new source that has no end', async () => {
+    feed.document('d-1');
+    await program.run('bron', 'add', feed.url);
+    await program.run('bron', 'sync', feed.url);
+    const endless = await new FakeSource('gm0363').listen();
+    let pages = 0;
+    endless.rule = ({ path, json }) => {
+      if (path !== '/snapshot') return false;
+      pages += 1;
+      json({ records: [], feedCursor: '1.0', cursor: `1.${pages}`, hasMore: true, next: null });
+      return true;
+    };
+    try {
+      expect(await program.run('bron', 'switch', feed.url, endless.url)).toMatchObject({
+        status: 1,
+        stderr: expect.stringContaining('have no records'),
+      });
+    } finally {
+      await endless.close();
+    }
+  });
+
   it('says what it takes, with status 2, and with status 1 that it cannot be done', async () => {
     feed.document('d-1');
     await program.run('bron', 'add', feed.url);

@@ -12,9 +12,11 @@ export interface DueWindow extends DateWindow {
 export async function ensureWindows(db: Db, sourceId: number, windows: readonly DateWindow[]): Promise<void> {
   await db.query({
     name: 'aggregator-ensure-windows',
-    text: `insert into aggregator.windows as v (bron_id, van, tot)
+    text: `insert into aggregator.windows (bron_id, van, tot)
            select $1::integer, van, tot from unnest($2::date[], $3::date[]) as n (van, tot)
-               on conflict (bron_id, van) do update set tot = excluded.tot where v.tot <> excluded.tot`,
+            -- A conflict alone would lock, so write, every row.
+            where not exists (select from aggregator.windows w where w.bron_id = $1::integer and w.van = n.van and w.tot = n.tot)
+               on conflict (bron_id, van) do update set tot = excluded.tot`,
     values: [sourceId, windows.map(({ from }) => from), windows.map(({ to }) => to)],
   });
 }

@@ -44,6 +44,14 @@ async function readAll(complete: (window: DueWindow) => boolean = () => true): P
   return seen;
 }
 
+it('leaves windows alone that are there: sources are asked twice a minute what is due', async () => {
+  const versions = () =>
+    pool.query('select ctid, xmin, xmax from aggregator.windows where bron_id = $1 order by van', [source]);
+  const before = await versions();
+  await ensureWindows(pool, source, all);
+  expect((await versions()).rows).toEqual(before.rows);
+});
+
 const pass = (ms: number) =>
   pool.query(
     `update aggregator.windows set next_quick_at = next_quick_at - make_interval(secs => $1::double precision / 1000),
