@@ -64,7 +64,7 @@ const ENTRY = /^([a-z0-9][a-z0-9_*/@-]{0,255})=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,2
 
 /** `tracestate`, cut to its maximum by whole entries; undefined when it is malformed or empty. The trace itself does not depend on it. */
 function readState(text: string): string | undefined {
-  const entries = text.split(',', MAX_ENTRIES + 1).map((entry) => entry.replace(/^[ \t]+|[ \t]+$/g, ''));
+  const entries = text.split(',', MAX_ENTRIES + 1).map((entry) => entry.trim());
   const present = entries.filter((entry) => entry !== '');
   const keys = present.map((entry) => ENTRY.exec(entry)?.[1]);
   if (present.length === 0 || present.length > MAX_ENTRIES || new Set(keys).size < keys.length) return undefined;

@@ -54,6 +54,12 @@ describe('what is carried on', () => {
     expect(carriedState(given)).toBeUndefined();
   });
 
+  it('is read in no time when its state is as long as a header may be', () => {
+    const started = performance.now();
+    for (const filler of [' ', '\t', ' ,', 'a', '=']) carriedState(`a=${filler.repeat(60_000 / filler.length)}x`);
+    expect(performance.now() - started).toBeLessThan(500);
+  });
+
   it('has no state of a trace that is malformed', () => {
     expect(readTraceContext('00-no', 'a=b')).not.toHaveProperty('state');
   });
