@@ -7,7 +7,7 @@ import { isDuration, isTerm } from '../../lib/time.ts';
 import { type ActiviteitVersie, readActiviteitVersies } from '../../verwerkingenlog/store/activiteiten.ts';
 import type { LineOutcome, LineSender, NewLine, StoreLines } from './lines.ts';
 import { actieOfSpan, activityIdIn, activityOf, type LineContext, logbooksOf, withoutLogbooks } from './mapping.ts';
-import type { ExportResponse } from './otlp.ts';
+import { type ExportResponse, TooManySpansError } from './otlp.ts';
 import { IGNORED, isId, judge, MAX_LINE } from './rules.ts';
 import type { Span } from './span.ts';
 import { keepOf, keptNames, writeLine } from './stored-line.ts';
@@ -22,7 +22,15 @@ interface Refusal {
   readonly reason: string;
 }
 
-export type Intake = (spans: readonly Span[], sender: LineSender) => Promise<ExportResponse>;
+/**
+ * @param bytes of the request
+ * @throws {TooManySpansError} when far more would be kept: each line keeps the resource that it shares with others in the request
+ */
+export type Intake = (spans: readonly Span[], sender: LineSender, bytes: number) => Promise<ExportResponse>;
+
+/** Characters that are kept for each byte of a request, unless they are few. */
+const KEPT_PER_BYTE = 16;
+const FEW = 1_000_000;
 
 export function createIntake(
   { settings, database, actieLog, metrics, publicBaseUrl }: FastifyInstance,
@@ -71,7 +79,7 @@ export function createIntake(
     };
   }
 
-  return async (spans, sender) => {
+  return async (spans, sender, bytes) => {
     const refusals: Refusal[] = [];
     const judged: Span[] = [];
     const outcomes: ('ignored' | 'passed-before' | LineOutcome)[] = [];
@@ -93,11 +101,14 @@ export function createIntake(
     }
     const register = await readRegister(database.pipelinePool, judged);
     const lines: NewLine[] = [];
+    let room = Math.max(FEW, bytes * KEPT_PER_BYTE);
     for (const span of judged) {
       if (eventLoopBudget.exhausted()) await eventLoopBudget.yield();
       const context = contextOf(span, register, sender);
       const client = clientOf(span, sender);
       const text = writeLine({ span, client });
+      room -= text.length;
+      if (room < 0) throw new TooManySpansError();
       if (typeof context === 'string') refusals.push({ span, reason: context });
       else if (text.length > MAX_LINE) refusals.push({ span, reason: `de regel heeft meer dan ${MAX_LINE} tekens` });
       else lines.push({ span, client, text, actie: actieOfSpan(span, context) });

@@ -15,7 +15,7 @@ import { platformProblems } from '../../plugins/problems.ts';
 import type { Intake } from './intake.ts';
 import type { LineSender } from './lines.ts';
 import { decodeRequest, encodeResponse, encodeStatus, MEDIA_TYPES, type OtlpForm, TooManySpansError } from './otlp.ts';
-import { OtlpError, type Span } from './span.ts';
+import { OtlpError } from './span.ts';
 
 const decompress = promisify(gunzip);
 const RETRY = { 'retry-after': '5' };
@@ -61,8 +61,10 @@ export function postTraces(app: FastifyInstance, contract: Contract<operations>,
           const bytes = isPacked ? await unpack(body, maxBytes) : body;
           permit.resize(bytes.length);
           if (form === 'json' && isCrowded(bytes)) throw invalid('Een object in de inhoud heeft te veel leden.');
-          const spans = await decoded(() => decodeRequest(bytes, form, ldv.maxSpans));
-          const answer = await intake(spans, senderOf(request, ldvOut.peers));
+          const answer = await decoded(async () => {
+            const spans = await decodeRequest(bytes, form, ldv.maxSpans);
+            return await intake(spans, senderOf(request, ldvOut.peers), bytes.length);
+          });
           return await reply.type(MEDIA_TYPES[form]).send(encodeResponse(answer, form));
         } finally {
           permit.release();
@@ -111,9 +113,9 @@ function senderOf(request: FastifyRequest, peers: readonly string[]): LineSender
   };
 }
 
-async function decoded(decode: () => Promise<Span[]>): Promise<Span[]> {
+async function decoded<T>(work: () => Promise<T>): Promise<T> {
   try {
-    return await decode();
+    return await work();
   } catch (cause) {
     if (cause instanceof TooManySpansError)
       throw new Problem(platformProblems.bodyTooLarge, {

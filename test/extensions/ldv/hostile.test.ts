@@ -188,6 +188,16 @@ it('keeps room for other clients while one has all that a client may have under 
   await own.drop();
 });
 
+it('refuses a request of which a hundred times its bytes would be kept', async () => {
+  const { resource } = line({ resource: { 'service.extra': 'x'.repeat(25_000) } });
+  const spans = (count: number) => Array.from({ length: count }, () => ({ ...line(), resource }));
+  expect(await log.send(spans(10))).toMatchObject({ status: 200, answer: { rejectedSpans: 0 } });
+  expect(await log.send(spans(500))).toMatchObject({
+    status: 413,
+    error: { message: 'Het verzoek heeft te veel regels of onderdelen.' },
+  });
+});
+
 it('has a line that cannot be read back named by a rotation and by the check of the log, which go past it', async () => {
   const own = await createDatabase();
   const owner = new pg.Client(own.url);
