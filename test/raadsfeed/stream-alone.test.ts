@@ -7,7 +7,7 @@ import type { Db } from '../../src/database/transaction.ts';
 import { createFeedReader, createHeadCache, type FeedReader } from '../../src/raadsfeed/feed/head.ts';
 import { createStreams } from '../../src/raadsfeed/feed/stream.ts';
 import { openStream } from './stream-client.ts';
-import { type FeedServer, PATIENT, quiet, removal, startFeed, vergadering } from './support.ts';
+import { document, type FeedServer, PATIENT, quiet, removal, startFeed, vergadering } from './support.ts';
 
 let feed: FeedServer;
 beforeAll(async () => {
@@ -113,5 +113,56 @@ it('pauses when a replica that lags brings nothing', async () => {
     server.close();
     await replica.query('rollback');
     replica.release();
+  }
+});
+
+it('reads what is new once, whatever the filters of the streams', async () => {
+  const heads = createHeadCache({ primary: feed.pool, listener, log: quiet });
+  const real = createFeedReader({ primary: feed.pool, replica: undefined, heads, log: quiet });
+  let reads = 0;
+  const reader: FeedReader = {
+    ...real,
+    read(query, reach) {
+      reads += 1;
+      return real.read(query, reach);
+    },
+  };
+  const streams = createStreams({
+    ...{ heads, reader, log: quiet, stopping: new AbortController().signal, mountUrl: () => feed.mount },
+    ...{ heartbeatSeconds: 15, memoryBytes: 64_000_000, drainTimeoutMs: 60_000 },
+  });
+  const position = (await heads.head()).head.sequenceNumber;
+  const server = createServer(({ url = '' }, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const filter = { organisatiecode: url.slice(1), resourceType: 'Vergadering' } as const;
+    streams.open(response, { position, filter, client: '127.0.0.1' });
+  });
+  try {
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('no port');
+    const texts = await Promise.all(
+      ['gm9901', ...Array.from({ length: 30 }, (_, i) => `gm${1000 + i}`)].map(async (code) => {
+        const incoming = await new Promise<IncomingMessage>((resolve) => {
+          get({ port: address.port, host: '127.0.0.1', path: `/${code}` }, resolve).on('error', () => undefined);
+        });
+        const text: string[] = [];
+        incoming.on('data', (piece: Buffer) => text.push(piece.toString())).on('error', () => undefined);
+        return { code, text };
+      }),
+    );
+    await expect.poll(() => streams.count(), PATIENT).toBe(31);
+    await feed.publish([vergadering('nieuw'), document('ander')]);
+    await expect.poll(() => texts[0]?.text.join(''), PATIENT).toContain('nieuw');
+    // Time enough for the others.
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(reads).toBeLessThan(5);
+    expect(texts.map(({ text }) => text.join('').match(/^id: /gm)?.length ?? 0)).toEqual([1, ...Array(30).fill(0)]);
+  } finally {
+    streams.close();
+    heads.close();
+    server.closeAllConnections();
+    server.close();
   }
 });

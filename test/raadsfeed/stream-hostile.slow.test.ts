@@ -133,7 +133,7 @@ describe('a stream that catches up while its history is pruned away', () => {
       Array.from({ length: 10 }, (_, i) => vergadering(`v-${i}`, { locatie })),
     );
     for (const lines of twice) await pruned.publish(lines);
-    const socket = await withLock(pruned.databaseUrl, 'raadsfeed.record', async (client) => {
+    const socket = await withLock(pruned.databaseUrl, 'raadsfeed.texts', async (client) => {
       const asked = await ask('last-event-id: 2\r\n', pruned);
       await expect.poll(() => client.waiting(), PATIENT).toBe(1);
       await client.query(pruneTo(5));

@@ -1,6 +1,7 @@
 /**
  * Streams of server-sent events. Each stream reads on from its own position, as its client takes what was sent; what several of them read is
- * read and encoded once. Numbers are in the order of the commits, so a single number says what a stream has been sent.
+ * read and encoded once, and what is new once for all filters. Numbers are in the order of the commits, so a single number says what a
+ * stream has been sent.
  */
 import type { ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
@@ -8,8 +9,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from '../../lib/log.ts';
 import { createSemaphore } from '../../lib/scheduling.ts';
+import type { Change } from '../domain/change.ts';
 import { joinRecord } from '../domain/record-text.ts';
-import { type OctetLimits, type Read, type RecordFilter, readFiltered } from '../store/records.ts';
+import { type OctetLimits, type Read, type RecordFilter, readFiltered, type StoredRecord } from '../store/records.ts';
 import { type FeedReader, type HeadCache, isAtLeast, isSameHistory } from './head.ts';
 
 export interface StreamsOptions {
@@ -63,6 +65,14 @@ interface Page extends Read {
   readonly bytes: Buffer;
   /** Everything up to here was read. */
   readonly end: number;
+  /** Of a page without a filter: its records, each with its part of the bytes. */
+  readonly events: readonly StreamEvent[];
+}
+
+interface StreamEvent {
+  readonly organisatiecode: string;
+  readonly resourceType: string;
+  readonly bytes: Buffer;
 }
 
 const PAGE_RECORDS = 500;
@@ -120,15 +130,30 @@ export function createStreams(options: StreamsOptions): Streams {
     },
   });
 
+  const fetchPage = async (start: StreamStart): Promise<Page | undefined> => {
+    const isNew = (heads.knownHead()?.head.sequenceNumber ?? 0) <= start.position + PAGE_RECORDS;
+    // What is new is read once, whatever the filters: else each publication would cost a read for every one of them.
+    const filter = isNew ? {} : start.filter;
+    const page = await pages.fetch(keyOf({ ...start, filter }), { context: { ...start, filter } });
+    return page === undefined || filter === start.filter ? page : filterPage(page, start.filter);
+  };
+
   const readPage = async (after: number, filter: RecordFilter): Promise<Page> => {
     const read = (octets: OctetLimits) =>
       reader.read((db) => readFiltered(db, after, octets === WHOLE ? 1 : PAGE_RECORDS, filter, octets), after);
     const some = await read(PAGE);
     const { head, records, isAll } = some.records.length === 0 && some.large !== undefined ? await read(WHOLE) : some;
     // The event has no name, so that `onmessage` gets it; the text of a record has no line break.
-    const events = records.map((record) => `id: ${record.sequenceNumber}\ndata: ${joinRecord(record, mountUrl())}\n\n`);
+    const texts = records.map((record) => `id: ${record.sequenceNumber}\ndata: ${joinRecord(record, mountUrl())}\n\n`);
+    const bytes = Buffer.from(texts.join(''));
     const last = isAll ? head.head.sequenceNumber : (records.at(-1)?.sequenceNumber ?? after);
-    return { head, bytes: Buffer.from(events.join('')), end: Math.max(after, last) };
+    let from = 0;
+    const toEvent = (record: StoredRecord, i: number): StreamEvent => {
+      const begin = from;
+      from += Buffer.byteLength(texts[i] ?? '');
+      return { ...membersOf(record), bytes: bytes.subarray(begin, from) };
+    };
+    return { head, bytes, end: Math.max(after, last), events: isFiltered(filter) ? [] : records.map(toEvent) };
   };
 
   let known = heads.knownHead();
@@ -152,13 +177,12 @@ export function createStreams(options: StreamsOptions): Streams {
   /** The next page of a stream; `undefined` when it is of another history than what is known now, or brings nothing. */
   const nextPage = async (stream: OpenStream): Promise<Page | undefined> => {
     const { position, filter, client } = stream;
-    const key = `${position} ${filter.organisatiecode ?? ''} ${filter.resourceType ?? ''}`;
-    const page = await pages.fetch(key, { context: { position, filter, client } });
+    const page = await fetchPage({ position, filter, client });
     if (page === undefined) return undefined;
     if (position < page.head.historyAfter.sequenceNumber) throw new Error('its history was pruned away meanwhile');
     const isCurrent = heads.isCurrentHistory(page.head);
     if (isCurrent && page.end > position) return page;
-    pages.delete(key);
+    for (const one of [filter, {}]) pages.delete(keyOf({ position, filter: one }));
     if (isCurrent) await sleep(NOTHING_NEW_MS, undefined, { ref: false });
     else await heads.refreshHead();
     return undefined;
@@ -232,6 +256,33 @@ export function createStreams(options: StreamsOptions): Streams {
       endAll();
     },
   };
+}
+
+function keyOf({ position, filter }: Pick<StreamStart, 'position' | 'filter'>): string {
+  return `${position} ${filter.organisatiecode ?? ''} ${filter.resourceType ?? ''}`;
+}
+
+function isFiltered({ organisatiecode, resourceType }: RecordFilter): boolean {
+  return organisatiecode !== undefined || resourceType !== undefined;
+}
+
+/** What decides who gets a record. */
+function membersOf({ prefix, suffix }: StoredRecord): Omit<StreamEvent, 'bytes'> {
+  // The beginning of an upsert ends within its `resourceUrl`.
+  const text = suffix === null ? prefix : `${prefix}"}`;
+  const { resourceType, resource }: Pick<Change, 'resourceType' | 'resource'> = JSON.parse(text);
+  return { resourceType, organisatiecode: resource.organisatiecode };
+}
+
+function filterPage(page: Page, { organisatiecode, resourceType }: RecordFilter): Page {
+  const events = page.events.filter(
+    (event) =>
+      (organisatiecode ?? event.organisatiecode) === event.organisatiecode &&
+      (resourceType ?? event.resourceType) === event.resourceType,
+  );
+  return events.length === page.events.length
+    ? page
+    : { ...page, events, bytes: Buffer.concat(events.map(({ bytes }) => bytes)) };
 }
 
 /** Makes a stream of a response whose head was written. */
