@@ -34,7 +34,7 @@ export const serverSettings = {
     '127.0.0.1',
     'Address of the management listener (health, metrics).',
   ),
-  managementPort: setting('MANAGEMENT_PORT', port, 9090, 'Its port; 0 takes a free one.'),
+  managementPort: setting('MANAGEMENT_PORT', port, 9090, 'Its port.'),
   publicBaseUrl: optional(
     'PUBLIC_BASE_URL',
     url(...WEB),

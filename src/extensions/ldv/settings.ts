@@ -61,7 +61,7 @@ export const settings = {
       exactUrl('https', 'http'),
       'Its token endpoint (client credentials). Absent: no token is sent.',
     ),
-    forwardClientId: optional('LDV_FORWARD_CLIENT_ID', text(), 'Client at that endpoint.'),
+    forwardClientId: optional('LDV_FORWARD_CLIENT_ID', text(), 'Client there.'),
     forwardClientSecret: secret('LDV_FORWARD_CLIENT_SECRET', text(), 'Its secret.'),
     forwardConfidential: setting(
       'LDV_FORWARD_CONFIDENTIAL',
