@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { transaction } from '../../../src/database/transaction.ts';
 import { publishChanges } from '../../../src/extensions/aggregator/feed/redactions.ts';
 import { type Lease, LeaseLostError } from '../../../src/extensions/aggregator/source.ts';
+import { markSeen } from '../../../src/extensions/aggregator/store/comparison.ts';
 import {
   claimDueSources,
   releaseSource,
@@ -88,6 +89,24 @@ describe('a lease', () => {
       'select min(extract(epoch from lease_until - now())) > 50 as lasts from aggregator.bron',
     );
     expect(rows).toEqual([{ lasts: true }]);
+  });
+
+  it('of a source that is removed while its records are being published lasts until they are', async () => {
+    const [lease] = await claimDueSources(pool, 'first', { ...FEEDS, limit: 1 });
+    if (lease === undefined) throw new Error('nothing was due');
+    const { id } = lease.source;
+    const resource = { organisatiecode: 'gm0001', bronidentificatie: 'v-1' };
+    let removal: Promise<void> | undefined;
+    await transaction(pool, async (db) => {
+      await markSeen(db, id, [{ resourceType: 'Vergadering', resource }]);
+      removal = removeSource(pool, id);
+      await expect
+        .poll(async () => (await pool.query('select from pg_locks where not granted')).rowCount)
+        .toBeGreaterThan(0);
+      await updateSource(db, lease, { cursor: 'c1' });
+    });
+    await removal;
+    expect(await findSource(pool, lease.source.adres)).toBeUndefined();
   });
 
   it.each([

@@ -64,6 +64,7 @@ export async function setPaused(pool: Pool, id: number, paused: boolean): Promis
 /** Removes a source. What was published from it stays in the feed, and its organisations may be taken from another. */
 export async function removeSource(pool: Pool, id: number): Promise<void> {
   await transaction(pool, async (client) => {
+    await lockForRemoval(client, id);
     await revokeLeases(client, [id]);
     await client.query('delete from aggregator.bron_organisatie where bron_id = $1::integer', [id]);
     await client.query('delete from aggregator.bron where id = $1::integer', [id]);
@@ -101,6 +102,7 @@ export async function takeOverOrganisations(
   }: { from: number; to: string; codes: readonly string[]; allowMassDelete: boolean },
 ): Promise<void> {
   await transaction(pool, async (client) => {
+    await lockForRemoval(client, from);
     const { rows } = await client.query<{ id: number }>(
       `insert into aggregator.bron as b (adres, soort, allow_mass_delete, vergelijken)
        values ($1::text, 'feed', $2::boolean, true)
@@ -124,6 +126,14 @@ export async function takeOverOrganisations(
       [from],
     );
   });
+}
+
+/**
+ * Waits for a transaction that publishes. Rows that refer to the source lock it weakly before that transaction changes it; a removal that
+ * locked it only as a change does would let it wait, and then wait for it.
+ */
+async function lockForRemoval(db: Db, id: number): Promise<void> {
+  await db.query('select from aggregator.bron where id = $1::integer for update', [id]);
 }
 
 /** A transaction that publishes comes before or after this one: it locks the same row. */
