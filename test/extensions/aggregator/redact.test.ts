@@ -65,8 +65,10 @@ describe('a redaction', () => {
       expect(records.map(({ sequenceNumber }) => sequenceNumber)).toEqual(records.map((_, i) => i + 1));
     }
     expect((await readRecords(second.api)).at(-1)?.herkomst?.feedUrl).toBe(`${first.mount}/feed`);
-    const { rows } = await second.pool.query('select count(*) as parts from raadsfeed.pending_rewrites');
-    expect(rows).toEqual([{ parts: 0 }]);
+    await eventually(async () => {
+      const { rows } = await second.pool.query('select count(*) as parts from raadsfeed.pending_rewrites');
+      expect(rows).toEqual([{ parts: 0 }]);
+    });
   });
 
   it('reaches the numbers that the source lists, also of another resource', async () => {
