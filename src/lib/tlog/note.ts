@@ -20,6 +20,8 @@ type KeyType = typeof LOG_KEY | typeof WITNESS_KEY;
 
 /** Most bytes of a note: room for a hundred signatures, also post-quantum ones. signed-note demands room for sixteen. */
 export const MAX_NOTE_BYTES = 256 * 1024;
+/** Each is read and compared with every known key; a stranger could send thousands of short ones. */
+const MAX_SIGNATURES = 100;
 
 /** Of a seed, and of a public key. */
 const KEY_BYTES = 32;
@@ -141,6 +143,7 @@ export function splitNote(note: string): { readonly text: string; readonly signa
   const lines = note.slice(end + 2).split('\n');
   if (lines.pop() !== '' || lines.length === 0)
     throw new FormatError('the note has no signature, or its last line no end');
+  if (lines.length > MAX_SIGNATURES) throw new FormatError(`the note has more than ${MAX_SIGNATURES} signatures`);
   return { text: note.slice(0, end + 1), signatures: lines.map(parseSignature) };
 }
 

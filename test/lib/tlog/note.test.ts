@@ -78,6 +78,7 @@ describe(`notes${WITHOUT_GO}`, () => {
     ['a control character', `a\t\n\n${log.sign('a\t\n')}`],
     ['base64 that ends otherwise', 'a\n\n\u2014 b AAAAAAB=\n'],
     ['half a surrogate', `\ud800\n\n${log.sign('a\n')}`],
+    ['too many signatures', `a\n\n${log.sign('a\n').repeat(101)}`],
     ['too many bytes', `${'a'.repeat(300_000)}\n\n${log.sign('a\n')}`],
   ])('are refused with %s', (_what, note) => {
     expect(() => openNote(note, [log.key])).toThrow(FormatError);
