@@ -10,7 +10,7 @@ import { type Lease, LeaseLostError, type Source } from './source.ts';
 import { addIssues, resolveIssues } from './store/issues.ts';
 import { claimDueSources, releaseSource, renewLeases } from './store/leased-source.ts';
 
-export interface SchedulerOptions {
+interface SchedulerOptions {
   readonly pool: Pool;
   readonly log: Logger;
   /** Identifies this process among all instances. */
@@ -26,7 +26,7 @@ export interface SchedulerOptions {
   readonly run: (lease: Lease, signal: AbortSignal) => Promise<void>;
 }
 
-export interface Scheduler {
+interface Scheduler {
   start(): void;
   /** Takes no more sources, and waits for those that are being read. */
   close(): Promise<void>;
@@ -156,7 +156,7 @@ export async function releaseAfterError(
 }
 
 /** A failure of a source as it is stored and shown. */
-export interface Failure {
+interface Failure {
   /** Stable word: of `OutboundFault` or `FeedFaultCode`, a status as `status-503`. */
   readonly kind: string;
   readonly message: string;

@@ -19,7 +19,7 @@ import { readDocument } from './read-document.ts';
 import { afterHistory, type PageDependencies, type PageOutcome, readPage } from './read-page.ts';
 import { publishChanges, rewriteRedactedFiles } from './redactions.ts';
 
-export interface FollowResult {
+interface FollowResult {
   /** The source was read to its end. */
   readonly caughtUp: boolean;
   /** Milliseconds until the source is due again. */

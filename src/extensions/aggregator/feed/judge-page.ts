@@ -30,7 +30,7 @@ const MAX_DETAILED = 20;
 /** Records that are checked before the event loop is yielded: a publisher holds the lock of the feed meanwhile. */
 const BATCH = 50;
 
-export interface PageContext extends RecordContext, RedactionContext {
+interface PageContext extends RecordContext, RedactionContext {
   readonly hashMatches: boolean;
   /** The records that were taken from the numbers in redactions without a resource. */
   readonly taken: ReadonlyMap<number, TakenRecord>;

@@ -26,7 +26,7 @@ export async function readOwnedOrganisations(db: Db, sourceId: number): Promise<
 }
 
 /** Why an organisation that a source offers is not taken from it. */
-export interface ElsewhereOrganisation {
+interface ElsewhereOrganisation {
   readonly organisatiecode: string;
   /** Address of the other source; `null`: this feed publishes it itself. */
   readonly adres: string | null;

@@ -6,7 +6,7 @@ const OPTIONAL_MEMBERS = ['formaat', 'omvang', 'informatieobjecttype', 'gewijzig
 /** Information category of the Woo for documents of which nothing says another: council documents. */
 const DEFAULT_WOO_CATEGORY = 'c_db4862c3';
 
-export interface DocumentContext {
+interface DocumentContext {
   /** As it was read; `undefined` when only its references may have changed. */
   readonly read: DocumentRead | undefined;
   /** As the feed has it now. */

@@ -51,7 +51,7 @@ export function inWindow(day: string, { from, to }: DateWindow): boolean {
   return day >= from && day <= to;
 }
 
-export interface RoundWindows {
+interface RoundWindows {
   /** Those in which things change daily: for the quick round. */
   readonly current: readonly DateWindow[];
   /** All of history, and what is planned: for the full round. Documents are added to meetings of years ago. */
