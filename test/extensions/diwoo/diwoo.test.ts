@@ -155,7 +155,7 @@ describe('what changes', () => {
     await feed.publish([gone('delete', 'Informatieobject', code, 'r-3')]);
     // A sitemap without documents would not be valid.
     await vi.waitFor(async () => expect((await reader.get(sitemap(code))).status).toBe(404), PATIENT);
-    expect(await reader.text(INDEX)).not.toContain(sitemap(code));
+    await vi.waitFor(async () => expect(await reader.text(INDEX)).not.toContain(sitemap(code)), PATIENT);
   });
 
   it('is gone with the commit of its redaction, also while the index cannot follow', async () => {
