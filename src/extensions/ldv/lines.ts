@@ -86,11 +86,7 @@ export function createLineStore(app: FastifyInstance): StoreLines {
   function prepare(line: NewLine, at: Date, { auteur, trace }: LineSender): PreparedLine {
     const versie = eersteVersie(line.actie, newActieId(at), at, auteur, line.text);
     return {
-      // Whether an unknown activity is refused was decided before: for lines of LDV the rules are others.
-      append: {
-        ...sealed(writer, versie, keys),
-        ...(forward === undefined ? {} : { trace: trace() }),
-      },
+      append: { ...sealed(writer, versie, keys), ...(forward === undefined ? {} : { trace: trace() }) },
       key: lineKeyOf(line, (text) => keys.hashIdempotency(keys.current, text)),
       otherKeys: otherNames().map((name) => lineKeyOf(line, (text) => keys.hashIdempotency(name, text))),
     };
