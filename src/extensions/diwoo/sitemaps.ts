@@ -94,13 +94,14 @@ export interface Offered {
 export async function readDocuments(db: Db, { organisatiecode, categorie, pagina }: SitemapName): Promise<Offered[]> {
   const { rows } = await db.query<Offered>({
     name: 'raadsfeed-diwoo-stukken',
+    // `offset 0`: looked up one by one, or the planner might read all of the state for each before it has statistics.
     text: `select organisatiecode, categorie, loc, gewijzigd, titel, creatiedatum::text, ontvangen::text, formaat,
                   left(coalesce(o.naam, organisatiecode), ${MAX_NAME}) as naam
              from diwoo.documents d left join raadsfeed.organisatie o using (organisatiecode)
             where organisatiecode = $1::text and categorie = $2::integer and pagina = $3::integer and plaats is not null
               and exists (select from raadsfeed.current_records c
                            where c.organisatiecode = d.organisatiecode and c.resource_type = 'Informatieobject'
-                             and c.bronidentificatie = d.bronidentificatie)
+                             and c.bronidentificatie = d.bronidentificatie offset 0)
             order by plaats`,
     values: [organisatiecode, categorie, pagina],
   });
