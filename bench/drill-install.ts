@@ -4,7 +4,7 @@
  * builder and a registry of images: what it copies is installed and run here in its place.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
@@ -60,9 +60,12 @@ function wrap(root: string): string {
 const WAYS: Readonly<Record<string, () => string>> = {
   package() {
     const [packed] = JSON.parse(run('npm', ['pack', '--json', '--pack-destination', work], ROOT).replace(/^[^[]*/, ''));
-    const prefix = join(work, 'package');
-    run('npm', ['install', '--global', '--omit=optional', '--prefix', prefix, join(work, packed.filename)], work);
-    return join(prefix, 'bin/koppelvlak');
+    const root = join(work, 'package');
+    mkdirSync(join(root, 'bin'), { recursive: true });
+    writeFileSync(join(root, 'package.json'), '{"private":true}');
+    run('npm', ['install', '--omit=optional', join(work, packed.filename)], root);
+    symlinkSync('../node_modules/.bin/koppelvlak', join(root, 'bin/koppelvlak'));
+    return join(root, 'bin/koppelvlak');
   },
   checkout() {
     const root = checkout('checkout');
@@ -81,7 +84,7 @@ const WAYS: Readonly<Record<string, () => string>> = {
   },
 };
 
-/** @returns megabytes of the installation */
+/** Migrates an empty database and serves until it is ready. */
 async function use(program: string, databaseUrl: string): Promise<void> {
   const settings = { NODE_ENV: 'production', DATABASE_URL: databaseUrl };
   console.log(`  ${run(program, ['migrate'], work, settings).trim().slice(0, 60)} …`);
