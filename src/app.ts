@@ -34,8 +34,8 @@ export async function buildApp({ config, log, clock = systemClock, register }: A
     await app.register(connections, config.server);
     await app.register(operations);
     await app.register(routes);
-    await app.register(requests, config.server);
     await app.register(metrics);
+    await app.register(requests, config.server);
     await app.register(jsonBody);
     await app.register(rootPages);
     await app.register(database);

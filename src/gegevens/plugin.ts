@@ -87,10 +87,7 @@ async function serveGegevens(app: FastifyInstance): Promise<void> {
   const consumerOf = processingHeaders({ mode: settings.processingHeaders, metrics: app.metrics });
 
   // Both mounts share the pool, so clients have one share of it.
-  const shareAmongClients = createClientShare({
-    poolOf: () => pool,
-    waitMs: config.database.connectTimeoutMs,
-  });
+  const shareAmongClients = createClientShare({ pool, waitMs: config.database.connectTimeoutMs });
   // The last one is called first, and one that fails keeps none of the others from closing.
   app.addHook('onClose', async () => revocation.close());
   app.addHook('onClose', async () => signatures.close());

@@ -127,8 +127,9 @@ export function createOpenCounter(max: number): (client: string, request: Fastif
 export type ClientShare = (app: FastifyInstance) => void;
 
 interface ClientShareOptions {
-  /** The pool that a request will use; undefined when it uses none. */
-  readonly poolOf: (request: FastifyRequest) => Pool | undefined;
+  readonly pool: Pool;
+  /** Whether the requests of a method use the pool; absent: all of them. */
+  readonly uses?: (method: string) => boolean;
   /** Time in milliseconds that a request waits for an earlier one of the same client. */
   readonly waitMs: number;
 }
@@ -142,15 +143,12 @@ const WAITING_PER_REQUEST = 100;
  * and its handler have both ended: hanging up early does not make room for another.
  * @returns limits a mount; call it before the routes are registered. Mounts limited by the same function share the count
  */
-export function createClientShare({ poolOf, waitMs }: ClientShareOptions): ClientShare {
-  const semaphores = new Map<Pool, Map<string, Semaphore>>();
+export function createClientShare({ pool, uses = () => true, waitMs }: ClientShareOptions): ClientShare {
+  const { max } = pool.options;
+  const running = Math.max(1, max - Math.max(1, Math.floor(max / 4)));
   // One for each client: what others have waiting costs a request nothing.
-  const semaphoreOf = (pool: Pool, client: string): Semaphore => {
-    const ofClients = semaphores.get(pool) ?? new Map<string, Semaphore>();
-    semaphores.set(pool, ofClients);
-    const running = maxRunning(pool);
-    const known = ofClients.get(client);
-    if (known !== undefined) return known;
+  const semaphores = new Map<string, Semaphore>();
+  const createFor = (client: string): Semaphore => {
     const semaphore = createSemaphore({
       maxBytes: running,
       maxWaiting: running * WAITING_PER_REQUEST,
@@ -158,15 +156,32 @@ export function createClientShare({ poolOf, waitMs }: ClientShareOptions): Clien
       full: busy,
       // Kept for as long as something runs or waits.
       changed: ({ bytes, waiting }) => {
-        if (bytes > 0 || waiting > 0) ofClients.set(client, semaphore);
-        else ofClients.delete(client);
+        if (bytes > 0 || waiting > 0) semaphores.set(client, semaphore);
+        else semaphores.delete(client);
       },
     });
     return semaphore;
   };
+  /** After `onRequest`, where the token is verified, and before the body is read. */
+  const acquireShare = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const { caller } = request;
+    if (caller === undefined) return;
+    const closed = requestClosedSignal(reply);
+    const semaphore = semaphores.get(caller.subject) ?? createFor(caller.subject);
+    const permit = await semaphore.acquire({ bytes: 1 }, closed).catch(() => {
+      throw busy();
+    });
+    const { hold, isReleased } = createHolder(() => permit.release());
+    request.onClosed(hold());
+    // The client went away while this request waited.
+    if (isReleased()) throw busy();
+    request.holdShare = hold;
+  };
   return (app) => {
     app.addHook('onRoute', (route) => {
-      const { handler } = route;
+      const { handler, method, preParsing = [] } = route;
+      if (![method].flat().some(uses)) return;
+      route.preParsing = [...[preParsing].flat(), acquireShare];
       route.handler = async function holding(request, reply) {
         const release = request.holdShare?.();
         try {
@@ -176,27 +191,7 @@ export function createClientShare({ poolOf, waitMs }: ClientShareOptions): Clien
         }
       };
     });
-    // After `onRequest`, where the token is verified, and before the body is read.
-    app.addHook('preParsing', async (request, reply) => {
-      const { caller } = request;
-      const pool = caller === undefined ? undefined : poolOf(request);
-      if (pool === undefined || caller === undefined) return;
-      const permit = await semaphoreOf(pool, caller.subject)
-        .acquire({ bytes: 1 }, requestClosedSignal(reply))
-        .catch(() => {
-          throw busy();
-        });
-      const { hold, isReleased } = createHolder(() => permit.release());
-      request.onClosed(hold());
-      // The client went away while this request waited.
-      if (isReleased()) throw busy();
-      request.holdShare = hold;
-    });
   };
-}
-
-function maxRunning({ options: { max } }: Pool): number {
-  return Math.max(1, max - Math.max(1, Math.floor(max / 4)));
 }
 
 function busy(): Problem {

@@ -1,11 +1,12 @@
 /**
- * What every request of the public server begins with (what is done at its end, its deadline, the security headers, its `Host`, the load), and
+ * What every request of the public server begins with (what is done and measured at its end, its deadline, the security headers, its `Host`, the load), and
  * what every mount adds: limits, headers, errors in its own shape, log lines, and a share for each client.
  */
 import type { IncomingMessage } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
+import { Histogram } from 'prom-client';
 import { Problem } from '../lib/problem.ts';
 import { traceIds } from '../lib/trace-context.ts';
 import { checkRequestHead, fscTransaction, headerValues, SECURITY_HEADERS, setOrigins, traceOf } from './headers.ts';
@@ -57,12 +58,25 @@ export const requests = fp(
       else this.closedCallbacks.push(callback);
     });
     const refuseUnknown = handleProblems(app);
+    // By route pattern, never by address, which may contain a personal identifier.
+    const durations = new Histogram({
+      name: 'koppelvlak_http_request_duration_seconds',
+      help: 'Time from the head of a request to the end of its answer',
+      labelNames: ['method', 'route', 'status'],
+      buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
+      registers: [app.metrics],
+    });
     const isOverloaded = overloadEventLoopDelayMs === 0 ? () => false : watchEventLoop(app, overloadEventLoopDelayMs);
     app.addHook('onRequest', (request, reply, done) => {
       // Node keeps timers of equal duration in a list, so one for each request costs next to nothing.
       const timer = setTimeout(answerLate, requestTimeoutMs, reply);
       reply.raw.once('close', () => {
         clearTimeout(timer);
+        if (reply.raw.writableFinished) {
+          const { method, routeOptions } = request;
+          const labels = { method, route: routeOptions.url ?? 'unknown', status: reply.statusCode };
+          durations.observe(labels, reply.elapsedTime / 1000);
+        }
         const callbacks = request.closedCallbacks;
         request.closedCallbacks = null;
         for (const callback of callbacks ?? []) callback();
@@ -77,7 +91,7 @@ export const requests = fp(
       else done();
     });
   },
-  { name: 'requests', dependencies: ['routes'] },
+  { name: 'requests', dependencies: ['routes'], decorators: { fastify: ['metrics'] } },
 );
 
 const NO_HOST = 'Het verzoek moet eenmaal een kop `Host` hebben.';
@@ -192,8 +206,14 @@ export async function mount(server: FastifyInstance, options: MountOptions): Pro
 }
 
 /** Address of a mount as clients see it, without a trailing slash. With port 0 it is known only after listening. */
-export function mountAddress({ publicBaseUrl }: Pick<FastifyInstance, 'publicBaseUrl'>, prefix: string): () => string {
-  return () => `${publicBaseUrl()}${prefix}`;
+export function mountAddress(app: FastifyInstance, prefix: string): () => string {
+  let known: string | undefined;
+  return () => {
+    if (known !== undefined) return known;
+    const address = `${app.publicBaseUrl()}${prefix}`;
+    if (app.server.listening) known = address;
+    return address;
+  };
 }
 
 /**

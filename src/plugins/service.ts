@@ -2,7 +2,7 @@
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { databaseChecks, slowStatements } from '../database/checks.ts';
 import { type Database, openDatabase } from '../database/open-database.ts';
 import type { ProblemKind } from '../lib/problem.ts';
@@ -45,10 +45,10 @@ export const service = fp(
     const stopping = new AbortController();
     app.decorate('settings', config);
     app.decorate('clock', clock);
-    let known = config.server.publicBaseUrl;
+    const configured = baseUrlOf(config.server);
+    const isFixed = config.server.publicBaseUrl !== undefined;
     app.decorate('publicBaseUrl', () => {
-      if (known === undefined && app.server.listening) known = listenAddress(app, config.server);
-      return known ?? baseUrlOf(config.server);
+      return isFixed || !app.server.listening ? configured : listenAddress(app, config.server);
     });
     app.decorate('stopping', stopping.signal);
     app.addHook('preClose', async () => stopping.abort());
@@ -71,7 +71,7 @@ function isAddressInfo(address: unknown): address is AddressInfo {
   return typeof address === 'object' && address !== null && 'port' in address;
 }
 
-/** The registry, with the process (processor, memory, event loop) and every answer measured. */
+/** The registry, with the process (processor, memory, event loop) measured. */
 export const metrics = fp(
   async (app: FastifyInstance) => {
     const registry = new Registry();
@@ -79,26 +79,9 @@ export const metrics = fp(
     if (organisation !== undefined) registry.setDefaultLabels({ organisation });
     collectDefaultMetrics({ register: registry });
     app.decorate('metrics', registry);
-    measureRequests(app, registry);
   },
   { name: 'metrics', dependencies: ['service'] },
 );
-
-/** Measures every answer by route pattern, never by address, which may contain a personal identifier. */
-function measureRequests(app: FastifyInstance, registry: Registry): void {
-  const durations = new Histogram({
-    name: 'koppelvlak_http_request_duration_seconds',
-    help: 'Time from the head of a request to the end of its answer',
-    labelNames: ['method', 'route', 'status'],
-    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
-    registers: [registry],
-  });
-  app.addHook('onResponse', (request, reply, done) => {
-    const labels = { method: request.method, route: request.routeOptions.url ?? 'unknown', status: reply.statusCode };
-    durations.observe(labels, reply.elapsedTime / 1000);
-    done();
-  });
-}
 
 /** What plugins add while the server is put together. */
 interface Collected<T> {

@@ -67,7 +67,8 @@ async function serveVerwerkingenlog(app: FastifyInstance): Promise<void> {
     problemStyle: FOUT,
     // Reads only: appends share a connection by group, and changes have their own share.
     share: createClientShare({
-      poolOf: ({ method }) => (method === 'GET' || method === 'HEAD' ? pipelinePool : undefined),
+      pool: pipelinePool,
+      uses: (method) => method === 'GET' || method === 'HEAD',
       waitMs: config.database.connectTimeoutMs,
     }),
     routes: (scope) => {

@@ -24,9 +24,8 @@ import { watchRetention } from './retention-runs.ts';
 import { type Append, appendVersies, isDistributed } from './store/append.ts';
 import { forgetIdempotency } from './store/idempotency.ts';
 import { type KeyWatch, watchKeys } from './store/keys.ts';
-import { createLatestMoment, type LatestMoment } from './store/latest-moment.ts';
 import { isMissingMonth, MONTHS_AHEAD, makeMonths } from './store/months.ts';
-import { sealedWithinBudget } from './store/versions.ts';
+import { createLatestMoment, type LatestMoment, sealedWithinBudget } from './store/versions.ts';
 
 /** The processing log as area B itself uses it. */
 export interface ActieLog extends ProcessingLog {
@@ -139,13 +138,14 @@ export function createOwnEntries(
   { config, clock, proof, forward }: Pick<LogNeeds, 'config' | 'clock' | 'proof' | 'forward'>,
   { keys, distributed, count }: Pick<ActieLog, 'keys' | 'distributed' | 'count'>,
 ): Pick<ActieLog, 'makeOwn' | 'appendOwn'> {
+  const writer = proof('verwerkingen');
   return {
     async makeOwn(entry, author) {
       const now = clock.now();
       const auteur = { door: author.subject, verzoekId: author.requestId };
       const actie = ownActie(entry, config.verwerkingenlog);
       const versie = eersteVersie(actie, newActieId(now), now, auteur, null, aanroepOf(author));
-      const made = await sealedWithinBudget(proof('verwerkingen'), versie, keys);
+      const made = await sealedWithinBudget(writer, versie, keys);
       return { ...made, trace: author.trace };
     },
     async appendOwn(db, own) {

@@ -126,7 +126,7 @@ describe('request bodies', () => {
   it('are not read, nor counted, while their client waits for its earlier request', async () => {
     // Of two connections a client may have one; nothing connects.
     const pool = openPool('postgres://127.0.0.1:9/nergens', { size: 2 });
-    const share = createClientShare({ poolOf: () => pool, waitMs: 10_000 });
+    const share = createClientShare({ pool, waitMs: 10_000 });
     const { closed, probe } = await start(ENV, { share });
     const headers = { ...(await tokens.bearer(SCOPES)), 'content-type': 'application/json' };
     const send = () => ask(`${closed}/traag`, { ...post(body(30)), headers });

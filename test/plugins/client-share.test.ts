@@ -1,5 +1,6 @@
 /** A client that hangs up: its request counts until the work for it has ended. */
 import fastify from 'fastify';
+import { Registry } from 'prom-client';
 import { afterEach, expect, it } from 'vitest';
 import { createClientShare } from '../../src/plugins/limits.ts';
 import { requests } from '../../src/plugins/requests.ts';
@@ -18,12 +19,13 @@ it('waits for the handler as well as for the exchange', async () => {
   const begun: string[] = [];
   const works = new Map<string, () => void>();
   await app.register(routes);
+  app.decorate('metrics', new Registry());
   await app.register(requests, { requestTimeoutMs: 60_000, overloadEventLoopDelayMs: 0 });
   app.addHook('onRequest', (request, _reply, done) => {
     request.caller = { kind: 'oauth', subject: 'balie', scopes: new Set(), tokenHash: '' };
     done();
   });
-  createClientShare({ poolOf: () => pool, waitMs: 5000 })(app);
+  createClientShare({ pool, waitMs: 5000 })(app);
   app.get<{ Params: { name: string } }>('/:name', { config: { public: true } }, async ({ params: { name } }) => {
     begun.push(name);
     await new Promise<void>((resolve) => works.set(name, resolve));

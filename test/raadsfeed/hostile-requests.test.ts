@@ -1,6 +1,7 @@
 /** What strangers choose of a request takes no memory that is not counted. */
 import { randomBytes } from 'node:crypto';
 import Fastify from 'fastify';
+import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Db } from '../../src/database/transaction.ts';
 import { acceptedEncoding } from '../../src/plugins/headers.ts';
@@ -70,6 +71,7 @@ describe('the memory for answers', () => {
     const responses = createResponseCache(maxBytes, heads);
     const app = Fastify({ routerOptions: { maxParamLength: 5000 } });
     await app.register(routes);
+    app.decorate('metrics', new Registry());
     await app.register(requests, { requestTimeoutMs: 60_000, overloadEventLoopDelayMs: 0 });
     responses.register(app);
     const body = randomBytes(bodyBytes).toString('hex');

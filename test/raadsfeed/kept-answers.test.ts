@@ -3,6 +3,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import Fastify, { type FastifyInstance } from 'fastify';
+import { Registry } from 'prom-client';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Db } from '../../src/database/transaction.ts';
 import { requests } from '../../src/plugins/requests.ts';
@@ -32,6 +33,7 @@ beforeEach(async () => {
   responses = createResponseCache(64 * 1024 * 1024, heads);
   app = Fastify();
   await app.register(routes);
+  app.decorate('metrics', new Registry());
   await app.register(requests, { requestTimeoutMs: 60_000, overloadEventLoopDelayMs: 0 });
 });
 afterEach(async () => {

@@ -51,10 +51,7 @@ async function serveReading(app: FastifyInstance): Promise<void> {
     done();
   });
   app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, FOUT));
-  createClientShare({
-    poolOf: () => app.database.pipelinePool,
-    waitMs: database.connectTimeoutMs,
-  })(app);
+  createClientShare({ pool: app.database.pipelinePool, waitMs: database.connectTimeoutMs })(app);
   readLines(app, contract, app.verwerkingenlog);
   const address = mountAddress(app, ldv.prefix);
   await app.register((docs) => apiDocs(docs, contract.document, address), { prefix: '/data-processing-operations' });

@@ -172,6 +172,7 @@ export async function watchKeys(pool: Pool, setting: string | undefined, log: Lo
     return await readKeyState(pool, every);
   }
   let state = await compare();
+  const keys = { ...every, names: namesIn(state, every), spelled: state.spelled };
 
   let running: Promise<void> | undefined;
   const compareNow = (): void => {
@@ -179,6 +180,8 @@ export async function watchKeys(pool: Pool, setting: string | undefined, log: Lo
       .then(
         (found) => {
           state = found;
+          keys.names = namesIn(found, every);
+          keys.spelled = found.spelled;
         },
         (err: unknown) =>
           log.warn(
@@ -192,15 +195,6 @@ export async function watchKeys(pool: Pool, setting: string | undefined, log: Lo
   };
   const timer = setInterval(compareNow, COMPARE_EVERY_MS).unref();
 
-  const keys: IdentityKeys = {
-    ...every,
-    get names() {
-      return namesIn(state, every);
-    },
-    get spelled() {
-      return state.spelled;
-    },
-  };
   return {
     keys,
     async requireAll(db) {

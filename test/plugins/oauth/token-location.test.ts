@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, request as httpRequest, IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findToken } from '../../../src/plugins/oauth/token.ts';
+import { findToken } from '../../../src/plugins/tokens.ts';
 import { refusal } from './support/verifier.ts';
 
 const server = createServer((request, response) => {
