@@ -116,7 +116,7 @@ class BoundedPool extends pg.Pool {
       throw new PoolBusyError('too many callers wait for a database connection');
     }
     try {
-      return await this.#connectSomewhere();
+      return await super.connect().catch((error: unknown) => this.#connectElsewhere(error));
     } catch (error) {
       if (error instanceof Error && error.message === NO_FREE_CONNECTION) {
         throw new PoolBusyError('no database connection came free in time', { cause: error });
@@ -125,16 +125,12 @@ class BoundedPool extends pg.Pool {
     }
   }
 
-  async #connectSomewhere(): Promise<pg.PoolClient> {
-    try {
-      return await super.connect();
-    } catch (error) {
-      // That no connection came free says nothing about the host.
-      const isBusy = error instanceof Error && error.message === NO_FREE_CONNECTION;
-      if (isBusy || !this.#hosts.several || !isDatabaseUnavailable(error)) throw error;
-      await this.#hosts.find();
-      return await super.connect();
-    }
+  async #connectElsewhere(error: unknown): Promise<pg.PoolClient> {
+    // That no connection came free says nothing about the host.
+    const isBusy = error instanceof Error && error.message === NO_FREE_CONNECTION;
+    if (isBusy || !this.#hosts.several || !isDatabaseUnavailable(error)) throw error;
+    await this.#hosts.find();
+    return await super.connect();
   }
 }
 

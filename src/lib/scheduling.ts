@@ -48,7 +48,10 @@ export const eventLoopBudget: EventLoopBudget = createEventLoopBudget({ shareMs:
 /** As `items.map`, for more items than fit in a turn of the event loop. */
 export async function mapWithinBudget<T, R>(items: Iterable<T>, make: (item: T) => R): Promise<R[]> {
   const made: R[] = [];
-  await forEachWithinBudget(items, (item) => made.push(make(item)));
+  for (const item of items) {
+    if (eventLoopBudget.exhausted()) await eventLoopBudget.yield();
+    made.push(make(item));
+  }
   return made;
 }
 
@@ -186,13 +189,12 @@ export function createSemaphore(options: SemaphoreOptions): Semaphore {
   const usedBy = new Map<string, number>();
   let used = 0;
 
-  const counted = (bytes: number): number => (bytes > smallBytes ? bytes : 0);
-  const report = (): void => changed?.({ bytes: used, waiting: queue.size });
   const charge = (client: string, bytes: number): void => {
     used += bytes;
     const total = (usedBy.get(client) ?? 0) + bytes;
     if (total > 0) usedBy.set(client, total);
     else usedBy.delete(client);
+    changed?.({ bytes: used, waiting: queue.size });
   };
   const fits = (bytes: number): boolean => used === 0 || used + bytes <= maxBytes;
   const hasShare = ({ bytes, client = '' }: Wanted): boolean => {
@@ -207,19 +209,19 @@ export function createSemaphore(options: SemaphoreOptions): Semaphore {
       queue.delete(waiter);
       waiter.admit();
     }
-    report();
+    changed?.({ bytes: used, waiting: queue.size });
   };
 
   const grant = ({ bytes, client = '' }: Wanted): Permit => {
-    let held = counted(bytes);
+    let held = bytes > smallBytes ? bytes : 0;
     let isReleased = false;
     charge(client, held);
-    report();
     const resize = (actual: number): void => {
       if (isReleased) return;
-      charge(client, counted(actual) - held);
-      held = counted(actual);
-      admitWaiting();
+      const before = held;
+      held = actual > smallBytes ? actual : 0;
+      charge(client, held - before);
+      if (queue.size > 0) admitWaiting();
     };
     return {
       resize,
@@ -234,7 +236,7 @@ export function createSemaphore(options: SemaphoreOptions): Semaphore {
     used: () => used,
     async acquire(wanted, signal) {
       signal.throwIfAborted();
-      if (counted(wanted.bytes) === 0) return grant(wanted);
+      if (wanted.bytes <= smallBytes) return grant(wanted);
       if (queue.size === 0 && fits(wanted.bytes) && hasShare(wanted)) return grant(wanted);
       if (queue.size >= maxWaiting) throw full();
       return await new Promise<Permit>((resolve, reject) => {

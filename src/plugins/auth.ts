@@ -55,13 +55,10 @@ export function authenticate(options: AuthenticateOptions): NonNullable<ServeOpt
 }
 
 function tokenOf({ raw }: FastifyRequest, { clientCertificateHeader }: AuthenticateOptions): TokenRequest {
-  // Only a header that is there can be there twice.
-  const valuesOf = (name: string): readonly string[] =>
-    raw.headers[name] === undefined ? [] : headerValues(raw, name);
   return {
-    authorization: valuesOf('authorization'),
-    fscAuthorization: valuesOf('fsc-authorization'),
-    ...(clientCertificateHeader === undefined ? {} : { clientCertificate: valuesOf(clientCertificateHeader) }),
+    authorization: headerValues(raw, 'authorization'),
+    fscAuthorization: headerValues(raw, 'fsc-authorization'),
+    ...(clientCertificateHeader === undefined ? {} : { clientCertificate: headerValues(raw, clientCertificateHeader) }),
   };
 }
 

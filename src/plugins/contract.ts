@@ -154,20 +154,16 @@ function admission(operation: OpenapiOperation, { authenticate }: ServeOptions):
     throw new TypeError(`${operationId} is not public: authenticate it`);
   const authenticated = scopes === undefined ? undefined : authenticate?.(operation);
   const endsInParameter = path.endsWith('}');
-  const acceptable = ({ headers: { accept } }: FastifyRequest): void => {
-    if (accept === undefined || accept === '*/*' || produces.length === 0) return;
-    if (acceptedTypes(accept, produces).length === 0) throw new Problem(platformProblems.notAcceptable);
+  const refusalOf = ({ headers: { accept } }: FastifyRequest): Problem | undefined => {
+    if (accept === undefined || accept === '*/*' || produces.length === 0) return undefined;
+    return acceptedTypes(accept, produces).length === 0 ? new Problem(platformProblems.notAcceptable) : undefined;
   };
   return (request, reply, done) => {
     if (endsInParameter && endsInSlash(request.url)) throw new Problem(platformProblems.notFound);
     const pending = authenticated?.(request, reply);
     // A promise would cost every request a turn of the event loop.
-    if (pending === undefined) {
-      acceptable(request);
-      done();
-    } else {
-      pending.then(() => acceptable(request)).then(() => done(), done);
-    }
+    if (pending === undefined) done(refusalOf(request));
+    else pending.then(() => done(refusalOf(request)), done);
   };
 }
 
@@ -278,7 +274,7 @@ type PartCheck = (given: unknown) => InvalidParam[];
 function parameterCheck(operation: OpenapiOperation, place: Place, validate: ValidateFunction): PartCheck {
   const integers = integersIn(operation, place);
   return (given) => {
-    refuseOddNumbers(integers, given);
+    if (integers.length > 0) refuseOddNumbers(integers, given);
     return validate(given ?? {}) ? [] : parameterFaults(place, operation, invalidParams(validate.errors ?? []));
   };
 }

@@ -76,8 +76,10 @@ export function newRequestId(): string {
  * Every occurrence of a header, in order; of some headers Node keeps only the first. Cheaper than `headersDistinct`, which lists all.
  * @param name in lower case
  */
-export function headerValues({ rawHeaders }: IncomingMessage, name: string): string[] {
+export function headerValues({ headers, rawHeaders }: IncomingMessage, name: string): string[] {
   const values: string[] = [];
+  // Only a header that is there can be there twice.
+  if (headers[name] === undefined) return values;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const given = rawHeaders[i];
     if (given?.length === name.length && given.toLowerCase() === name) values.push(rawHeaders[i + 1] ?? '');

@@ -73,8 +73,7 @@ export class RateCounter {
  * each other's calls.
  * @throws {Problem} `rate-limit` when the address has no calls left this minute
  */
-export function limitRate(request: FastifyRequest, reply: FastifyReply, counter: RateCounter | undefined): void {
-  if (counter === undefined) return;
+export function limitRate(request: FastifyRequest, reply: FastifyReply, counter: RateCounter): void {
   request.rateCounter = counter;
   if (request.is404 || request.routeOptions.config.public === true) counter.count(addressKey(request), reply, true);
 }
@@ -201,6 +200,8 @@ function busy(): Problem {
 /** The part of the budget for bodies that one client may hold, and what a request takes in memory beside its body. */
 const BODY_SHARE = 1 / 2;
 const REQUEST_BYTES = 1024;
+/** A body of at most so many bytes counts from the beginning by its announced length: less than its connection takes. */
+const SMALL_BODY_BYTES = 4096;
 
 /**
  * Refuses a body whose `Content-Length` is over the limit of its route, before the more expensive check of the token.
@@ -225,7 +226,8 @@ export function limitBodies(app: FastifyInstance, maxBytes: number): void {
   const ofClients = new Map<string, number>();
   let used = 0;
   app.addHook('preParsing', (request, _reply, payload, done) => {
-    if (request.headers['transfer-encoding'] === undefined && announcedBytes(request) === 0) return done(null, payload);
+    const announced = request.headers['transfer-encoding'] === undefined ? announcedBytes(request) : undefined;
+    if (announced === 0) return done(null, payload);
     const client = clientKey(request);
     let taken = 0;
     const add = (bytes: number): void => {
@@ -250,13 +252,14 @@ export function limitBodies(app: FastifyInstance, maxBytes: number): void {
     };
     request.holdBody = holder.hold;
     request.onClosed(holder.hold());
-    acquire(REQUEST_BYTES);
-    return done(null, metered(payload, acquire));
+    const isSmall = announced !== undefined && announced <= SMALL_BODY_BYTES;
+    acquire(isSmall ? REQUEST_BYTES + announced : REQUEST_BYTES);
+    return done(null, isSmall ? payload : metered(payload, acquire));
   });
 }
 
 /**
- * Counts a body as it arrives and not by its announced length: otherwise connections that send nothing could exhaust the budget. A refusal
+ * Counts a large body as it arrives and not by its announced length: otherwise connections that send nothing could exhaust the budget. A refusal
  * does not destroy the request, because the answer goes out on the same connection.
  */
 function metered(payload: RequestPayload, acquire: (bytes: number) => void): RequestPayload {

@@ -164,7 +164,7 @@ export async function mountScope(server: FastifyInstance, options: ScopeOptions)
       app.addHook('onRequest', (request, reply, done) => {
         reply.headers(ofAll);
         checkRequestHead(request.raw);
-        limitRate(request, reply, counter);
+        if (counter !== undefined) limitRate(request, reply, counter);
         checkAnnouncedBody(request);
         if (isPersonal) logExchange(request, reply);
         if (isOpen) setOrigins(request, reply);

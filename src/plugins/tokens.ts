@@ -120,26 +120,21 @@ export function singleHeader(value: HeaderValue): string | undefined {
  */
 export function findToken(headers: TokenHeaders, acceptsFsc: boolean): string {
   const fsc = acceptsFsc ? singleHeader(headers.fscAuthorization) : undefined;
-  if (fsc !== undefined) return checkShape(withoutScheme(fsc) ?? fsc);
-  const authorization = singleHeader(headers.authorization);
-  if (authorization === undefined) throw new TokenError('missing', 'no-token');
-  if (authorization === '') throw new TokenError('invalid', 'header-empty');
-  const token = withoutScheme(authorization);
+  const text = fsc ?? singleHeader(headers.authorization);
+  if (text === undefined) throw new TokenError('missing', 'no-token');
+  if (text === '') throw new TokenError('invalid', 'header-empty');
+  const token = withoutScheme(text) ?? fsc;
   if (token === undefined) throw new TokenError('missing', 'no-token');
-  return checkShape(token);
+  if (token === '') throw new TokenError('invalid', 'header-empty');
+  if (token.length > maxTokenLength) throw new TokenError('invalid', 'too-large');
+  if (!jws.test(token)) throw new TokenError('invalid', 'malformed');
+  return token;
 }
 
 /** What follows the scheme word `Bearer` (any case); undefined when the value has no such word. */
 function withoutScheme(value: string): string | undefined {
   const match = /^bearer(?: +|$)/i.exec(value);
   return match === null ? undefined : value.slice(match[0].length);
-}
-
-function checkShape(token: string): string {
-  if (token === '') throw new TokenError('invalid', 'header-empty');
-  if (token.length > maxTokenLength) throw new TokenError('invalid', 'too-large');
-  if (!jws.test(token)) throw new TokenError('invalid', 'malformed');
-  return token;
 }
 
 export interface TokenVerifierOptions {
@@ -218,9 +213,6 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
     fsc === undefined ? undefined : createFscKeys({ source: fsc.certificates, cacheMs, clock, log, fetch });
   const keys = oauth === undefined ? undefined : createIssuerKeys({ ...oauth, cacheMs, clock, log, fetch });
 
-  const tokenOf = (request: TokenRequest, service: string | undefined): string =>
-    findToken(request, fsc !== undefined && service !== undefined);
-
   async function verifyAnew(token: string, tokenHash: string, now: Date): Promise<VerifiedToken> {
     const header = readProtectedHeader(token);
     if (fsc !== undefined && fscKeys !== undefined && header.certificateThumbprint !== undefined) {
@@ -264,7 +256,8 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
   return {
     async verify(request, service) {
       try {
-        return judge(await verifyOnce(tokenOf(request, service)), request, service);
+        const token = findToken(request, fsc !== undefined && service !== undefined);
+        return judge(await verifyOnce(token), request, service);
       } catch (error) {
         if (error instanceof TokenError) options.refused?.(error.reason);
         throw error;

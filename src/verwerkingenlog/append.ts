@@ -203,18 +203,14 @@ function weightOf({ request }: AppendItem): number {
 
 /** Makes the first version: gives the action its identity, and encrypts its persons. */
 function prepareAppend(request: AppendRequest, keys: IdentityKeys, writer: ProofWriter | undefined): PreparedAppend {
-  const versie = firstVersie(request);
+  const versie = eersteVersie(request.actie, newActieId(request.at), request.at, request.auteur);
   return prepared(request, sealed(writer, versie, keys), versie, keys);
 }
 
 /** The same for an action about very many persons. */
 async function prepareLargeAppend(request: AppendRequest, keys: IdentityKeys, writer?: ProofWriter) {
-  const versie = firstVersie(request);
+  const versie = eersteVersie(request.actie, newActieId(request.at), request.at, request.auteur);
   return prepared(request, await sealedWithinBudget(writer, versie, keys), versie, keys);
-}
-
-function firstVersie({ actie, at, auteur }: AppendRequest): Versie {
-  return eersteVersie(actie, newActieId(at), at, auteur, null);
 }
 
 function prepared(

@@ -80,7 +80,7 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
 
   const isIdle = (): boolean => running === 0 && waiting.length === 0 && aside.size === 0;
   function tellIdle(): void {
-    if (isIdle()) for (const resolve of onIdle.splice(0)) resolve();
+    if (onIdle.length > 0 && isIdle()) for (const resolve of onIdle.splice(0)) resolve();
   }
 
   function take(): Waiting<T, R>[] {

@@ -220,18 +220,15 @@ const COMPRESS = {
 
 async function encodeBody(plain: Buffer, encoding: Encoding, contentType: string) {
   const isCompressed = encoding !== 'identity' && plain.length >= WORTH_COMPRESSING_BYTES;
-  const body = ownBytes(isCompressed ? await COMPRESS[encoding](plain) : plain);
+  const bytes = isCompressed ? await COMPRESS[encoding](plain) : plain;
+  // A small buffer is a part of a much larger one: keeping it would keep all of that.
+  const body = bytes.length === bytes.buffer.byteLength ? bytes : Buffer.from(new Uint8Array(bytes).buffer);
   const bodyHeaders = {
     'content-type': contentType,
     ...(isCompressed ? { 'content-encoding': encoding } : {}),
     'content-length': String(body.length),
   };
   return { body, bodyHeaders };
-}
-
-/** A small buffer is a part of a much larger one: keeping it would keep all of that. */
-function ownBytes(part: Buffer): Buffer {
-  return part.length === part.buffer.byteLength ? part : Buffer.from(new Uint8Array(part).buffer);
 }
 
 function sendResponse(

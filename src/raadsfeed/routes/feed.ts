@@ -246,6 +246,8 @@ export function assertSameEpoch(
   { sequenceNumber, epoch }: FeedPosition,
   found?: number,
 ): void {
-  const ends = [head, historyAfter].find((end) => end.sequenceNumber === sequenceNumber);
-  if ((ends?.epoch ?? found) !== epoch) throw invalidCursor('andere-geschiedenis');
+  let known = found;
+  if (head.sequenceNumber === sequenceNumber) known = head.epoch;
+  else if (historyAfter.sequenceNumber === sequenceNumber) known = historyAfter.epoch;
+  if (known !== epoch) throw invalidCursor('andere-geschiedenis');
 }

@@ -168,38 +168,41 @@ export async function readFiltered(
   db: Db,
   after: number,
   limit: number,
-  { organisatiecode, resourceType }: RecordFilter,
+  filter: RecordFilter,
   octets = PAGE,
 ): Promise<SparseRead & { large: number | undefined }> {
+  const isFiltered = filter.organisatiecode !== undefined || filter.resourceType !== undefined;
+  const found = isFiltered ? await findFiltered(db, after, limit, filter) : undefined;
+  const range = found === undefined && octets === PAGE ? await readRange(db, after, limit) : undefined;
+  const numbers = () => found?.numbers ?? Array.from({ length: limit }, (_, i) => after + i + 1);
+  const read = range === undefined || range.isCut ? await readTexts(db, numbers(), after, octets) : range;
+  const head = found === undefined ? read.head : joinHeads(found.head, read.head);
+  const wanted = found === undefined ? Math.min(limit, head.head.sequenceNumber - after) : found.numbers.length;
+  if (read.found < wanted && after >= head.historyAfter.sequenceNumber)
+    throw new MissingNumberError(numbers().find((number) => !read.texts.has(number)) ?? after);
+  return {
+    ...{ head, epoch: read.epoch, large: read.large },
+    records: [...read.texts.values()],
+    isAll: !read.isCut && read.found < limit,
+  };
+}
+
+/** The first `limit` numbers after one whose records pass the filter. */
+async function findFiltered(db: Db, after: number, limit: number, { organisatiecode, resourceType }: RecordFilter) {
   // A statement for each filter, so that it has the plan of its own index.
   const filters = [
     ['organisation', 'organisatiecode', organisatiecode],
     ['type', 'resource_type', resourceType],
   ].filter(([, , value]) => value !== undefined);
   const conditions = filters.map(([, column], i) => `and ${column} = $${3 + i}::text`);
-  const found =
-    filters.length === 0
-      ? undefined
-      : await findNumbers(db, {
-          name: ['raadsfeed-filtered', ...filters.map(([name]) => name)].join('-'),
-          numbers: `select sequence_number from raadsfeed.record
-                     where sequence_number > $1::bigint ${conditions.join(' ')}
-                     order by sequence_number
-                     limit $2::integer`,
-          values: [after, limit, ...filters.map(([, , value]) => value)],
-        });
-  const numbers = found?.numbers ?? Array.from({ length: limit }, (_, i) => after + i + 1);
-  const range = found === undefined && octets === PAGE ? await readRange(db, after, limit) : undefined;
-  const read = range === undefined || range.isCut ? await readTexts(db, numbers, after, octets) : range;
-  const head = found === undefined ? read.head : joinHeads(found.head, read.head);
-  const wanted = found === undefined ? Math.min(limit, head.head.sequenceNumber - after) : numbers.length;
-  if (read.found < wanted && after >= head.historyAfter.sequenceNumber)
-    throw new MissingNumberError(numbers.find((number) => !read.texts.has(number)) ?? after);
-  return {
-    ...{ head, epoch: read.epoch, large: read.large },
-    records: [...read.texts.values()],
-    isAll: !read.isCut && read.found < limit,
-  };
+  return await findNumbers(db, {
+    name: ['raadsfeed-filtered', ...filters.map(([name]) => name)].join('-'),
+    numbers: `select sequence_number from raadsfeed.record
+               where sequence_number > $1::bigint ${conditions.join(' ')}
+               order by sequence_number
+               limit $2::integer`,
+    values: [after, limit, ...filters.map(([, , value]) => value)],
+  });
 }
 
 /**

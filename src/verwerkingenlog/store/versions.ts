@@ -141,7 +141,8 @@ export interface SealedVersie {
  */
 export function sealed(writer: ProofWriter | undefined, versie: Versie, keys: IdentityKeys): SealedVersie {
   const seal = writer?.seal(proofRecordOf(versie));
-  return { versie: protect(versie, keys, newSeed(versie, seal, keys)), entry: seal?.entry };
+  const seed = seal === undefined ? null : newSeed(versie, seal, keys);
+  return { versie: protect(versie, keys, seed), entry: seal?.entry };
 }
 
 /** The same for a version that may have very many objects. */
@@ -152,11 +153,12 @@ export async function sealedWithinBudget(
 ): Promise<SealedVersie> {
   const seal = await writer?.sealWithinBudget(proofRecordOf(versie));
   const objecten = await mapWithinBudget(versie.objecten, (object) => protectObject(object, versie.actieId, keys));
-  return { versie: { ...protectFields(versie, keys, newSeed(versie, seal, keys)), objecten }, entry: seal?.entry };
+  const seed = seal === undefined ? null : newSeed(versie, seal, keys);
+  return { versie: { ...protectFields(versie, keys, seed), objecten }, entry: seal?.entry };
 }
 
-function newSeed({ actieId }: Versie, seal: Sealed | undefined, keys: IdentityKeys): string | null {
-  return seal === undefined ? null : encryptSeed({ actieId, keyName: keys.current }, seal.seed, keys);
+function newSeed({ actieId }: Versie, { seed }: Sealed, keys: IdentityKeys): string {
+  return encryptSeed({ actieId, keyName: keys.current }, seed, keys);
 }
 
 /** A seed as the row of its version has it. */
