@@ -98,8 +98,8 @@ async function serveGegevens(app: FastifyInstance): Promise<void> {
     const own = variantSettings(settings, variant);
     const contract = variantContract(variant, model, own.maximum, config);
     const handler = postGegevens({
-      ...{ config, pool, clock, proof },
-      variant,
+      ...{ config, pool, clock, variant },
+      proof: proof('leveringen'),
       mapping: model.mapping,
       ownSigner,
       metrics,

@@ -165,7 +165,7 @@ export async function mountScope(server: FastifyInstance, options: ScopeOptions)
         reply.headers(ofAll);
         checkRequestHead(request.raw);
         if (counter !== undefined) limitRate(request, reply, counter);
-        checkAnnouncedBody(request);
+        if (request.headers['content-length'] !== undefined) checkAnnouncedBody(request);
         if (isPersonal) logExchange(request, reply);
         if (isOpen) setOrigins(request, reply);
         // Hooks also run in nested scopes, which answer in their own shape.

@@ -18,7 +18,7 @@ import type { Caller } from '../../plugins/oauth/token.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import type { ProcessingContext } from '../../seams/processing-headers.ts';
 import type { ProcessingLog } from '../../seams/processing-log.ts';
-import type { ProofWriters } from '../../seams/proof-log.ts';
+import type { ProofWriter } from '../../seams/proof-log.ts';
 import type { Config } from '../../settings/read-config.ts';
 import { type FoundPage, type PageFinder, SMALL_BYTES, sendPage } from '../exchange/page.ts';
 import type { Mapping, Variant } from '../model/mapping.ts';
@@ -156,7 +156,8 @@ interface PostGegevensNeeds {
   readonly config: Pick<Config, 'gegevens' | 'server'>;
   readonly pool: Pool;
   readonly clock: Clock;
-  readonly proof: ProofWriters;
+  /** The proof log of deliveries, when there is one. */
+  readonly proof: ProofWriter | undefined;
   readonly variant: Variant;
   readonly mapping: Mapping;
   readonly findPage: PageFinder;
@@ -301,7 +302,7 @@ async function recordDelivery({ needs, request, caller, exchange, consumer, page
           ? {}
           : { machtiging: { gemachtigde: actor, publicatieNamens: publishedFor } }),
       },
-      proof('leveringen'),
+      proof,
     );
     if (id === undefined) throw refused(REUSED);
     return id;

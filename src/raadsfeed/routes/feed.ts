@@ -102,7 +102,12 @@ export function pageUrl(listUrl: string, { cursor, limit, organisatiecode, resou
 
 /** Texts with commas between, as pieces of a body. */
 export function withCommas(texts: readonly string[]): string[] {
-  return texts.flatMap((text, i) => (i === 0 ? [text] : [',', text]));
+  const pieces: string[] = [];
+  for (const text of texts) {
+    if (pieces.length > 0) pieces.push(',');
+    pieces.push(text);
+  }
+  return pieces;
 }
 
 /** A position in a snapshot: where the feed stood when it began, and the last number that was read. */
