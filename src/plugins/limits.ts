@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { ServerResponse } from 'node:http';
 import { Transform } from 'node:stream';
-import type { FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, preParsingHookHandler, RequestPayload } from 'fastify';
 import fp from 'fastify-plugin';
 import { LRUCache } from 'lru-cache';
 import type { Pool } from '../database/pool.ts';
@@ -220,12 +220,12 @@ function announcedBytes({ headers }: FastifyRequest): number {
 /**
  * Refuses a body that does not fit in the budget beside those in progress, since what is parsed from a body is many times as large. A body
  * that is alone is let in whatever its size.
- * @param maxBytes of all bodies in progress in this scope
+ * @param maxBytes of all bodies in progress on the routes that are registered after this
  */
 export function limitBodies(app: FastifyInstance, maxBytes: number): void {
   const ofClients = new Map<string, number>();
   let used = 0;
-  app.addHook('preParsing', (request, _reply, payload, done) => {
+  const countBody: preParsingHookHandler = (request, _reply, payload, done) => {
     const announced = request.headers['transfer-encoding'] === undefined ? announcedBytes(request) : undefined;
     if (announced === 0) return done(null, payload);
     const client = clientKey(request);
@@ -255,6 +255,9 @@ export function limitBodies(app: FastifyInstance, maxBytes: number): void {
     const isSmall = announced !== undefined && announced <= SMALL_BODY_BYTES;
     acquire(isSmall ? REQUEST_BYTES + announced : REQUEST_BYTES);
     return done(null, isSmall ? payload : metered(payload, acquire));
+  };
+  app.addHook('onRoute', (route) => {
+    route.preParsing = [...[route.preParsing ?? []].flat(), countBody];
   });
 }
 
