@@ -1,7 +1,7 @@
 import process from 'node:process';
 import { defineConfig } from 'vitest/config';
 
-/** There are more processes than processors: further threads of the garbage collector would only stand in each other's way. */
+/** There are more processes than processors: further threads of the garbage collector would only compete with each other. */
 const execArgv: string[] = ['--single-threaded-gc'];
 
 const every = {

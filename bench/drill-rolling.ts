@@ -56,7 +56,7 @@ async function drill(): Promise<boolean> {
   return load.failures.length === 0;
 }
 
-/** As an operator does; a balancer that asks for readiness hears that the instance is stopping. */
+/** As an operator does it; a load balancer that checks readiness learns that the instance is stopping. */
 async function stop(instance: Instance): Promise<void> {
   const ended = instance.stop();
   let said: unknown;

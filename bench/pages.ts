@@ -45,7 +45,7 @@ const loader = await createLoader();
 try {
   // A server that starts migrates its database.
   await (await startServer({})).stop();
-  // The index knows its feed, and does not begin anew with what is filled in.
+  // The index knows its feed, and does not start again with what is filled in.
   await indexAll(postgres.url);
   for (const size of sizes) {
     await grow(size);

@@ -1,4 +1,4 @@
-/** How many versions a second `koppelvlak log rotate-key` encrypts anew, one machine for it and its database: `node bench/rotate.ts [versions]`. */
+/** How many versions a second `koppelvlak log rotate-key` re-encrypts, one machine for it and its database: `node bench/rotate.ts [versions]`. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

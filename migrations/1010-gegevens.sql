@@ -162,7 +162,7 @@ create table gegevens.case_signals (
 );
 grant select, insert, delete on gegevens.case_signals to koppelvlak_dienst;
 
--- The key of `record_periods.sleutel`: of this database only, made here, shown nowhere. The record itself stands in the same database, so
+-- The key of `record_periods.sleutel`: of this database only, made here, shown nowhere. The record itself is in the same database, so
 -- the key guards what could leave it alone: a list of recognition values without the records.
 create table gegevens.recognition_key (
   only_row boolean default true check (only_row) primary key,

@@ -12,7 +12,7 @@ create index ldv_keys_actie on verwerkingenlog.ldv_keys (actie_id);
 grant select, insert on verwerkingenlog.ldv_keys to koppelvlak_dienst;
 grant select, insert, delete on verwerkingenlog.ldv_keys to koppelvlak_opschoner;
 
--- Actions that wait to be given on to another logbook, in order.
+-- Actions waiting to be forwarded to another logbook, in order.
 create table verwerkingenlog.ldv_forward_queue (
   volgnummer bigint generated always as identity primary key,
   actie_id uuid not null,

@@ -41,7 +41,7 @@ function typedPart(name: ContractName): object {
     (_key, value: unknown) => (isParameterWithDefault(value) ? { ...value, required: true } : value),
   );
   if (!isRecord(document) || !isRecord(document.paths) || !isRecord(document.components)) {
-    throw new TypeError(`openapi/${name}.yaml is no contract`);
+    throw new TypeError(`openapi/${name}.yaml is not a contract`);
   }
   const { schemas, parameters } = document.components;
   const paths = Object.entries(document.paths).map(([path, item]) => [path, withOwnAnswers(Object(item))]);
@@ -71,7 +71,7 @@ function withoutWords(value: object): object {
   );
 }
 
-/** Installs the tool where it is not there yet: it is no dependency of the service. */
+/** Installs the tool where it is not there yet: the service does not depend on it. */
 function installTool(): void {
   if (existsSync(join(TOOL, 'node_modules'))) return;
   const { status } = spawnSync('npm', ['ci', '--prefix', TOOL], { stdio: ['ignore', 'ignore', 'inherit'] });

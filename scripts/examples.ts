@@ -48,7 +48,7 @@ async function tryDelivery(needs: Needs, variant: 'shv' | 'vs', path: string, ta
   const { file, transcript } = needs;
   const name = basename(table ?? path);
   const given: unknown = JSON.parse(readFileSync(path, 'utf8'));
-  if (!isRecord(given)) throw new Error(`${name} is no delivery`);
+  if (!isRecord(given)) throw new Error(`${name} is not a delivery`);
   const source = table === undefined ? [path] : ['--mapping', path.replace(/json$/, 'mapping.yaml'), table];
   koppelvlak(needs, 'gegevens', 'import', '--variant', variant, ...source);
   for (const levering of list(given.leveringen)) {

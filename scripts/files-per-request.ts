@@ -196,7 +196,7 @@ async function connectInspector(child: ChildProcess): Promise<Inspector> {
   };
 }
 
-/** The functions of `src`, without those of the demo, that were called at least once; loading a module is no call. */
+/** The functions of `src`, without those of the demo, that were called at least once; loading a module is not a call. */
 function functionsIn(coverage: unknown): Ran {
   const ran = new Set<string>();
   const scripts = isRecord(coverage) && Array.isArray(coverage.result) ? coverage.result : [];

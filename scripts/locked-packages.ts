@@ -18,7 +18,7 @@ export interface LockedPackage {
   readonly optional: boolean;
 }
 
-/** @throws {TypeError} when the text is no lock file of version 3 */
+/** @throws {TypeError} when the text is not a lock file of version 3 */
 export function readLock(text: string): Lock {
   const lock: unknown = JSON.parse(text);
   if (!isRecord(lock) || lock.lockfileVersion !== 3 || !isRecord(lock.packages)) throw new TypeError('no lock file');

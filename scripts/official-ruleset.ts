@@ -17,7 +17,7 @@ const CONTRACTS = ['gegevens', 'verwerkingenlog', 'ldv', 'ldv-lezen', 'raadsfeed
 
 const [file] = process.argv.slice(2);
 const pinned: unknown = JSON.parse(readFileSync(join(ROOT, 'openapi/ruleset/official.json'), 'utf8'));
-if (!isRecord(pinned)) throw new TypeError('openapi/ruleset/official.json is no object');
+if (!isRecord(pinned)) throw new TypeError('openapi/ruleset/official.json is not an object');
 const { repository, commit, path, sha256 } = pinned;
 
 if (file === undefined) {

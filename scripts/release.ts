@@ -1,5 +1,5 @@
 /**
- * Makes a release: `npm run release -- 1.1.0` sets the version wherever it stands, commits that and makes an annotated tag `v1.1.0`. It pushes
+ * Makes a release: `npm run release -- 1.1.0` sets the version wherever it occurs, commits that and makes an annotated tag `v1.1.0`. It pushes
  * nothing. The changelog must have the section of the version, `## 1.1.0 – 2027-01-31`, and the working tree must be clean.
  */
 import { spawnSync } from 'node:child_process';
@@ -14,7 +14,7 @@ interface Place {
   readonly kind: 'version' | 'date';
 }
 
-/** Where the version stands, and the date of the release. Contracts have versions of their own. */
+/** Where the version and the date of the release occur. Contracts have versions of their own. */
 export const PLACES: readonly Place[] = [
   { file: 'package.json', pattern: /^( {2}"version": ")([^"]+)/m, kind: 'version' },
   { file: 'package-lock.json', pattern: /^( {2}"version": ")([^"]+)/m, kind: 'version' },
@@ -30,7 +30,7 @@ export const PLACES: readonly Place[] = [
   { file: 'Dockerfile', pattern: /(org\.opencontainers\.image\.version=")([^"]+)/, kind: 'version' },
 ];
 
-/** What stands there now. @throws when the file has no such line */
+/** The current value. @throws when the file has no such line */
 export function valueAt(root: string, { file, pattern }: Place): string {
   const value = pattern.exec(readFileSync(join(root, file), 'utf8'))?.[2];
   if (value === undefined) throw new Error(`${file} has nothing like ${String(pattern)}`);

@@ -133,7 +133,7 @@ function nameRequest(span: ReturnType<typeof trace.wrapSpanContext>, request: Fa
 }
 
 /**
- * Patches the driver itself: it is loaded long before this, by way of ECMAScript modules, which the usual hooks of OpenTelemetry on loading do
+ * Patches the driver itself: it is loaded long before this, through ECMAScript modules, which the usual hooks of OpenTelemetry on loading do
  * not see. Only statements of a request become spans.
  * @returns what takes the patch away
  */

@@ -151,7 +151,7 @@ describe('the settings', () => {
     }
   });
 
-  it('stand in the tables of docs/settings.md as they are', async () => {
+  it('are listed in the tables of docs/settings.md as they are', async () => {
     const page = await readFile(join(ROOT, 'docs/settings.md'), 'utf8');
     expect(withSettingsTable(page) === page, 'run `npm run docs`').toBe(true);
   });

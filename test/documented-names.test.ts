@@ -46,7 +46,7 @@ function callOf(line: string): string[] | undefined {
   return (named ?? short)?.replace(/\s#.*$/, '').split(/\s+/);
 }
 
-/** The command that the words lead to, or the word that is none. */
+/** The command that the words lead to, or the word that is not a command. */
 function resolve(words: readonly string[]): Command | string {
   let command: Command = program;
   for (const word of words) {

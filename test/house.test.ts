@@ -69,7 +69,7 @@ describe('the direction of imports', () => {
     expect(strays(/^src\/lib\/tlog\//, /^src\/lib\/tlog\//)).toEqual([]);
     expect(strays(/^src\/lib\/jades\//, /^src\/lib\/(jades|json)\//)).toEqual([]);
     const pure = source.filter(({ path }) => path.startsWith('src/lib/tlog/'));
-    // `Buffer.from('30…')` reads like an import: what is no name of a package does not count.
+    // `Buffer.from('30…')` reads like an import: what is not a name of a package does not count.
     const packages = pure.flatMap(({ packages: used }) => used.filter((name) => /^[@a-z]/.test(name)));
     expect(new Set(packages)).toEqual(new Set(['node:crypto']));
   });

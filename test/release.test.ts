@@ -36,11 +36,11 @@ afterAll(() => rmSync(work, { recursive: true, force: true }));
 const versions = (root: string): string[] =>
   PLACES.filter(({ kind }) => kind === 'version').map((place) => valueAt(root, place));
 
-it('has one version, wherever it stands', () => {
+it('has one version, wherever it occurs', () => {
   expect(new Set(versions(ROOT)).size).toBe(1);
 });
 
-it('refuses what is no version, or an older one', () => {
+it('refuses what is not a version, or an older one', () => {
   expect(() => release(work, 'latest')).toThrow('name a version such as 1.1.0');
   expect(() => release(work, '0.0.9')).toThrow('0.0.9 is older than');
 });

@@ -40,7 +40,7 @@ describe('the bill of materials', { timeout: 60_000 }, () => {
 });
 
 describe('licences', () => {
-  it('stand in docs/licences.md as the lock file has them', () => {
+  it('are in docs/licences.md as the lock file has them', () => {
     expect(readFileSync(join(ROOT, 'docs/licences.md'), 'utf8')).toContain(licencesTable());
   });
 

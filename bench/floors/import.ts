@@ -1,4 +1,4 @@
-/** Floor of an import: records that stand a line each, through JSON.parse and the compiled schema, copied into the same table. */
+/** Floor of an import: records, one per line, through JSON.parse and the compiled schema, copied into the same table. */
 import { open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';

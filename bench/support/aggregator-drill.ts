@@ -138,7 +138,7 @@ async function compare(own: Pool, pools: readonly Pool[]): Promise<string[]> {
   );
   const [row] = rows;
   if (row === undefined || row.head !== row.records || row.head !== row.last) faults.push('the numbers have a gap');
-  if (row !== undefined && row.twice > 0) faults.push(`${row.twice} records stand in the feed twice`);
+  if (row !== undefined && row.twice > 0) faults.push(`${row.twice} records are in the feed twice`);
   return faults;
 }
 

@@ -153,7 +153,7 @@ async function write(
     const earlier = acknowledged[Math.floor(Math.random() * acknowledged.length)];
     const read = await readStatus(log, earlier?.person ?? person);
     count(`GET ${read}`);
-    // As a client does that is told to come again.
+    // As a client does that is asked to retry later.
     if (status !== 201 || read !== 200) await delay(50);
   }
 }

@@ -54,7 +54,7 @@ const LEAST_LOAD = 10;
 /** How long the standby is out of reach: before the loss in asynchronous mode, to see that nothing is acknowledged in synchronous mode. */
 const HELD_MS = 1500;
 const RETRY_MS = 20;
-/** For a second an instance answers from the head that it knew: a reader at that head is told nothing of another history yet. */
+/** For a second an instance answers from the head that it knew: a reader at that head does not yet learn of another history. */
 const HEAD_KNOWN_MS = 1100;
 
 export async function runFailoverDrill(options: FailoverOptions): Promise<FailoverResult> {

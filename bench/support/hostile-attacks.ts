@@ -136,7 +136,7 @@ export const ATTACKS: readonly Attack[] = [
   },
   {
     ...many,
-    name: 'X-Forwarded-For of 2 KB that is none',
+    name: 'an invalid X-Forwarded-For of 2 KB',
     make: (i) => get(FEED, i, { 'x-forwarded-for': filled(i, 'x', 2000) }),
   },
   {

@@ -22,7 +22,7 @@ export interface LdvLoadResult {
 const TRACE_MARK = 'a5'.repeat(12);
 const SPAN_MARK = '5a'.repeat(4);
 
-/** A batch that was encoded once: only its ids are written anew for each request, so that the client costs next to nothing. */
+/** A batch that was encoded once: only its ids are rewritten for each request, so that the client costs next to nothing. */
 function template(batch: number): { readonly body: Buffer; readonly traces: number[]; readonly spans: number[] } {
   const start = BigInt(Date.now()) * 1_000_000n;
   const spans = Array.from({ length: batch }, (_, i): Span => {

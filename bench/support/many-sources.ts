@@ -8,7 +8,7 @@ import { serveParent } from './children.ts';
 const sources = Number(process.env.SOURCES ?? 300);
 const perSource = Number(process.env.RECORDS ?? 1000);
 
-/** Texts of records, by source; number n stands at n - 1. */
+/** Texts of records, by source; number n is at index n - 1. */
 const logs = Array.from({ length: sources }, (_, source) =>
   Array.from({ length: perSource }, (_, n) => recordText(source, n + 1)),
 );

@@ -7,7 +7,7 @@ export interface Ask {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly status: number;
-  /** Made anew for each request. */
+  /** Created for each request. */
   readonly make?: () => Promise<{ headers: Record<string, string | number>; body: string | Buffer }>;
 }
 

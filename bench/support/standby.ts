@@ -85,7 +85,7 @@ async function settingsOf(file: string): Promise<Record<string, string>> {
   return Object.fromEntries(lines.map(([, name, quoted, plain]) => [name, quoted ?? plain ?? '']));
 }
 
-/** A copy of a server that stands still, as `pg_basebackup` makes of one that runs. */
+/** A copy of a stopped server, as `pg_basebackup` makes one of a running server. */
 async function copyServer(from: string, to: string): Promise<void> {
   await promisify(execFile)('cp', ['-a', '-T', from, to]);
   const data = join(to, 'postgres');
@@ -130,7 +130,7 @@ async function childrenOf(parent: number): Promise<number[]> {
   const found: number[] = [];
   for (const pid of pids) {
     const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-    // The name stands in brackets and may hold anything; after it come the state and the parent.
+    // The name is in parentheses and may hold anything; after it come the state and the parent.
     if (Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[1]) === parent) found.push(pid);
   }
   return found;

@@ -2,7 +2,7 @@
 import Fastify, { type FastifyInstance } from 'fastify';
 import { type VerwerkingenlogClient, verwerkingsheaders } from 'koppelvlak/verwerkingenlog';
 
-/** Stands for a register of persons. */
+/** Stands in for a register of persons. */
 const NAMES = new Map([['999990019', 'J. Jansen']]);
 
 export async function buildPersonen(client: VerwerkingenlogClient): Promise<FastifyInstance> {

@@ -1,4 +1,4 @@
--- What a table or column is for stands in the files that make them, and in no second place.
+-- What a table or column is for is documented only in the files that create it.
 do $$
 declare
   item record;

@@ -62,7 +62,7 @@ const RETRY_AFTER_SECONDS = 5;
 
 /**
  * The log has no entry about a call, so nothing may be delivered. Fastify answers 503 with `Retry-After` when the log is away or overloaded, and
- * 500 when it refuses the entry, which is no fault of the caller; unless your error handler does otherwise.
+ * 500 when it refuses the entry, which is not a fault of the caller; unless your error handler does otherwise.
  */
 export class ProcessingNotLoggedError extends Error {
   readonly statusCode: 500 | 503;

@@ -28,7 +28,7 @@ const DISTRIBUTED = 'distributed';
  * which such a database is known; files that begin with a number were added after it, and a database may have them already.
  */
 const FROM_1_0 = 'from-1.0';
-/** What 1.0.0 has, made anew: a database that was taken along counts as having applied these. */
+/** What 1.0.0 has, in its new form: a database that was taken along counts as having applied these. */
 const BASELINE = /^10\d\d-/;
 
 const SCHEMA = 'koppelvlak';

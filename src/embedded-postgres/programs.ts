@@ -1,4 +1,4 @@
-/** The programs of the embedded Postgres: where they are, as whom they run, and a data directory made with them. */
+/** The programs of the embedded Postgres: where they are, which user they run as, and creating a data directory. */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chown, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
@@ -38,7 +38,7 @@ export function postgresBinaries(platform: string = process.platform, arch: stri
   }
 }
 
-/** As whom the programs of Postgres run: they refuse root. */
+/** The user that Postgres runs as: its programs refuse root. */
 export interface PostgresUser {
   /** Put before every command. */
   readonly prefix: readonly string[];
@@ -52,7 +52,7 @@ const NAMESPACE: PostgresUser = {
   prefix: ['unshare', '--user', `--map-user=${NOBODY}`, `--map-group=${NOBODY}`],
   ids: undefined,
 };
-/** Commands run with this and nothing of ours, so that no PG* variable of the caller reaches them. */
+/** Commands run with this environment only, so that no PG* variable of the caller reaches them. */
 export const POSTGRES_ENV = {
   LC_ALL: 'C.UTF-8',
   TZ: 'UTC',
@@ -62,7 +62,7 @@ export const POSTGRES_ENV = {
 const run = promisify(execFile);
 
 /**
- * Chooses as whom Postgres runs. An existing data directory stays with its owner; as root a new one is made in a user namespace, else as
+ * Chooses the user that Postgres runs as. An existing data directory stays with its owner; as root a new one is made in a user namespace, else as
  * nobody.
  * @throws {EmbeddedPostgresError} when none of these can run it
  */

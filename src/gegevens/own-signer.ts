@@ -95,7 +95,7 @@ function thumbprints({ chain }: OwnKey): string {
 
 /**
  * Reads the own key from the files that are configured: PEM, or PKCS#12.
- * @throws {OwnKeyError} when it cannot be used at that moment; what the file system says
+ * @throws {OwnKeyError} when it cannot be used at that moment; errors of the file system
  */
 export function loadOwnKey(settings: Config['gegevens'], at: Date): OwnKey {
   const { signingKey, signingChain, signingP12Passphrase: passphrase = '' } = settings;

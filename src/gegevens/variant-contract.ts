@@ -43,7 +43,7 @@ export function variantContract(variant: Variant, model: Model, maximum: number,
   return createContract<operations>(document);
 }
 
-/** The request with the member for the organisation under each name that the model defines, of which only one is allowed. */
+/** The request with the member for the organisation under each name that the model defines; only one may be used. */
 function withOrganisationMembers(schema: unknown, { organisatieLeden }: Mapping): unknown {
   if (!isRecord(schema) || !isRecord(schema.properties))
     throw new TypeError('the template has no members of the request');

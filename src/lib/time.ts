@@ -25,7 +25,7 @@ export function isDuration(text: string): boolean {
 
 /**
  * Adds a duration in UTC, as Postgres does: years and months first, on the last day of a month that is too short, then the rest.
- * @throws {RangeError} when the text is no duration
+ * @throws {RangeError} when the text is not a duration
  */
 export function addDuration(at: Date, text: string): Date {
   const parts = DURATION.exec(text)?.groups;

@@ -14,7 +14,7 @@ export interface TraceContext {
   readonly state?: string;
 }
 
-/** The identities of a trace context, as they stand in logs and beside what was logged. */
+/** The identities of a trace context, as they appear in logs and beside log entries. */
 export type TraceIds = Pick<TraceContext, 'traceId' | 'spanId' | 'parentSpanId'>;
 
 /** Version, trace, span, flags; a later version may add members after another hyphen. */

@@ -268,7 +268,7 @@ function createValidator(operation: OpenapiOperation, { first, all, text }: Ajvs
   };
 }
 
-/** The faults of a part of a request; it may change the part, from texts to the values that they stand for. */
+/** The faults of a part of a request; it may change the part, from strings to the values they represent. */
 type PartCheck = (given: unknown) => InvalidParam[];
 
 function parameterCheck(operation: OpenapiOperation, place: Place, validate: ValidateFunction): PartCheck {
@@ -304,7 +304,7 @@ function refuseOddNumbers(names: readonly string[], given: unknown): void {
   if (!isRecord(given)) return;
   for (const name of names) {
     const value = given[name];
-    // Something that is no number by any reading, so that the validator tells its fault among the others.
+    // Something that is not a number by any reading, so that the validator reports its fault with the others.
     if (typeof value === 'string' && !/^-?\d+$/.test(value)) given[name] = '-';
   }
 }

@@ -16,7 +16,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Counts the calls of the mount; absent where nothing is limited. */
     rateCounter?: RateCounter;
-    /** Keeps the request counted in its client's share until the returned function is called. Absent where nothing is shared. */
+    /** Keeps the request counted in its client's share until the returned function is called. Absent where clients have no share. */
     holdShare?: () => () => void;
     /**
      * Keeps the bytes of the request's body counted until the returned function is called, for work that goes on after the client has

@@ -113,7 +113,7 @@ const LAG_SAMPLE_MS = 500;
 const LAG_RESOLUTION_MS = 10;
 
 /**
- * Tells whether the event loop lagged more than the limit in the last sample. What held the loop while the server started is no load: the
+ * Tells whether the event loop lagged more than the limit in the last sample. What held the loop while the server started does not count: the
  * sample in which it begins to listen does not count.
  */
 function watchEventLoop(app: FastifyInstance, maxDelayMs: number): () => boolean {
@@ -193,7 +193,7 @@ export async function mount(server: FastifyInstance, options: MountOptions): Pro
   const { prefix, contract, bodiesInProgressBytes, share } = options;
   await mountScope(server, {
     ...options,
-    // The full version of the interface (API Design Rules, /core/version-header); also where something refuses.
+    // The full version of the interface (API Design Rules, /core/version-header); on refusals too.
     headers: { 'api-version': contract.document.info.version },
     routes: async (app) => {
       // What waits for an earlier request of its client is not read yet, and its body does not count.

@@ -51,7 +51,7 @@ function feedRedactCommand(terminal: Terminal): Command {
         if (verwijderreden === 'overig' && (toelichting ?? '') === '')
           throw new UsageError('--reden overig needs --toelichting');
         if (toelichting !== undefined && !/^[^\0]{1,2000}$/s.test(toelichting))
-          throw new UsageError('--toelichting is a text of 1 to 2000 characters');
+          throw new UsageError('--toelichting must have 1 to 2000 characters');
         const { createPublisher } = await import('./writer/publisher.ts');
         const { rewriteContentTables } = await import('./store/text-partitions.ts');
         const { vacuumFeed } = await import('./store/owner-files.ts');
@@ -101,7 +101,8 @@ function feedPruneCommand(terminal: Terminal): Command {
         terminal,
         { json, changes: true },
         async ({ config, database: { pool }, clock, proof, output, interrupted }) => {
-          if (before > clock.now()) throw new UsageError('--before lies in the future');
+          if (before > clock.now())
+            throw new UsageError('--before is in the future: give a date or time that has passed');
           const { pruneGraceMs, pruneHistory } = await import('./store/prune.ts');
           const { rewritePartitions } = await import('./store/text-partitions.ts');
           const { requireProofWriter } = await import('../seams/proof-log.ts');

@@ -63,7 +63,7 @@ async function serveRaadsfeed(app: FastifyInstance): Promise<void> {
     follow: (name, step) =>
       repeatWork(app, {
         ...{ step, everyMs: FOLLOW_MS, onWork: heads.onChange },
-        failure: `${name} cannot follow the feed; it is tried again`,
+        failure: `${name} cannot follow the feed; it will be retried`,
       }),
   });
   // The last one is called first, and one that fails keeps none of the others from closing.
@@ -71,7 +71,7 @@ async function serveRaadsfeed(app: FastifyInstance): Promise<void> {
   app.addHook('onClose', async () => streams.close());
   repeatWork(app, {
     everyMs: REWRITE_MS,
-    failure: 'files of the database may still hold what was redacted; the rewrite is tried again',
+    failure: 'database files may still hold redacted content; the rewrite will be retried',
     async step() {
       await rewritePartitions(pool);
       await rewriteContentTables(pool);

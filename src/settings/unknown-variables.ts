@@ -4,7 +4,7 @@ import { type Environment, isFixed } from './read-config.ts';
 /** A variable that looks like one of ours and is not. */
 interface UnknownVariable {
   readonly variable: string;
-  /** The one that was probably meant. */
+  /** The setting that was probably meant. */
   readonly nearest: string;
 }
 

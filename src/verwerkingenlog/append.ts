@@ -68,7 +68,7 @@ interface AppendItem {
 
 type StoredAppend = PreparedAppend & { readonly result: Appended };
 
-/** What appends are stored with. */
+/** What storing an append needs. */
 export type AppenderNeeds = Pick<LogNeeds, 'config' | 'pool' | 'clock' | 'log' | 'metrics' | 'proof' | 'forward'>;
 
 export function createAppender(
@@ -132,7 +132,7 @@ export function createAppender(
     const first = request();
     if (first.actie.verwerkteObjecten.length <= LARGE_OBJECTS) return await groups.add({ request: first });
     return await large.run(first.auteur.door, async () => {
-      // Anew: the moment of registration is when its turn comes.
+      // Set again: an action is registered when its turn comes.
       const again = request();
       return await groups.add({ request: again, prepared: await prepareLargeAppend(again, keys, writer) });
     });
@@ -223,7 +223,7 @@ function prepared(
   return { versie, append: { ...stored, idempotencyKey, trace } };
 }
 
-/** What is stored of an idempotency key: a keyed hash, for it may say whom the action is about. @param name the key that hashes */
+/** The stored form of an idempotency key: a keyed hash, because the key itself may reveal whom the action is about. @param name the hashing key */
 function hashedKey(auteur: Auteur, key: string, keys: IdentityKeys, name: KeyName): string {
   return keys.hashIdempotency(name, `sleutel\n${callersKey(auteur, key)}`);
 }

@@ -16,7 +16,7 @@ import type { ActieLog, LogNeeds } from './processing-log.ts';
 import { lastObjectNumber, lockOfActie, lockOfVerwerking, replaceVersie, tryLockChanges } from './store/changes.ts';
 import { readCurrent, readCurrentPart, revealWithinBudget, sealedWithinBudget } from './store/versions.ts';
 
-/** Who asks for a change, and of what. */
+/** Who requests a change, and of what. */
 export interface Change {
   /** Names of locks, as `store/changes.ts` makes them. */
   readonly names: readonly string[];

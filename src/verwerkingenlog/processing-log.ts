@@ -67,7 +67,7 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Where processing of personal data is logged; present where an interface that processes any is served. */
     readonly processingLog: ProcessingLog;
-    /** `processingLog` with what only area B does with it. */
+    /** `processingLog` with the operations that only the processing log interface uses. */
     readonly actieLog: ActieLog;
   }
 }
@@ -166,7 +166,7 @@ function startUpkeep({ pool, clock, log }: Pick<LogNeeds, 'pool' | 'clock' | 'lo
       await makeMonths(pool, clock.now(), MONTHS_AHEAD);
       await forgetIdempotency(pool, clock.now());
     } catch (err) {
-      log.warn({ err }, 'the upkeep of the processing log failed and will be tried again');
+      log.warn({ err }, 'maintenance of the processing log failed; it will be retried');
     }
   };
   let running = work();
@@ -246,7 +246,7 @@ export interface Reader {
   readonly author: ProcessingAuthor;
   /** What was asked, as a citizen would understand it. */
   readonly handelingNaam: string;
-  /** Fires when the client hangs up: then the reading ends, and leaves no entry. */
+  /** Fires when the client disconnects: reading then stops, and no entry is logged. */
   readonly signal: AbortSignal;
 }
 

@@ -190,7 +190,7 @@ describe('a setting that is refused', () => {
   });
 });
 
-describe('a variable that begins as ours and is none', () => {
+describe('an unknown variable with a prefix of ours', () => {
   it('is named at start with the nearest; those of others are left alone', async () => {
     const env = {
       DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing',

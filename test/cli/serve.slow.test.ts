@@ -24,7 +24,7 @@ async function serve(): Promise<{ url: string; program: Running }> {
     PORT: '0',
     MANAGEMENT_PORT: '0',
     SHUTDOWN_DRAIN_MS: '0',
-    // A busy machine is no reason for 503, and the test itself is slow there to let the request go.
+    // A busy machine must not cause 503, and the test itself is slow there to let the request go.
     OVERLOAD_EVENT_LOOP_DELAY_MS: '0',
     SHUTDOWN_TIMEOUT_MS: '120000',
     REQUEST_TIMEOUT_MS: '120000',
@@ -83,7 +83,7 @@ describe('the service', { timeout: 120_000 }, () => {
     expect(await hasPostgres(home.path)).toBe(false);
   });
 
-  it('refuses a home that another one uses, and names it', async () => {
+  it('refuses a home directory that another demo uses, and names it', async () => {
     const { program } = await serve();
     const env = { KOPPELVLAK_HOME: home.path, AREAS: 'raadsfeed', PORT: '0', MANAGEMENT_PORT: '0' };
     const { status, stderr } = await startProgram(['serve'], env).ended;

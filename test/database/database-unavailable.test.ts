@@ -87,7 +87,7 @@ describe('the database is unavailable', () => {
     expect(isDatabaseUnavailable(error)).toBe(true);
   });
 
-  it('also when that stands behind another error', () => {
+  it('also when that is the cause of another error', () => {
     expect(
       isDatabaseUnavailable(new Error('reading failed', { cause: new Error('Connection terminated unexpectedly') })),
     ).toBe(true);

@@ -59,7 +59,7 @@ async function restore(): Promise<TestDatabase> {
   const restored = await createDatabase({ empty: true });
   const client = await connect(restored.url);
   await client.query(await readFixture('database.sql.gz'));
-  // A dump names it anew. In the database it was the index of the copy that replaced the partition when something was redacted.
+  // A dump renames it. In the database it was the index of the copy that replaced the partition when something was redacted.
   await client.query('alter index raadsfeed.tekst_from_0_pkey rename to tekst_from_0_copy_pkey1');
   await client.end();
   return restored;

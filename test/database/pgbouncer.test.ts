@@ -15,7 +15,7 @@ import { keepingLog, openPool, until } from './support.ts';
 
 const PGBOUNCER = '/usr/sbin/pgbouncer';
 
-/** It is no package of npm, so these run only on a machine that has it. */
+/** It is not an npm package, so these run only on a machine that has it. */
 describe.runIf(existsSync(PGBOUNCER))('through pgbouncer in transaction mode', () => {
   let database: TestDatabase;
   let dir: string;
@@ -36,7 +36,7 @@ describe.runIf(existsSync(PGBOUNCER))('through pgbouncer in transaction mode', (
     if (dir !== undefined) await rm(dir, { recursive: true, force: true });
   });
 
-  it('statements with a name work on whatever server process they meet', async () => {
+  it('named statements work on any server process', async () => {
     const named = { name: 'same-name', text: 'select $1::int as n', values: [1] };
     const results = await Promise.all(Array.from({ length: 40 }, () => pool.query(named)));
     expect(new Set(results.map(({ rows }) => JSON.stringify(rows)))).toEqual(new Set(['[{"n":1}]']));

@@ -149,7 +149,7 @@ describe.skipIf(!installed)('OpenSSL', () => {
   });
 });
 
-/** The responder runs in this process, so it must not stand still while it is asked. */
+/** The responder runs in this process, so the process must not block while the responder is asked. */
 function askInBackground(dir: string, args: string[]): Promise<string> {
   return new Promise((resolve) => {
     execFile('openssl', args, { cwd: dir }, (_error, stdout, stderr) => resolve(`${stdout}${stderr}`));

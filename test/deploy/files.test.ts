@@ -1,4 +1,4 @@
-/** What stands in deploy/ is told in docs/operations.md and names only settings that exist. */
+/** What deploy/ holds is described in docs/operations.md and names only settings that exist. */
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -103,7 +103,7 @@ describe('deploy', () => {
     ]) {
       const unit = join(ROOT, 'deploy', path);
       const name = basename(path);
-      // That the program stands where the unit says is for the machine on which it is installed.
+      // Whether the program is where the unit says depends on the machine on which it is installed.
       const { stderr } = spawnSync('systemd-analyze', ['verify', unit], { encoding: 'utf8' });
       expect(stderr.split('\n').filter((line) => line.includes(name) && !line.includes('is not executable'))).toEqual(
         [],

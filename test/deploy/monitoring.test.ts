@@ -74,7 +74,7 @@ function unknown(expressions: readonly string[]): string[] {
 }
 
 describe('metrics', () => {
-  it('begin with koppelvlak_, but for those that every Node process has', () => {
+  it('begin with koppelvlak_, except those that every Node process has', () => {
     expect([...names].filter((name) => !/^(?:koppelvlak|nodejs|process)_/.test(name))).toEqual([]);
   });
 
@@ -91,7 +91,7 @@ describe('metrics', () => {
 });
 
 describe('the rules', () => {
-  it('lead to a paragraph of the runbook each, and no paragraph is left over', () => {
+  it('each lead to their own section of the runbook, and no section is without a rule', () => {
     const runbook = readFileSync(join(ROOT, 'docs/runbook.md'), 'utf8');
     const headings = [...runbook.matchAll(/^## (\S+)$/gm)].map(([, heading]) => heading);
     expect(headings).toEqual(alerts.map(({ alert }) => alert));

@@ -119,7 +119,7 @@ describe('the embedded Postgres', () => {
 });
 
 describe('two processes and one home', () => {
-  it('a second service is refused and told which process has it', async () => {
+  it('a second service is refused, and the message names the process that has it', async () => {
     const dir = await initialisedHome();
     const holder = await startHolder(dir);
     const second = startEmbedded({ dir, log: quiet, settings });
@@ -150,7 +150,7 @@ describe('two processes and one home', () => {
 });
 
 describe('a data directory', () => {
-  it('that initdb did not finish is made anew', async () => {
+  it('that initdb did not finish is created again', async () => {
     const dir = await temporaryHome();
     const child = spawn(process.execPath, [join(import.meta.dirname, 'holder.ts'), dir], {
       stdio: 'ignore',

@@ -278,7 +278,7 @@ describe('addresses and methods', () => {
     },
   );
 
-  it('answers what is no error of FSC as a plain problem, without its header', async () => {
+  it('answers what is not an error of FSC as a plain problem, without its header', async () => {
     const answer = await supplier.ask({ page: 0 });
     expect(answer.status).toBe(400);
     expect(answer.headers.has('fsc-error-code')).toBe(false);

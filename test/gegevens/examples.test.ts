@@ -5,7 +5,7 @@ import { checkWhole, loadModel } from '../../src/gegevens/model/model.ts';
 import { plainStyles } from '../../src/lib/jades/signature.ts';
 import { FIXTURES, openSupplier, type Supplier } from './support/supplier.ts';
 
-/** Published examples of both variants, where they stand beside the checkout; the project does not carry them. */
+/** Published examples of both variants, where they are beside the checkout; the project does not carry them. */
 const EXAMPLES = join(import.meta.dirname, '../../../shared/examples/gegevens');
 const examples = existsSync(EXAMPLES) ? readdirSync(EXAMPLES).filter((name) => name.endsWith('.json')) : [];
 

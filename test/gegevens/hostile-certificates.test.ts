@@ -149,7 +149,7 @@ describe('a path', () => {
     ['with a short key of the authority', () => under({ key: short }), 'certificate-untrusted'],
     ['with two algorithms in one certificate', () => leaf({ innerHash: 'sha384' }), 'certificate-untrusted'],
     [
-      'with an authority that is none',
+      'with an issuer that is not an authority',
       () => under({ extensions: [basicConstraints(false), keyUsage(['keyCertSign'])] }),
       'certificate-untrusted',
     ],
@@ -188,7 +188,7 @@ describe('a path', () => {
     refuses([kit.intermediate], 'certificate-usage', kit.authority.issuers.intermediate.key));
 });
 
-/** Whose certificate stands alone: the stranger's, or the requester's without what is above it. */
+/** Whose certificate is sent alone: the stranger's, or the requester's without what is above it. */
 function keyOf([only]: Uint8Array[]): KeyObject {
   return only !== undefined && Buffer.from(only).includes('Een vreemde') ? other : kit.requesterKey;
 }
@@ -275,7 +275,7 @@ describe('of an unknown certificate', () => {
 
   it.each([
     ['no address', undefined],
-    ['an address that is no web address', 'ldap://127.0.0.1/x'],
+    ['an address that is not a web address', 'ldap://127.0.0.1/x'],
   ])('there is %s', async (_what, ocspUrl) => {
     await refuses(leaf({ extensions: leafExtensions(ocspUrl === undefined ? {} : { ocspUrl }) }), 'revocation-unknown');
   });

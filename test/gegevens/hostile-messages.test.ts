@@ -66,7 +66,7 @@ describe('a digest', () => {
       'digest-mismatch',
     ],
     [
-      'that stands twice in its header',
+      'that is twice in its header',
       () => craft(kit, { digest: `${digestOf(body)},${digestOf(body)}` }),
       'digest-mismatch',
     ],
@@ -123,8 +123,8 @@ describe('a protected header', () => {
       () => headerText((t) => t.replace('{', '{"\\u0061lg":"none",')),
       'signature-malformed',
     ],
-    ['that is no JSON', () => headerText(() => 'alg'), 'signature-malformed'],
-    ['that is no base64url', () => signed(`a+b/..${good.signatureHeader.split('..')[1]}`), 'signature-malformed'],
+    ['that is not JSON', () => headerText(() => 'alg'), 'signature-malformed'],
+    ['that is not base64url', () => signed(`a+b/..${good.signatureHeader.split('..')[1]}`), 'signature-malformed'],
     ['with an empty kid', () => header({ kid: '' }), 'signature-malformed'],
     ['of another typ', () => header({ typ: 'JWT' }), 'signature-malformed'],
     ['with the thumbprint of another certificate', () => header({ 'x5t#S256': 'A'.repeat(43) }), 'signature-malformed'],
@@ -191,7 +191,7 @@ describe('a chain', () => {
 describe('a body that is signed well', () => {
   refusesEach([
     ['but is no UTF-8', () => ofBody(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])), 'invalid-request'],
-    ['but is no JSON', () => ofBody('{'), 'invalid-request'],
+    ['but is not JSON', () => ofBody('{'), 'invalid-request'],
     ['but has a byte order mark', () => ofBody('\ufeff{}'), 'invalid-request'],
     ['but has a member twice', () => ofBody('{"page":1,"page":2}'), 'invalid-request'],
     ['but is a prototype', () => ofBody('{"__proto__":{"page":1}}'), 'invalid-request'],
@@ -208,7 +208,7 @@ describe('a body that is signed well', () => {
   ]);
 });
 
-describe('what is no ordinary request', () => {
+describe('what is not an ordinary request', () => {
   it('a header of 60 KB is read, and refused for what it says', async () => {
     const message = header({ alg: 'none', extra: 'x'.repeat(35_000) });
     await target.refuses({ message }, 422, 'signature-algorithm');
@@ -248,7 +248,7 @@ describe('what is no ordinary request', () => {
       'invalid-request',
     ],
     ['a header without a name', () => [digestLine, length, ': x', signatureLine()], 'invalid-request'],
-  ])('%s is no request', async (_what, head, slug) => {
+  ])('%s is not a request', async (_what, head, slug) => {
     await target.refusesBytes(head(), body.toString(), 400, slug);
   });
 

@@ -93,7 +93,7 @@ describe('a file with faults', () => {
   it.each([
     ['no JSON', 'hallo', 1],
     ['half a file', JSON.stringify(shvMessage(good)).slice(0, -5), 1],
-    ['a record that is no JSON', lines('{"leveringen":[{"schuldhulptrajecten":[', '{"a":1}, {"a":tru}]}]}'), 2],
+    ['a record that is not JSON', lines('{"leveringen":[{"schuldhulptrajecten":[', '{"a":1}, {"a":tru}]}]}'), 2],
     ['a comma too many', lines('{"leveringen":[{"schuldhulptrajecten":[1', ',,2]}]}'), 2],
     ['a record without an end', lines('{"leveringen":[{"schuldhulptrajecten":[', '{"a":', '"b}]}]}'), 3],
     ['nothing', '', 1],

@@ -51,14 +51,14 @@ describe('the municipality of a levering', () => {
     expect(await marks('GM7002')).toEqual(['b1']);
   });
 
-  it('ignores trajectories of which it is not known', async () => {
+  it('ignores trajectories with an unknown municipality', async () => {
     const mixed = [...of('GM7010', ['a1']), ...of('Onbekend', ['a2'])];
     await supplier.import('shv', shvFile(provider(mixed)), { replace: false });
     const { replacements } = await supplier.import('shv', shvFile(provider(of('GM7010', ['b1', 'b2']))));
     expect(replacements).toMatchObject([{ gemeente: '7010', records: { before: 2, after: 2 } }]);
   });
 
-  it('is none where they name several', async () => {
+  it('is left open where they name several', async () => {
     await supplier.import('shv', shvFile(provider([...of('GM7011', ['a1']), ...of('GM7012', ['a2'])])));
     const same = shvFile(provider([...of('GM7013', ['b1']), ...of('GM7012', ['b2'])]));
     expect((await supplier.import('shv', same, { replace: false })).replacements).toMatchObject([{ gemeente: null }]);

@@ -33,10 +33,10 @@ it('serves every page from the state of the first, whatever is imported meanwhil
   // Who does not page sees the present, and does not disturb who does.
   expect(await marks({ aanleverende_organisatie: 'STAAT' })).toEqual(['b1', 'b2']);
   expect(await page(2, other)).toEqual(['a2']);
-  // A first page begins anew.
+  // A first page starts over.
   expect(await page(1, other)).toEqual(['b1']);
   expect(await page(2)).toEqual(['b2']);
-  // A page past the end is the first, and neither begins anew nor goes on: the state is the one there was.
+  // A page past the end is the first, and neither starts over nor continues: the state stays as it was.
   await load('Staat', ['c1', 'c2', 'c3']);
   expect(await page(9)).toEqual(['b1']);
   expect(await page(2)).toEqual(['b2']);

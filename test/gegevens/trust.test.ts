@@ -48,7 +48,7 @@ describe('the client of an OAuth token', () => {
     ['with the OIN of who signed in its token', 'onbekend', { oin: REQUESTER }, 200],
     ['with another OIN in its token than the configured one', 'statistiek', { oin: OTHER }, 403],
     ['configured with the OIN of somebody else', 'vreemde', {}, 403],
-    ['with something that is no OIN in its token', 'statistiek', { oin: 'statistiek' }, 403],
+    ['with something that is not an OIN in its token', 'statistiek', { oin: 'statistiek' }, 403],
     ['with neither', 'onbekend', {}, 403],
   ])('%s: %s %j gets %i', async (_what, subject, claims, status) => {
     const answer = await supplier.ask({}, { server: bound, headers: await as(subject, claims) });
@@ -274,7 +274,7 @@ describe('a default answer', () => {
   const headerOf = ({ headers }: RawAnswer): Record<string, unknown> =>
     JSON.parse(Buffer.from((headers.get('nlgov-adr-payload-sig') ?? '').split('.')[0] ?? '', 'base64url').toString());
 
-  it.each(['body', 'digest'] as const)('in the %s form names the moment of its signing', async (form) => {
+  it.each(['body', 'digest'] as const)('in the %s form names when it was signed', async (form) => {
     const members = headerOf(await supplier.get({}, { style: plainStyles[form] }));
     expect(Math.abs(Number(members.iat) * 1000 - Date.now())).toBeLessThan(MINUTE);
     expect(members).not.toHaveProperty('sigT');

@@ -17,7 +17,7 @@ it('is exhausted once the works of a turn have had their share together', () => 
   expect(eventLoopBudget.exhausted()).toBe(true);
 });
 
-it('begins anew with the next turn', async () => {
+it('starts from zero with the next turn', async () => {
   const { clock, eventLoopBudget } = measure();
   eventLoopBudget.exhausted();
   clock.ms += 50;

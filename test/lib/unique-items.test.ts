@@ -20,7 +20,7 @@ it.each([
   ['[1, 1.0]', { i: 1, j: 0 }],
   ['["é", "x", "\\u00e9"]', { i: 2, j: 0 }],
   ['[{"a":1,"b":[{}]}, {"b":[{}],"a":1}]', { i: 1, j: 0 }],
-])('finds what stands twice in %s', (text, params) => {
+])('finds duplicates in %s', (text, params) => {
   expect(unique(JSON.parse(text))).toBe(false);
   expect(unique.errors).toMatchObject([{ keyword: 'uniqueItems', instancePath: '', params }]);
 });

@@ -1,4 +1,4 @@
-/** The types of the contracts are those of the contracts as they are now. `.ci/run` makes them anew and compares the whole. */
+/** The types of the contracts are those of the contracts as they are now. `.ci/run` regenerates and compares all of them. */
 import { readFileSync } from 'node:fs';
 import { expect, expectTypeOf, it } from 'vitest';
 import { CONTRACTS, typesFile, typesHeader } from '../../scripts/contract-types.ts';

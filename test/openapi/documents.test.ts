@@ -119,9 +119,9 @@ describe.each(Object.entries(OPERATIONS))('the contract %s', (name, operationIds
     expect(objectAt(document, 'components', 'headers', 'ApiVersion', 'schema').const).toBe(version);
   });
 
-  it('keeps the schemas of parameters free of references, so that they stand alone', () => {
+  it('keeps the schemas of parameters free of references, so that each can be read alone', () => {
     const { parameters } = objectAt(document, 'components');
-    // A contract without parameters has none to stand alone.
+    // A contract without parameters has nothing to check.
     expect(JSON.stringify(parameters ?? {})).not.toContain('$ref');
   });
 });

@@ -85,7 +85,7 @@ function namesOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Every keyword of a schema and those below it; what stands in `properties` and `$defs` are names. */
+/** Every keyword of a schema and those below it; the keys of `properties` and `$defs` are names. */
 function keywordsOf(schema: unknown): string[] {
   if (!isObject(schema)) return [];
   const { properties, $defs, items } = schema;

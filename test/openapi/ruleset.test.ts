@@ -174,7 +174,7 @@ describe('the ruleset', () => {
   });
   afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-  it('has no finding in a good document', () => {
+  it('reports nothing about a good document', () => {
     expect([...(found.get('good') ?? [])]).toEqual([]);
   });
 
@@ -193,7 +193,7 @@ describe('the ruleset', () => {
     expect(readFileSync(join(root, '.spectral.yaml'), 'utf8')).not.toContain('http');
   });
 
-  it('has a rule for each of the official ones, but for one that only the official ruleset checks', () => {
+  it('has a rule for each of the official ones, except one that only the official ruleset checks', () => {
     const { rules } = officialRuleset();
     const entries = Object.entries(isObject(rules) ? rules : {});
     expect(entries.filter(([, own]) => own === null).map(([name]) => name)).toEqual([

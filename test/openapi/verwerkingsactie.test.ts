@@ -45,7 +45,7 @@ describe('a verwerkingsactie to log', () => {
     ['a moment in the year 0000', { tijdstip: '0000-01-15T14:35:42Z' }, '/tijdstip'],
     ['a leap second', { tijdstip: '2016-12-31T23:59:60Z' }, '/tijdstip'],
     ['a moment with a space', { tijdstip: '2026-01-15 14:35:42Z' }, '/tijdstip'],
-    ['a duration that is none', { bewaartermijn: '10 jaar' }, '/bewaartermijn'],
+    ['an invalid duration', { bewaartermijn: '10 jaar' }, '/bewaartermijn'],
     ['a duration beyond any calendar', { bewaartermijn: 'P99999999Y' }, '/bewaartermijn'],
     ['a uuid with a prefix', { verwerkingId: 'urn:uuid:48086bf2-11b7-4603-9526-67d7c3bb6587' }, '/verwerkingId'],
     ['an OIN of nineteen digits', { uitvoerder: '1'.repeat(19) }, '/uitvoerder'],
@@ -53,12 +53,12 @@ describe('a verwerkingsactie to log', () => {
     ['41 characters for gebruiker', { gebruiker: 'a'.repeat(41) }, '/gebruiker'],
     ['NUL in text', { actieNaam: 'a\u0000b' }, '/actieNaam'],
     ['a soortAfnemerId that is too long', { soortAfnemerId: 'K'.repeat(243) }, '/soortAfnemerId'],
-    ['an address that is none', { verwerkingsactiviteitUrl: 'register' }, '/verwerkingsactiviteitUrl'],
+    ['an invalid address', { verwerkingsactiviteitUrl: 'register' }, '/verwerkingsactiviteitUrl'],
   ])('is refused with %s', (_what, members, place) => {
     expect(faultsOf(invoer, { ...smallest, ...members })).toEqual([place]);
   });
 
-  it('is refused without what is required, all named', () => {
+  it('is refused without the required fields, and names them all', () => {
     expect(faultsOf(invoer, {})).toEqual(['/tijdstip', '/vertrouwelijkheid', '/verwerkteObjecten']);
   });
 });

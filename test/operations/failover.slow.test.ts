@@ -17,7 +17,7 @@ describe('a primary that is lost under load', { timeout: 240_000 }, () => {
     expect(result.appendAfterMs).toBeLessThan(30_000);
   });
 
-  it('loses what an asynchronous one had not received, and readers are told to begin again', async () => {
+  it('loses what an asynchronous one had not received, and readers have to begin again', async () => {
     const result = await runFailoverDrill({ dir, replication: 'asynchronous', loadMs: 800, writers: 4 });
     expect(result.faults).toEqual([]);
     expect(result.lostActions.length).toBeGreaterThan(0);

@@ -35,7 +35,7 @@ describe('an address with several hosts', () => {
   });
 
   it.each(['mysql://a/db', 'postgres://a:x,b/db', 'postgres://a/db?target_session_attrs=writable', 'h1,h2'])(
-    'is refused when it is none: %s',
+    'is refused when it is not one: %s',
     (url) => {
       expect(() => readAddresses(url)).toThrow(/^(is|has) /);
     },
@@ -72,7 +72,7 @@ function both(a: EmbeddedPostgres, b: EmbeddedPostgres, wanted: string): string 
   return url.href;
 }
 
-/** The second becomes a copy of the first, as `pg_basebackup` would make it of a server that stands still. */
+/** The second becomes a copy of the first, as `pg_basebackup` would make it of a stopped server. */
 async function copy(from: string, to: string): Promise<void> {
   await promisify(execFile)('cp', ['-a', join(root, from), join(root, to)]);
 }

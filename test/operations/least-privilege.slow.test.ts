@@ -200,7 +200,7 @@ describe('with the logins that are documented', { timeout: 600_000 }, () => {
     }
   });
 
-  it('the processing log is pruned, checked and encrypted anew', async () => {
+  it('the processing log is pruned, checked and re-encrypted', async () => {
     await works(['log', 'prune', '--dry-run']);
     await works(['log', 'prune']);
     await works(['log', 'verify']);
@@ -237,7 +237,7 @@ describe('with the logins that are documented', { timeout: 600_000 }, () => {
     await works(['feed', 'verify']);
   });
 
-  it('what is beside the feed is made anew and reported, and the proof logs are verified', async () => {
+  it('what is derived from the feed is rebuilt and reported, and the proof logs are verified', async () => {
     await works(['diwoo', 'report'], { RAADSFEED_DIWOO: 'true' });
     await works(['diwoo', 'robots'], { RAADSFEED_DIWOO: 'true' });
     await works(['proof', 'verify'], { VERWERKINGENLOG_KEY: ROTATED });

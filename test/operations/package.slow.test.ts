@@ -106,7 +106,7 @@ describe('the installed package', { timeout: LIMIT }, () => {
       AREAS: 'raadsfeed',
       RAADSFEED_REGISTER: 'true',
       SHUTDOWN_DRAIN_MS: '0',
-      // A busy machine is no reason for 503 here.
+      // A busy machine must not cause 503 here.
       OVERLOAD_EVENT_LOOP_DELAY_MS: '0',
       PROOF_KEY: Buffer.alloc(32, 9).toString('base64'),
     });

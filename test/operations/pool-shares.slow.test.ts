@@ -137,7 +137,7 @@ it('answers with personal data are not spooled by a proxy', async () => {
   for (const path of [`/verwerkingsacties?${ofPerson(newPerson())}`, '/verwerkingsacties', '/nergens']) {
     expect((await call('GET', path)).headers.get('x-accel-buffering'), path).toBe('no');
   }
-  // Refused: without a token, with another method, with a body that is none.
+  // Refused: without a token, with another method, with an invalid body.
   for (const [method, path] of [
     ['GET', '/verwerkingenlog/v1/verwerkingsacties'],
     ['PUT', '/verwerkingenlog/v1/verwerkingsacties'],

@@ -169,7 +169,7 @@ describe('a service that is traced', () => {
     expect(collector.received()).not.toContain(person);
   });
 
-  it('tells nothing but what is listed', () => {
+  it('reveals nothing but what is listed', () => {
     const names = new Set(collector.spans.flatMap(({ attributes }) => [...attributes.keys()]));
     expect([...names].filter((name) => !/^(http|db|server)\./.test(name))).toEqual([]);
     expect(collector.received()).not.toContain(authorization.slice(7, 60));
@@ -201,7 +201,7 @@ describe('a collector', () => {
     return { logged: JSON.stringify(server.logged), stopMs: performance.now() - before };
   }
 
-  it('that refuses is told in the log, without what it said', async () => {
+  it('that refuses is reported in the log, without its answer', async () => {
     const collector = await startCollector();
     collector.status = 401;
     const { logged } = await ask(collector);
@@ -210,7 +210,7 @@ describe('a collector', () => {
     await collector.close();
   });
 
-  it('that does not answer holds up neither requests nor the end', async () => {
+  it('that does not answer delays neither requests nor shutdown', async () => {
     const collector = await startCollector();
     collector.status = 'never';
     const { stopMs } = await ask(collector);
@@ -235,7 +235,7 @@ describe('a collector', () => {
   it.each([
     ['the logbook that actions are forwarded to', { LDV_FORWARD_URL: 'https://logboek.example/ldv' }],
     ['our own', { PUBLIC_BASE_URL: 'https://logboek.example' }],
-  ])('is no logbook: not %s', (_what, env) => {
+  ])('is not a logbook: not %s', (_what, env) => {
     const read = (endpoint: string) => () =>
       readConfig({ AREAS: 'raadsfeed', TRACING_ENDPOINT: endpoint, ...env }, 'serve');
     expect(read('https://logboek.example/ldv/')).toThrow(/TRACING_ENDPOINT is the address of a logbook/);

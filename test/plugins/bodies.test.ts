@@ -69,7 +69,7 @@ describe('a body', () => {
     for (const { headers } of [said, unsaid]) expect(headers.get('connection')).not.toBe('close');
   });
 
-  it('is no failure of ours when its sender leaves half-way', async () => {
+  it('is not an error of the service when its sender disconnects half-way', async () => {
     const { hostname, port } = new URL(dingen);
     const socket = connect(Number(port), hostname);
     const head = ['Host: a', 'Content-Type: application/json', 'Content-Length: 100'].join('\r\n');
@@ -118,7 +118,7 @@ describe('a query', () => {
   });
 });
 
-describe('what is no request at all', () => {
+describe('what is not a request at all', () => {
   it('answers 431 when the head is larger than the limit', async () => {
     const answer = await sendRaw(server.url, `GET /a HTTP/1.1\r\nHost: a\r\nX-A: ${'a'.repeat(10_000)}\r\n\r\n`);
     expect(answer).toMatch(/^HTTP\/1\.1 431 /);

@@ -66,7 +66,7 @@ it('ends a connection that is kept after its answer', async () => {
   expect(await received).toMatch(/^HTTP\/1.1 200 OK.*one$/s);
 });
 
-it('answers what runs, says that it is the last, and ends the connection', async () => {
+it('answers the running request, announces the end of the connection, and closes it', async () => {
   const { client, received } = await open();
   client.write(GET);
   const response = await nextHeld(1);

@@ -32,7 +32,7 @@ describe('the security headers', () => {
     [405, 'PUT', `${OPEN}/dingen`],
     [204, 'OPTIONS', `${OPEN}/databank`],
     [500, 'GET', `${OPEN}/fout`],
-  ])('stand on a %i to %s %s', async (status, method, path) => {
+  ])('are on a %i to %s %s', async (status, method, path) => {
     const reply = await ask(server.url + path, method === 'POST' ? post('{"naam":"a"}') : { method });
     expect(reply.status).toBe(status);
     for (const name of SECURITY) expect(reply.headers.get(name), name).not.toBeNull();

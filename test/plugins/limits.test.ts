@@ -116,7 +116,7 @@ describe('the deadline of a request', () => {
 });
 
 describe('stopping', () => {
-  it('answers what is running, takes nothing new and closes connections that lie idle', async () => {
+  it('answers what is running, takes nothing new and closes idle connections', async () => {
     const { url, probe } = await start({ SHUTDOWN_TIMEOUT_MS: '600000' });
     const idle = connect(Number(new URL(url).port), '127.0.0.1');
     const running = ask(`${url}/traag`);

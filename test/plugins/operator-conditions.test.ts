@@ -154,7 +154,7 @@ interface Case {
   readonly breaks?: () => Promise<unknown>;
   readonly words: RegExp;
   readonly state?: 'failed';
-  readonly mends?: () => Promise<unknown>;
+  readonly repairs?: () => Promise<unknown>;
 }
 
 const inDays = (days: number) => async (): Promise<void> => {
@@ -190,7 +190,7 @@ const CASES: readonly Case[] = [
       await supplier.asOwner(`update proof.queue set op = op - interval '1 minute' where log = 'verwerkingen'`);
     },
     words: /^\d+ entries wait for a place, the first for [67]\d s$/,
-    mends: () => session.query('commit'),
+    repairs: () => session.query('commit'),
   },
   {
     name: 'proof log leveringen',
@@ -204,7 +204,7 @@ const CASES: readonly Case[] = [
     breaks: () => supplier.asOwner(`insert into verwerkingenlog.keys (naam, gebruikt) values ('tweede', true)`),
     words: /^VERWERKINGENLOG_KEY .*tweede/,
     state: 'failed',
-    mends: () => supplier.asOwner(`delete from verwerkingenlog.keys where naam = 'tweede'`),
+    repairs: () => supplier.asOwner(`delete from verwerkingenlog.keys where naam = 'tweede'`),
   },
   {
     name: 'retention',
@@ -213,7 +213,7 @@ const CASES: readonly Case[] = [
       supplier.asOwner(`insert into verwerkingenlog.prune_runs (started_at, door, ended_at, fout)
         values (now(), session_user, now(), 'the disk is full')`),
     words: /^the last run failed: the disk is full$/,
-    mends: () => supplier.asOwner(`delete from verwerkingenlog.prune_runs where fout is not null`),
+    repairs: () => supplier.asOwner(`delete from verwerkingenlog.prune_runs where fout is not null`),
   },
   {
     name: 'migrations',
@@ -227,7 +227,7 @@ const CASES: readonly Case[] = [
     breaks: () => supplier.asOwner(`delete from koppelvlak.migraties where name = '1090-diwoo'`),
     words: /^to be applied: 1090-diwoo$/,
     state: 'failed',
-    mends: () => supplier.asOwner(`insert into koppelvlak.migraties (name, run_on) values ('1090-diwoo', now())`),
+    repairs: () => supplier.asOwner(`insert into koppelvlak.migraties (name, run_on) values ('1090-diwoo', now())`),
   },
   {
     name: 'signing-key',
@@ -237,7 +237,7 @@ const CASES: readonly Case[] = [
       replaceFile(signingKey(), ecKeys().privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
     },
     words: /^a new signing key was refused: /,
-    mends: async () => replaceFile(signingKey(), keptKey),
+    repairs: async () => replaceFile(signingKey(), keptKey),
   },
   {
     name: 'fsc-token-certificates',
@@ -247,7 +247,7 @@ const CASES: readonly Case[] = [
       replaceFile(fscBundle, 'no certificate');
     },
     words: /^changed certificates were refused: /,
-    mends: async () => replaceFile(fscBundle, keptBundle),
+    repairs: async () => replaceFile(fscBundle, keptBundle),
   },
   {
     name: 'token-issuer',
@@ -261,7 +261,7 @@ const CASES: readonly Case[] = [
   { name: 'clock', what: 'a clock that is wrong', words: /^10\d{3}\.\d s ahead of the clock of the database$/ },
   {
     name: 'read-replica',
-    what: 'a replica that stands still',
+    what: 'a replica that receives nothing',
     words: /^the replica is \d+ s behind and the primary is read$/,
   },
   {
@@ -344,7 +344,7 @@ describe("the operator's page of a whole service", () => {
     await expect.poll(page).toMatch(source('twee', '[^<]*ECONNREFUSED[^<]*'));
   });
 
-  it('knows all secrets of the configuration, but for those of another way to do the same', () => {
+  it('knows all secrets of the configuration, except those of an alternative setting', () => {
     const known = Object.values(settingGroups)
       .flatMap((group) => Object.values(group))
       .filter(({ secret }) => secret)
@@ -363,12 +363,12 @@ describe("the operator's page of a whole service", () => {
     expect(await answer.text()).not.toContain('Conditions');
   });
 
-  it.each(CASES)('says in words: $name, $what', async ({ name, breaks, words, state = 'warning', mends }) => {
+  it.each(CASES)('says in words: $name, $what', async ({ name, breaks, words, state = 'warning', repairs }) => {
     await breaks?.();
     await expect
       .poll(() => row(name), { timeout: SECONDS_ALLOWED * 1000, interval: 100 })
       .toEqual({ state, words: expect.stringMatching(words) });
-    await mends?.();
+    await repairs?.();
   });
 
   it('has a case for every condition', async () => {

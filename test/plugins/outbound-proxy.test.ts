@@ -69,7 +69,7 @@ const settings = (except: readonly string[] = []) => ({
 });
 
 describe('a server with OUTBOUND_PROXY', () => {
-  it('fetches keys and asks for revocation by way of it, but for the hosts that are named', async () => {
+  it('fetches keys and revocation data through it, except from the hosts named', async () => {
     const supplier = await openSupplier({
       env: { OUTBOUND_PROXY: `http://gebruiker:geheim@127.0.0.1:${proxyPort}`, GEGEVENS_REVOCATION: 'hard' },
     });

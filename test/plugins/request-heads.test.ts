@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** One request as it stands, without a client that tidies it up. */
+/** One request exactly as written, without a client that normalises it. */
 async function raw(target: string, headers: Record<string, string> = {}): Promise<{ status: number; text: string }> {
   const lines = Object.entries({ host: 'a', connection: 'close', ...headers }).map(
     ([name, value]) => `${name}: ${value}`,

@@ -79,7 +79,7 @@ describe('a closed mount', () => {
     probe.release();
   });
 
-  it('answers 401 without a token and with one that is none, and says how to come in', async () => {
+  it('answers 401 without a token and with one that is not a token, and says how to authenticate', async () => {
     const without = await call('/databank', undefined);
     expect(without.status).toBe(401);
     expect(without.headers.get('www-authenticate')).toBe('Bearer');

@@ -33,7 +33,7 @@ describe('a request', () => {
     ['with flags that nobody knows', [`traceparent: 00-${TRACE}-${SPAN}-ff`]],
     ['of a version to come', [`traceparent: cc-${TRACE}-${SPAN}-01`]],
     ['of a version to come, with more', [`traceparent: cc-${TRACE}-${SPAN}-01-what-the-future-will-bring`]],
-    ['with a tracestate that is none', [`traceparent: ${VALID}`, 'tracestate: =,A=b']],
+    ['with an invalid tracestate', [`traceparent: ${VALID}`, 'tracestate: =,A=b']],
     ['with a tracestate that is very long', [`traceparent: ${VALID}`, `tracestate: ${'a=b,'.repeat(10_000)}`]],
   ])('belongs to the trace of its caller: %s', async (_what, heads) => {
     const line = await logged(heads);
@@ -48,7 +48,7 @@ describe('a request', () => {
     ['no span', [`traceparent: 00-${TRACE}-${'0'.repeat(16)}-01`]],
     ['capitals', [`traceparent: ${VALID.toUpperCase()}`]],
     ['a version that is forbidden', [`traceparent: ff-${TRACE}-${SPAN}-01`]],
-    ['a version that is none', [`traceparent: 0x-${TRACE}-${SPAN}-01`]],
+    ['an invalid version', [`traceparent: 0x-${TRACE}-${SPAN}-01`]],
     ['a version that is too long', [`traceparent: 000-${TRACE}-${SPAN}-01`]],
     ['a short trace', [`traceparent: 00-${TRACE.slice(1)}-${SPAN}-01`]],
     ['a long trace', [`traceparent: 00-${TRACE}0-${SPAN}-01`]],

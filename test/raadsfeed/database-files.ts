@@ -4,7 +4,7 @@ import pg from 'pg';
 import { readIfThere } from '../support/read-if-there.ts';
 
 /**
- * Names of the database's files in which a text stands, everything written to disk first. The write-ahead log is another matter: it is
+ * Names of the database's files that contain a text, after everything is written to disk. The write-ahead log is another matter: it is
  * needed for recovery and goes by itself.
  */
 export async function filesWith(databaseUrl: string, text: string): Promise<string[]> {
@@ -16,7 +16,7 @@ export async function filesWith(databaseUrl: string, text: string): Promise<stri
       `select current_setting('data_directory') as dir, oid::text from pg_database where datname = current_database()`,
     );
     const dir = join(rows[0]?.dir ?? '', 'base', rows[0]?.oid ?? '');
-    // As the bytes of the text stand in a file, each read as one character.
+    // The bytes of the text as they are in a file, each read as one character.
     const latin1 = Buffer.from(text).toString('latin1');
     const found: string[] = [];
     for (const name of await readdir(dir)) {

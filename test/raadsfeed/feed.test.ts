@@ -115,7 +115,7 @@ describe('a published feed', () => {
     expect(await feed.api.call('GET', '/organisaties/gm9901/vergaderingen/onbekend')).toMatchObject({ status: 404 });
   });
 
-  it('leads every `resourceUrl` of the current state to the resource', async () => {
+  it('serves the resource at every `resourceUrl` of the current state', async () => {
     for (const { resourceUrl = '', data } of await readRecords(feed.api, '/snapshot')) {
       expect((await feed.api.call('GET', resourceUrl.slice(feed.mount.length))).json).toEqual(data);
     }
@@ -146,7 +146,7 @@ describe('a published feed', () => {
     }
   });
 
-  it('is no register unless it is configured as one', async () => {
+  it('is not a register unless it is configured as one', async () => {
     expect((await feed.api.call('GET', '/register')).status).toBe(404);
   });
 });

@@ -12,7 +12,7 @@ interface Answer {
   readonly status?: number;
   readonly headers?: Record<string, string>;
   readonly body: object;
-  /** Stands where the body says `"HERE"`: JSON that `JSON.stringify` would not write. */
+  /** Replaces `"HERE"` in the body: JSON that `JSON.stringify` would not write. */
   readonly here?: string;
 }
 
@@ -134,8 +134,12 @@ describe('reports what is wrong with a feed and ends with status 1:', () => {
     ['a redaction with content', [page('a', 6, false, { ...redact(6, [1]), data })], 'a redact holds content'],
     ['a redaction without numbers', [page('a', 6, false, redact(6))], 'a redact names no numbers'],
     ['a head that is behind', [page('a', 5, false, upsert(6))], 'head 5 is lower than number 6'],
-    ['an end that is none', [page('a', 9, false, upsert(6))], 'says to be at the end, but head is 9'],
-    ['something that is no record', [page('a', 6, false, { nummer: 6 }, upsert(6))], 'something that is no record'],
+    ['an end that is not the end', [page('a', 9, false, upsert(6))], 'says to be at the end, but head is 9'],
+    [
+      'something that is not a record',
+      [page('a', 6, false, { nummer: 6 }, upsert(6))],
+      'something that is not a record',
+    ],
   ])('%s', async (_what, pages, fault) => {
     answers = { '/dienst': [service], '/snapshot': [snapshot()], '/feed': pages };
     const { status, stderr } = await follow();

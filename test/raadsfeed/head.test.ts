@@ -1,4 +1,4 @@
-/** The head in an answer is that of the moment of the answer, whatever instance gives it and however many ask. */
+/** The head in an answer is current when the answer is sent, whichever instance sends it and however many clients ask. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { asPage, type FeedServer, removal, startFeed, vergadering } from './support.ts';
 

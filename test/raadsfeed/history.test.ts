@@ -34,7 +34,7 @@ it.each([1000, 500, 97])('gives every number once, in pages of %d', async (limit
   expect(numbers).toEqual(Array.from({ length: COUNT + 1 }, (_, i) => i + 1));
 });
 
-it('refuses a page of which a record is missing, on either side of the border', async () => {
+it('refuses a page with a missing record, on either side of the border', async () => {
   let cursor: string | null = null;
   for (let i = 0; i < 4; i += 1) {
     const path = `/feed?limit=1000${cursor === null ? '' : `&cursor=${cursor}`}`;

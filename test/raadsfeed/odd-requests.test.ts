@@ -62,7 +62,7 @@ describe('a parameter', () => {
   });
 
   it.each(['cursor', 'cursor=', 'cursor=%FF', 'cursor=AA%3D%3D', `cursor=${'A'.repeat(5000)}`])(
-    'that is no cursor: the answer says where to begin: %s',
+    'that is not a cursor: the answer says where to begin: %s',
     async (query) => {
       for (const path of ['/feed', '/snapshot', '/feed/stream', '/organisaties/gm9901/vergaderingen']) {
         const answer = await get(`${path}?${query}`);
@@ -95,7 +95,7 @@ describe('an address', () => {
     ['/organisaties/gm9901/besluiten', 404],
     ['/organisaties/zz/vergaderingen', 400],
     ['/feed;x', 404],
-  ])('that is none: %s', async (path, status) => {
+  ])('that is not one: %s', async (path, status) => {
     const { statusCode, headers, body } = await request(feed.mount + path);
     expect([statusCode, headers['content-type']]).toEqual([status, 'application/problem+json; charset=utf-8']);
     expect(await body.json()).toMatchObject({ status, instance: expect.stringMatching(/^urn:uuid:/) });
@@ -104,7 +104,7 @@ describe('an address', () => {
 
 describe('a stream', () => {
   it.each(['0x5', '1e1', '1.0', '-1', 'abc', '5, 6', '99999999999999999999'])(
-    'does not begin after what is no number: %s',
+    'does not begin after what is not a number: %s',
     async (id) => {
       expect((await get('/feed/stream', { 'last-event-id': id })).status).toBe(400);
     },
@@ -117,7 +117,7 @@ describe('a stream', () => {
     },
   );
 
-  it('is no JSON', async () => {
+  it('is not JSON', async () => {
     expect((await get('/feed/stream', { accept: 'application/json' })).status).toBe(406);
   });
 });

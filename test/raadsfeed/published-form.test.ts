@@ -54,7 +54,7 @@ describe('an address', () => {
       expect(faultsOf(line(url)), url).toEqual([]);
   });
 
-  it('stands in no member of the contract but these', () => {
+  it('is allowed in no member of the contract but these', () => {
     const { components } = readOpenapi(new URL('../../openapi/raadsfeed.yaml', import.meta.url));
     const found: string[] = [];
     const walk = (schema: unknown, path: string): void => {

@@ -18,7 +18,7 @@ afterAll(() => feed.stop());
 
 const redaction = (id: string): object => removal('redact', 'Informatieobject', id);
 
-/** Publishes without writing files anew; `statements`: how many the lock of the feed was held for. */
+/** Publishes without rewriting files; `statements`: how many the lock of the feed was held for. */
 async function publish(changes: readonly Change[]): Promise<{ outcomes: Outcome[]; statements: number }> {
   let statements = 0;
   const outcomes = await transaction(feed.pool, (client) => {

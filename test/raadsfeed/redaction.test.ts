@@ -16,7 +16,7 @@ import {
 } from './support.ts';
 
 const SECRET = 'Burgerservicenummer-van-Jansen';
-/** So long that it stands apart from its row, and with nothing to compress. */
+/** So long that Postgres stores it outside its row, and incompressible. */
 const LONG = randomBytes(6000).toString('base64url');
 const LONG_SECRET = `${SECRET} ${LONG}`;
 

@@ -59,7 +59,7 @@ const text = async (server: TestServer, path: string): Promise<string> =>
 /** Of a page at the head: a full page of history may keep its head for its `max-age`. */
 const headOf = async (server: TestServer): Promise<number> => asPage(JSON.parse(await text(server, '/feed'))).head;
 
-describe('a replica that stands still', () => {
+describe('a replica that receives nothing', () => {
   it('is read as long as it has what was heard', async () => {
     const server = await start(replicaUrl);
     for (const path of PATHS) expect(await text(server, path)).toContain('d-1');

@@ -28,7 +28,7 @@ function ask(headers = '', at = feed): Promise<Socket> {
 describe('a client that goes away before its stream has begun', () => {
   it('gives its slot back', async () => {
     const places = async () => (await feed.api.call('HEAD', '/feed/stream')).status;
-    // Every question of how the feed stands waits, and so does every stream that is asked for.
+    // Every query for the head of the feed waits, and so does every new stream.
     await withLock(feed.databaseUrl, 'raadsfeed.feed', async () => {
       const sockets = await Promise.all(Array.from({ length: MAX }, () => ask()));
       await expect.poll(places, PATIENT).toBe(503);

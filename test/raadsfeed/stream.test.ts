@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => feed.stop());
 
 describe('the stream', () => {
-  it('begins at the head and gives what comes, as the feed gives it', async () => {
+  it('begins at the head and sends new records as the feed returns them', async () => {
     const stream = await openStream(`${feed.mount}/feed/stream`);
     expect(stream.status).toBe(200);
     expect(stream.headers).toMatchObject({

@@ -55,7 +55,7 @@ it.each<[string, string[], { sequenceNumber?: number; fault: string }]>([
     ['delete from raadsfeed.texts where sequence_number = 6'],
     { sequenceNumber: 6, fault: 'has no text' },
   ],
-  ['the text is no JSON', [texts(6, `record_suffix = 'x'`)], { sequenceNumber: 6, fault: 'its text is not JSON' }],
+  ['the text is not JSON', [texts(6, `record_suffix = 'x'`)], { sequenceNumber: 6, fault: 'its text is not JSON' }],
   [
     'the same content is recorded again',
     [
@@ -116,8 +116,8 @@ it.each<[string, string[], { sequenceNumber?: number; fault: string }]>([
     [`update raadsfeed.record set stored_at = stored_at - interval '1 day' where sequence_number = 8`],
     { sequenceNumber: 8, fault: 'was stored before the one in front of it' },
   ],
-  ['the head stands too low', ['update raadsfeed.feed set head = 8'], { fault: '3 rows are beyond the head' }],
-  ['the head stands too high', ['update raadsfeed.feed set head = 10'], { fault: 'the numbers 10 to 10 are missing' }],
+  ['the head is too low', ['update raadsfeed.feed set head = 8'], { fault: '3 rows are beyond the head' }],
+  ['the head is too high', ['update raadsfeed.feed set head = 10'], { fault: 'the numbers 10 to 10 are missing' }],
   [
     'current state is missing',
     ['delete from raadsfeed.current_records where sequence_number = 6'],
@@ -136,10 +136,10 @@ it.each<[string, string[], { sequenceNumber?: number; fault: string }]>([
   [
     'what was removed is current state',
     [`insert into raadsfeed.current_records values ('gm9901', 'Agendapunt', 'a-1', 5, 'sha256:0')`],
-    { sequenceNumber: 5, fault: 'the state names a record that is no upsert' },
+    { sequenceNumber: 5, fault: 'the state names a record that is not an upsert' },
   ],
   [
-    'a file was not written anew',
+    'a file was not rewritten',
     ['insert into raadsfeed.pending_rewrites (first_number) values (0)'],
     { fault: '1 partitions may still hold what was removed; run feed redact or restart the service' },
   ],

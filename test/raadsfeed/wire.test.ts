@@ -62,7 +62,7 @@ describe('parameters', () => {
 
 describe('a cursor that cannot be followed', () => {
   it.each(['garbled', 'AA', '%20', 'e30', 'A'.repeat(26), '__________________________'])(
-    'is refused with where to begin anew: %s',
+    'is refused with the address to restart at: %s',
     async (cursor) => {
       for (const path of ['/feed', '/snapshot', '/organisaties/gm9901/agendapunten', '/feed/stream']) {
         const answer = await get(`${path}?cursor=${cursor}`);

@@ -8,7 +8,7 @@ export interface XmlElement {
   text: string;
 }
 
-/** @throws {Error} when the text is no well-formed XML */
+/** @throws {Error} when the text is not well-formed XML */
 export function readXml(text: string): XmlElement {
   const root: XmlElement = { name: '', attributes: {}, children: [], text: '' };
   const open = [root];

@@ -111,7 +111,7 @@ function checkHeaders(response: Record<string, unknown>, answer: Answer): void {
   }
 }
 
-/** The value at a place, and where it really stands once references are followed. */
+/** The value at a place, and where it really is once references are followed. */
 function follow(document: unknown, place: readonly string[]): { value: unknown; place: readonly string[] } {
   let value: unknown = document;
   for (const step of place) value = isRecord(value) ? value[step] : undefined;

@@ -36,7 +36,7 @@ export async function createDatabase(options: { empty?: boolean } = {}): Promise
 /** The same address for another login, which needs no password. */
 export function withLogin(url: string, login: string): string {
   const parsed = new URL(url);
-  // Of a socket the login stands in the query, for such an address has no host.
+  // For a socket the login is in the query, because such an address has no host.
   if (parsed.searchParams.has('user')) parsed.searchParams.set('user', login);
   else parsed.username = login;
   return parsed.href;

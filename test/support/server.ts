@@ -30,7 +30,7 @@ export async function startServer(options: TestServerOptions): Promise<TestServe
     PORT: '0',
     MANAGEMENT_PORT: '0',
     DATABASE_URL: options.databaseUrl ?? own?.url ?? '',
-    // A busy machine is no reason for 503 here.
+    // A busy machine must not cause 503 here.
     ...(options.env.NODE_ENV === 'production' ? {} : { OVERLOAD_EVENT_LOOP_DELAY_MS: '0' }),
     ...options.env,
   };

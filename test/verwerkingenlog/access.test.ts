@@ -5,7 +5,7 @@ import { actie, actieIn, EVERY, HEADERS, type LogServer, listIn, newPerson, ofPe
 const ALL_READ = ['read:restricted', 'read:normal', 'read:confidential'] as const;
 const WRITE_ALL = ['create:confidential', 'update:confidential', 'delete:confidential', 'read:confidential'];
 
-/** How an action stands: its confidentiality now, and whether it ever was anything else than `normaal`. */
+/** The confidentiality of an action now, and whether it was ever anything but `normaal`. */
 const STATES = [
   { now: 'normaal', ever: false, category: 'normaal' },
   { now: 'normaal', ever: true, category: 'vertrouwelijk' },

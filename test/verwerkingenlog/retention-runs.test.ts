@@ -161,7 +161,7 @@ describe('a run', () => {
     const past = await log.keep({ tijdstip: '2001-01-01T00:00:00Z', bewaartermijn: 'PT1H' });
     log.at(new Date());
     const recent = await log.keep({ tijdstip: '2001-01-01T00:00:00Z', bewaartermijn: 'PT1H' });
-    // The clock of the database stands still, and the machine's does not.
+    // The database's clock is fixed; the machine's is not.
     log.databaseAt(new Date(Date.now() + 3_600_000));
     const dry = await koppelvlak(log.url, ['log', 'prune', '--dry-run', '--json']);
     expect(dry).toMatchObject({ code: 0, json: { dryRun: true, removed: 1, droppedMonths: [] } });

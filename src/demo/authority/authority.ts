@@ -127,7 +127,7 @@ export async function createAuthority(options: AuthorityOptions) {
     /** A text file of hexadecimal serial numbers, one a line, read at every request; lines that begin with # are remarks. */
     revoked,
     port,
-    /** To mint more certificates with. */
+    /** For issuing more certificates. */
     issuers: { root, intermediate },
     party,
     close,

@@ -1,4 +1,4 @@
-/** How the sources go, for the operator's page. */
+/** The state of the sources, for the operator's page. */
 import type { Db } from '../../database/transaction.ts';
 import type { OperatorSection } from '../../seams/operations.ts';
 import { readSourceStates, type SourceState } from './store/sources.ts';

@@ -85,10 +85,10 @@ type WorkerDependencies = Pick<SupplierDependencies, 'pool' | 'clock' | 'log' | 
 /** Reads a source for a while. @returns milliseconds until it is due again */
 type ReadSource<D> = (lease: Lease, deps: D, signal: AbortSignal) => Promise<{ readonly inMs: number }>;
 
-/** Milliseconds after which a source is tried again when the fault was ours. */
+/** Milliseconds before a source is retried when the fault was in this service. */
 const OWN_FAULT_MS = 5000;
 
-/** Reads a leased source and releases it: due again later, or with a failure that is stored. Never throws. */
+/** Reads a leased source and releases it, with the time it is next due or with the failure. Never throws. */
 export async function runSource<D extends WorkerDependencies>(
   lease: Lease,
   read: ReadSource<D>,

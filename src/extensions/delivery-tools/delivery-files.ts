@@ -10,7 +10,7 @@ const BUFFER_BYTES = 256 * 1024;
 
 /**
  * Writes a file that appears when it is complete; a pipe or device is written as it is.
- * @throws the signal's reason, what the file system says, or whatever `pieces` throws: then nothing remains
+ * @throws the signal's reason, errors of the file system, or whatever `pieces` throws: then nothing remains
  */
 export async function writeWhole(
   path: string,

@@ -80,7 +80,7 @@ type LeftOutReason = Reason | 'removed' | 'redacted';
 const REASONS: Readonly<Record<LeftOutReason, string>> = {
   'no-file': 'no bestandsurl',
   'not-https': 'the bestandsurl is not https',
-  'bad-address': 'the bestandsurl is no address that a sitemap may hold',
+  'bad-address': 'the bestandsurl is not an address that a sitemap may hold',
   'unknown-category': 'the wooinformatiecategorie is not in the value list',
   'no-date': 'no day on which it was submitted',
   'closed-items-only': 'only on closed agenda items',

@@ -1,4 +1,4 @@
-/** Whether and how a document of the feed is offered. Feeds of others may hold members of any kind, so each is checked where it is read. */
+/** Whether and how a document of the feed is offered. Other parties' feeds may hold members of any type, so each is checked where it is read. */
 
 import { normaliseOrganisatiecode } from '../../lib/feed-client/organisatiecode.ts';
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';

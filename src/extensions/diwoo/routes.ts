@@ -1,4 +1,4 @@
-/** The addresses of DiWoo: `/robots.txt` and the sitemaps that it leads to. */
+/** The addresses of DiWoo: `/robots.txt` and the sitemaps that it names. */
 import type { FastifyInstance } from 'fastify';
 import { isRecord } from '../../lib/json/json-value.ts';
 import { Problem } from '../../lib/problem.ts';

@@ -31,7 +31,7 @@ function sitemapPath({ organisatiecode, categorie, pagina }: SitemapName): strin
   return `${WOO}/sitemap-diwoo-infocat${inName(categorie)}-${organisatiecode}-${pagina}.xml`;
 }
 
-/** What a file name below `/woo` means; `undefined` when it is not one of ours. */
+/** What a file name below `/woo` means; `undefined` when the service writes no such file. */
 export function readName(file: string): SitemapName | { readonly categorie: number } | undefined {
   const index = /^sitemapindex-diwoo-infocat(\d{3})\.xml$/.exec(file);
   if (index !== null) return { categorie: Number(index[1]) };

@@ -121,7 +121,7 @@ async function writeDocuments(db: Db, documents: readonly FeedChange[]) {
     documents.map(({ resource }) => resource),
   );
   const known = new Map(found.map((row) => [keyOf(row), row]));
-  // Taken in anew, as it was, when the current state is read again.
+  // Added again, unchanged, when the current state is read again.
   const isNew = ({ resource, sequenceNumber }: FeedChange): boolean =>
     known.get(keyOf(resource))?.nummer !== sequenceNumber;
   const changed = new Map(documents.filter(isNew).map((change) => [keyOf(change.resource), change]));

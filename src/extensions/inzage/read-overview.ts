@@ -143,7 +143,7 @@ function groupsOf(
     groups.set(key, group);
     group.acties.push(entryOf(versie, bsn, nameOf, proofAddress));
   }
-  // An organisation's activities stand together, in the order of the newest.
+  // An organisation's activities are listed together, organisations with the newest first.
   const byOrganisation = Map.groupBy(groups.values(), ({ organisatie }) => organisatie);
   return [...byOrganisation.values()].flat();
 }

@@ -56,7 +56,7 @@ export function createSessions(options: SessionOptions) {
 
   const open = async (request: FastifyRequest): Promise<Session | undefined> => {
     const { jti, bsn, until } = (await session.get(request)) ?? {};
-    // Only we can have written it, but not necessarily this release of ours.
+    // Only this service can have written it, but perhaps another release.
     if (typeof jti !== 'string' || typeof bsn !== 'string' || !isBsn(bsn) || typeof until !== 'number')
       return undefined;
     return { id: jti, bsn, until: new Date(until) };
@@ -128,7 +128,7 @@ function sealedCookie(label: string, { key, clock, path, isSecure }: SessionOpti
         });
         return payload;
       } catch (error) {
-        // Changed, written with another key, or over: all are no session.
+        // Changed, written with another key, or expired: none of these is a session.
         if (error instanceof errors.JOSEError) return undefined;
         throw error;
       }

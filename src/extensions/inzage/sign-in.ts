@@ -16,7 +16,7 @@ export class SignInError extends Error {
   }
 }
 
-/** `refused`: by the provider or the citizen. `response`: what came back is not the answer to what was asked. */
+/** `refused`: by the provider or the citizen. `response`: the answer does not match the request. */
 export type SignInFailure = 'unavailable' | 'refused' | 'response' | 'level' | 'no-bsn';
 
 export interface SignIn {

@@ -98,7 +98,7 @@ export function startForwarding(app: FastifyInstance, address: string, pool: Poo
         const failures = begun.failures + 1;
         const waitMs = backoffMs(backoff, failures, error.retryAfterMs);
         metrics.failures.inc();
-        log.warn({ err: error, failures, waitMs }, 'actions could not be forwarded and will be tried again');
+        log.warn({ err: error, failures, waitMs }, 'actions could not be forwarded; forwarding will be retried');
         await recordForwardFailure(db, error.message, waitMs);
         return waitMs;
       }

@@ -18,7 +18,7 @@ import { LOGBOOKS, readLdvOf } from './stored-line.ts';
 export const MAX_TEXT = 242;
 /** Characters of an address. */
 export const MAX_URL = 2042;
-/** The kind of a data subject whose line does not say of which kind it is. */
+/** The kind of a data subject whose line does not name one. */
 export const UNKNOWN_KIND = 'onbekend';
 const NS_PER_MS = 1_000_000n;
 const UUID_AT_END = /(?:^|[/:#=])([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/?$/i;

@@ -27,9 +27,9 @@ export const MEDIA_TYPES: Readonly<Record<OtlpForm, string>> = {
 const PARTS_PER_SPAN = 10;
 /** A request of few spans may have so many all the same. */
 const LEAST_PARTS = 100_000;
-/** Fields of protobuf, known or not, for each item. */
+/** How many protobuf fields, known or not, each item may have. */
 const FIELDS_PER_PART = 8;
-/** Objects and lists of JSON for each item. */
+/** How many JSON objects and arrays each item may have. */
 const BRACKETS_PER_PART = 3;
 
 const { root } = protobuf.parse(readFileSync(new URL('trace.proto', import.meta.url), 'utf8'));
@@ -66,7 +66,7 @@ export class TooManySpansError extends Error {}
 
 /**
  * The spans of an `ExportTraceServiceRequest`, decoded a few milliseconds at a time.
- * @throws {OtlpError} when the bytes are no such request
+ * @throws {OtlpError} when the bytes are not such a request
  * @throws {TooManySpansError} before any span is decoded, also when it has far too many other parts
  */
 export async function decodeRequest(bytes: Uint8Array, form: OtlpForm, maxSpans: number): Promise<Span[]> {

@@ -42,7 +42,7 @@ async function serveLdv(app: FastifyInstance): Promise<void> {
   });
 }
 
-/** Reading by way of LDV, with errors, version and documentation of its own. */
+/** Reading through LDV, with its own errors, version and documentation. */
 async function serveReading(app: FastifyInstance): Promise<void> {
   const { database, ldv } = app.settings;
   const contract = createContract<ReadOperations>(readOpenapi(READ_CONTRACT));

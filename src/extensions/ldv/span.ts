@@ -95,7 +95,7 @@ export function readAttributes(list: unknown, depth = 0): Attributes {
   if (depth > MAX_DEPTH) throw new OtlpError('an attribute is nested too deeply');
   const attributes = new Map<string, AttributeValue>();
   for (const item of readList(list)) {
-    if (!isRecord(item)) throw new OtlpError('an attribute is no object');
+    if (!isRecord(item)) throw new OtlpError('an attribute is not an object');
     attributes.set(readText(item.key), readValue(item.value, depth));
   }
   return attributes;
@@ -103,7 +103,7 @@ export function readAttributes(list: unknown, depth = 0): Attributes {
 
 function readValue(value: unknown, depth: number): AttributeValue {
   if (value === undefined || value === null) return null;
-  if (!isRecord(value)) throw new OtlpError('the value of an attribute is no object');
+  if (!isRecord(value)) throw new OtlpError('the value of an attribute is not an object');
   const { stringValue, boolValue, intValue, doubleValue, arrayValue, kvlistValue, bytesValue } = value;
   if (isGiven(value, 'stringValue', stringValue)) return readText(stringValue);
   if (isGiven(value, 'boolValue', boolValue)) return boolValue === true;

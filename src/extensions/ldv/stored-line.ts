@@ -78,7 +78,7 @@ export function readLdvOf({ ldv }: Pick<Versie, 'ldv'>): LdvLine | undefined {
   return ldv === null ? undefined : readLine(ldv);
 }
 
-/** @throws {TypeError} for a text that is no line */
+/** @throws {TypeError} for a text that is not a line */
 export function readLine(text: string): LdvLine {
   const line: unknown = JSON.parse(text);
   if (!isRecord(line)) throw new TypeError('what is stored is not a line of LDV');

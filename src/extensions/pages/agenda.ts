@@ -17,7 +17,7 @@ interface View {
   readonly isPlanned: boolean;
 }
 
-/** Deeper items stand beside their parent: no screen is that wide. */
+/** Items deeper than this are shown at the depth of their parent: no screen is that wide. */
 const DEPTH = 5;
 const BYTES = 90_000;
 

@@ -70,7 +70,7 @@ export async function runSearch(
   page: { readonly offset: number; readonly limit: number },
 ): Promise<SearchResult> {
   const query = q === undefined ? undefined : readQuery(q);
-  // Typed, but no word to find: everything would be the wrong answer.
+  // Something was typed, but it holds no searchable word: returning every item would be wrong.
   if (q !== undefined && query === undefined) return NOTHING;
   const request = {
     ...{ organisatiecode: organisatie, gremium, resourceType: typeOf(soort), query, ...page },

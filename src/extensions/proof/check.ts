@@ -4,7 +4,7 @@ import { checkpointIn, FormatError, type VerifierKey } from '../../lib/tlog/note
 import { parseProof, type TrustedCheckpoint, verifyProof } from '../../lib/tlog/proof-file.ts';
 import { openDisclosure, type Parts } from './record.ts';
 
-/** The last part of an origin says of which log it is; a second and later origin has its number behind it. */
+/** The last part of an origin names the log; from the second origin on, a number follows. */
 const ORIGIN = /\/proof\/v1\/(verwerkingen|leveringen|raadsfeed)(?:\/[1-9][0-9]*)?$/;
 
 /** Members of an action that only who may see more than the limited set is answered. */

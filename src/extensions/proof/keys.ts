@@ -85,7 +85,7 @@ export function readSealingKey(proof: Pick<Config['proof'], 'key' | 'sealingKey'
 }
 
 /**
- * Compares the keys of the configuration with those that the logs of this database were begun with; the first use stores a check value.
+ * Compares the configured keys with those that the logs of this database were started with; the first use stores a check value.
  * @throws {ConfigError} that names the setting
  */
 export async function requireRightKey(db: Db, { proof }: Pick<Config, 'proof'>): Promise<void> {
@@ -96,8 +96,8 @@ export async function requireRightKey(db: Db, { proof }: Pick<Config, 'proof'>):
 }
 
 const OTHER_KEY = {
-  wrong: 'is another key than the proof logs of this database were begun with',
-  allowed: 'the key that they were begun with; it never changes',
+  wrong: 'is not the key that the proof logs of this database were started with',
+  allowed: 'the key that they were started with; it never changes',
 };
 
 /** What is wrong with a key for this database; undefined when it is the right one. */

@@ -134,7 +134,7 @@ function runInTurns(app: FastifyInstance, sequencers: readonly Sequencer[]): voi
   let running = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
   app.addHook('onListen', async () => {
-    // At once, so that the logs are begun and have a checkpoint before much is recorded.
+    // At once, so that the logs are started and have a checkpoint before much is recorded.
     running = turn();
     await running;
     timer = setInterval(() => {

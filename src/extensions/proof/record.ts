@@ -11,7 +11,7 @@ import { decodeBase64, FormatError } from '../../lib/tlog/note.ts';
 /** Bytes of a seed, a salt, a commitment and a record hash. */
 const SECRET_BYTES = 32;
 
-/** First byte of an entry: of which members each part consists. A changed list gets the next number. */
+/** First byte of an entry: the version of the list of members in each part. A changed list gets the next number. */
 const FORMAT = 0x01;
 
 /** Parts of a record by name. */

@@ -1,4 +1,4 @@
-/** What is kept of removed records: an entry `verwijdering` that says which leaves have no record any more, when and by whom. */
+/** What remains of removed records: an entry `verwijdering` that names the leaves whose records are gone, when and by whom. */
 import type { Db } from '../../database/transaction.ts';
 import { CanonicalFormError, canonicalJson } from '../../lib/json/canonical-json.ts';
 import { isRecord } from '../../lib/json/json-value.ts';
@@ -17,7 +17,7 @@ export interface StoredRemoval {
   readonly entry: Uint8Array;
 }
 
-/** What a `verwijdering` says: nothing of whom the records were. */
+/** The contents of a `verwijdering`: nothing about the persons in the records. */
 interface RemovalContent {
   readonly soort: string;
   readonly op: string;
@@ -60,7 +60,7 @@ export async function recordRemoval(db: Db, key: Uint8Array, log: ProofLogName, 
   if (log !== 'raadsfeed') await addToQueue(db, log, [{ number, entry }]);
 }
 
-/** In order of index: that says nothing of which leaves belonged together. */
+/** In order of index, which does not reveal which leaves belonged together. */
 function runsOf(places: readonly Place[]): RemovalContent['bladen'] {
   const runs: [number, number, number][] = [];
   for (const { origin, index } of places.toSorted((a, b) => a.origin - b.origin || a.index - b.index)) {

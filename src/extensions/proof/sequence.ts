@@ -34,7 +34,7 @@ export interface LogOptions {
   readonly proofKey: Uint8Array;
   /** Host of the addresses, without its port. */
   readonly host: () => string;
-  /** Each batch is filled up to a multiple of this; 0: not. */
+  /** Each batch is padded to a multiple of this; 0: no padding. */
   readonly pad: number;
   /** Of the feed. */
   readonly numbered?: NumberedRecords | undefined;
@@ -83,7 +83,7 @@ export async function beginNewOrigin(
   return transaction(pool, async (db) => {
     await lock(db, lockOf(log));
     const old = await readLog(db, log);
-    if (old === undefined) throw new Error(`the proof log ${log} was never begun in this database`);
+    if (old === undefined) throw new Error(`the proof log ${log} was never started in this database`);
     const last = published.get(old.origin) ?? old.checkpoint;
     if (last === null) throw new Error(`no checkpoint of ${old.origin} is known: there is nothing to go on from`);
     await storeLastCheckpoint(db, old, last);

@@ -72,7 +72,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
     const known = [...own, ...seen.filter((note) => isSigned(stored, note))];
     if (known.length === 0) known.push(...(await vouchedFor(stored)));
     await requireExtension(stored, known);
-    // A file that was lost is made anew from what the others know.
+    // A lost file is recreated from what the other instances and witnesses know.
     const [newest] = known.toSorted((a, b) => checkpointIn(b).size - checkpointIn(a).size);
     if (own.length === 0 && newest !== undefined) await published.put(stored.origin, newest);
     return stored;
@@ -144,7 +144,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
     const signed = await sign();
     if (signed === undefined || witnesses === undefined) return;
     const { stored, note } = signed;
-    // What witnesses have seen must not be forgotten here.
+    // Stored first: a checkpoint that witnesses have seen must survive here.
     await published.put(stored.origin, note);
     const { note: cosigned, contradiction } = await witnesses.cosign(note);
     if (cosigned !== note) await storeCheckpoint(pool, stored, cosigned, note);

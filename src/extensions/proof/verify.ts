@@ -102,12 +102,12 @@ export async function verifyStoredLog(
   return { ...verified, faults };
 }
 
-/** Reports every fault to `found`. @throws {Error} when the log was never begun here; the signal's reason */
+/** Reports every fault to `found`. @throws {Error} when this database never started the log; the signal's reason */
 export async function verifyLog(options: VerifyOptions): Promise<ProofVerification> {
   const { db, log, found } = options;
   const origins = await readOrigins(db, log);
   const [first] = origins;
-  if (first === undefined) throw new Error(`the proof log ${log} was never begun in this database`);
+  if (first === undefined) throw new Error(`the proof log ${log} was never started in this database`);
   const trees: VerifiedTree[] = [];
   for (const [i, stored] of origins.entries())
     trees.push(await verifyTree(options, stored, origins[i - 1], i === origins.length - 1));
@@ -288,7 +288,7 @@ async function verifyTree(
     if (stored.log === 'raadsfeed') return leaf < stored.takenOverTo && entry.equals(PRUNED_ENTRY);
     return entry.equals(paddingAt(leaf));
   };
-  // Built anew from the entries: whatever tile differs is named.
+  // Rebuilt from the entries: every tile that differs is reported.
   const frontier = await Frontier.load(0, async () => []);
   const tiles = new Map<string, GrowingTile>();
   const last = Math.ceil(size / TILE_WIDTH);

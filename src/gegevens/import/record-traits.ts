@@ -25,7 +25,7 @@ const KEY_BYTES = 16;
 /** @param key of the hash of persons and IDs: the BSN in a hash without a key is guessed within seconds */
 export function createTraitsReader({ levering: { record, recordId } }: Mapping, key: Buffer): ReadTraits {
   const { begin, einde, gemeentecode, personen } = record;
-  // From bytes the key would be prepared anew for each record, which takes several times as long as the hash.
+  // From bytes the key would be prepared again for each record, which takes several times as long as the hash.
   const secret = createSecretKey(key);
   const identityOf = (value: unknown): unknown => {
     if (recordId !== undefined) return valueAt(value, recordId);

@@ -57,7 +57,7 @@ export interface Mapping {
 
 export interface PersonenMapping {
   readonly lijst: Path;
-  /** Groups of paths from a person; the first group of which all values are there identifies the person. */
+  /** Groups of paths from a person; the first group whose values are all present identifies the person. */
   readonly kenmerken: readonly (readonly Path[])[];
 }
 

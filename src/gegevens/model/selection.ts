@@ -12,7 +12,7 @@ export type GegevensRequest = components['schemas']['GegevensRequest'] & {
 /** Which leveringen a request is for. */
 export interface Filter {
   readonly variant: Variant;
-  /** Version of the model that is answered with: what was delivered in another one is no part of an answer. */
+  /** Version of the model to answer with: leveringen of another version are not in the answer. */
   readonly model: string;
   readonly periodeStart: string | undefined;
   readonly periodeEinde: string | undefined;
@@ -252,7 +252,7 @@ export interface CountedLevering extends ChosenLevering {
   readonly records: number;
 }
 
-/** @param counts by levering, of those of which not all records are delivered */
+/** @param counts by levering, for those that are delivered in part */
 export function withCounts(chosen: readonly ChosenLevering[], counts: ReadonlyMap<number, number>): CountedLevering[] {
   return chosen.map((each) => ({ ...each, records: counts.get(each.levering.id) ?? each.levering.records }));
 }

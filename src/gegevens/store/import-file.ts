@@ -176,7 +176,7 @@ interface ReadOptions {
  * Reads a file, or what makes its bytes, without storing it.
  * @param item takes each record and case that fits the model; the bytes are valid only during the call
  * @returns what it holds; `undefined` when it has faults
- * @throws the signal's reason; what the file system says
+ * @throws the signal's reason; errors of the file system
  */
 export async function readDelivery(
   from: string | DeliverySource,
@@ -190,7 +190,7 @@ export async function readDelivery(
   }
 }
 
-/** @returns undefined when it has faults. @throws the signal's reason; what the file system says */
+/** @returns undefined when it has faults. @throws the signal's reason; errors of the file system */
 async function readSource(
   source: DeliverySource,
   options: ReadOptions & DeliveryReaderOptions,

@@ -226,7 +226,7 @@ export async function proveDelivery(
   });
 }
 
-/** The moment of the last delivery that has an entry; undefined: none has. */
+/** When the last delivery with an entry was made; undefined if none has one. */
 export async function lastProven(db: Db): Promise<Date | undefined> {
   const { rows } = await db.query<{ at: Date | null }>(
     'select max(prepared_at) as at from gegevens.journaal where proof_number is not null',

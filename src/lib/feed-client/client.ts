@@ -37,10 +37,10 @@ const MAX_NAME = 500;
  * @throws {FeedFault} `document`
  */
 export function readServiceDocument(json: unknown, at: string): ServiceDocument {
-  if (!isRecord(json)) throw new FeedFault('document', 'the service document is no object');
+  if (!isRecord(json)) throw new FeedFault('document', 'the service document is not an object');
   const { rol, organisaties, streamUrl } = json;
-  if (rol !== 'bronhouder' && rol !== 'aggregator') throw new FeedFault('document', 'rol is no role');
-  if (!Array.isArray(organisaties)) throw new FeedFault('document', 'organisaties is no list');
+  if (rol !== 'bronhouder' && rol !== 'aggregator') throw new FeedFault('document', 'rol is not a known role');
+  if (!Array.isArray(organisaties)) throw new FeedFault('document', 'organisaties is not a list');
   return {
     ...readAddresses(json, at),
     rol,
@@ -54,7 +54,7 @@ export function readServiceDocument(json: unknown, at: string): ServiceDocument 
  * @throws {FeedFault} `document`
  */
 export function readAddresses(json: unknown, at: string): FeedAddresses {
-  if (!isRecord(json)) throw new FeedFault('document', 'the service document is no object');
+  if (!isRecord(json)) throw new FeedFault('document', 'the service document is not an object');
   const { feedUrl, snapshotUrl } = json;
   return { feedUrl: address('feedUrl', feedUrl, at), snapshotUrl: address('snapshotUrl', snapshotUrl, at) };
 }
@@ -114,10 +114,11 @@ function organisation(value: unknown): SourceOrganisation {
 }
 
 function address(name: string, value: unknown, at: string): string {
-  if (typeof value !== 'string' || !URL.canParse(value, at)) throw new FeedFault('document', `${name} is no address`);
+  if (typeof value !== 'string' || !URL.canParse(value, at))
+    throw new FeedFault('document', `${name} is not an address`);
   const url = new URL(value, at);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-    throw new FeedFault('document', `${name} is no address of the web`);
+    throw new FeedFault('document', `${name} is not an http(s) address`);
   }
   if (url.username !== '' || url.password !== '') throw new FeedFault('document', `${name} holds credentials`);
   return URL.canParse(value) ? value : url.href;
@@ -224,9 +225,9 @@ export type FeedFaultCode =
   | 'document' // its service document is not one
   | 'organisation-missing' // its service document names none of the organisations that are taken from it
   | 'own-feed' // the source is this very feed
-  | 'page' // an answer is no page of the draft
+  | 'page' // an answer is not a page of the draft
   | 'numbers' // numbers go back, or one is missing that no redaction names
-  | 'cursor-stands-still' // a page with more to come, and nowhere to go on
+  | 'cursor-stands-still' // a page with more to come, and no cursor to continue at
   | 'cursor-circle' // its cursors come back to where they were
   | 'snapshot-endless' // a snapshot with more pages or records than there can be
   | 'cursor-refused' // it does not know the cursor any more

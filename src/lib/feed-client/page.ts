@@ -43,7 +43,7 @@ export type Report = (code: FeedFaultCode, message: string) => void;
 /** Longest cursor that is accepted. */
 const MAX_CURSOR = 4096;
 
-/** The records of an answer that are objects, also when the rest of it is no page. */
+/** The records of an answer that are objects, also when the rest of it is not a page. */
 export function looseRecords(json: unknown): readonly Readonly<Record<string, unknown>>[] {
   return isRecord(json) && Array.isArray(json.records) ? json.records.filter(isRecord) : [];
 }
@@ -51,7 +51,7 @@ export function looseRecords(json: unknown): readonly Readonly<Record<string, un
 /**
  * Reads a page of a feed.
  * @param position that the page begins after; the number is `undefined` when only the cursor is known
- * @throws {FeedFault} when it is no page
+ * @throws {FeedFault} when it is not a page
  */
 export function readFeedPage(
   json: unknown,
@@ -90,7 +90,7 @@ export function readFeedPage(
 /**
  * Reads a page of a snapshot. The last one need not have a cursor, and the `feedCursor` of the first page counts.
  * @param position the cursor that was asked with, and the `feedCursor` of the first page
- * @throws {FeedFault} when it is no page
+ * @throws {FeedFault} when it is not a page
  */
 export function readSnapshotPage(
   json: unknown,
@@ -175,7 +175,8 @@ export function judgeHash({ data, contentHash: said }: Readonly<Record<string, u
 }
 
 function asPage(json: unknown): Record<string, unknown> & { readonly records: readonly unknown[] } {
-  if (!isRecord(json) || !Array.isArray(json.records)) throw new FeedFault('page', 'the answer is no page of records');
+  if (!isRecord(json) || !Array.isArray(json.records))
+    throw new FeedFault('page', 'the answer is not a page of records');
   return { ...json, records: json.records };
 }
 
@@ -184,7 +185,7 @@ function numbered(records: readonly unknown[], report: Report): FeedRecord[] {
   for (const record of records) {
     const sequenceNumber = isRecord(record) ? sequenceNumberOf(record) : undefined;
     if (isRecord(record) && sequenceNumber !== undefined) found.push({ sequenceNumber, record });
-    else report('numbers', 'there is something that is no record, or has no sequenceNumber');
+    else report('numbers', 'there is something that is not a record, or has no sequenceNumber');
   }
   return found;
 }

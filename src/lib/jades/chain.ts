@@ -30,7 +30,7 @@ interface PathCacheOptions {
 
 /** Validated paths and the parsed certificates in them, for a while. Nothing of a sender who was refused is cached. */
 export interface PathCache {
-  /** @throws Error when one is no certificate */
+  /** @throws Error when one is not a certificate */
   read(ders: readonly Uint8Array[]): readonly Certificate[];
   /** The validated path, leaf first and anchor last. @throws JadesError */
   find(x5c: readonly Certificate[]): Promise<readonly Certificate[]>;
@@ -43,7 +43,7 @@ interface ValidatedPath {
   readonly until: number;
 }
 
-/** A parsed certificate takes about this many times its bytes. */
+/** Memory of a parsed certificate, as a multiple of its encoded size. */
 const parsedFactor = 60;
 const maxBytes = 32 * 1024 * 1024;
 const pathLifeMs = 5 * 60_000;
@@ -81,7 +81,7 @@ export function createPathCache({ anchors: bundle, requiredPolicies, now }: Path
 
 interface PathOptions {
   readonly anchors: readonly Certificate[];
-  /** Policies (OIDs) of which one must hold for the whole path; empty: no policy is required. */
+  /** Policies (OIDs), one of which must hold for the whole path; empty: no policy is required. */
   readonly requiredPolicies: readonly string[];
   readonly at: Date;
 }
@@ -245,7 +245,7 @@ function checkAuthority(path: readonly Certificate[], index: number, isAnchor: b
   if (between > pathLength) throw untrusted('het certificaatpad is langer dan een uitgever toestaat');
 }
 
-/** The signer is no authority and may sign, and every extended key usage in the path allows it. */
+/** The signer is not an authority and may sign, and every extended key usage in the path allows it. */
 function checkLeafUsage(path: readonly Certificate[]): void {
   const [leaf] = path;
   if (leaf === undefined) return;

@@ -84,7 +84,7 @@ interface Parts {
   readonly withoutEntries: Uint8Array;
 }
 
-/** @throws Error when it is no list, or names two algorithms */
+/** @throws Error when it is not a list, or names two algorithms */
 function split(der: Uint8Array): Parts {
   const outer = readElement(der, 0, der.length);
   const [signed, algorithm, signature, ...more] = children(der, outer);

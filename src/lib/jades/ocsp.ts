@@ -46,7 +46,7 @@ interface OcspAnswer {
 
 /**
  * Checks an answer: signed by the issuer or its delegate, about this certificate, and with our nonce. The caller judges its dates.
- * @throws Error when it is no answer
+ * @throws Error when it is not an answer
  */
 export async function readOcspAnswer(
   der: Uint8Array,

@@ -36,7 +36,7 @@ interface State {
 
 /**
  * @param path leaf first, anchor last
- * @param required policies of which one must hold; empty: only what the authorities themselves ask for
+ * @param required policies, one of which must hold; empty: only what the authorities themselves ask for
  */
 export function meetsPolicies(path: readonly Certificate[], required: readonly string[]): boolean {
   const below = path.slice(0, -1).toReversed();

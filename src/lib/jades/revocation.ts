@@ -277,7 +277,7 @@ const maxAgeMs = 400 * 24 * 60 * 60 * 1000;
 function validUntil(thisUpdate: Date, nextUpdate: Date, now: Date): Date {
   const time = now.getTime();
   if (Number.isNaN(thisUpdate.getTime())) throw new Error('the answer has no readable date');
-  if (thisUpdate.getTime() > time + skewMs) throw new Error('the answer is from the future');
+  if (thisUpdate.getTime() > time + skewMs) throw new Error('the answer is dated in the future');
   if (thisUpdate.getTime() < time - maxAgeMs) throw new Error('the answer is too old');
   if (!(nextUpdate.getTime() > time - skewMs)) throw new Error('the answer is stale');
   if (nextUpdate.getTime() < thisUpdate.getTime() - skewMs) throw new Error('the answer ends before it begins');

@@ -32,7 +32,7 @@ interface VerifierLimits {
 export interface VerifierOptions {
   /** PEM bundle. */
   readonly anchors: string;
-  /** Policies (OIDs) of which one must hold for the whole path. */
+  /** Policies (OIDs), one of which must hold for the whole path. */
   readonly requiredPolicies?: readonly string[];
   readonly revocation: RevocationMode;
   readonly now: () => Date;

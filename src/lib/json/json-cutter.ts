@@ -241,7 +241,7 @@ export class JsonCutter<List extends string> {
   }
 }
 
-/** A member's name as a step of a pointer, its escapes resolved; a name that is not JSON is no step. */
+/** A member's name as a step of a pointer, its escapes resolved; a name that is not JSON is not a step. */
 function pointerStep(quoted: string): string {
   try {
     return String(JSON.parse(quoted)).replaceAll('~', '~0').replaceAll('/', '~1');
@@ -352,7 +352,7 @@ export class Skeleton {
     this.#open.push(Buffer.from(bytes));
     this.#bytes += bytes.length;
     if (this.#bytes <= MAX_SKELETON_BYTES) return;
-    const what = `more than ${MAX_SKELETON_BYTES} bytes that are no records: is this a file of this variant?`;
+    const what = `more than ${MAX_SKELETON_BYTES} bytes outside records: is this a file of this variant?`;
     throw new CutError(what, this.#line);
   }
 

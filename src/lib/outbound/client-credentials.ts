@@ -30,7 +30,7 @@ export class TokenFetchError extends Error {
 }
 
 const TOKEN_TIMEOUT_MS = 5000;
-/** More than any token; what answers with more is no authorization server. */
+/** More than any token; what answers with more is not an authorization server. */
 const TOKEN_MAX_BYTES = 64 * 1024;
 /** A token is renewed this long before it expires. */
 const RENEWAL_MARGIN_MS = 30_000;

@@ -1,5 +1,5 @@
 /**
- * Calls to addresses that came from outside: which may be called, by way of which proxy, where a redirect may lead, and how much is read.
+ * Calls to addresses that came from outside: which may be called, through which proxy, where a redirect may lead, and how much is read.
  * The address is judged when the connection is made, so a name that resolves differently the second time does not help. When a proxy makes
  * the connection, the target is judged beforehand.
  */
@@ -54,7 +54,7 @@ const never = blockList(
 );
 const compatible = blockList('::/96');
 
-/** Whether an IP address is link-local or of a cloud's metadata service, or may stand for one. */
+/** Whether an IP address is link-local or of a cloud's metadata service, or may be translated to one. */
 export function isForbiddenAddress(address: string): boolean {
   const bare = address.replace(/%.*$/, '');
   if (!isIPv6(bare)) return never.check(bare, 'ipv4');

@@ -22,10 +22,10 @@ export interface StoredHash {
   readonly index: number;
 }
 
-/** Reads hashes of complete subtrees, in the order asked; rejects when it does not have one. */
+/** Reads hashes of complete subtrees, in the order requested; rejects when one is missing. */
 export type ReadHashes = (hashes: readonly StoredHash[]) => Promise<readonly Uint8Array[]>;
 
-/** SHA-256. By way of a text with a character for each byte: asked for a `Buffer`, `hash` takes three times as long. */
+/** SHA-256, through a string with one character per byte: `hash` takes three times as long when it returns a `Buffer`. */
 export function sha256(bytes: Uint8Array): Uint8Array {
   return Buffer.from(hash('sha256', bytes, 'binary'), 'latin1');
 }

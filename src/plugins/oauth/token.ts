@@ -90,9 +90,9 @@ export interface VerifiedToken {
   caller: Caller;
   /** `exp`, in seconds. */
   expiry: number;
-  /** Epoch milliseconds from which the signature must be verified anew whatever the cache time; absent: at its expiry. */
+  /** Epoch milliseconds from which the signature must be verified again, whatever the cache time; absent: at its expiry. */
   verifyAgainAt?: number;
-  /** Where its key came from, and the keys that were there then: it is verified again when they are others. */
+  /** Where its key came from, and the keys at that time: the token is verified again when they have changed. */
   source: KeySource;
   keys: object;
   /** `cnf.x5t#S256`: the client certificate that the token is bound to. */

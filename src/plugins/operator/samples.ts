@@ -84,7 +84,7 @@ export function createSamples(metrics: Registry): Samples {
       const value = figureNow(figure, now, last);
       if (value === undefined) continue;
       const values = kept.get(figure) ?? [];
-      // A counter of another process, or a feed that was replaced, begins anew.
+      // A counter of another process, or a replaced feed, starts from zero.
       values.push(Math.max(0, value) * (figure.scale ?? 1));
       if (values.length > KEPT) values.shift();
       kept.set(figure, values);

@@ -87,10 +87,10 @@ const ENTRY_BYTES = 1000;
 const MAX_KEY_LENGTH = 2500;
 /** Bytes that a record takes, about, before it is known. */
 const RECORD_BYTES = 2048;
-/** What was read is in memory as texts, as the body, and compressed. */
+/** What was read is held three times: as strings, as the body, and compressed. */
 const COPIES = 3;
 const WAIT_MS = 5000;
-/** For answers that are being made: a dozen pages of a thousand ordinary records, or one page of the largest. */
+/** Memory for answers in preparation: a dozen pages of a thousand ordinary records, or one page of the largest. */
 const READING_BYTES = 64 * 1024 * 1024;
 
 /** @param maxBytes 0 keeps nothing */

@@ -64,7 +64,7 @@ async function readPage({ heads, reader }: Feed, { cursor, limit, ...filter }: P
   const read = await reader
     .read((db) => readFiltered(db, after, limit, filter), after)
     .catch((error: unknown) => {
-      // A client must not read past a hole; the snapshot has what is current.
+      // A client must not read past a gap; the snapshot has the current state.
       throw error instanceof MissingNumberError ? invalidCursor('voor-de-geschiedenis') : error;
     });
   const { head, records, isAll, epoch } = read;

@@ -90,7 +90,7 @@ export function listRoutes(app: FastifyInstance, contract: Contract<operations>,
     );
   }
 
-  // Where feeds are. A service that is no register answers 404.
+  // Where feeds are. A service that is not a register answers 404.
   contract.serve(app, 'getRegister', {}, async (request, reply) => {
     if (!register) throw new Problem(platformProblems.notFound, { detail: 'Deze dienst is geen register.' });
     const { cursor, limit, organisatiecode } = readPageQuery(request);
@@ -116,7 +116,7 @@ function codeOf(text: string): string {
   return normaliseOrganisatiecode(text) ?? text;
 }
 
-/** A page of what was found, of which one more than `limit` was wanted; `last` is where the next page begins, when there is one. */
+/** Cuts rows that were queried with `limit` + 1 to a page; `last` is where the next page begins, if there is one. */
 function cut<T>(
   found: readonly T[],
   limit: number,

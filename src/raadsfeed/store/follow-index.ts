@@ -1,7 +1,7 @@
 /**
  * Keeps an index beside the feed up with it. Each step is one transaction: the changes, and how far the index has come. The records after
  * the position come first, because a redaction must reach the index within a second; the current state of a feed that is new to the index,
- * or that is indexed anew, is taken in between them.
+ * or that is indexed again, is added between them.
  */
 import type { Pool } from '../../database/pool.ts';
 import { type Db, transaction } from '../../database/transaction.ts';

@@ -34,7 +34,7 @@ export interface OrphanFile {
 
 /**
  * Finds the files in the database's directory that hold something and belong to no relation: a crash of Postgres within a rewrite leaves the
- * copy, and Postgres never removes it. No rewrite of ours runs meanwhile.
+ * copy, and Postgres never removes it. The service rewrites nothing meanwhile.
  * @throws {Error} that says what to grant when the owner may not list files
  */
 export function findOrphanFiles(ownerUrl: string): Promise<OrphanFile[]> {

@@ -17,7 +17,7 @@ interface NumberedText {
 /** A record as it is served, without `resourceUrl`: the address of the service may change. */
 export function proofRecordOf(text: RecordText): ProofRecord {
   const record: unknown = JSON.parse(joinRecord(text, ''));
-  if (!isRecord(record)) throw new TypeError('a record of the feed is no object');
+  if (!isRecord(record)) throw new TypeError('a record of the feed is not an object');
   const { resourceUrl: _, ...served } = record;
   return { parts: [[RECORD_PART, served]] };
 }

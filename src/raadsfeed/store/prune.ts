@@ -40,7 +40,7 @@ export interface PruneOptions {
  * Drops the history stored before a moment, never current state, and moves `historieVanaf`. First the beginning of the history moves, so
  * that no reader meets a hole; the rows go in steps, after `graceMs`. A run that was interrupted is finished by the next one. The clock of
  * the database decides whether the moment has passed: with that of a machine that is ahead, more would go than anybody meant.
- * @throws {Error} when the moment lies in the future; the signal's reason
+ * @throws {Error} when the time is in the future; the signal's reason
  */
 export async function pruneHistory(
   pool: Pool,
@@ -67,7 +67,7 @@ async function moveHistory(db: Db, before: Date): Promise<number> {
   );
   const [{ isFuture, number, epoch } = { isFuture: true, number: null, epoch: null }] = rows;
   if (isFuture)
-    throw new Error(`${before.toISOString()} lies in the future by the clock of the database: nothing was removed`);
+    throw new Error(`${before.toISOString()} is in the future by the database's clock: nothing was removed`);
   const { historyAfter } = await lockFeedRow(db);
   if (number === null || number <= historyAfter.sequenceNumber) return historyAfter.sequenceNumber;
   await moveBeginning(db, { sequenceNumber: number, epoch: epoch ?? 0 }, before);

@@ -13,7 +13,7 @@ export const FEED_CHANNEL = 'raadsfeed';
 /** A position in the feed: after the record with this number. */
 export interface FeedPosition {
   readonly sequenceNumber: number;
-  /** Of the record at that number: a number that is given twice (a restored backup) has another one. */
+  /** The epoch of the record with that number: a number that is issued again (after a restored backup) has another epoch. */
   readonly epoch: number;
 }
 
@@ -22,7 +22,7 @@ export interface FeedHead {
   /** The random identity of this feed, in hexadecimal. */
   readonly feedId: string;
   readonly head: FeedPosition;
-  /** Everything up to and including this position was pruned; a cursor may stand exactly here. */
+  /** Everything up to and including this position was pruned; a cursor may be exactly here. */
   readonly historyAfter: FeedPosition;
   /** Grows with every change of what was readable: what is in memory belongs to one value of it. */
   readonly redactions: number;

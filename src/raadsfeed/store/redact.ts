@@ -23,7 +23,7 @@ export async function readRedactable(db: Db, redactions: readonly Removal[]) {
   /** Number of the record that is current of a resource, as far as it can be reached. */
   const current = new Map(content.flatMap((one) => (one.isCurrent ? [[keyOf(one), one.sequenceNumber]] : [])));
   return {
-    /** Adds a record that was published in this batch: it is what is current of its resource. */
+    /** Adds a record that was published in this batch: it is now the current record of its resource. */
     publish(record: ContentRecord): void {
       content.push(record);
       current.set(keyOf(record), record.sequenceNumber);

@@ -69,7 +69,7 @@ export function createMeetingTimes(now: Date) {
   };
   return {
     forget,
-    /** Replaces what is current of a resource. */
+    /** Replaces the current record of a resource. */
     note({ key, sequenceNumber, organisatiecode, data = {} }: CheckedRecord): void {
       forget(key);
       const { dossiertype, einde, starttijd, eindtijd, vergadering } = data;

@@ -145,7 +145,7 @@ function createReplay(feed: FeedRow, now: Date, report: (fault: string, sequence
       if (row.stateIdentity !== null && checked?.key !== row.stateIdentity)
         report('the state names another resource here', sequenceNumber);
       if (row.stateIdentity !== null && checked?.op !== 'upsert')
-        report('the state names a record that is no upsert', sequenceNumber);
+        report('the state names a record that is not an upsert', sequenceNumber);
     },
     finish() {
       if (expected <= head) report(`the numbers ${expected} to ${head} are missing`);

@@ -28,7 +28,7 @@ export function createLineValidator(form: 'contract' | 'draft' = 'contract'): Li
 function compileLineValidator(form: 'contract' | 'draft'): LineValidator {
   const contract = readOpenapi(CONTRACT);
   const document = form === 'draft' ? asDraft(contract) : contract;
-  if (typeof document !== 'object' || document === null) throw new TypeError('the contract is no document');
+  if (typeof document !== 'object' || document === null) throw new TypeError('the contract is not an object');
   const compiler = (allErrors: boolean): Ajv2020 => {
     const ajv = new Ajv2020({ allErrors, strict: false, validateSchema: false });
     addStandardFormats(ajv);

@@ -42,7 +42,7 @@ export function createPublisher({
         await touchOrganisations(client, organisationsOf(changes), now);
         return found;
       });
-      // Also when all of it was redacted before: that run may have been interrupted after its commit.
+      // Also when everything was redacted already: the earlier run may have been interrupted after its commit.
       if (changes.some(({ op }) => op === 'redact')) await rewritePartitions(pool);
       return outcomes;
     },
@@ -65,7 +65,7 @@ export interface Missing {
   readonly removals: readonly Removal[];
   /** More than a sync deletes unless the operator allows it. */
   readonly isMassDelete: boolean;
-  /** As it is now, but of nothing that others have published anew since. */
+  /** As it is now, but of nothing that others have published again since. */
   refresh(): Promise<Missing>;
 }
 

@@ -16,7 +16,7 @@ export function writeCursor({ direction, key }: Cursor<readonly string[]>): stri
   return Buffer.from(JSON.stringify([direction === 'after' ? 1 : 0, ...key])).toString('base64url');
 }
 
-/** @returns undefined for a text that is no cursor with so many parts */
+/** @returns undefined for a text that is not a cursor with so many parts */
 export function readCursor(text: string, parts: readonly RegExp[]): Cursor<readonly string[]> | undefined {
   let value: unknown;
   try {

@@ -25,7 +25,7 @@ export function isBsnKind(kind: unknown): boolean {
   return typeof kind === 'string' && /^(?:bsn|burgerservicenummer)$/.test(lettersAndDigits(kind).toLowerCase());
 }
 
-/** The nine digits of a citizen service number, in whatever way it is written; undefined for what is not just digits. */
+/** The nine digits of a citizen service number, however it is punctuated; undefined when it has other characters than digits. */
 export function bsnDigits(text: string): string | undefined {
   const digits = lettersAndDigits(text);
   if (!/^\d+$/.test(digits)) return undefined;

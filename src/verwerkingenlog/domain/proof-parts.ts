@@ -27,7 +27,7 @@ export function proofRecordOf(versie: Versie): ProofRecord {
   };
 }
 
-/** One at a time, for a version may have tens of thousands of objects. */
+/** Yielded one at a time: a version may have tens of thousands of objects. */
 function* partsOf(versie: Versie): Generator<readonly [name: string, json: unknown]> {
   const { actieId, objecten } = versie;
   yield [AANVULLEND, { gebruiker: versie.gebruiker, gegevensbron: versie.gegevensbron, systeem: versie.systeem }];

@@ -144,7 +144,7 @@ export function queryFaults(query: unknown, per: PersonFilter['per']): InvalidPa
 function readPersonCursor(text: string, per: PersonFilter['per']): Cursor<readonly string[]> | undefined {
   const cursor = readCursor(text, CURSOR_PARTS[per]);
   const tijdstip = cursor?.key[0] ?? '';
-  // An impossible date is read as another one, and is then written differently.
+  // An impossible date parses as another date, so it does not come back as written.
   return !Number.isNaN(Date.parse(tijdstip)) && toUtc(tijdstip) === tijdstip ? cursor : undefined;
 }
 

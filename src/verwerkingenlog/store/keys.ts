@@ -184,10 +184,7 @@ export async function watchKeys(pool: Pool, setting: string | undefined, log: Lo
           keys.spelled = found.spelled;
         },
         (err: unknown) =>
-          log.warn(
-            { err },
-            'the keys of the processing log could not be compared, which is tried again in a few seconds',
-          ),
+          log.warn({ err }, 'the keys of the processing log could not be compared; retrying in a few seconds'),
       )
       .finally(() => {
         running = undefined;

@@ -71,7 +71,7 @@ export async function provenVersions(
   return proven;
 }
 
-/** The moment of the last version that has an entry; undefined: none has. */
+/** When the last version with an entry was registered; undefined if none has one. */
 export async function lastProven(db: Db): Promise<Date | undefined> {
   const { rows } = await db.query<{ at: Date | null }>(
     'select max(tijdstip_registratie) as at from verwerkingenlog.versies where proof_number is not null',

@@ -29,7 +29,7 @@ interface RotateOptions {
 interface Unreadable {
   readonly actieId: string;
   readonly versie: number;
-  /** The key that it says it was encrypted with. */
+  /** The key that the row names as its encryption key. */
   readonly key: KeyName;
   readonly reason: string;
 }
@@ -154,7 +154,7 @@ async function rewriteAll(
 }
 
 /**
- * Versions of other keys, or all when those of the current key may have to be hashed anew too; in the order of their identity, so that one
+ * Versions of other keys, or all when those of the current key may have to be hashed again too; in the order of their identity, so that one
  * that cannot be read does not block the rest.
  */
 async function readBatch(
@@ -236,7 +236,7 @@ function nameOf({ actieId, versie }: Pick<StoredVersie, 'actieId' | 'versie'>): 
   return `${actieId} ${versie}`;
 }
 
-/** @returns the versions that are there */
+/** @returns the versions that still exist */
 async function updateVersies(db: Db, current: KeyName, batch: readonly Rewritten[]): Promise<Set<string>> {
   const fresh = batch.map((one) => one.fresh);
   const { rows } = await db.query<Pick<StoredVersie, 'actieId' | 'versie'>>({

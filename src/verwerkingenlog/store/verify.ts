@@ -74,7 +74,7 @@ const VERSION_FAULTS = `
       when vervalt_op <> verwerkingenlog.expires_at(tijdstip, bewaartermijn) then 'its end is not its moment plus its term'
       when versie = 1 and date_trunc('milliseconds', tijdstip_registratie) <> to_timestamp(
         ('x' || lpad(left(replace(actie_id::text, '-', ''), 12), 16, '0'))::bit(64)::bigint / 1000.0)
-        then 'its identity is not of the moment of its registration'
+        then 'its identity does not match the time of its registration'
     end as fault from v
   )
   select * from judged where fault is not null limit 1000`;

@@ -79,7 +79,7 @@ export const SELECT_VERSIE = [...VERSIE_COLUMNS, ['proof_number', 'bigint', 'bew
   .map(([column, , member]) => `v.${column} as "${member}"`)
   .join(', ');
 
-/** A row as a version: moments as texts. */
+/** A row as a version, with its times as strings. */
 export function fromRow(row: VersieRow): StoredVersie {
   return { ...row, tijdstip: moment(row.tijdstip), tijdstipRegistratie: moment(row.tijdstipRegistratie) };
 }

@@ -25,7 +25,7 @@ afterEach(async () => {
   await supplier.close();
 });
 
-/** What stands in the feed: how many records, and where the resources that are there come from. */
+/** What is in the feed: how many records, and where its resources come from. */
 async function feedState(): Promise<{ head: number; resources: string[]; origins: (string | null)[] }> {
   const { rows } = await pool.query<{ head: number; name: string | null }>(
     `select f.head, s.bronidentificatie as name from raadsfeed.feed f left join raadsfeed.current_records s on true order by name`,
@@ -131,7 +131,7 @@ describe('bron switch', () => {
   });
 });
 
-/** The feed of the organisation itself, with the resources that stand in ours now. */
+/** The feed of the organisation itself, with the resources that are in ours now. */
 async function copyOwnFeed(): Promise<void> {
   const { rows } = await pool.query<{ type: string; name: string; hash: string; rest: string }>(
     `select s.resource_type as type, s.bronidentificatie as name, s.content_hash as hash, t.record_suffix as rest

@@ -76,7 +76,7 @@ describe('bron add', () => {
     const wrong: [string[], string][] = [
       [[], 'give a source, or --file'],
       [[source.url, '--file', 'x.json'], 'give a source, or --file'],
-      [['ftp://raad.example'], 'ftp://raad.example is no source'],
+      [['ftp://raad.example'], 'ftp://raad.example is not a source'],
       [['notubiz:281'], 'is read for one organisation'],
       [['notubiz:281', '--organisatie', 'amsterdam', '--naam', 'A'], 'gm and 4 digits'],
       [['notubiz:281', '--organisatie', 'gm0363', '--naam', 'A', '--from', '1 mei'], 'the first day is not a date'],

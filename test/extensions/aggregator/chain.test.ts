@@ -1,6 +1,6 @@
 /**
- * Two aggregators behind one source, while the source publishes and redacts and the aggregators begin their snapshots anew: in the end no
- * content stands anywhere that the source does not have.
+ * Two aggregators behind one source, while the source publishes and redacts and the aggregators restart their snapshots: in the end no
+ * content is kept anywhere that the source does not have.
  */
 import { expect, it } from 'vitest';
 import { document, type FeedServer, readRecords, removal, startFeed } from '../../raadsfeed/support.ts';
@@ -8,7 +8,7 @@ import { eventually, follow, SOURCE_ENV, startAggregator } from './support.ts';
 
 const ROUNDS = 30;
 
-/** The contents that stand in a feed, in its history too. */
+/** The contents of a feed, including its history. */
 async function contents(feed: FeedServer): Promise<Set<string>> {
   const { rows } = await feed.pool.query<{ titel: string }>(
     `select distinct substring(record_suffix from '"titel":"([^"]*)"') as titel from raadsfeed.texts where record_suffix is not null`,
@@ -40,7 +40,7 @@ it('keeps no content that the source has redacted, whatever snapshot is read in 
         document(`d-${pick(30)}`, { titel: `ook ${round}` }),
       ]);
       if (pick(2) === 0) await source.publish([removal('redact', 'Informatieobject', id)]);
-      // As when an organisation is added, or an operator asks for a comparison: the place in the feed is given up.
+      // As when an organisation is added, or an operator requests a comparison: the position in the feed is dropped.
       const again = 'update aggregator.bron set compare_again_at = now(), volgende = now()';
       if (pick(3) === 0) await (pick(2) === 0 ? first : second).pool.query(again);
     }

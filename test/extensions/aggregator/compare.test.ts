@@ -10,7 +10,7 @@ followedSource((source) => {
 });
 beforeEach(async () => expect(await published()).toHaveLength(20));
 
-/** The source begins anew with only these documents, and refuses every cursor of before. */
+/** The source restarts with only these documents, and refuses every earlier cursor. */
 function forget(ids: readonly number[]): void {
   source.records = [];
   source.history += 1;

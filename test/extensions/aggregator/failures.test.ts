@@ -91,7 +91,7 @@ const failures: readonly (readonly [name: string, fault: string, rule: Rule])[] 
   ['sends nothing', 'not-json', raw('')],
   ['sends what is not UTF-8', 'not-json', raw(Buffer.from([0x22, 0xff, 0x22]))],
   ['sends a page for people', 'content-type', raw('<html>', { 'content-type': 'text/html' })],
-  ['sends JSON that is no page', 'page', raw('[]')],
+  ['sends JSON that is not a page', 'page', raw('[]')],
   ['sends a page without a cursor', 'page', raw('{"records":[],"head":9,"hasMore":false}')],
   ['sends a page without a head', 'page', raw('{"records":[],"cursor":"1.9","hasMore":false}')],
   ['sends a compression that was not asked for', 'encoding', raw('x', { 'content-encoding': 'compress' })],
@@ -117,7 +117,7 @@ const failures: readonly (readonly [name: string, fault: string, rule: Rule])[] 
     })),
   ],
   [
-    'sends an operation that is none',
+    'sends an unknown operation',
     'records',
     changed((records) => ({ records: records.map((r) => ({ ...r, op: 'merge' })) })),
   ],
@@ -148,7 +148,7 @@ const failures: readonly (readonly [name: string, fault: string, rule: Rule])[] 
     'organisation-missing',
     ({ path, page, json }) => path === '/' && json({ ...page(), organisaties: [] }) === undefined,
   ],
-  ['sends a service document that is none', 'document', ({ path, json }) => path === '/' && json({}) === undefined],
+  ['sends an invalid service document', 'document', ({ path, json }) => path === '/' && json({}) === undefined],
 ];
 
 // Each has a source and an organisation of its own, and waits for it most of the time.
@@ -163,7 +163,7 @@ describe('a source that', () => {
       await eventually(async () => expect((await sourceState(aggregator.pool, source.url)).behind).toBe(0));
 
       source.rule = rule;
-      // The service document is looked at anew only after a minute, or when something went wrong; a turn that has begun does not.
+      // The service document is read again only after a minute, or when something went wrong; a turn that has begun does not.
       await aggregator.pool.query('update aggregator.bron set document_at = null where adres = $1', [source.url]);
       await eventually(async () => {
         const looked = 'select from aggregator.bron where adres = $1 and (document_at is not null or fout is not null)';

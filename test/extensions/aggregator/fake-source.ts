@@ -102,7 +102,7 @@ export class FakeSource {
     return record;
   }
 
-  /** Current state: the records that stand. */
+  /** Current state: the records that are current. */
   state(): FakeRecord[] {
     const state = new Map<string, FakeRecord>();
     for (const record of this.records) {

@@ -5,7 +5,7 @@ import { FakeSource, type Rule } from './fake-source.ts';
 import { aggregator, followedSource, published, source } from './followed-source.ts';
 import { eventually, follow, sourceState, stateOf, unfollow } from './support.ts';
 
-/** Another in each test: one that is left behind is no fault of the next. */
+/** Another in each test: one that is left behind is not a fault of the next. */
 let secret = '';
 
 followedSource((source) => {
@@ -63,7 +63,10 @@ describe('a redaction on an invalid page is carried out', () => {
       onFeed((_, records) => ({ records: records.map((r) => ({ ...r, sequenceNumber: 1 })) })),
     ],
     ['without numbers', onFeed((_, records) => ({ records: records.map(({ sequenceNumber: _n, ...r }) => r) }))],
-    ['with another record that is none', onFeed((_, records) => ({ records: [...records, 'iets', { op: 'upsert' }] }))],
+    [
+      'with another record that is invalid',
+      onFeed((_, records) => ({ records: [...records, 'iets', { op: 'upsert' }] })),
+    ],
     [
       'of a kind that is not known',
       onFeed((_, records) => ({ records: records.map((r) => ({ ...r, resourceType: 'Stuk' })) })),
@@ -212,7 +215,7 @@ describe('a redaction that was missed', () => {
       },
     ],
     [
-      'because the source began anew',
+      'because the source started again',
       () => {
         const kept = source.state().map(({ resource }) => resource.bronidentificatie);
         source.records = [];

@@ -76,7 +76,7 @@ it('is found when they are switched to a source that is followed already and was
 });
 
 it('is found when its service document names a new address, where its cursor means something else', async () => {
-  // It began to count anew: the old cursor is taken there, and stands behind the redaction.
+  // It restarted its numbering: the old cursor is accepted there, and is past the redaction.
   moved.records = [];
   moved.remove('redact', 'd-1', { geredigeerdeSequenceNumbers: [] });
   for (let i = 2; i <= 20; i += 1) moved.document(`d-${i}`);

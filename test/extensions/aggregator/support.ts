@@ -43,7 +43,7 @@ export async function unfollow(pool: Pool, adres: string): Promise<void> {
 
 export async function sourceState(pool: Pool, adres: string): Promise<SourceState> {
   const found = (await readSourceStates(pool)).find((state) => state.adres === adres);
-  if (found === undefined) throw new Error(`${adres} is no source`);
+  if (found === undefined) throw new Error(`${adres} is not a source`);
   return found;
 }
 

@@ -238,7 +238,7 @@ describe('with --resume', () => {
     expect(pagesAsked()).toEqual([2, 3, 4]);
   });
 
-  it('takes no pages of another request, and without --resume begins anew', async () => {
+  it('takes no pages of another request, and without --resume starts again', async () => {
     const keep = join(dir, 'ander');
     await request('--page-size', '4', '--keep', keep);
     outway.requests.length = 0;

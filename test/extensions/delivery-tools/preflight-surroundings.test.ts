@@ -61,12 +61,12 @@ describe('the tokens', () => {
     ['fsc-peer', { FSC_PEER_ID: '' }, /not set/, /OIN/],
     ['fsc-peer', { FSC_PEER_ID: 'leverancier' }, /not an OIN/, /OIN/],
     ['fsc-audience', { FSC_AUDIENCE: '' }, /not set/, /https:\/\/host:port/],
-    ['fsc-audience', { FSC_AUDIENCE: 'inway.example:443' }, /1 of 1 is no address/, /https:\/\/host:port/],
+    ['fsc-audience', { FSC_AUDIENCE: 'inway.example:443' }, /1 of 1 is not an address/, /https:\/\/host:port/],
   ])('of FSC name what the settings say: %s, %j', async (name, changes, detail, todo) => {
     await kit.fails(name, detail, todo, changes);
   });
 
-  it('of FSC may be of another party than the one that signs: a warning', async () => {
+  it('of FSC that names another party than the signing certificate is a warning', async () => {
     const { lines, status } = await kit.run({ FSC_PEER_ID: '00000099000000009999' });
     expect(lines['fsc-peer']).toMatchObject({ state: 'warning', todo: expect.stringContaining('FSC_PEER_ID') });
     expect(status).toBe(0);

@@ -177,7 +177,7 @@ describe('the certificate of the connection', () => {
 
   it('is not that of the signatures', async () => {
     const own = ['--transport-certificate', kit.supplier.authority.supplier.certificate];
-    await kit.fails(name, /is that of the connection/, /certificate of its own/, {}, ...own);
+    await kit.fails(name, /uses the signing certificate itself/, /certificate of its own/, {}, ...own);
   });
 
   it('has another key', async () => {
@@ -186,7 +186,7 @@ describe('the certificate of the connection', () => {
     const file = kit.write('zelfde.pem', same.chain);
     await kit.fails(
       name,
-      /has the key of that of the connection/,
+      /use the same key/,
       /key of its own/,
       kit.signedWith(minted),
       '--transport-certificate',

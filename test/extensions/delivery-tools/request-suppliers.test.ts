@@ -172,7 +172,7 @@ it('names every line of the file that cannot be used, and asks nobody', async ()
 });
 
 it.each([
-  [['--variant', 'shv'], /variant, model and grant hash stand in the file/],
+  [['--variant', 'shv'], /variant, model and grant hash come from the file/],
   [['--resume'], /--resume needs --keep/],
   [['--at-once', '33'], /At most 32/],
   [[`http://127.0.0.1:1/`], /an address goes without --suppliers/],

@@ -95,7 +95,7 @@ describe('a document with a file', () => {
     expect(await reader.text(sitemap('ws0155'))).toContain('/tooi/id/waterschap/ws0155"');
   });
 
-  it('stands in the sitemaps of its own category', async () => {
+  it('is listed in the sitemaps of its own category', async () => {
     const { code, organisatie } = organisation();
     await feed.publish([withFile('advies', { wooinformatiecategorie: 'c_99a836c7' }, organisatie)]);
     await vi.waitFor(async () => expect(await reader.text(sitemap(code, 1, '010'))).toContain(file('advies')), PATIENT);
@@ -204,7 +204,7 @@ describe('a closed agenda item', () => {
   const on = (id: string, items: readonly string[], organisatie: object): object =>
     withFile(id, { agendapunten: items.map((bronidentificatie) => ({ bronidentificatie })) }, organisatie);
 
-  it('keeps out a document that stands on no other item, as long as it is closed', async () => {
+  it('leaves out a closed document that is on no other item', async () => {
     const { code, organisatie } = organisation();
     await feed.publish([
       agendapunt('dicht', { indicatiebesloten: true }, organisatie),

@@ -59,7 +59,7 @@ afterAll(async () => {
 });
 
 describe('the stand-in for the national login', () => {
-  it('logs in whom the visitor picks, and takes no code twice', async () => {
+  it('logs in the person that the visitor picks, and accepts a code once', async () => {
     const citizen = new Fetcher(log.server.url);
     const away = await citizen.open('/inzage/inloggen');
     const provider = new Fetcher(issuer.issuer);

@@ -19,7 +19,7 @@ async function isOut(browser: Browser): Promise<boolean> {
 }
 
 describe('logging in', () => {
-  it('goes by way of the provider, with state, nonce and PKCE, to the overview', async () => {
+  it('goes through the provider, with state, nonce and PKCE, to the overview', async () => {
     const citizen = inzage.browser();
     const front = await citizen.open('/inzage');
     expect(front.text).toContain('href="/inzage/inloggen"');

@@ -133,7 +133,7 @@ describe('a session', () => {
     expect(await statusOf(citizen)).toBe(200);
   });
 
-  it('stands in a cookie that no script reads, that other sites do not send, and that says nothing', async () => {
+  it('is kept in a cookie that no script reads, that other sites do not send, and that reveals nothing', async () => {
     const bsn = newBsn();
     const citizen = inzage.browser();
     const back = await citizen.open(await leave(citizen, bsn));

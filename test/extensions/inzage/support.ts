@@ -177,7 +177,7 @@ export async function startProvider(): Promise<Provider> {
   return provider;
 }
 
-/** A clock that stands still until it is moved. */
+/** A clock that stays fixed until it is moved. */
 export interface MovableClock extends Clock {
   forward(milliseconds: number): void;
 }

@@ -8,7 +8,7 @@ import { startReceiver } from './receiver.ts';
 
 const PATIENT = { timeout: 15_000, interval: 30 };
 
-it('a token comes from the token endpoint, once, and anew after a 401; without one nothing is lost', async () => {
+it('a token comes from the token endpoint, once, and again after a 401; without one nothing is lost', async () => {
   const other = await startReceiver();
   let issued = 0;
   let refuses = true;
@@ -47,7 +47,7 @@ it('a token comes from the token endpoint, once, and anew after a 401; without o
     await add('derde');
     await expect.poll(() => other.taken.map(({ name }) => name), PATIENT).toEqual(['eerst', 'tweede', 'derde']);
     expect(other.requests.at(-1)?.headers.authorization).toBe('Bearer token-2');
-    // An issuer is told nothing of the trace.
+    // The issuer does not receive the trace.
     const basic = `Basic ${Buffer.from('logboek:geheim').toString('base64')}`;
     expect(asked[0]).toEqual([basic, undefined, 'grant_type=client_credentials&scope=create%3Anormal']);
   } finally {

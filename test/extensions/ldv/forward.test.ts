@@ -197,7 +197,7 @@ describe('another logbook', () => {
     ['fails', { status: 500 }],
     ['is somewhere else', { status: 404 }],
     ['does not know the token', { status: 401 }],
-    ['stands behind a proxy that refuses', { status: 400, body: '<html>nee</html>' }],
+    ['is behind a proxy that refuses', { status: 400, body: '<html>nee</html>' }],
     ['redirects', { status: 307, headers: { location: 'http://127.0.0.1:9/' } }],
     ['does not answer', 'never'],
     ['breaks off', 'break off'],

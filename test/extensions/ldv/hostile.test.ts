@@ -139,7 +139,7 @@ it.each([
   ['spans that are no objects', '{"resourceSpans":[{"scopeSpans":[{"spans":[1]}]}]}'],
   ['ids that are no texts', '{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":{}}]}]}]}'],
   ['times that are no integers', '{"resourceSpans":[{"scopeSpans":[{"spans":[{"startTimeUnixNano":1.5}]}]}]}'],
-  ['UTF-8 that is none', Uint8Array.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
+  ['invalid UTF-8', Uint8Array.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
 ])('refuses JSON with %s', async (_what, body) => {
   expect((await log.send([], { form: 'json', body })).status).toBe(400);
 });
@@ -188,7 +188,7 @@ it('keeps room for other clients while one has all that a client may have under 
   await own.drop();
 });
 
-it('refuses a request of which a hundred times its bytes would be kept', async () => {
+it('refuses a request that would be stored in a hundred times its bytes', async () => {
   const { resource } = line({ resource: { 'service.extra': 'x'.repeat(25_000) } });
   const spans = (count: number) => Array.from({ length: count }, () => ({ ...line(), resource }));
   expect(await log.send(spans(10))).toMatchObject({ status: 200, answer: { rejectedSpans: 0 } });

@@ -324,8 +324,8 @@ describe('a question', () => {
   it.each([
     ['nothing', {}, 'traceId'],
     ['only a time', { startTime: '2026-01-01T00:00:00Z' }, 'traceId'],
-    ['a trace that is none', { traceId: 'x' }, 'traceId'],
-    ['a time that is none', { traceId: TRACE, startTime: 'gisteren' }, 'startTime'],
+    ['an invalid trace', { traceId: 'x' }, 'traceId'],
+    ['an invalid time', { traceId: TRACE, startTime: 'gisteren' }, 'startTime'],
     [
       'an end before the start',
       { traceId: TRACE, startTime: '2026-02-01T00:00:00Z', endTime: '2026-01-01T00:00:00Z' },
@@ -350,7 +350,7 @@ describe('a question', () => {
     expect(text).toMatchObject({ status: 415, json: { code: expect.any(String) } });
   });
 
-  it('with more than a thousand lines gets the first thousand, and is told so', async () => {
+  it('with more than a thousand lines gets the first thousand, and a notice that there are more', async () => {
     const person = newPerson();
     const many = Array.from({ length: 1001 }, () => line({ attributes: { 'dpl.core.data_subject_id': person } }));
     await ldv.send(many);

@@ -75,7 +75,7 @@ describe.each(FORMS)('in %s a line is refused', (form) => {
       /meer dan 2042/,
     ],
     ['with NUL in its name', line({ name: 'a\0b' }), /name is geen geldige tekst/],
-    ['with a person that is no text', line({ attributes: { [DPL.subject]: true } }), /subject_id is geen tekst/],
+    ['with a person that is not a string', line({ attributes: { [DPL.subject]: true } }), /subject_id is geen tekst/],
     [
       'with more than is kept of a line',
       line({ attributes: { 'dpl.x': 'x'.repeat(40_000) } }),

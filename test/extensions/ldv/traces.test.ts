@@ -88,9 +88,9 @@ describe.each(FORMS)('in %s', (form) => {
   });
 
   it.each([
-    ['what is no request', form === 'json' ? '[1]' : 'nonsense'],
+    ['what is not a request', form === 'json' ? '[1]' : 'nonsense'],
     ['a batch that was cut half-way', encodeRequest([line(), line()], form).slice(0, 150)],
-    ['gzip that is none', 'gzip'],
+    ['invalid gzip', 'gzip'],
     ['gzip that was cut half-way', 'cut'],
   ])('answers 400 to %s with a status of its type, and stores nothing', async (_what, body) => {
     const cut = Uint8Array.from(gzipSync(encodeRequest([line(), line()], form)).subarray(0, 60));

@@ -1,4 +1,4 @@
-/** Whatever a line carries: it is refused, or it can be read, forwarded and rotated. One line never stands in the way of another. */
+/** Whatever a line carries: it is refused, or it can be read, forwarded and rotated. One line never blocks another. */
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -108,7 +108,7 @@ function listed(of: unknown): unknown {
   return typeof of === 'object' && of !== null ? Object.entries(of).map(([name, inner]) => [name, listed(inner)]) : of;
 }
 
-/** Protobuf has no text that is not UTF-8: what is no character is sent as U+FFFD. */
+/** Protobuf has no text that is not UTF-8: what is not a character is sent as U+FFFD. */
 function inUtf8(of: AttributeValue): AttributeValue {
   if (typeof of === 'string') return of.toWellFormed();
   if (of instanceof Map) return new Map([...of].map(([name, inner]) => [name.toWellFormed(), inUtf8(inner)]));

@@ -161,7 +161,7 @@ it('reads a query as people type it', () => {
   });
 });
 
-it('folds to the same length, so that marks stand where the words do', () => {
+it('folds to the same length, so that highlights are where the words are', () => {
   for (const text of ['Financiën', 'ﬁjn ß İstanbul', '😀 a\u0301', 'BD2024-001/<b>'])
     expect(fold(text)).toHaveLength(text.length);
   expect(fold('Financiën, <b>')).toBe('financien   b ');

@@ -67,8 +67,8 @@ describe('proof check', () => {
     ['a member was added', { ...ACTIE, toelichting: 'x' }, 'not in the tree'],
     ['a member was left out', { ...ACTIE, bewaartermijn: undefined }, 'not in the tree'],
     ['an object was left out', { ...ACTIE, verwerkteObjecten: ACTIE.verwerkteObjecten.slice(1) }, 'lacks the part'],
-    ['it is no JSON', '{', 'is not JSON'],
-    ['it is no object', '[]', 'not a JSON object'],
+    ['it is not JSON', '{', 'is not JSON'],
+    ['it is not an object', '[]', 'not a JSON object'],
     ['it is another kind of record', { a: 1 }, 'lacks the part'],
   ])('refuses a record when %s', async (_what, record, reason) => {
     const { status, stdout, stderr } = await check(whole.proof, record, ...key);

@@ -16,7 +16,7 @@ import { createDatabase } from '../../support/database.ts';
 import { koppelvlak } from '../../verwerkingenlog/cli.ts';
 import { judge, PROOF_KEY, stateFile } from './support.ts';
 
-it('is proven as the journal prints it, but for when it was sent', async () => {
+it('is proven as the journal prints it, except for the time of sending', async () => {
   const database = await createDatabase();
   const state = stateFile();
   const pool = servicePool(database.url);

@@ -1,5 +1,5 @@
 /**
- * A judge that others wrote: `fsck` of transparency-dev/tessera fetches all tiles and entries of a log and computes its root anew. It is
+ * A judge that others wrote: `fsck` of transparency-dev/tessera fetches all tiles and entries of a log and recomputes its root. It is
  * asked where it is: named by PROOF_FSCK, or on the path (`go install github.com/transparency-dev/tessera/cmd/fsck@latest`).
  */
 import { spawn, spawnSync } from 'node:child_process';
@@ -31,7 +31,7 @@ describe.runIf(isThere)(`fsck of tessera${WITHOUT}`, () => {
     await supplier.import('shv', messageFile(shvMessage({ leveringen: [{ naam: 'Noord', records: 3 }] })));
     for (const page of [1, 2, 3]) await supplier.get({ page, pageSize: 1 });
     await publishMeetings(supplier.databaseUrl, { ...env, AREAS: 'raadsfeed' }, LEAVES);
-    // Of what stands behind an entry fsck knows nothing.
+    // fsck knows nothing of what an entry refers to.
     for (const log of ['verwerkingen', 'leveringen'])
       await supplier.asOwner(
         `insert into proof.queue (log, number, entry) select '${log}', nextval('proof.record_numbers'),
@@ -47,7 +47,7 @@ describe.runIf(isThere)(`fsck of tessera${WITHOUT}`, () => {
     return `${supplier.server.url}/proof/v1/${log}`;
   }
 
-  /** What it says; its exit status is no answer, and it waits for ever for a tile that it cannot get. */
+  /** What it says; its exit status is not an answer, and it waits for ever for a tile that it cannot get. */
   async function fsck(log: ProofLogName, milliseconds: number): Promise<string> {
     const key = join(dirname(state.path), `${log}.key`);
     writeFileSync(key, (await getText(`${addressOf(log)}/key`)).text.trim());

@@ -43,7 +43,7 @@ async function add(numbers: readonly number[]): Promise<void> {
   );
 }
 
-it('gives so many as are asked for, in order of number, and what is left later', async () => {
+it('returns as many as requested, in order of number, and the rest later', async () => {
   await add([6, 1, 9, 4]);
   expect(await readQueue(pool, 'verwerkingen')).toMatchObject({ pending: 4 });
   expect(await readQueue(pool, 'leveringen')).toEqual({ pending: 0, oldestSeconds: 0 });
@@ -102,7 +102,7 @@ it('is emptied into the tree while other work goes on', async () => {
   expect(turnsOfHashing).toBeGreaterThan(3);
 });
 
-it('is emptied again after a fault of the program, which is no conflict of the database', async () => {
+it('is emptied again after a fault of the program, which is not a conflict of the database', async () => {
   const state = stateFile();
   const broken = new TypeError('undefined is not a function');
   const seen = vi.fn<NonNullable<SequencerOptions['seen']>>().mockRejectedValueOnce(broken).mockResolvedValue([]);

@@ -142,7 +142,7 @@ it('takes what the other instances published last: for a state that was lost, an
   }
 });
 
-it('ends on the word of an operator only: nothing new is entered, what was stays proven, and a gap before that is named', async () => {
+it('ends only when an operator says so: nothing new is entered, earlier entries stay proven, and an earlier gap is named', async () => {
   const database = await createDatabase();
   const state = stateFile();
   const log = await startLog({ env: state.env, databaseUrl: database.url });

@@ -51,7 +51,7 @@ const published = async (): Promise<unknown> =>
 it('lets another application publish to a feed with a proof log', async () => {
   await expect(publish(undefined, [vergadering('zonder')])).rejects.toThrow(/sealing key/);
   await expect(publish(await printed(OTHER_KEY), [vergadering('anders')])).rejects.toThrow(
-    /^sealingKey is another key/,
+    /^sealingKey is not the key/,
   );
   expect(() => createFeedPublisher({ databaseUrl: feed.databaseUrl, sealingKey: PROOF_KEY })).toThrow(TypeError);
   expect(await published()).toEqual({ n: 0 });
@@ -100,7 +100,7 @@ it('is not enough for a service, which signs, nor beside another PROOF_KEY', asy
 
 it('a start or a command with another PROOF_KEY is refused by name, also in a database without its check value', async () => {
   const env = { AREAS: 'raadsfeed', ...feed.state.env, PROOF_KEY: OTHER_KEY };
-  const refusal = /PROOF_KEY is another key than the proof logs of this database were begun with/;
+  const refusal = /PROOF_KEY is not the key that the proof logs of this database were started with/;
   const owner = new pg.Client(feed.databaseUrl);
   await owner.connect();
   const isRefused = async (): Promise<void> => {

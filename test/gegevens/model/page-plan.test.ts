@@ -58,7 +58,7 @@ it('answers a page past the end with the first', () => {
   );
 });
 
-it('is paged when that was asked for, or when there is more than the maximum', () => {
+it('is paged when that was requested, or when there is more than the maximum', () => {
   const leveringen = [levering(0, 5)];
   const paged = (page?: number, pageSize?: number, maximum = 5) =>
     planPage(leveringen, { page, pageSize, maximum }).paginering !== undefined;

@@ -71,7 +71,7 @@ export async function openTarget(file: string): Promise<Target> {
       );
       expectRefusal(answer, status, slug);
       expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json/);
-      // The cause is no error of FSC: that header stays away.
+      // The cause is not an error of FSC: that header stays away.
       expect(answer.headers.has('fsc-error-code')).toBe(false);
       await isHealthy();
       return answer;

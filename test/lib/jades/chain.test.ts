@@ -117,7 +117,7 @@ describe('path validation', () => {
       'certificate-untrusted',
     ],
     [
-      'an intermediate that is no authority',
+      'an intermediate that is not an authority',
       () => chain({}, { extensions: [basicConstraints(false), keyUsage(['keyCertSign'])] }, {}),
       'certificate-untrusted',
     ],

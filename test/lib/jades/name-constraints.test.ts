@@ -80,8 +80,8 @@ describe('name constraints', () => {
     ],
     ['a permitted mailbox', { permitted: [{ email: 'a@example.nl' }] }, [{ email: 'a@example.nl' }], true],
     ['another mailbox', { permitted: [{ email: 'a@example.nl' }] }, [{ email: 'b@example.nl' }], false],
-    ['something that is no mailbox', { permitted: [{ email: 'example.nl' }] }, [{ email: 'example.nl' }], false],
-    ['something that is no mailbox, excluded', { excluded: [{ email: 'other.nl' }] }, [{ email: 'x' }], false],
+    ['something that is not a mailbox', { permitted: [{ email: 'example.nl' }] }, [{ email: 'example.nl' }], false],
+    ['something that is not a mailbox, excluded', { excluded: [{ email: 'other.nl' }] }, [{ email: 'x' }], false],
     [
       'an address at a permitted host',
       { permitted: [{ uri: 'example.nl' }] },

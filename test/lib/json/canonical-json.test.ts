@@ -48,7 +48,7 @@ it.each([
   '{"__proto__":1,"__proto__":2}',
   String.raw`{"a\"":1,"a\"":2}`,
   String.raw`{"\\":":","\\":1}`,
-])('finds a name that stands twice: %s', (text) => {
+])('finds a name that occurs twice: %s', (text) => {
   expect(isDouble(text)).toBe(true);
 });
 

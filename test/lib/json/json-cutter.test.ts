@@ -105,7 +105,7 @@ it.each([
   ['ends too early', '{"leveringen": [{"vroegsignalen": [{"ID": "a"'],
   ['ends within a name', '{"leverin'],
   ['has text after its end', '{} {}'],
-  ['is no object or list', '"tekst"'],
+  ['is not an object or list', '"tekst"'],
   ['closes what is not open', '{"a": ]}'],
   ['has two commas', '{"leveringen": [{"vroegsignalen": [1,,2]}]}'],
   ['has a comma at the end of a list', '{"leveringen": [{"vroegsignalen": [1,]}]}'],

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { JsonTextError, locateValues } from '../../../src/lib/json/json-text.ts';
 
-it('finds where each value begins that is asked for', () => {
+it('finds where each requested value begins', () => {
   const text = '{ "a/b": [1, {"~": "x"}],\n "c": null }';
   const pointers = ['', '/a~1b', '/a~1b/0', '/a~1b/1', '/a~1b/1/~0', '/c', '/d', '/c/0'];
   expect(Object.fromEntries(locateValues(text, pointers))).toEqual({

@@ -17,7 +17,7 @@ describe('strict JSON', () => {
   });
 
   it.each(['[]', '1', 'null', '"a"', '{', '', '{"a":1}x', '\ufeff{}', '{"a":01}', "{'a':1}", '{"a":1,}'])(
-    'refuses what is no JSON object: %j',
+    'refuses anything but a JSON object: %j',
     (text) => expect(() => parseStrictObject(text)).toThrow(SyntaxError),
   );
 

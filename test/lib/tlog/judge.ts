@@ -1,4 +1,4 @@
-/** Go's own packages as a judge: asked anew where Go is, and by recorded answers everywhere. */
+/** Go's own packages as a judge: run where Go is installed, and replayed from recorded answers elsewhere. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -74,7 +74,7 @@ describe('a forged token is refused', () => {
     },
   );
 
-  it('with a key name that is no text', async () => {
+  it('with a key name that is not a string', async () => {
     expect(await verdict(`${encode({ alg: 'RS256', kid: 5 })}.${encode(claims())}.AAAA`)).toBe('invalid malformed');
   });
 
@@ -104,7 +104,7 @@ describe('a forged token is refused', () => {
     expect(await verdict(`${header}.${encode(claims())}.AAAA`)).toBe('invalid critical-header');
   });
 
-  it('with a signature of a payload that is no claims set', async () => {
+  it('with a signature of a payload that is not a claims set', async () => {
     for (const payload of ['[]', '"text"', 'null', '{', '{"iss":"\xff"}']) {
       const input = `${encode({ alg: 'RS256', kid: 'rs' })}.${Buffer.from(payload, 'latin1').toString('base64url')}`;
       const bytes = await crypto.subtle.sign('RSASSA-PKCS1-v1_5', key.pair.privateKey, Buffer.from(input));

@@ -86,8 +86,8 @@ describe('an FSC access token', () => {
     ['with an algorithm that is not of the list', { algorithm: 'PS256' }, 'invalid algorithm'],
     ['for another audience', { audience: 'https://other-inway.example' }, 'invalid audience'],
     ['by another peer', { peerId: '00000001000000000009' }, 'invalid issuer'],
-    ['for a peer that is no OIN', { subject: 'peer' }, 'invalid claims-malformed'],
-    ['with a delegate that is no OIN', { actor: 'delegate' }, 'invalid claims-malformed'],
+    ['for a peer that is not an OIN', { subject: 'peer' }, 'invalid claims-malformed'],
+    ['with a delegate that is not an OIN', { actor: 'delegate' }, 'invalid claims-malformed'],
     ['that is not valid yet', { issuedAt: new Date(Date.now() + 60_000) }, 'invalid not-yet-valid'],
     ['that expired', { issuedAt: new Date(Date.now() - 600_000) }, 'expired expired'],
     ['for another group', { groupId: 'other' }, 'wrong-group group'],
@@ -201,7 +201,7 @@ describe('two kinds of issuer', () => {
   afterAll(() => issuer.close());
   const oauth = () => ({ issuer: issuer.issuer, audience: oauthAudience, jwksUrl: issuer.jwksUrl });
 
-  it('are told apart by the certificate that the header names', async () => {
+  it('are distinguished by the certificate that the header names', async () => {
     using verifier = openVerifier({ oauth: oauth(), fsc });
     expect((await verifier.verify(bearer(await oauthToken(await key, issuer.issuer)), 'shv')).kind).toBe('oauth');
     expect((await verifier.verify(bearer(await mint()), 'shv')).kind).toBe('fsc');
@@ -318,7 +318,7 @@ describe('the FSC certificates of a Manager that publishes them', () => {
     expect(await refusal(verifier.verify(old, 'shv'))).toBe('invalid unknown-key');
   });
 
-  it('are not taken under a thumbprint of another certificate, and none is no key set', async () => {
+  it('are refused under the thumbprint of another certificate, and a key set without usable keys is unavailable', async () => {
     publisher.serve(path, { keys: [{ x5c: x5c(stranger.der), 'x5t#S256': hash('sha256', manager.der, 'base64url') }] });
     using verifier = openVerifier({ fsc: published() });
     expect(await refusal(verifier.verify(bearer(await mint()), 'shv'))).toBe('unavailable keys-unavailable');

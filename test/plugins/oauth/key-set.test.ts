@@ -167,7 +167,7 @@ describe('the keys of the issuer', () => {
     expect(issuer.count('/jwks')).toBe(0);
   });
 
-  it('that no algorithm may use do not stand in the way of the others', async () => {
+  it('that no algorithm may use do not affect the others', async () => {
     issuer.serve('/jwks', {
       keys: [{ kty: 'oct', k: 'AAAA', kid: 'old' }, { kty: 'RSA', kid: 'broken' }, {}, old.publicJwk],
     });

@@ -187,7 +187,7 @@ describe('a verified token', () => {
     ['the one of its client, without the claim', { client_id: 'statistiek' }, '00000001000000000001'],
     ['the one of its subject, without a client', { client_id: undefined, sub: 'statistiek' }, '00000001000000000001'],
     ['none of another client', { client_id: 'ander', sub: 'statistiek' }, undefined],
-    ['none where the claim is no OIN', { oin: 'x', client_id: 'statistiek' }, undefined],
+    ['none where the claim is not an OIN', { oin: 'x', client_id: 'statistiek' }, undefined],
     ['none where the claim is a list', { oin: ['00000001000000000007'], client_id: 'statistiek' }, undefined],
   ])('has as OIN %s', async (_what, claims, oin) => {
     const clientOins = new Map([['statistiek', '00000001000000000001']]);

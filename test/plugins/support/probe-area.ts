@@ -7,7 +7,7 @@ import { isOpenapiDocument, type OpenapiDocument } from '../../../src/plugins/op
 import { mount } from '../../../src/plugins/requests.ts';
 import { createTokenVerifier } from '../../../src/plugins/tokens.ts';
 
-/** Where the two mounts of the probe stand: one that asks for a token, one that is public. */
+/** Where the two mounts of the probe are: one that requires a token, one that is public. */
 export const CLOSED = '/dicht/v1';
 export const OPEN = '/open/v1';
 
@@ -163,6 +163,6 @@ export function createProbe({ issuer, audience, jwksUrl, rateLimit = 0, share }:
 
 function readContract(access: string): OpenapiDocument {
   const document: unknown = parse(CONTRACT.replaceAll('ACCESS', access));
-  if (!isOpenapiDocument(document)) throw new TypeError('the contract of the probe is none');
+  if (!isOpenapiDocument(document)) throw new TypeError('the contract of the probe is not an OpenAPI document');
   return document;
 }

@@ -132,14 +132,14 @@ describe('the register', () => {
     }
   });
 
-  it('does not list what is no feed', async () => {
+  it('does not list what is not a feed', async () => {
     const fake = await new FakeSource('gm0003').listen();
     fake.rule = ({ json }) => json({ rol: 'iets' }) === undefined;
     await expect(addFeed(register.pool, client, fake.url, signal)).rejects.toThrow('rol');
     await fake.close();
   });
 
-  it('answers 404 when the service is no register', async () => {
+  it('answers 404 when the service is not a register', async () => {
     expect((await source.api.call('GET', '/register')).status).toBe(404);
   });
 });

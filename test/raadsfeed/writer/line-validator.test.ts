@@ -15,7 +15,7 @@ it('judges a line of a hundred thousand wrong elements, and names those at its b
   expect(faults.length).toBeLessThan(1000);
 });
 
-it('judges a line of a hundred thousand different references, and finds the one that stands there twice', () => {
+it('judges a line of a hundred thousand different references, and finds the duplicate', () => {
   const agendapunten = Array.from({ length: 100_000 }, (_, i) => ({
     bronidentificatie: `a-${i}`,
     organisatiecode: 'gm0001',

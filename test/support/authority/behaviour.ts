@@ -51,11 +51,11 @@ export type CrlBehaviour =
   | 'unknown-extension'
   /** A distribution point with a name that is relative to the issuer's. */
   | 'relative-name'
-  /** An issuing distribution point that is none. */
+  /** An invalid issuing distribution point. */
   | 'unreadable-scope'
   /** Two issuing distribution points. */
   | 'scope-twice'
-  /** A list number that is no number. */
+  /** A list number that is not a number. */
   | 'unreadable-number'
   /** The signed part names another algorithm than the signature. */
   | 'two-algorithms'

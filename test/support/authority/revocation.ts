@@ -101,7 +101,7 @@ const hashes: ReadonlyMap<string, string> = new Map([
 const nonceId = toDer(identifier('1.3.6.1.5.5.7.48.1.2')).toString('hex');
 const isTagged = (tag: number) => (element: Asn1) => element.tagClass === 0x80 && Number(element.type) === tag;
 
-/** @throws Error when it is no request for one certificate */
+/** @throws Error when it is not a request for one certificate */
 export function readQuestion(der: Uint8Array): Question {
   const [request] = inside(fromDer(der));
   const list = inside(request).find((element) => element.tagClass === 0);

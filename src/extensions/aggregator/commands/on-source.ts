@@ -202,7 +202,9 @@ function switchCommand(terminal: Terminal): Command {
 export function readSourceAddress(text: string): SourceAddress {
   const address = parseSourceAddress(text);
   if (address === undefined) {
-    throw new UsageError(`${text} is no source: give the address of a service document, or notubiz:<organisation id>`);
+    throw new UsageError(
+      `${text} is not a source: give the address of a service document, or notubiz:<organisation id>`,
+    );
   }
   return address;
 }

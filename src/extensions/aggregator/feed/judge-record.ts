@@ -180,7 +180,7 @@ function withLowerCodes(data: Readonly<Record<string, unknown>>): Readonly<Recor
 /** Depth to which addresses are searched: references have one, and deeper values are not published as links. */
 const MAX_DEPTH = 8;
 
-/** The first member that is named as an address and is no web address: readers would follow it. */
+/** The first member that is named as an address and is not a web address: readers would follow it. */
 function invalidAddress(value: unknown, at = 'data', depth = 0): string | undefined {
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return undefined;
   for (const [name, member] of Object.entries(value)) {

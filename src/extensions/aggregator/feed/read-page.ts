@@ -280,7 +280,7 @@ async function publishPage(
   const { state, freshForMs, position } = after;
   const page: CheckedPage = await checkRecords(lease.source, records, deps);
   const { changes, issues, refused, refusals, present, hashMatches } = page;
-  // The page may have been damaged on its way: only when it stays invalid are the other records published without these.
+  // The page may have been damaged in transit: only if it stays invalid are its other records published without these.
   if (refused > 0 && !deps.tolerant) {
     throw new FeedFault('records', `${refused} records are refused: ${issues[0]?.detail ?? ''}`);
   }

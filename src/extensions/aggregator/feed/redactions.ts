@@ -50,7 +50,7 @@ export function redactionChanges(
   const resource = resourceOf(record);
   if (resource !== undefined && !context.owns(resource.organisatiecode)) return [];
   const { resourceType } = record;
-  // An unknown type may be any of ours; where there is no such resource nothing happens.
+  // An unknown type may be any of the known ones; where the resource does not exist nothing happens.
   const kinds = isResourceType(resourceType) ? [resourceType] : RESOURCE_TYPES;
   const named = resource === undefined ? [] : kinds.map((kind) => removal(kind, resource));
   if (resource !== undefined && number !== undefined) return named;

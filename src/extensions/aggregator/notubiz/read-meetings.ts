@@ -241,7 +241,7 @@ function meetingItem(
     ],
     issue,
   );
-  // A meeting of which something is missing is read again in every round, so that its window does not count as complete.
+  // An incomplete meeting is read again in every round, and its window does not count as complete.
   const complete = allRead && ![meetingPath(meeting.id), ...items.keys()].some((where) => issues.blockedAt(where));
   return {
     item: {

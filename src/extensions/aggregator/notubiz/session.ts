@@ -77,7 +77,7 @@ export async function judgeMeeting(
     return { kind: 'failed' };
   }
   const organisation = meeting.organisation?.id;
-  if (organisation === undefined) issue('unexpected-answer', 'does not say of which organisation it is');
+  if (organisation === undefined) issue('unexpected-answer', 'does not name its organisation');
   else if (organisation !== session.request.source.organisationId) {
     issue('other-organisation', `is of organisation ${organisation}`);
     return { kind: 'failed' };

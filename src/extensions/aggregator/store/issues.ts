@@ -137,7 +137,7 @@ const MAX_REFUSED = 10_000;
 const OTHERS = '';
 
 /**
- * Stores which resources were refused, and deletes those of which a record was accepted since.
+ * Stores which resources were refused, and deletes those that have had a record accepted since.
  * @param refusals by `organisatiecode/resourceType/bronidentificatie`; empty when a record does not say
  */
 export async function saveRefusals(db: Db, sourceId: number, refusals: ReadonlyMap<string, boolean>): Promise<void> {

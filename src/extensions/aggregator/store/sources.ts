@@ -114,7 +114,7 @@ export async function takeOverOrganisations(
     );
     const id = rows[0]?.id;
     await revokeLeases(client, [id, from]);
-    // Until the new source's own document names them: nothing of them is published before.
+    // Absent until the new source's own document names them: nothing of theirs is published before that.
     await client.query(
       `update aggregator.bron_organisatie set bron_id = $1::integer, aanwezig = false, source_updated_at = null, achtergehouden = 0
         where bron_id = $2::integer and organisatiecode = any ($3::text[])`,

@@ -3,7 +3,7 @@ import type { DocumentRead, Part, SourceData } from './source-adapter.ts';
 /** Members that the supplier shows with one item of a document and leaves out with another. */
 const OPTIONAL_MEMBERS = ['formaat', 'omvang', 'informatieobjecttype', 'gewijzigdop'];
 
-/** Information category of the Woo for documents of which nothing says another: council documents. */
+/** Woo information category for documents that name no other: council documents. */
 const DEFAULT_WOO_CATEGORY = 'c_db4862c3';
 
 interface DocumentContext {
@@ -52,7 +52,7 @@ function describe(read: DocumentRead, current: SourceData | undefined, parts: re
   const completed = Object.entries(known).filter(
     ([member]) => OPTIONAL_MEMBERS.includes(member) && !(member in read.data),
   );
-  // An address that differs only by the way it was found is no change.
+  // An address that differs only by the way it was found is not a change.
   const isSame = read.data.bestandsurl === undefined && read.data.gewijzigdop === current?.gewijzigdop;
   const page = isSame && current?.webpaginalink !== undefined ? { webpaginalink: current.webpaginalink } : {};
   const day =
@@ -72,7 +72,7 @@ function describe(read: DocumentRead, current: SourceData | undefined, parts: re
   };
 }
 
-/** Of a document of which nothing says when it is from. */
+/** For a document without any date. */
 const NO_DAY = '1970-01-01';
 
 const ORDER = new Intl.Collator('en', { numeric: true });

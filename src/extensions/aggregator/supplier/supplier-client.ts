@@ -109,7 +109,7 @@ export interface SupplierClientOptions {
   readonly maxBytes?: number;
   readonly retry?: RetryPolicy;
   readonly clock?: Clock;
-  /** By way of which the calls go; absent: direct. */
+  /** The proxy for the calls; absent: direct. */
   readonly proxy?: ProxySettings;
   /** Shares the limits with other processes; absent: they hold for this one. */
   readonly slots?: CallSlots;

@@ -64,7 +64,7 @@ export function momentOf(value: unknown, name: string, issue: IssueSink): Moment
 /** As `momentOf`, for a member that needs a time of day: a day alone is reported and left out. */
 export function timeOf(value: unknown, name: string, issue: IssueSink): string | undefined {
   const moment = momentOf(value, name, issue);
-  if (moment !== undefined && moment.utc === undefined) issue('unusable-value', `${name}: a day without a time`);
+  if (moment !== undefined && moment.utc === undefined) issue('unusable-value', `${name}: a date without a time`);
   return moment?.utc;
 }
 

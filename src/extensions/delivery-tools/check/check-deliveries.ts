@@ -46,7 +46,7 @@ interface OtherModel {
 /**
  * Judges files together: persons are counted once, records are compared with those of their own file.
  * @returns with files that fit another built-in model
- * @throws what the file system says; the signal's reason
+ * @throws errors of the file system; the signal's reason
  */
 export async function checkFiles(
   paths: readonly string[],
@@ -116,8 +116,8 @@ class ModelFaults extends Faults {
 }
 
 /**
- * Judges what a request for a period would get, of all organisations; without a period that of the most recent one. Places are those in
- * its answer.
+ * Judges what a request for a period would get, of all organisations; without a period that of the most recent one. Places refer to
+ * that answer.
  * @param leverancierscode `codeGegevensleverancier` of answers
  * @throws what the database throws; the signal's reason
  */

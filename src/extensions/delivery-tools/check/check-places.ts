@@ -19,7 +19,7 @@ export interface CheckPlaces {
     readonly bsn?: Path;
     readonly geslacht?: Path;
     readonly geboortedatum?: Path;
-    /** Groups of paths from a person; the first group of which all values are there identifies the person. */
+    /** Groups of paths from a person; the first group whose values are all present identifies the person. */
     readonly kenmerken?: readonly (readonly Path[])[];
   };
   /** Members that should hold the same value. */
@@ -38,7 +38,7 @@ export interface CheckPlaces {
   };
 }
 
-/** @param controle fits `mapping.schema.json`; absent: no places */
+/** @param controle valid against `mapping.schema.json`; absent: no places */
 export function readCheckPlaces(controle: unknown = {}): CheckPlaces {
   return JSON.parse(JSON.stringify(controle), (_name, value) =>
     typeof value === 'string' ? pointerSteps(value) : value,

@@ -25,7 +25,7 @@ export interface MunicipalityCounts {
 
 export interface CheckReport {
   readonly variant: Mapping['variant'];
-  /** Absent: the period of what was read is not known. */
+  /** Absent: the period is not known. */
   readonly period: Period | undefined;
   readonly municipalities: readonly MunicipalityCounts[];
   readonly findings: readonly Finding[];
@@ -134,7 +134,7 @@ export class DeliveryCheck implements DeliveryJudge {
       if (open.notTakenUp.get(hash) === undefined) continue;
       const path = [...(paths.zaken?.signalen ?? []), index];
       const pointer = (): string => this.#pointer(nummer, 'zaken', zaak, path);
-      this.findings.add(13, 'warning', 'by its status the signal was not taken up', pointer);
+      this.findings.add(13, 'warning', 'its status says that the signal was not taken up', pointer);
     }
   }
 
@@ -250,7 +250,7 @@ export class DeliveryCheck implements DeliveryJudge {
       const [code, kvk] = [valueAt(head, gemeentecode), valueAt(head, kvkNummer)];
       if (isGiven(code) && isGiven(kvk)) report(1, 'blocking', 'has both: which of the two is it?', object);
       else if (!isGiven(code) && !isGiven(kvk)) report(1, 'blocking', 'has neither', object);
-      else if (isGiven(code) && !isCode(code)) report(1, 'blocking', 'is no gemeentecode', gemeentecode);
+      else if (isGiven(code) && !isCode(code)) report(1, 'blocking', 'is not a gemeentecode', gemeentecode);
       else if (isGiven(kvk) && !(typeof kvk === 'string' && /^\d{8}$/.test(kvk.trim())))
         report(1, 'blocking', 'is no KvK number: eight digits', kvkNummer);
     }

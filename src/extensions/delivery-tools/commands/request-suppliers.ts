@@ -33,7 +33,7 @@ const MAX_FILE_BYTES = 1024 * 1024;
 export async function requestSuppliers(context: ToolContext, path: string, options: RequestOptions): Promise<void> {
   const { output, config, interrupted } = context;
   if (options.variant !== undefined || options.model !== undefined || options.grantHash !== undefined)
-    throw new UsageError('variant, model and grant hash stand in the file of --suppliers');
+    throw new UsageError('variant, model and grant hash come from the file of --suppliers: leave out their options');
   const lines = await readSuppliers(path, options.outway !== undefined);
   if (options.out !== undefined) await mkdir(options.out, { recursive: true });
   const { openRequester } = await import('../requester/collect-delivery.ts');

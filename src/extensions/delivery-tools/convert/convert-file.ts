@@ -55,10 +55,10 @@ interface ConvertFileOptions {
 type Path = readonly (string | number)[];
 
 const SHOWN_FAULTS = 3;
-/** Stands for the name of a member that no model describes: it may itself be personal. */
+/** Replaces the name of a member that no model describes: it may itself be personal. */
 const UNKNOWN = '(unknown member)';
 
-/** @returns `undefined` for a file with faults. @throws the signal's reason; what the file system says */
+/** @returns `undefined` for a file with faults. @throws the signal's reason; errors of the file system */
 export async function convertFile(options: ConvertFileOptions): Promise<ConvertedFile | undefined> {
   const { path, from, to, faults, signal, progress } = options;
   const { leveringen } = from.mapping.envelop;

@@ -68,7 +68,7 @@ function certificateRows(use: string, { raw, subject, issuer, serialNumber, vali
   ];
 }
 
-/** A row for each value, of which the first has the name. */
+/** A row for each value; the first row has the name. */
 function rows(name: string, values: readonly string[]): DataSheet {
   return values.map((value, index) => [index === 0 ? name : '', value]);
 }

@@ -153,7 +153,7 @@ interface TransportCheck {
   readonly certificate?: X509Certificate;
 }
 
-/** Whether the certificate of the connection is another one than that of the signatures. @param file PEM */
+/** Whether the connection uses a different certificate from the one that signs. @param file PEM */
 export function checkTransport(file: string | undefined, own: OwnKey | undefined): TransportCheck {
   if (file === undefined) {
     const todo = 'name the certificate of your Inway: --transport-certificate FILE';
@@ -169,14 +169,14 @@ export function checkTransport(file: string | undefined, own: OwnKey | undefined
   const leaf = own?.chain[0]?.x509;
   if (leaf === undefined) return { certificate, verdict: notChecked('no signing certificate to compare with') };
   const todo =
-    'request a certificate of its own for the signatures, with a key of its own: the interface asks for two, and who holds the Inway must not be able to sign';
+    'request a certificate of its own for the signatures, with its own key: the interface requires two, as whoever holds the Inway must not sign';
   if (certificate.raw.equals(leaf.raw)) {
-    return { certificate, verdict: failed('the signing certificate is that of the connection', todo) };
+    return { certificate, verdict: failed('the connection uses the signing certificate itself', todo) };
   }
   if (keyHash(certificate) === keyHash(leaf)) {
-    return { certificate, verdict: failed('the signing certificate has the key of that of the connection', todo) };
+    return { certificate, verdict: failed('the connection and the signatures use the same key', todo) };
   }
-  return { certificate, verdict: ok('another certificate and key than those of the signatures') };
+  return { certificate, verdict: ok('its certificate and key differ from those of the signatures') };
 }
 
 function keyHash({ publicKey }: X509Certificate): string {

@@ -13,7 +13,7 @@ export interface SelfRequest {
   readonly authorization: (variant: Variant) => Promise<Readonly<Record<string, string>>>;
 }
 
-/** A day of which nobody delivers anything: the answer has every part of one, and no persons. */
+/** A day without deliveries: the answer has every part of one, and no persons. */
 const NO_DATA = '1900-01-01';
 const BODY = JSON.stringify({
   aanleverperiodeStartdatum: NO_DATA,

@@ -122,7 +122,7 @@ function judgeFscSettings({ config, own }: PreflightContext): Verdicts {
     'fsc-audience': judge(
       'FSC_AUDIENCE',
       audiences.length === 0 ? undefined : audiences.map(shownAddress).join(', '),
-      odd > 0 ? `${odd} of ${audiences.length} is no address with https:` : undefined,
+      odd > 0 ? `${odd} of ${audiences.length} is not an address with https:` : undefined,
       'the addresses of your Inways as your Manager announces them: https://host:port',
     ),
   };

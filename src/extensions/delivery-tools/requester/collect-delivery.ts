@@ -65,7 +65,7 @@ export interface Collected {
   readonly report: CheckReport;
 }
 
-/** @throws {RequesterError} at the first fault; what the file system says */
+/** @throws {RequesterError} at the first fault; errors of the file system */
 export async function collectDelivery(options: CollectOptions): Promise<Collected> {
   const { model, out } = options;
   const {

@@ -29,7 +29,7 @@ export interface KeptPages {
 }
 
 /**
- * Opens a directory, which is made when it is not there. Each page is two files: the answer to the byte, and what was sent and received
+ * Opens a directory, and creates it if needed. Each page is two files: the answer to the byte, and what was sent and received
  * around it, written last.
  * @param isResumed whether the run of the first page is continued; else a new run begins, whose pages replace those of the same number
  * @throws {RequesterError} when that run is of another request

@@ -150,7 +150,7 @@ export async function signedHeaders(signer: Signer, style: SignatureStyle, body:
   };
 }
 
-/** A page of which digest, signature, form and model are right. */
+/** A page with a valid digest, signature, form and model. */
 export interface CheckedPage {
   readonly gegevens: JsonObject;
   readonly paginering: Paginering | undefined;

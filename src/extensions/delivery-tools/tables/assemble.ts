@@ -48,7 +48,7 @@ interface List {
   readonly items: Map<string, Part>;
 }
 
-/** Makes a record, or the head of a levering, of the rows that belong to it. */
+/** Builds a record, or the head of a levering, from the rows that belong to it. */
 export class Assembly {
   readonly #options: AssembleOptions;
   readonly #whole: Part = { value: {}, table: 0, origins: new Map() };

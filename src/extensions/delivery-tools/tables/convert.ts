@@ -25,7 +25,7 @@ function maskedForm(text: string): string {
   return form.length <= MAX_FORM ? form : `${form.slice(0, MAX_FORM).toWellFormed()}…`;
 }
 
-/** A pattern for the whole text; `undefined` when it is no regular expression. */
+/** A pattern for the whole text; `undefined` when it is not a regular expression. */
 export function readPattern(pattern: string): RegExp | undefined {
   try {
     return new RegExp(`^(?:${pattern})$`, 'iu');
@@ -162,7 +162,7 @@ function dateReader(forms: readonly string[], date1904: boolean): Read {
     const isSerial = /^\d{5}([.,]\d+)?$/.test(text);
     const remedy = isSerial
       ? 'these look like the day numbers of a spreadsheet: add `serial` to `dates`'
-      : 'add their form to `dates`';
+      : 'add their format to `dates`';
     return new CellFault(message, text, remedy);
   };
 }

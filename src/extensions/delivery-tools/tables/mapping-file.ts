@@ -75,7 +75,7 @@ const MAX_PROBLEMS = 100;
 
 /**
  * Reads a mapping file and checks it against its schema.
- * @throws {MappingError} naming all that is wrong with it; what the file system says
+ * @throws {MappingError} naming all that is wrong with it; errors of the file system
  */
 export function readMappingFile(path: string): MappingFile {
   const { size } = statSync(path);

@@ -1,4 +1,4 @@
-/** What people may see of a cell or record: its form. */
+/** What may be shown of a cell or record: its shape, with letters and digits masked. */
 import { isRecord } from '../../../lib/json/json-value.ts';
 
 /** A text with placeholders for its letters and digits. */

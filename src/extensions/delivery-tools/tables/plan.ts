@@ -62,7 +62,7 @@ export interface Plan {
   readonly model: Model;
   readonly content: MappingContent;
   readonly levering: MemberPlans;
-  /** Columns of which each value makes a levering of its own. */
+  /** Columns for which each distinct value makes its own levering. */
   readonly leveringKey: readonly FromColumn[];
   readonly tables: readonly TablePlan[];
 }

@@ -46,7 +46,7 @@ export interface ReadTables {
 
 /**
  * Reads all tables of a file, makes records of their rows and judges these by the model. Nothing is stored.
- * @throws the signal's reason; what the file system says
+ * @throws the signal's reason; errors of the file system
  */
 export async function readTables(options: ReadOptions): Promise<ReadTables> {
   const reader = new TableReader(options);
@@ -70,7 +70,7 @@ export async function readTables(options: ReadOptions): Promise<ReadTables> {
   return { message, faults: faults.list, notes: notes.list, records, samples };
 }
 
-/** Adds why reading stopped. @throws what is no fault of the file */
+/** Adds why reading stopped. @throws what is not a fault of the file */
 function addStop(faults: TableFaults, error: unknown): void {
   if (error instanceof UnreadableTable) faults.add({ ...error.place, message: error.message });
   else if (error instanceof ScratchFull) faults.add({ message: 'more rows than may be sorted on disk' });

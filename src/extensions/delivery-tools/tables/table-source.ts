@@ -14,7 +14,7 @@ const OLE = Buffer.from([0xd0, 0xcf, 0x11, 0xe0]);
 
 /**
  * Opens a file of tables: XLSX by its name or its first bytes, else CSV.
- * @throws {UnreadableTable} when it is neither; what the file system says
+ * @throws {UnreadableTable} when it is neither; errors of the file system
  */
 export async function openTableFile(path: string, plan: Plan, options: OpenOptions): Promise<TableFile> {
   const start = await firstBytes(path);

@@ -47,7 +47,7 @@ export async function readOrigin(db: Db, origin: string): Promise<StoredLog | un
   return rows[0];
 }
 
-/** The origin that a log has now; undefined when it was never begun here. */
+/** The origin that a log has now; undefined when it was never started here. */
 export async function readLog(db: Db, log: ProofLogName): Promise<StoredLog | undefined> {
   return (await readOrigins(db, log)).at(-1);
 }
@@ -123,7 +123,7 @@ export async function takeFromQueue(db: Db, log: ProofLogName, limit: number, fr
 }
 
 /**
- * Up to which number is taken. The whole statement sees one state of the queue, so what is there up to that number is what was counted.
+ * The highest number to take. The statement sees one snapshot of the queue, so the rows up to that number are the ones counted.
  * No join: with statistics of an empty queue it can become a loop in a loop, and takes minutes.
  */
 const FIRST = `number <= coalesce(

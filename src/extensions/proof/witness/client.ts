@@ -119,7 +119,7 @@ export function createWitnessClient(options: WitnessClientOptions): WitnessClien
       registers,
     }),
   };
-  /** By witness and origin: what its last answer contradicted, until it confirms something; being away is no confirmation. */
+  /** By witness and origin: what its last answer contradicted, until it confirms something; being away is not a confirmation. */
   const contradictions = new Map<string, Contradiction>();
   /** Logs without a quorum, with the witnesses that are missing. */
   const tooFew = new Map<string, readonly string[]>();
@@ -166,7 +166,7 @@ export function createWitnessClient(options: WitnessClientOptions): WitnessClien
         stopping.throwIfAborted();
         return { failure: reasonOf(error) };
       }
-      // Nothing of ours continues a larger tree: either another instance was faster, or this log lost entries.
+      // No checkpoint of this log continues a larger tree: either another instance was faster, or this log lost entries.
       if (known > tree.size) return { contradiction: { witness: name, known } };
       if (known === oldSize && known === tree.size && known > 0) return refused;
       if (known === oldSize) return { failure: 'it refuses the size that it names itself' };

@@ -25,7 +25,7 @@ describe('GET /organisations', () => {
     expect(supplier.count('/organisations/281')).toBe(0);
   });
 
-  it('is asked for an organisation directly that it does not list', async () => {
+  it('is asked directly for an organisation that it does not list', async () => {
     supplier.organisation.listed = false;
     supplier.organisation.labels = { 7: 'Titel' };
     supplier.organisation.addMeeting(meetingOf(20, { attributes: [{ id: 7, value: 'Commissie Ruimte' }] }));
@@ -86,7 +86,7 @@ describe('GET /events', () => {
     expect(supplier.count('/events')).toBe(3);
   });
 
-  it('is read on when either the number of pages or the flag says that there is more', async () => {
+  it('is read further when either the number of pages or the flag says that there is more', async () => {
     supplier.perPage = 1;
     supplier.organisation.addMeeting(meetingOf(20)).addMeeting(meetingOf(21));
     const [first, second] = supplier.organisation.events();

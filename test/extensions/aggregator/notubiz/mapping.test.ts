@@ -256,7 +256,7 @@ describe('a document becomes an InformatieObject', () => {
       { version: null, url: 'https://api.notubiz.nl/document/1/4' },
       { bestandsurl: '/document/1/4' },
     ],
-    ['a kind of file that is none', { versions: [{ id: 1, mime_type: 'pdf', file_size: 'groot' }] }, {}],
+    ['an invalid media type', { versions: [{ id: 1, mime_type: 'pdf', file_size: 'groot' }] }, {}],
     ['an address that cannot be fixed', { url: 'geen adres' }, {}],
   ])('reports %s', async (_what, more, expected) => {
     supplier.organisation.addMeeting(meetingOf(20, { documents: [documentOf(1, more)] }));

@@ -25,7 +25,7 @@ const meetingWith = (members: object): object => ({
 it.each<[string, object]>([
   ['an empty mark of confidentiality', { confidential: '' }],
   ['a blank one', { confidential: ' ' }],
-  ['a number that is none of the marks', { confidential: 1e20 }],
+  ['a number that matches none of the marks', { confidential: 1e20 }],
   ['an empty mark of a template', { template: '' }],
   ['an empty group', { permission_group: '' }],
   ['a group that is nearly the public one', { permission_group: ' public ' }],

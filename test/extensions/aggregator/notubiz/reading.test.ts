@@ -258,7 +258,7 @@ describe('a quick round', () => {
     expect(supplier.count('/events/meetings/20')).toBe(2);
   });
 
-  it('finds a document that was added to a child, of which no list says that it was modified', async () => {
+  it('finds a document that was added to a child, although no list reports the child as modified', async () => {
     supplier.organisation.addAssembly(meetingOf(10), [meetingOf(11)]);
     await feed.round({ depth: 'quick' });
     supplier.organisation.change(11, { documents: [documentOf(5)] });

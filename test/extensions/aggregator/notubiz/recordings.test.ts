@@ -56,7 +56,7 @@ const forms: readonly (readonly [string, (items: Raw[], query: Readonly<Record<s
   ['nothing', (items) => ({ items })],
 ];
 
-/** The day of the reading stands in every document, at any depth. */
+/** The day of reading occurs in every document, at any depth. */
 function readOn(day: string, value: unknown): unknown {
   if (Array.isArray(value)) return value.map((item) => readOn(day, item));
   if (typeof value !== 'object' || value === null) return value;

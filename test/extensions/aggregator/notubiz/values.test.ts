@@ -31,7 +31,7 @@ describe('times', () => {
     expect(readMoment(value)).toEqual({ moment: { utc, day } });
   });
 
-  it('reads a day without a time as a day', () => {
+  it('reads a date without a time as a day', () => {
     expect(readMoment('2025-01-14')).toEqual({ moment: { day: '2025-01-14' } });
   });
 

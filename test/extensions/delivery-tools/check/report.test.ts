@@ -190,7 +190,7 @@ describe('a page', () => {
   const html = async (path: string, ...words: readonly string[]): Promise<string> =>
     (await check(['--variant', 'shv', '--html', ...words, path])).stdout;
 
-  it.each([0, 1, 400])('stands by itself, with %i municipalities', async (count) => {
+  it.each([0, 1, 400])('needs no other file, with %i municipalities', async (count) => {
     const leveringen = Array.from({ length: count }, (_, n) =>
       shvLevering([bare({ gemeentecode: `GM${String(n).padStart(4, '0')}` })]),
     );

@@ -26,12 +26,12 @@ const SHV: readonly (readonly [number, string, Json, Json, readonly string[]])[]
   [1, 'both', one({}), message([shvLevering([traject()], { gemeentecode: 'GM0344' })]), ['blocking', ORGANISATION]],
   [1, 'neither', one({}), message([shvLevering([traject()], { 'KvK-nummer': '' })]), ['blocking', ORGANISATION]],
   [
-    ...[1, 'a code that is none', message([shvLevering([traject()], municipality)])],
+    ...[1, 'an invalid code', message([shvLevering([traject()], municipality)])],
     message([shvLevering([traject()], { ...municipality, gemeentecode: 'Onbekend' })]),
     ['blocking', `${ORGANISATION}/gemeentecode`],
   ] as const,
   [
-    ...[1, 'a number that is none', one({})],
+    ...[1, 'an invalid number', one({})],
     message([shvLevering([traject()], { 'KvK-nummer': '1234' })]),
     ['blocking', `${ORGANISATION}/KvK-nummer`],
   ] as const,

@@ -60,7 +60,7 @@ describe.each([
     expect(gegevens).toEqual(expected);
     // And that is what the file says, but for the code of the supplier, which is the service's own.
     const said: unknown = JSON.parse(readFileSync(json, 'utf8'));
-    if (!isRecord(said)) throw new TypeError('the example is no message');
+    if (!isRecord(said)) throw new TypeError('the example is not a message');
     const leveringen = (one: Record<string, unknown>) =>
       Array.isArray(one.leveringen) ? one.leveringen.filter(isRecord) : [];
     const byTeller = (one: Record<string, unknown>) =>

@@ -104,7 +104,7 @@ it.each([
     '99999',
     'these look like the day numbers of a spreadsheet: add `serial` to `dates`',
   ],
-  ['dates in another form', '3 mrt. 26', '9 aaa. 99', 'add their form to `dates`'],
+  ['dates in another form', '3 mrt. 26', '9 aaa. 99', 'add their format to `dates`'],
 ])('says once what is wrong with a whole column: %s', async (_name, text, form, remedy) => {
   const rows = Array.from({ length: 180 }, () => [text]);
   const { faults } = await tryTable(shvTable({ '/startdatum': 'Start' }), csv(['Start'], ...rows));

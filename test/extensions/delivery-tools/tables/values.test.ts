@@ -35,7 +35,7 @@ describe('a date as text', () => {
     '5 janvier 2026',
     '1-1-26',
     'x',
-  ])('%s is none of these forms', (text) => {
+  ])('%s has none of these forms', (text) => {
     expect(read('date', text)).toMatchObject(faulty);
   });
 
@@ -69,7 +69,7 @@ describe('a number as text', () => {
   });
 
   it.each(['1.5', '1,234.56', '1.23,45', '12.34.567', '1,234', '1e5', '0x10', '--1', ',5', '99999999999999999999'])(
-    '%s is none',
+    '%s is not one',
     (text) => {
       expect(read('integer', text)).toMatchObject(faulty);
     },

@@ -63,7 +63,7 @@ describe('a cell', () => {
     }
   });
 
-  it.each([60, 0, -1, 2_958_466])('is no date for day %d', async (serial) => {
+  it.each([60, 0, -1, 2_958_466])('is not a date for day %d', async (serial) => {
     expect((await rowOf(`<c/><c s="1"><v>${serial}</v></c>`)).faults).toMatchObject([{ cell: 'B2' }]);
   });
 

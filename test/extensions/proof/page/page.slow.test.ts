@@ -112,7 +112,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     ['a changed record', { ...ACTIE, actieNaam: 'Anders' }, /veranderd/],
     ['a record with more', { ...ACTIE, meer: 1 }, /veranderd/],
     ['a record without an object', { ...ACTIE, verwerkteObjecten: [] }, /ontbreekt een deel/],
-    ['what is no JSON', '{', /geen JSON/],
+    ['what is not JSON', '{', /geen JSON/],
     ['a list', [], /niet het soort bestand/],
     [
       'what is nested too deep',

@@ -156,7 +156,7 @@ it('remembers a contradiction while the witness is away, until it confirms', asy
   expect(await asked.confirm(checkpoint(70))).toMatchObject({ confirmed: 1, contradiction: undefined });
 });
 
-it('does not ask again for what stands in the checkpoint already', async () => {
+it('does not ask again for cosignatures that the checkpoint already has', async () => {
   const { note } = await client(witnesses).cosign(checkpoint(57));
   const other = client(witnesses);
   expect(await other.cosign(note)).toMatchObject({ note, isQuorum: true, missing: [] });

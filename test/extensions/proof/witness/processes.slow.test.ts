@@ -153,7 +153,7 @@ it('has a quorum of two of three: one that lies does not count, one that was awa
   await expect.poll(() => log.ready()).toContain(`too few witnesses cosigned ${ORIGIN}; missing: w1, liar`);
   expect(await judged()).toEqual({ reason: 'too few witnesses cosigned the checkpoint' });
 
-  // A log that was started anew does not know what its witnesses saw: they say so with status 409.
+  // A log that was recreated does not know what its witnesses saw: they say so with status 409.
   await log.kill();
   await Promise.all([wavering.start(watching), log.start(witnessed())]);
   await expect.poll(judged).toEqual({ size: 10, by: BOTH });

@@ -127,7 +127,7 @@ describe('a witness', () => {
     expect((await fetch(`${witness.prefix}/${hash('sha256', origins[8] ?? '', 'hex')}/checkpoint`)).status).toBe(404);
   });
 
-  it('answers 400 to what is no request, and 413 to what is too large', async () => {
+  it('answers 400 to what is not a request, and 413 to what is too large', async () => {
     const note = checkpoint(origins[3] ?? '', 5);
     for (const body of [
       'old 0\n',

@@ -17,7 +17,7 @@ export interface Archive {
   close(): void;
 }
 
-/** @throws {UnreadableTable} when it is no whole ZIP file; what the file system says */
+/** @throws {UnreadableTable} when it is not a complete ZIP file; errors of the file system */
 export async function openArchive(path: string): Promise<Archive> {
   const zip = await openPromise(path, { lazyEntries: true, autoClose: false }).catch(rethrow);
   const entries = new Map<string, Entry>();
@@ -58,7 +58,7 @@ export async function openArchive(path: string): Promise<Archive> {
   };
 }
 
-/** Errors of the file system stay as they are; any other says that the file is no whole ZIP file. */
+/** Errors of the file system stay as they are; any other says that the file is not a complete ZIP file. */
 function rethrow(error: unknown): never {
   if (!(error instanceof Error) || error instanceof UnreadableTable) throw error;
   const isOfSystem = 'syscall' in error && typeof error.syscall === 'string';

@@ -18,7 +18,7 @@ const MAX_CHARACTERS = 4 * 1024 * 1024;
 const MAX_AREAS = 200_000;
 const ERROR_VALUE = /^#[A-Z0-9/!?_]{1,20}$/;
 
-/** The text of an `si` or `is` element: that of all `t` in it, without how it is pronounced. */
+/** The text of an `si` or `is` element: that of all `t` in it, without phonetic guides (`rPh`). */
 export class RichText {
   #text = '';
 

@@ -3,12 +3,12 @@ import { type OpenOptions, type Row, type TableFile, UnreadableTable } from '../
 import { type Archive, openArchive, readWholeXml, readXml, type XmlElement } from './archive.ts';
 import { type CellContext, findMergedAreas, RichText, SheetRows } from './sheet-rows.ts';
 
-/** For the parts that say what is in the workbook. */
+/** For the parts that describe the workbook. */
 const MAX_PART_BYTES = 16 * 1024 * 1024;
 const MAX_STRINGS_BYTES = 1024 ** 3;
-/** Of the texts that cells share, which are in memory. */
+/** For the shared strings of cells, which are held in memory. */
 const MAX_TEXT_BYTES = 128 * 1024 * 1024;
-/** What a text takes beside its characters. */
+/** Overhead of a string beside its characters. */
 const TEXT_OVERHEAD = 32;
 
 interface Sheet {
@@ -130,7 +130,7 @@ function collectFormats(formats: CellFormat[]): (element: XmlElement) => void {
 
 /** What a format code says: `dd-mm-yyyy`, `000000000`, `[$-413]d mmmm yyyy;@`. */
 export function formatOf(code: string): CellFormat {
-  // Text in quotes or after a backslash, colours and languages are no part of the form; what follows `;` is for other values.
+  // Text in quotes or after a backslash, colours and languages are not part of the format; what follows `;` is for other values.
   const [form = ''] = code.replaceAll(/"[^"]*"|\\.|\[[^\]]*\]|_./g, '').split(';');
   if (/^0+$/.test(form.trim())) return { digits: form.trim().length };
   if (/general/i.test(form)) return undefined;
