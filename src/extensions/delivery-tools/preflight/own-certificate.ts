@@ -169,7 +169,7 @@ export function checkTransport(file: string | undefined, own: OwnKey | undefined
   const leaf = own?.chain[0]?.x509;
   if (leaf === undefined) return { certificate, verdict: notChecked('no signing certificate to compare with') };
   const todo =
-    'request a certificate of its own for the signatures, with its own key: the interface requires two, as whoever holds the Inway must not sign';
+    'request a certificate of its own for the signatures, with a key of its own: the interface requires two, so that whoever holds the Inway cannot sign';
   if (certificate.raw.equals(leaf.raw)) {
     return { certificate, verdict: failed('the connection uses the signing certificate itself', todo) };
   }
