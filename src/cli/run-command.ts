@@ -45,7 +45,7 @@ export interface CommandOptions {
   readonly role?: DatabaseOptions['role'];
 }
 
-/** What a command without a database gets. */
+/** The context of a command without a database. */
 export interface ToolContext {
   readonly terminal: Terminal;
   readonly config: Config;

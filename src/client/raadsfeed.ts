@@ -16,7 +16,7 @@ const SEALING_KEY = /^[A-Za-z0-9+/]{256}$/;
 export interface FeedPublisherOptions {
   /** Address of the service's database; a login that is the role `koppelvlak_dienst` or may act as it. */
   readonly databaseUrl: string;
-  /** Of the feed's proof log, when one is kept: what `koppelvlak proof key --sealing` prints. It cannot sign. */
+  /** The sealing key of the feed's proof log, when one is kept: what `koppelvlak proof key --sealing` prints. It cannot sign. */
   readonly sealingKey?: string;
   readonly log?: Logger;
 }

@@ -36,7 +36,7 @@ export interface ListenerOptions {
 const BACKOFF_MS = [50, 200, 1000, 5000];
 const CHANNEL = /^[a-z_][a-z0-9_]{0,62}$/;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** A connection that is only read does not notice that the other side is gone, hence a ping at this interval. */
+/** A connection that only receives does not notice that the server is gone, so it sends a ping at this interval. */
 const PING_INTERVAL_MS = 15_000;
 
 /** Listens on one connection outside the pool, opened with the first subscription and reopened when it is lost. */

@@ -18,7 +18,7 @@ const RETENTION_STATEMENT_TIMEOUT_MS = 300_000;
 /** For the process itself: readiness checks and start-up. */
 const OWN_CONNECTIONS = 2;
 const APPEND_CONNECTIONS = 4;
-/** Of an aggregator: one for each source that is read at the same time, and two to renew leases. */
+/** Connections of an aggregator: one for each source that is read at the same time, and two to renew leases. */
 const SOURCES_CONNECTIONS = 6;
 
 /** The shares that connections are divided into; one cannot use those of another. */

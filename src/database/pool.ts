@@ -10,7 +10,7 @@ export interface PoolOptions {
   readonly url: string;
   /** The setting that holds the address, for error messages. */
   readonly variable?: string | undefined;
-  /** Most connections at once. */
+  /** Maximum number of connections at once. */
   readonly size: number;
   /** How many callers may wait for a connection; others are refused at once. Default 20 per connection. */
   readonly maxWaiting?: number;

@@ -211,7 +211,7 @@ function signInMetadata({ client, returnPath, clientUrl }: SignIn): ClientMetada
     client_id: client.id,
     client_secret: client.secret,
     token_endpoint_auth_method: 'client_secret_basic',
-    // Of a native client the port on loopback may differ (RFC 8252 section 7.3): the service's is not known beforehand.
+    // The loopback port of a native client may differ (RFC 8252 section 7.3): the service's is not known beforehand.
     application_type: 'native',
     grant_types: ['authorization_code'],
     response_types: ['code'],

@@ -88,7 +88,7 @@ function warnOfExpiry(own: OwnKey, { clock, log }: OwnSignerOptions): void {
   if (days <= WARNING_DAYS) log.warn({ days, notAfter: own.notAfter }, 'the signing certificate expires soon');
 }
 
-/** Of the whole chain: a completed or renewed chain may begin with the same certificate. */
+/** Covers the whole chain: a completed or renewed chain may begin with the same certificate. */
 function thumbprints({ chain }: OwnKey): string {
   return chain.map(({ thumbprint }) => thumbprint).join(' ');
 }

@@ -85,7 +85,7 @@ export function reasonOf(error: unknown, depth = 0): string {
 export function portError(error: unknown, port: number, variable: string): Error | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined;
   const options = { cause: error };
-  const choose = `set ${variable} to another one, or to 0 for a free one`;
+  const choose = `set ${variable} to another port, or to 0 for a free one`;
   if (error.code === 'EADDRINUSE') return new Error(`port ${port} is taken; ${choose}`, options);
   if (error.code === 'EACCES') return new Error(`port ${port} may not be opened by this user; ${choose}`, options);
   return undefined;

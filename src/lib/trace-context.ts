@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 export interface TraceContext {
   /** 32 hexadecimal digits. */
   readonly traceId: string;
-  /** Of what this service does for the request: 16 hexadecimal digits. */
+  /** The span of this service's work on the request: 16 hexadecimal digits. */
   readonly spanId: string;
   /** The caller's; absent in a trace that begins here. */
   readonly parentSpanId?: string;

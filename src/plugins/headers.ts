@@ -25,9 +25,9 @@ export const MAX_TARGET_LENGTH = 8192;
  * longer ones.
  */
 const MAX_NEGOTIATED_LENGTH = 1024;
-/** Most parameters of a query; no operation has more than ten. */
+/** Maximum number of parameters of a query; no operation has more than ten. */
 const MAX_PARAMETERS = 100;
-/** Most characters of a header that is parsed or copied, and which those are. */
+/** Maximum number of characters of a header that is parsed or copied, and which those are. */
 const MAX_LENGTH = 2048;
 const PARSED_HEADERS = [
   ...['accept-language', 'content-type', 'digest', 'content-digest', 'forwarded', 'fsc-transaction-id', 'host'],
@@ -63,7 +63,7 @@ export function checkRequestHead({ url = '', headers }: IncomingMessage): void {
 
 /** Shortens an address that is too long before the router decodes it, but leaves it too long to be accepted. */
 export function cutTarget({ url = '/' }: { readonly url?: string | undefined }): string {
-  // Do not end in half an encoded character.
+  // Does not cut an encoded character in half.
   return url.length <= MAX_TARGET_LENGTH ? url : `${url.slice(0, MAX_TARGET_LENGTH).replace(/%.?$/, '')}...`;
 }
 

@@ -339,7 +339,7 @@ export function limitUnreadAnswers(app: FastifyInstance, maxBytes: number): void
   });
 }
 
-/** Most members of an object in a body; no contract names a tenth of that. */
+/** Maximum number of members of an object in a body; no contract names a tenth of that. */
 const MAX_MEMBERS = 1000;
 /** A smaller body cannot hold enough members to matter. */
 const SCANNED_BYTES = 16_384;

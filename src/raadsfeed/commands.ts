@@ -92,7 +92,7 @@ function feedRedactCommand(terminal: Terminal): Command {
 
 function feedPruneCommand(terminal: Terminal): Command {
   return new Command('prune')
-    .description('drop history stored before a moment; the current state stays')
+    .description('drop history stored before a date or time; the current state stays')
     .requiredOption('--before <moment>', 'a day (UTC) or a time with its zone', parseMoment)
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak feed prune --before 2021-01-01')
@@ -177,15 +177,13 @@ function collectResources(text: string, before: readonly NamedResource[] = []): 
   return [...before, { resourceType, resource: { organisatiecode, bronidentificatie } }];
 }
 
-/** A day, or a moment with a time zone; 30 February would be read as a day in March. */
+/** A date, or a time with a time zone; 30 February would be read as a day in March. */
 function parseMoment(text: string): Date {
   const isWritten = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.test(text);
   const [day, moment] = [new Date(text.slice(0, 10)), new Date(text)];
   const isMoment = isWritten && [day, moment].every((date) => !Number.isNaN(date.getTime()));
   if (!isMoment || !day.toISOString().startsWith(text.slice(0, 10))) {
-    throw new InvalidArgumentError(
-      'A moment is a day (2026-01-31, UTC) or a time with its zone (2026-01-31T12:00:00Z).',
-    );
+    throw new InvalidArgumentError('Give a date (2026-01-31, UTC) or a time with its zone (2026-01-31T12:00:00Z).');
   }
   return moment;
 }

@@ -114,9 +114,9 @@ export const gegevensSettings = {
   signatureTime: fixed('GEGEVENS_SIGNATURE_TIME', 'iat', choice('none', 'iat', 'sigT')),
   /** Memory in megabytes for pages that were served; 0 keeps none. */
   cacheMb: fixed('GEGEVENS_CACHE_MB', 64),
-  /** Most trajectories in one answer. */
+  /** Maximum number of trajectories in one answer. */
   shvMaxRecords: fixed('GEGEVENS_SHV_MAX_RECORDS', 25_000),
-  /** Most signals in one answer. */
+  /** Maximum number of signals in one answer. */
   vsMaxRecords: fixed('GEGEVENS_VS_MAX_RECORDS', 50_000),
   /** How long in milliseconds a large answer waits for its memory before it is refused. */
   answersWaitMs: fixed('GEGEVENS_ANSWERS_WAIT_MS', 10_000),

@@ -46,7 +46,7 @@ export const verwerkingenlogSettings = {
   logReads: fixed('VERWERKINGENLOG_LOG_READS', true, flag),
   /** How long an action stays after a change that brought its removal forward: time to notice a mistake that cannot be undone. */
   retentionGrace: fixed('VERWERKINGENLOG_RETENTION_GRACE', 'P30D', term),
-  /** Most appends that share one transaction; 1 switches grouping off. */
+  /** Maximum number of appends that share one transaction; 1 switches grouping off. */
   groupSize: fixed('VERWERKINGENLOG_GROUP_SIZE', 256),
   /** Changes of one processing or action that may wait for each other in a process; one more gets 503. */
   changesWaiting: fixed('VERWERKINGENLOG_CHANGES_WAITING', 32),

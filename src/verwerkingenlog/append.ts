@@ -91,7 +91,7 @@ export function createAppender(
       return await appendCommitted(pool, appends, { forward, distributed, knownKeys: keys.names });
     } catch (error) {
       if (isMissingMonth(error)) {
-        log.info('making the partition of a month that was not made ahead');
+        log.info('creating the partition of a month that was not created in advance');
         const moments = appends.map(({ versie }) => versie.tijdstipRegistratie);
         for (const month of monthsOf(moments)) await makeMonths(pool, month, MONTHS_AHEAD);
       } else if (!isConflict(error)) throw error;

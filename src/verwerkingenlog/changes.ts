@@ -143,7 +143,7 @@ export function createSerialChanges(
   return {
     read: ({ client, signal }, work) => withinShare(client, signal, () => work(pool)),
     async run({ names, client, signal, isLarge = false }, work) {
-      // Nothing comes back when another instance holds one of the locks.
+      // Returns nothing when another instance holds one of the locks.
       const attempt = () =>
         transaction(pool, async (db) => ((await tryLockChanges(db, names)) ? { result: await work(db) } : undefined));
       const releases: (() => void)[] = [];

@@ -5,7 +5,7 @@ import { createOneAtATime } from '../lib/scheduling.ts';
 interface GroupCommitOptions<T, R> {
   /** Does the work of a group: all of it or none. Its results are in the order of the group. */
   readonly commit: (group: readonly T[]) => Promise<readonly R[]>;
-  /** Most items in a group; 1: one by one. */
+  /** Maximum number of items in a group; 1: one by one. */
   readonly size: number;
   /** The weight of an item; absent: 0. A group of several items weighs at most `maxWeight`. */
   readonly weight?: (item: T) => number;

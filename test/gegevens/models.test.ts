@@ -37,7 +37,7 @@ describe.each(VERSIONS)('GEGEVENS_VS_MODEL=%s', (version) => {
     );
   });
 
-  it('takes the names that it has for the organisation asked for', async () => {
+  it('accepts every name that it has for the requested organisation', async () => {
     const ask = async (body: object): Promise<number> => (await supplier.ask(body, { variant: 'vs', server })).status;
     const [own, other] = ['gemeente duinrand', 'nergens'];
     expect(await ask({ aanleverende_organisatie: own })).toBe(200);

@@ -56,7 +56,7 @@ it('redacts current state from before the history, and names its number', async 
   expect((await feed.api.call('GET', '/snapshot')).text).not.toContain('"v-0"');
 });
 
-it('removes nothing before a moment that the clock of the database has not reached', async () => {
+it('removes nothing when the given time is in the future by the clock of the database', async () => {
   const before = new Date(Date.now() + 3_600_000);
   const options = { before, graceMs: 0, signal: new AbortController().signal, progress: () => undefined };
   await expect(pruneHistory(feed.pool, options)).rejects.toThrow(/future by the clock of the database/);

@@ -83,7 +83,7 @@ it.each<[string, string[], { sequenceNumber?: number; fault: string }]>([
   [
     'a redacted place counts as an upsert',
     [`update raadsfeed.record set op = 'upsert' where sequence_number = 3`],
-    { sequenceNumber: 7, fault: 'number 3 still holds what was redacted' },
+    { sequenceNumber: 7, fault: 'number 3 still holds redacted content' },
   ],
   [
     'a redacted place holds content',

@@ -121,8 +121,8 @@ describe('an export', () => {
 
   it.each([
     [['--from', '2026-01-01'], "required option '--to"],
-    [['--from', '2026-01-01', '--to', '2026-02-30'], 'Expected a day'],
-    [['--from', '2026-01-01T12:00:00', '--to', '2026-02-01'], 'Expected a day'],
+    [['--from', '2026-01-01', '--to', '2026-02-30'], 'Expected a date'],
+    [['--from', '2026-01-01T12:00:00', '--to', '2026-02-01'], 'Expected a date'],
     [['--from', '2026-01-02', '--to', '2026-01-01'], '--to must not be before --from'],
     [['--from', '2026-01-01', '--to', '2026-01-02', '--activity', 'x'], 'not a UUID'],
   ])('is refused with %j', async (args, reason) => {

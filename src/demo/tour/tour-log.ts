@@ -4,7 +4,7 @@ import { type DemoAnswer, processingHeaders, recordsOf } from '../demo-client.ts
 import { persons, uitvoerder, voorbeeldActie } from '../example-data.ts';
 import type { TourNeeds } from '../run-demo.ts';
 
-/** The four ways to ask, with the function of the standard, the client that asks and what it asks for. */
+/** The four kinds of query: the function in the standard, the client and its query. */
 const WAYS = [
   ['F4086', 'inzage', 'beperkteSet=true&vertrouwelijkheid=normaal', 'what is not confidential, limited set'],
   ['F2525', 'inzage', 'beperkteSet=true&vertrouwelijkheid=opgeheven', 'what is no longer confidential, limited set'],

@@ -26,7 +26,7 @@ export interface AggregatorDependencies
   readonly validate: LineValidator;
   /** By the published draft instead of our contract: for records of other feeds. */
   readonly validateDraft: LineValidator;
-  /** Address of this feed: records that came from it are not taken back. */
+  /** Address of this feed: records that originated here are not accepted back. */
   readonly ownFeedUrl: () => string;
 }
 

@@ -135,7 +135,7 @@ export async function releaseAfterError(
   }
   const found = describeFailure(error);
   if (found === undefined) {
-    log.error({ err: error, source: adres }, 'a source cannot be read, by a fault of this service');
+    log.error({ err: error, source: adres }, 'a source could not be read because of a fault in this service');
     const failure = { kind: 'unexpected', message: 'a fault of this service; see its log', pageSize };
     await releaseSource(pool, lease, { inMs: OWN_FAULT_MS, failure });
     return undefined;

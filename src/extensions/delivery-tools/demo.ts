@@ -8,7 +8,7 @@ import { municipalityText, summary } from './check/report-text.ts';
 import { sheetLines } from './preflight/data-sheet.ts';
 import { preflight } from './preflight/preflight.ts';
 
-/** Of the lines of preflight, those that the tour shows. */
+/** The lines of preflight that the tour shows. */
 const SHOWN = ['certificate-chain', 'certificate-revocation', 'transport-certificate', 'clock', 'request-shv'];
 const TIMEOUT_MS = 10_000;
 

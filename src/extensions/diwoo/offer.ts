@@ -53,7 +53,7 @@ function fileOf(value: unknown): URL | Reason {
   if (value.length > 4 * MAX_LOC_BYTES || !URL.canParse(value)) return 'bad-address';
   const address = new URL(value);
   if (address.protocol !== 'https:') return 'not-https';
-  // A password in an address is not for everybody to read.
+  // A password in an address must not be published.
   if (address.username !== '' || address.password !== '') return 'bad-address';
   const href = addressText(address);
   const written = href.replaceAll('&', '&amp;').replaceAll("'", '&#39;');
@@ -104,7 +104,7 @@ function readReference(own: string, reference: unknown): Resource | undefined {
     : { organisatiecode, bronidentificatie };
 }
 
-/** An identification as a column can hold it. */
+/** An identification that fits in a column. */
 function isIdentification(value: unknown): value is string {
   return (
     typeof value === 'string' &&
@@ -115,7 +115,7 @@ function isIdentification(value: unknown): value is string {
   );
 }
 
-/** Of an agenda item what says who may read what belongs to it; `hoofd` is the item that it lies below, of the same organisation. */
+/** What decides who may read the documents of an agenda item; `hoofd` is its parent item, of the same organisation. */
 export function toItemState(data: JsonObject): { readonly besloten: boolean; readonly hoofd: string | undefined } {
   const parent = isRecord(data.hoofdagendapunt) ? data.hoofdagendapunt.bronidentificatie : undefined;
   return { besloten: data.indicatiebesloten === true, hoofd: isIdentification(parent) ? parent : undefined };

@@ -31,7 +31,7 @@ export function robotsLines(baseUrl: string, categories: readonly number[]): str
 /** The sitemaps, and `robots.txt` at the root of the host, which names every index that holds something. */
 export async function serveDiwoo(server: FastifyInstance): Promise<void> {
   const { heads, responses } = server.feed;
-  // Of the primary: a redaction takes effect when the index has followed.
+  // Reads the primary: a redaction takes effect when the index has followed.
   const { readPool: pool } = server.database;
   server.get('/robots.txt', { config: { public: true } }, async (_request, reply) => {
     const lines = robotsLines(server.publicBaseUrl(), await listCategories(pool));

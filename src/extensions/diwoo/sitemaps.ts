@@ -51,7 +51,7 @@ export async function listCategories(db: Db): Promise<number[]> {
   return rows.map(({ categorie }) => categorie);
 }
 
-/** Most sitemaps of an index (sitemaps.org 0.9). */
+/** Maximum number of sitemaps in an index (sitemaps.org 0.9). */
 const INDEX_SITEMAPS = 50_000;
 
 /** The index of a category, in order of organisation; `undefined` when it holds nothing, for an index without sitemaps is not valid. */
@@ -125,7 +125,7 @@ export async function renderSitemap(documents: readonly Offered[]): Promise<stri
 /** Documents of one sitemap: with that it stays below 50 000 addresses and 50 MB, whatever is in it and however it changes. */
 export const SITEMAP_PLACES = 5000;
 
-/** Most bytes of one document as `renderDocument` writes it: so many that `SITEMAP_PLACES` of them stay below 50 MB (52 428 800 bytes). */
+/** Maximum bytes of one document as `renderDocument` writes it: so many that `SITEMAP_PLACES` of them stay below 50 MB (52 428 800 bytes). */
 export const MAX_ENTRY_BYTES = 10_400;
 
 export function renderDocument(document: Offered): string {

@@ -20,7 +20,7 @@ import { SITEMAP_PLACES } from './sitemaps.ts';
 /** @see followFeed */
 export const followStep = (pool: Pool): ReturnType<typeof followFeed> => followFeed(pool, INDEX);
 
-/** Whether all of the current state was taken in: before that, what is offered says too little. */
+/** Whether all of the current state has been read: until then, the offer is incomplete. */
 export async function isComplete(db: Db): Promise<boolean> {
   const found = await readIndexPosition(db, INDEX);
   return found === undefined || (found.feedId !== '' && found.scanNa >= found.scanTot);

@@ -20,7 +20,7 @@ const PROOFS = '/bewijs';
 const CHECKER = '/proof/v1/controleer';
 
 export interface ProofPages {
-  /** Of the log of processing. */
+  /** The writer of the processing log's proof. */
   readonly writer: ProofWriter;
   readonly log: ActieLog;
   readonly loggedRead: LoggedRead;

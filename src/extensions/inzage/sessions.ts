@@ -70,7 +70,7 @@ export function createSessions(options: SessionOptions) {
       await write(reply, found);
       return found;
     },
-    /** Whether the browser sent a session, whatever it is worth. */
+    /** Whether the browser sent a session, valid or not. */
     wasSent: session.isSent,
     /** Begins a new session, whatever the browser sent. */
     begin: (reply: FastifyReply, bsn: string): Promise<void> =>

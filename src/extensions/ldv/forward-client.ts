@@ -18,7 +18,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /** Characters of a reason that the other logbook gave. */
 const MAX_REASON = 500;
 
-/** A request that was not taken; the same lines may be taken later. */
+/** A request that was refused; the same lines may be accepted later. */
 export class ForwardError extends Error {
   override readonly name = 'ForwardError';
   /** The lines themselves are at fault: fewer of them in a request may be taken. */

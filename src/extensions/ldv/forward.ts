@@ -56,7 +56,7 @@ export function startForwarding(app: FastifyInstance, address: string, pool: Poo
   const base = mountAddress(app, settings.verwerkingenlog.prefix);
   const client = createForwardClient(settings, app.clock, address);
   const metrics = createMetrics(app.metrics, pool);
-  // Of a process that went silent, another one takes over after this time: longer than a request may take.
+  // Another process takes over from a silent one after this time: longer than a request may take.
   const silenceMs = 2 * ldvOut.forwardTimeoutMs + 2000;
   const backoff = { firstMs: FIRST_WAIT_MS, maxMs: ldvOut.forwardBackoffMaxSeconds * 1000 };
   const stopped = new AbortController();

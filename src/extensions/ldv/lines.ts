@@ -111,7 +111,7 @@ export function createLineStore(app: FastifyInstance): StoreLines {
         stored = await write();
       } catch (error) {
         if (isMissingMonth(error)) {
-          app.log.info('making the partition of a month that was not made ahead');
+          app.log.info('creating the partition of a month that was not created in advance');
           await makeMonths(pool, clock.now(), MONTHS_AHEAD);
         } else if (!isConflict(error)) throw error;
         stored = await write();
@@ -127,7 +127,7 @@ export function createLineStore(app: FastifyInstance): StoreLines {
     maxWeight: GROUP_LINES,
     maxWaitMs: config.database.statementTimeoutMs,
     isFaultOfItem: isFaultOfValue,
-    // Somebody else is storing the same line.
+    // Another transaction is storing the same line.
     isOwnWait: isLockTimeout,
     mayWait: () => true,
     full: logFull,

@@ -45,7 +45,7 @@ export const settings = {
     ),
     /** Largest request of LDV in bytes, after decompression; larger ones get 413. */
     bodyLimitBytes: fixed('LDV_BODY_LIMIT_BYTES', 16_777_216),
-    /** Most spans in one request of LDV; more get 413. */
+    /** Maximum number of spans in one request of LDV; more get 413. */
     maxSpans: fixed('LDV_MAX_SPANS', 50_000),
   },
   /** What others get in the form of LDV. */
@@ -78,7 +78,7 @@ export const settings = {
 
     /** Scope that is asked for there: what taking in lines needs in every logbook that has scopes. */
     forwardScope: fixed('LDV_FORWARD_SCOPE', 'create:normal', text()),
-    /** Most actions in one request to that logbook. */
+    /** Maximum number of actions in one request to that logbook. */
     forwardBatch: fixed('LDV_FORWARD_BATCH', 500),
     /** Time in milliseconds that one request to that logbook may take. Another instance takes over after twice that and two seconds. */
     forwardTimeoutMs: fixed('LDV_FORWARD_TIMEOUT_MS', 30_000),

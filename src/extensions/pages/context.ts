@@ -25,7 +25,7 @@ export const HOME = '/raad';
 
 export interface PagesContext {
   readonly heads: HeadCache;
-  /** Of the primary: a redaction takes effect with its commit. */
+  /** Reads the primary: a redaction takes effect with its commit. */
   readonly pool: Pool;
   readonly responses: ResponseCache;
   readonly settings: Config['raadsfeed'];

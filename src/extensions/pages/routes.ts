@@ -31,7 +31,7 @@ import { readSearchAddress, searchPage, searchPath } from './search.ts';
 
 /** Seconds that a page may be kept: a redaction reaches those who keep it within this time. */
 const MAX_AGE_SECONDS = 5;
-/** The index follows the feed a moment later, and the front page shows what comes and what was. */
+/** The index follows the feed a moment later, and the front page shows coming and past meetings. */
 const KEPT_MS = 1000;
 /** A page takes about the memory of so many records of the feed. */
 const PAGE_RECORDS = 50;

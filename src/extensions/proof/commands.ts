@@ -17,7 +17,7 @@ import type { VerifiedLog } from './verify.ts';
 
 /** Faults that are shown; all are counted, and `--json` has all. */
 const SHOWN = 1000;
-/** Most bytes of a record to be checked. */
+/** Maximum bytes of a record to be checked. */
 const MAX_RECORD_BYTES = 64 * 1024 * 1024;
 
 export function addCommands(program: Command, terminal: Terminal): void {

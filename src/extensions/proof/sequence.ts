@@ -36,7 +36,7 @@ export interface LogOptions {
   readonly host: () => string;
   /** Each batch is padded to a multiple of this; 0: no padding. */
   readonly pad: number;
-  /** Of the feed. */
+  /** The records of the feed; only for its log. */
   readonly numbered?: NumberedRecords | undefined;
 }
 
@@ -152,7 +152,7 @@ function padded(
   return [...entries, ...padding];
 }
 
-/** Of a number of the feed that was pruned before the log was switched on. */
+/** The entry for a feed number that was pruned before the log was switched on. */
 export const PRUNED_ENTRY: Uint8Array = Buffer.concat([Uint8Array.of(0x03)], ENTRY_BYTES);
 
 /** The first leaf of a new origin: 0x04, and the hash of the last checkpoint of the one before it. */

@@ -37,7 +37,7 @@ interface VerifyOptions {
   readonly proofKey: Uint8Array;
   /** Every stored record, in the order of its number where that is the order of the leaves. */
   readonly records: AsyncIterable<StoredProof>;
-  /** Of a log that was ended: when the last record that has an entry was recorded. */
+  /** For a log that was ended: when the last record with an entry was recorded. */
   readonly endedAfter?: Date | undefined;
   /** The last published note of an origin, from outside the database. */
   readonly published: (origin: string) => string | undefined;

@@ -164,7 +164,7 @@ function inFile(fault: ImportFault): FileFault {
   return { fault, text: `line ${fault.line}  ${fault.pointer || '/'}  ${fault.message}` };
 }
 
-/** Of a message that tables made: its lines are in no file. */
+/** For a message made from tables: its lines are in no file. */
 function inMessage({ pointer, message }: ImportFault): FileFault {
   return { fault: { pointer, message }, text: `${pointer || '/'}  ${message}` };
 }

@@ -73,7 +73,7 @@ interface PageFinderOptions {
   /** The memory for large answers that are being made or sent. */
   readonly memory: Semaphore;
   readonly leverancierscode: string;
-  /** Most records in one answer. */
+  /** Maximum number of records in one answer. */
   readonly maximum: number;
   /** How long the later pages of a requester come from the state of its first. */
   readonly pinMinutes: number;

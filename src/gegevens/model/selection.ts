@@ -291,7 +291,7 @@ export interface PagePlan {
 export interface PageQuery {
   readonly page: number | undefined;
   readonly pageSize: number | undefined;
-  /** Most records in one answer. */
+  /** Maximum number of records in one answer. */
   readonly maximum: number;
 }
 

@@ -173,7 +173,7 @@ interface ReadOptions {
 }
 
 /**
- * Reads a file, or what makes its bytes, without storing it.
+ * Reads a file, or a source of its bytes, without storing it.
  * @param item takes each record and case that fits the model; the bytes are valid only during the call
  * @returns what it holds; `undefined` when it has faults
  * @throws the signal's reason; errors of the file system

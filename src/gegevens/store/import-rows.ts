@@ -26,7 +26,7 @@ class TableRows {
   #full: Buffer[] = [];
   #block = Buffer.allocUnsafe(0);
   #used = 0;
-  /** Of the full blocks. */
+  /** Size of the full blocks. */
   bytes = 0;
 
   constructor(table: string, columns: Readonly<Record<string, Column>>) {

@@ -61,7 +61,7 @@ export async function writeJournal(
   entry: JournalEntry,
   proof?: ProofWriter | undefined,
 ): Promise<number | undefined> {
-  // Number and moment are part of what is sealed.
+  // Its number and time are sealed with it.
   const { rows } = await db.query<{ id: number; klaargezetOp: Date; proofNumber: number | null }>({
     name: proof === undefined ? 'gegevens-next-entry' : 'gegevens-next-entry-proof',
     text: `select nextval('gegevens.journaal_id_seq') as id, date_trunc('milliseconds', clock_timestamp()) as "klaargezetOp",
@@ -107,7 +107,7 @@ function signatureHash(vraagHandtekening: string): Buffer {
 interface Stored {
   readonly seed: string | null;
   readonly proofNumber: number | null;
-  /** Of the first answer to a signed request. */
+  /** The signature; set for the first answer to a signed request. */
   readonly signature: Buffer | null;
 }
 
@@ -146,7 +146,7 @@ export async function markSent(db: Db, id: number): Promise<void> {
 
 interface JournalQuery {
   readonly id?: number | undefined;
-  /** Most entries. */
+  /** Maximum number of entries. */
   readonly limit: number;
 }
 

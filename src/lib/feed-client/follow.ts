@@ -31,7 +31,7 @@ export interface FollowState extends FeedAddresses {
   /** Address of the service document. */
   readonly service: string;
   readonly phase: 'snapshot' | 'feed';
-  /** Of the snapshot or of the feed, by `phase`. */
+  /** A cursor in the snapshot or the feed, depending on `phase`. */
   readonly cursor: string | null;
   /** Where the feed goes on after the snapshot. */
   readonly feedCursor: string | null;

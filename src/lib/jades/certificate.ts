@@ -176,7 +176,7 @@ export function purposes(certificate: Certificate): readonly string[] | undefine
   return value instanceof ExtKeyUsage ? value.keyPurposes : [];
 }
 
-/** Whether it is a certificate authority, and how many authorities may be below it. */
+/** Whether it is a certificate authority, and how many authorities may follow below it. */
 export function authority(certificate: Certificate): { readonly ca: boolean; readonly pathLength: number } {
   const value = parsedValue(extension(certificate, oid.basicConstraints));
   if (!(value instanceof BasicConstraints)) return { ca: false, pathLength: 0 };
@@ -236,7 +236,7 @@ export function signerOin(leaf: Certificate): string | undefined {
 /** One relative name, its attributes normalised and sorted: equal names have equal texts. */
 type RelativeName = string;
 
-/** The relative names of a name in order. @throws Error when it is not a name. */
+/** The relative distinguished names of a name, in order. @throws Error when it is not a name. */
 export function relativeNames(name: RelativeDistinguishedNames): RelativeName[] {
   const { result } = fromBER(new Uint8Array(name.toSchema().toBER()));
   if (!(result instanceof Sequence)) throw new Error('a name is not a sequence');

@@ -1,7 +1,7 @@
 /** JSON texts, read strictly: members that occur twice, depth, and where values begin. */
 import { isRecord, type JsonObject } from './json-value.ts';
 
-/** Most levels of nested objects and lists: writing JSON takes a stack frame for each, and no message has a tenth of them. */
+/** Maximum number of levels of nested objects and lists: writing JSON takes a stack frame for each, and no message has a tenth of them. */
 export const MAX_DEPTH = 100;
 
 /**

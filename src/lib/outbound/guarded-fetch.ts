@@ -151,7 +151,7 @@ interface GuardedConnectionsOptions {
   readonly proxy?: ProxySettings | undefined;
   readonly maxRedirects: number;
   readonly connectTimeoutMs: number;
-  /** Of the connections, beside how they are made. */
+  /** Options of the connections, except how they are made. */
   readonly agent: Omit<Agent.Options, 'connect'>;
 }
 

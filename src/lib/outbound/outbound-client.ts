@@ -24,7 +24,7 @@ interface OutboundOptions {
   readonly timeoutMs: number;
   /** Largest answer in bytes, after decompression. */
   readonly maxBytes: number;
-  /** Most connections to one host. */
+  /** Maximum number of connections to one host. */
   readonly connections: number;
   /** The proxy for the calls; absent: direct. */
   readonly proxy?: ProxySettings;
@@ -191,7 +191,7 @@ function isJson(type: string | undefined): boolean {
   return type !== undefined && /^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(type);
 }
 
-/** Most characters of a cause. */
+/** Maximum number of characters of a cause. */
 const MAX_CAUSE = 200;
 
 function asOutboundError(error: unknown): OutboundError {

@@ -31,7 +31,7 @@ export class OutboundError extends Error {
   readonly status: number | undefined;
   /** Milliseconds that the other side asks to wait (RFC 9110 section 10.2.3). */
   readonly retryAfterMs: number | undefined;
-  /** Of a status: the start of the body, when it is a problem document (RFC 9457). */
+  /** For `status`: the start of the body, when it is a problem document (RFC 9457). */
   readonly problem: unknown;
 
   constructor(

@@ -18,12 +18,12 @@ export const LOG_KEY = 0x01;
 export const WITNESS_KEY = 0x04;
 type KeyType = typeof LOG_KEY | typeof WITNESS_KEY;
 
-/** Most bytes of a note: room for a hundred signatures, also post-quantum ones. signed-note demands room for sixteen. */
+/** Maximum bytes of a note: room for a hundred signatures, also post-quantum ones. signed-note demands room for sixteen. */
 export const MAX_NOTE_BYTES = 256 * 1024;
 /** Each is read and compared with every known key; a stranger could send thousands of short ones. */
 const MAX_SIGNATURES = 100;
 
-/** Of a seed, and of a public key. */
+/** Length of a seed, and of a public key. */
 const KEY_BYTES = 32;
 const SIGNATURE_BYTES = 64;
 /** What precedes the raw key in its DER form (RFC 8410). */

@@ -28,7 +28,7 @@ export interface Proof {
 
 const HEADER = 'c2sp.org/tlog-proof@v1';
 
-/** Most bytes of a proof: its checkpoint, and salts and commitments for tens of thousands of parts. */
+/** Maximum size of a proof: its checkpoint, and salts and commitments for tens of thousands of parts. */
 export const MAX_PROOF_BYTES = 11 * 1024 * 1024 + MAX_NOTE_BYTES;
 
 /** A proof as text, which is a file with the extension `.tlog-proof`. */
@@ -80,7 +80,7 @@ export function openCheckpoint(note: string, keys: readonly VerifierKey[]): Trus
   const checkpoint = checkpointIn(note);
   // The name of a log's key is its origin, so a key speaks for its own log only.
   const logKeys = keys.filter(({ name, type }) => type === LOG_KEY && name === checkpoint.origin);
-  if (logKeys.length === 0) throw new FormatError('the checkpoint is of another log than the key');
+  if (logKeys.length === 0) throw new FormatError('the checkpoint belongs to another log than the key');
   openNote(note, logKeys);
   const witnesses = keys.filter(({ type }) => type === WITNESS_KEY);
   const { verified } = openNote(note, [...logKeys, ...witnesses]);

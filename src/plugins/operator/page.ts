@@ -118,7 +118,7 @@ function conditionRow({ name, state, detail, warning, since }: DatedCondition): 
   return [name, html`<span class="state ${state}">${state}</span>`, warning ?? detail ?? '', since];
 }
 
-/** Gauges with the moment at which something expires, in seconds since 1970. */
+/** Gauges with the time at which something expires, in seconds since 1970. */
 const EXPIRIES = {
   koppelvlak_gegevens_certificate_expiry_timestamp_seconds: 'signing key and certificate',
   koppelvlak_fsc_token_certificate_expiry_timestamp_seconds: 'certificate of the FSC Manager (tokens)',

@@ -43,7 +43,7 @@ export interface Removal extends Common {
   readonly op: 'delete' | 'redact';
   readonly verwijderreden: Verwijderreden;
   readonly toelichting?: string | undefined;
-  /** Of a redaction that came from another feed: the numbers there (of `herkomst.feedUrl`) whose content must go. */
+  /** For a redaction from another feed: the numbers there (of `herkomst.feedUrl`) whose content must go. */
   readonly sourceNumbers?: readonly number[] | undefined;
 }
 
@@ -112,7 +112,7 @@ export function prepareChange(line: PubliceerRegel, origin?: Origin): Change {
   return { op, resourceType, resource, verwijderreden, toelichting, ...shared };
 }
 
-/** Of an organisation with fewer resources, one may still be deleted. */
+/** An organisation with fewer resources may still lose one. */
 const COUNTED_AT_LEAST = 10;
 
 /** Whether a comparison would delete more than a tenth of what an organisation has, which needs the consent of an operator. */

@@ -5,7 +5,7 @@ import { resourcePath } from './resource.ts';
 export interface RecordText {
   /** The whole record; of an upsert, everything before the address of the mount. */
   readonly prefix: string;
-  /** Of an upsert, everything after the address of the mount; else `null`. */
+  /** For an upsert, everything after the address of the mount; else `null`. */
   readonly suffix: string | null;
 }
 

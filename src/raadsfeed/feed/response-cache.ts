@@ -72,7 +72,7 @@ interface Response {
 }
 
 interface CachedResponse extends Response {
-  /** The very object that `HeadCache` had. */
+  /** The same object that `HeadCache` had. */
   readonly head: FeedHead;
   readonly isHistory: boolean;
   /** By the clock of `HeadCache`. */

@@ -65,7 +65,7 @@ interface Page extends Read {
   readonly bytes: Buffer;
   /** Everything up to here was read. */
   readonly end: number;
-  /** Of a page without a filter: its records, each with its part of the bytes. */
+  /** The records of an unfiltered page, each with its part of the bytes. */
   readonly events: readonly StreamEvent[];
 }
 

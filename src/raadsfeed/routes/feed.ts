@@ -100,7 +100,7 @@ export function pageUrl(listUrl: string, { cursor, limit, organisatiecode, resou
   return query.length === 0 ? listUrl : `${listUrl}?${query.join('&')}`;
 }
 
-/** Texts with commas between, as pieces of a body. */
+/** Strings separated by commas, as chunks of a body. */
 export function withCommas(texts: readonly string[]): string[] {
   const pieces: string[] = [];
   for (const text of texts) {

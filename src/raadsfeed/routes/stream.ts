@@ -30,7 +30,7 @@ export function streamRoute(app: FastifyInstance, contract: Contract<operations>
     if (open >= settings.streamMax || app.stopping.aborted) {
       throw new Problem(raadsfeedProblems.tooManyStreams, { headers: { 'retry-after': RETRY_SECONDS } });
     }
-    // Of a connection that is closed already there is no `close` event any more.
+    // A connection that is already closed emits no `close` event.
     if (reply.raw.destroyed) return reply.hijack();
     const client = clientAddress(request);
     perAddress(client, request);

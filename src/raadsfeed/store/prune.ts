@@ -37,7 +37,7 @@ export interface PruneOptions {
 }
 
 /**
- * Drops the history stored before a moment, never current state, and moves `historieVanaf`. First the beginning of the history moves, so
+ * Drops the history stored before a given time, never current state, and moves `historieVanaf`. First the beginning of the history moves, so
  * that no reader meets a hole; the rows go in steps, after `graceMs`. A run that was interrupted is finished by the next one. The clock of
  * the database decides whether the moment has passed: with that of a machine that is ahead, more would go than anybody meant.
  * @throws {Error} when the time is in the future; the signal's reason
@@ -57,7 +57,7 @@ export async function pruneHistory(
   return { upTo, removed };
 }
 
-/** Moves the beginning of the history behind the last number that was stored before a moment; `storedAt` never goes back. */
+/** Moves the beginning of the history past the last number that was stored before a given time; `storedAt` never goes back. */
 async function moveHistory(db: Db, before: Date): Promise<number> {
   const { rows } = await db.query<{ isFuture: boolean; number: number | null; epoch: number | null }>(
     `select $1::timestamptz > clock_timestamp() as "isFuture", last.number, epoch

@@ -54,7 +54,7 @@ export function parseFeedHead(text: string): FeedHead | undefined {
   };
 }
 
-/** @throws {Error} when the text is no `FEED_HEAD` */
+/** @throws {Error} when the text is not a `FEED_HEAD` */
 export function toFeedHead(text: string | null | undefined): FeedHead {
   const head = parseFeedHead(text ?? '');
   if (head === undefined) throw new Error('the feed has no row; was the database migrated?');
@@ -155,7 +155,7 @@ export interface SparseRead extends Read {
   readonly records: readonly StoredRecord[];
   /** Everything up to the head of this read was read. */
   readonly isAll: boolean;
-  /** Of the position that was asked for; `undefined` when it has no record. */
+  /** Epoch of the requested position; `undefined` when it has no record. */
   readonly epoch: number | undefined;
 }
 
@@ -264,7 +264,7 @@ async function findNumbers(db: Db, { name, numbers, values }: Numbers): Promise<
 
 interface TextsRead extends Read {
   readonly texts: ReadonlyMap<number, StoredRecord>;
-  /** Of the number `beside`; `undefined` when it has no record. */
+  /** Epoch of the number `beside`; `undefined` when it has no record. */
   readonly epoch: number | undefined;
   /** The read ended because of its octets: the later numbers are not in it. */
   readonly isCut: boolean;

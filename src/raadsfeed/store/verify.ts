@@ -12,9 +12,9 @@ export interface StoredNumber {
   readonly organisatiecode: string | null;
   readonly bronidentificatie: string | null;
   readonly storedAt: Date | null;
-  /** Of the proof log, encrypted. */
+  /** Seed of the proof log, encrypted. */
   readonly seed: string | null;
-  /** Of the current state that names this number. */
+  /** Hash in the current state that names this number. */
   readonly stateHash: string | null;
   readonly stateIdentity: string | null;
 }

@@ -11,7 +11,7 @@ export interface CheckedRecord {
   readonly contentHash: string | undefined;
   readonly redacted: readonly number[];
   readonly organisatiecode: string;
-  /** Of an upsert. */
+  /** Only for an upsert. */
   readonly data: JsonObject | undefined;
 }
 

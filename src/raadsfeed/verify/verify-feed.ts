@@ -107,7 +107,7 @@ function createReplay(feed: FeedRow, now: Date, report: (fault: string, sequence
         report('the state has another hash', sequenceNumber);
       held.set(key, sequenceNumber);
     } else {
-      // Of what was pruned nothing can be said.
+      // Nothing can be said about pruned records.
       if (op === 'delete' && start === 0 && !present.has(key) && !veiled.has(key))
         report('deletes what was not there', sequenceNumber);
       if (op === 'redact' && held.has(key))
@@ -121,7 +121,7 @@ function createReplay(feed: FeedRow, now: Date, report: (fault: string, sequence
         unnamed.delete(number);
         if (number >= sequenceNumber) report('a redaction that names a later number', sequenceNumber);
         else if (number > start && !redactedNumbers.has(number))
-          report(`number ${number} still holds what was redacted`, sequenceNumber);
+          report(`number ${number} still holds redacted content`, sequenceNumber);
       }
     }
   };

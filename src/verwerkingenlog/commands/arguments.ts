@@ -14,7 +14,7 @@ export function parseMoment(text: string): string {
   const day = MOMENT.exec(text)?.[1];
   const utc = day !== undefined && isInCalendar(day) ? toUtc(text) : undefined;
   if (utc === undefined) {
-    throw new InvalidArgumentError('Expected a day (2026-03-31) or a moment with its offset (2026-03-31T12:00:00Z).');
+    throw new InvalidArgumentError('Expected a date (2026-03-31) or a time with its offset (2026-03-31T12:00:00Z).');
   }
   return utc;
 }

@@ -19,7 +19,7 @@ export function logExportCommand(terminal: Terminal): Command {
       'actions as lines of NDJSON, in the order in which they were first logged; the log keeps an entry about it',
     )
     .requiredOption('--from <moment>', 'performed (tijdstip) at or after this date or time', parseMoment)
-    .requiredOption('--to <moment>', 'done before this day or moment', parseMoment)
+    .requiredOption('--to <moment>', 'performed (tijdstip) before this date or time', parseMoment)
     .option('--activity <id>', 'only of this verwerkingsactiviteitId', parseUuid)
     .option('--processing <id>', 'only of this verwerkingId', parseUuid)
     .option(

@@ -33,7 +33,7 @@ export function readCursor(text: string, parts: readonly RegExp[]): Cursor<reado
 }
 
 /**
- * The page in rows that were read one more than its limit, in the direction of the cursor.
+ * Cuts the page from rows read in the direction of the cursor, one more than its limit.
  * @param rows in the order of reading: with `before` the reverse of the order of the list
  */
 export function pageOf<T>(rows: readonly T[], limit: number, direction: 'after' | 'before' | undefined): Page<T> {

@@ -151,7 +151,7 @@ function renumber(
 
 // Identities that the log gives. @see RFC 9562 section 5.7 (version 7: time-ordered)
 
-/** Most objects of one action over all its versions: the last four hexadecimal digits of an identity number them. */
+/** Maximum number of objects of one action over all its versions: the last four hexadecimal digits of an identity number them. */
 const MAX_OBJECTS = 0xffff;
 
 /**

@@ -19,7 +19,7 @@ export interface Append {
   readonly idempotencyKey?: string | undefined;
   /** Its entry in the proof log, when one is kept: then all of a group have one. */
   readonly entry?: Uint8Array | undefined;
-  /** Of the request that it came with, for the other logbook. */
+  /** The trace of the request that it came with, for the other logbook. */
   readonly trace?: TraceContext | undefined;
 }
 
@@ -364,7 +364,7 @@ export async function isDistributed(db: Db): Promise<boolean> {
   return found.length > 0;
 }
 
-/** Two groups need one more try; more only when further instances take the same keys at that moment. */
+/** Two groups need one more try; more tries only when further instances take the same keys at the same time. */
 const KEY_TRIES = 4;
 
 /**

@@ -169,7 +169,7 @@ function* batchesOf(acties: readonly ActieOfVerwerking[]): Generator<readonly st
   yield ids;
 }
 
-/** The version that a change makes of the current one, sealed where the proof log is on. */
+/** The version that results from changing the current one, sealed where the proof log is on. */
 async function nextOf(current: StoredVersie, change: VerwerkingChange, now: Date, auteur: Auteur): Promise<NextVersie> {
   const next = { ...changed(current, change, now, auteur), seed: null };
   if (change.proof === undefined) return { versie: next };

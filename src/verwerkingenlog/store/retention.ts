@@ -13,7 +13,7 @@ import { proofNumbersOf } from './proof.ts';
 export interface RetentionRules {
   /** From its first registration. */
   readonly minRetention: string;
-  /** From the registration of a change that made its removal earlier. */
+  /** Counted from the registration of a change that brought its removal forward. */
   readonly retentionGrace: string;
   /** From its `tijdstip`, when neither the action nor its activity has a term; absent: it is kept. */
   readonly maxRetention: string | undefined;

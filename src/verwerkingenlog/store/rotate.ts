@@ -176,7 +176,7 @@ async function readBatch(
 interface Rewritten {
   readonly old: StoredVersie;
   readonly fresh: StoredVersie;
-  /** Of an action that was logged through LDV, with its first version. */
+  /** The line of an action that was logged through LDV; with its first version. */
   readonly line: LineKey | undefined;
 }
 

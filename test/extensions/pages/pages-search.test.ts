@@ -209,7 +209,7 @@ it('forgets what is withdrawn or redacted within a second, also before the index
   expect(performance.now() - started).toBeLessThan(5000);
 });
 
-it('shows no page from memory that has what was redacted since, on any instance', async () => {
+it('serves no cached page with content that was redacted since, on any instance', async () => {
   const other = await pages.another();
   await pages.publishAndIndex([document('onthouden', { titel: 'Naam van Onthouden' })]);
   const read = async (path: string): Promise<string[]> =>

@@ -171,7 +171,7 @@ it('has an entry of every version: changed, changed with its whole processing, o
   expect(await verify()).toMatchObject({ code: 0, faults: [], logs: [{ unproven: 0 }] });
 });
 
-it('names what somebody with all rights on the database changed', async () => {
+it('names what somebody with all database privileges changed', async () => {
   const kept = actieIn(await log.call(ALL, 'POST', '/verwerkingsacties', actie(newPerson()), HEADERS));
   await proofOf(ALL, `/verwerkingsacties/${kept.actieId}/bewijs`);
   const change = (text: string) => client.query(text, [kept.actieId]);

@@ -10,7 +10,7 @@ it('holds the first number of each of many identifiers', () => {
   expect(index.get(hashId('VS-2027-1'))).toBeUndefined();
 });
 
-it('hashes texts that are much alike to different values', () => {
+it('hashes similar texts to different values', () => {
   const hashes = new Set<string>();
   for (let n = 0; n < 200_000; n += 1) {
     const { low, high } = hashId(String(n));

@@ -77,7 +77,7 @@ function checkUpsert(record: SourceRecord, resource: Resource, origin: Origin, {
   if (address !== undefined) return refused(`${address} is not a web address (http or https)`);
   const checked = validate({ op: 'upsert', resourceType: record.resourceType, data });
   if ('faults' in checked) return { kind: 'refused', faults: checked.faults };
-  // Of the data as the source wrote it, before its codes were changed.
+  // The hash of the data as the source wrote it, before its codes were changed.
   const hash = judgeHash(record);
   const foreign = hash === 'differs' && typeof record.contentHash === 'string' ? record.contentHash : undefined;
   if (foreign !== undefined && !PRINTABLE.test(foreign)) return refused('contentHash is not a hash');

@@ -18,7 +18,7 @@ import { type Fetcher, fetchOne } from './api.ts';
 export type Names = ReadonlyMap<string, string>;
 
 export interface ReferenceData {
-  /** Of the attributes of a meeting; `undefined` when the organisation gives none. */
+  /** Names of the attributes of a meeting; `undefined` when the organisation gives none. */
   readonly labels: Names | undefined;
   readonly gremia: Names;
 }

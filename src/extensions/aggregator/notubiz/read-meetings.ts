@@ -32,7 +32,7 @@ export interface WindowMeeting {
   readonly outcome: MeetingOutcome | { readonly kind: 'unchanged' };
   /** The Dutch day of the event that shows it: itself, or the assembly that it is a part of. */
   readonly day: string | undefined;
-  /** Of an assembly: its children, in order. */
+  /** The children of an assembly, in order. */
   readonly children?: readonly string[];
   readonly parent?: string;
 }

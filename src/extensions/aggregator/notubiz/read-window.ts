@@ -45,7 +45,7 @@ async function readWith(session: ReadingSession): Promise<WindowReading> {
   }
   const unreadEntries = entries.filter(({ item }) => item === undefined).length;
   const seen = new Set([...all.map(({ id }) => meetingId(id)), ...entries.map(registerKey)]);
-  // What failed may still exist: missing items are only fetched when everything else was read.
+  // A failed item may still exist: missing items are only fetched when everything else was read.
   const former = issues.blocked ? [] : request.known.filter(({ key }) => !seen.has(key));
   await addMissing(session, former, { items, removed, collector });
   const known = new Set(request.known.map(({ key }) => key));

@@ -126,7 +126,7 @@ async function withItems(session: ReadingSession, meeting: Meeting): Promise<Mee
 
 const ITEM_ADDRESS = /^(?:https?:\/\/)?[^/\s]*(\/modules\/\d{1,9}\/items\/[1-9]\d{0,17})\/?$/;
 
-/** Of an address only the path counts, and only one of the known form: the call goes to the configured base. */
+/** Only the path of an address counts, and only in the known form: the call goes to the configured base. */
 export function pathOf({ id, self = '' }: ModuleReference): string {
   return ITEM_ADDRESS.exec(self)?.[1] ?? modulePath('0', id);
 }

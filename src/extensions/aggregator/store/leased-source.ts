@@ -48,7 +48,7 @@ const COUNTERS = {
 
 /** The members that change; the others stay as they are. */
 export type SourceChanges = Partial<Pick<Source, keyof typeof CHANGEABLE>> & {
-  /** Of its feed; it stays when it is not known. */
+  /** The head of its feed; unchanged when unknown. */
   readonly head?: number | undefined;
   /** When it was read to its end; it never goes back. */
   readonly caughtUpAt?: Date;

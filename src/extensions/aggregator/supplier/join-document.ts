@@ -33,7 +33,7 @@ export function joinDocument({ read, current, parts, meetingOf }: DocumentContex
   return { ...base, vergaderingen: references(vergaderingen), agendapunten: references(agendapunten) };
 }
 
-/** Of the same file, an older description does not replace a newer one. */
+/** An older description of the same file does not replace a newer one. */
 function isOlder({ bestandsurl, gewijzigdop: modified }: SourceData, current: SourceData | undefined): boolean {
   if (current === undefined || current.bestandsurl !== bestandsurl) return false;
   const { gewijzigdop: known } = current;

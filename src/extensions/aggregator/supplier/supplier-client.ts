@@ -55,7 +55,7 @@ interface RetryPolicy {
   readonly attempts: number;
   /** Milliseconds of the first wait at most; doubles with each attempt. */
   readonly firstDelay: number;
-  /** Milliseconds of any wait at most. A `Retry-After` beyond it ends the attempts: the window is read another time. */
+  /** Longest wait in milliseconds. A `Retry-After` beyond it ends the attempts: the window is read another time. */
   readonly maxDelay: number;
 }
 

@@ -23,7 +23,7 @@ export interface WindowBaseline {
   readonly elsewhere: ReadonlyMap<string, readonly Part[]>;
   /** Current data of the documents among those parts, by bronidentificatie. */
   readonly documents: ReadonlyMap<string, SourceData>;
-  /** Of the agenda items that those parts mention and the feed has: their meeting. */
+  /** The meeting of each agenda item that those parts mention and the feed has. */
   readonly agendapunten: ReadonlyMap<string, string>;
   /** How many resources of the organisation the feed has. */
   readonly total: number;

@@ -11,7 +11,7 @@ const SEXES: readonly unknown[] = ['Man', 'Vrouw', 'Onbekend', 'Leeg'];
 
 interface RecordRules {
   readonly places: CheckPlaces;
-  /** Of the record: when it begins. */
+  /** Where the record says when it begins. */
   readonly begin: Path | undefined;
   /** `YYYY-MM-DD`. */
   readonly today: string;
@@ -126,7 +126,7 @@ function dayOf(value: unknown): string | undefined {
   return typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(value) ? value : undefined;
 }
 
-/** Of a date of birth month and day may be unknown: then the years are compared. */
+/** The month and day of a date of birth may be unknown: then the years are compared. */
 function isBornTooLate(born: unknown, begin: string | undefined, today: string): boolean {
   const [, year = '', month = '00', day = '00'] =
     typeof born === 'string' ? (/^\s*(\d{4})(?:-?(\d{2})(?:-?(\d{2}))?)?\s*$/.exec(born) ?? []) : [];

@@ -43,7 +43,7 @@ export interface Finding {
   readonly places: readonly Place[];
 }
 
-/** Most places of a finding that are kept. */
+/** Maximum number of places of a finding that are kept. */
 const MAX_PLACES = 100;
 
 export class Findings {
@@ -104,7 +104,7 @@ export function countsTable({ municipalities }: CheckReport) {
   };
 }
 
-/** Most places of a finding that are shown in a text. */
+/** Maximum number of places of a finding that are shown in a text. */
 const SHOWN_PLACES = 10;
 
 function reportText(report: CheckReport, table: Table): string {

@@ -44,7 +44,7 @@ interface ConvertFileOptions {
   readonly from: Model;
   readonly to: Model;
   readonly signal: AbortSignal;
-  /** Of the file, by its own model. */
+  /** Faults of the file, by its own model. */
   readonly faults: Faults;
   readonly lost: (loss: NamedLoss) => void;
   readonly refused: (refusal: Refusal) => void;

@@ -73,7 +73,7 @@ export async function checkSelf(
   } catch (error) {
     if (!(error instanceof RequesterError)) throw error;
     const todo =
-      'let everything in between pass the answer on as it is: no compression, formatting or shortened headers';
+      'make every proxy in between pass the answer on unchanged: no compression, reformatting or shortened headers';
     return failed(error.message, todo);
   } finally {
     await requester.close();

@@ -20,7 +20,7 @@ export interface Requester {
   close(): Promise<void>;
 }
 
-/** @throws {RequesterError} without roots to trust; what is wrong with the own key */
+/** @throws {RequesterError} without roots to trust; or when its own key is unusable */
 export async function openRequester(
   { gegevens, server }: Config,
   now: () => Date = () => new Date(),
@@ -87,7 +87,7 @@ export async function collectDelivery(options: CollectOptions): Promise<Collecte
       if (leveringen.length === 0) envelop = withValueAt(gegevens, paths.leveringen, []);
       const ofPage = valueAt(gegevens, paths.leveringen);
       for (const [place, levering] of (Array.isArray(ofPage) ? ofPage.filter(isRecord) : []).entries()) {
-        // With its lists empty; each page counts from 1.
+        // With empty lists; numbering restarts at 1 on each page.
         const headAs = (number: number): JsonObject =>
           [...lists.values()].reduce(
             (head, path) => withValueAt(head, path, []),

@@ -27,7 +27,7 @@ interface RecordBuilderOptions {
   readonly onRecord: (record: unknown) => void;
 }
 
-/** Makes the records of one list of their rows, judges them by the model, and puts them in the message. */
+/** Builds the records of one list from their rows, validates them against the model, and adds them to the message. */
 export class RecordBuilder {
   readonly #options: RecordBuilderOptions;
   /** Rows with a key wait here: those of one record may be anywhere, in several tables. */

@@ -20,7 +20,7 @@ interface MonitorOptions {
 
 const TIMEOUT_MS = 30_000;
 const INTERVAL_MS = 60_000;
-/** Most bytes of a checkpoint or a tile. */
+/** Maximum bytes of a checkpoint or a tile. */
 const MAX_BYTES = 256 * 1024;
 
 /** What is kept of a log. */

@@ -11,9 +11,9 @@ export interface StoredLog {
   /** Verifier key (C2SP signed-note). */
   readonly verifierKey: string;
   readonly begunAt: Date;
-  /** Of the feed: the `sequenceNumber` in the first leaf that holds a record. */
+  /** For the feed: the `sequenceNumber` in the first leaf that holds a record. */
   readonly firstNumber: number;
-  /** Of the feed: records up to this number have no entry in the queue; the sequencer reads them. */
+  /** For the feed: records up to this number have no entry in the queue; the sequencer reads them. */
   readonly takenOverTo: number;
   readonly size: number;
   readonly root: Uint8Array;
@@ -124,7 +124,7 @@ export async function takeFromQueue(db: Db, log: ProofLogName, limit: number, fr
 
 /**
  * The highest number to take. The statement sees one snapshot of the queue, so the rows up to that number are the ones counted.
- * No join: with statistics of an empty queue it can become a loop in a loop, and takes minutes.
+ * No join: with statistics of an empty queue Postgres may choose a nested loop, which takes minutes.
  */
 const FIRST = `number <= coalesce(
   (select number from proof.queue where log = $1::text order by number offset $2::integer - 1 limit 1), ${Number.MAX_SAFE_INTEGER})`;

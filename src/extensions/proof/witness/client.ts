@@ -29,7 +29,7 @@ import { formatAddCheckpoint } from './server.ts';
 /** Milliseconds that a witness has for one answer. */
 const TIMEOUT_MS = 5_000;
 const CONNECT_TIMEOUT_MS = 2_000;
-/** Most bytes of an answer: a few signature lines. */
+/** Maximum bytes of an answer: a few signature lines. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 /** Times that one witness is asked about one checkpoint: another size, and once more when two instances ask at once. */
 const MAX_ATTEMPTS = 3;

@@ -27,9 +27,9 @@ import { platformProblems } from '../../../plugins/problems.ts';
 import { signerOf } from '../keys.ts';
 import { openPublishedCheckpoints, type PublishedCheckpoints, statePath } from '../state.ts';
 
-/** Most hashes of a consistency proof. */
+/** Maximum number of hashes of a consistency proof. */
 const MAX_HASHES = 63;
-/** Most bytes of a request: the proof, its first line and a checkpoint. */
+/** Maximum bytes of a request: the proof, its first line and a checkpoint. */
 const MAX_REQUEST_BYTES = MAX_NOTE_BYTES + 4096;
 /** Milliseconds that a request waits for another one about the same log. */
 const LOCK_TIMEOUT_MS = 5_000;

@@ -224,7 +224,7 @@ describe('a document becomes an InformatieObject', () => {
     });
   });
 
-  it('with the file of the version that is current, in whatever order they come', async () => {
+  it('with the file of the current version, in whatever order the versions come', async () => {
     const versions = [
       { id: 2, mime_type: 'text/plain', file_name: 'b.txt', file_size: '22' },
       { id: 3, mime_type: 'text/html', file_name: 'c.html', file_size: 33 },
