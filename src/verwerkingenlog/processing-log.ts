@@ -83,7 +83,9 @@ export const processingLog = fp(
     });
     app.decorate('processingLog', log);
     app.decorate('actieLog', log);
-    app.readiness.add(...log.checks);
+    // Without its keys the log serves nothing; a council feed beside it needs none.
+    const vital = !config.server.areas.includes('raadsfeed');
+    app.readiness.add(...log.checks.map((check) => ({ vital, ...check })));
     app.addHook('onClose', log.close);
   },
   { name: 'processing-log', dependencies: ['service', 'operations', 'metrics', 'database', 'store-hooks'] },

@@ -25,7 +25,8 @@ export interface FeedChange {
 
 /** An index in a schema of its own, which has a table `position` with one row. */
 export interface FeedIndex {
-  readonly schema: 'pages' | 'diwoo';
+  /** A plain identifier, from the code. */
+  readonly schema: string;
   /** Records of one step: few, so that no step holds its rows for long. */
   readonly stepRecords: number;
   /** Takes changes in, at most one of each resource. */
