@@ -59,6 +59,6 @@ it('redacts current state from before the history, and names its number', async 
 it('removes nothing when the given time is in the future by the clock of the database', async () => {
   const before = new Date(Date.now() + 3_600_000);
   const options = { before, graceMs: 0, signal: new AbortController().signal, progress: () => undefined };
-  await expect(pruneHistory(feed.pool, options)).rejects.toThrow(/future by the clock of the database/);
+  await expect(pruneHistory(feed.pool, options)).rejects.toThrow(/future by the database's clock/);
   expect((await readRecords(feed.api))[0]).toMatchObject({ sequenceNumber: 13 });
 });
