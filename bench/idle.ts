@@ -1,6 +1,6 @@
 /**
  * What a process that nobody calls takes: memory and connections, by areas; then as many beside each other as a centre has organisations,
- * each on a database of its own. Started with what deploy/organisations says, but for the first. `npm run bench -- idle [processes] [seconds of quiet]`.
+ * each on a database of its own. Each but the first is started as deploy/organisations says. `npm run bench -- idle [processes] [seconds of quiet]`.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

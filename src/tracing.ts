@@ -34,7 +34,7 @@ import type { Logger } from './lib/log.ts';
 import { readTraceContext } from './lib/trace-context.ts';
 import { traceOf } from './plugins/headers.ts';
 
-/** Everything that a span may say. None of it comes from a client, but for the method, which is one that a route has. */
+/** Everything that a span may say. None of it comes from a client, except for the method, which is one that a route has. */
 const ATTRIBUTES = new Set([
   'http.request.method',
   'http.response.status_code',

@@ -268,7 +268,7 @@ describe('one place for each thing', () => {
 
 describe('form', () => {
   it('keeps files within 400 lines', () => {
-    // But for what is generated.
+    // Except for what is generated.
     const written = everything.filter(({ path }) => !path.startsWith('src/contracts/'));
     const long = written.filter(({ text }) => text.split('\n').length - 1 > 400);
     expect(long.map(({ path, text }) => `${path}: ${text.split('\n').length - 1}`)).toEqual([]);

@@ -11,7 +11,7 @@ import { type ActieLog, processingLog } from '../../src/verwerkingenlog/processi
 import { protect } from '../../src/verwerkingenlog/store/versions.ts';
 import { serveParent } from './children.ts';
 
-/** Does all that keeping an action takes, but for the database. */
+/** Does all that keeping an action takes, except for the database. */
 function inMemory(log: ActieLog): ActieLog['append'] {
   return async (actie, auteur) => {
     const versie = eersteVersie(actie, newActieId(new Date()), new Date(), auteur);

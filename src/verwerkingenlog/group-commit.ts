@@ -25,7 +25,7 @@ interface GroupCommitOptions<T, R> {
   readonly isFaultOfItem: (error: unknown) => boolean;
   /** Whether the error says that an item waited for something that no other item needs. */
   readonly isOwnWait?: (error: unknown) => boolean;
-  /** Whether an item can be the one that waited: then it is tried again by itself, beside the groups. */
+  /** Whether an item can be the one that waited: then it is retried by itself, beside the groups. */
   readonly mayWait?: (item: T) => boolean;
   readonly full: () => Error;
   readonly observe?: (size: number) => void;

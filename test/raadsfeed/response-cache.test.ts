@@ -19,7 +19,7 @@ afterAll(async () => {
   await limited.stop();
 });
 
-/** The whole answer as it comes over the line, but for the date. */
+/** The whole answer as it comes over the line, except for the date. */
 function exchange(
   server: FeedServer,
   path: string,
@@ -182,7 +182,7 @@ it('serves what it served before without the memory for it', async () => {
   );
 });
 
-/** Status and headers of an answer, but for the length: the end of a page is compressed only the ordinary way. */
+/** Status and headers of an answer, except for the length: the end of a page is compressed only the ordinary way. */
 function head(answer: string): string[] {
   return answer
     .slice(0, answer.indexOf('\r\n\r\n'))

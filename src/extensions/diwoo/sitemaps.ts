@@ -90,7 +90,7 @@ export interface Offered {
   readonly naam: string;
 }
 
-/** The documents of a sitemap, in the order of their places, but for what the feed does not have any more: a redaction takes effect with its commit. */
+/** The documents of a sitemap, in the order of their places, without those that the feed no longer has: a redaction takes effect with its commit. */
 export async function readDocuments(db: Db, { organisatiecode, categorie, pagina }: SitemapName): Promise<Offered[]> {
   const { rows } = await db.query<Offered>({
     name: 'raadsfeed-diwoo-stukken',

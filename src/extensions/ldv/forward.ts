@@ -290,6 +290,6 @@ function createMetrics(registry: Registry, pool: Pool) {
     new Counter({ name: `koppelvlak_ldv_forward_${name}_total`, help, registers });
   return {
     sent: counter('sent', 'Lines that this process has forwarded'),
-    failures: counter('failures', 'How often forwarding failed in this process and is tried again, whatever the cause'),
+    failures: counter('failures', 'How often forwarding failed in this process and is retried, whatever the cause'),
   };
 }

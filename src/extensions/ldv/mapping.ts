@@ -282,7 +282,7 @@ function plainText(text: string, span: Span): string {
 const MIN_MASKED = 6;
 const MASK = '*********';
 
-/** Nine digits, but for those in a UUID: an address that names one would lead nowhere. */
+/** Nine digits, except for those in a UUID: an address that names one would lead nowhere. */
 const UUID_OR_NUMBER = /\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b|(?<!\d)\d{9}(?!\d)/gi;
 
 /** Without the identity of the line's own person, and without numbers that can be a BSN: the whole text is kept encrypted. */

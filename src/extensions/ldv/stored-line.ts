@@ -1,4 +1,4 @@
-/** What is kept of a log line of LDV beside its action: the whole line, but for attributes that nobody asked to keep. */
+/** What is kept of a log line of LDV beside its action: the whole line, except for attributes that nobody asked to keep. */
 import { isRecord } from '../../lib/json/json-value.ts';
 import type { Versie } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
 import {

@@ -90,7 +90,7 @@ async function serveProof(app: FastifyInstance): Promise<void> {
   });
 }
 
-/** The logs of the configuration, but for those that were ended before they began. @throws {Error} when it lacks one that is kept */
+/** The logs of the configuration, except for those that were ended before they began. @throws {Error} when it lacks one that is kept */
 async function logsToServe(pool: Pool, config: Config): Promise<ProofLogName[]> {
   const configured = logsOf(config);
   const mounted = logsOf({ server: config.server, proof: { ...config.proof, key: 'any', logs: PROOF_LOGS } });
@@ -108,7 +108,7 @@ function isEnded({ proof }: Config, log: ProofLogName): boolean {
   return proof.ended.some((name) => name === log);
 }
 
-/** Runs a round of each sequencer every interval, one after another. A failed one is tried again; meanwhile entries wait in the queue. */
+/** Runs a round of each sequencer every interval, one after another. A failed one is retried; meanwhile entries wait in the queue. */
 function runInTurns(app: FastifyInstance, sequencers: readonly Sequencer[]): void {
   const { log, settings, metrics } = app;
   const failures = new Counter({

@@ -214,7 +214,7 @@ class Answers<T extends { readonly validUntil: Date; readonly refreshAt?: Date }
     const now = this.#now();
     if (known === undefined || now >= known.answer.validUntil) return await this.#ask(key, ask);
     if (now >= known.refreshAt) {
-      // The cached answer is used until it expires; a failed refresh is tried again later.
+      // The cached answer is used until it expires; a failed refresh is retried later.
       known.refreshAt = new Date(now.getTime() + retryMs);
       this.#ask(key, ask).catch(this.#refreshFailed);
     }
@@ -265,7 +265,7 @@ const skewMs = 60_000;
 /** An answer that ends sooner than this, or has no end, is not cached. */
 const minLifetimeMs = 5_000;
 const refreshMs = 12 * 60 * 60 * 1000;
-/** The pause before a failed refresh is tried again. */
+/** The pause before a failed refresh is retried. */
 const retryMs = 30_000;
 /** An older answer is not accepted, whatever its end. */
 const maxAgeMs = 400 * 24 * 60 * 60 * 1000;

@@ -7,7 +7,7 @@ export type WorkStep = () => Promise<'changed' | 'done' | 'busy'>;
 interface RepeatedWork {
   readonly everyMs: number;
   readonly step: WorkStep;
-  /** What is logged when a step fails; it is tried again. */
+  /** What is logged when a step fails; it is retried. */
   readonly failure: string;
   /** Calls back when there is work before the time. @returns what ends that */
   readonly onWork?: (callback: () => void) => () => void;

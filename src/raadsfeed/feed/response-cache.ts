@@ -199,7 +199,7 @@ function encodingOf(request: FastifyRequest): Encoding {
   return acceptedEncoding(request.headers['accept-encoding'], ENCODINGS);
 }
 
-/** Nothing else about a request changes its response, but for `Accept`. The query as it was parsed: a parameter has few spellings. */
+/** Nothing else about a request changes its response, except for `Accept`. The query as it was parsed: a parameter has few spellings. */
 function keyOf({ url, query }: FastifyRequest, encoding: Encoding): string {
   const end = url.indexOf('?');
   return end === -1 ? `${encoding} ${url}` : `${encoding} ${url.slice(0, end)} ${JSON.stringify(query)}`;

@@ -97,7 +97,7 @@ const CLIENT_SHARE = 1 / 4;
 const READS = 4;
 /** Longest that a stream waits for memory or its turn to read; it holds nothing meanwhile. */
 const WAIT_MS = 60_000;
-/** Milliseconds before a read that brought nothing, as of a replica that lags, is tried again. */
+/** Milliseconds before a read that brought nothing, as of a replica that lags, is retried. */
 const NOTHING_NEW_MS = 250;
 /** Milliseconds after which what was sent counts as received: the operating system may hold it for the client. */
 const RECENT_MS = 120_000;

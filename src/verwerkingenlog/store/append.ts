@@ -369,7 +369,7 @@ const KEY_TRIES = 4;
 
 /**
  * A transaction on Citus that takes keys, in one order within a shard but in several shards side by side: two groups that have keys in
- * common can wait for each other, until Citus ends one of them. That one is tried again, and then waits for the other.
+ * common can wait for each other, until Citus ends one of them. That one is retried, and then waits for the other.
  * @param fn is called for each try
  * @param options.limitsLocks whether it waits `KEY_WAIT_MS` at most for a lock
  */

@@ -110,7 +110,7 @@ describe('through an Outway', () => {
     ]);
   });
 
-  it('a request that is tried again is a new transaction', async () => {
+  it('a request that is retried is a new transaction', async () => {
     outway.before = async () => (outway.requests.length === 1 ? 502 : undefined);
     const { status, stderr } = await request();
     expect([status, stderr]).toEqual([0, expect.stringContaining('status 502: trying again')]);

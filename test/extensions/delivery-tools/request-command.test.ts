@@ -187,7 +187,7 @@ describe('against a supplier that', () => {
     expect((await ask('--model', '1.2')).stdout).toContain('nothing was delivered: 1 levering(en) without records');
   });
 
-  it('breaks off its answer, which is tried again by whoever asked', async () => {
+  it('breaks off its answer, and the requester retries', async () => {
     const { status, stderr } = await request(otherUrl.replace('/gegevens', '/afgebroken'), '--token-file', tokenFile);
     expect([status, stderr]).toEqual([1, expect.stringMatching(/the answer of \S+ broke off/)]);
   });

@@ -263,7 +263,7 @@ it('leaves no trace of what is confidential: the same bytes with and without', a
       pages.push(await citizen.open(next));
       return pages.map(({ status, text, headers }) => ({
         ...{ status, text },
-        // But for the session, which is sealed again each time, and the date.
+        // Except for the session, which is sealed again each time, and the date.
         headers: [...headers].filter(([name]) => !['set-cookie', 'date'].includes(name)),
       }));
     };

@@ -16,7 +16,7 @@ import {
 /** `0`/`1`, as a number, text or boolean. */
 type Flag = 0 | 1 | '0' | '1' | boolean;
 
-/** An unknown mark hides; a missing one does not, but for `permission_group`. */
+/** An unknown mark hides; a missing one does not, except for `permission_group`. */
 const FLAG: AnswerSchema<Flag> = {
   enum: [0, 1, '0', '1', false, true],
   absent: { what: 'unusable-value', value: 0 },

@@ -54,7 +54,7 @@ export function isTemporaryStatus(status: number): boolean {
 const ATTEMPTS = 4;
 const LONGEST_WAIT_MS = 60_000;
 
-/** Sends a request; after 429, 502 or 503 it is tried again when `Retry-After` says so. @throws {RequesterError} */
+/** Sends a request; after 429, 502 or 503 it is retried when `Retry-After` says so. @throws {RequesterError} */
 export async function sendRequest({
   freshHeaders,
   waiting,

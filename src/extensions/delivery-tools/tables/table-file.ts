@@ -140,7 +140,7 @@ export class TableFaults {
   /** @throws {ImportStopped} when there are enough */
   add(fault: TableFault): void {
     const { sheet, column, pointer, message } = fault;
-    // The same in every row, but for its numbers.
+    // The same in every row, except for its numbers.
     const key = JSON.stringify([
       sheet,
       column,

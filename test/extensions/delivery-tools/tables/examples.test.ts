@@ -58,7 +58,7 @@ describe.each([
     });
     const { gegevens } = await supplier.get({}, { variant });
     expect(gegevens).toEqual(expected);
-    // And that is what the file says, but for the code of the supplier, which is the service's own.
+    // And that is what the file says, except for the code of the supplier, which is the service's own.
     const said: unknown = JSON.parse(readFileSync(json, 'utf8'));
     if (!isRecord(said)) throw new TypeError('the example is not a message');
     const leveringen = (one: Record<string, unknown>) =>
