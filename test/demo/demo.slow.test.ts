@@ -136,7 +136,7 @@ describe('a demo that cannot start', () => {
       const { status, stderr } = await startProgram(['demo', '--once'], env).ended;
       taken.close();
       expect(status).toBe(1);
-      expect(stderr).toContain(`port ${port} is taken; set ${variable} to another one`);
+      expect(stderr).toContain(`port ${port} is taken; set ${variable} to another port`);
       expect(await hasPostgres(home.path)).toBe(false);
     },
   );

@@ -178,7 +178,7 @@ describe('a request to the own service', () => {
       const { 'content-length': _length, ...passed } = Object.fromEntries(answer.headers);
       response.writeHead(answer.status, passed).end(JSON.stringify(JSON.parse(answer.text), undefined, 2));
     });
-    await kit.fails(name, /digest-mismatch/, /as it is: no compression/, { PUBLIC_BASE_URL: url }, ...token());
+    await kit.fails(name, /digest-mismatch/, /unchanged: no compression/, { PUBLIC_BASE_URL: url }, ...token());
   });
 
   it('that is redirected', async () => {
