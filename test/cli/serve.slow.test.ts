@@ -54,7 +54,8 @@ describe('the service', { timeout: 120_000 }, () => {
     // Told below, or by what fails before that.
     answer.catch(() => undefined);
     const isWaiting = async (): Promise<boolean> => {
-      const { rows } = await database.query("select 1 from pg_stat_activity where wait_event_type = 'Lock'");
+      // Not pg_stat_activity: within this transaction it keeps the connections that there were when it was read first.
+      const { rows } = await database.query('select 1 from pg_locks where not granted');
       return rows.length > 0;
     };
     await expect.poll(isWaiting, { timeout: 60_000 }).toBe(true);
