@@ -37,7 +37,7 @@ export interface CommandContext extends ToolContext, Pick<OpenStoreHooks, 'proof
   readonly publicBaseUrl: () => string;
 }
 
-export interface CommandOptions {
+interface CommandOptions {
   readonly json?: boolean;
   /** Whether it changes the database: then it says first which one that is. */
   readonly changes?: boolean;

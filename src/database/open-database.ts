@@ -22,7 +22,7 @@ const APPEND_CONNECTIONS = 4;
 const SOURCES_CONNECTIONS = 6;
 
 /** The shares that connections are divided into; one cannot use those of another. */
-export type PoolShare = 'gegevens' | 'append' | 'verwerkingenlog' | 'raadsfeed';
+type PoolShare = 'gegevens' | 'append' | 'verwerkingenlog' | 'raadsfeed';
 
 /** Connections by purpose, and the notifications of the database. */
 export interface Database {
@@ -44,7 +44,7 @@ export interface Database {
   readonly listener: Listener;
   /** Address of the database as its owner, for migrations (secret). */
   readonly ownerUrl: string;
-  /** Settles when the embedded Postgres has ended, for whatever reason. */
+  /** Resolves when the embedded Postgres has ended, for whatever reason. */
   readonly exited: Promise<void>;
   readonly close: () => Promise<void>;
 }

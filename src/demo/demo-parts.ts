@@ -4,7 +4,7 @@ import { importFromExtensions, type UnknownModule } from '../seams/extensions.ts
 import type { Config } from '../settings/read-config.ts';
 import type { TourNeeds } from './run-demo.ts';
 
-export interface DemoPart {
+interface DemoPart {
   /** A section of the tour after that of the processing log. */
   readonly tourLog?: (needs: TourNeeds) => Promise<void>;
   /** Lines in the section of a delivery. @param delivered number of records */

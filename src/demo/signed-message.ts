@@ -7,7 +7,7 @@ import { isRecord } from '../lib/json/json-value.ts';
 export type SignatureForm = 'body' | 'digest';
 
 /** PEM texts. */
-export interface Identity {
+interface Identity {
   readonly key: string;
   /** Leaf first. */
   readonly chain: string;

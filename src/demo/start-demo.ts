@@ -150,7 +150,7 @@ export async function startDemo(environment: Environment) {
     };
     releases.push(() => rm(demoFilePath(home), { force: true }));
     await saveJson(demoFilePath(home), file);
-    /** Settles when the embedded Postgres ended unasked. */
+    /** Resolves when the embedded Postgres has ended by itself. */
     const lost = new Promise<void>((resolve) => {
       void service.databaseExited.then(() => {
         if (!stopping) resolve();

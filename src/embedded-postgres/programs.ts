@@ -16,7 +16,7 @@ export class EmbeddedPostgresError extends Error {
 export const EMBEDDED_NAME = 'koppelvlak';
 
 /** Paths of the programs that come with the platform's package. */
-export interface PostgresBinaries {
+interface PostgresBinaries {
   readonly initdb: string;
   readonly postgres: string;
 }

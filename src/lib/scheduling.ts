@@ -3,7 +3,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { setFlagsFromString } from 'node:v8';
 
 /** Limits how much of each turn of the event loop all large work together may take. */
-export interface EventLoopBudget {
+interface EventLoopBudget {
   /** Whether large work has used its share of this turn. */
   exhausted(): boolean;
   /** Waits for the next turn when the budget of this one is exhausted. */

@@ -15,7 +15,7 @@ export interface TraceContext {
 }
 
 /** The identities of a trace context, as they appear in logs and beside log entries. */
-export type TraceIds = Pick<TraceContext, 'traceId' | 'spanId' | 'parentSpanId'>;
+type TraceIds = Pick<TraceContext, 'traceId' | 'spanId' | 'parentSpanId'>;
 
 /** Version, trace, span, flags; a later version may add members after another hyphen. */
 const PARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;

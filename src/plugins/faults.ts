@@ -105,7 +105,7 @@ const REASONS: Readonly<Record<string, Reason>> = {
 };
 
 /** Says in Dutch what is wrong with a value, from a validator's fault. The value itself is not repeated: it may be personal. */
-export function faultReason(error: ErrorObject): string {
+function faultReason(error: ErrorObject): string {
   return REASONS[error.keyword]?.(error.schema ?? limitOf(error), error) ?? 'is niet geldig';
 }
 

@@ -57,7 +57,7 @@ async function buildManagement(service: FastifyInstance): Promise<FastifyInstanc
 /** A check that takes longer (milliseconds) counts as failed: the caller has a time-out too. */
 const CHECK_TIMEOUT_MS = 3000;
 
-export interface Condition extends ReadinessResult {
+interface Condition extends ReadinessResult {
   readonly name: string;
 }
 
@@ -72,7 +72,7 @@ export interface Conditions {
   run(): Promise<DatedCondition[]>;
 }
 
-export function createConditions(checks: readonly ReadinessCheck[], clock: Clock): Conditions {
+function createConditions(checks: readonly ReadinessCheck[], clock: Clock): Conditions {
   const states = new Map<string, { readonly state: DatedCondition['state']; readonly since: Date }>();
   return {
     async run() {

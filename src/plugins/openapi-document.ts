@@ -11,7 +11,7 @@ export interface OpenapiDocument {
   readonly components?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
-export interface OpenapiParameter {
+interface OpenapiParameter {
   readonly name: string;
   readonly in: 'path' | 'query' | 'header';
   readonly required: boolean;

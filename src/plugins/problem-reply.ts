@@ -82,7 +82,7 @@ const FASTIFY_ERRORS: Readonly<Record<string, readonly [kind: ProblemKind, detai
 };
 
 /** Any error as a problem; an unknown one becomes a 500 without details. */
-export function toProblem(error: unknown): Problem {
+function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   // Load that is shed before any work was done; the metrics count it.
   if (error instanceof PoolBusyError) return new Problem(kinds.unavailable, { headers: RETRY_SOON });

@@ -87,10 +87,10 @@ function verifierOf({ settings: config, log, clock, metrics }: FastifyInstance, 
 }
 
 /** Every occurrence of a header as received. Node's `headers` has only the first `Authorization`, and two must be refused. */
-export type HeaderValue = string | readonly string[] | undefined;
+type HeaderValue = string | readonly string[] | undefined;
 
 /** The headers that can carry a token. */
-export interface TokenHeaders {
+interface TokenHeaders {
   authorization?: HeaderValue;
   fscAuthorization?: HeaderValue;
 }
@@ -102,7 +102,7 @@ const maxTokenLength = 16_384;
 const jws = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*$/;
 
 /** The one value of a header, without the space around it; undefined when the header is absent. */
-export function singleHeader(value: HeaderValue): string | undefined {
+function singleHeader(value: HeaderValue): string | undefined {
   if (value === undefined) return undefined;
   if (typeof value === 'string') return value.trim();
   if (value.length === 0) return undefined;

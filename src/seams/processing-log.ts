@@ -14,7 +14,7 @@ export interface ProcessingAuthor {
 }
 
 /** What the service itself does with personal data: it delivers it, or reads the log. */
-export type OwnKind = 'shv' | 'vs' | 'log';
+type OwnKind = 'shv' | 'vs' | 'log';
 
 /**
  * An entry of the service itself. The requester of personal data does not decide what is logged about it: the log sets the processing,

@@ -30,7 +30,7 @@ export interface LineKey {
 }
 
 /** Seals entries of the feed, with a key that cannot sign. */
-export interface FeedSealer {
+interface FeedSealer {
   readonly writer: ProofWriter;
   /** @throws {Error} when it is not the key of this database */
   requireRightKey(db: Db): Promise<void>;

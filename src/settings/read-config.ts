@@ -207,7 +207,7 @@ function readText({ variable, secret }: Setting<unknown>, env: Environment): str
   try {
     return readFileSync(file, 'utf8').trim();
   } catch {
-    throw new Error(`cannot be read: ${variable}_FILE names ${whyUnreadable(file)}`);
+    throw new Error(`cannot be read: ${variable}_FILE names ${whyUnreadable(file) ?? 'a file that changed meanwhile'}`);
   }
 }
 

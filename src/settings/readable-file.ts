@@ -9,14 +9,14 @@ import process from 'node:process';
 export function whyUnreadable(path: string): string | undefined {
   const absolute = resolve(path);
   try {
-    const { uid, gid, mode } = statSync(absolute);
-    if (!statSync(absolute).isFile()) return `no readable file: ${absolute} is not a file`;
+    const found = statSync(absolute);
+    if (!found.isFile()) return `no readable file: ${absolute} is not a file`;
     try {
       accessSync(absolute, constants.R_OK);
       return undefined;
     } catch {
-      const rights = (mode & 0o7777).toString(8).padStart(4, '0');
-      return `no readable file: ${absolute} belongs to user ${uid} and group ${gid} with mode ${rights}, and this process is user ${process.getuid?.()}`;
+      const rights = (found.mode & 0o7777).toString(8).padStart(4, '0');
+      return `no readable file: ${absolute} belongs to user ${found.uid} and group ${found.gid} with mode ${rights}, and this process is user ${process.getuid?.()}`;
     }
   } catch (error) {
     const isHidden = error instanceof Error && 'code' in error && error.code === 'EACCES';

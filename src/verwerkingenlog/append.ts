@@ -69,7 +69,7 @@ interface AppendItem {
 type StoredAppend = PreparedAppend & { readonly result: Appended };
 
 /** What storing an append needs. */
-export type AppenderNeeds = Pick<LogNeeds, 'config' | 'pool' | 'clock' | 'log' | 'metrics' | 'proof' | 'forward'>;
+type AppenderNeeds = Pick<LogNeeds, 'config' | 'pool' | 'clock' | 'log' | 'metrics' | 'proof' | 'forward'>;
 
 export function createAppender(
   { config, pool, clock, log, metrics, proof, forward }: AppenderNeeds,

@@ -38,7 +38,7 @@ export interface SerialChanges {
   read<T>(change: Pick<Change, 'client' | 'signal'>, work: (db: Db) => Promise<T>): Promise<T>;
 }
 
-export interface ActieChange {
+interface ActieChange {
   readonly actieId: string;
   /** The processing that the action will belong to. */
   readonly verwerkingId: string | null;

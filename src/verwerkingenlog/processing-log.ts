@@ -95,7 +95,7 @@ export const processingLog = fp(
  * Opens the processing log, with its upkeep and retention.
  * @throws {ConfigError} when the configured keys are not those that the log was written with
  */
-export async function openProcessingLog(needs: LogNeeds): Promise<ActieLog> {
+async function openProcessingLog(needs: LogNeeds): Promise<ActieLog> {
   const { pool } = needs;
   const rules = needs.config.verwerkingenlog;
   const watch = await watchKeys(pool, rules.key, needs.log);

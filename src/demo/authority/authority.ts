@@ -31,7 +31,7 @@ const SERVICES_POLICY = '2.16.528.1.1003.1.2.8.6';
 
 export interface AuthorityOptions {
   readonly dir: string;
-  /** 0: any that is free. */
+  /** 0 takes a free one. */
   readonly port: number;
   readonly now?: () => Date;
   /** Seconds that an answer of the responder, or a list, holds; default 2. */

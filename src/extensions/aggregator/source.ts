@@ -73,7 +73,7 @@ export type SourceAddress = { readonly adres: string } & (
 );
 
 /** The schemes of suppliers: `notubiz:281`. */
-export const SUPPLIERS = ['notubiz'] as const;
+const SUPPLIERS = ['notubiz'] as const;
 export type Supplier = (typeof SUPPLIERS)[number];
 
 /** Reads the address of a service document, or `<supplier>:<id>`; `undefined` when it is neither. */

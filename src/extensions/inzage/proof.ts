@@ -19,7 +19,7 @@ const PROOFS = '/bewijs';
 /** The page on which anybody checks a record with its proof. */
 const CHECKER = '/proof/v1/controleer';
 
-export interface ProofPages {
+interface ProofPages {
   /** The writer of the processing log's proof. */
   readonly writer: ProofWriter;
   readonly log: ActieLog;

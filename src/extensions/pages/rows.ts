@@ -102,7 +102,7 @@ export function fileFacts(kort: JsonObject): string {
 }
 
 /** The name of a media type as people know it. */
-export function formatName(formaat: string | undefined): string {
+function formatName(formaat: string | undefined): string {
   if (formaat === undefined) return 'bestand';
   if (/wordprocessing|msword/.test(formaat)) return 'Word';
   if (/spreadsheet|ms-excel/.test(formaat)) return 'Excel';

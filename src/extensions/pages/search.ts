@@ -25,7 +25,7 @@ const LAST_PAGE = MOST_FOUND / RESULTS_PAGE;
 const PATH = `${HOME}/zoeken`;
 
 /** A search as its address says it. */
-export type SearchAddress = ReturnType<typeof readSearchAddress>;
+type SearchAddress = ReturnType<typeof readSearchAddress>;
 
 const isDay = (text: string): boolean =>
   /^(19|20|21)\d\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/.test(text) &&

@@ -2,7 +2,7 @@
 import { type Html, type HtmlValue, html, shorten, stripControls, trusted } from './template.ts';
 
 /** A link in a menu or a path. */
-export interface PageLink {
+interface PageLink {
   readonly href: string;
   readonly text: string;
 }
@@ -121,7 +121,7 @@ export function link(href: string, text: HtmlValue): Html {
   return html`<a class="utrecht-link utrecht-link--html-a" href="${href}">${text}</a>`;
 }
 
-export type BadgeKind = 'neutral' | 'warning' | 'danger' | 'success';
+type BadgeKind = 'neutral' | 'warning' | 'danger' | 'success';
 
 /** A word or two that stand out. */
 export function badge(text: string, kind: BadgeKind = 'neutral'): Html {

@@ -27,7 +27,7 @@ interface Common {
 }
 
 /** A resource that was made or changed, ready to be written. */
-export interface Upsert extends Common {
+interface Upsert extends Common {
   readonly op: 'upsert';
   /** `data` as it will be served for ever. */
   readonly dataText: string;

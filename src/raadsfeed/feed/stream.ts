@@ -14,7 +14,7 @@ import { joinRecord } from '../domain/record-text.ts';
 import { type OctetLimits, type Read, type RecordFilter, readFiltered, type StoredRecord } from '../store/records.ts';
 import { type FeedReader, type HeadCache, isAtLeast, isSameHistory } from './head.ts';
 
-export interface StreamsOptions {
+interface StreamsOptions {
   readonly heads: HeadCache;
   readonly reader: FeedReader;
   readonly mountUrl: () => string;
@@ -28,7 +28,7 @@ export interface StreamsOptions {
 }
 
 /** What a stream begins with. */
-export interface StreamStart {
+interface StreamStart {
   /** It gets what comes after this number. */
   readonly position: number;
   readonly filter: RecordFilter;

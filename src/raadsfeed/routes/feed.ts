@@ -111,7 +111,7 @@ export function withCommas(texts: readonly string[]): string[] {
 }
 
 /** A position in a snapshot: where the feed stood when it began, and the last number that was read. */
-export interface SnapshotPosition {
+interface SnapshotPosition {
   readonly feed: FeedPosition;
   readonly after: number;
 }

@@ -36,7 +36,7 @@ export interface FeedIndex {
 }
 
 /** How far an index is. */
-export interface IndexPosition {
+interface IndexPosition {
   /** Empty: of no feed yet. */
   readonly feedId: string;
   /** Number of the last record that was taken in. */

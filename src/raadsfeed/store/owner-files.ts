@@ -26,7 +26,7 @@ export async function vacuumFeed(ownerUrl: string): Promise<void> {
   );
 }
 
-export interface OrphanFile {
+interface OrphanFile {
   /** Below the data directory of the server. */
   readonly path: string;
   readonly bytes: number;

@@ -72,7 +72,7 @@ export function numberedRecords(writer: ProofWriter): NumberedRecords {
 const textOf = ({ prefix, suffix }: StoredNumber): RecordText => ({ prefix: prefix ?? '', suffix });
 
 /** What is asked of a number for its proof. */
-export type RecordProof =
+type RecordProof =
   | { readonly found: 'record'; readonly record: ProofRecord; readonly seed: Uint8Array }
   /** It was never published; it is there, but never had an entry; its content or all of it is gone. */
   | { readonly found: 'nothing' | 'without-entry' | 'removed' };

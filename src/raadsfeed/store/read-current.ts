@@ -5,7 +5,7 @@ import type { ResourceType } from '../domain/resource.ts';
 import { FEED_HEAD, joinHeads, type Read, readTexts, toFeedHead } from './records.ts';
 
 /** A resource that is there now. */
-export interface CurrentResource {
+interface CurrentResource {
   readonly bronidentificatie: string;
   readonly sequenceNumber: number;
   /** `data` as it was published. */

@@ -151,7 +151,7 @@ export interface RecordFilter {
   readonly resourceType?: ResourceType | undefined;
 }
 
-export interface SparseRead extends Read {
+interface SparseRead extends Read {
   readonly records: readonly StoredRecord[];
   /** Everything up to the head of this read was read. */
   readonly isAll: boolean;

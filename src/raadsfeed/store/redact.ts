@@ -8,7 +8,7 @@ import { type Resource, type ResourceType, resourceKey } from '../domain/resourc
 import { firstOfPartition, markForRewrite, PARTITION_NUMBERS } from './text-partitions.ts';
 
 /** A record that holds content. */
-export interface ContentRecord {
+interface ContentRecord {
   readonly sequenceNumber: number;
   readonly storedAt: string;
   readonly resourceType: ResourceType;

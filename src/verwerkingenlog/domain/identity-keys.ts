@@ -41,7 +41,7 @@ function lettersAndDigits(text: string): string {
 }
 
 /** The form that a person is looked up by. */
-export function normalPerson(person: Person): Person {
+function normalPerson(person: Person): Person {
   const { soortObjectId, objectId } = person;
   if (soortObjectId === 'BSN' && /^\d{9}$/.test(objectId)) return person;
   if (isBsnKind(soortObjectId)) return { soortObjectId: 'BSN', objectId: bsnDigits(objectId) ?? objectId };
@@ -59,7 +59,7 @@ export function personKey(person: Person): string {
 }
 
 /** An identification as one text, different for any two whatever is in them. */
-export function personText({ soortObjectId, objectId }: Person): string {
+function personText({ soortObjectId, objectId }: Person): string {
   // A kind is never empty, so nothing else begins with a line break.
   return soortObjectId.includes('\n')
     ? `\n${JSON.stringify([soortObjectId, objectId])}`

@@ -10,7 +10,7 @@ export const BASIS = 'basis';
 /** What the limited set leaves out. */
 export const AANVULLEND = 'aanvullend';
 /** What no answer shows. */
-export const INTERN = 'intern';
+const INTERN = 'intern';
 
 /** The part of an object of a version. */
 export function objectPart(actieId: string, number: number): string {

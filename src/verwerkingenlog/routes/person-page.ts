@@ -12,7 +12,7 @@ import { countLocations, findLocations, type Location, type PersonFilter, readVe
 import { revealWithinBudget } from '../store/versions.ts';
 import { type RouteNeeds, refuse } from './request-reply.ts';
 
-export interface PersonPage {
+interface PersonPage {
   readonly count: number;
   readonly next: string | null;
   readonly previous: string | null;

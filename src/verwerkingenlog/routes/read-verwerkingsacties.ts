@@ -45,7 +45,7 @@ interface ReadActie {
 
 /**
  * What a caller may see of one action, for its answer and for the entry about the reading.
- * @param found the newest version, with how many objects it has in all; undefined when there is none
+ * @param found the newest version, with how many objects it has in all; undefined for an unknown action
  * @throws {Problem} 404 also for an action that the caller may not see: a 403 would tell that there is something confidential
  */
 async function visibleActie(

@@ -146,7 +146,7 @@ async function recordTerm(db: Db, id: string, term: string | null, at: Date, aut
 }
 
 /** What the register says of an activity to lines of LDV. */
-export interface ActiviteitStand {
+interface ActiviteitStand {
   readonly naam: string;
   readonly vertrouwelijkheid: 'normaal' | 'vertrouwelijk';
   readonly bewaartermijn: string | null;

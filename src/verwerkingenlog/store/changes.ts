@@ -91,7 +91,7 @@ export async function lastObjectNumber(db: Db, actieId: string): Promise<number>
 }
 
 /** A current action of a processing. */
-export interface ActieOfVerwerking {
+interface ActieOfVerwerking {
   readonly actieId: string;
   readonly categorie: Categorie;
   readonly objects: number;

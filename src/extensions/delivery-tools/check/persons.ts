@@ -21,7 +21,7 @@ interface RecordOfPersons {
   readonly step: number;
 }
 
-export interface PersonCounts {
+interface PersonCounts {
   readonly persons: number;
   readonly active: number;
   readonly steps: Map<number, number>;

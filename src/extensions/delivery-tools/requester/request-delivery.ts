@@ -163,7 +163,7 @@ type Paginering = Readonly<Record<(typeof PAGINERING)[number], number>>;
 const SHOWN_FAULTS = 10;
 
 /** The model that answers must fit, as a whole. */
-export interface ExpectedModel {
+interface ExpectedModel {
   readonly model: Model;
   readonly check: PartCheck;
 }

@@ -215,7 +215,7 @@ const PATTERNS: Readonly<Record<string, string>> = {
 const TIME = '(?:[T ]+\\d{1,2}:\\d{2}(?::\\d{2}(?:[.,]\\d{1,9})?)?(?:Z|[+-]\\d{2}:?\\d{2})?)?';
 
 /** Reads a text as a day: `YYYY-MM-DD`, or `undefined` when it has another form. */
-export type DateForm = (text: string) => string | undefined;
+type DateForm = (text: string) => string | undefined;
 
 /** @returns `undefined` when the form lacks a day, month or year, or has one twice */
 export function dateForm(form: string, date1904: boolean): DateForm | undefined {

@@ -7,7 +7,7 @@ import { isRecord } from '../../../lib/json/json-value.ts';
 import { type SearchQuery, tsquery } from './fold.ts';
 import { CURRENT, conditionsOf, ITEM, type Item, type ItemFilter, NEWEST } from './lists.ts';
 
-export interface SearchRequest extends ItemFilter {
+interface SearchRequest extends ItemFilter {
   /** Absent: everything that passes the filter. */
   readonly query?: SearchQuery | undefined;
   readonly sort: 'relevantie' | 'datum';

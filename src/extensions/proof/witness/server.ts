@@ -72,7 +72,7 @@ interface WitnessAnswer {
  */
 type UpdateState = (origin: string, decide: (last: Checkpoint | undefined) => string | undefined) => Promise<void>;
 
-export interface WitnessNeeds {
+interface WitnessNeeds {
   readonly signer: NoteSigner;
   /** Keys of the logs that this witness vouches for; their names are the origins. */
   readonly logKeys: readonly VerifierKey[];
