@@ -2,9 +2,9 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { deriveSeed } from '../../../src/extensions/proof/keys.ts';
 import { tileReader } from '../../../src/extensions/proof/store/leaves.ts';
-import { rootHash } from '../../../src/lib/tlog/merkle.ts';
-import { createSigner, formatCheckpoint, formatNote } from '../../../src/lib/tlog/note.ts';
-import { readHashesFromTiles } from '../../../src/lib/tlog/tiles.ts';
+import { rootHash } from '../../../src/extensions/proof/tlog/merkle.ts';
+import { createSigner, formatCheckpoint, formatNote } from '../../../src/extensions/proof/tlog/note.ts';
+import { readHashesFromTiles } from '../../../src/extensions/proof/tlog/tiles.ts';
 import { type Chosen, type LogRecords, leafName, one, type Try, treeName } from './common.ts';
 
 /** @param proofKey for a checkpoint of an earlier day, as a backup has it */

@@ -10,6 +10,8 @@ import {
   tileReader,
 } from '../../../src/extensions/proof/store/leaves.ts';
 import { readLog } from '../../../src/extensions/proof/store/logs.ts';
+import { checkpointIn } from '../../../src/extensions/proof/tlog/note.ts';
+import { tilePath } from '../../../src/extensions/proof/tlog/tiles.ts';
 import {
   proofRecordOf as deliveryRecordOf,
   proveDelivery,
@@ -18,14 +20,12 @@ import {
 } from '../../../src/gegevens/store/journal.ts';
 import { canonicalJson } from '../../../src/lib/json/canonical-json.ts';
 import { isRecord } from '../../../src/lib/json/json-value.ts';
-import { checkpointIn } from '../../../src/lib/tlog/note.ts';
-import { tilePath } from '../../../src/lib/tlog/tiles.ts';
 import { RECORD_PART, readRecordProof, storedRecords } from '../../../src/raadsfeed/store/proof.ts';
 import type { ProofLogName, ProofRecord, ProofWriter, StoredProof } from '../../../src/seams/proof-log.ts';
 import type { IdentityKeys } from '../../../src/verwerkingenlog/domain/identity-keys.ts';
 import { provenVersions, storedVersions } from '../../../src/verwerkingenlog/store/proof.ts';
 import { readVersie } from '../../../src/verwerkingenlog/store/versions.ts';
-import { tilesOf } from '../../../test/lib/tlog/grown-tree.ts';
+import { tilesOf } from '../../../test/extensions/proof/tlog/grown-tree.ts';
 import type { ClaimedLeaf, Evidence, ServedProof } from './outside-judge.ts';
 
 /** A log, and what is needed to read it. */

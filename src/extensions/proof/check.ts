@@ -1,8 +1,8 @@
 /** Whether a record, as it was answered or printed, is the one that a proof is of. Needs no network and no database. */
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
-import { checkpointIn, FormatError, type VerifierKey } from '../../lib/tlog/note.ts';
-import { parseProof, type TrustedCheckpoint, verifyProof } from '../../lib/tlog/proof-file.ts';
 import { openDisclosure, type Parts } from './record.ts';
+import { checkpointIn, FormatError, type VerifierKey } from './tlog/note.ts';
+import { parseProof, type TrustedCheckpoint, verifyProof } from './tlog/proof-file.ts';
 
 /** The last part of an origin names the log; from the second origin on, a number follows. */
 const ORIGIN = /\/proof\/v1\/(verwerkingen|leveringen|raadsfeed)(?:\/[1-9][0-9]*)?$/;

@@ -3,8 +3,6 @@ import { readFile, stat } from 'node:fs/promises';
 import { Argument, Command } from 'commander';
 import { table } from '../../cli/output.ts';
 import { CommandError, runCommand, runTool, type ToolContext, UsageError } from '../../cli/run-command.ts';
-import type { VerifierKey } from '../../lib/tlog/note.ts';
-import { MAX_PROOF_BYTES } from '../../lib/tlog/proof-file.ts';
 import { PROOF_LOGS, type ProofLogName } from '../../seams/proof-log.ts';
 import type { Terminal } from '../../seams/terminal.ts';
 import type { Config } from '../../settings/read-config.ts';
@@ -13,6 +11,8 @@ import { addKey, proofMonitorCommand } from './commands/monitor.ts';
 import { deriveSealingKey, proofKeyOf, signerOf } from './keys.ts';
 import { beginNewOrigin } from './sequence.ts';
 import { openPublishedCheckpoints, statePath } from './state.ts';
+import type { VerifierKey } from './tlog/note.ts';
+import { MAX_PROOF_BYTES } from './tlog/proof-file.ts';
 import type { VerifiedLog } from './verify.ts';
 
 /** Faults that are shown; all are counted, and `--json` has all. */

@@ -3,10 +3,10 @@ import pg from 'pg';
 import { processingHeaders } from '../../demo/demo-client.ts';
 import { uitvoerder, voorbeeldActie } from '../../demo/example-data.ts';
 import type { TourNeeds } from '../../demo/run-demo.ts';
-import { parseVerifierKey } from '../../lib/tlog/note.ts';
 import type { Config } from '../../settings/read-config.ts';
 import { checkRecord } from './check.ts';
 import { readSealingKey } from './keys.ts';
+import { parseVerifierKey } from './tlog/note.ts';
 import { verifyStoredLog } from './verify.ts';
 
 /** Milliseconds until a proof must be there: a few checkpoints. */

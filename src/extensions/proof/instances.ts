@@ -2,8 +2,8 @@
 import type { FastifyInstance } from 'fastify';
 import { reasonOf } from '../../lib/log.ts';
 import { createGuardedFetch } from '../../lib/outbound/guarded-fetch.ts';
-import { MAX_NOTE_BYTES } from '../../lib/tlog/note.ts';
 import type { StoredLog } from './store/logs.ts';
+import { MAX_NOTE_BYTES } from './tlog/note.ts';
 
 const TIMEOUT_MS = 2_000;
 

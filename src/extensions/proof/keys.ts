@@ -4,10 +4,10 @@
  */
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { Db } from '../../database/transaction.ts';
-import { createSigner, decodeBase64, type NoteSigner, type WITNESS_KEY } from '../../lib/tlog/note.ts';
 import { PROOF_LOGS, type ProofLogName } from '../../seams/proof-log.ts';
 import { type Config, ConfigError, type ConfigFault } from '../../settings/read-config.ts';
 import { readOrigins } from './store/logs.ts';
+import { createSigner, decodeBase64, type NoteSigner, type WITNESS_KEY } from './tlog/note.ts';
 
 const KEY_BYTES = 32;
 

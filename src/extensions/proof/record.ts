@@ -6,7 +6,7 @@ import { hash } from 'node:crypto';
 import { CanonicalFormError, canonicalJson } from '../../lib/json/canonical-json.ts';
 import { isRecord } from '../../lib/json/json-value.ts';
 import { forEachWithinBudget, mapWithinBudget } from '../../lib/scheduling.ts';
-import { decodeBase64, FormatError } from '../../lib/tlog/note.ts';
+import { decodeBase64, FormatError } from './tlog/note.ts';
 
 /** Bytes of a seed, a salt, a commitment and a record hash. */
 const SECRET_BYTES = 32;

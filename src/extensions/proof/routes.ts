@@ -3,14 +3,14 @@ import { hash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Pool } from '../../database/pool.ts';
 import { Problem } from '../../lib/problem.ts';
-import { checkpointIn } from '../../lib/tlog/note.ts';
-import { encodeBundle, hasTile, parseTilePath, type Tile } from '../../lib/tlog/tiles.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import { RECORD_PART, readRecordProof } from '../../raadsfeed/store/proof.ts';
 import type { ProofLogName, ProofWriter } from '../../seams/proof-log.ts';
 import type { Sequencer } from './sequencer.ts';
 import { ENTRY_BYTES, MissingTileError, readBundles, tileReader } from './store/leaves.ts';
 import { readOrigins, type StoredLog } from './store/logs.ts';
+import { checkpointIn } from './tlog/note.ts';
+import { encodeBundle, hasTile, parseTilePath, type Tile } from './tlog/tiles.ts';
 
 /** A checkpoint or the proof of a record may be used from a cache for a few seconds. */
 const SHORT = 'public, max-age=5';

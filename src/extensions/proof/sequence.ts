@@ -2,9 +2,6 @@
 import { createHmac, createSecretKey, hash } from 'node:crypto';
 import type { Pool } from '../../database/pool.ts';
 import { type Db, lock, transaction, tryLock } from '../../database/transaction.ts';
-import { EMPTY_ROOT, Frontier } from '../../lib/tlog/merkle.ts';
-import { checkpointIn } from '../../lib/tlog/note.ts';
-import { readHashesFromTiles } from '../../lib/tlog/tiles.ts';
 import type { NumberedEntry, NumberedRecords, ProofLogName } from '../../seams/proof-log.ts';
 import { deriveSeed, signerOf } from './keys.ts';
 import { entryWith } from './record.ts';
@@ -22,6 +19,9 @@ import {
   storeLastCheckpoint,
   takeFromQueue,
 } from './store/logs.ts';
+import { EMPTY_ROOT, Frontier } from './tlog/merkle.ts';
+import { checkpointIn } from './tlog/note.ts';
+import { readHashesFromTiles } from './tlog/tiles.ts';
 
 /** Entries that get their place in one transaction. */
 const BATCH = 20_000;

@@ -2,22 +2,16 @@
  * One log: gives committed entries their place in the tree, signs checkpoints of what is committed, and publishes only what extends what
  * was published before. Instances share the work by a lock of the database.
  */
-import { rootHash } from '../../lib/tlog/merkle.ts';
-import {
-  checkpointIn,
-  FormatError,
-  formatCheckpoint,
-  formatNote,
-  openNote,
-  parseVerifierKey,
-} from '../../lib/tlog/note.ts';
-import { readHashesFromTiles } from '../../lib/tlog/tiles.ts';
+
 import type { ProofLogName } from '../../seams/proof-log.ts';
 import { signerOf } from './keys.ts';
 import { type LogOptions, openLog, sequenceBatch } from './sequence.ts';
 import { ConflictError, type PublishedCheckpoints } from './state.ts';
 import { MissingTileError, tileReader } from './store/leaves.ts';
 import { readLog, type StoredLog, storeCheckpoint } from './store/logs.ts';
+import { rootHash } from './tlog/merkle.ts';
+import { checkpointIn, FormatError, formatCheckpoint, formatNote, openNote, parseVerifierKey } from './tlog/note.ts';
+import { readHashesFromTiles } from './tlog/tiles.ts';
 import { type Contradiction, contradicts, type WitnessClient } from './witness/client.ts';
 
 export interface SequencerOptions extends LogOptions {

@@ -5,8 +5,8 @@
 import { mkdir, open, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isRecord } from '../../lib/json/json-value.ts';
-import { checkpointIn } from '../../lib/tlog/note.ts';
 import type { Config } from '../../settings/read-config.ts';
+import { checkpointIn } from './tlog/note.ts';
 
 export interface PublishedCheckpoints {
   /** The signed note of an origin; undefined when none was published from here. */

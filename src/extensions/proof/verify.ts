@@ -5,9 +5,6 @@
 import type { Pool } from '../../database/pool.ts';
 import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
 import { lastProven as lastProvenDelivery, storedDeliveries } from '../../gegevens/store/journal.ts';
-import { Frontier, leafHash, rootHash } from '../../lib/tlog/merkle.ts';
-import { checkpointIn, FormatError, openNote, parseVerifierKey } from '../../lib/tlog/note.ts';
-import { addToTiles, type GrowingTile, readHashesFromTiles, TILE_WIDTH } from '../../lib/tlog/tiles.ts';
 import { storedRecords } from '../../raadsfeed/store/proof.ts';
 import type { ProofLogName, ProofWriters, StoredProof } from '../../seams/proof-log.ts';
 import type { Config } from '../../settings/read-config.ts';
@@ -19,6 +16,9 @@ import { bindingEntry, PRUNED_ENTRY, paddingEntries } from './sequence.ts';
 import { openPublishedCheckpoints, statePath } from './state.ts';
 import { ENTRY_BYTES, findLeaves, MissingTileError, type Place, readBundles, tileReader } from './store/leaves.ts';
 import { readOrigins, readPending, type StoredLog } from './store/logs.ts';
+import { Frontier, leafHash, rootHash } from './tlog/merkle.ts';
+import { checkpointIn, FormatError, openNote, parseVerifierKey } from './tlog/note.ts';
+import { addToTiles, type GrowingTile, readHashesFromTiles, TILE_WIDTH } from './tlog/tiles.ts';
 
 const RECORDS_PER_READ = 500;
 const REMOVALS_PER_READ = 200;

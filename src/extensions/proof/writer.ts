@@ -1,10 +1,6 @@
 /** What areas do with a log: sealing records, queueing their entries, removals, and proofs. */
 import { createCipheriv, createDecipheriv, createSecretKey, randomBytes } from 'node:crypto';
 import type { Db } from '../../database/transaction.ts';
-import { proveInclusion } from '../../lib/tlog/merkle.ts';
-import { checkpointIn } from '../../lib/tlog/note.ts';
-import { formatProof } from '../../lib/tlog/proof-file.ts';
-import { readHashesFromTiles } from '../../lib/tlog/tiles.ts';
 import type { ProofLogName, ProofWriter, ProofWriters, Shown } from '../../seams/proof-log.ts';
 import type { Config } from '../../settings/read-config.ts';
 import { readSealingKey, type SealingKey, sealingKeyOf } from './keys.ts';
@@ -12,6 +8,10 @@ import { disclosure, entryOf, entryWithinBudget } from './record.ts';
 import { recordRemoval } from './removals.ts';
 import { findLeaves, tileReader } from './store/leaves.ts';
 import { addToQueue, readOrigins } from './store/logs.ts';
+import { proveInclusion } from './tlog/merkle.ts';
+import { checkpointIn } from './tlog/note.ts';
+import { formatProof } from './tlog/proof-file.ts';
+import { readHashesFromTiles } from './tlog/tiles.ts';
 
 const SEED_BYTES = 32;
 const IV_BYTES = 12;

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deriveSeed } from '../../../src/extensions/proof/keys.ts';
-import { EMPTY_ROOT } from '../../../src/lib/tlog/merkle.ts';
-import { createSigner, formatCheckpoint, formatNote, WITNESS_KEY } from '../../../src/lib/tlog/note.ts';
-import { parseTilePath } from '../../../src/lib/tlog/tiles.ts';
-import { type GrownTree, growTree } from '../../lib/tlog/grown-tree.ts';
+import { EMPTY_ROOT } from '../../../src/extensions/proof/tlog/merkle.ts';
+import { createSigner, formatCheckpoint, formatNote, WITNESS_KEY } from '../../../src/extensions/proof/tlog/note.ts';
+import { parseTilePath } from '../../../src/extensions/proof/tlog/tiles.ts';
 import { callProgram } from '../../support/program.ts';
 import { ACTIE, logKey, type Proven, proveRecord } from './proven-record.ts';
+import { type GrownTree, growTree } from './tlog/grown-tree.ts';
 
 let directory: string;
 const witness = createSigner('buurgemeente.example/w', Buffer.alloc(32, 3), WITNESS_KEY);

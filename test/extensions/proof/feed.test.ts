@@ -1,12 +1,12 @@
 /** The proof log of the feed, by its public addresses. */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { leafHash } from '../../../src/extensions/proof/tlog/merkle.ts';
+import { checkpointIn } from '../../../src/extensions/proof/tlog/note.ts';
 import { isRecord } from '../../../src/lib/json/json-value.ts';
-import { leafHash } from '../../../src/lib/tlog/merkle.ts';
-import { checkpointIn } from '../../../src/lib/tlog/note.ts';
-import { decodeBundle } from '../../lib/tlog/grown-tree.ts';
 import { PATIENT, publishLines, vergadering } from '../../raadsfeed/support.ts';
 import { getText, hasLeaves, judge, type ProofFeed, startProofFeed } from './support.ts';
+import { decodeBundle } from './tlog/grown-tree.ts';
 
 let feed: ProofFeed;
 let log: string;

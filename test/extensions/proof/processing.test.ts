@@ -1,9 +1,9 @@
 /** The proof log of processing: who may read an action may have its proof, and it shows no more than reading does. */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { checkpointIn } from '../../../src/extensions/proof/tlog/note.ts';
+import { formatProof, type Proof, parseProof } from '../../../src/extensions/proof/tlog/proof-file.ts';
 import { isRecord } from '../../../src/lib/json/json-value.ts';
-import { checkpointIn } from '../../../src/lib/tlog/note.ts';
-import { formatProof, type Proof, parseProof } from '../../../src/lib/tlog/proof-file.ts';
 import { PATIENT } from '../../raadsfeed/support.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 import { koppelvlak } from '../../verwerkingenlog/cli.ts';

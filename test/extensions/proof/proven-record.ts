@@ -2,10 +2,15 @@
 
 import { partsOf } from '../../../src/extensions/proof/check.ts';
 import { disclosure, entryOf } from '../../../src/extensions/proof/record.ts';
-import { EMPTY_ROOT, proveInclusion } from '../../../src/lib/tlog/merkle.ts';
-import { createSigner, formatCheckpoint, formatNote, type NoteSigner } from '../../../src/lib/tlog/note.ts';
-import { formatProof } from '../../../src/lib/tlog/proof-file.ts';
-import { growTree } from '../../lib/tlog/grown-tree.ts';
+import { EMPTY_ROOT, proveInclusion } from '../../../src/extensions/proof/tlog/merkle.ts';
+import {
+  createSigner,
+  formatCheckpoint,
+  formatNote,
+  type NoteSigner,
+} from '../../../src/extensions/proof/tlog/note.ts';
+import { formatProof } from '../../../src/extensions/proof/tlog/proof-file.ts';
+import { growTree } from './tlog/grown-tree.ts';
 
 export const ORIGIN = 'gemeente.example/proof/v1/verwerkingen';
 export const logKey = createSigner(ORIGIN, Buffer.alloc(32, 1));

@@ -7,7 +7,7 @@ import { createSequencer, type SequencerOptions } from '../../../src/extensions/
 import { openPublishedCheckpoints } from '../../../src/extensions/proof/state.ts';
 import { appendLeaves } from '../../../src/extensions/proof/store/leaves.ts';
 import { readPending, readQueue, takeFromQueue } from '../../../src/extensions/proof/store/logs.ts';
-import { Frontier } from '../../../src/lib/tlog/merkle.ts';
+import { Frontier } from '../../../src/extensions/proof/tlog/merkle.ts';
 import { servicePool } from '../../raadsfeed/support.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 import { PROOF_KEY, stateFile } from './support.ts';

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { addDeliveriesAndRemovals, publishMeetings, runTamperingDrill } from '../../../bench/support/proof-drill.ts';
-import { hasGo } from '../../lib/tlog/judge.ts';
 import { createDatabase } from '../../support/database.ts';
 import { actie, HEADERS, KEY, newPerson, startLog } from '../../verwerkingenlog/support.ts';
 import { hasLeaves, stateFile } from './support.ts';
+import { hasGo } from './tlog/judge.ts';
 
 const OUTSIDE = hasGo ? 'and nobody outside accepts one' : '(Go is not on the path: nobody outside is asked)';
 

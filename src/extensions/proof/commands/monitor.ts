@@ -4,12 +4,12 @@ import { Command, InvalidArgumentError } from 'commander';
 import { CommandError, runTool, type ToolContext } from '../../../cli/run-command.ts';
 import { isRecord } from '../../../lib/json/json-value.ts';
 import { reasonOf } from '../../../lib/log.ts';
-import { HASH_BYTES, proveConsistency, rootHash, verifyConsistency } from '../../../lib/tlog/merkle.ts';
-import { checkpointIn, FormatError, LOG_KEY, parseVerifierKey, type VerifierKey } from '../../../lib/tlog/note.ts';
-import { openCheckpoint } from '../../../lib/tlog/proof-file.ts';
-import { type ReadTiles, readHashesFromTiles, TILE_WIDTH, tilePath } from '../../../lib/tlog/tiles.ts';
 import type { Terminal } from '../../../seams/terminal.ts';
 import { readIfThere, writeDurably } from '../state.ts';
+import { HASH_BYTES, proveConsistency, rootHash, verifyConsistency } from '../tlog/merkle.ts';
+import { checkpointIn, FormatError, LOG_KEY, parseVerifierKey, type VerifierKey } from '../tlog/note.ts';
+import { openCheckpoint } from '../tlog/proof-file.ts';
+import { type ReadTiles, readHashesFromTiles, TILE_WIDTH, tilePath } from '../tlog/tiles.ts';
 
 interface MonitorOptions {
   readonly state: string;

@@ -1,5 +1,5 @@
 /**
- * Checks a record with its proof in the browser: nothing leaves the page. The formats are those of `src/lib/tlog` and `src/extensions/proof/check.ts`;
+ * Checks a record with its proof in the browser: nothing leaves the page. The formats are those of `src/extensions/proof/tlog` and `src/extensions/proof/check.ts`;
  * only the hashes and signatures come from WebCrypto. What a file says reaches the page as text, never as HTML.
  */
 const MAX_RECORD_BYTES = 64 * 1024 * 1024;

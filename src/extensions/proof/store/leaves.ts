@@ -1,9 +1,9 @@
 /** The leaves of a tree as tables: tiles of hashes, and bundles of entries with the numbers of their records. */
 import type { Db } from '../../../database/transaction.ts';
 import { forEachWithinBudget } from '../../../lib/scheduling.ts';
-import { type Frontier, HASH_BYTES, leafHash } from '../../../lib/tlog/merkle.ts';
-import { addToTiles, type GrowingTile, type ReadTiles, TILE_WIDTH, tilePath } from '../../../lib/tlog/tiles.ts';
 import type { NumberedEntry, ProofLogName } from '../../../seams/proof-log.ts';
+import { type Frontier, HASH_BYTES, leafHash } from '../tlog/merkle.ts';
+import { addToTiles, type GrowingTile, type ReadTiles, TILE_WIDTH, tilePath } from '../tlog/tiles.ts';
 import { headerLeaves, readOrigins, type StoredLog } from './logs.ts';
 
 /** Bytes of an entry: a format byte and a hash. */

@@ -9,7 +9,9 @@ import {
   type ProxySettings,
   readBody,
 } from '../../../lib/outbound/guarded-fetch.ts';
-import { proveConsistency } from '../../../lib/tlog/merkle.ts';
+import { tileReader } from '../store/leaves.ts';
+import { readOrigin } from '../store/logs.ts';
+import { proveConsistency } from '../tlog/merkle.ts';
 import {
   type Checkpoint,
   checkpointIn,
@@ -19,11 +21,9 @@ import {
   parseSize,
   splitNote,
   type VerifierKey,
-} from '../../../lib/tlog/note.ts';
-import { type Policy, type PolicyWitness, parsePolicy } from '../../../lib/tlog/policy.ts';
-import { readHashesFromTiles } from '../../../lib/tlog/tiles.ts';
-import { tileReader } from '../store/leaves.ts';
-import { readOrigin } from '../store/logs.ts';
+} from '../tlog/note.ts';
+import { type Policy, type PolicyWitness, parsePolicy } from '../tlog/policy.ts';
+import { readHashesFromTiles } from '../tlog/tiles.ts';
 import { formatAddCheckpoint } from './server.ts';
 
 /** Milliseconds that a witness has for one answer. */

@@ -7,7 +7,10 @@ import type { Pool } from '../../../database/pool.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { reasonOf } from '../../../lib/log.ts';
 import { Problem } from '../../../lib/problem.ts';
-import { EMPTY_ROOT, verifyConsistency } from '../../../lib/tlog/merkle.ts';
+import { platformProblems } from '../../../plugins/problems.ts';
+import { signerOf } from '../keys.ts';
+import { openPublishedCheckpoints, type PublishedCheckpoints, statePath } from '../state.ts';
+import { EMPTY_ROOT, verifyConsistency } from '../tlog/merkle.ts';
 import {
   type Checkpoint,
   checkpointIn,
@@ -22,10 +25,7 @@ import {
   parseVerifierKey,
   type VerifierKey,
   WITNESS_KEY,
-} from '../../../lib/tlog/note.ts';
-import { platformProblems } from '../../../plugins/problems.ts';
-import { signerOf } from '../keys.ts';
-import { openPublishedCheckpoints, type PublishedCheckpoints, statePath } from '../state.ts';
+} from '../tlog/note.ts';
 
 /** Maximum number of hashes of a consistency proof. */
 const MAX_HASHES = 63;

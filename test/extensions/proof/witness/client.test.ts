@@ -2,9 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createWitnessClient, type WitnessClient } from '../../../../src/extensions/proof/witness/client.ts';
-import { systemClock } from '../../../../src/lib/time.ts';
-import { EMPTY_ROOT, proveConsistency } from '../../../../src/lib/tlog/merkle.ts';
+import { EMPTY_ROOT, proveConsistency } from '../../../../src/extensions/proof/tlog/merkle.ts';
 import {
   createSigner,
   formatCheckpoint,
@@ -12,10 +10,12 @@ import {
   openNote,
   type VerifierKey,
   WITNESS_KEY,
-} from '../../../../src/lib/tlog/note.ts';
-import { parsePolicy } from '../../../../src/lib/tlog/policy.ts';
-import { type GrownTree, growTree } from '../../../lib/tlog/grown-tree.ts';
-import { judgeByPolicy } from '../../../lib/tlog/judge-by-policy.ts';
+} from '../../../../src/extensions/proof/tlog/note.ts';
+import { parsePolicy } from '../../../../src/extensions/proof/tlog/policy.ts';
+import { createWitnessClient, type WitnessClient } from '../../../../src/extensions/proof/witness/client.ts';
+import { systemClock } from '../../../../src/lib/time.ts';
+import { type GrownTree, growTree } from '../tlog/grown-tree.ts';
+import { judgeByPolicy } from '../tlog/judge-by-policy.ts';
 import { startWitness, type TestWitness } from './witness-server.ts';
 
 const log = createSigner('log.example/proof', Buffer.alloc(32, 1));

@@ -7,12 +7,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { publishMeetings } from '../../../../bench/support/proof-drill.ts';
 import { deriveSeed } from '../../../../src/extensions/proof/keys.ts';
-import { createSigner, WITNESS_KEY } from '../../../../src/lib/tlog/note.ts';
-import { judgeByPolicy } from '../../../lib/tlog/judge-by-policy.ts';
+import { createSigner, WITNESS_KEY } from '../../../../src/extensions/proof/tlog/note.ts';
 import { createDatabase, type TestDatabase } from '../../../support/database.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { type Running, startProgram } from '../../../support/program.ts';
 import { getText } from '../support.ts';
+import { judgeByPolicy } from '../tlog/judge-by-policy.ts';
 
 const ORIGIN = '127.0.0.1/proof/v1/raadsfeed';
 const WITNESS = '127.0.0.1/proof/v1/witness';

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { deriveSeed } from '../../../../src/extensions/proof/keys.ts';
+import { createSigner } from '../../../../src/extensions/proof/tlog/note.ts';
 import { isRecord } from '../../../../src/lib/json/json-value.ts';
-import { createSigner } from '../../../../src/lib/tlog/note.ts';
-import { judgeByPolicy } from '../../../lib/tlog/judge-by-policy.ts';
 import { vergadering } from '../../../raadsfeed/support.ts';
 import { callProgram } from '../../../support/program.ts';
 import { getText, hasLeaves, PROOF_KEY, type ProofFeed, startProofFeed } from '../support.ts';
+import { judgeByPolicy } from '../tlog/judge-by-policy.ts';
 
 const ORIGIN = '127.0.0.1/proof/v1/raadsfeed';
 const logKey = createSigner(ORIGIN, deriveSeed(Buffer.from(PROOF_KEY, 'base64'), ORIGIN)).key.text;

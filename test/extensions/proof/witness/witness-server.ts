@@ -1,7 +1,7 @@
 /** A witness on a real server, and what of its state is outside the database. */
 
+import { createSigner, type VerifierKey, WITNESS_KEY } from '../../../../src/extensions/proof/tlog/note.ts';
 import { witnessRoutes } from '../../../../src/extensions/proof/witness/server.ts';
-import { createSigner, type VerifierKey, WITNESS_KEY } from '../../../../src/lib/tlog/note.ts';
 import { startServer, type TestServer } from '../../../support/server.ts';
 
 export interface TestWitness extends TestServer {

@@ -1,12 +1,12 @@
 /** The witness over HTTP: what it vouches for, what it refuses, and that it never vouches for two forks. */
 import { hash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { EMPTY_ROOT, proveConsistency } from '../../../../src/extensions/proof/tlog/merkle.ts';
+import { createSigner, formatCheckpoint, formatNote, openNote } from '../../../../src/extensions/proof/tlog/note.ts';
 import { formatAddCheckpoint } from '../../../../src/extensions/proof/witness/server.ts';
-import { EMPTY_ROOT, proveConsistency } from '../../../../src/lib/tlog/merkle.ts';
-import { createSigner, formatCheckpoint, formatNote, openNote } from '../../../../src/lib/tlog/note.ts';
-import { type GrownTree, growTree } from '../../../lib/tlog/grown-tree.ts';
-import { askGo, hasGo, WITHOUT_GO } from '../../../lib/tlog/judge.ts';
 import { createDatabase, type TestDatabase } from '../../../support/database.ts';
+import { type GrownTree, growTree } from '../tlog/grown-tree.ts';
+import { askGo, hasGo, WITHOUT_GO } from '../tlog/judge.ts';
 import { startWitness, type TestWitness } from './witness-server.ts';
 
 const SEED = Buffer.alloc(32, 1);

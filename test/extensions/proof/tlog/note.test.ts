@@ -1,7 +1,7 @@
 /** Notes, checkpoints, proofs and policies as C2SP writes them, and as Go's `note` reads and writes them. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { leafHash, proveInclusion } from '../../../src/lib/tlog/merkle.ts';
+import { leafHash, proveInclusion } from '../../../../src/extensions/proof/tlog/merkle.ts';
 import {
   createSigner,
   FormatError,
@@ -13,9 +13,9 @@ import {
   parseVerifierKey,
   splitNote,
   WITNESS_KEY,
-} from '../../../src/lib/tlog/note.ts';
-import { parsePolicy } from '../../../src/lib/tlog/policy.ts';
-import { formatProof, parseProof, verifyProof } from '../../../src/lib/tlog/proof-file.ts';
+} from '../../../../src/extensions/proof/tlog/note.ts';
+import { parsePolicy } from '../../../../src/extensions/proof/tlog/policy.ts';
+import { formatProof, parseProof, verifyProof } from '../../../../src/extensions/proof/tlog/proof-file.ts';
 import { entry, growTree } from './grown-tree.ts';
 import { askGo, hasGo, recorded, WITHOUT_GO } from './judge.ts';
 

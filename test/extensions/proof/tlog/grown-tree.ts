@@ -1,6 +1,6 @@
 /** A tree in memory, grown leaf by leaf, with its tiles. Leaf i is the entry "entry i". */
-import { Frontier, leafHash, type ReadHashes } from '../../../src/lib/tlog/merkle.ts';
-import { type ReadTiles, TILE_WIDTH, type Tile, tilePath } from '../../../src/lib/tlog/tiles.ts';
+import { Frontier, leafHash, type ReadHashes } from '../../../../src/extensions/proof/tlog/merkle.ts';
+import { type ReadTiles, TILE_WIDTH, type Tile, tilePath } from '../../../../src/extensions/proof/tlog/tiles.ts';
 
 export function entry(index: number): Uint8Array {
   return Buffer.from(`entry ${index}`);

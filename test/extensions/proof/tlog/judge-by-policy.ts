@@ -1,7 +1,12 @@
 /** What a policy of witnesses says of a signed checkpoint, as somebody outside would judge it. */
-import { openNote, parseVerifierKey, type VerifiedSignature, WITNESS_KEY } from '../../../src/lib/tlog/note.ts';
-import { parsePolicy } from '../../../src/lib/tlog/policy.ts';
-import { openCheckpoint, type TrustedCheckpoint } from '../../../src/lib/tlog/proof-file.ts';
+import {
+  openNote,
+  parseVerifierKey,
+  type VerifiedSignature,
+  WITNESS_KEY,
+} from '../../../../src/extensions/proof/tlog/note.ts';
+import { parsePolicy } from '../../../../src/extensions/proof/tlog/policy.ts';
+import { openCheckpoint, type TrustedCheckpoint } from '../../../../src/extensions/proof/tlog/proof-file.ts';
 
 /** @param policy a text with the key of the log in it */
 export function judgeByPolicy(note: string, policy: string): TrustedCheckpoint | { readonly reason: string } {

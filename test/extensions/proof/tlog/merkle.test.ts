@@ -11,8 +11,14 @@ import {
   rootHash,
   verifyConsistency,
   verifyInclusion,
-} from '../../../src/lib/tlog/merkle.ts';
-import { encodeBundle, hasTile, parseTilePath, readHashesFromTiles, tilePath } from '../../../src/lib/tlog/tiles.ts';
+} from '../../../../src/extensions/proof/tlog/merkle.ts';
+import {
+  encodeBundle,
+  hasTile,
+  parseTilePath,
+  readHashesFromTiles,
+  tilePath,
+} from '../../../../src/extensions/proof/tlog/tiles.ts';
 import { decodeBundle, entry, type GrownTree, growTree, tilesOf } from './grown-tree.ts';
 import { askGo, hasGo, recorded, WITHOUT_GO } from './judge.ts';
 

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const DIRECTORY = join(import.meta.dirname, '../../fixtures/proof/judge');
+const DIRECTORY = join(import.meta.dirname, '../../../fixtures/proof/judge');
 
 export interface Question {
   /** Leaves of the largest tree; leaf i is the entry "entry i". */
