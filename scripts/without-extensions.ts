@@ -1,6 +1,6 @@
 /**
- * The deletion test: in a copy without `src/extensions`, the core type-checks, serves its three interfaces, and passes its tests.
- * `node scripts/without-extensions.ts [test files]`; without names those that tell most of each interface. The copy goes into a
+ * The deletion test: in a copy without `src/extensions`, the core type-checks, serves its three interfaces, and passes its tests,
+ * with no more packages at run time than `MAX_PACKAGES`. `node scripts/without-extensions.ts [test files]`; without names those that tell most of each interface. The copy goes into a
  * folder for temporary files.
  */
 import { spawnSync } from 'node:child_process';
@@ -17,6 +17,8 @@ const TESTS = [
   ...['raadsfeed/feed', 'raadsfeed/promises', 'raadsfeed/commands', 'raadsfeed/redaction', 'raadsfeed/stream'],
   ...['plugins/headers', 'plugins/management', 'plugins/oauth', 'lib'],
 ].map((path) => `test/${path}`);
+/** What the core may depend on at run time. */
+const MAX_PACKAGES = 25;
 
 const copy = mkdtempSync(join(tmpdir(), 'koppelvlak-core-'));
 try {
@@ -30,11 +32,23 @@ try {
     JSON.stringify({ ...tsconfig, include: ['src', 'test', 'vitest.config.ts'] }),
   );
   console.log(`without src/extensions and ${removed} files of tests that need them`);
+  const packages = packagesOfCore();
+  console.log(`${packages.length} packages at run time: ${packages.join(', ')}`);
+  if (packages.length > MAX_PACKAGES) throw new Error(`the core has more than ${MAX_PACKAGES} packages at run time`);
   const named = process.argv.slice(2);
   process.exitCode =
     run('tsc', '--noEmit') || run('vitest', 'run', '--project', 'shared', ...(named.length > 0 ? named : TESTS));
 } finally {
   rmSync(copy, { recursive: true, force: true });
+}
+
+/** Dependencies that the source without extensions names, and the types that come with what it exports. */
+function packagesOfCore(): string[] {
+  const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  const source = globSync('src/**/*.ts', { cwd: copy }).map((path) => readFileSync(join(copy, path), 'utf8'));
+  const isNamed = (name: string): boolean =>
+    source.some((text) => text.includes(`'${name}'`) || text.includes(`'${name}/`));
+  return Object.keys(dependencies).filter((name) => name.startsWith('@types/') || isNamed(name));
 }
 
 /** Tests of the extensions, and whatever else imports them by way of any file. */

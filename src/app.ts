@@ -29,8 +29,7 @@ export async function buildApp({ config, log, clock = systemClock, register }: A
   const app = createServer(config.server, log);
   try {
     await app.register(service, { config, clock });
-    // Nothing of OpenTelemetry is loaded unless an operator asks for traces.
-    if (config.server.tracingEndpoint !== undefined) await app.register((await import('./tracing.ts')).tracing);
+    await registerExtensions(app, servedExtensions(config, 'outermost'));
     await app.register(connections, config.server);
     await app.register(operations);
     await app.register(routes);
@@ -62,7 +61,10 @@ async function registerServed(app: FastifyInstance): Promise<void> {
   if (areas.includes('verwerkingenlog'))
     await app.register((await import('./verwerkingenlog/plugin.ts')).verwerkingenlog);
   if (areas.includes('raadsfeed')) await app.register((await import('./raadsfeed/plugin.ts')).raadsfeed);
-  const served = servedExtensions(app.settings);
+  await registerExtensions(app, servedExtensions(app.settings, 'last'));
+}
+
+async function registerExtensions(app: FastifyInstance, served: readonly string[]): Promise<void> {
   for (const { extension, module } of await importFromExtensions('plugin', (name) => served.includes(name))) {
     if (!isPluginModule(module)) throw new TypeError(`the plugin.ts of ${extension} has no plugin`);
     await app.register(module.plugin);

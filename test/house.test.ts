@@ -146,17 +146,6 @@ describe('the direction of imports', () => {
     expect(strays(mayNot, /^src\/(?!cli\/)/)).toEqual([]);
   });
 
-  it('lets only the tracing import OpenTelemetry, and loads that only when it is asked for', () => {
-    const tracer = /^(@opentelemetry\/|@fastify\/otel$)/;
-    expect(users(/^src\/(?!tracing\.ts)/, tracer)).toEqual([]);
-    expect(users(/^src\/tracing\.ts/, tracer)).not.toEqual([]);
-    expect(strays(/^src\/tracing\.ts/, /^src\/(settings|seams|plugins|lib)/)).toEqual([]);
-    const importers = source.filter(({ ours }) => ours.includes('src/tracing.ts'));
-    expect(importers.map(({ path }) => path)).toEqual(['src/app.ts']);
-    const imports = importers[0]?.text.match(/^.*'\.\/tracing\.ts'.*$/gm) ?? [];
-    expect(imports.filter((line) => !/^import type |await import\(/.test(line))).toEqual([]);
-  });
-
   it('names every plugin, and what it needs', () => {
     const plugins = source.flatMap(({ path, text }) =>
       text
@@ -236,6 +225,13 @@ describe('the extensions', () => {
       /notubiz\/|resource-key\.ts|supplier\/(source-adapter|supplier-client|read-answer|issue-log|values|windows)\.ts/;
     const may = new RegExp(`^src/(settings/|lib/|seams/|extensions/aggregator/(${own.source}))`);
     expect(strays(/^src\/extensions\/aggregator\/notubiz\//, may)).toEqual([]);
+  });
+
+  it('lets only the plugin of the tracing import OpenTelemetry, which is loaded only when an operator wants traces', () => {
+    const tracer = /^(@opentelemetry\/|@fastify\/otel$)/;
+    expect(users(/^src\/(?!extensions\/tracing\/plugin\.ts)/, tracer)).toEqual([]);
+    expect(users(/^src\/extensions\/tracing\/plugin\.ts/, tracer)).not.toEqual([]);
+    expect(strays(/^src\/extensions\/tracing\//, /^src\/(settings|plugins|lib)\//)).toEqual([]);
   });
 
   it('signs people in on the pages for citizens only', () => {

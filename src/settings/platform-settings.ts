@@ -70,11 +70,6 @@ export const serverSettings = {
     [],
     'Hosts called without it.',
   ),
-  tracingEndpoint: optional(
-    'TRACING_ENDPOINT',
-    url(...WEB),
-    'OpenTelemetry collector of [traces](operations.md#traces), without `/v1/traces`.',
-  ),
   shutdownDrainMs: setting(
     'SHUTDOWN_DRAIN_MS',
     integer(0, 600_000),

@@ -34,6 +34,8 @@ interface ExtensionSettings {
   readonly settings: Readonly<Record<string, Group>>;
   /** Whether its plugin is registered, beside what is mounted. */
   readonly isServed?: (config: Config) => boolean;
+  /** Whether that comes before everything else that has hooks or routes. */
+  readonly isOutermost?: boolean;
   readonly contradictions?: (config: Config, fault: Fault) => void;
 }
 
@@ -114,9 +116,12 @@ export function isFixed(name: string): boolean {
   );
 }
 
-/** Names of the extensions whose plugin this configuration switches on. */
-export function servedExtensions(config: Config): string[] {
-  return extensions.filter(({ isServed }) => isServed?.(config) === true).map(({ name }) => name);
+/** Names of the extensions whose plugin this configuration switches on: those that come before everything else, or those that come after. */
+export function servedExtensions(config: Config, place: 'outermost' | 'last'): string[] {
+  return extensions
+    .filter(({ isOutermost = false }) => isOutermost === (place === 'outermost'))
+    .filter(({ isServed }) => isServed?.(config) === true)
+    .map(({ name }) => name);
 }
 
 /** The environment as a program gets it. */

@@ -8,8 +8,8 @@ import process from 'node:process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { isRecord } from '../../src/lib/json/json-value.ts';
+import { startCollector } from '../support/collector.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
-import { startCollector } from './collector.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const LIMIT = 600_000;

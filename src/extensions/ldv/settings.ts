@@ -91,8 +91,7 @@ export const settings = {
 
 export const isServed = ({ server }: Config): boolean => server.areas.includes('verwerkingenlog');
 
-export function contradictions(config: Config, fault: Fault): void {
-  const { server, ldvOut } = config;
+export function contradictions({ server, ldvOut }: Config, fault: Fault): void {
   const { forwardUrl, forwardTokenUrl, forwardClientId, forwardClientSecret } = ldvOut;
   const needed = { LDV_FORWARD_CLIENT_ID: forwardClientId, LDV_FORWARD_CLIENT_SECRET: forwardClientSecret };
   for (const [variable, value] of Object.entries(needed)) {
@@ -107,15 +106,5 @@ export function contradictions(config: Config, fault: Fault): void {
         'is an address with `http:`',
         'one with `https:` in production: it carries personal data',
       );
-  }
-  const { tracingEndpoint } = server;
-  const ownLdv = server.publicBaseUrl === undefined ? [] : [`${server.publicBaseUrl}${config.ldv.prefix}`];
-  const logbooks = [forwardUrl, ...ownLdv.map((address) => address.replace(/\/v1$/, ''))];
-  if (tracingEndpoint !== undefined && logbooks.includes(tracingEndpoint)) {
-    fault(
-      ['TRACING_ENDPOINT', 'LDV_FORWARD_URL', 'PUBLIC_BASE_URL', 'LDV_PREFIX'],
-      'is the address of a logbook',
-      'a collector for traces; a logbook is for the processing of personal data only',
-    );
   }
 }

@@ -1,6 +1,5 @@
 /**
- * Tracing with OpenTelemetry, for operators: each request of the public listener as a trace, down to its SQL statements. Loaded only when
- * `TRACING_ENDPOINT` is set. It has nothing to do with LDV, whose lines are spans too: those are entries of the processing log.
+ * Tracing with OpenTelemetry, for operators: each request of the public listener as a trace, down to its SQL statements. It has nothing to do with LDV, whose lines are spans too: those are entries of the processing log.
  * @see docs/decisions/0010-traces-hold-what-is-listed.md
  */
 import { FastifyOtelInstrumentation } from '@fastify/otel';
@@ -30,9 +29,9 @@ import {
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import pg from 'pg';
-import type { Logger } from './lib/log.ts';
-import { readTraceContext } from './lib/trace-context.ts';
-import { traceOf } from './plugins/headers.ts';
+import type { Logger } from '../../lib/log.ts';
+import { readTraceContext } from '../../lib/trace-context.ts';
+import { traceOf } from '../../plugins/headers.ts';
 
 /** Everything that a span may say. None of it comes from a client, except for the method, which is one that a route has. */
 const ATTRIBUTES = new Set([
@@ -55,14 +54,13 @@ const EXPORT_TIMEOUT_MS = 2000;
 const COMPLAINT_MS = 60_000;
 
 /**
- * Traces every request; to be registered before anything that has hooks.
+ * Traces every request; registered before anything that has hooks (`isOutermost`).
  * @throws {Error} when this process is traced already: OpenTelemetry has one context per process
  */
-export const tracing = fp(traceRequests, { name: 'tracing', dependencies: ['service'] });
+export const plugin = fp(traceRequests, { name: 'tracing', dependencies: ['service'] });
 
 async function traceRequests(app: FastifyInstance): Promise<void> {
   const { log } = app;
-  const { server } = app.settings;
   const contexts = new AsyncLocalStorageContextManager().enable();
   if (!context.setGlobalContextManager(contexts)) throw new Error('this process is traced already');
   propagation.setGlobalPropagator(incomingTrace);
@@ -71,7 +69,7 @@ async function traceRequests(app: FastifyInstance): Promise<void> {
   // What the collector said is left out.
   diag.setLogger({ error: complain, warn: ignore, info: ignore, debug: ignore, verbose: ignore }, DiagLogLevel.ERROR);
   const exporter = new OTLPTraceExporter({
-    url: `${server.tracingEndpoint}/v1/traces`,
+    url: `${app.settings.tracing.endpoint}/v1/traces`,
     timeoutMillis: EXPORT_TIMEOUT_MS,
   });
   const provider = new TracerProvider({
