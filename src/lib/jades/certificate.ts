@@ -1,15 +1,6 @@
 // A certificate, read by two parsers that must agree: OpenSSL (through Node) and pkijs; its extensions and names; and DER in place.
 import { createHash, X509Certificate } from 'node:crypto';
-import {
-  Set as Asn1Set,
-  BaseBlock,
-  BaseStringBlock,
-  BitString,
-  fromBER,
-  ObjectIdentifier,
-  OctetString,
-  Sequence,
-} from 'asn1js';
+import { BaseStringBlock, BitString } from 'asn1js';
 import {
   AttributeTypeAndValue,
   BasicConstraints,
@@ -139,10 +130,10 @@ export const oid = {
   nameConstraints: '2.5.29.30',
   crlDistributionPoints: '2.5.29.31',
   certificatePolicies: '2.5.29.32',
-  policyMappings: '2.5.29.33',
-  policyConstraints: '2.5.29.36',
   extKeyUsage: '2.5.29.37',
-  inhibitAnyPolicy: '2.5.29.54',
+  crlNumber: '2.5.29.20',
+  issuingDistributionPoint: '2.5.29.28',
+  authorityKeyIdentifier: '2.5.29.35',
   authorityInfoAccess: '1.3.6.1.5.5.7.1.1',
   ocsp: '1.3.6.1.5.5.7.48.1',
   serialNumber: '2.5.4.5',
@@ -155,9 +146,24 @@ export function extension(certificate: Certificate, id: string): Extension | und
   return certificate.pki.extensions?.find((entry) => entry.extnID === id);
 }
 
-/** The library's reading of an extension, not yet narrowed to a class. */
+/** The library's reading of an extension, not yet narrowed to a class; undefined when it cannot be read. */
 export function parsedValue(entry: Extension | undefined): unknown {
-  return entry?.parsedValue;
+  const value: unknown = entry?.parsedValue;
+  const isBroken = typeof value === 'object' && value !== null && 'parsingError' in value;
+  return isBroken ? undefined : value;
+}
+
+/** The extensions are each there once and, if known, readable; an unknown one is not critical. @returns what is wrong */
+export function extensionFault(extensions: readonly Extension[], known: ReadonlySet<string>): string | undefined {
+  const seen = new Set<string>();
+  for (const entry of extensions) {
+    const { extnID: id, critical } = entry;
+    if (seen.has(id)) return `extensie ${id} meer dan eens`;
+    seen.add(id);
+    if (!known.has(id) && critical) return `onbekende kritieke extensie ${id}`;
+    if (known.has(id) && parsedValue(entry) === undefined) return `onleesbare extensie ${id}`;
+  }
+  return undefined;
 }
 
 /** The first byte of the key usage; undefined when the certificate has none. */
@@ -191,7 +197,7 @@ export function nameConstraints(certificate: Certificate): NameConstraints | und
 }
 
 /** The text of a name that is an address. */
-function uriOf(name: GeneralName): string | undefined {
+export function uriOf(name: GeneralName): string | undefined {
   const value: unknown = name.value;
   return name.type === 6 && typeof value === 'string' ? value : undefined;
 }
@@ -219,53 +225,11 @@ function webAddress(text: string | undefined): string[] {
   return text !== undefined && /^https?:\/\//i.test(text) && URL.canParse(text) ? [text] : [];
 }
 
-/** The raw value of an extension. */
-export function rawValue(entry: Extension): Uint8Array {
-  return entry.extnValue instanceof OctetString ? entry.extnValue.valueBlock.valueHexView : new Uint8Array();
-}
-
 /** The OIN (20 digits) in the subject's serialNumber; undefined when there is no OIN, or more than one attribute. */
 export function signerOin(leaf: Certificate): string | undefined {
   const values = attributeTexts(leaf.pki.subject, oid.serialNumber);
   const [oin] = values;
   return values.length === 1 && oin !== undefined && /^\d{20}$/.test(oin) ? oin : undefined;
-}
-
-// Names as sequences of sets of attributes, compared the way RFC 5280 section 7.1 asks.
-
-/** One relative name, its attributes normalised and sorted: equal names have equal texts. */
-type RelativeName = string;
-
-/** The relative distinguished names of a name, in order. @throws Error when it is not a name. */
-export function relativeNames(name: RelativeDistinguishedNames): RelativeName[] {
-  const { result } = fromBER(new Uint8Array(name.toSchema().toBER()));
-  if (!(result instanceof Sequence)) throw new Error('a name is not a sequence');
-  return result.valueBlock.value.map(relativeName);
-}
-
-function relativeName(set: unknown): RelativeName {
-  if (!(set instanceof Asn1Set)) throw new Error('a relative name is not a set');
-  return set.valueBlock.value.map(attribute).sort().join('\u0000');
-}
-
-function attribute(sequence: unknown): string {
-  if (!(sequence instanceof Sequence)) throw new Error('an attribute is not a sequence');
-  const [type, value] = sequence.valueBlock.value;
-  if (!(type instanceof ObjectIdentifier)) throw new Error('an attribute has no type');
-  return `${type.getValue()}=${attributeValue(value)}`;
-}
-
-function attributeValue(value: unknown): string {
-  if (value instanceof BaseStringBlock) {
-    return `"${value.getValue().normalize('NFKC').trim().replace(/\s+/g, ' ').toLowerCase()}"`;
-  }
-  if (value instanceof BaseBlock) return `#${Buffer.from(value.toBER()).toString('hex')}`;
-  throw new Error('an attribute has no value');
-}
-
-/** True when `name` begins with all relative names of `base`: it lies in that subtree (RFC 5280 section 4.2.1.10). */
-export function isWithin(name: readonly RelativeName[], base: readonly RelativeName[]): boolean {
-  return base.length <= name.length && base.every((part, index) => part === name[index]);
 }
 
 /** The texts of all attributes of one type. */

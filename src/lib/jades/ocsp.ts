@@ -5,7 +5,6 @@ import { OctetString } from 'asn1js';
 import {
   BasicOCSPResponse,
   CertID,
-  CertificateChainValidationEngine,
   Extension,
   getCrypto,
   OCSPRequest,
@@ -13,7 +12,15 @@ import {
   type Certificate as PkiCertificate,
   type SingleResponse,
 } from 'pkijs';
-import { type Certificate, keyUsage, parseCertificate, purposes, type Subject, usage } from './certificate.ts';
+import {
+  type Certificate,
+  extensionFault,
+  keyUsage,
+  parseCertificate,
+  purposes,
+  type Subject,
+  usage,
+} from './certificate.ts';
 import { checkForm, checkSignatureAlgorithm, isStrongSignature, keyFault } from './chain.ts';
 
 const nonceExtension = '1.3.6.1.5.5.7.48.1.2';
@@ -57,8 +64,8 @@ export async function readOcspAnswer(
   const basic = parse(der);
   await checkSigner(basic, subject, now);
   const single = await findAnswer(basic.tbsResponseData.responses, subject);
-  checkExtensions(basic.tbsResponseData.responseExtensions, understood);
-  checkExtensions(single.singleExtensions, new Set());
+  checkExtensions(basic.tbsResponseData.responseExtensions);
+  checkExtensions(single.singleExtensions);
   checkNonce(basic, nonce, single.nextUpdate !== undefined);
   return { revoked: isRevoked(single), thisUpdate: single.thisUpdate, nextUpdate: single.nextUpdate };
 }
@@ -124,12 +131,9 @@ async function findAnswer(
 }
 
 /** An answer with an unknown critical extension, or with an extension twice, is not used (RFC 6960 section 4.4). */
-function checkExtensions(extensions: readonly Extension[] | undefined, known: ReadonlySet<string>): void {
-  const ids = (extensions ?? []).map(({ extnID }) => extnID);
-  if (new Set(ids).size !== ids.length) throw new Error('the answer has an extension more than once');
-  if (extensions?.some(({ critical, extnID }) => critical && !known.has(extnID)) === true) {
-    throw new Error('the answer has a critical extension that is not understood');
-  }
+function checkExtensions(extensions: readonly Extension[] = []): void {
+  if (extensionFault(extensions, understood) !== undefined)
+    throw new Error('an extension of the answer is not understood');
 }
 
 /** A responder that does not repeat the nonce sends prepared answers: these must have an end. */
@@ -173,11 +177,5 @@ async function checkResponder(candidate: PkiCertificate, issuer: Certificate, no
   if (!delegate.x509.checkIssued(issuer.x509) || !delegate.x509.verify(issuer.x509.publicKey)) {
     throw new Error('the responder was not appointed by the issuer');
   }
-  const engine = new CertificateChainValidationEngine({
-    certs: [delegate.pki],
-    trustedCerts: [issuer.pki],
-    checkDate: now,
-  });
-  const outcome = await engine.verify();
-  if (!outcome.result) throw new Error(`the responder is not valid: ${outcome.resultMessage}`);
+  if (now < delegate.notBefore || now > delegate.notAfter) throw new Error('the responder is not valid now');
 }
