@@ -30,7 +30,7 @@ export interface PathCache {
   /** @throws Error when one is not a certificate */
   read(ders: readonly Uint8Array[]): readonly Certificate[];
   /** The validated path, leaf first and anchor last. @throws JadesError */
-  find(x5c: readonly Certificate[]): Promise<readonly Certificate[]>;
+  find(x5c: readonly Certificate[]): readonly Certificate[];
 }
 
 interface ValidatedPath {
@@ -61,7 +61,7 @@ export function createPathCache({ anchors: bundle, requiredPolicies, now }: Path
       const key = ders.map((der) => createHash('sha256').update(der).digest('base64url')).join();
       return paths.get(key)?.x5c ?? ders.map(parseCertificate);
     },
-    async find(x5c) {
+    find(x5c) {
       const at = now();
       const key = x5c.map(({ thumbprint }) => thumbprint).join();
       const known = paths.get(key);
@@ -69,7 +69,7 @@ export function createPathCache({ anchors: bundle, requiredPolicies, now }: Path
         checkValidity(known.path, at); // it may have expired since
         return known.path;
       }
-      const path = await validatePath(x5c, { anchors, requiredPolicies, at });
+      const path = validatePath(x5c, { anchors, requiredPolicies, at });
       paths.set(key, { x5c, path, until: at.getTime() + pathLifeMs });
       return path;
     },
@@ -88,7 +88,7 @@ interface PathOptions {
  * @returns the path, leaf first and anchor last
  * @throws JadesError certificate-untrusted, certificate-expired, certificate-usage
  */
-export async function validatePath(x5c: readonly Certificate[], options: PathOptions): Promise<Certificate[]> {
+export function validatePath(x5c: readonly Certificate[], options: PathOptions): Certificate[] {
   const path = assemble(x5c, options.anchors);
   checkPathRules(path, options.at);
   if (!meetsPolicies(path, options.requiredPolicies)) throw untrusted('het pad voldoet niet aan het vereiste beleid');

@@ -98,7 +98,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
       const { header, signature, sent } = readSignature(signatureHeader, limits.signatureCharacters, paths.read);
       await verifySignature(header, signature, body, digest.sent);
       if (options.maxSignatureAgeMs !== undefined) checkAge(header.times, now(), options.maxSignatureAgeMs);
-      const path = await paths.find(header.x5c);
+      const path = paths.find(header.x5c);
       await checkRevocation(path, statusOf, revocation);
       const [leaf] = path;
       return { style: header.style, oin: leaf && signerOin(leaf), digest: digest.sha256, signature: sent };

@@ -55,10 +55,10 @@ function fail(): never {
   throw new Error('the chain is longer than there are keys');
 }
 
-async function judge(certificates: X509Certificate[], requiredPolicies: string[] = []): Promise<string> {
+function judge(certificates: X509Certificate[], requiredPolicies: string[] = []): string {
   const parsed = certificates.map(({ raw }) => parseCertificate(raw));
   try {
-    const path = await validatePath(parsed.slice(0, -1), { anchors: parsed.slice(-1), requiredPolicies, at });
+    const path = validatePath(parsed.slice(0, -1), { anchors: parsed.slice(-1), requiredPolicies, at });
     return path.length === certificates.length ? 'accepted' : 'another path';
   } catch (error) {
     return error instanceof JadesError ? error.code : String(error);
@@ -249,7 +249,7 @@ describe('path validation', () => {
       'certificate-usage',
     ],
   ])('%s', async (_case, certificates, code) => {
-    expect(await judge(certificates())).toBe(code);
+    expect(judge(certificates())).toBe(code);
   });
 
   it('refuses any change to the signed part of a certificate', async () => {
@@ -257,14 +257,14 @@ describe('path validation', () => {
     const der = Buffer.from(first?.raw ?? '');
     const place = der.indexOf('Certificaat 0');
     der[place] = 'D'.charCodeAt(0);
-    expect(await judge([new X509Certificate(der), ...rest])).toBe('certificate-untrusted');
+    expect(judge([new X509Certificate(der), ...rest])).toBe('certificate-untrusted');
   });
 
   it('refuses a path of more keys than one that ends in the anchor elsewhere', async () => {
     const [first, second, root] = chain({}, {}, {});
     const [, , stranger] = chain({}, {}, { key: keys[4] ?? short });
-    expect(await judge([first, second, stranger].flatMap((c) => c ?? []))).toBe('certificate-untrusted');
-    expect(await judge([first, root].flatMap((c) => c ?? []))).toBe('certificate-untrusted');
+    expect(judge([first, second, stranger].flatMap((c) => c ?? []))).toBe('certificate-untrusted');
+    expect(judge([first, root].flatMap((c) => c ?? []))).toBe('certificate-untrusted');
   });
 });
 
@@ -282,8 +282,8 @@ describe('required policies', () => {
   ])('%s', async (_case, below, above, code) => {
     const step = (policies: string[]): Extension[] => (policies.length > 0 ? [withPolicies(...policies)] : []);
     const certificates = chain({ extensions: leaf(...step(below)) }, { extensions: ca(undefined, ...step(above)) }, {});
-    expect(await judge(certificates, [policy])).toBe(code);
-    expect(await judge(certificates)).toBe('accepted');
+    expect(judge(certificates, [policy])).toBe(code);
+    expect(judge(certificates)).toBe('accepted');
   });
 });
 
@@ -295,7 +295,7 @@ describe('the cache of paths', () => {
     const cache = createPathCache({ anchors: pemOf(certificates.at(-1)), requiredPolicies: [], now: () => at });
     const ders = certificates.map(({ raw }) => raw);
     const parsed = cache.read(ders);
-    await cache.find(parsed);
+    cache.find(parsed);
     expect(cache.read(ders)[0]).toBe(parsed[0]);
   });
 
@@ -314,7 +314,7 @@ describe('the cache of paths', () => {
     const cache = createPathCache({ anchors: pemOf(certificates.at(-1)), requiredPolicies: [], now: () => at });
     const ders = [...certificates, beyond].map(({ raw }) => raw);
     const parsed = cache.read(ders);
-    expect(await cache.find(parsed)).toHaveLength(3);
+    expect(cache.find(parsed)).toHaveLength(3);
     expect(cache.read(ders)[0]).not.toBe(parsed[0]);
   });
 });

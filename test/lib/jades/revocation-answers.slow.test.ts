@@ -145,7 +145,6 @@ describe('the revocation list', () => {
     ['relative-name', 'revocation-unknown'],
     ['unreadable-scope', 'revocation-unknown'],
     ['scope-twice', 'revocation-unknown'],
-    ['unreadable-number', 'revocation-unknown'],
     ['two-algorithms', 'revocation-unknown'],
     ['unknown-entry', 'revocation-unknown'],
     ...UNREADABLE,

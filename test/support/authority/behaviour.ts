@@ -56,7 +56,6 @@ export type CrlBehaviour =
   /** Two issuing distribution points. */
   | 'scope-twice'
   /** A list number that is not a number. */
-  | 'unreadable-number'
   /** The signed part names another algorithm than the signature. */
   | 'two-algorithms'
   /** An entry, of another certificate, with an unknown critical extension. */

@@ -133,7 +133,6 @@ export function revocationList({ issuer, serials, dates, behaviour }: ListInput)
     dates,
     extensions: scope(behaviour),
     hash: behaviour === 'weak-signature' ? 'sha1' : 'sha256',
-    ...(behaviour === 'unreadable-number' ? { number: octets(Buffer.from('1')) } : {}),
     ...(behaviour === 'two-algorithms' ? { namedHash: 'sha384' } : {}),
   });
 }

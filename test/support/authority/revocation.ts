@@ -46,8 +46,6 @@ export interface RevocationList {
   readonly issuer: Issuer;
   readonly entries: readonly Asn1[];
   readonly dates: Dates;
-  /** The value of the list number; from its date unless given. */
-  readonly number?: Asn1;
   readonly extensions?: readonly Extension[];
   /** SHA-256 unless given. */
   readonly hash?: SignatureHash;
@@ -57,7 +55,7 @@ export interface RevocationList {
 
 export function encodeRevocationList(list: RevocationList): Buffer {
   const { issuer, entries, dates, hash = 'sha256', namedHash = hash } = list;
-  const number = list.number ?? integer(dates.thisUpdate.getTime().toString(16));
+  const number = integer(dates.thisUpdate.getTime().toString(16));
   const extensions = [
     authorityKeyIdentifier(createPublicKey(issuer.key)),
     { id: '2.5.29.20', critical: false, value: number },

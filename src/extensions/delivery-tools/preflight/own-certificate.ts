@@ -56,7 +56,7 @@ const KEY_FAULTS: Readonly<Record<OwnKeyError['code'], readonly [Line, string]>>
 };
 
 /** Reads the own key and certificate, without the network. Of one that cannot be used only the line that it fails is known. */
-export async function checkOwnCertificate({ gegevens, server }: Config, now: Date): Promise<OwnCertificate> {
+export function checkOwnCertificate({ gegevens, server }: Config, now: Date): OwnCertificate {
   let own: OwnKey;
   try {
     own = loadOwnKey(gegevens, now);
@@ -66,7 +66,7 @@ export async function checkOwnCertificate({ gegevens, server }: Config, now: Dat
     const verdicts = LINES.map((each) => [nameOf(each), each === line ? failed(reasonOf(error), todo) : unknown]);
     return { own: undefined, path: undefined, verdicts: Object.fromEntries(verdicts) };
   }
-  const { path, verdict } = await checkChain(own, gegevens, now);
+  const { path, verdict } = checkChain(own, gegevens, now);
   const bits = own.chain[0]?.x509.publicKey.asymmetricKeyDetails?.modulusLength ?? 0;
   const isShort = bits < PRODUCTION_BITS;
   const verdicts: Record<Line, Verdict> = {
@@ -93,16 +93,16 @@ function nameOf(line: Line): string {
   return line === 'key' ? 'signing-key' : `certificate-${line}`;
 }
 
-async function checkChain(
+function checkChain(
   { chain }: OwnKey,
   { trustAnchors, requiredPolicies }: Config['gegevens'],
   at: Date,
-): Promise<{ readonly verdict: Verdict; readonly path?: readonly Certificate[] }> {
+): { readonly verdict: Verdict; readonly path?: readonly Certificate[] } {
   try {
     if (trustAnchors === undefined) throw new Error('GEGEVENS_TRUST_ANCHORS is missing');
     const anchors = parsePemCertificates(readFileSync(trustAnchors, 'utf8'));
     if (anchors.length === 0) throw new Error('GEGEVENS_TRUST_ANCHORS holds no certificate');
-    const path = await validatePath(chain, { anchors, requiredPolicies, at });
+    const path = validatePath(chain, { anchors, requiredPolicies, at });
     return { path, verdict: ok(`${path.length} certificates, up to ${oneLine(path.at(-1)?.x509.subject ?? '')}`) };
   } catch (error) {
     const end = oneLine(chain.at(-1)?.x509.issuer ?? '');

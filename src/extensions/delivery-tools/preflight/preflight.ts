@@ -23,7 +23,7 @@ export interface Preflight {
 /** @throws the signal's reason; whatever `authorization` says */
 export async function preflight(options: PreflightOptions): Promise<Preflight> {
   const { config, now, signal, faults, contacts } = options;
-  const { verdicts, own, path } = await checkOwnCertificate(config, now());
+  const { verdicts, own, path } = checkOwnCertificate(config, now());
   const context: PreflightContext = { ...options, own, path };
   const variants = (['shv', 'vs'] as const).filter((variant) => config.server.areas.includes(variant));
   const [revocation, tokens, clock, database, ...self] = await Promise.all([
