@@ -9,7 +9,7 @@ import pg from 'pg';
 import type { Browser, Page } from 'playwright-core';
 import { openDatabase } from '../src/database/open-database.ts';
 import { createDemoClient } from '../src/demo/demo-client.ts';
-import { loadExampleData, publish, raadsinformatie, signInPersons } from '../src/demo/example-data.ts';
+import { loadExampleData, publish, raadsinformatie } from '../src/demo/example-data.ts';
 import { type Demo, startDemo } from '../src/demo/start-demo.ts';
 import { followStep } from '../src/extensions/pages/search/follow-feed.ts';
 import { findChromium, launchChromium } from './chromium.ts';
@@ -162,7 +162,7 @@ async function takeAll(tabs: readonly Page[], base: string, states: readonly Sta
 
 async function logIn(tab: Page, base: string): Promise<void> {
   await tab.goto(`${base}/inzage/inloggen`);
-  await tab.getByText(signInPersons[0].name).click();
+  await tab.getByText('E. de Eerste').click();
   await tab.waitForURL(/overzicht/);
 }
 

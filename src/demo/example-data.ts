@@ -23,14 +23,9 @@ export const leverancierscode = 'Voorbeeldpakket 1.0';
 /** Citizen service numbers for tests: they pass the eleven test and belong to nobody. */
 export const persons = { eerste: '999990019', tweede: '999991905' } as const;
 
-/** Whom a visitor of the demo can log in as. */
-export const signInPersons = [
-  { bsn: persons.eerste, name: 'Mevrouw E. de Eerste' },
-  { bsn: persons.tweede, name: 'De heer T. Tweede' },
-] as const;
-
-/** The OIN of the organisation that does the processing. */
+/** The OIN of the organisation that does the processing, and its name. */
 export const uitvoerder = '00000099000000003000';
+export const organisation = 'Gemeente Voorbeeldstad';
 
 /** Codes of the two organisations of the feed. */
 export const raden = ['gm9901', 'ws9901'] as const;

@@ -55,11 +55,12 @@ export async function loadSecret(
   return made;
 }
 
-/** A client of the authorization server: it proves itself with a secret (basic) or with a key (`private_key_jwt`). */
-export type AuthorizationClient = { readonly id: string; readonly scopes: readonly string[] } & (
-  | { readonly secret: string }
-  | { readonly publicKeys: readonly JWK[] }
-);
+/** A client of the authorization server. */
+export interface DemoClientSecret {
+  readonly id: string;
+  readonly scopes: readonly string[];
+  readonly secret: string;
+}
 
 const PROCESSING_LOG_SCOPES = [
   'create:normal',
@@ -74,9 +75,6 @@ const PROCESSING_LOG_SCOPES = [
   'register:write',
 ];
 
-/** Every scope of the areas that ask for a token: the data exchange (`read`), then the processing log. */
-export const ALL_SCOPES: readonly string[] = ['read', ...PROCESSING_LOG_SCOPES];
-
 /** What each client of the demo may do. */
 const SCOPES_OF_CLIENT: Readonly<Record<string, readonly string[]>> = {
   statistiek: ['read'],
@@ -88,7 +86,7 @@ const SCOPES_OF_CLIENT: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The clients of the demo, with the secrets that their owners use. */
-export async function loadDemoClients(directory: string) {
+export async function loadDemoClients(directory: string): Promise<DemoClientSecret[]> {
   return await Promise.all(
     Object.entries(SCOPES_OF_CLIENT).map(async ([id, scopes]) => ({
       id,

@@ -4,12 +4,12 @@ import process from 'node:process';
 import { pino } from 'pino';
 import { createLogger, portError } from '../lib/log.ts';
 import { serve } from '../serve.ts';
-import { type Environment, knownVariables, readConfig } from '../settings/read-config.ts';
+import { type Environment, isFixed, knownVariables, readConfig } from '../settings/read-config.ts';
 import { createAuthority } from './authority/authority.ts';
 import { startAuthorizationServer } from './authorization-server.ts';
 import { demoFilePath } from './demo-client.ts';
-import { loadDemoParts } from './demo-parts.ts';
-import { leverancierscode, signInPersons, uitvoerder } from './example-data.ts';
+import { type DemoSetup, loadDemoParts } from './demo-parts.ts';
+import { leverancierscode, organisation } from './example-data.ts';
 import { loadDemoClients, loadSecret, saveJson } from './saved-secrets.ts';
 
 export type Demo = Awaited<ReturnType<typeof startDemo>>;
@@ -29,6 +29,7 @@ export async function startDemo(environment: Environment) {
   await mkdir(home, { recursive: true });
   const logFile = join(home, 'demo.log');
   const log = createLogger(server.logLevel, pino.destination({ dest: logFile, mode: 0o600 }));
+  const parts = await loadDemoParts();
   const releases: (() => Promise<void>)[] = [];
   let stopping = false;
   const stop = async (): Promise<void> => {
@@ -48,27 +49,28 @@ export async function startDemo(environment: Environment) {
     const inway = 'https://inway.voorbeeld.example:443';
     const fsc = { groupId: 'koppelvlak-demo', peerId: supplier.oin, audience: inway, key, certificate };
     const clients = await loadDemoClients(secrets);
-    const inspection = { id: 'inzage-pagina', secret: await loadSecret(secrets, 'inspection-client', 'base64url') };
+    const setup: DemoSetup = {
+      home,
+      secret: (name) => loadSecret(secrets, name),
+      authorizationUrl: () => authorization.address,
+      publicBaseUrl: server.publicBaseUrl,
+    };
     const authorization = await orPortError(demo.authPort, 'DEMO_AUTH_PORT', (port) =>
       startAuthorizationServer({
         ...{ port, audience: AUDIENCE, clients, keysDirectory: secrets, production: false, log },
-        signIn: {
-          client: inspection,
-          returnPath: '/inzage/terug',
-          clientUrl: server.publicBaseUrl,
-          persons: signInPersons,
+        register: async (app, address) => {
+          for (const { authorize } of parts) await authorize?.(app, { ...setup, authorizationUrl: address });
         },
       }),
     );
     releases.push(authorization.close);
+    const added: Added = merged(await Promise.all(parts.map(({ variables }) => variables?.(setup))));
     const given = Object.fromEntries(
       Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
     );
     // What is given wins over what the demo would choose.
     const chosen = {
       VERWERKINGENLOG_KEY: `demo:${await loadSecret(secrets, 'log-key')}`,
-      PROOF_KEY: await loadSecret(secrets, 'proof-key'),
-      PROOF_STATE: join(home, 'proof-state.json'),
       OAUTH_ISSUER: authorization.issuer,
       OAUTH_AUDIENCE: AUDIENCE,
       OAUTH_CLIENT_OINS: `statistiek=${requester.oin}`,
@@ -86,29 +88,18 @@ export async function startDemo(environment: Environment) {
       // No proxy in front of it needs to notice first.
       SHUTDOWN_DRAIN_MS: '0',
       GEGEVENS_RATE_LIMIT: '0',
-      // Whoever tries it names an activity of its own.
-      LDV_UNKNOWN_ACTIVITY: 'normaal',
-      VERWERKINGENLOG_PAGES: 'true',
-      INZAGE_OIDC_ISSUER: authorization.issuer,
-      INZAGE_OIDC_CLIENT_ID: inspection.id,
-      INZAGE_OIDC_CLIENT_SECRET: inspection.secret,
-      INZAGE_SESSION_KEY: await loadSecret(secrets, 'session-key'),
-      ORGANISATION_NAME: 'Gemeente Voorbeeldstad',
-      INZAGE_ORGANISATION_NAMES: `${uitvoerder}=Gemeente Voorbeeldstad,${fsc.peerId}=Gemeente Voorbeeldstad`,
-      RAADSFEED_PAGES: 'true',
-      RAADSFEED_DIWOO: 'true',
+      ORGANISATION_NAME: organisation,
       RAADSFEED_RATE_LIMIT: '0',
       RAADSFEED_CONTACT: 'mailto:raadsfeed@voorbeeld.example',
       RAADSFEED_LICENTIE: 'https://creativecommons.org/publicdomain/zero/1.0/',
+      ...Object.fromEntries(Object.entries(added).filter(([name]) => !isFixed(name))),
       ...given,
     };
-    // Whoever tries the demo must neither wait for a checkpoint nor be turned away.
-    const config = readConfig(chosen, 'serve', { PROOF_INTERVAL_SECONDS: '5', INZAGE_RATE_LIMIT: '0' });
+    const config = readConfig(chosen, 'serve', added);
     const service = await serve({ config, log });
     releases.push(service.stop);
 
     const { gegevens, verwerkingenlog, raadsfeed, tokens } = config;
-    const parts = await loadDemoParts();
     const known = new Set(knownVariables());
     const mounts: Readonly<Record<'shv' | 'vs' | 'verwerkingenlog' | 'raadsfeed', string>> & Added = {
       shv: service.url + gegevens.shvPrefix,
@@ -123,7 +114,7 @@ export async function startDemo(environment: Environment) {
       PORT: new URL(service.url).port,
       DATABASE_URL: service.databaseUrl,
       PUBLIC_BASE_URL: config.server.publicBaseUrl ?? service.url,
-      ...merged(parts.map(({ environment: added }) => added?.(config))),
+      ...merged(parts.map(({ environment: more }) => more?.(config))),
     };
     const file = {
       baseUrl: service.url,

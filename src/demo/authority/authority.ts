@@ -4,12 +4,12 @@
  * certificates are made at every start, for they name the address of the responder.
  */
 import { createPrivateKey, generateKeyPair, type KeyObject } from 'node:crypto';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import type { RequestListener } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { listenOnLoopback } from '../listen.ts';
 import {
   authorityExtensions,
   type Issuer,
@@ -151,4 +151,22 @@ function readRevoked(path: string): string[] {
     .split('\n')
     .filter((line) => line.trim() !== '' && !line.startsWith('#'))
     .map(normaliseSerial);
+}
+
+/** A server on loopback, to which listeners for requests are added once its port is known. @param port 0 for a free one @throws {Error} when it is taken */
+async function listenOnLoopback(port: number) {
+  const server = createServer({ requestTimeout: 10_000 }).listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  const bound = server.address();
+  if (bound === null || typeof bound === 'string') throw new Error('the server has no port');
+  return {
+    server,
+    port: bound.port,
+    address: `http://127.0.0.1:${bound.port}`,
+    async close() {
+      if (!server.listening) return;
+      server.closeAllConnections();
+      await server[Symbol.asyncDispose]();
+    },
+  };
 }

@@ -5,6 +5,9 @@ import type { TourNeeds } from '../../demo/run-demo.ts';
 import { isRecord } from '../../lib/json/json-value.ts';
 import type { Config } from '../../settings/read-config.ts';
 
+/** Whoever tries it names an activity of its own. */
+export const variables = async (): Promise<Record<string, string>> => ({ LDV_UNKNOWN_ACTIVITY: 'normaal' });
+
 export const mounts = ({ ldv }: Config, baseUrl: string): Record<string, string> => ({ ldv: baseUrl + ldv.prefix });
 
 const ACTIVITY = 'https://register.example/verwerkingsactiviteiten/00000009-0000-4000-8000-000000000002';

@@ -2,5 +2,7 @@ import type { Config } from '../../settings/read-config.ts';
 import { HOME } from './context.ts';
 import { isServed } from './settings.ts';
 
+export const variables = async (): Promise<Record<string, string>> => ({ RAADSFEED_PAGES: 'true' });
+
 export const next = (config: Config, baseUrl: string): string[] =>
   isServed(config) ? [`look at the council information: ${baseUrl}${HOME}`] : [];

@@ -1,6 +1,8 @@
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { processingHeaders } from '../../demo/demo-client.ts';
+import type { DemoSetup } from '../../demo/demo-parts.ts';
 import { uitvoerder, voorbeeldActie } from '../../demo/example-data.ts';
 import type { TourNeeds } from '../../demo/run-demo.ts';
 import type { Config } from '../../settings/read-config.ts';
@@ -74,6 +76,13 @@ async function verify(needs: TourNeeds): Promise<string[]> {
   if (verified === undefined) throw new Error('the demo keeps no proof log');
   return verified.faults.map(({ name }) => name);
 }
+
+export const variables = async ({ home, secret }: DemoSetup): Promise<Record<string, string>> => ({
+  PROOF_KEY: await secret('proof-key'),
+  PROOF_STATE: join(home, 'proof-state.json'),
+  // Whoever tries the demo must not wait for a checkpoint.
+  PROOF_INTERVAL_SECONDS: '5',
+});
 
 /** For other applications, which write and do not sign. */
 export function environment({ proof }: Config): Record<string, string> {

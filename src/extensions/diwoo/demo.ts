@@ -1,0 +1,1 @@
+export const variables = async (): Promise<Record<string, string>> => ({ RAADSFEED_DIWOO: 'true' });
