@@ -1,4 +1,4 @@
-import pg from 'pg';
+import pg, { type Connection } from 'pg';
 import type { Logger } from '../lib/log.ts';
 import { type Hosts, openHosts, withSessionSettings } from './addresses.ts';
 import { connectionError, DatabaseUnavailableError, isDatabaseUnavailable } from './database-unavailable.ts';
@@ -184,8 +184,7 @@ function isNamed(query: unknown): query is { name: unknown; text: string } {
 }
 
 /**
- * Gives `fn` a connection whose running statement is cancelled at the server when the signal fires, so that a client that went away costs
- * nothing more.
+ * Gives `fn` a connection that is closed when the signal fires, so that a client that went away costs nothing more.
  * @throws the signal's reason when it fired, else what `fn` throws.
  */
 export async function withAbort<T>(
@@ -195,7 +194,7 @@ export async function withAbort<T>(
 ): Promise<T> {
   signal.throwIfAborted();
   const client = await pool.connect();
-  const cancellation = cancelOnAbort(client, signal);
+  const stay = closeOnAbort(client, signal);
   let isLost = false;
   try {
     signal.throwIfAborted();
@@ -205,86 +204,28 @@ export async function withAbort<T>(
     isLost = isDatabaseUnavailable(error);
     throw signal.aborted ? signal.reason : error;
   } finally {
-    const isCancelled = await cancellation.end();
-    client.release(isCancelled || isLost);
+    stay();
+    client.release(signal.aborted || isLost);
   }
 }
 
 /**
- * Cancels the running statement when the signal fires and closes the connection, since a late cancellation must not hit the next user's
- * statement.
- * @returns `end`, to call before the connection is released: whether it must not be reused
+ * Closes the connection when the signal fires. The server notices, and ends the statement that runs there (`client_connection_check_interval`).
+ * @returns ends that, to be called before the connection is released
  */
-export function cancelOnAbort(client: pg.PoolClient, signal: AbortSignal): { readonly end: () => Promise<boolean> } {
-  let cancelling: Promise<void> | undefined;
-  const abort = (): void => {
-    cancelling = cancelAndClose(client);
+export function closeOnAbort(client: pg.PoolClient, signal: AbortSignal): () => void {
+  const close = (): void => {
+    client.end().catch(() => undefined);
+    // `end` waits for statements that were pipelined.
+    client.connection.stream.destroy();
   };
-  signal.addEventListener('abort', abort, { once: true });
-  return {
-    async end() {
-      signal.removeEventListener('abort', abort);
-      await cancelling;
-      return cancelling !== undefined;
-    },
-  };
-}
-
-/** Closes the connection in any case: otherwise `fn`, which may be between two statements, would continue. */
-async function cancelAndClose(client: pg.PoolClient): Promise<void> {
-  try {
-    await cancelRequest(client);
-  } catch {
-    // The server did not accept it: the statement timeout ends what still runs there.
-  } finally {
-    await client.end();
-  }
+  signal.addEventListener('abort', close, { once: true });
+  return () => signal.removeEventListener('abort', close);
 }
 
 declare module 'pg' {
   interface ClientBase {
-    /** The server's credentials for cancelling this connection's statements. */
+    readonly connection: Connection;
     readonly processID: number | null;
-    readonly secretKey: number | null;
-    readonly sslNegotiation: 'postgres' | 'direct';
-  }
-  interface Connection {
-    connect(portOrPath: number | string, host?: string): void;
-    cancel(processID: number, secretKey: number): void;
-    requestSsl(): void;
-  }
-}
-
-/** Time in milliseconds for the whole exchange. */
-const TIMEOUT_MS = 5000;
-
-/**
- * Asks the server to cancel the statement that runs on a connection; settles once the server has received the request. It uses a separate
- * connection, as the protocol requires (CancelRequest), because `pg_cancel_backend` is refused to a role other than the login and does not
- * work through a pooler.
- * @see https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-CANCELING-REQUESTS
- */
-async function cancelRequest(client: pg.Client): Promise<void> {
-  const { processID, secretKey, host, port, ssl, sslNegotiation } = client;
-  if (processID === null || secretKey === null) return;
-  const config = { ssl, sslNegotiation };
-  const connection = new pg.Connection(config);
-  const timer = setTimeout(() => connection.stream.destroy(new Error('no answer to the cancel request')), TIMEOUT_MS);
-  try {
-    await new Promise<void>((resolve, reject) => {
-      const cancel = (): void => connection.cancel(processID, secretKey);
-      connection.on('connect', () => {
-        if (!ssl) cancel();
-        else if (sslNegotiation === 'postgres') connection.requestSsl();
-      });
-      connection.on('sslconnect', cancel);
-      connection.on('error', reject);
-      connection.on('end', resolve);
-      if (host.startsWith('/')) connection.connect(`${host}/.s.PGSQL.${port}`);
-      else connection.connect(port, host);
-    });
-  } finally {
-    clearTimeout(timer);
-    connection.stream.destroy();
   }
 }

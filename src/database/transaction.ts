@@ -1,7 +1,7 @@
 /** What store functions query with: a pool or a transaction's client. */
 import pg from 'pg';
 import { isDatabaseUnavailable } from './database-unavailable.ts';
-import { cancelOnAbort, type Pool } from './pool.ts';
+import { closeOnAbort, type Pool } from './pool.ts';
 
 /** What a store function queries: a pool, or the client of its caller's transaction. */
 export interface Db {
@@ -48,7 +48,7 @@ export async function transaction<T>(
  * The same on a connection that pipelines: `fn` resolves when all its statements have been sent, and `commit` follows at once. Statements
  * that do not depend on an earlier answer then cost one round trip together.
  * @param pool opened with `pipeline`
- * @param signal fires when the result is no longer wanted: running statements are then cancelled at the server
+ * @param signal fires when the result is no longer wanted: the connection is then closed
  * @throws the signal's reason when it fired
  */
 export async function pipelinedTransaction<T>(
@@ -58,7 +58,7 @@ export async function pipelinedTransaction<T>(
 ): Promise<T> {
   signal.throwIfAborted();
   const client = await pool.connect();
-  const cancellation = cancelOnAbort(client, signal);
+  const stay = closeOnAbort(client, signal);
   let broken: Error | undefined;
   try {
     signal.throwIfAborted();
@@ -73,8 +73,8 @@ export async function pipelinedTransaction<T>(
     broken = signal.aborted ? undefined : await rollBack(client, error);
     throw signal.aborted ? signal.reason : error;
   } finally {
-    const isCancelled = await cancellation.end();
-    client.release(isCancelled || broken);
+    stay();
+    client.release(signal.aborted || broken);
   }
 }
 

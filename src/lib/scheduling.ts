@@ -112,6 +112,21 @@ export function createOneAtATime(): OneAtATime {
   };
 }
 
+/** @throws {Error} with the code of a service that cannot be reached, when the work takes longer; the work itself goes on */
+export async function withTimeout<T>(ms: number, what: string, work: Promise<T>): Promise<T> {
+  work.catch(() => undefined);
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const error = Object.assign(new Error(`${what} did not answer within ${ms} ms`), { code: 'ETIMEDOUT' });
+    timer = setTimeout(reject, ms, error);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** How long a scrape waits for what its metrics read (milliseconds). */
 const SCRAPE_MS = 2000;
 

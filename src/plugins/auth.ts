@@ -4,7 +4,7 @@ import { type FscCode, Problem, type ProblemKind } from '../lib/problem.ts';
 import { type ProcessingContext, readProcessingHeaders } from '../seams/processing-headers.ts';
 import type { ServeOptions } from './contract.ts';
 import { headerValues } from './headers.ts';
-import { countAddress, countSubject } from './limits.ts';
+import { countCall } from './limits.ts';
 import { type Caller, TokenError, type TokenErrorReason } from './oauth/token.ts';
 import { platformProblems } from './problems.ts';
 import type { TokenRequest, TokenVerifier } from './tokens.ts';
@@ -44,11 +44,11 @@ export function authenticate(options: AuthenticateOptions): NonNullable<ServeOpt
       const caller = await verifier.verify(tokenOf(request, options), service).catch((error: unknown) => {
         if (!(error instanceof TokenError)) throw error;
         request.tokenRefusal = error.reason;
-        countAddress(request, reply);
+        countCall(request, reply);
         throw tokenProblem(error);
       });
       request.caller = caller;
-      countSubject(request, reply, `${caller.kind} ${caller.subject}`);
+      countCall(request, reply);
       if (!scopes.some((scope) => caller.scopes.has(scope))) throw insufficientScope(scopes);
     };
   };

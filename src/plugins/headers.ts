@@ -20,24 +20,25 @@ declare module 'fastify' {
 
 /** Characters of path and query: the longest path (`MAX_PARAM_LENGTH`) with a query beside it. */
 export const MAX_TARGET_LENGTH = 8192;
-/**
- * Characters of `Accept` or `Accept-Encoding`; browsers send about 150. Matching takes time quadratic in the length, so every mount refuses
- * longer ones.
- */
-const MAX_NEGOTIATED_LENGTH = 1024;
 /** Maximum number of parameters of a query; no operation has more than ten. */
 const MAX_PARAMETERS = 100;
 /** Maximum number of characters of a header that is parsed or copied, and which those are. */
 const MAX_LENGTH = 2048;
-const PARSED_HEADERS = [
-  ...['accept-language', 'content-type', 'digest', 'content-digest', 'forwarded', 'fsc-transaction-id', 'host'],
+const PARSED_HEADERS: ReadonlySet<string> = new Set([
+  ...[
+    'accept',
+    'accept-encoding',
+    'accept-language',
+    'content-type',
+    'digest',
+    'content-digest',
+    'forwarded',
+    'fsc-transaction-id',
+    'host',
+  ],
   ...['idempotency-key', 'if-match', 'if-modified-since', 'if-none-match', 'if-range', 'last-event-id', 'prefer'],
   ...['range', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'oin', 'verwerkingsactiviteitid'],
   ...['verwerkingsactiviteiturl', 'verwerkingid', 'vertrouwelijkheid', 'bewaartermijn'],
-];
-const MAX_HEADER_LENGTHS: ReadonlyMap<string, number> = new Map([
-  ...['accept', 'accept-encoding'].map((name) => [name, MAX_NEGOTIATED_LENGTH] as const),
-  ...PARSED_HEADERS.map((name) => [name, MAX_LENGTH] as const),
 ]);
 
 /**
@@ -53,9 +54,9 @@ export function checkRequestHead({ url = '', headers }: IncomingMessage): void {
   for (const name in headers) {
     const length = headers[name]?.length ?? 0;
     // Node joins repeated headers with `, `, and keeps a few as a list.
-    if (length > MAX_NEGOTIATED_LENGTH && length > (MAX_HEADER_LENGTHS.get(name) ?? Number.POSITIVE_INFINITY)) {
+    if (length > MAX_LENGTH && PARSED_HEADERS.has(name)) {
       throw new Problem(platformProblems.headersTooLarge, {
-        detail: `De kop \`${name}\` is langer dan ${MAX_HEADER_LENGTHS.get(name)} tekens.`,
+        detail: `De kop \`${name}\` is langer dan ${MAX_LENGTH} tekens.`,
       });
     }
   }
@@ -106,7 +107,6 @@ export function fscTransaction(request: FastifyRequest): { fscTransactionId?: st
  */
 export function acceptedTypes(accept: string | undefined, offered: readonly string[]): string[] {
   if (accept === undefined) return [...offered];
-  if (accept.length > MAX_NEGOTIATED_LENGTH) return [];
   // The library looks at every type of the header for each type that is offered.
   const namesCharset = accept.toLowerCase().includes('charset');
   const spelled = namesCharset ? offered.flatMap((type) => [type, `${type}; charset=utf-8`]) : [...offered];
@@ -119,7 +119,7 @@ export function acceptedEncoding<E extends string>(
   acceptEncoding: string | undefined,
   offered: readonly E[],
 ): E | 'identity' {
-  if (acceptEncoding === undefined || acceptEncoding.length > MAX_NEGOTIATED_LENGTH) return 'identity';
+  if (acceptEncoding === undefined) return 'identity';
   const preferred = [...offered, 'identity'];
   const [best] = new Negotiator({ headers: { 'accept-encoding': acceptEncoding } }).encodings(preferred, { preferred });
   return offered.find((encoding) => encoding === best) ?? 'identity';

@@ -9,7 +9,7 @@ import type { Pool } from '../database/pool.ts';
 import { Problem } from '../lib/problem.ts';
 import { createSemaphore, type Semaphore } from '../lib/scheduling.ts';
 import { requestClosedSignal } from './connections.ts';
-import { clientAddress, clientKey, hasOtherCharset } from './headers.ts';
+import { clientKey, hasOtherCharset } from './headers.ts';
 import { platformProblems } from './problems.ts';
 
 declare module 'fastify' {
@@ -68,34 +68,12 @@ export class RateCounter {
 }
 
 /**
- * Counts a call under its address before any work is done, when it is to a public or unknown route. A call that needs a token is counted by
- * `authenticate`: under the token's subject, or under the address when the token is refused. So clients behind the same proxy do not use up
- * each other's calls.
- * @throws {Problem} `rate-limit` when the address has no calls left this minute
+ * Counts a call of its client: the subject of its verified token, else its address. A call to a public or unknown route is counted before any work
+ * is done, one that needs a token when that was verified or refused: so clients behind the same proxy do not use up each other's calls.
+ * @throws {Problem} `rate-limit` when the client has no calls left this minute
  */
-export function limitRate(request: FastifyRequest, reply: FastifyReply, counter: RateCounter): void {
-  request.rateCounter = counter;
-  if (request.is404 || request.routeOptions.config.public === true) counter.count(addressKey(request), reply, true);
-}
-
-/**
- * Counts a call without a valid token under its address.
- * @throws {Problem} `rate-limit` when that has no calls left this minute
- */
-export function countAddress(request: FastifyRequest, reply: FastifyReply): void {
-  request.rateCounter?.count(addressKey(request), reply);
-}
-
-/**
- * Counts a call under the subject of its verified token.
- * @throws {Problem} `rate-limit` when that has no calls left this minute
- */
-export function countSubject(request: FastifyRequest, reply: FastifyReply, subject: string): void {
-  request.rateCounter?.count(`subject ${subject}`, reply);
-}
-
-function addressKey(request: FastifyRequest): string {
-  return `address ${clientAddress(request)}`;
+export function countCall(request: FastifyRequest, reply: FastifyReply, isPublic = false): void {
+  request.rateCounter?.count(clientKey(request), reply, isPublic);
 }
 
 /**
@@ -147,18 +125,10 @@ export function createClientShare({ pool, uses = () => true, waitMs }: ClientSha
   const running = Math.max(1, max - Math.max(1, Math.floor(max / 4)));
   // One for each client: what others have waiting costs a request nothing.
   const semaphores = new Map<string, Semaphore>();
-  const createFor = (client: string): Semaphore => {
-    const semaphore = createSemaphore({
-      maxBytes: running,
-      maxWaiting: running * WAITING_PER_REQUEST,
-      waitMs,
-      full: busy,
-      // Kept for as long as something runs or waits.
-      changed: ({ bytes, waiting }) => {
-        if (bytes > 0 || waiting > 0) semaphores.set(client, semaphore);
-        else semaphores.delete(client);
-      },
-    });
+  const semaphoreOf = (client: string): Semaphore => {
+    const options = { maxBytes: running, maxWaiting: running * WAITING_PER_REQUEST, waitMs, full: busy };
+    const semaphore = semaphores.get(client) ?? createSemaphore(options);
+    semaphores.set(client, semaphore);
     return semaphore;
   };
   /** After `onRequest`, where the token is verified, and before the body is read. */
@@ -166,11 +136,15 @@ export function createClientShare({ pool, uses = () => true, waitMs }: ClientSha
     const { caller } = request;
     if (caller === undefined) return;
     const closed = requestClosedSignal(reply);
-    const semaphore = semaphores.get(caller.subject) ?? createFor(caller.subject);
+    const semaphore = semaphoreOf(caller.subject);
     const permit = await semaphore.acquire({ bytes: 1 }, closed).catch(() => {
       throw busy();
     });
-    const { hold, isReleased } = createHolder(() => permit.release());
+    const { hold, isReleased } = createHolder(() => {
+      permit.release();
+      // Nothing runs, so nothing waits.
+      if (semaphore.used() === 0) semaphores.delete(caller.subject);
+    });
     request.onClosed(hold());
     // The client went away while this request waited.
     if (isReleased()) throw busy();
@@ -202,16 +176,6 @@ const BODY_SHARE = 1 / 2;
 const REQUEST_BYTES = 1024;
 /** A body of at most so many bytes counts from the beginning by its announced length: less than its connection takes. */
 const SMALL_BODY_BYTES = 4096;
-
-/**
- * Refuses a body whose `Content-Length` is over the limit of its route, before the more expensive check of the token.
- * @throws {Problem}
- */
-export function checkAnnouncedBody(request: FastifyRequest): void {
-  if (!request.is404 && announcedBytes(request) > (request.routeOptions.bodyLimit ?? Number.POSITIVE_INFINITY)) {
-    throw new Problem(platformProblems.bodyTooLarge);
-  }
-}
 
 function announcedBytes({ headers }: FastifyRequest): number {
   return Number(headers['content-length'] ?? 0) || 0;

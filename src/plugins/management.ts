@@ -2,6 +2,7 @@
 import Fastify, { type FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { reasonOf } from '../lib/log.ts';
+import { withTimeout } from '../lib/scheduling.ts';
 import type { Clock } from '../lib/time.ts';
 import type { ReadinessCheck, ReadinessResult } from '../seams/operations.ts';
 import { connections } from './connections.ts';
@@ -101,15 +102,9 @@ async function runCheck(check: ReadinessCheck): Promise<Condition> {
 
 /** A check that throws or takes too long fails. */
 async function resultOf({ check }: ReadinessCheck): Promise<ReadinessResult> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('no answer in time')), CHECK_TIMEOUT_MS);
-  });
   try {
-    return await Promise.race([check(), late]);
+    return await withTimeout(CHECK_TIMEOUT_MS, 'the check', check());
   } catch (error) {
     return { ok: false, detail: reasonOf(error) };
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -10,14 +10,7 @@ import { Histogram } from 'prom-client';
 import { Problem } from '../lib/problem.ts';
 import { traceIds } from '../lib/trace-context.ts';
 import { checkRequestHead, fscTransaction, headerValues, SECURITY_HEADERS, setOrigins, traceOf } from './headers.ts';
-import {
-  type ClientShare,
-  checkAnnouncedBody,
-  limitBodies,
-  limitRate,
-  limitUnreadAnswers,
-  RateCounter,
-} from './limits.ts';
+import { type ClientShare, countCall, limitBodies, limitUnreadAnswers, RateCounter } from './limits.ts';
 import type { OpenapiDocument } from './openapi-document.ts';
 import { apiDocs } from './pages.ts';
 import { handleProblems, LateAnswerError, type ProblemStyle, sendProblem } from './problem-reply.ts';
@@ -164,8 +157,10 @@ export async function mountScope(server: FastifyInstance, options: ScopeOptions)
       app.addHook('onRequest', (request, reply, done) => {
         reply.headers(ofAll);
         checkRequestHead(request.raw);
-        if (counter !== undefined) limitRate(request, reply, counter);
-        if (request.headers['content-length'] !== undefined) checkAnnouncedBody(request);
+        if (counter !== undefined) {
+          request.rateCounter = counter;
+          if (request.is404 || request.routeOptions.config.public === true) countCall(request, reply, true);
+        }
         if (isPersonal) logExchange(request, reply);
         if (isOpen) setOrigins(request, reply);
         // Hooks also run in nested scopes, which answer in their own shape.

@@ -4,11 +4,11 @@ import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { LRUCache } from 'lru-cache';
 import { Counter, Gauge } from 'prom-client';
-import { createOutboundFetch, type FetchJson } from '../lib/outbound/outbound-client.ts';
+import type { ProxySettings } from '../lib/outbound/guarded-fetch.ts';
 import { type Clock, systemClock } from '../lib/time.ts';
 import type { ReadinessCheck } from '../seams/operations.ts';
 import { createFscKeys, fscKeysCheck } from './oauth/fsc-keys.ts';
-import { createIssuerKeys, type IssuerKeys, type VerifierLog } from './oauth/remote-keys.ts';
+import { createIssuerKeys, createKeysClient, type IssuerKeys, type VerifierLog } from './oauth/remote-keys.ts';
 import {
   type Caller,
   clientCertificateThumbprint,
@@ -28,19 +28,16 @@ declare module 'fastify' {
 export const tokens = fp(
   async (app: FastifyInstance) => {
     const { areas } = app.settings.server;
-    const outbound = createOutboundFetch(app.settings.server);
-    const verifier = verifierOf(app, outbound.fetch);
+    const verifier = verifierOf(app);
     app.decorate('tokens', verifier);
     // Without the keys of an issuer the feed, which is public, is still served.
     app.readiness.add(...verifier.checks.map((check) => ({ ...check, vital: !areas.includes('raadsfeed') })));
-    app.addHook('onClose', outbound.close);
-    app.addHook('onClose', async () => verifier.close());
+    app.addHook('onClose', verifier.close);
   },
   { name: 'tokens', dependencies: ['service', 'operations', 'metrics'] },
 );
 
-/** @param fetch fetches keys of issuers */
-function verifierOf({ settings: config, log, clock, metrics }: FastifyInstance, fetch: FetchJson): TokenVerifier {
+function verifierOf({ settings: config, log, clock, metrics }: FastifyInstance): TokenVerifier {
   const settings = config.tokens;
   const { oauthIssuer, oauthAudience, fscCertificates, fscGroupId, fscAudience, fscPeerId } = settings;
   const refused = new Counter({
@@ -52,7 +49,7 @@ function verifierOf({ settings: config, log, clock, metrics }: FastifyInstance, 
   const verifier = createTokenVerifier({
     log,
     clock,
-    fetch,
+    proxy: config.server,
     keysCacheSeconds: settings.oauthJwksCacheSeconds,
     tokenCacheSeconds: settings.oauthTokenCacheSeconds,
     refused: (reason) => refused.inc({ reason }),
@@ -146,7 +143,8 @@ export interface TokenVerifierOptions {
   clientCertificates?: boolean | undefined;
   log: VerifierLog;
   clock?: Clock | undefined;
-  fetch?: FetchJson | undefined;
+  /** The proxy that published keys are fetched through; absent: none. */
+  proxy?: ProxySettings | undefined;
   /** How long published keys are used before they are fetched again (seconds); default 300. */
   keysCacheSeconds?: number | undefined;
   /** How long a verified token is accepted without verifying it again (seconds); default 300. */
@@ -174,7 +172,7 @@ export interface TokenVerifier {
   fscValidUntil(): Date | undefined;
   /** Readiness checks: the keys of the issuer and the certificates of the Manager. */
   checks: readonly ReadinessCheck[];
-  close(): void;
+  close(): Promise<void>;
 }
 
 /** Without keys no OAuth token can be verified; old keys are used while the issuer is unavailable. */
@@ -198,9 +196,8 @@ const noScopes: ReadonlySet<string> = new Set();
 
 /** @throws {Error} when the FSC certificates cannot be used; failures to fetch keys are logged and retried */
 export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
-  const { oauth, fsc, log } = options;
-  const clock = options.clock ?? systemClock;
-  const fetch = options.fetch ?? globalThis.fetch;
+  const { oauth, fsc, log, clock = systemClock } = options;
+  const client = createKeysClient(clock, options.proxy);
   const cacheMs = (options.keysCacheSeconds ?? 300) * 1000;
   const tokenCacheMs = (options.tokenCacheSeconds ?? 300) * 1000;
   // By their text, because hashing it costs more than all else that a cached token takes.
@@ -210,8 +207,8 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
     sizeCalculation: (_entry, text) => ENTRY_BYTES + 4 * text.length,
   });
   const fscKeys =
-    fsc === undefined ? undefined : createFscKeys({ source: fsc.certificates, cacheMs, clock, log, fetch });
-  const keys = oauth === undefined ? undefined : createIssuerKeys({ ...oauth, cacheMs, clock, log, fetch });
+    fsc === undefined ? undefined : createFscKeys({ source: fsc.certificates, cacheMs, clock, log, client });
+  const keys = oauth === undefined ? undefined : createIssuerKeys({ ...oauth, cacheMs, clock, log, client });
 
   async function verifyAnew(token: string, tokenHash: string, now: Date): Promise<VerifiedToken> {
     const header = readProtectedHeader(token);
@@ -268,10 +265,10 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
       ...(keys === undefined ? [] : [issuerCheck(keys, cacheMs, clock)]),
       ...(fscKeys === undefined ? [] : [fscKeysCheck(fscKeys, clock)]),
     ],
-    close() {
+    async close() {
       keys?.close();
       fscKeys?.close();
-      cache.clear();
+      await client.close();
     },
   };
 }

@@ -72,7 +72,7 @@ async function startPgbouncer(dir: string, server: URL): Promise<{ url: string; 
   const recipe = await readFile(join(import.meta.dirname, '../../deploy/pgbouncer/pgbouncer.ini'), 'utf8');
   // The address of the run's Postgres, which has no passwords, and few connections, so that statements share them.
   const config = recipe
-    .replace(/^koppelvlak = .*$/m, `* = host=${serverDir} port=5432 user=koppelvlak`)
+    .replace(/^koppelvlak = .* dbname=koppelvlak/m, `* = host=${serverDir} port=5432 user=koppelvlak`)
     .replace(/^listen_addr = .*$/m, `listen_addr =\nunix_socket_dir = ${dir}`)
     .replace(/^auth_type = .*$/m, 'auth_type = any')
     .replace(/^auth_file = .*$/m, '')

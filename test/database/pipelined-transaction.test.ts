@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { Pool } from '../../src/database/pool.ts';
 import { pipelinedTransaction } from '../../src/database/transaction.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
-import { openPool } from './support.ts';
+import { openPool, until } from './support.ts';
 
 let database: TestDatabase;
 let pool: Pool;
@@ -93,11 +93,13 @@ it('is cancelled at the server when its result is no longer wanted, and releases
   setTimeout(() => gone.abort(new Error('gone')), 200);
   await expect(work).rejects.toThrow('gone');
   expect(await count()).toBe(0);
-  const { rows } = await pool.query(
-    `select from pg_stat_activity
-     where datname = current_database() and query like 'select pg_sleep%' and state = 'active'`,
-  );
-  expect(rows).toEqual([]);
+  await until(async () => {
+    const { rowCount } = await pool.query(
+      `select from pg_stat_activity
+       where datname = current_database() and query like 'select pg_sleep%' and state = 'active'`,
+    );
+    return rowCount === 0;
+  });
   expect(Date.now() - started).toBeLessThan(10_000);
   await expect(pipelinedTransaction(pool, async () => ({ result: Promise.resolve() }), gone.signal)).rejects.toThrow(
     'gone',

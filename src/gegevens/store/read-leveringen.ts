@@ -6,12 +6,6 @@ import { eventLoopBudget } from '../../lib/scheduling.ts';
 import type { Variant } from '../model/mapping.ts';
 import type { ChosenLevering, Deliverer, Filter, Levering, Period, Selection, TextsPart } from '../model/selection.ts';
 
-declare module 'pg' {
-  interface ClientBase {
-    readonly connection: Connection;
-  }
-}
-
 /** Organisation, then period, then the order of the file; the same on every call. */
 const ORDER = `l.name_key collate "C" nulls last, l.organisation_key collate "C", l.periode_start, l.periode_einde,
   l.import_id, l.nummer`;

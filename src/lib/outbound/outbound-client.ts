@@ -1,12 +1,11 @@
 /** Calls for JSON to services that an operator, or a document of such a service, named: with limits on everything. */
-import { type Dispatcher, fetch as undiciFetch } from 'undici';
+import type { Dispatcher } from 'undici';
 import { reasonOf } from '../log.ts';
 import { type Clock, retryAfterMs } from '../time.ts';
 import { carriesTrace, newTraceContext, traceHeaders } from '../trace-context.ts';
 import {
   ACCEPT_ENCODING,
   createGuardedConnections,
-  createOutboundAgent,
   headerValue,
   type ProxySettings,
   type RedirectPolicy,
@@ -146,22 +145,6 @@ export function createOutboundClient(options: OutboundOptions): OutboundClient {
     },
     close: connections.close,
   };
-}
-
-/** The part of `fetch` that reading a document needs. */
-export type FetchJson = (
-  url: URL,
-  init: { headers: Record<string, string>; redirect: 'error'; signal: AbortSignal },
-) => Promise<{
-  readonly status: number;
-  readonly body: (AsyncIterable<Uint8Array> & { cancel(): Promise<void> }) | null;
-}>;
-
-/** The `fetch` for documents at addresses that an operator configured. */
-export function createOutboundFetch(proxy: ProxySettings): { fetch: FetchJson; close(): Promise<void> } {
-  if (proxy.outboundProxy === undefined) return { fetch: globalThis.fetch, close: async () => {} };
-  const dispatcher = createOutboundAgent(proxy, {});
-  return { fetch: (url, init) => undiciFetch(url, { ...init, dispatcher }), close: () => dispatcher.destroy() };
 }
 
 async function readProblem(

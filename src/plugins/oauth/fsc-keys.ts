@@ -5,7 +5,7 @@ import { isRecord } from '../../lib/json/json-value.ts';
 import type { Clock } from '../../lib/time.ts';
 import { watchFiles } from '../../lib/watch-files.ts';
 import type { ReadinessCheck } from '../../seams/operations.ts';
-import { fetchJson, findKey, type Keys, publishedKeys, type SourceOptions, type VerifierLog } from './remote-keys.ts';
+import { fetchKeys, findKey, type Keys, publishedKeys, type SourceOptions, type VerifierLog } from './remote-keys.ts';
 
 /** A key that may sign FSC access tokens. Times are epoch milliseconds; a bare key has no end. */
 interface FscKey {
@@ -34,13 +34,13 @@ interface FscKeysOptions extends SourceOptions {
 
 /** @throws {Error} when a file holds no usable certificate; failures to fetch from an address are logged and retried */
 export function createFscKeys({ source: place, ...options }: FscKeysOptions): FscKeys {
-  const { fetch, log } = options;
+  const { client, log } = options;
   let refused: string | undefined;
   const source = /^https?:\/\//i.test(place)
     ? publishedKeys({
         ...options,
         of: 'the FSC Manager',
-        load: (signal) => fetchJson(new URL(place), { fetch, signal }),
+        load: (signal) => fetchKeys(client, new URL(place), signal),
         read: readFscKeySet,
       })
     : keysInFile(place, log, (reason) => {

@@ -1,7 +1,9 @@
 /** Keys that another service publishes: fetched, cached, and served from memory while that service is unavailable. */
 import { type CryptoKey, createLocalJWKSet, errors, type JSONWebKeySet, type LocalJWKSet } from 'jose';
 import { isRecord } from '../../lib/json/json-value.ts';
-import type { FetchJson } from '../../lib/outbound/outbound-client.ts';
+import { reasonOf } from '../../lib/log.ts';
+import type { ProxySettings } from '../../lib/outbound/guarded-fetch.ts';
+import { createOutboundClient, type OutboundClient } from '../../lib/outbound/outbound-client.ts';
 import type { Clock } from '../../lib/time.ts';
 import { TokenError } from './token.ts';
 
@@ -25,10 +27,6 @@ export interface Keys<T extends object> {
 /** What tokens were verified with: they are verified again when the keys changed. */
 export type KeySource = Pick<Keys<object>, 'latest' | 'freshen'>;
 
-/** Everything must arrive within this time. */
-const TIMEOUT_MS = 5_000;
-/** A set of a hundred keys takes less than 100 KB. */
-const MAX_BYTES = 262_144;
 /** Least time between fetches after a failure, or for an unknown key. */
 const COOLDOWN_MS = 30_000;
 /** The same as long as nothing was fetched, when no token can be verified. */
@@ -39,7 +37,7 @@ export interface SourceOptions {
   readonly cacheMs: number;
   readonly clock: Clock;
   readonly log: VerifierLog;
-  readonly fetch: FetchJson;
+  readonly client: OutboundClient;
 }
 
 interface PublishedOptions<T> extends SourceOptions {
@@ -52,7 +50,7 @@ interface PublishedOptions<T> extends SourceOptions {
 
 /** Starts fetching at once, so that the first request need not wait. Never throws because of the publisher. */
 export function publishedKeys<T extends object>(options: PublishedOptions<T>): Keys<T> {
-  const { cacheMs, clock, log, load, read, of } = options;
+  const { cacheMs, clock, log, read, of } = options;
   const closed = new AbortController();
   let keys: T | undefined;
   let document: string | undefined;
@@ -62,9 +60,9 @@ export function publishedKeys<T extends object>(options: PublishedOptions<T>): K
   let running: Promise<void> | undefined;
   const msSince = (moment: number): number => clock.now().getTime() - moment;
 
-  async function fetchKeys(): Promise<void> {
+  async function load(): Promise<void> {
     try {
-      const found = await load(AbortSignal.any([closed.signal, AbortSignal.timeout(TIMEOUT_MS)]));
+      const found = await options.load(closed.signal);
       const text = JSON.stringify(found);
       if (text !== document) keys = read(found);
       document = text;
@@ -77,7 +75,7 @@ export function publishedKeys<T extends object>(options: PublishedOptions<T>): K
   }
 
   function refresh(): Promise<void> {
-    running ??= fetchKeys().finally(() => {
+    running ??= load().finally(() => {
       running = undefined;
     });
     return running;
@@ -124,32 +122,23 @@ export async function findKey<T extends object, K>(
   return { found, keys: newer };
 }
 
-interface FetchOptions {
-  readonly fetch: FetchJson;
-  readonly signal: AbortSignal;
+/** The client for published keys. A set of a hundred of them takes less than 100 KB. */
+export function createKeysClient(clock: Clock, proxy?: ProxySettings): OutboundClient {
+  return createOutboundClient({
+    ...{ clock, timeoutMs: 5_000, maxBytes: 262_144, connections: 1 },
+    ...(proxy === undefined ? {} : { proxy }),
+    // An operator chose the address.
+    allowPrivate: true,
+  });
 }
 
-/**
- * Fetches a JSON document of at most 256 KiB. Redirects are not followed: the address was configured or published.
- * @throws {Error} for any status but 200, a larger document, or one that is not JSON
- */
-export async function fetchJson(url: URL, { fetch, signal }: FetchOptions): Promise<unknown> {
-  const response = await fetch(url, { headers: { accept: 'application/json' }, redirect: 'error', signal });
-  if (response.status !== 200) {
-    await response.body?.cancel();
-    throw new Error(`${url.href} answered ${response.status}`);
-  }
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.byteLength;
-    if (size > MAX_BYTES) throw new Error(`${url.href} is larger than ${MAX_BYTES} bytes`);
-    chunks.push(chunk);
-  }
+/** Redirects are not followed: the address was configured or published. @throws {Error} that names the address */
+export async function fetchKeys(client: OutboundClient, url: URL, signal: AbortSignal): Promise<unknown> {
   try {
-    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    const answer = await client.getJson({ url: url.href, signal, redirects: 'none' });
+    return answer.changed ? answer.json : undefined;
   } catch (cause) {
-    throw new Error(`${url.href} is not JSON`, { cause });
+    throw new Error(`${url.href}: ${reasonOf(cause)}`, { cause });
   }
 }
 
@@ -187,9 +176,9 @@ export function createIssuerKeys({ issuer, jwksUrl, ...options }: IssuerKeysOpti
     ...options,
     of: 'the token issuer',
     async load(signal) {
-      const how = { fetch: options.fetch, signal };
-      const url = jwksUrl === undefined ? await discoverKeysUrl(issuer, how) : new URL(jwksUrl);
-      return await fetchJson(url, how);
+      const { client } = options;
+      const url = jwksUrl === undefined ? await discoverKeysUrl(issuer, client, signal) : new URL(jwksUrl);
+      return await fetchKeys(client, url, signal);
     },
     read: (document) => {
       if (!isKeySet(document)) throw new Error('the answer is not a JSON Web Key Set');
@@ -219,7 +208,7 @@ async function pick(set: LocalJWKSet, { alg, kid }: KeyName) {
  * The address of an issuer's key set, from its metadata.
  * @throws {AggregateError} when neither form of metadata can be used, with the cause of each
  */
-async function discoverKeysUrl(issuer: string, options: FetchOptions): Promise<URL> {
+async function discoverKeysUrl(issuer: string, client: OutboundClient, signal: AbortSignal): Promise<URL> {
   // RFC 8414 puts the well-known part before the path of the issuer, OpenID Connect after it.
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, '');
@@ -230,14 +219,16 @@ async function discoverKeysUrl(issuer: string, options: FetchOptions): Promise<U
   ]) {
     const url = new URL(origin + address);
     try {
-      return keysUrl(await fetchJson(url, options), issuer, url);
+      return keysUrl(await fetchKeys(client, url, signal), issuer, url);
     } catch (error) {
-      options.signal.throwIfAborted();
+      signal.throwIfAborted();
       failures.push(error);
     }
   }
-  const reasons = failures.map((error) => (error instanceof Error ? error.message : String(error)));
-  throw new AggregateError(failures, `no usable metadata of the issuer ${issuer}: ${reasons.join('; ')}`);
+  throw new AggregateError(
+    failures,
+    `no usable metadata of the issuer ${issuer}: ${failures.map((one) => reasonOf(one)).join('; ')}`,
+  );
 }
 
 function keysUrl(metadata: unknown, issuer: string, source: URL): URL {

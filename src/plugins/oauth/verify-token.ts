@@ -1,5 +1,6 @@
 /** Verifies access tokens of an OAuth 2.0 authorization server and of the own FSC Manager. */
-import { type CompactVerifyResult, type CryptoKey, compactVerify, errors } from 'jose';
+import type { KeyObject } from 'node:crypto';
+import { type CryptoKey, errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose';
 import { isRecord } from '../../lib/json/json-value.ts';
 import type { FscKeys } from './fsc-keys.ts';
 import type { IssuerKeys } from './remote-keys.ts';
@@ -37,10 +38,8 @@ export async function verifyOAuth(
   if (!algorithms.includes(header.alg)) throw new TokenError('invalid', 'algorithm');
   if (!types.has(header.typ?.toLowerCase())) throw new TokenError('invalid', 'type');
   const { found, keys } = await expected.keys.find(header);
-  const verified = await verifyWithOne(token, found);
-  const claims = readClaims(verified.payload);
-  checkParties(claims, expected.issuer, (audience) => audience === expected.audience);
-  const expiry = readExpiry(claims, now);
+  const { issuer, audience } = expected;
+  const claims = await readClaims(token, found, { issuer, audience, algorithms, currentDate: now });
   const clientId = optionalText(claims, 'client_id') ?? optionalText(claims, 'azp');
   const subject = optionalText(claims, 'sub') ?? clientId;
   if (subject === undefined) throw new TokenError('invalid', 'claims-malformed');
@@ -54,22 +53,11 @@ export async function verifyOAuth(
       scopes: scopesOf(claims),
       tokenHash: hash,
     },
-    expiry,
+    expiry: claims.exp,
     source: expected.keys,
     keys,
     boundTo: confirmationThumbprint(claims),
   };
-}
-
-async function verifyWithOne(token: string, [key, ...others]: readonly CryptoKey[]): Promise<CompactVerifyResult> {
-  if (key === undefined) throw new TokenError('invalid', 'unknown-key');
-  try {
-    return await compactVerify(token, key, { algorithms });
-  } catch (cause) {
-    if (others.length > 0 && cause instanceof errors.JWSSignatureVerificationFailed)
-      return verifyWithOne(token, others);
-    throw new TokenError('invalid', 'signature', { cause });
-  }
 }
 
 /** The OIN of a client: from its token, else from the configuration. A claim without a valid OIN gives none. */
@@ -107,16 +95,16 @@ export async function verifyFsc(
 ): Promise<VerifiedToken> {
   const { found: certificate, keys } = await expected.keys.find(header.certificateThumbprint ?? '');
   if (!certificate.algorithms.includes(header.alg)) throw new TokenError('invalid', 'algorithm');
-  const verified = await compactVerify(token, certificate.key, { algorithms: [header.alg] }).catch((cause) => {
-    throw new TokenError('invalid', 'signature', { cause });
+  const claims = await readClaims(token, [certificate.key], {
+    issuer: expected.peerId,
+    // Managers differ in whether the address of an Inway ends in a slash.
+    audience: expected.audiences.map((one) => one.replace(/\/$/, '')).flatMap((one) => [one, `${one}/`]),
+    algorithms: [header.alg],
+    currentDate: now,
   });
   if (now.getTime() < certificate.validFrom || now.getTime() > certificate.validTo) {
     throw new TokenError('invalid', 'certificate-not-valid');
   }
-  const claims = readClaims(verified.payload);
-  const ours = new Set(expected.audiences.map(withoutSlash));
-  checkParties(claims, expected.peerId, (audience) => ours.has(withoutSlash(audience)));
-  const expiry = readExpiry(claims, now);
   const subject = optionalText(claims, 'sub');
   const groupId = optionalText(claims, 'gid');
   const service = optionalText(claims, 'svc');
@@ -136,7 +124,7 @@ export async function verifyFsc(
       scopes,
       tokenHash: hash,
     },
-    expiry,
+    expiry: claims.exp,
     verifyAgainAt: certificate.validTo,
     source: expected.keys,
     keys,
@@ -145,30 +133,39 @@ export async function verifyFsc(
   };
 }
 
-/** Managers differ in whether the address of an Inway ends in a slash. */
-function withoutSlash(audience: string): string {
-  return audience.endsWith('/') ? audience.slice(0, -1) : audience;
-}
-
 /** Clocks of issuer and service may differ by this much (seconds). */
 export const leewaySeconds = 30;
-
-/** The last moment that a Date can represent, in seconds. */
-const lastSecond = 8.64e12;
 
 /** A claims set of unknown types. @see RFC 7519 section 4.1 */
 type Claims = Readonly<Record<string, unknown>>;
 
-/** The claims in the payload of a JWS whose signature was verified. */
-function readClaims(payload: Uint8Array): Claims {
-  let value: unknown;
+/** The claims of a token whose signature (by one of the keys), issuer, audience and times are right. @throws {TokenError} */
+async function readClaims(
+  token: string,
+  [key, ...others]: readonly (CryptoKey | KeyObject)[],
+  expected: JWTVerifyOptions,
+): Promise<Claims & { readonly exp: number }> {
+  if (key === undefined) throw new TokenError('invalid', 'unknown-key');
   try {
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(payload));
+    const rules = { ...expected, clockTolerance: leewaySeconds, requiredClaims: ['exp'] };
+    const { payload }: { payload: JWTPayload } = await jwtVerify(token, key, rules);
+    return { ...payload, exp: payload.exp ?? 0 };
   } catch (cause) {
-    throw new TokenError('invalid', 'claims-malformed', { cause });
+    if (cause instanceof errors.JWSSignatureVerificationFailed && others.length > 0)
+      return readClaims(token, others, expected);
+    throw refusalOf(cause);
   }
-  if (!isRecord(value)) throw new TokenError('invalid', 'claims-malformed');
-  return value;
+}
+
+function refusalOf(cause: unknown): TokenError {
+  if (cause instanceof errors.JWTExpired) return new TokenError('expired', 'expired', { cause });
+  if (cause instanceof errors.JWTInvalid) return new TokenError('invalid', 'claims-malformed', { cause });
+  if (!(cause instanceof errors.JWTClaimValidationFailed)) return new TokenError('invalid', 'signature', { cause });
+  const { claim, reason } = cause;
+  if (claim === 'iss') return new TokenError('invalid', 'issuer');
+  if (claim === 'aud') return new TokenError('invalid', 'audience');
+  const isEarly = claim === 'nbf' && reason === 'check_failed';
+  return new TokenError('invalid', isEarly ? 'not-yet-valid' : 'claims-malformed');
 }
 
 /** A claim that may be absent, and is text otherwise. */
@@ -189,24 +186,6 @@ function textList(claims: Claims, name: string): string[] {
   return texts;
 }
 
-/** Issuer and audience, both required. `aud` may name several; one of them must be ours. */
-function checkParties(claims: Claims, issuer: string, isOurs: (audience: string) => boolean): void {
-  if (claims.iss !== issuer) throw new TokenError('invalid', 'issuer');
-  if (!textList(claims, 'aud').some(isOurs)) throw new TokenError('invalid', 'audience');
-}
-
-/** `exp` (required, seconds) after `nbf` (optional) was checked. Whether it has passed is checked on every use. */
-function readExpiry(claims: Claims, now: Date): number {
-  const notBefore = claims.nbf;
-  if (notBefore !== undefined) {
-    if (!isNumericDate(notBefore)) throw new TokenError('invalid', 'claims-malformed');
-    if (now.getTime() / 1000 < notBefore - leewaySeconds) throw new TokenError('invalid', 'not-yet-valid');
-  }
-  const expiry = claims.exp;
-  if (!isNumericDate(expiry)) throw new TokenError('invalid', 'claims-malformed');
-  return expiry;
-}
-
 /** The thumbprint in `cnf.x5t#S256`; undefined without `cnf`. Any other confirmation method is refused. */
 function confirmationThumbprint(claims: Claims): string | undefined {
   const confirmation = claims.cnf;
@@ -225,8 +204,4 @@ function actorOf(claims: Claims): string | undefined {
   const subject = isRecord(actor) ? optionalText(actor, 'sub') : undefined;
   if (subject === undefined) throw new TokenError('invalid', 'claims-malformed');
   return subject;
-}
-
-function isNumericDate(value: unknown): value is number {
-  return typeof value === 'number' && value >= 0 && value <= lastSecond;
 }

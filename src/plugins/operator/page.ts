@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { reasonOf } from '../../lib/log.ts';
+import { withTimeout } from '../../lib/scheduling.ts';
 import type { Clock } from '../../lib/time.ts';
 import type { OperatorCell, OperatorSection } from '../../seams/operations.ts';
 import { type Html, type HtmlValue, html, trusted } from '../html/template.ts';
@@ -61,16 +62,10 @@ interface Part {
 }
 
 async function readSection({ title, read }: OperatorSection): Promise<Part> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('no answer in time')), SECTION_TIMEOUT_MS);
-  });
   try {
-    return { title, content: await Promise.race([read(), late]) };
+    return { title, content: await withTimeout(SECTION_TIMEOUT_MS, 'the section', read()) };
   } catch (error) {
     return { title, content: { fault: reasonOf(error) } };
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -5,6 +5,7 @@
 import type { Listener } from '../../database/listen.ts';
 import type { Db } from '../../database/transaction.ts';
 import { type Logger, reasonOf } from '../../lib/log.ts';
+import { withTimeout } from '../../lib/scheduling.ts';
 import type { ReadinessResult } from '../../seams/operations.ts';
 import { FEED_CHANNEL, type FeedHead, parseFeedHead, type Read, readFeedRow } from '../store/records.ts';
 
@@ -171,21 +172,6 @@ function coalesce<T>(read: () => Promise<T>): () => Promise<T> {
     next ??= last.then(begin);
     return next;
   };
-}
-
-/** @throws {Error} with the code of a database that cannot be reached, when it takes too long; the work itself ends by its statement's time-out */
-async function withTimeout<T>(ms: number, what: string, work: Promise<T>): Promise<T> {
-  work.catch(() => undefined);
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const error = Object.assign(new Error(`${what} did not answer within ${ms} ms`), { code: 'ETIMEDOUT' });
-    timer = setTimeout(reject, ms, error);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** Milliseconds that a replica is not read after it failed. */

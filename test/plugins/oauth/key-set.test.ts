@@ -73,7 +73,7 @@ describe('the keys of the issuer', () => {
     clock.forward(10);
     expect((await verifier.verify(await fresh())).subject).toBe('statistiek');
     expect(issuer.count()).toBe(2);
-    expect(log.lines).toEqual([expect.stringContaining('/jwks answered 503')]);
+    expect(log.lines).toEqual([expect.stringContaining('/jwks: status 503')]);
   });
 
   it('keep serving without waiting while the issuer hangs', async () => {

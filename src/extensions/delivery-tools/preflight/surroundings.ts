@@ -6,9 +6,9 @@ import { openDatabase } from '../../../database/open-database.ts';
 import { ocspAddresses } from '../../../lib/jades/certificate.ts';
 import { createLogger, reasonOf } from '../../../lib/log.ts';
 import { createGuardedConnections } from '../../../lib/outbound/guarded-fetch.ts';
-import { createOutboundFetch, type FetchJson } from '../../../lib/outbound/outbound-client.ts';
+import type { OutboundClient } from '../../../lib/outbound/outbound-client.ts';
 import { createFscKeys } from '../../../plugins/oauth/fsc-keys.ts';
-import { createIssuerKeys } from '../../../plugins/oauth/remote-keys.ts';
+import { createIssuerKeys, createKeysClient } from '../../../plugins/oauth/remote-keys.ts';
 import {
   daysLeft,
   failed,
@@ -32,24 +32,24 @@ export async function checkTokens(context: PreflightContext): Promise<Verdicts> 
     const todo = 'set FSC_TOKEN_CERTIFICATES (behind an Inway), OAUTH_ISSUER, or both';
     return { 'token-issuer': failed('no issuer of access tokens is configured', todo) };
   }
-  const outbound = createOutboundFetch(server);
+  const client = createKeysClient({ now: context.now }, server);
   try {
     const [issuer, certificates] = await Promise.all([
-      checkIssuer(context, outbound.fetch),
-      checkFscCertificates(context, outbound.fetch),
+      checkIssuer(context, client),
+      checkFscCertificates(context, client),
     ]);
     const both = { 'token-issuer': issuer, 'fsc-certificates': certificates };
     return tokens.fscCertificates === undefined ? both : { ...both, ...judgeFscSettings(context) };
   } finally {
-    await outbound.close();
+    await client.close();
   }
 }
 
-async function checkIssuer({ config, now, timeoutMs }: PreflightContext, fetch: FetchJson): Promise<Verdict> {
+async function checkIssuer({ config, now, timeoutMs }: PreflightContext, client: OutboundClient): Promise<Verdict> {
   const { oauthIssuer: issuer, oauthAudience, oauthJwksUrl: jwksUrl } = config.tokens;
   if (issuer === undefined) return notChecked('OAUTH_ISSUER is not set: only FSC tokens are accepted');
   const failure = lastFailure();
-  const keys = createIssuerKeys({ issuer, jwksUrl, cacheMs: 60_000, clock: { now }, log: failure, fetch });
+  const keys = createIssuerKeys({ issuer, jwksUrl, cacheMs: 60_000, clock: { now }, log: failure, client });
   await within(timeoutMs, keys.freshen()).catch((err: unknown) => failure.warn({ err }));
   keys.close();
   if (keys.fetchedAt() === undefined) {
@@ -64,14 +64,17 @@ async function checkIssuer({ config, now, timeoutMs }: PreflightContext, fetch: 
   return ok(`the keys of ${shownAddress(issuer)} are there; audience ${oauthAudience}`);
 }
 
-async function checkFscCertificates({ config, now, timeoutMs }: PreflightContext, fetch: FetchJson): Promise<Verdict> {
+async function checkFscCertificates(
+  { config, now, timeoutMs }: PreflightContext,
+  client: OutboundClient,
+): Promise<Verdict> {
   const { fscCertificates: source } = config.tokens;
   if (source === undefined) return notChecked('FSC_TOKEN_CERTIFICATES is not set: no tokens of an Inway are accepted');
   const todo =
     'name the certificates that your Manager signs tokens with in FSC_TOKEN_CERTIFICATES, or the address of its key set, which this machine must reach';
   const failure = lastFailure();
   try {
-    const keys = createFscKeys({ source, cacheMs: 60_000, clock: { now }, log: failure, fetch });
+    const keys = createFscKeys({ source, cacheMs: 60_000, clock: { now }, log: failure, client });
     await within(timeoutMs, keys.freshen()).catch((err: unknown) => failure.warn({ err }));
     keys.close();
     if (keys.latest() === undefined) return failed(`${shownAddress(source)} cannot be used: ${failure.reason()}`, todo);
