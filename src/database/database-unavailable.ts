@@ -69,11 +69,6 @@ export function isDatabaseBusy(error: unknown): boolean {
   return error instanceof pg.DatabaseError && BUSY_STATES.includes(error.code ?? '');
 }
 
-/** Whether a lock did not come free within the `lock_timeout` of a statement. */
-export function isLockTimeout(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && error.code === '55P03';
-}
-
 /** Whether the server ended a transaction for the sake of another one: the same at once will usually succeed. */
 export function isConflict(error: unknown): boolean {
   return error instanceof pg.DatabaseError && (error.code === '40P01' || error.code === '40001');

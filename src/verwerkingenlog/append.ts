@@ -1,20 +1,18 @@
 /** Storing first versions of actions: prepared here, and stored in groups that share a transaction. */
 import { isDeepStrictEqual } from 'node:util';
 import { Counter, Histogram, type Registry } from 'prom-client';
-import { isConflict, isLockTimeout } from '../database/database-unavailable.ts';
 import { Problem } from '../lib/problem.ts';
 import { mapWithinBudget, type OneAtATime } from '../lib/scheduling.ts';
 import type { TraceContext } from '../lib/trace-context.ts';
-import type { ProofWriter } from '../seams/proof-log.ts';
-import type { IdentityKeys, KeyName } from './domain/identity-keys.ts';
+import type { KeyName } from './domain/identity-keys.ts';
 import { type Actie, type Auteur, eersteVersie, newActieId, type Versie } from './domain/verwerkingsactie.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { logFull, verwerkingenlogProblems } from './problems.ts';
 import type { ActieLog, LogNeeds } from './processing-log.ts';
 import { type Append, type Appended, appendCommitted, isFaultOfValue } from './store/append.ts';
 import { readIdempotency } from './store/idempotency.ts';
-import { isMissingMonth, MONTHS_AHEAD, makeMonths, monthsOf } from './store/months.ts';
-import { readVersie, revealWithinBudget, type SealedVersie, sealed, sealedWithinBudget } from './store/versions.ts';
+import { withMonths } from './store/months.ts';
+import { readVersie, revealWithinBudget, sealed, sealedWithinBudget } from './store/versions.ts';
 
 /** The first group is large, and few actions arrive while it is committed: a second one would cost a whole statement for those few. */
 const GROUPS_IN_FLIGHT = 1;
@@ -48,8 +46,6 @@ export interface Appender {
 interface AppendRequest {
   readonly actie: Actie;
   readonly auteur: Auteur;
-  /** Moment of registration. */
-  readonly at: Date;
   readonly idempotencyKey: string | undefined;
   readonly trace: TraceContext | undefined;
 }
@@ -69,15 +65,16 @@ interface AppendItem {
 type StoredAppend = PreparedAppend & { readonly result: Appended };
 
 /** What storing an append needs. */
-type AppenderNeeds = Pick<LogNeeds, 'config' | 'pool' | 'clock' | 'log' | 'metrics' | 'proof' | 'forward'>;
+type AppenderNeeds = Pick<LogNeeds, 'config' | 'pool' | 'clock' | 'metrics' | 'proof' | 'forward'>;
 
 export function createAppender(
-  { config, pool, clock, log, metrics, proof, forward }: AppenderNeeds,
+  needs: AppenderNeeds,
   { keys, requireAllKeys, distributed }: Pick<ActieLog, 'keys' | 'requireAllKeys' | 'distributed'>,
   large: OneAtATime,
 ): Appender {
+  const { config, pool, clock, metrics, forward } = needs;
   const { groupSize } = config.verwerkingenlog;
-  const writer = proof('verwerkingen');
+  const writer = needs.proof('verwerkingen');
   const count = createCounters(metrics);
   const groupSizes = new Histogram({
     name: 'koppelvlak_verwerkingenlog_group_size',
@@ -86,26 +83,34 @@ export function createAppender(
     registers: [metrics],
   });
 
-  async function insert(appends: readonly Append[]): Promise<Appended[]> {
-    try {
-      return await appendCommitted(pool, appends, { forward, distributed, knownKeys: keys.names });
-    } catch (error) {
-      if (isMissingMonth(error)) {
-        log.info('creating the partition of a month that was not created in advance');
-        const moments = appends.map(({ versie }) => versie.tijdstipRegistratie);
-        for (const month of monthsOf(moments)) await makeMonths(pool, month, MONTHS_AHEAD);
-      } else if (!isConflict(error)) throw error;
-      return await appendCommitted(pool, appends, { forward, distributed, knownKeys: keys.names });
-    }
+  /** Gives the action its identity. */
+  function firstVersie({ actie, auteur }: AppendRequest): Versie {
+    const now = clock.now();
+    return eersteVersie(actie, newActieId(now), now, auteur);
+  }
+
+  /** The stored form of an idempotency key: a keyed hash, because the key itself may reveal whom the action is about. */
+  const hashedKey = ({ auteur, idempotencyKey: key }: AppendRequest, name: KeyName): string | undefined =>
+    key === undefined ? undefined : keys.hashIdempotency(name, `sleutel\n${callersKey(auteur, key)}`);
+
+  function prepare(request: AppendRequest): PreparedAppend {
+    const versie = firstVersie(request);
+    const idempotencyKey = hashedKey(request, keys.current);
+    return { versie, append: { ...sealed(writer, versie, keys), idempotencyKey, trace: request.trace } };
+  }
+
+  async function prepareLarge(request: AppendRequest): Promise<PreparedAppend> {
+    const versie = firstVersie(request);
+    const made = await sealedWithinBudget(writer, versie, keys);
+    return { versie, append: { ...made, idempotencyKey: hashedKey(request, keys.current), trace: request.trace } };
   }
 
   const groups = createGroupCommit<AppendItem, StoredAppend>({
     commit: async (group) => {
-      const prepared = await mapWithinBudget(
-        group,
-        (item) => item.prepared ?? prepareAppend(item.request, keys, writer),
-      );
-      const results = await insert(prepared.map(({ append }) => append));
+      const prepared = await mapWithinBudget(group, (item) => item.prepared ?? prepare(item.request));
+      const appends = prepared.map(({ append }) => append);
+      const target = { forward, distributed, knownKeys: keys.names };
+      const results = await withMonths(needs, () => appendCommitted(pool, appends, target));
       return prepared.flatMap((one, i) => {
         const result = results[i];
         return result === undefined ? [] : [{ ...one, result }];
@@ -119,45 +124,34 @@ export function createAppender(
     key: ({ request: { auteur, idempotencyKey } }) =>
       idempotencyKey === undefined ? undefined : callersKey(auteur, idempotencyKey),
     isFaultOfItem: isFaultOfValue,
-    // Somebody else is using the same idempotency key.
-    isOwnWait: isLockTimeout,
-    mayWait: ({ request }) => request.idempotencyKey !== undefined,
     full: logFull,
     weight: weightOf,
     maxWeight: GROUP_OBJECTS,
     observe: (size) => groupSizes.observe(size),
   });
 
-  async function add(request: () => AppendRequest): Promise<StoredAppend> {
-    const first = request();
-    if (first.actie.verwerkteObjecten.length <= LARGE_OBJECTS) return await groups.add({ request: first });
-    return await large.run(first.auteur.door, async () => {
-      // Set again: an action is registered when its turn comes.
-      const again = request();
-      return await groups.add({ request: again, prepared: await prepareLargeAppend(again, keys, writer) });
-    });
+  async function add(request: AppendRequest): Promise<StoredAppend> {
+    if (request.actie.verwerkteObjecten.length <= LARGE_OBJECTS) return await groups.add({ request });
+    return await large.run(request.auteur.door, async () =>
+      groups.add({ request, prepared: await prepareLarge(request) }),
+    );
   }
 
-  /** The first version under a key. @throws {Problem} 409 when the action there is another one */
-  async function replay(key: string, actie: Actie): Promise<Versie | undefined> {
-    const actieId = await readIdempotency(pool, key);
-    if (actieId === undefined) return undefined;
-    const stored = await readVersie(pool, actieId, 1);
-    if (stored === undefined)
-      throw new Problem(verwerkingenlogProblems.sleutelGebruikt, {
-        detail: 'De actie die onder deze sleutel is vastgelegd, is na haar bewaartermijn verwijderd.',
-      });
-    const versie = await revealWithinBudget(stored, keys);
-    if (!isDeepStrictEqual(actieIn(versie, actie), actie)) throw new Problem(verwerkingenlogProblems.sleutelGebruikt);
-    return versie;
-  }
-
-  /** During a rotation an idempotency key may have been stored by an instance that writes with another key. */
-  const otherKeys = () => keys.names.filter((name) => name !== null && name !== keys.current);
-  async function replayOfOtherKeys(actie: Actie, auteur: Auteur, idempotencyKey: string): Promise<Versie | undefined> {
-    for (const name of otherKeys()) {
-      const earlier = await replay(hashedKey(auteur, idempotencyKey, keys, name), actie);
-      if (earlier !== undefined) return earlier;
+  /** The first version under the idempotency key of a request, by one of these keys of the log. @throws {Problem} 409 for another action */
+  async function replay(request: AppendRequest, names: readonly KeyName[]): Promise<Versie | undefined> {
+    for (const name of names) {
+      const key = hashedKey(request, name);
+      const actieId = key === undefined ? undefined : await readIdempotency(pool, key);
+      if (actieId === undefined) continue;
+      const stored = await readVersie(pool, actieId, 1);
+      if (stored === undefined)
+        throw new Problem(verwerkingenlogProblems.sleutelGebruikt, {
+          detail: 'De actie die onder deze sleutel is vastgelegd, is na haar bewaartermijn verwijderd.',
+        });
+      const versie = await revealWithinBudget(stored, keys);
+      if (!isDeepStrictEqual(actieIn(versie, request.actie), request.actie))
+        throw new Problem(verwerkingenlogProblems.sleutelGebruikt);
+      return versie;
     }
     return undefined;
   }
@@ -165,26 +159,18 @@ export function createAppender(
   return {
     count,
     async append(actie, auteur, { idempotencyKey, trace } = {}) {
-      if (idempotencyKey !== undefined && otherKeys().length > 0) {
-        const earlier = await replayOfOtherKeys(actie, auteur, idempotencyKey);
-        if (earlier !== undefined) return earlier;
-      }
-      const request = (): AppendRequest => ({
-        actie,
-        auteur,
-        at: clock.now(),
-        idempotencyKey,
-        trace: forward === undefined ? undefined : trace?.(),
-      });
+      const request = { actie, auteur, idempotencyKey, trace: forward === undefined ? undefined : trace?.() };
+      // During a rotation the idempotency key may have been stored by an instance that writes with another key.
+      const others = keys.names.filter((name) => name !== null && name !== keys.current);
+      const before = others.length === 0 ? undefined : await replay(request, others);
+      if (before !== undefined) return before;
       for (let tries = 0; tries < REPLAY_TRIES; tries += 1) {
-        const { versie, append, result } = await add(request);
+        const { versie, result } = await add(request);
         count(result);
         if (result.kept) return versie;
-        const key = append.idempotencyKey;
-        if (key === undefined) continue;
         // It may have been used with a key of the log that is not here.
         await requireAllKeys(pool);
-        const earlier = await replay(key, actie);
+        const earlier = await replay(request, [keys.current]);
         if (earlier !== undefined) return earlier;
       }
       throw logFull();
@@ -199,33 +185,6 @@ export function createAppender(
 /** An action weighs one, and one for each of its processed objects. */
 function weightOf({ request }: AppendItem): number {
   return 1 + request.actie.verwerkteObjecten.length;
-}
-
-/** Makes the first version: gives the action its identity, and encrypts its persons. */
-function prepareAppend(request: AppendRequest, keys: IdentityKeys, writer: ProofWriter | undefined): PreparedAppend {
-  const versie = eersteVersie(request.actie, newActieId(request.at), request.at, request.auteur);
-  return prepared(request, sealed(writer, versie, keys), versie, keys);
-}
-
-/** The same for an action about very many persons. */
-async function prepareLargeAppend(request: AppendRequest, keys: IdentityKeys, writer?: ProofWriter) {
-  const versie = eersteVersie(request.actie, newActieId(request.at), request.at, request.auteur);
-  return prepared(request, await sealedWithinBudget(writer, versie, keys), versie, keys);
-}
-
-function prepared(
-  { auteur, idempotencyKey: key, trace }: AppendRequest,
-  stored: SealedVersie,
-  versie: Versie,
-  keys: IdentityKeys,
-): PreparedAppend {
-  const idempotencyKey = key === undefined ? undefined : hashedKey(auteur, key, keys, keys.current);
-  return { versie, append: { ...stored, idempotencyKey, trace } };
-}
-
-/** The stored form of an idempotency key: a keyed hash, because the key itself may reveal whom the action is about. @param name the hashing key */
-function hashedKey(auteur: Auteur, key: string, keys: IdentityKeys, name: KeyName): string {
-  return keys.hashIdempotency(name, `sleutel\n${callersKey(auteur, key)}`);
 }
 
 /** The action that a first version was made of, with the members that another one has. */

@@ -8,12 +8,12 @@ import type pg from 'pg';
 import type { Pool } from '../database/pool.ts';
 import { type Db, transaction } from '../database/transaction.ts';
 import { Problem } from '../lib/problem.ts';
-import { createSemaphore, type OneAtATime } from '../lib/scheduling.ts';
+import { createSemaphore, type OneAtATime, type Permit, type Semaphore } from '../lib/scheduling.ts';
 import { LARGE_OBJECTS } from './append.ts';
 import { TooManyObjectsError, type Versie } from './domain/verwerkingsactie.ts';
 import { verwerkingenlogProblems } from './problems.ts';
 import type { ActieLog, LogNeeds } from './processing-log.ts';
-import { lastObjectNumber, lockOfActie, lockOfVerwerking, replaceVersie, tryLockChanges } from './store/changes.ts';
+import { lastObjectNumber, lockOfActie, lockOfVerwerking, replaceVersies, tryLockChanges } from './store/changes.ts';
 import { readCurrent, readCurrentPart, revealWithinBudget, sealedWithinBudget } from './store/versions.ts';
 
 /** Who requests a change, and of what. */
@@ -58,6 +58,8 @@ const CHANGE_TRIES = 5;
 /** How long a change waits in all for another instance, or for a connection (milliseconds), and how often it tries. */
 const MAX_WAIT_MS = 10_000;
 const RETRY_MS = 40;
+/** How long a change waits for others in this process (milliseconds). */
+const LOCK_WAIT_MS = 60_000;
 /** The part of the connections that the changes of one client may use. */
 const CLIENT_SHARE = 0.75;
 /** Changes that may wait for a connection, for each that there is. */
@@ -89,13 +91,8 @@ export async function changeActie(
       if (current.verwerkingId !== seen.stored.verwerkingId) return { again: true };
       const lastNumber = await lastObjectNumber(db, actieId);
       const next = nextVersie(change, await revealWithinBudget(current, log.keys), lastNumber);
-      const appended = await replaceVersie(
-        db,
-        current,
-        await sealedWithinBudget(proof('verwerkingen'), next, log.keys),
-        target,
-      );
-      log.count(appended);
+      const made = await sealedWithinBudget(proof('verwerkingen'), next, log.keys);
+      for (const appended of await replaceVersies(db, [current], [made], target)) log.count(appended);
       return { next };
     });
     if (outcome.again !== true) return outcome.next;
@@ -146,10 +143,10 @@ export function createSerialChanges(
       // Returns nothing when another instance holds one of the locks.
       const attempt = () =>
         transaction(pool, async (db) => ((await tryLockChanges(db, names)) ? { result: await work(db) } : undefined));
-      const releases: (() => void)[] = [];
+      const locks: Permit[] = [];
       try {
         // In one order, so that no two wait for each other.
-        for (const name of [...new Set(names)].sort()) releases.push(await acquireLock(name, signal));
+        for (const name of [...new Set(names)].sort()) locks.push(await acquireLock(name, signal));
         const until = performance.now() + MAX_WAIT_MS;
         do {
           const done = await withinShare(client, signal, () => (isLarge ? large.run(client, attempt) : attempt()));
@@ -158,41 +155,26 @@ export function createSerialChanges(
         } while (performance.now() < until);
         throw busy();
       } finally {
-        for (const release of releases) release();
+        for (const lock of locks) lock.release();
       }
     },
   };
 }
 
-/** Locks by name, handed on in the order in which they were asked for. @returns releases the lock; call it once */
-function createLocks(maxWaiting: number): (name: string, signal: AbortSignal) => Promise<() => void> {
-  const locks = new Map<string, { users: number; last: Promise<void> }>();
-  return async (name, signal) => {
-    const lock = locks.get(name) ?? { users: 0, last: Promise.resolve() };
-    if (lock.users > maxWaiting) throw busy();
-    locks.set(name, lock);
-    lock.users += 1;
-    const before = lock.last;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    lock.last = before.then(() => promise);
-    const release = (): void => {
-      resolve();
-      lock.users -= 1;
-      if (lock.users === 0) locks.delete(name);
-    };
-    const { promise: acquired, resolve: acquire, reject } = Promise.withResolvers<() => void>();
-    const giveUp = (): void => {
-      release();
-      reject(signal.reason);
-    };
-    if (signal.aborted) giveUp();
-    signal.addEventListener('abort', giveUp, { once: true });
-    void before.then(() => {
-      signal.removeEventListener('abort', giveUp);
-      acquire(release);
+/** Locks by name, taken in order of arrival. */
+function createLocks(maxWaiting: number): (name: string, signal: AbortSignal) => Promise<Permit> {
+  const locks = new Map<string, Semaphore>();
+  const create = (name: string): Semaphore => {
+    const lock = createSemaphore({
+      maxBytes: 1,
+      maxWaiting,
+      waitMs: LOCK_WAIT_MS,
+      full: busy,
+      changed: ({ bytes, waiting }) => void (bytes + waiting > 0 ? locks.set(name, lock) : locks.delete(name)),
     });
-    return await acquired;
+    return lock;
   };
+  return (name, signal) => (locks.get(name) ?? create(name)).acquire({ bytes: 1 }, signal);
 }
 
 function busy(): Problem {

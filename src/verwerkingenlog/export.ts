@@ -4,11 +4,12 @@ import { randomUUID } from 'node:crypto';
 import { transaction } from '../database/transaction.ts';
 import { newTraceContext } from '../lib/trace-context.ts';
 import { requireProofWriter } from '../seams/proof-log.ts';
-import { createOwnEntries, type LogNeeds, withMonths } from './processing-log.ts';
+import { createOwnEntries, type LogNeeds } from './processing-log.ts';
 import { actieAnswer } from './routes/request-reply.ts';
 import { isDistributed } from './store/append.ts';
 import { exportedVersions, hasConfidential, type Selection } from './store/exported-versions.ts';
 import { openIdentityKeys } from './store/keys.ts';
+import { withMonths } from './store/months.ts';
 import { revealWithinBudget } from './store/versions.ts';
 
 /**

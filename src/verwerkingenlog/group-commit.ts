@@ -1,6 +1,4 @@
 /** Work that shares a transaction with what arrives at the same time. */
-import { setTimeout as delay } from 'node:timers/promises';
-import { createOneAtATime } from '../lib/scheduling.ts';
 
 interface GroupCommitOptions<T, R> {
   /** Does the work of a group: all of it or none. Its results are in the order of the group. */
@@ -23,10 +21,6 @@ interface GroupCommitOptions<T, R> {
    * the whole group.
    */
   readonly isFaultOfItem: (error: unknown) => boolean;
-  /** Whether the error says that an item waited for something that no other item needs. */
-  readonly isOwnWait?: (error: unknown) => boolean;
-  /** Whether an item can be the one that waited: then it is retried by itself, beside the groups. */
-  readonly mayWait?: (item: T) => boolean;
   readonly full: () => Error;
   readonly observe?: (size: number) => void;
 }
@@ -47,9 +41,6 @@ interface Waiting<T, R> {
   readonly since: number;
 }
 
-/** How much later than `maxWaitMs` what waits beside the groups may be tried for the last time. */
-const LATE_MS = 50;
-
 /**
  * Work that arrives at the same time shares one transaction. The end of a group starts the next one, before its items are answered: nothing
  * waits for a timer, a single item starts in the turn of the event loop in which it arrived, and the next group is committed while the
@@ -59,9 +50,6 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
   const maxWeight = options.maxWeight ?? Number.POSITIVE_INFINITY;
   let waiting: Waiting<T, R>[] = [];
   let running = 0;
-  /** What is tried beside the groups: the next item with such a key would make its group wait as well. */
-  const aside = new Set<Waiting<T, R>>();
-  const alone = createOneAtATime();
   const onIdle: (() => void)[] = [];
 
   function start(): void {
@@ -78,7 +66,7 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
     }
   }
 
-  const isIdle = (): boolean => running === 0 && waiting.length === 0 && aside.size === 0;
+  const isIdle = (): boolean => running === 0 && waiting.length === 0;
   function tellIdle(): void {
     if (onIdle.length > 0 && isIdle()) for (const resolve of onIdle.splice(0)) resolve();
   }
@@ -87,7 +75,6 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
     const group: Waiting<T, R>[] = [];
     const passedOver: Waiting<T, R>[] = [];
     const keys = new Set<string>();
-    const asideKeys = new Set([...aside].map(({ key }) => key));
     const latest = performance.now() - options.maxWaitMs;
     let seen = 0;
     let weight = 0;
@@ -97,7 +84,6 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
       seen += 1;
       const { key } = entry;
       if (entry.since < latest) entry.reject(options.full());
-      else if (key !== undefined && asideKeys.has(key)) putAside([entry]);
       else if (key !== undefined && keys.has(key)) passedOver.push(entry);
       else {
         group.push(entry);
@@ -123,13 +109,7 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
         else resolve(result);
       }
     } catch (error) {
-      const waiters = options.isOwnWait?.(error) ? group.filter(({ item }) => options.mayWait?.(item)) : [];
-      if (waiters.length > 0) {
-        putAside(waiters);
-        const others = group.filter((entry) => !waiters.includes(entry));
-        if (others.length === 0) end();
-        else await run(others, end);
-      } else if (group.length > 1 && options.isFaultOfItem(error)) {
+      if (group.length > 1 && options.isFaultOfItem(error)) {
         const half = Math.ceil(group.length / 2);
         await run(group.slice(0, half), () => undefined);
         await run(group.slice(half), end);
@@ -140,47 +120,9 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
     }
   }
 
-  function putAside(entries: readonly Waiting<T, R>[]): void {
-    for (const entry of entries) {
-      aside.add(entry);
-      void tryAside(entry).finally(() => {
-        aside.delete(entry);
-        tellIdle();
-      });
-    }
-  }
-
-  /**
-   * Never rejects. One item is tried at a time, and one that still waits is tried again after as long as it has waited, so that it hardly
-   * delays the others.
-   */
-  async function tryAside({ item, key, since, resolve, reject }: Waiting<T, R>): Promise<void> {
-    const until = since + options.maxWaitMs;
-    const commit = async (): Promise<R> => {
-      // Its last try would come too late, behind those of others.
-      if (performance.now() > until + LATE_MS) throw options.full();
-      const [result] = await options.commit([item]);
-      if (result === undefined) throw new TypeError('a group has fewer results than items');
-      return result;
-    };
-    for (;;) {
-      try {
-        resolve(await alone.run(key ?? '', commit));
-        return;
-      } catch (error) {
-        const now = performance.now();
-        if (!options.isOwnWait?.(error) || now >= until) {
-          reject(error);
-          return;
-        }
-        await delay(Math.min(now - since, until - now));
-      }
-    }
-  }
-
   return {
     add(item) {
-      if (waiting.length + aside.size >= options.maxWaiting) return Promise.reject(options.full());
+      if (waiting.length >= options.maxWaiting) return Promise.reject(options.full());
       // In a microtask, so that all items of this turn are in the group: the others would wait for the commit of the first.
       if (waiting.length === 0) queueMicrotask(start);
       return new Promise((resolve, reject) => {

@@ -24,7 +24,7 @@ import { watchRetention } from './retention-runs.ts';
 import { type Append, appendVersies, isDistributed } from './store/append.ts';
 import { forgetIdempotency } from './store/idempotency.ts';
 import { type KeyWatch, watchKeys } from './store/keys.ts';
-import { isMissingMonth, MONTHS_AHEAD, makeMonths } from './store/months.ts';
+import { makeMonths, withMonths } from './store/months.ts';
 import { createLatestMoment, type LatestMoment, sealedWithinBudget } from './store/versions.ts';
 
 /** The processing log as area B itself uses it. */
@@ -165,7 +165,7 @@ const UPKEEP_MS = 3_600_000;
 function startUpkeep({ pool, clock, log }: Pick<LogNeeds, 'pool' | 'clock' | 'log'>): { stop: () => Promise<void> } {
   const work = async (): Promise<void> => {
     try {
-      await makeMonths(pool, clock.now(), MONTHS_AHEAD);
+      await makeMonths(pool, clock.now());
       await forgetIdempotency(pool, clock.now());
     } catch (err) {
       log.warn({ err }, 'maintenance of the processing log failed; it will be retried');
@@ -181,20 +181,6 @@ function startUpkeep({ pool, clock, log }: Pick<LogNeeds, 'pool' | 'clock' | 'lo
       await running;
     },
   };
-}
-
-/** Tries again with the months that were missing: those made ahead are for everybody, but the upkeep may have failed for long. */
-export async function withMonths<T>(
-  { pool, clock }: Pick<LogNeeds, 'pool' | 'clock'>,
-  attempt: () => Promise<T>,
-): Promise<T> {
-  try {
-    return await attempt();
-  } catch (error) {
-    if (!isMissingMonth(error)) throw error;
-    await makeMonths(pool, clock.now(), MONTHS_AHEAD);
-    return await attempt();
-  }
 }
 
 /** The activity that the register begins with (migration 0011). */

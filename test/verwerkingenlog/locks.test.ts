@@ -1,8 +1,6 @@
-/** What other transactions hold: a locked table, one idempotency key, one line. Nobody waits for what only another request needs. */
+/** What other transactions hold: a locked table, an idempotency key. */
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Span } from '../../src/extensions/ldv/span.ts';
-import { lineKeyOf } from '../../src/extensions/ldv/store/line-keys.ts';
 import { createIdentityKeys } from '../../src/verwerkingenlog/domain/identity-keys.ts';
 import { type LdvServer, line, type Sent, startLdv } from '../extensions/ldv/support.ts';
 import type { Answer } from '../support/api.ts';
@@ -74,17 +72,6 @@ async function holdKey(key: string): Promise<void> {
   );
 }
 
-/** The same of lines of LDV. */
-async function holdLines(spans: readonly Span[]): Promise<void> {
-  const hash = (text: string) => keys.hashIdempotency(keys.current, text);
-  const held = spans.map((span) => lineKeyOf({ span, client: 'oauth test' }, hash).key);
-  await hold(
-    `insert into verwerkingenlog.ldv_keys (sleutel, inhoud, actie_id)
-     select k, k, gen_random_uuid() from unnest($1::uuid[]) as k`,
-    [held],
-  );
-}
-
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 function expectUnavailable({ answer, ms }: Timed<Answer | Sent>): void {
@@ -139,31 +126,6 @@ describe('a locked table', () => {
 });
 
 describe('an idempotency key that another transaction holds', () => {
-  it('delays its own request only, and is used when it comes free', async () => {
-    await holdKey('held');
-    const held = post('held', actie('123456782'), patient);
-    const others = Array.from({ length: 60 }, async (_, i) => {
-      await sleep(5 * i);
-      return await post(i % 2 === 0 ? undefined : `beside-${i}`, actie(newPerson()), patient);
-    });
-    // All of them, while the key is still held.
-    expect(new Set((await Promise.all(others)).map(({ status }) => status))).toEqual(new Set([201]));
-    await holder.query('rollback');
-    expect((await held).status).toBe(201);
-  });
-
-  it('delays nobody when its client keeps sending it', async () => {
-    await holdKey('again');
-    const body = actie(newPerson());
-    const held = Array.from({ length: 20 }, async (_, i) => {
-      await sleep(10 * i);
-      return await post('again', body, patient);
-    });
-    for (let i = 0; i < 5; i += 1) expect((await post(`between-${i}`, actie(newPerson()), patient)).status).toBe(201);
-    await holder.query('rollback');
-    expect(new Set((await Promise.all(held)).map((one) => actieIn(one).actieId)).size).toBe(1);
-  });
-
   it('makes its request 503 in the end, and nothing of it is stored', async () => {
     const before = await count();
     await holdKey('never');
@@ -172,21 +134,6 @@ describe('an idempotency key that another transaction holds', () => {
     expect(await count()).toBe(before);
     expect((await post('never')).status).toBe(201);
   });
-});
-
-it('lines of LDV that another transaction is storing delay their own requests only', async () => {
-  const spans = [line(), line()];
-  await holdLines(spans);
-  const held = spans.map((span) => patient.send([span]));
-  await sleep(30);
-  const others = Array.from({ length: 20 }, async (_, i) => {
-    await sleep(10 * i);
-    return await patient.send([line(), line()]);
-  });
-  const stored = { status: 200, answer: { rejectedSpans: 0 } };
-  for (const answer of await Promise.all(others)) expect(answer).toMatchObject(stored);
-  await holder.query('rollback');
-  for (const answer of await Promise.all(held)) expect(answer).toMatchObject(stored);
 });
 
 it('a connection that is lost before its answer makes a 503 that says that the action may be stored', async () => {

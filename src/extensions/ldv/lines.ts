@@ -1,7 +1,6 @@
 /** Storing lines of LDV: a request is one transaction, and requests that arrive together share one. A line is stored once. */
 import type { FastifyInstance } from 'fastify';
-import { isConflict, isLockTimeout } from '../../database/database-unavailable.ts';
-import { type Db, transaction } from '../../database/transaction.ts';
+import type { Db } from '../../database/transaction.ts';
 import { mapWithinBudget } from '../../lib/scheduling.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
 import type { LineKey } from '../../seams/store-hooks.ts';
@@ -14,10 +13,9 @@ import {
   type AppendTarget,
   appendVersies,
   isFaultOfValue,
-  KEY_WAIT_MS,
   keyTransaction,
 } from '../../verwerkingenlog/store/append.ts';
-import { isMissingMonth, MONTHS_AHEAD, makeMonths } from '../../verwerkingenlog/store/months.ts';
+import { withMonths } from '../../verwerkingenlog/store/months.ts';
 import { sealed } from '../../verwerkingenlog/store/versions.ts';
 import { lineKeyOf, readLineKeys, takeLineKeys } from './store/line-keys.ts';
 import type { LdvLine } from './stored-line.ts';
@@ -76,11 +74,6 @@ export function createLineStore(app: FastifyInstance): StoreLines {
   const pool = app.database.shares.append;
   const { keys } = log;
   const writer = proof('verwerkingen');
-  /** A key that another transaction holds stops a group soon, for others wait for it. */
-  const inTransaction = <T>(fn: (db: Db) => Promise<T>): Promise<T> =>
-    log.distributed
-      ? keyTransaction(pool, fn, { limitsLocks: true })
-      : transaction(pool, fn, { lockTimeoutMs: KEY_WAIT_MS });
   const otherNames = () => keys.names.filter((name) => name !== keys.current);
 
   function prepare(line: NewLine, at: Date, { auteur, trace }: LineSender): PreparedLine {
@@ -100,22 +93,13 @@ export function createLineStore(app: FastifyInstance): StoreLines {
         prepared.push(await mapWithinBudget(lines, (line) => prepare(line, at, sender)));
       }
       const all = prepared.flat();
-      const write = () =>
-        inTransaction(async (db) => {
+      const stored = await withMonths({ pool, clock }, () =>
+        keyTransaction(pool, async (db) => {
           // A line may have been stored with a key of the log that is not here.
           await log.requireAllKeys(db);
           return await storeLines(db, all, { forward, distributed: log.distributed });
-        });
-      let stored: StoredLines;
-      try {
-        stored = await write();
-      } catch (error) {
-        if (isMissingMonth(error)) {
-          app.log.info('creating the partition of a month that was not created in advance');
-          await makeMonths(pool, clock.now(), MONTHS_AHEAD);
-        } else if (!isConflict(error)) throw error;
-        stored = await write();
-      }
+        }),
+      );
       for (const result of stored.appended) log.count(result);
       let next = 0;
       return prepared.map((lines) => lines.map(() => stored.outcomes[next++] ?? 'conflict'));
@@ -127,9 +111,6 @@ export function createLineStore(app: FastifyInstance): StoreLines {
     maxWeight: GROUP_LINES,
     maxWaitMs: config.database.statementTimeoutMs,
     isFaultOfItem: isFaultOfValue,
-    // Another transaction is storing the same line.
-    isOwnWait: isLockTimeout,
-    mayWait: () => true,
     full: logFull,
   });
 

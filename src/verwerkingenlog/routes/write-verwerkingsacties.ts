@@ -136,8 +136,9 @@ export function patchVerwerkingsacties(app: FastifyInstance, needs: RouteNeeds):
         vertrouwelijkheid === undefined ? 'bewaartermijn' : 'vertrouwelijkheid',
         acties.map(({ categorie }) => categorie),
       );
-      const patch = { vertrouwelijkheid, bewaartermijn, proof, forward };
-      await patchActies(db, acties, patch, clock.now(), auteurOf(request));
+      const patch = { vertrouwelijkheid, bewaartermijn, proof };
+      const target = { forward, distributed: needs.log.distributed };
+      await patchActies(db, acties, patch, clock.now(), auteurOf(request), target);
     });
     return reply.code(204).send();
   });

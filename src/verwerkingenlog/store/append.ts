@@ -11,7 +11,7 @@ import { NEXT_PROOF_NUMBER } from '../../seams/proof-log.ts';
 import type { IdentityKeys } from '../domain/identity-keys.ts';
 import { OTHER_KEYS_IN_USE, requireAllKeys, WITHOUT_KEY, writeWithKeys } from './keys.ts';
 import { isMissingMonth } from './months.ts';
-import { positionsByPerson, type StoredVersie, VERSIE_COLUMNS, VERSIE_NAMES } from './versions.ts';
+import { positionsByPerson, type SealedVersie, type StoredVersie, VERSIE_COLUMNS, VERSIE_NAMES } from './versions.ts';
 
 /** A version to be stored, with the hashed idempotency key of its request when it has one. */
 export interface Append {
@@ -64,10 +64,7 @@ export async function appendVersies(
   return rows;
 }
 
-/**
- * The same in a transaction of its own.
- * @throws {DatabaseError} also 55P03 when one of the idempotency keys is being used in another transaction
- */
+/** The same in a transaction of its own. */
 export async function appendCommitted(
   pool: Pool,
   appends: readonly Append[],
@@ -75,8 +72,7 @@ export async function appendCommitted(
 ): Promise<Appended[]> {
   // One statement is a transaction by itself.
   if (!target.distributed) return await appendVersies(pool, appends, target);
-  const limitsLocks = appends.some(({ idempotencyKey }) => idempotencyKey !== undefined);
-  return await keyTransaction(pool, (db) => appendVersies(db, appends, target), { limitsLocks });
+  return await keyTransaction(pool, (db) => appendVersies(db, appends, target));
 }
 
 /** Whether adding versions failed for what one of them holds: the database refuses it, or it cannot be written for the database. */
@@ -84,9 +80,6 @@ export function isFaultOfValue(error: unknown): boolean {
   if (isMissingMonth(error)) return false;
   return isRefusedValue(error) || error instanceof TypeError || error instanceof RangeError;
 }
-
-/** Milliseconds that a group waits for a key that another transaction holds: one that is just being stored is done before. */
-export const KEY_WAIT_MS = 100;
 
 type Columns = readonly (readonly [column: string, kind: string, member: string])[];
 
@@ -148,10 +141,7 @@ const takeKeys = (source: string): string => `
 
 const statements = new Map<string, string>();
 
-/**
- * The statement for one machine. Only one that takes keys limits its waiting for locks, once and before the first; CASE keeps that order.
- * `$3`: the known keys.
- */
+/** The statement for one machine. `$3`: the known keys. */
 function appendStatement(isProven: boolean, isForwarded: boolean): { readonly name: string; readonly text: string } {
   const name = `verwerkingenlog-append${isProven ? '-prove' : ''}${isForwarded ? '-forward' : ''}`;
   const text = statements.get(name) ?? appendText(isProven, isForwarded);
@@ -169,8 +159,7 @@ function appendText(isProven: boolean, isForwarded: boolean): string {
     from ${rowsIn('$1', 'i', VERSIE_ROW)}
       left join verwerkingenlog.verwerkingsactiviteiten a on a.verwerkingsactiviteit_id = i.verwerkingsactiviteit_id
   ), sleutels as (${takeKeys(`invoer
-    where case when idempotentie is not null
-      then not exists (${OTHER_KEYS_IN_USE('$3')}) and (select set_config('lock_timeout', '${KEY_WAIT_MS}', true)) is not null else false end`)}
+    where idempotentie is not null and not exists (${OTHER_KEYS_IN_USE('$3')})`)}
     returning actie_id
   ), nieuw as materialized (
     select *, verwerkingenlog.expires_at(tijdstip, bewaartermijn) as vervalt_op${numbered} from invoer
@@ -209,7 +198,7 @@ const FORWARD = `, doorgifte as (${queueFirst('nieuw', '$4')}
       select from verwerkingenlog.versies e where e.actie_id = n.actie_id and e.versie = 1 and ($4::boolean or e.vertrouwelijkheid = 'normaal'))
   )`;
 
-// On Citus, and wherever versions follow others about the same persons: a statement for each table, in one transaction.
+// On Citus: a statement for each table, in one transaction.
 
 async function appendByTable(
   db: Db,
@@ -223,18 +212,37 @@ async function appendByTable(
   );
   if (kept.length > 0) {
     await insertVersies(db, kept);
-    await db.query({
-      name: 'verwerkingenlog-distributed-places',
-      text: `${INSERT_LOCATIONS}
-        from ${rowsIn('$2', 'p', LOCATION_ROW)} join ${rowsIn('$1', 'n', VERSIE_ROW)} on n.rij = p.nr`,
-      values: [JSON.stringify(kept.map(rowOf)), JSON.stringify(locationsOf(kept.map(({ versie }) => versie)))],
-    });
+    await insertLocations(
+      db,
+      kept.map(({ versie }) => versie),
+    );
     if (forward !== undefined) await queueForward(db, kept, forward);
   }
   const stored = new Set(kept);
   return appends.map((append) => {
     const { verwerkingsactiviteitId: id } = append.versie;
     return { kept: stored.has(append), unknownActivity: id !== null && !registered.has(id) };
+  });
+}
+
+/** What a location has of its version. */
+const LOCATED = [
+  'actie_id',
+  'versie',
+  'tijdstip',
+  'vertrouwelijkheid',
+  'ooit_vertrouwelijk',
+  'verwerkingsactiviteit_id',
+];
+const LOCATED_ROW = VERSIE_ROW.filter(([column]) => LOCATED.includes(column));
+
+/** Has persons found by these versions. */
+export async function insertLocations(db: Db, versions: readonly StoredVersie[]): Promise<void> {
+  const located = versions.map(({ objecten: _, ldv: __, seed: ___, ...fields }) => fields);
+  await db.query({
+    name: 'verwerkingenlog-insert-locations',
+    text: `${INSERT_LOCATIONS} from ${rowsIn('$2', 'p', LOCATION_ROW)} join ${rowsIn('$1', 'n', LOCATED_ROW)} on n.rij = p.nr`,
+    values: [JSON.stringify(located), JSON.stringify(locationsOf(versions))],
   });
 }
 
@@ -264,35 +272,6 @@ async function readTaken(db: Db, appends: readonly Append[], knownKeys: Identity
   return new Set(rows.map(({ actieId }) => actieId));
 }
 
-/** A version that follows one about the same persons, with its entry where the proof log is on. */
-export type NextVersie = Pick<Append, 'versie' | 'entry'>;
-
-/** Adds versions that change nothing about persons, and has these found by them. */
-export async function replaceVersies(db: Db, next: readonly NextVersie[], forward: ForwardPolicy): Promise<void> {
-  await insertVersies(db, next);
-  const versions = next.map(({ versie }) => versie);
-  const moved = versions.flatMap((versie) => [...positionsByPerson(versie).keys()].map((hash) => ({ versie, hash })));
-  if (moved.length > 0)
-    await db.query({
-      name: 'verwerkingenlog-move-places',
-      text: `
-        update verwerkingenlog.locations p
-        set versie = n.versie, categorie = verwerkingenlog.categorie(n.vertrouwelijkheid, n.ooit)
-        from unnest($1::uuid[], $2::timestamptz[], $3::uuid[], $4::integer[], $5::text[], $6::boolean[])
-          as n(sleutel, tijdstip, actie_id, versie, vertrouwelijkheid, ooit)
-        where p.sleutel = n.sleutel and p.tijdstip = n.tijdstip and p.actie_id = n.actie_id and p.sleutel = any($1::uuid[])`,
-      values: [
-        moved.map(({ hash }) => hash),
-        moved.map(({ versie }) => versie.tijdstip),
-        moved.map(({ versie }) => versie.actieId),
-        moved.map(({ versie }) => versie.versie),
-        moved.map(({ versie }) => versie.vertrouwelijkheid),
-        moved.map(({ versie }) => versie.ooitVertrouwelijk),
-      ],
-    });
-  if (forward !== undefined) await noteChanges(db, versions, forward);
-}
-
 const INSERT_VERSIES = {
   name: 'verwerkingenlog-insert-versies',
   text: `
@@ -301,7 +280,7 @@ const INSERT_VERSIES = {
     from ${rowsIn('$1', 'v', VERSIE_ROW)}`,
 };
 
-async function insertVersies(db: Db, next: readonly NextVersie[]): Promise<void> {
+async function insertVersies(db: Db, next: readonly SealedVersie[]): Promise<void> {
   // On one machine triggers do this as well.
   const names = [...new Set(next.map(({ versie }) => versie.keyName))];
   if (names.includes(null)) await db.query('select verwerkingenlog.allow_without_key()');
@@ -312,7 +291,7 @@ async function insertVersies(db: Db, next: readonly NextVersie[]): Promise<void>
 }
 
 /** The entries of the proof log; its tables are on the coordinator. @returns the number of each, when the proof log is kept */
-async function queueEntries(db: Db, next: readonly NextVersie[]): Promise<readonly number[]> {
+async function queueEntries(db: Db, next: readonly SealedVersie[]): Promise<readonly number[]> {
   const entries = next.flatMap(({ entry }) => (entry === undefined ? [] : [Buffer.from(entry)]));
   if (entries.length === 0) return [];
   const { rows } = await db.query<{ nr: number }>(
@@ -368,24 +347,14 @@ export async function isDistributed(db: Db): Promise<boolean> {
 const KEY_TRIES = 4;
 
 /**
- * A transaction on Citus that takes keys, in one order within a shard but in several shards side by side: two groups that have keys in
- * common can wait for each other, until Citus ends one of them. That one is retried, and then waits for the other.
+ * A transaction that takes keys. On Citus it does so in one order within a shard but in several shards side by side: two groups that have
+ * keys in common can wait for each other, until Citus ends one of them. That one is retried, and then waits for the other.
  * @param fn is called for each try
- * @param options.limitsLocks whether it waits `KEY_WAIT_MS` at most for a lock
  */
-export async function keyTransaction<T>(
-  pool: Pool,
-  fn: (db: Db) => Promise<T>,
-  { limitsLocks }: { readonly limitsLocks: boolean },
-): Promise<T> {
+export async function keyTransaction<T>(pool: Pool, fn: (db: Db) => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await transaction(pool, async (db) => {
-        // Sent to the workers as well: there the locks are.
-        if (limitsLocks)
-          await db.query(`set local citus.propagate_set_commands = 'local'; set local lock_timeout = ${KEY_WAIT_MS}`);
-        return await fn(db);
-      });
+      return await transaction(pool, fn);
     } catch (error) {
       if (tries === KEY_TRIES || !isConflict(error)) throw error;
     }

@@ -1,13 +1,12 @@
 /** Locks of what is changed, and the statements of a change. */
 
 import { type Db, lock, tryLock } from '../../database/transaction.ts';
-import type { ForwardPolicy } from '../../seams/processing-log.ts';
 import type { ProofWriter } from '../../seams/proof-log.ts';
 import { type Categorie, categorieVan } from '../domain/access.ts';
 import type { IdentityKeys } from '../domain/identity-keys.ts';
 import { proofRecordOf } from '../domain/proof-parts.ts';
 import { type Auteur, moment, type Versie, type Vertrouwelijkheid } from '../domain/verwerkingsactie.ts';
-import { type Appended, type AppendTarget, appendVersies, type NextVersie, replaceVersies } from './append.ts';
+import { type Appended, type AppendTarget, appendVersies } from './append.ts';
 import {
   encryptSeed,
   fromRow,
@@ -57,27 +56,38 @@ function inLog(name: string): string {
   return `verwerkingenlog ${name}`;
 }
 
-/** Adds the version that follows the current one, and updates where persons are found. Hold the locks of the action. */
-export async function replaceVersie(
+/** Adds the versions that follow current ones, and updates where persons are found. Hold the locks of the actions or of their processing. */
+export async function replaceVersies(
   db: Db,
-  current: StoredVersie,
-  next: SealedVersie,
+  current: readonly StoredVersie[],
+  next: readonly SealedVersie[],
   target: AppendTarget,
-): Promise<Appended> {
+): Promise<Appended[]> {
+  await preferIndexes(db);
   await removeLocations(db, current);
-  const [appended] = await appendVersies(db, [next], target);
-  if (appended === undefined) throw new TypeError('nothing was appended');
-  return appended;
+  return await appendVersies(db, next, target);
 }
 
-/** Removes a version's persons from the index. */
-export async function removeLocations(db: Db, versie: StoredVersie): Promise<void> {
-  await preferIndexes(db);
-  await db.query(
-    `delete from verwerkingenlog.locations p using unnest($1::uuid[]) as s(sleutel)
-     where p.sleutel = s.sleutel and p.tijdstip = $2::timestamptz and p.actie_id = $3::uuid and p.sleutel = any($1::uuid[])`,
-    [[...positionsByPerson(versie).keys()], versie.tijdstip, versie.actieId],
-  );
+/** Removes what leads persons to these versions. @returns the actions that had any: only a current version has */
+export async function removeLocations(db: Db, versions: readonly StoredVersie[]): Promise<Set<string>> {
+  const places = versions.flatMap((versie) => [...positionsByPerson(versie).keys()].map((hash) => ({ hash, versie })));
+  if (places.length === 0) return new Set();
+  const { rows } = await db.query<{ actieId: string }>({
+    name: 'verwerkingenlog-remove-locations',
+    text: `
+      delete from verwerkingenlog.locations p
+      using unnest($1::uuid[], $2::timestamptz[], $3::uuid[], $4::integer[]) as s(sleutel, tijdstip, actie_id, versie)
+      where p.sleutel = s.sleutel and p.tijdstip = s.tijdstip and p.actie_id = s.actie_id and p.versie = s.versie
+        and p.sleutel = any($1::uuid[])
+      returning p.actie_id as "actieId"`,
+    values: [
+      places.map(({ hash }) => hash),
+      places.map(({ versie }) => versie.tijdstip),
+      places.map(({ versie }) => versie.actieId),
+      places.map(({ versie }) => versie.versie),
+    ],
+  });
+  return new Set(rows.map(({ actieId }) => actieId));
 }
 
 /** The highest number that any version of an action has given to an object; 0 when none has. */
@@ -123,8 +133,6 @@ export async function readActies(
 interface VerwerkingChange {
   readonly vertrouwelijkheid?: Vertrouwelijkheid | undefined;
   readonly bewaartermijn?: string | undefined;
-  /** What is forwarded to another logbook. */
-  readonly forward?: ForwardPolicy;
   /** The proof log of processing, when there is one. */
   readonly proof?: { readonly writer: ProofWriter; readonly keys: IdentityKeys } | undefined;
 }
@@ -140,6 +148,7 @@ export async function patchActies(
   change: VerwerkingChange,
   now: Date,
   auteur: Auteur,
+  target: AppendTarget,
 ): Promise<void> {
   await preferIndexes(db);
   for (const ids of batchesOf(acties)) {
@@ -148,9 +157,10 @@ export async function patchActies(
        where v.actie_id = any($1::uuid[]) order by v.actie_id, v.versie desc`,
       [ids],
     );
-    const next: NextVersie[] = [];
-    for (const row of rows) next.push(await nextOf(fromRow(row), change, now, auteur));
-    await replaceVersies(db, next, change.forward);
+    const current = rows.map(fromRow);
+    const next: SealedVersie[] = [];
+    for (const one of current) next.push(await nextOf(one, change, now, auteur));
+    await replaceVersies(db, current, next, target);
   }
 }
 
@@ -170,7 +180,12 @@ function* batchesOf(acties: readonly ActieOfVerwerking[]): Generator<readonly st
 }
 
 /** The version that results from changing the current one, sealed where the proof log is on. */
-async function nextOf(current: StoredVersie, change: VerwerkingChange, now: Date, auteur: Auteur): Promise<NextVersie> {
+async function nextOf(
+  current: StoredVersie,
+  change: VerwerkingChange,
+  now: Date,
+  auteur: Auteur,
+): Promise<SealedVersie> {
   const next = { ...changed(current, change, now, auteur), seed: null };
   if (change.proof === undefined) return { versie: next };
   const { writer, keys } = change.proof;

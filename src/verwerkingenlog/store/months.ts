@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { Db } from '../../database/transaction.ts';
+import type { Clock } from '../../lib/time.ts';
 
 /** A partition of `versies`. */
 export interface Month {
@@ -26,15 +27,25 @@ export async function listMonths(db: Db): Promise<Month[]> {
 }
 
 /** Months that are made ahead, the running one included. */
-export const MONTHS_AHEAD = 4;
+const MONTHS_AHEAD = 4;
 
-/** Makes the partitions of the months from a moment on, where they are not there. Safe with several at once. */
-export async function makeMonths(db: Db, from: Date, count: number): Promise<number> {
-  const { rows } = await db.query<{ made: number }>(
-    'select verwerkingenlog.create_months($1::timestamptz, $2::integer) as made',
-    [from, count],
-  );
-  return rows[0]?.made ?? 0;
+/** Makes the partitions of the coming months, where they are not there. Safe with several at once. */
+export async function makeMonths(db: Db, now: Date): Promise<void> {
+  await db.query('select verwerkingenlog.create_months($1::timestamptz, $2::integer)', [now, MONTHS_AHEAD]);
+}
+
+/** Tries again with the months that were missing: they are made ahead for everybody, but the upkeep may have failed for long. */
+export async function withMonths<T>(
+  { pool, clock }: { readonly pool: Db; readonly clock: Clock },
+  attempt: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await attempt();
+  } catch (error) {
+    if (!isMissingMonth(error)) throw error;
+    await makeMonths(pool, clock.now());
+    return await attempt();
+  }
 }
 
 /** What Citus tells of a worker's error 23514: its own code, and the worker's words. */
@@ -44,9 +55,4 @@ const CITUS_MISSING_MONTH = /^no partition of relation "versies_\d+" found for r
 export function isMissingMonth(error: unknown): boolean {
   if (!(error instanceof pg.DatabaseError) || error.constraint !== undefined) return false;
   return error.code === '23514' || (error.code === 'XX000' && CITUS_MISSING_MONTH.test(error.message));
-}
-
-/** The first days of the months of these moments (UTC texts), each once. */
-export function monthsOf(moments: readonly string[]): Date[] {
-  return [...new Set(moments.map((moment) => moment.slice(0, 7)))].map((month) => new Date(`${month}-01T00:00:00Z`));
 }

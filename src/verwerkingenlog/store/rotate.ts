@@ -4,18 +4,11 @@ import type { Pool } from '../../database/pool.ts';
 import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
 import { type LineKey, loadStoreHooks, type StoreHooks } from '../../seams/store-hooks.ts';
 import { type IdentityKeys, type KeyName, UnknownKeyError } from '../domain/identity-keys.ts';
-import { lockChanges, preferIndexes } from './changes.ts';
+import { insertLocations } from './append.ts';
+import { lockChanges, preferIndexes, removeLocations } from './changes.ts';
 import { WITHOUT_KEY, writeWithKeys } from './keys.ts';
 import { listMonths, type Month } from './months.ts';
-import {
-  fromRow,
-  positionsByPerson,
-  protect,
-  reveal,
-  SELECT_VERSIE,
-  type StoredVersie,
-  type VersieRow,
-} from './versions.ts';
+import { fromRow, protect, reveal, SELECT_VERSIE, type StoredVersie, type VersieRow } from './versions.ts';
 
 interface RotateOptions {
   /** As the retention role. */
@@ -227,7 +220,17 @@ async function write(pool: Pool, keys: IdentityKeys, batch: readonly Rewritten[]
     const there = await updateVersies(db, keys.current, batch);
     // What retention has removed in the meantime has no places and no line.
     const written = batch.filter(({ old }) => there.has(nameOf(old)));
-    await moveLocations(db, written);
+    const found = await removeLocations(
+      db,
+      written.map(({ old }) => old),
+    );
+    const current = written.filter(
+      ({ old }, i) => found.has(old.actieId) && written[i + 1]?.old.actieId !== old.actieId,
+    );
+    await insertLocations(
+      db,
+      current.map(({ fresh }) => fresh),
+    );
     await replaceLineKeys(db, written);
   });
 }
@@ -260,54 +263,6 @@ async function updateVersies(db: Db, current: KeyName, batch: readonly Rewritten
     ],
   });
   return new Set(rows.map(nameOf));
-}
-
-interface PlaceRow {
-  readonly actieId: string;
-  readonly categorie: number;
-  readonly activiteit: string | null;
-}
-
-/** Only the current version has locations; for others this finds nothing. */
-async function moveLocations(db: Db, batch: readonly Rewritten[]): Promise<void> {
-  const before = batch.flatMap(({ old }) => [...positionsByPerson(old).keys()].map((hash) => ({ ...old, hash })));
-  if (before.length === 0) return;
-  const { rows } = await db.query<PlaceRow>({
-    name: 'verwerkingenlog-rotate-remove-places',
-    text: `delete from verwerkingenlog.locations p
-     using unnest($1::uuid[], $2::timestamptz[], $3::uuid[], $4::integer[]) as s(sleutel, tijdstip, actie_id, versie)
-     where p.sleutel = s.sleutel and p.tijdstip = s.tijdstip and p.actie_id = s.actie_id and p.versie = s.versie
-       and p.sleutel = any($1::uuid[])
-     returning p.actie_id as "actieId", p.categorie, p.verwerkingsactiviteit_id as activiteit`,
-    values: [
-      before.map(({ hash }) => hash),
-      before.map(({ tijdstip }) => tijdstip),
-      before.map(({ actieId }) => actieId),
-      before.map(({ versie }) => versie),
-    ],
-  });
-  const removed = new Map(rows.map((row) => [row.actieId, row]));
-  const current = batch.filter(({ old }, i) => batch[i + 1]?.old.actieId !== old.actieId);
-  const after = current.flatMap(({ fresh }) => {
-    const place = removed.get(fresh.actieId);
-    if (place === undefined) return [];
-    return [...positionsByPerson(fresh)].map(([hash, at]) => ({ ...fresh, ...place, hash, at: `{${at.join(',')}}` }));
-  });
-  await db.query(
-    `insert into verwerkingenlog.locations (sleutel, tijdstip, actie_id, versie, categorie, verwerkingsactiviteit_id, positions)
-     select sleutel, tijdstip, actie_id, versie, categorie, activiteit, positions::integer[]
-     from unnest($1::uuid[], $2::timestamptz[], $3::uuid[], $4::integer[], $5::integer[], $6::uuid[], $7::text[])
-       as n(sleutel, tijdstip, actie_id, versie, categorie, activiteit, positions)`,
-    [
-      after.map(({ hash }) => hash),
-      after.map(({ tijdstip }) => tijdstip),
-      after.map(({ actieId }) => actieId),
-      after.map(({ versie }) => versie),
-      after.map(({ categorie }) => categorie),
-      after.map(({ activiteit }) => activiteit),
-      after.map(({ at }) => at),
-    ],
-  );
 }
 
 async function replaceLineKeys(db: Db, batch: readonly Rewritten[]): Promise<void> {
