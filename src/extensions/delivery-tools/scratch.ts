@@ -25,13 +25,15 @@ export class Scratch {
       create table ${table};
       begin`);
     const [name] = table.split(' ');
-    this.#insert = this.#database.prepare(`insert into ${name} values (${Array(columns).fill('?').join(', ')})`);
+    this.#insert = this.#database.prepare(
+      `insert or ignore into ${name} values (${Array(columns).fill('?').join(', ')})`,
+    );
   }
 
-  /** @throws {ScratchFull} */
-  insert(...values: SQLInputValue[]): void {
+  /** @returns whether it was not there, where the table has a key. @throws {ScratchFull} */
+  insert(...values: SQLInputValue[]): boolean {
     try {
-      this.#insert.run(...values);
+      return this.#insert.run(...values).changes > 0;
     } catch (error) {
       if (error instanceof Error && 'errcode' in error && error.errcode === SQLITE_FULL) throw new ScratchFull();
       throw error;

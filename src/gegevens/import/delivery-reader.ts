@@ -6,10 +6,8 @@ import { countMembers, JsonTextError, locateValues } from '../../lib/json/json-t
 import { isRecord, type JsonObject, toPointer, valueAt } from '../../lib/json/json-value.ts';
 import type { ItemList } from '../model/mapping.ts';
 import type { ListBounds, Model, PartCheck } from '../model/model.ts';
-import { type Organisation, organisationOf } from '../model/selection.ts';
+import { municipalityKey, type Organisation, organisationOf } from '../model/selection.ts';
 import { describeError, type Faults, MAX_FAULTS } from './faults.ts';
-import { SeenTexts, ZaakLinker, type ZaakLinks } from './identifiers.ts';
-import type { ReadTraits, RecordTraits } from './record-traits.ts';
 
 /** What a file says about one levering. */
 export interface ReadLevering {
@@ -23,8 +21,6 @@ export interface ReadLevering {
   readonly bytes: number;
   /** SHA-256 over the texts of records and cases, base64. */
   readonly vingerafdruk: string;
-  /** Absent for a model without cases. */
-  readonly zaakLinks: ZaakLinks | undefined;
 }
 
 export interface ReadDelivery {
@@ -36,21 +32,24 @@ export interface ReadDelivery {
   readonly leveringen: readonly ReadLevering[];
 }
 
-/** Receives what is stored of a file, while it is read. */
-export interface DeliverySink {
-  /** The bytes are valid only during the call. */
-  readonly text: (levering: number, list: ItemList, nummer: number, bytes: Buffer) => void;
-  readonly traits?: (levering: number, nummer: number, traits: RecordTraits) => void;
+/** A record or case that can be read. */
+export interface DeliveryItem {
+  readonly levering: number;
+  readonly list: ItemList;
+  readonly nummer: number;
+  readonly value: unknown;
+  /** Whether it fits the model. */
+  readonly fits: boolean;
 }
 
-/** Sees all that can be read of a file, also where it does not fit the model. */
-export interface DeliveryJudge {
-  /** @param fits whether it fits the model */
-  item(levering: number, list: ItemList, nummer: number, value: unknown, fits: boolean): void;
+/** Sees a file while it is read, also where it does not fit the model. */
+export interface DeliveryConsumer {
+  /** @param bytes its text; valid only during the call */
+  item(item: DeliveryItem, bytes: Buffer): void;
   /** Called after its items. @param head with its lists left empty */
-  levering(nummer: number, head: unknown): void;
+  levering?(nummer: number, head: unknown): void;
   /** Called at the end. @param envelop without its leveringen */
-  envelop(envelop: unknown): void;
+  envelop?(envelop: unknown): void;
 }
 
 /** Two are enough to know that the records name more than one. */
@@ -58,35 +57,27 @@ const MAX_MUNICIPALITIES = 2;
 
 export interface DeliveryReaderOptions {
   readonly model: Model;
-  readonly sink: DeliverySink;
   readonly faults: Faults;
-  /** Absent: no traits are read, nor the municipalities that records name. */
-  readonly traitsOf?: ReadTraits | undefined;
-  readonly judge?: DeliveryJudge | undefined;
+  readonly consumers: readonly DeliveryConsumer[];
 }
 
-/** Reads one file of the exchange model as its bytes come in, checks all of it, and passes its texts to a sink. */
+/** Reads one file of the exchange model as its bytes come in, checks all of it, and shows it to its consumers. */
 export class DeliveryReader {
   readonly #model: Model;
-  readonly #sink: DeliverySink;
-  readonly #traitsOf: ReadTraits | undefined;
   readonly #faults: Faults;
-  readonly #judge: DeliveryJudge | undefined;
+  readonly #consumers: readonly DeliveryConsumer[];
   readonly #cutter: JsonCutter<ItemList>;
   readonly #leveringen: ReadLevering[] = [];
-  readonly #seen: SeenTexts | undefined;
+  readonly #seen = new Set<string>();
   #count = 0;
   #records = 0;
   #current: OpenLevering;
 
-  constructor({ model, sink, faults, traitsOf, judge }: DeliveryReaderOptions) {
+  constructor({ model, faults, consumers }: DeliveryReaderOptions) {
     this.#model = model;
-    this.#sink = sink;
     this.#faults = faults;
-    this.#traitsOf = traitsOf;
-    this.#judge = judge;
-    this.#seen = model.bounds.leveringen.uniqueItems ? new SeenTexts() : undefined;
-    this.#current = startLevering(this.#model);
+    this.#consumers = consumers;
+    this.#current = startLevering();
     const { records, zaken } = model.mapping.levering;
     const inner = new Map<string, ItemList>([[toPointer(records), 'records']]);
     if (zaken !== undefined) inner.set(toPointer(zaken.lijst), 'zaken');
@@ -117,7 +108,7 @@ export class DeliveryReader {
   finish(): ReadDelivery | undefined {
     const skeleton = this.#cut(() => this.#cutter.finish());
     const envelop = this.#part(skeleton, '', this.#model.envelop);
-    this.#judge?.envelop(envelop);
+    for (const consumer of this.#consumers) consumer.envelop?.(envelop);
     this.#bounds(
       this.#model.bounds.leveringen,
       this.#count,
@@ -176,33 +167,30 @@ export class DeliveryReader {
     }
     const check = list === 'records' ? this.#model.record : this.#model.zaak;
     const fits = check === undefined || check.ok(value);
-    this.#judge?.item(levering, list, nummer, value, fits);
+    for (const consumer of this.#consumers) consumer.item({ levering, list, nummer, value, fits }, bytes);
     if (!fits) {
       this.#misfits(check.faults(value), text, pointer(), lineAt);
       return;
     }
     const current = this.#current;
-    if (current.seen[list]?.isRepeated(text)) this.#fault(pointer(), item.line, 'occurs twice in the list');
-    if (list === 'records') current.zaakLinker?.addRecord(value, nummer);
-    else current.zaakLinker?.addZaak(value, nummer);
+    const { records, zaken } = this.#model.bounds;
+    if ((list === 'records' ? records : zaken).uniqueItems && isRepeated(current.seen, `${list} ${text}`))
+      this.#fault(pointer(), item.line, 'occurs twice in the list');
+    const { gemeentecode } = this.#model.mapping.levering.record;
+    const code = list === 'records' && gemeentecode !== undefined ? valueAt(value, gemeentecode) : undefined;
+    const gemeente = typeof code === 'string' ? municipalityKey(code) : undefined;
+    if (gemeente !== undefined && current.municipalities.size < MAX_MUNICIPALITIES)
+      current.municipalities.add(gemeente);
     current.counts[list] += 1;
     current.bytes += bytes.length;
     current.hash.update(bytes);
-    // After a fault nothing is stored, but the rest is still checked.
-    if (this.#faults.list.length > 0) return;
-    this.#sink.text(levering, list, nummer, bytes);
-    if (list !== 'records' || this.#traitsOf === undefined) return;
-    const traits = this.#traitsOf(value);
-    if (traits.gemeente !== undefined && current.municipalities.size < MAX_MUNICIPALITIES)
-      current.municipalities.add(traits.gemeente);
-    this.#sink.traits?.(levering, nummer, traits);
   }
 
   #levering(nummer: number, skeleton: Skeleton): void {
     const { model, current } = { model: this.#model, current: this.#current };
     const base = this.#pointer(nummer);
     const head = this.#part(skeleton, base, model.levering);
-    this.#judge?.levering(nummer, head);
+    for (const consumer of this.#consumers) consumer.levering?.(nummer, head);
     const { records, zaken } = model.mapping.levering;
     if (Array.isArray(valueAt(head, records))) {
       this.#bounds(model.bounds.records, current.counts.records, base + toPointer(records), skeleton);
@@ -211,7 +199,7 @@ export class DeliveryReader {
       this.#bounds(model.bounds.zaken, current.counts.zaken, base + toPointer(zaken.lijst), skeleton);
     }
     const vingerafdruk = current.hash.digest('base64');
-    if (this.#seen?.isRepeated(JSON.stringify([head, vingerafdruk]))) {
+    if (model.bounds.leveringen.uniqueItems && isRepeated(this.#seen, JSON.stringify([head, vingerafdruk]))) {
       this.#fault(base, skeleton.lineAt(0), 'occurs twice in the list');
     }
     if (isRecord(head)) {
@@ -229,11 +217,10 @@ export class DeliveryReader {
         zaken: current.counts.zaken,
         bytes: current.bytes,
         vingerafdruk,
-        zaakLinks: current.zaakLinker?.finish(),
       });
     }
     this.#count += 1;
-    this.#current = startLevering(this.#model);
+    this.#current = startLevering();
   }
 
   /** Checks a skeleton against its part of the model. @returns its value, as far as there is one */
@@ -295,27 +282,29 @@ export class DeliveryReader {
 
 /** The levering that is being read. */
 interface OpenLevering {
-  /** For lists in which the model allows no item twice. */
-  readonly seen: Record<ItemList, SeenTexts | undefined>;
+  /** Hashes of its items, of lists in which the model allows none twice. */
+  readonly seen: Set<string>;
   readonly counts: Record<ItemList, number>;
   bytes: number;
   /** Over the texts of its items. */
   readonly hash: Hash;
-  readonly zaakLinker: ZaakLinker | undefined;
   /** Municipalities that its records name. */
   readonly municipalities: Set<string>;
 }
 
-function startLevering({ bounds: { records, zaken }, mapping }: Model): OpenLevering {
+function startLevering(): OpenLevering {
   return {
-    seen: {
-      records: records.uniqueItems ? new SeenTexts() : undefined,
-      zaken: zaken.uniqueItems ? new SeenTexts() : undefined,
-    },
+    seen: new Set(),
     counts: { records: 0, zaken: 0 },
     bytes: 0,
     hash: createHash('sha256'),
-    zaakLinker: ZaakLinker.of(mapping),
     municipalities: new Set(),
   };
+}
+
+/** Whether a text was there before; two spellings of one value are two texts. */
+function isRepeated(seen: Set<string>, text: string): boolean {
+  const before = seen.size;
+  seen.add(createHash('sha256').update(text).digest('base64'));
+  return seen.size === before;
 }

@@ -1,7 +1,6 @@
 import { createHmac, createSecretKey } from 'node:crypto';
 import { isRecord, valueAt } from '../../lib/json/json-value.ts';
 import type { Mapping, PersonenMapping } from '../model/mapping.ts';
-import { municipalityKey } from '../model/selection.ts';
 
 /** What is stored of a record beside its text. */
 export interface RecordTraits {
@@ -11,11 +10,14 @@ export interface RecordTraits {
   readonly einde: number | undefined;
   /** Keyed hash by which the same record is recognised in another delivery; `undefined`: it cannot be recognised. */
   readonly sleutel: Buffer | undefined;
-  /** Key of the municipality that it names. */
-  readonly gemeente: string | undefined;
 }
 
-export type ReadTraits = (record: unknown) => RecordTraits;
+/** Reads what is stored beside the texts of a file. */
+export interface TraitsReader {
+  traits(record: unknown): RecordTraits;
+  /** The keys of the records that a case names, each once. */
+  signals(zaak: unknown): Buffer[];
+}
 
 const DAY_MS = 86_400_000;
 const POSTGRES_EPOCH = Date.UTC(2000, 0, 1);
@@ -23,26 +25,30 @@ const POSTGRES_EPOCH = Date.UTC(2000, 0, 1);
 const KEY_BYTES = 16;
 
 /** @param key of the hash of persons and IDs: the BSN in a hash without a key is guessed within seconds */
-export function createTraitsReader({ levering: { record, recordId } }: Mapping, key: Buffer): ReadTraits {
-  const { begin, einde, gemeentecode, personen } = record;
+export function createTraitsReader({ levering: { record, recordId, zaken } }: Mapping, key: Buffer): TraitsReader {
+  const { begin, einde, personen } = record;
   // From bytes the key would be prepared again for each record, which takes several times as long as the hash.
   const secret = createSecretKey(key);
+  const keyOf = (identity: unknown): Buffer =>
+    createHmac('sha256', secret).update(JSON.stringify(identity)).digest().subarray(0, KEY_BYTES);
   const identityOf = (value: unknown): unknown => {
     if (recordId !== undefined) return valueAt(value, recordId);
     return personen === undefined ? undefined : personsOf(value, personen);
   };
-  return (value) => {
-    const identity = identityOf(value);
-    const code = gemeentecode === undefined ? undefined : valueAt(value, gemeentecode);
-    return {
-      begin: begin === undefined ? undefined : dayNumber(valueAt(value, begin)),
-      einde: einde === undefined ? undefined : dayNumber(valueAt(value, einde)),
-      sleutel:
-        identity === undefined
-          ? undefined
-          : createHmac('sha256', secret).update(JSON.stringify(identity)).digest().subarray(0, KEY_BYTES),
-      gemeente: typeof code === 'string' ? municipalityKey(code) : undefined,
-    };
+  return {
+    traits(value) {
+      const identity = identityOf(value);
+      return {
+        begin: begin && dayNumber(valueAt(value, begin)),
+        einde: einde && dayNumber(valueAt(value, einde)),
+        sleutel: identity === undefined ? undefined : keyOf(identity),
+      };
+    },
+    signals(zaak) {
+      const list = zaken === undefined || recordId === undefined ? undefined : valueAt(zaak, zaken.signalen);
+      const ids = Array.isArray(list) ? list.map((signal) => valueAt(signal, zaken?.signaalId ?? [])) : [];
+      return [...new Set(ids.filter((id) => typeof id === 'string'))].map(keyOf);
+    },
   };
 }
 

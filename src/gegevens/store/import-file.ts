@@ -4,10 +4,9 @@ import type pg from 'pg';
 import type { Pool } from '../../database/pool.ts';
 import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
 import {
-  type DeliveryJudge,
+  type DeliveryConsumer,
   DeliveryReader,
   type DeliveryReaderOptions,
-  type DeliverySink,
   type ReadDelivery,
 } from '../import/delivery-reader.ts';
 import { Faults, type ImportFault, ImportStopped } from '../import/faults.ts';
@@ -34,7 +33,7 @@ export interface ImportOptions {
   /** Replace also where more than a tenth of the records would be lost, the name differs, or the municipality or KvK number conflicts. */
   readonly replace?: boolean;
   /** Sees all records too. */
-  readonly judge?: DeliveryJudge | undefined;
+  readonly judge?: DeliveryConsumer | undefined;
   readonly progress?: (bytesRead: number, records: number) => void;
 }
 
@@ -94,7 +93,7 @@ async function importInto(
     [model.variant, model.mapping.versie, basename(path), size],
   );
   const invoerId = rows[0]?.id ?? 0;
-  const delivery = await copyRecords(client, file, invoerId, options);
+  const delivery = await copyRecords(client, db, file, invoerId, options);
   signal.throwIfAborted();
   const replacements = await replaceDeliveries(db, {
     variant: model.variant,
@@ -108,26 +107,34 @@ async function importInto(
 
 async function copyRecords(
   client: pg.PoolClient,
+  db: Db,
   file: DeliverySource,
   invoerId: number,
   { path, model, signal, progress, judge }: ImportOptions,
 ): Promise<ReadDelivery> {
-  const traitsOf = createTraitsReader(model.mapping, await readRecognitionKey(client));
+  const reader = createTraitsReader(model.mapping, await readRecognitionKey(client));
   const rows = new ImportRows(client, invoerId);
+  await rows.begin();
   const faults = new Faults();
+  const store: DeliveryConsumer = {
+    item({ levering, list, nummer, value, fits }, bytes) {
+      // After a fault nothing is stored, but the rest is still checked.
+      if (!fits || faults.list.length > 0) return;
+      rows.text(levering, list, nummer, bytes);
+      if (list === 'records') rows.traits(levering, nummer, reader.traits(value));
+      else for (const sleutel of reader.signals(value)) rows.named(levering, nummer, sleutel);
+    },
+  };
   try {
     const delivery = await readSource(file, {
-      ...{ model, faults, judge, signal, traitsOf, sink: rows },
+      ...{ model, faults, signal, consumers: judge === undefined ? [store] : [judge, store] },
       progress: async (bytesRead, records) => {
         progress?.(bytesRead, records);
         await rows.write();
       },
     });
     if (delivery === undefined) throw new FaultyFile(path, faults.list);
-    for (const { nummer, zaakLinks } of delivery.leveringen) {
-      if (zaakLinks !== undefined) await rows.zaken(nummer, zaakLinks);
-    }
-    await rows.finish();
+    await rows.finish(db);
     return delivery;
   } catch (error) {
     await rows.idle();
@@ -163,10 +170,7 @@ export async function recogniseModel(
   return undefined;
 }
 
-interface ReadOptions {
-  readonly model: Model;
-  readonly faults: Faults;
-  readonly judge?: DeliveryJudge | undefined;
+interface ReadOptions extends DeliveryReaderOptions {
   readonly signal: AbortSignal;
   /** Awaited between pieces of the file. */
   readonly progress?: ((bytesRead: number, records: number) => Promise<void> | void) | undefined;
@@ -174,27 +178,23 @@ interface ReadOptions {
 
 /**
  * Reads a file, or a source of its bytes, without storing it.
- * @param item takes each record and case that fits the model; the bytes are valid only during the call
  * @returns what it holds; `undefined` when it has faults
  * @throws the signal's reason; errors of the file system
  */
 export async function readDelivery(
   from: string | DeliverySource,
-  { item = () => undefined, ...options }: ReadOptions & { readonly item?: DeliverySink['text'] },
+  { consumers = [], ...options }: Omit<ReadOptions, 'consumers'> & Partial<Pick<ReadOptions, 'consumers'>>,
 ): Promise<ReadDelivery | undefined> {
   const source = typeof from === 'string' ? await open(from) : from;
   try {
-    return await readSource(source, { ...options, sink: { text: item } });
+    return await readSource(source, { ...options, consumers });
   } finally {
     await source.close();
   }
 }
 
 /** @returns undefined when it has faults. @throws the signal's reason; errors of the file system */
-async function readSource(
-  source: DeliverySource,
-  options: ReadOptions & DeliveryReaderOptions,
-): Promise<ReadDelivery | undefined> {
+async function readSource(source: DeliverySource, options: ReadOptions): Promise<ReadDelivery | undefined> {
   const reader = new DeliveryReader(options);
   const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
   try {

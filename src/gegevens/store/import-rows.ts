@@ -2,7 +2,7 @@ import { pipeline } from 'node:stream/promises';
 import { setImmediate } from 'node:timers/promises';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import type { ZaakLinks } from '../import/identifiers.ts';
+import type { Db } from '../../database/transaction.ts';
 import type { RecordTraits } from '../import/record-traits.ts';
 import type { ItemList } from '../model/mapping.ts';
 
@@ -12,7 +12,6 @@ const TRAILER = Buffer.from([0xff, 0xff]);
 const BLOCK_BYTES = 512 * 1024;
 /** Rows are written in batches of at least this size: one is collected while the other is written. */
 const BATCH_BYTES = 4 * 1024 * 1024;
-const ROWS_PER_CHECK = 10_000;
 /** The pool's limit is for statements of requests; an import takes as long as its file. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
@@ -30,7 +29,7 @@ class TableRows {
   bytes = 0;
 
   constructor(table: string, columns: Readonly<Record<string, Column>>) {
-    this.statement = `copy gegevens.${table} (${Object.keys(columns).join(', ')}) from stdin (format binary)`;
+    this.statement = `copy ${table} (${Object.keys(columns).join(', ')}) from stdin (format binary)`;
     this.#columns = Object.values(columns);
   }
 
@@ -75,17 +74,25 @@ class TableRows {
   }
 }
 
+/** Of this import alone: which signals its cases name, by their keys. */
+const NAMED_SIGNALS = 'pg_temp.named_signals';
+
 /** What an import stores of records and cases, written in batches while more is read. */
 export class ImportRows {
   readonly #client: pg.ClientBase;
   readonly #invoerId: number;
-  readonly #records = new TableRows('records', { import_id: 8, levering: 4, soort: 2, nummer: 4, tekst: 'text' });
-  readonly #traits = new TableRows('record_periods', {
+  readonly #records = new TableRows('gegevens.records', {
+    import_id: 8,
+    levering: 4,
+    soort: 2,
+    nummer: 4,
+    tekst: 'text',
+  });
+  readonly #traits = new TableRows('gegevens.record_periods', {
     ...{ import_id: 8, levering: 4, nummer: 4 },
     ...{ begin: 4, einde: 4, sleutel: 'text' },
   });
-  readonly #zaakRecords = new TableRows('case_records', { import_id: 8, levering: 4, bij: 4, zaak: 4 });
-  readonly #zaakSignalen = new TableRows('case_signals', { import_id: 8, levering: 4, zaak: 4, signaal: 4 });
+  readonly #named = new TableRows(NAMED_SIGNALS, { levering: 4, zaak: 4, sleutel: 'text' });
   #writing: Promise<void> = Promise.resolve();
 
   /** @param client runs no other statements until `finish` or `idle` */
@@ -102,21 +109,14 @@ export class ImportRows {
     this.#traits.add([this.#invoerId, levering, nummer, begin ?? null, einde ?? null, sleutel ?? null]);
   }
 
-  /** Stores which records the cases of a levering name, and go with. */
-  async zaken(levering: number, { bij, signalen }: ZaakLinks): Promise<void> {
-    for (const [zaak, record] of bij.entries()) {
-      this.#zaakRecords.add([this.#invoerId, levering, record, zaak]);
-      if (zaak % ROWS_PER_CHECK === 0) await this.write();
-    }
-    for (let at = 0; at < signalen.length; at += 2) {
-      this.#zaakSignalen.add([this.#invoerId, levering, signalen[at] ?? 0, signalen[at + 1] ?? 0]);
-      if (at % ROWS_PER_CHECK === 0) await this.write();
-    }
+  /** A case names a signal of its levering. */
+  named(levering: number, zaak: number, sleutel: Buffer): void {
+    this.#named.add([levering, zaak, sleutel]);
   }
 
   /** Begins to write when a batch is complete, after the one before it; to be awaited now and then. @throws the server's error */
   async write(atLeast = BATCH_BYTES): Promise<void> {
-    const tables = [this.#records, this.#traits, this.#zaakRecords, this.#zaakSignalen];
+    const tables = [this.#records, this.#traits, this.#named];
     if (tables.reduce((sum, { bytes }) => sum + bytes, 0) < atLeast) return;
     await this.#writing;
     const batch = tables.map((table) => ({ statement: table.statement, blocks: table.take() }));
@@ -125,10 +125,41 @@ export class ImportRows {
     this.#writing.catch(() => undefined);
   }
 
-  /** Writes the rest; the server has all rows then, uncommitted. */
-  async finish(): Promise<void> {
+  /** To be awaited before any row is added. */
+  async begin(): Promise<void> {
+    await this.#client.query(
+      `create temporary table ${NAMED_SIGNALS} (levering integer, zaak integer, sleutel bytea) on commit drop`,
+    );
+  }
+
+  /**
+   * Writes the rest, and links each case to the records that it names, and goes with the first of: of records with one ID the first counts,
+   * and without a record in its levering a case goes with record 0. The server has all rows then, uncommitted.
+   * @param db runs statements of any duration, on the same connection
+   */
+  async finish(db: Db): Promise<void> {
     await this.write(0);
     await this.#writing;
+    // The planner knows nothing yet of rows that were written a moment ago; nested loops over them would take hours.
+    await db.query('set local enable_nestloop = off');
+    await db.query(
+      `insert into gegevens.case_signals (import_id, levering, zaak, signaal)
+       select $1::bigint, n.levering, n.zaak, s.nummer
+       from ${NAMED_SIGNALS} n
+       join (select levering, sleutel, min(nummer) as nummer from gegevens.record_periods
+         where import_id = $1::bigint group by levering, sleutel) s on s.levering = n.levering and s.sleutel = n.sleutel`,
+      [this.#invoerId],
+    );
+    await db.query(
+      `insert into gegevens.case_records (import_id, levering, bij, zaak)
+       select $1::bigint, r.levering, coalesce(min(s.signaal), 0), r.nummer
+       from gegevens.records r
+       left join gegevens.case_signals s on s.import_id = r.import_id and s.levering = r.levering and s.zaak = r.nummer
+       where r.import_id = $1::bigint and r.soort = 1
+       group by r.levering, r.nummer`,
+      [this.#invoerId],
+    );
+    await db.query('set local enable_nestloop = on');
   }
 
   /** Resolves when the connection can be used to roll back. */

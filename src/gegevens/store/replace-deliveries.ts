@@ -224,7 +224,7 @@ async function compareRecords(db: Db, invoerId: number, found: readonly Replaced
 }
 
 async function insertLeveringen(db: Db, { variant, model, invoerId, delivery }: ReplaceOptions): Promise<void> {
-  const rows = delivery.leveringen.map(({ organisatie, head, zaakLinks: _, ...counts }) => ({
+  const rows = delivery.leveringen.map(({ organisatie, head, ...counts }) => ({
     ...organisatie,
     ...counts,
     envelope: JSON.stringify(head),

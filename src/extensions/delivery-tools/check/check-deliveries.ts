@@ -60,7 +60,7 @@ export async function checkFiles(
       const prefix = paths.length === 1 ? '' : `${basename(path)}#`;
       check.start(prefix);
       const faults = new ModelFaults(check, prefix, known);
-      await readDelivery(path, { ...options, faults, judge: check });
+      await readDelivery(path, { ...options, faults, consumers: [check] });
       const other = faults.areOfOtherMembers ? await findOtherModel(path, options) : undefined;
       if (other !== undefined) otherModels.set(path, other);
     }
@@ -195,7 +195,7 @@ async function judgeAnswer(
       const part = { ...slice, from, to: Math.min(from + CHUNK_RECORDS, slice.to) };
       for (const list of listsOf(model.mapping).keys()) {
         const take = (text: string): void => {
-          check.item(index, list, counts[list], JSON.parse(text), true);
+          check.item({ levering: index, list, nummer: counts[list], value: JSON.parse(text), fits: true });
           counts[list] += 1;
         };
         await withAbort(pool, signal, (client) =>

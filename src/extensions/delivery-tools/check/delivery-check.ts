@@ -1,13 +1,14 @@
 /** Judges deliveries by the rules of the statistics office, record by record, and counts what the office shows back. */
 
-import type { DeliveryJudge } from '../../../gegevens/import/delivery-reader.ts';
-import { hashId, IdIndex } from '../../../gegevens/import/identifiers.ts';
+import { createHash } from 'node:crypto';
+import type { DeliveryConsumer, DeliveryItem } from '../../../gegevens/import/delivery-reader.ts';
 import { dayNumber, personIdentity } from '../../../gegevens/import/record-traits.ts';
 import type { ItemList, Mapping } from '../../../gegevens/model/mapping.ts';
 import type { Model } from '../../../gegevens/model/model.ts';
 import { municipalityKey, organisationOf, type Period } from '../../../gegevens/model/selection.ts';
 import { isRecord, toPointer, valueAt } from '../../../lib/json/json-value.ts';
 import { listsOf } from '../message-store.ts';
+import { Scratch } from '../scratch.ts';
 import { type CheckPlaces, readCheckPlaces } from './check-places.ts';
 import { Persons } from './persons.ts';
 import { isGiven, isNotTakenUp, judgeCase, judgeRecord, personsAt, type Report } from './record-rules.ts';
@@ -53,7 +54,7 @@ const UNKNOWN = 'unknown';
 /** A kind has a short name; a file may hold anything. */
 const MAX_KIND_LENGTH = 60;
 
-export class DeliveryCheck implements DeliveryJudge {
+export class DeliveryCheck implements DeliveryConsumer {
   readonly findings = new Findings();
   readonly #mapping: Mapping;
   readonly #places: CheckPlaces;
@@ -65,7 +66,14 @@ export class DeliveryCheck implements DeliveryJudge {
   #read: Period | undefined;
   #prefix = '';
   #first: { pointer: string; organisation: string; municipality: string }[] = [];
-  #seen = { records: new IdIndex(), zaken: new IdIndex() };
+  /** Hashes of the items, each once in a scope: a file, or a levering where records have IDs. */
+  readonly #seen = new Scratch(
+    'seen (scope integer, list text, hash blob, primary key (scope, list, hash)) without rowid',
+    3,
+  );
+  /** Signals that were not taken up, and the places at which cases name a signal. */
+  readonly #signals = new Scratch('signals (levering integer, id text, zaak integer, place integer)', 4);
+  #scope = 0;
   #levering = startLevering();
 
   constructor({ model, period, now }: CheckOptions) {
@@ -73,18 +81,19 @@ export class DeliveryCheck implements DeliveryJudge {
     this.#places = readCheckPlaces(model.mapping.controle);
     this.#period = period;
     this.#today = now.toISOString().slice(0, 10);
+    this.#signals.execute('create index by_id on signals (levering, id)');
   }
 
   /** Begins a file, or what is stored. Records are compared with those of the same file; signals with those of the same levering. @param prefix of its places */
   start(prefix: string): void {
     this.#prefix = prefix;
     this.#first = [];
-    this.#seen = { records: new IdIndex(), zaken: new IdIndex() };
+    this.#scope += 1;
     this.#levering = startLevering();
     this.#persons.startScope();
   }
 
-  item(levering: number, list: ItemList, nummer: number, value: unknown, fits: boolean): void {
+  item({ levering, list, nummer, value, fits }: DeliveryItem): void {
     if (!isRecord(value)) return;
     const report: Report = (rule, severity, what, path) =>
       this.findings.add(rule, severity, what, () => this.#pointer(levering, list, nummer, path));
@@ -96,9 +105,8 @@ export class DeliveryCheck implements DeliveryJudge {
       const { begin } = this.#mapping.levering.record;
       judgeRecord(value, { places: this.#places, begin, today: this.#today }, report);
     }
-    const hash = hashId(canonicalText(value));
-    if (this.#seen[list].get(hash) !== undefined) report(15, 'warning', 'is there twice', []);
-    this.#seen[list].add(hash, 0);
+    const hash = createHash('sha256').update(canonicalText(value)).digest();
+    if (!this.#seen.insert(this.#scope, list, hash)) report(15, 'warning', 'is there twice', []);
     judgeItems(value, [], report);
   }
 
@@ -106,8 +114,9 @@ export class DeliveryCheck implements DeliveryJudge {
     const { levering: paths, variant } = this.#mapping;
     const open = this.#levering;
     this.#levering = startLevering();
+    const scope = this.#scope;
     // IDs are of one levering: in another one an equal signal or case is of somebody else.
-    if (paths.recordId !== undefined) this.#seen = { records: new IdIndex(), zaken: new IdIndex() };
+    if (paths.recordId !== undefined) this.#scope += 1;
     const report: Report = (rule, severity, what, path) =>
       this.findings.add(rule, severity, what, () => this.#pointer(nummer, undefined, 0, path));
     this.#organisation(head, report);
@@ -130,10 +139,13 @@ export class DeliveryCheck implements DeliveryJudge {
         this.findings.add(12, 'warning', 'its client has another trajectory at the same time', pointer);
       }
     }
-    for (const { zaak, index, hash } of open.references) {
-      if (open.notTakenUp.get(hash) === undefined) continue;
-      const path = [...(paths.zaken?.signalen ?? []), index];
-      const pointer = (): string => this.#pointer(nummer, 'zaken', zaak, path);
+    const named = `select zaak, place from signals named
+      where levering = ? and zaak is not null and exists (
+        select 1 from signals s where s.levering = named.levering and s.id = named.id and s.zaak is null)
+      order by zaak, place`;
+    for (const { zaak, place } of this.#signals.query(named, scope)) {
+      const path = [...(paths.zaken?.signalen ?? []), Number(place)];
+      const pointer = (): string => this.#pointer(nummer, 'zaken', Number(zaak), path);
       this.findings.add(13, 'warning', 'its status says that the signal was not taken up', pointer);
     }
   }
@@ -195,7 +207,7 @@ export class DeliveryCheck implements DeliveryJudge {
 
   /** Releases what it keeps outside the heap: for a check that ends without a report. */
   close(): void {
-    this.#persons.close();
+    for (const scratch of [this.#persons, this.#seen, this.#signals]) scratch.close();
   }
 
   #record(value: Record<string, unknown>, nummer: number, fits: boolean, report: Report): void {
@@ -218,7 +230,7 @@ export class DeliveryCheck implements DeliveryJudge {
     }
     const id = paths.recordId && valueAt(value, paths.recordId);
     if (typeof id === 'string' && status !== undefined && isNotTakenUp(valueAt(value, status)))
-      open.notTakenUp.add(hashId(id), 0);
+      this.#signals.insert(this.#scope, id, null, null);
     if (personen === undefined) return;
     const identity = personen.kenmerken ?? own?.kenmerken ?? [];
     this.#persons.add({
@@ -239,7 +251,7 @@ export class DeliveryCheck implements DeliveryJudge {
     for (const [index, reference] of references.entries()) {
       const id = valueAt(reference, zaken.signaalId);
       if (typeof id !== 'string') continue;
-      open.references.push({ zaak: nummer, index, hash: hashId(id) });
+      this.#signals.insert(this.#scope, id, nummer, index);
     }
   }
 
@@ -292,24 +304,14 @@ export class DeliveryCheck implements DeliveryJudge {
   }
 }
 
-/** A signal that a case names, with its place in the list of the case. */
-interface Reference {
-  readonly zaak: number;
-  readonly index: number;
-  readonly hash: ReturnType<typeof hashId>;
-}
-
 /** A levering that is being read. */
 function startLevering() {
-  const references: Reference[] = [];
   return {
     records: 0,
     cases: 0,
     kinds: new Map<string, number>(),
     /** Keys of those that its records name. */
     municipalities: new Set<string>(),
-    notTakenUp: new IdIndex(),
-    references,
   };
 }
 

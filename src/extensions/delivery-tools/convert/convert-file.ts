@@ -1,5 +1,6 @@
 /** Makes a message of one model of a file of another, on disk: only at its end it is known whether it may be written. */
 import { readFileSync } from 'node:fs';
+import type { DeliveryItem } from '../../../gegevens/import/delivery-reader.ts';
 import { describeError, type Faults } from '../../../gegevens/import/faults.ts';
 import type { ItemList, Mapping } from '../../../gegevens/model/mapping.ts';
 import { builtInVersions, loadModel, type Model, type PartCheck } from '../../../gegevens/model/model.ts';
@@ -88,16 +89,18 @@ export async function convertFile(options: ConvertFileOptions): Promise<Converte
     }
     return { value: isRecord(converted) ? converted : {}, isTaken };
   };
+  const convertItem = ({ levering, list, nummer, value, fits }: DeliveryItem): void => {
+    if (!fits) return;
+    const at = [...leveringen, levering, ...(lists.get(list) ?? []), nummer];
+    const part = list === 'records' ? to.record : to.zaak;
+    const { value: converted, isTaken } = take(at, convert[list], value, part, true);
+    counts[list] += 1;
+    if (isTaken) message.add(levering, list, JSON.stringify(converted));
+  };
   try {
     const delivery = await readDelivery(path, {
       ...{ model: from, faults, signal, progress },
-      item: (nummer, list, index, bytes) => {
-        const at = [...leveringen, nummer, ...(lists.get(list) ?? []), index];
-        const part = list === 'records' ? to.record : to.zaak;
-        const { value, isTaken } = take(at, convert[list], JSON.parse(bytes.toString()), part, true);
-        counts[list] += 1;
-        if (isTaken) message.add(nummer, list, JSON.stringify(value));
-      },
+      consumers: [{ item: convertItem }],
     });
     if (delivery === undefined) {
       message.close();

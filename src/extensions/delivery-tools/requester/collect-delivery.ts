@@ -104,7 +104,7 @@ export async function collectDelivery(options: CollectOptions): Promise<Collecte
         for (const [list, path] of lists) {
           const items = valueAt(levering, path);
           for (const item of Array.isArray(items) ? items : []) {
-            check.item(leveringen.length - 1, list, ofLevering[list], item, true);
+            check.item({ levering: leveringen.length - 1, list, nummer: ofLevering[list], value: item, fits: true });
             if (out !== undefined) message.add(leveringen.length - 1, list, JSON.stringify(item));
             ofLevering[list] += 1;
             total[list] += 1;

@@ -1,6 +1,5 @@
 import type { ErrorObject } from 'ajv';
 import { describeError } from '../../../gegevens/import/faults.ts';
-import { hashId, IdIndex } from '../../../gegevens/import/identifiers.ts';
 import type { ItemList } from '../../../gegevens/model/mapping.ts';
 import { pointerSteps, toPointer } from '../../../lib/json/json-value.ts';
 import type { MessageStore } from '../message-store.ts';
@@ -12,8 +11,6 @@ import { type TableFaults, UnreadableTable } from './table-file.ts';
 
 /** Rows of one record that are held in memory. */
 const MAX_GROUP_ROWS = 10_000;
-/** Of each a hash of the key is in memory. */
-const MAX_RECORDS = 10_000_000;
 
 interface RecordBuilderOptions {
   readonly plan: Plan;
@@ -31,10 +28,7 @@ interface RecordBuilderOptions {
 export class RecordBuilder {
   readonly #options: RecordBuilderOptions;
   /** Rows with a key wait here: those of one record may be anywhere, in several tables. */
-  readonly #rows = new Scratch('waiting (record integer, origin integer, row integer, text text)', 4);
-  /** By key: which record. */
-  readonly #records = new IdIndex();
-  #count = 0;
+  readonly #rows = new Scratch('waiting (key text, origin integer, row integer, text text)', 4);
 
   constructor(options: RecordBuilderOptions) {
     this.#options = options;
@@ -42,25 +36,17 @@ export class RecordBuilder {
 
   /** @param key `undefined`: the row is a record by itself */
   add(key: string | undefined, row: RowValues): void {
-    if (key === undefined) {
-      this.#requireRoom(row);
-      this.#make([row]);
-      return;
-    }
-    const hash = hashId(key);
-    let record = this.#records.get(hash);
-    if (record === undefined) {
-      record = this.#requireRoom(row);
-      this.#records.add(hash, record);
-    }
-    this.#rows.insert(record, row.table, row.row, JSON.stringify(row));
+    if (key === undefined) this.#make([row]);
+    else this.#rows.insert(key, row.table, row.row, JSON.stringify(row));
   }
 
   /** Makes the records whose rows wait, in the order of their first rows; of the rows of one those of the main table come first. */
   finish(): void {
     let open: unknown;
     let group: RowValues[] = [];
-    for (const { record, text } of this.#rows.query('select record, text from waiting order by record, origin, row')) {
+    const waiting = this.#rows.query(`select min(rowid) over (partition by key) as record, text from waiting
+      order by record, origin, row`);
+    for (const { record, text } of waiting) {
       if (record !== open) {
         this.#make(group);
         group = [];
@@ -68,23 +54,16 @@ export class RecordBuilder {
       open = record;
       const row: RowValues = JSON.parse(String(text));
       group.push(row);
-      if (group.length > MAX_GROUP_ROWS) throw this.#tooMany(`one record has more than ${MAX_GROUP_ROWS} rows`, row);
+      if (group.length > MAX_GROUP_ROWS) {
+        const place = { sheet: this.#options.tableOf(row.table).sheet, row: row.row };
+        throw new UnreadableTable(`one record has more than ${MAX_GROUP_ROWS} rows`, place);
+      }
     }
     this.#make(group);
   }
 
   close(): void {
     this.#rows.close();
-  }
-
-  #requireRoom(row: RowValues): number {
-    this.#count += 1;
-    if (this.#count <= MAX_RECORDS) return this.#count;
-    throw this.#tooMany(`more than ${MAX_RECORDS} records: deliver by municipality`, row);
-  }
-
-  #tooMany(message: string, { table, row }: RowValues): UnreadableTable {
-    return new UnreadableTable(message, { sheet: this.#options.tableOf(table).sheet, row });
   }
 
   #make(rows: readonly RowValues[]): void {

@@ -32,11 +32,13 @@ it.each([
     const broken = withValue(good, at, value);
     const check = new DeliveryCheck({ model, now: new Date('2026-06-01T00:00:00Z') });
     check.start('');
+    const item = (levering: number, list: 'records' | 'zaken', nummer: number, value: unknown): void =>
+      check.item({ levering, list, nummer, value, fits: false });
     const leveringen: unknown = Object(broken).leveringen;
     for (const [index, levering] of (Array.isArray(leveringen) ? leveringen : []).entries()) {
       const list = (name: string): unknown[] => (Array.isArray(Object(levering)[name]) ? Object(levering)[name] : []);
-      for (const [n, record] of list(records).entries()) check.item(index, 'records', n, record, false);
-      for (const [n, zaak] of list('vroegsignaalzaken').entries()) check.item(index, 'zaken', n, zaak, false);
+      for (const [n, record] of list(records).entries()) item(index, 'records', n, record);
+      for (const [n, zaak] of list('vroegsignaalzaken').entries()) item(index, 'zaken', n, zaak);
       check.levering(index, levering);
     }
     check.envelop(broken);
@@ -62,7 +64,7 @@ it.runIf(process.platform === 'linux')('keeps no file open after its report', ()
   const check = new DeliveryCheck({ model: loadModel('shv', '1.0'), now: new Date('2026-06-01T00:00:00Z') });
   check.start('');
   const client = Array.from({ length: 120_000 }, (_, n) => ({ Burgerservicenummer: String(100_000_000 + n) }));
-  check.item(0, 'records', 0, traject({ client }), true);
+  check.item({ levering: 0, list: 'records', nummer: 0, value: traject({ client }), fits: true });
   expect(open()).toBe(1);
   check.report();
   expect(open()).toBe(0);
