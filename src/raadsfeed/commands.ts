@@ -3,21 +3,19 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { createProgress } from '../cli/output.ts';
 import { CommandError, runCommand, UsageError } from '../cli/run-command.ts';
 import type { Terminal } from '../seams/terminal.ts';
-import { feedFollowCommand } from './commands/follow.ts';
 import { feedPublishCommand, feedSyncCommand, parseOrganisatie } from './commands/publish.ts';
 import { type Removal, VERWIJDERREDENEN, type Verwijderreden } from './domain/change.ts';
 import { isResourceType, RESOURCE_TYPES, type Resource, type ResourceType } from './domain/resource.ts';
 
-/** `koppelvlak feed …`: publishes to, maintains and follows a council feed. */
+/** `koppelvlak feed …`: publishes to and maintains the council feed. */
 export function feedCommand(terminal: Terminal): Command {
   return new Command('feed')
-    .description('publish to the council feed, maintain it, follow one')
+    .description('publish to the council feed, maintain it')
     .addCommand(feedPublishCommand(terminal))
     .addCommand(feedSyncCommand(terminal))
     .addCommand(feedRedactCommand(terminal))
     .addCommand(feedPruneCommand(terminal))
-    .addCommand(feedVerifyCommand(terminal))
-    .addCommand(feedFollowCommand(terminal));
+    .addCommand(feedVerifyCommand(terminal));
 }
 
 interface RedactOptions {

@@ -163,7 +163,7 @@ describe('a setting that is refused', () => {
     expect(await faultOf(variable, 'https://gebruiker:geheim@voorbeeld.nl/pad')).toContain(`  ${variable} `);
   });
 
-  it.each([['AGGREGATOR_POLL_MS', '1000', '5000']])(
+  it.each([['SHUTDOWN_TIMEOUT_MS', '1000', '10000']])(
     '%s is one of an earlier version, which is a constant now',
     async (variable, value, always) => {
       const { stderr } = await run(['config'], { NODE_ENV: 'development', [variable]: value });
@@ -249,7 +249,7 @@ describe('a database that is behind', () => {
         ['feed', 'verify'],
         ['gegevens', 'list'],
         ['log', 'prune'],
-        ['bron', 'list'],
+        ['register', 'list'],
       ]) {
         const { status, stdout, stderr } = await run(args, { DATABASE_URL: behind.url });
         expect({ status, stdout }).toEqual({ status: 1, stdout: '' });

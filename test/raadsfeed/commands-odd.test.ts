@@ -125,33 +125,3 @@ describe('feed prune', () => {
     }
   });
 });
-
-describe('feed follow', () => {
-  it('does not continue with the state of another feed', async () => {
-    const words = ['--state', 'plaats.json', '--once', '--output', 'uit.ndjson'];
-    expect((await run(['follow', operator.feed.mount, ...words])).status).toBe(0);
-    expect((await run(['follow', operator.feed.mount, ...words])).status).toBe(0);
-    const other = await run(['follow', `${operator.feed.server.url}/ander/v1`, ...words]);
-    expect([other.status, other.stderr]).toEqual([1, expect.stringContaining('plaats.json')]);
-  });
-
-  it('continues with a state that was found through the host', async () => {
-    const words = ['--state', 'gastheer.json', '--once', '--output', 'uit.ndjson'];
-    for (const _ of ['first', 'second']) {
-      expect((await run(['follow', operator.feed.server.url, ...words])).status).toBe(0);
-    }
-  });
-
-  it('is called wrongly with `--json` and nowhere for the records to go', async () => {
-    expect((await run(['follow', operator.feed.mount, '--json'])).status).toBe(2);
-  });
-
-  it('ends without an error when its output is closed', async () => {
-    const { child, output, ended } = operator.start(['follow', operator.feed.mount, '--state', 'p.json']);
-    await expect.poll(() => output().stdout, PATIENT).toContain('"sequenceNumber"');
-    child.stdout?.destroy();
-    await operator.feed.publish([vergadering(`na-${await head()}`)]);
-    const { stderr } = await ended;
-    expect(stderr).not.toMatch(/at .*:\d+:\d+/);
-  });
-});

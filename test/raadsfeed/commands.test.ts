@@ -1,5 +1,5 @@
 /** The commands as an operator runs them: the program itself, beside a running service. */
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Ended } from '../support/program.ts';
@@ -146,31 +146,6 @@ describe('feed prune', () => {
     expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('/snapshot')]);
     expect(await readRecords(operator.feed.api, '/snapshot')).toHaveLength(state.length + 1);
     expect((await operator.feed.api.call('GET', '/')).json).toMatchObject({ historieVanaf: moment.slice(0, 10) });
-  });
-});
-
-describe('feed follow', () => {
-  it('reads the snapshot, then the feed, and goes on where it was', async () => {
-    const words = [
-      'follow',
-      operator.feed.mount,
-      '--state',
-      'plaats.json',
-      '--output',
-      'uit.ndjson',
-      '--once',
-      '--json',
-    ];
-    const state = await readRecords(operator.feed.api, '/snapshot');
-    expect(JSON.parse((await run(words)).stdout)).toMatchObject({ records: state.length, faults: 0 });
-    await operator.feed.publish([vergadering('v-60'), removal('redact', 'Vergadering', 'v-60')]);
-    expect(JSON.parse((await run(words)).stdout)).toMatchObject({ records: 2, faults: 0, lastNumber: await head() });
-    const lines = (await readFile(join(operator.dir, 'uit.ndjson'), 'utf8')).trim().split('\n');
-    expect(lines.map((line) => JSON.parse(line).op)).toEqual([...state.map(() => 'upsert'), 'redact', 'redact']);
-    expect(await run(['follow', operator.feed.server.url, '--state', 'b.json', '--once'])).toMatchObject({ status: 0 });
-    expect(
-      (await run(['follow', `${operator.feed.server.managementUrl}/`, '--state', 'c.json', '--once'])).status,
-    ).toBe(1);
   });
 });
 

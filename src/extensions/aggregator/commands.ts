@@ -1,20 +1,22 @@
 import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { table } from '../../cli/output.ts';
-import { CommandError, runCommand, UsageError } from '../../cli/run-command.ts';
-import { normaliseOrganisatiecode } from '../../lib/feed-client/organisatiecode.ts';
+import { CommandError, commandGroup, runCommand, UsageError } from '../../cli/run-command.ts';
 import { isRecord } from '../../lib/json/json-value.ts';
 import { parseOrganisatie } from '../../raadsfeed/commands/publish.ts';
+import { normaliseOrganisatiecode } from '../../raadsfeed/domain/resource.ts';
 import type { Terminal } from '../../seams/terminal.ts';
+import { feedFollowCommand } from './commands/follow.ts';
 import { isDay, readSourceAddress, sourceCommands } from './commands/on-source.ts';
 import type { NewSource, SourceState } from './store/sources.ts';
 
-/** Adds `koppelvlak bron …`: the sources that an aggregator follows. */
+/** Adds `koppelvlak bron …`: the sources that an aggregator follows; and `feed follow`, for whoever follows a feed without being one. */
 export function addCommands(program: Command, terminal: Terminal): void {
   const bron = program.command('bron').description('the sources of an aggregator');
   for (const command of [addCommand(terminal), listCommand(terminal), ...sourceCommands(terminal)]) {
     bron.addCommand(command);
   }
+  commandGroup(program, 'feed').addCommand(feedFollowCommand(terminal));
 }
 
 interface AddOptions {

@@ -1,11 +1,11 @@
 /** What it would do to switch organisations from one source to another. Identities stay: what both have is not published again. */
 
-import { askPage, FeedFault, readServiceDocument } from '../../lib/feed-client/client.ts';
-import { NO_PROGRESS, notePage, readSnapshotPage } from '../../lib/feed-client/page.ts';
 import { isMassDelete } from '../../raadsfeed/domain/change.ts';
 import { isResourceType } from '../../raadsfeed/domain/resource.ts';
+import { FeedFault, readServiceDocument } from '../../raadsfeed/domain/service-document.ts';
 import { type AggregatorDependencies, type DependencyNeeds, withDependencies } from './dependencies.ts';
 import { resourceOf } from './feed/judge-record.ts';
+import { askPage, NO_PROGRESS, notePage, readSnapshotPage } from './feed/page.ts';
 import { partKey } from './resource-key.ts';
 import type { Source } from './source.ts';
 import { readOwnedOrganisations } from './store/organisations.ts';

@@ -2,7 +2,6 @@
 
 import type { FastifyRequest } from 'fastify';
 import type { Pool } from '../../database/pool.ts';
-import { normaliseOrganisatiecode } from '../../lib/feed-client/organisatiecode.ts';
 import { Problem } from '../../lib/problem.ts';
 import type { Clock } from '../../lib/time.ts';
 import { link, type Site } from '../../plugins/html/page.ts';
@@ -10,6 +9,7 @@ import { html } from '../../plugins/html/template.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import {
   COLLECTIONS,
+  normaliseOrganisatiecode,
   RESOURCE_TYPES,
   type Resource,
   type ResourceType,

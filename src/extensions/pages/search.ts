@@ -1,13 +1,17 @@
 /** The page of a search: results with the words marked, filters with their counts, and every search under an address of its own. */
 
 import { transaction } from '../../database/transaction.ts';
-import { normaliseOrganisatiecode } from '../../lib/feed-client/organisatiecode.ts';
 import { Problem } from '../../lib/problem.ts';
 import { count, day, isoDay } from '../../plugins/html/format.ts';
 import { badge, heading, link, type Page, paragraph } from '../../plugins/html/page.ts';
 import { type Html, type HtmlValue, html, shorten } from '../../plugins/html/template.ts';
 import { platformProblems } from '../../plugins/problems.ts';
-import { COLLECTIONS, RESOURCE_TYPES, type ResourceType } from '../../raadsfeed/domain/resource.ts';
+import {
+  COLLECTIONS,
+  normaliseOrganisatiecode,
+  RESOURCE_TYPES,
+  type ResourceType,
+} from '../../raadsfeed/domain/resource.ts';
 import { raadsfeedProblems } from '../../raadsfeed/problems.ts';
 import { type FeedOrganisation, readOrganisations } from '../../raadsfeed/store/state.ts';
 import { anchorOf } from './agenda.ts';

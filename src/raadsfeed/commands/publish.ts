@@ -7,11 +7,10 @@ import { pipeline } from 'node:stream/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { createProgress, type Output } from '../../cli/output.ts';
 import { type CommandContext, CommandError, runCommand, UsageError } from '../../cli/run-command.ts';
-import { normaliseOrganisatiecode } from '../../lib/feed-client/organisatiecode.ts';
 import { limitYoungGeneration } from '../../lib/scheduling.ts';
 import type { Terminal } from '../../seams/terminal.ts';
 import type { PubliceerRegel } from '../domain/change.ts';
-import { type Resource, resourceKey } from '../domain/resource.ts';
+import { normaliseOrganisatiecode, type Resource, resourceKey } from '../domain/resource.ts';
 import type { Missing } from '../writer/publisher.ts';
 
 interface PublishOptions {

@@ -2,11 +2,11 @@
 import type { FastifyInstance } from 'fastify';
 import type { Pool } from '../../database/pool.ts';
 import { transaction } from '../../database/transaction.ts';
-import { discover, FeedFault, readServiceDocument } from '../../lib/feed-client/client.ts';
 import { createOutboundClient, type OutboundClient } from '../../lib/outbound/outbound-client.ts';
 import { OutboundError } from '../../lib/outbound/outbound-error.ts';
 import type { Clock } from '../../lib/time.ts';
 import type { Config } from '../../settings/read-config.ts';
+import { discover, FeedFault, readServiceDocument } from '../domain/service-document.ts';
 import { repeatWork } from '../feed/repeated-work.ts';
 import {
   type DiscoveredFeed,

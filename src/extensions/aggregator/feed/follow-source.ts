@@ -4,8 +4,8 @@
  */
 
 import { transaction } from '../../../database/transaction.ts';
-import { FeedFault, type FeedFaultCode } from '../../../lib/feed-client/client.ts';
 import { isMassDelete, type Removal } from '../../../raadsfeed/domain/change.ts';
+import { FeedFault, type FeedFaultCode } from '../../../raadsfeed/domain/service-document.ts';
 import { BATCH_CHANGES } from '../../../raadsfeed/writer/publisher.ts';
 import type { AggregatorDependencies } from '../dependencies.ts';
 import type { Lease, Source } from '../source.ts';

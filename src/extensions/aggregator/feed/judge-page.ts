@@ -1,11 +1,11 @@
 import { setImmediate as pause } from 'node:timers/promises';
-import type { FeedRecord } from '../../../lib/feed-client/page.ts';
 import { reasonOf } from '../../../lib/log.ts';
 import type { Change } from '../../../raadsfeed/domain/change.ts';
 import { isResourceType, resourceKey } from '../../../raadsfeed/domain/resource.ts';
 import type { NamedResource, TakenRecord } from '../store/comparison.ts';
 import type { SourceIssue } from '../supplier/source-adapter.ts';
 import { cameFrom, checkRecord, type RecordContext, resourceOf, type Verdict } from './judge-record.ts';
+import type { FeedRecord } from './page.ts';
 import { type RedactionContext, redactionChanges } from './redactions.ts';
 
 /** What follows from the records of a page. */

@@ -3,13 +3,12 @@
  * an invalid record is refused alone.
  */
 
-import { normaliseOrganisatiecode } from '../../../lib/feed-client/organisatiecode.ts';
-import { judgeHash } from '../../../lib/feed-client/page.ts';
 import { unwritable } from '../../../lib/json/json-text.ts';
 import { isRecord } from '../../../lib/json/json-value.ts';
 import { type Change, type Origin, prepareChange, VERWIJDERREDENEN } from '../../../raadsfeed/domain/change.ts';
-import { isResourceType, type Resource } from '../../../raadsfeed/domain/resource.ts';
+import { isResourceType, normaliseOrganisatiecode, type Resource } from '../../../raadsfeed/domain/resource.ts';
 import type { LineValidator } from '../../../raadsfeed/writer/line-validator.ts';
+import { judgeHash } from './page.ts';
 
 /** How an organisation is taken from a source. `unnamed`: its document does not name it; `elsewhere`: another source has it. */
 export type Ownership = 'yes' | 'unnamed' | 'elsewhere';

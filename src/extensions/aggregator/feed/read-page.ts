@@ -1,8 +1,18 @@
 /** Reads the next page of a source: of its history, for redactions that were missed, of its snapshot, or of its feed. */
 
 import { transaction } from '../../../database/transaction.ts';
-import { askPage, FeedFault } from '../../../lib/feed-client/client.ts';
+import type { OutboundAnswer } from '../../../lib/outbound/outbound-client.ts';
+import { FeedFault } from '../../../raadsfeed/domain/service-document.ts';
+import type { AggregatorDependencies } from '../dependencies.ts';
+import { type Lease, LeaseLostError, type Source } from '../source.ts';
+import { markSeen, readTaken, type TakenRecord } from '../store/comparison.ts';
+import { addIssues, saveRefusals } from '../store/issues.ts';
+import { type SourceChanges, updateSource } from '../store/leased-source.ts';
+import type { OwnedOrganisation } from '../store/organisations.ts';
+import { type CheckedPage, checkPage } from './judge-page.ts';
+import { type Ownership, resourceOf } from './judge-record.ts';
 import {
+  askPage,
   describeGap,
   type FeedPage,
   type FeedRecord,
@@ -13,16 +23,7 @@ import {
   readSnapshotPage,
   toProgress,
   withoutNamed,
-} from '../../../lib/feed-client/page.ts';
-import type { OutboundAnswer } from '../../../lib/outbound/outbound-client.ts';
-import type { AggregatorDependencies } from '../dependencies.ts';
-import { type Lease, LeaseLostError, type Source } from '../source.ts';
-import { markSeen, readTaken, type TakenRecord } from '../store/comparison.ts';
-import { addIssues, saveRefusals } from '../store/issues.ts';
-import { type SourceChanges, updateSource } from '../store/leased-source.ts';
-import type { OwnedOrganisation } from '../store/organisations.ts';
-import { type CheckedPage, checkPage } from './judge-page.ts';
-import { type Ownership, resourceOf } from './judge-record.ts';
+} from './page.ts';
 import {
   carryOutRedactions,
   isTaken,

@@ -4,7 +4,6 @@
  */
 
 import { type Db, transaction } from '../../../database/transaction.ts';
-import { looseRecords, redactedNumbers, sequenceNumberOf } from '../../../lib/feed-client/page.ts';
 import type { Change, Removal } from '../../../raadsfeed/domain/change.ts';
 import {
   isResourceType,
@@ -19,6 +18,7 @@ import type { Lease } from '../source.ts';
 import { readTaken, type TakenRecord } from '../store/comparison.ts';
 import { updateSource } from '../store/leased-source.ts';
 import { cameFrom, otherMembers, reasonOf, resourceOf } from './judge-record.ts';
+import { looseRecords, redactedNumbers, sequenceNumberOf } from './page.ts';
 
 type SourceRecord = Readonly<Record<string, unknown>>;
 

@@ -1,8 +1,8 @@
 /** What the index keeps of a resource. Other parties' feeds may hold members of any type, so each is checked where it is read. */
 
-import { normaliseOrganisatiecode } from '../../../lib/feed-client/organisatiecode.ts';
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
 import type { Resource, ResourceType } from '../../../raadsfeed/domain/resource.ts';
+import { normaliseOrganisatiecode } from '../../../raadsfeed/domain/resource.ts';
 import { fold } from './fold.ts';
 
 /** A reference of a resource to another one. */

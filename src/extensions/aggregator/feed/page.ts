@@ -1,11 +1,13 @@
 /**
- * Reads what a council feed answers, by the published draft and no stricter: members that are not known are left alone. What makes an
+ * Asks for pages of a council feed and reads them, by the published draft and no stricter: members that are not known are left alone. What makes an
  * answer unusable is thrown; what can be doubted is reported, so that one reader may stop at it and another go on.
  */
 
-import { contentHash } from '../json/canonical-json.ts';
-import { isRecord } from '../json/json-value.ts';
-import { FeedFault, type FeedFaultCode } from './client.ts';
+import { contentHash } from '../../../lib/json/canonical-json.ts';
+import { isRecord } from '../../../lib/json/json-value.ts';
+import type { OutboundAnswer, OutboundClient, OutboundRequest } from '../../../lib/outbound/outbound-client.ts';
+import { OutboundError } from '../../../lib/outbound/outbound-error.ts';
+import { FeedFault, type FeedFaultCode } from '../../../raadsfeed/domain/service-document.ts';
 
 /** A record with its number; its members are not judged. */
 export interface FeedRecord {
@@ -196,6 +198,53 @@ function isNumber(value: unknown): value is number {
 
 function isCursor(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && value.length <= MAX_CURSOR && !value.includes('\0');
+}
+
+interface PageRequest {
+  readonly url: string;
+  readonly cursor: string | null;
+  /** Absent: the default of the feed. */
+  readonly limit?: number | undefined;
+  readonly etag?: string | undefined;
+  readonly redirects: OutboundRequest['redirects'];
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Asks for a page of a feed or snapshot.
+ * @throws {FeedFault} `cursor-refused`; {OutboundError}
+ */
+export async function askPage(client: Pick<OutboundClient, 'getJson'>, request: PageRequest): Promise<OutboundAnswer> {
+  const { cursor, limit, etag, redirects, signal } = request;
+  const url = new URL(request.url);
+  if (limit !== undefined) url.searchParams.set('limit', String(limit));
+  if (cursor !== null) url.searchParams.set('cursor', cursor);
+  try {
+    return await client.getJson({ url: url.href, signal, etag, redirects });
+  } catch (error) {
+    if (cursor !== null && error instanceof OutboundError && (error.status === 400 || error.status === 410)) {
+      const certain = error.status === 410 || namesCursor(error.problem);
+      throw new FeedFault('cursor-refused', `the cursor is refused with status ${error.status}${detailOf(error)}`, {
+        certain,
+      });
+    }
+    throw error;
+  }
+}
+
+function namesCursor(problem: unknown): boolean {
+  if (!isRecord(problem)) return false;
+  const { type, invalidParams } = problem;
+  if (typeof type === 'string' && /ongeldige-cursor\/?$/.test(type)) return true;
+  return Array.isArray(invalidParams) && invalidParams.some((param) => isRecord(param) && param.name === 'cursor');
+}
+
+/** Longest text of a feed that is shown. */
+const MAX_DETAIL = 500;
+
+export function detailOf({ problem }: OutboundError): string {
+  const detail = isRecord(problem) ? problem.detail : undefined;
+  return typeof detail === 'string' ? `: ${detail.slice(0, MAX_DETAIL)}` : '';
 }
 
 /**

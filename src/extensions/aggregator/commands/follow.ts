@@ -1,10 +1,10 @@
 import { open } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import { Command, InvalidArgumentError } from 'commander';
-import { CommandError, OUTPUT_CLOSED, runTool, type ToolContext, UsageError } from '../../cli/run-command.ts';
-import type { FollowState } from '../../lib/feed-client/follow.ts';
-import { systemClock } from '../../lib/time.ts';
-import type { Terminal } from '../../seams/terminal.ts';
+import { CommandError, OUTPUT_CLOSED, runTool, type ToolContext, UsageError } from '../../../cli/run-command.ts';
+import { systemClock } from '../../../lib/time.ts';
+import type { Terminal } from '../../../seams/terminal.ts';
+import type { FollowState } from '../feed/follow-feed.ts';
 
 interface FollowOptions {
   readonly state?: string;
@@ -39,9 +39,9 @@ async function follow(
   { terminal, output, interrupted: signal }: ToolContext,
 ): Promise<void> {
   if (options.json && options.output === undefined) throw new UsageError('--json needs --output');
-  const { createOutboundClient } = await import('../../lib/outbound/outbound-client.ts');
-  const { FeedFault } = await import('../../lib/feed-client/client.ts');
-  const { findFeed, followFeed, readFollowState, writeFollowState } = await import('../../lib/feed-client/follow.ts');
+  const { createOutboundClient } = await import('../../../lib/outbound/outbound-client.ts');
+  const { FeedFault } = await import('../../../raadsfeed/domain/service-document.ts');
+  const { findFeed, followFeed, readFollowState, writeFollowState } = await import('../feed/follow-feed.ts');
   const file = options.state ?? `council-feed-${new URL(address).host.replaceAll(':', '-')}.json`;
   const saved = await readFollowState(file);
   if (saved !== undefined && !isStateOf(address, saved)) {

@@ -1,20 +1,15 @@
 /** Follows a feed for `feed follow`: the snapshot, then the feed without end. Faults are reported, and it goes on. */
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { unwritable } from '../json/json-text.ts';
-import { isRecord } from '../json/json-value.ts';
-import type { OutboundClient } from '../outbound/outbound-client.ts';
+import { unwritable } from '../../../lib/json/json-text.ts';
+import { isRecord } from '../../../lib/json/json-value.ts';
+import { backoffMs, type OutboundClient } from '../../../lib/outbound/outbound-client.ts';
+import { OutboundError } from '../../../lib/outbound/outbound-error.ts';
+import { discover, type FeedAddresses, FeedFault, readAddresses } from '../../../raadsfeed/domain/service-document.ts';
 import {
   askPage,
-  askPatiently,
-  discover,
-  type FeedAddresses,
-  FeedFault,
-  type Patience,
-  readAddresses,
-} from './client.ts';
-import {
   describeGap,
+  detailOf,
   type FeedRecord,
   type Gap,
   judgeHash,
@@ -202,5 +197,54 @@ function isFollowState(value: unknown): value is FollowState {
     (phase === 'snapshot' || phase === 'feed') &&
     [cursor, feedCursor].every((text) => text === null || typeof text === 'string') &&
     (lastNumber === null || typeof lastNumber === 'number')
+  );
+}
+
+export interface Patience {
+  readonly signal: AbortSignal;
+  /** Called with the reason of a retry, and the milliseconds until it. */
+  readonly waiting: (reason: string, ms: number) => void;
+}
+
+const BACKOFF = { firstMs: 1000, maxMs: 300_000 };
+
+/**
+ * Retries while the feed is unavailable or busy, and waits at least `Retry-After`. A cursor that is refused without a reason is tried a
+ * second time.
+ * @param url for people
+ * @throws {FeedFault} when waiting would not help
+ * @throws the signal's reason
+ */
+async function askPatiently<T>(url: string, call: () => Promise<T>, { signal, waiting }: Patience): Promise<T> {
+  for (let failures = 1; ; failures += 1) {
+    try {
+      return await call();
+    } catch (error) {
+      const reason = mayPass(error, failures);
+      if (reason === undefined) throw asFault(error, url);
+      const ms = backoffMs(BACKOFF, failures, error instanceof OutboundError ? error.retryAfterMs : 0);
+      waiting(`${url} ${reason}`, ms);
+      await sleep(ms, undefined, { signal });
+    }
+  }
+}
+
+/** Why a retry may help; `undefined` when it will not. */
+function mayPass(error: unknown, failures: number): string | undefined {
+  if (error instanceof FeedFault) {
+    return error.code === 'cursor-refused' && !error.certain && failures === 1 ? 'refuses the cursor' : undefined;
+  }
+  if (!(error instanceof OutboundError)) return undefined;
+  const { code, status = 0, message } = error;
+  if (code === 'status') return status === 429 || status >= 500 ? `answers ${status}` : undefined;
+  return ['unreachable', 'timeout', 'broken-off'].includes(code) ? `cannot be reached: ${message}` : undefined;
+}
+
+function asFault(error: unknown, url: string): unknown {
+  if (!(error instanceof OutboundError)) return error;
+  const { status, message } = error;
+  return new FeedFault(
+    'refused',
+    status === undefined ? `${url}: ${message}` : `${url} answers ${status}${detailOf(error)}`,
   );
 }
