@@ -2,6 +2,7 @@
 import pg from 'pg';
 import type { Db } from '../../../src/database/transaction.ts';
 import { readRemovals, removalEntry } from '../../../src/extensions/proof/removals.ts';
+import { readRecordProof, storedRecords } from '../../../src/extensions/proof/store/feed-records.ts';
 import {
   ENTRY_BYTES,
   findLeaves,
@@ -20,7 +21,7 @@ import {
 } from '../../../src/gegevens/store/journal.ts';
 import { canonicalJson } from '../../../src/lib/json/canonical-json.ts';
 import { isRecord } from '../../../src/lib/json/json-value.ts';
-import { RECORD_PART, readRecordProof, storedRecords } from '../../../src/raadsfeed/store/proof.ts';
+import { RECORD_PART } from '../../../src/raadsfeed/store/proof.ts';
 import type { ProofLogName, ProofRecord, ProofWriter, StoredProof } from '../../../src/seams/proof-log.ts';
 import type { IdentityKeys } from '../../../src/verwerkingenlog/domain/identity-keys.ts';
 import { provenVersions, storedVersions } from '../../../src/verwerkingenlog/store/proof.ts';

@@ -5,7 +5,6 @@
 import type { Pool } from '../../database/pool.ts';
 import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
 import { lastProven as lastProvenDelivery, storedDeliveries } from '../../gegevens/store/journal.ts';
-import { storedRecords } from '../../raadsfeed/store/proof.ts';
 import type { ProofLogName, ProofWriters, StoredProof } from '../../seams/proof-log.ts';
 import type { Config } from '../../settings/read-config.ts';
 import { openIdentityKeys } from '../../verwerkingenlog/store/keys.ts';
@@ -14,6 +13,7 @@ import { proofKeyOf } from './keys.ts';
 import { openRemoval, readRemovals, type StoredRemoval } from './removals.ts';
 import { bindingEntry, PRUNED_ENTRY, paddingEntries } from './sequence.ts';
 import { openPublishedCheckpoints, statePath } from './state.ts';
+import { storedRecords } from './store/feed-records.ts';
 import { ENTRY_BYTES, findLeaves, MissingTileError, type Place, readBundles, tileReader } from './store/leaves.ts';
 import { readOrigins, readPending, type StoredLog } from './store/logs.ts';
 import { Frontier, leafHash, rootHash } from './tlog/merkle.ts';

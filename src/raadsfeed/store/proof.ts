@@ -1,10 +1,8 @@
-/** Records of the feed in the proof log: the leaf of a record follows from its number, its seed is stored beside it. */
+/** What is sealed of a record for the proof log: its leaf follows from its number, its seed is stored beside it. */
 import type { Db } from '../../database/transaction.ts';
 import { isRecord } from '../../lib/json/json-value.ts';
-import type { NumberedEntry, NumberedRecords, ProofRecord, ProofWriter, StoredProof } from '../../seams/proof-log.ts';
+import type { ProofRecord, ProofWriter } from '../../seams/proof-log.ts';
 import { joinRecord, type RecordText } from '../domain/record-text.ts';
-import { lockFeedRow, readFeedRow } from './records.ts';
-import { endOfRead, readNumbers, type StoredNumber } from './verify.ts';
 
 /** The one part of a record. */
 export const RECORD_PART = 'record';
@@ -33,101 +31,10 @@ export async function sealRecords(
     ...writer.seal(proofRecordOf(text)),
   }));
   await writer.append(db, sealed);
-  return sealed.map(({ number, seed }) => writer.encryptSeed(nameOf(number), seed));
+  return sealed.map(({ number, seed }) => writer.encryptSeed(sealedName(number), seed));
 }
 
-function nameOf(sequenceNumber: number): string {
+/** What the seed of a record is bound to. */
+export function sealedName(sequenceNumber: number): string {
   return `raadsfeed ${sequenceNumber}`;
-}
-
-/** How the sequencer enters what was published before the log was switched on. */
-export function numberedRecords(writer: ProofWriter): NumberedRecords {
-  return {
-    lockLast: async (db) => (await lockFeedRow(db)).head.sequenceNumber,
-    async seal(db, from, upTo) {
-      const entries: NumberedEntry[] = [];
-      for (let after = from - 1; after < upTo; ) {
-        const end = await endOfRead(db, after, upTo);
-        const sealed = (await readNumbers(db, after, end)).map((row) => ({
-          number: row.sequenceNumber,
-          ...writer.seal(proofRecordOf(textOf(row))),
-        }));
-        await db.query({
-          name: 'raadsfeed-store-seeds',
-          text: `update raadsfeed.record r set seed = z.seed from unnest($1::bigint[], $2::text[]) as z(nummer, seed)
-                 where r.sequence_number = z.nummer`,
-          values: [
-            sealed.map(({ number }) => number),
-            sealed.map(({ number, seed }) => writer.encryptSeed(nameOf(number), seed)),
-          ],
-        });
-        entries.push(...sealed);
-        after = end;
-      }
-      return entries;
-    },
-  };
-}
-
-const textOf = ({ prefix, suffix }: StoredNumber): RecordText => ({ prefix: prefix ?? '', suffix });
-
-/** What is asked of a number for its proof. */
-type RecordProof =
-  | { readonly found: 'record'; readonly record: ProofRecord; readonly seed: Uint8Array }
-  /** It was never published; it is there, but never had an entry; its content or all of it is gone. */
-  | { readonly found: 'nothing' | 'without-entry' | 'removed' };
-
-export async function readRecordProof(db: Db, writer: ProofWriter, sequenceNumber: number): Promise<RecordProof> {
-  const { head } = await readFeedRow(db);
-  if (sequenceNumber < 1 || sequenceNumber > head.sequenceNumber) return { found: 'nothing' };
-  const [row] = await readNumbers(db, sequenceNumber - 1, sequenceNumber);
-  if (row === undefined) return { found: 'removed' };
-  if (row.seed === null) return { found: row.op === 'redact' ? 'removed' : 'without-entry' };
-  const seed = writer.decryptSeed(nameOf(sequenceNumber), row.seed);
-  return { found: 'record', record: proofRecordOf(textOf(row)), seed };
-}
-
-/** Every record of the feed for `proof verify`, in the order of its numbers. A `redact` also says which leaves it removed. */
-export async function* storedRecords(db: Db, writer: ProofWriter): AsyncGenerator<StoredProof> {
-  const { head } = await readFeedRow(db);
-  // Beyond the head nothing may be; it is read all the same, for somebody may have put it there.
-  const { rows } = await db.query<{ last: number | null }>('select max(sequence_number) as last from raadsfeed.record');
-  const last = Math.max(head.sequenceNumber, rows[0]?.last ?? 0);
-  for (let after = 0; after < last; ) {
-    const end = await endOfRead(db, after, Math.min(last, after + PAGE_NUMBERS));
-    for (const row of await readNumbers(db, after, end)) yield storedProof(row, writer);
-    after = end;
-  }
-}
-
-/** Numbers that are read in one statement at most; they are fewer when their texts are large. */
-const PAGE_NUMBERS = 1000;
-
-function storedProof(row: StoredNumber, writer: ProofWriter): StoredProof {
-  const { sequenceNumber, op, seed } = row;
-  const name = `record ${sequenceNumber}`;
-  try {
-    const record = proofRecordOf(textOf(row));
-    if (seed === null) {
-      // The record in place of a redacted one has no entry; a later `redact` must name its number.
-      return op === 'redact' && isRedacted(record, sequenceNumber)
-        ? { name, number: sequenceNumber, isRedacted: true }
-        : { name, number: sequenceNumber, fault: 'has no seed' };
-    }
-    const entry = writer.entryOf(record, writer.decryptSeed(nameOf(sequenceNumber), seed));
-    return { name, number: sequenceNumber, entry, removes: redactedBy(record) };
-  } catch {
-    return { name, number: sequenceNumber, fault: 'its seed or its text cannot be read' };
-  }
-}
-
-function redactedBy({ parts }: ProofRecord): readonly number[] {
-  const [[, record] = []] = parts;
-  const numbers = isRecord(record) && record.op === 'redact' ? record.geredigeerdeSequenceNumbers : undefined;
-  return Array.isArray(numbers) ? numbers.filter((number) => typeof number === 'number') : [];
-}
-
-function isRedacted(record: ProofRecord, sequenceNumber: number): boolean {
-  const numbers = redactedBy(record);
-  return numbers.length === 1 && numbers[0] === sequenceNumber;
 }
