@@ -180,11 +180,18 @@ describe('the direction of imports', () => {
 });
 
 describe('the extensions', () => {
-  const folders = [...new Set(source.flatMap(({ path }) => /^src\/extensions\/([^/]+)\//.exec(path)?.[1] ?? []))];
+  // What several of them need and the core does not, is in `shared`; it is none of them.
+  const folders = [
+    ...new Set(source.flatMap(({ path }) => /^src\/extensions\/(?!shared\/)([^/]+)\//.exec(path)?.[1] ?? [])),
+  ];
 
   it.each(folders)('lets %s import no other extension', (folder) => {
-    const others = new RegExp(`^src/(?!extensions/)|^src/extensions/${folder}/`);
+    const others = new RegExp(`^src/(?!extensions/)|^src/extensions/(shared|${folder})/`);
     expect(strays(new RegExp(`^src/extensions/${folder}/`), others)).toEqual([]);
+  });
+
+  it('share what knows none of them', () => {
+    expect(strays(/^src\/extensions\/shared\//, /^src\/(?!extensions\/)|^src\/extensions\/shared\//)).toEqual([]);
   });
 
   it('reach an interface by its domain, its stores, and what it offers them', () => {
@@ -203,7 +210,7 @@ describe('the extensions', () => {
 
   it('keeps the search index of the pages free of pages', () => {
     const may =
-      /^src\/(settings\/|database\/|seams\/|lib\/|extensions\/pages\/search\/|raadsfeed\/(domain|store)\/|raadsfeed\/feed\/head\.ts)/;
+      /^src\/(settings\/|database\/|seams\/|lib\/|extensions\/(pages\/search\/|shared\/follow-index)|raadsfeed\/(domain|store)\/|raadsfeed\/feed\/head\.ts)/;
     expect(strays(/^src\/extensions\/pages\/search\//, may)).toEqual([]);
   });
 

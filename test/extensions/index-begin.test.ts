@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { followStep as followDiwoo } from '../../src/extensions/diwoo/write-index.ts';
 import { followStep } from '../../src/extensions/pages/search/follow-feed.ts';
-import { MOST_REMOVED } from '../../src/raadsfeed/store/follow-index.ts';
+import { MOST_REMOVED } from '../../src/extensions/shared/follow-index.ts';
 import { pool, serviceDatabase } from '../raadsfeed/service-database.ts';
 
 serviceDatabase();

@@ -1,10 +1,10 @@
 /** Whether and how a document of the feed is offered. Other parties' feeds may hold members of any type, so each is checked where it is read. */
 
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
-import { categoryNumber, fileType } from '../../lib/woo-value-lists.ts';
-import { stripControls } from '../../plugins/html/template.ts';
+import { stripControls } from '../../plugins/template.ts';
 import type { Resource } from '../../raadsfeed/domain/resource.ts';
 import { normaliseOrganisatiecode } from '../../raadsfeed/domain/resource.ts';
+import { categoryNumber, fileType } from '../shared/woo-value-lists.ts';
 
 /** Reasons to leave a current document out: those that follow from the document itself, and the last two. */
 export type Reason =

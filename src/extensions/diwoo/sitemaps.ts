@@ -1,8 +1,8 @@
 /** The sitemaps that the national harvester reads: an index per category, and below it the documents of each organisation. */
 import { setImmediate } from 'node:timers/promises';
 import type { Db } from '../../database/transaction.ts';
-import { categoryTerm, fileTypeTerm, organisationAddress, RECEIPT, type Term } from '../../lib/woo-value-lists.ts';
-import { type Html, html } from '../../plugins/html/template.ts';
+import { type Html, html } from '../../plugins/template.ts';
+import { categoryTerm, fileTypeTerm, organisationAddress, RECEIPT, type Term } from '../shared/woo-value-lists.ts';
 
 const SITEMAP = 'http://www.sitemaps.org/schemas/sitemap/0.9';
 const DIWOO = 'https://standaarden.overheid.nl/diwoo/metadata/';

@@ -13,7 +13,7 @@ import {
   followFeed,
   MOST_REMOVED,
   readIndexPosition,
-} from '../../raadsfeed/store/follow-index.ts';
+} from '../shared/follow-index.ts';
 import { toItemState, toOffer } from './offer.ts';
 import { SITEMAP_PLACES } from './sitemaps.ts';
 

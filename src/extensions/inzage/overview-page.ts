@@ -1,8 +1,9 @@
 /** The page with what was done with a citizen's data, in plain words. */
-import { dayAndTime, count as number } from '../../plugins/html/format.ts';
-import { alert, facts, heading, link, type Page, paragraph } from '../../plugins/html/page.ts';
-import { type Html, type HtmlValue, html, safeUrl } from '../../plugins/html/template.ts';
+
+import { type Html, type HtmlValue, html, safeUrl } from '../../plugins/template.ts';
 import { MAX_COUNT } from '../../verwerkingenlog/store/find.ts';
+import { dayAndTime, count as number } from '../shared/html/format.ts';
+import { alert, facts, heading, link, type Page, paragraph } from '../shared/html/page.ts';
 import type { Entry, Explanation, Group, Overview, Selection } from './read-overview.ts';
 import { LOGOUT, OVERVIEW, type Settings } from './site.ts';
 

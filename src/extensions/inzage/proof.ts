@@ -1,7 +1,6 @@
 /** The proof of an entry for the citizen whom it is about: a page that says what it is, and two files to check it with. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { heading, link, type Page, paragraph } from '../../plugins/html/page.ts';
-import { html } from '../../plugins/html/template.ts';
+import { html } from '../../plugins/template.ts';
 import type { ProofWriter } from '../../seams/proof-log.ts';
 import { categorieOf } from '../../verwerkingenlog/domain/access.ts';
 import { isSamePerson } from '../../verwerkingenlog/domain/identity-keys.ts';
@@ -10,6 +9,7 @@ import type { Versie } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
 import type { ActieLog, LoggedRead } from '../../verwerkingenlog/processing-log.ts';
 import { proveVersion, type VersionProof } from '../../verwerkingenlog/store/proof.ts';
 import { readCurrent, revealWithinBudget } from '../../verwerkingenlog/store/versions.ts';
+import { heading, link, type Page, paragraph } from '../shared/html/page.ts';
 import { namesAnother, readerOf } from './read-overview.ts';
 import type { Session } from './sessions.ts';
 import { HOME, OVERVIEW } from './site.ts';

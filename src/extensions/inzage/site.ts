@@ -1,7 +1,8 @@
 /** The frame of the pages, and those that need no session. */
-import { alert, heading, link, type Page, paragraph, type Site } from '../../plugins/html/page.ts';
-import { type Html, html, safeUrl } from '../../plugins/html/template.ts';
+
+import { type Html, html, safeUrl } from '../../plugins/template.ts';
 import type { Config } from '../../settings/read-config.ts';
+import { alert, heading, link, type Page, paragraph, type Site } from '../shared/html/page.ts';
 import type { SignInFailure } from './sign-in.ts';
 
 /** Path of the pages. */

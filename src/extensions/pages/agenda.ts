@@ -1,8 +1,8 @@
 /** The agenda of a meeting as a tree: items with their sub-items, in the order of their numbers. */
 import { createHash } from 'node:crypto';
-import { count, time } from '../../plugins/html/format.ts';
-import { badge, link } from '../../plugins/html/page.ts';
-import { type Html, type HtmlValue, html, shorten, withinBytes } from '../../plugins/html/template.ts';
+import { type Html, type HtmlValue, html, shorten, withinBytes } from '../../plugins/template.ts';
+import { count, time } from '../shared/html/format.ts';
+import { badge, link } from '../shared/html/page.ts';
 import { pagePath } from './context.ts';
 import { fileFacts, joined, momentIn, TITLE_LENGTH, textIn } from './rows.ts';
 import type { Item, Linked } from './search/lists.ts';

@@ -4,9 +4,8 @@ import type { FastifyRequest } from 'fastify';
 import type { Pool } from '../../database/pool.ts';
 import { Problem } from '../../lib/problem.ts';
 import type { Clock } from '../../lib/time.ts';
-import { link, type Site } from '../../plugins/html/page.ts';
-import { html } from '../../plugins/html/template.ts';
 import { platformProblems } from '../../plugins/problems.ts';
+import { html } from '../../plugins/template.ts';
 import {
   COLLECTIONS,
   normaliseOrganisatiecode,
@@ -19,6 +18,7 @@ import type { HeadCache } from '../../raadsfeed/feed/head.ts';
 import type { ResponseCache } from '../../raadsfeed/feed/response-cache.ts';
 import { type FeedOrganisation, readOrganisation, type SourceCompleteness } from '../../raadsfeed/store/state.ts';
 import type { Config } from '../../settings/read-config.ts';
+import { link, type Site } from '../shared/html/page.ts';
 
 /** Path of the pages. */
 export const HOME = '/raad';

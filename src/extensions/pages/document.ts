@@ -1,12 +1,12 @@
 /** The page of a document. */
 
 import type { JsonObject } from '../../lib/json/json-value.ts';
-import { categoryNumber, categoryTerm } from '../../lib/woo-value-lists.ts';
-import { day } from '../../plugins/html/format.ts';
-import { facts, heading, link, type Page, paragraph } from '../../plugins/html/page.ts';
-import { type Html, html, safeUrl, shorten } from '../../plugins/html/template.ts';
+import { type Html, html, safeUrl, shorten } from '../../plugins/template.ts';
 import type { Resource } from '../../raadsfeed/domain/resource.ts';
 import type { FeedOrganisation } from '../../raadsfeed/store/state.ts';
+import { day } from '../shared/html/format.ts';
+import { facts, heading, link, type Page, paragraph } from '../shared/html/page.ts';
+import { categoryNumber, categoryTerm } from '../shared/woo-value-lists.ts';
 import { HOME, jsonAddress, organisationPath, type PagesContext, pagePath } from './context.ts';
 import { type HistoryEntry, historyList } from './history.ts';
 import { boundedList, fileFacts, itemList, momentIn, textIn } from './rows.ts';

@@ -1,8 +1,9 @@
 /** The front page: organisations, the meetings that come and those that were, and search. */
-import { day } from '../../plugins/html/format.ts';
-import { badge, heading, link, type Page, paragraph } from '../../plugins/html/page.ts';
-import { html, shorten } from '../../plugins/html/template.ts';
+
+import { html, shorten } from '../../plugins/template.ts';
 import { readOrganisations } from '../../raadsfeed/store/state.ts';
+import { day } from '../shared/html/format.ts';
+import { badge, heading, link, type Page, paragraph } from '../shared/html/page.ts';
 import { HOME, isStale, organisationPath, type PagesContext } from './context.ts';
 import { itemList } from './rows.ts';
 import { type Item, listItems } from './search/lists.ts';

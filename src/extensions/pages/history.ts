@@ -4,11 +4,11 @@
  */
 import type { Db } from '../../database/transaction.ts';
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
-import { dayAndTime } from '../../plugins/html/format.ts';
-import { alert, facts, heading, link, type Page, paragraph } from '../../plugins/html/page.ts';
-import { type Html, html, shorten } from '../../plugins/html/template.ts';
+import { type Html, html, shorten } from '../../plugins/template.ts';
 import type { Resource, ResourceType } from '../../raadsfeed/domain/resource.ts';
 import type { FeedOrganisation } from '../../raadsfeed/store/state.ts';
+import { dayAndTime } from '../shared/html/format.ts';
+import { alert, facts, heading, link, type Page, paragraph } from '../shared/html/page.ts';
 import { HOME, organisationPath } from './context.ts';
 import { textIn } from './rows.ts';
 

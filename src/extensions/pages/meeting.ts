@@ -1,11 +1,11 @@
 /** The page of a meeting. */
 
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
-import { dayAndTime, time, weekday } from '../../plugins/html/format.ts';
-import { facts, heading, link, type Page } from '../../plugins/html/page.ts';
-import { type Html, type HtmlValue, html, safeUrl, shorten } from '../../plugins/html/template.ts';
+import { type Html, type HtmlValue, html, safeUrl, shorten } from '../../plugins/template.ts';
 import type { Resource } from '../../raadsfeed/domain/resource.ts';
 import type { FeedOrganisation } from '../../raadsfeed/store/state.ts';
+import { dayAndTime, time, weekday } from '../shared/html/format.ts';
+import { facts, heading, link, type Page } from '../shared/html/page.ts';
 import { agenda } from './agenda.ts';
 import { HOME, jsonAddress, organisationPath, type PagesContext, pagePath, withQuery } from './context.ts';
 import { type HistoryEntry, historyList } from './history.ts';

@@ -1,8 +1,9 @@
 /** The page of an organisation: its calendar by month, its bodies, its newest documents, and how current it is. */
-import { count, day, dayAndTime, isoDay, monthName, time } from '../../plugins/html/format.ts';
-import { alert, facts, heading, link, type Page } from '../../plugins/html/page.ts';
-import { type Html, type HtmlValue, html, safeUrl, shorten } from '../../plugins/html/template.ts';
+
+import { type Html, type HtmlValue, html, safeUrl, shorten } from '../../plugins/template.ts';
 import type { FeedOrganisation, SourceCompleteness } from '../../raadsfeed/store/state.ts';
+import { count, day, dayAndTime, isoDay, monthName, time } from '../shared/html/format.ts';
+import { alert, facts, heading, link, type Page } from '../shared/html/page.ts';
 import { HOME, isStale, organisationPath, type PagesContext, pagePath, withQuery } from './context.ts';
 import { midnight, otherMonth } from './months.ts';
 import { boundedList, hasTime, itemList, stateBadge, textIn } from './rows.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
-import { buildStylesheet, mountPages } from '../../plugins/html/mount.ts';
+import { buildStylesheet, mountPages } from '../shared/html/mount.ts';
 import { createSite, HOME } from './context.ts';
 import { pagesRoutes } from './routes.ts';
 import { followStep } from './search/follow-feed.ts';

@@ -2,13 +2,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
 import { Problem } from '../../lib/problem.ts';
-import { type Stylesheet, serveStylesheet } from '../../plugins/html/mount.ts';
-import { type Page, renderPage } from '../../plugins/html/page.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import type { Resource, ResourceType } from '../../raadsfeed/domain/resource.ts';
 import { normaliseOrganisatiecode } from '../../raadsfeed/domain/resource.ts';
 import { readResource } from '../../raadsfeed/store/read-current.ts';
 import { readOrganisation } from '../../raadsfeed/store/state.ts';
+import { type Stylesheet, serveStylesheet } from '../shared/html/mount.ts';
+import { type Page, renderPage } from '../shared/html/page.ts';
 import { anchorOf } from './agenda.ts';
 import {
   findOrganisation,

@@ -1,10 +1,10 @@
 /** Meetings and documents as lists show them. */
 
 import type { JsonObject } from '../../lib/json/json-value.ts';
-import { count, day, fileSize, isoDay, TIME_ZONE, time } from '../../plugins/html/format.ts';
-import { badge, link } from '../../plugins/html/page.ts';
-import { type Html, type HtmlValue, html, safeUrl, shorten, withinBytes } from '../../plugins/html/template.ts';
+import { type Html, type HtmlValue, html, safeUrl, shorten, withinBytes } from '../../plugins/template.ts';
 import type { ResourceType } from '../../raadsfeed/domain/resource.ts';
+import { count, day, fileSize, isoDay, TIME_ZONE, time } from '../shared/html/format.ts';
+import { badge, link } from '../shared/html/page.ts';
 import { pagePath } from './context.ts';
 import type { Item } from './search/lists.ts';
 

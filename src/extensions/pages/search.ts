@@ -2,10 +2,8 @@
 
 import { transaction } from '../../database/transaction.ts';
 import { Problem } from '../../lib/problem.ts';
-import { count, day, isoDay } from '../../plugins/html/format.ts';
-import { badge, heading, link, type Page, paragraph } from '../../plugins/html/page.ts';
-import { type Html, type HtmlValue, html, shorten } from '../../plugins/html/template.ts';
 import { platformProblems } from '../../plugins/problems.ts';
+import { type Html, type HtmlValue, html, shorten } from '../../plugins/template.ts';
 import {
   COLLECTIONS,
   normaliseOrganisatiecode,
@@ -14,6 +12,8 @@ import {
 } from '../../raadsfeed/domain/resource.ts';
 import { raadsfeedProblems } from '../../raadsfeed/problems.ts';
 import { type FeedOrganisation, readOrganisations } from '../../raadsfeed/store/state.ts';
+import { count, day, isoDay } from '../shared/html/format.ts';
+import { badge, heading, link, type Page, paragraph } from '../shared/html/page.ts';
 import { anchorOf } from './agenda.ts';
 import { HOME, type PagesContext, pagePath, typeOf, withQuery } from './context.ts';
 import { midnight } from './months.ts';

@@ -5,8 +5,8 @@ import { reasonOf } from '../../lib/log.ts';
 import { withTimeout } from '../../lib/scheduling.ts';
 import type { Clock } from '../../lib/time.ts';
 import type { OperatorCell, OperatorSection } from '../../seams/operations.ts';
-import { type Html, type HtmlValue, html, trusted } from '../html/template.ts';
 import type { Conditions, DatedCondition } from '../management.ts';
+import { type Html, type HtmlValue, html, trusted } from '../template.ts';
 import { SAMPLE_MS, type Samples, type Series } from './samples.ts';
 
 /** Seconds after which a browser reads the page again. */

@@ -1,5 +1,5 @@
 /** Lists to follow as an Atom feed (RFC 4287). The templates escape for XML as for HTML. */
-import { html, safeUrl, shorten } from '../../../plugins/html/template.ts';
+import { html, safeUrl, shorten } from '../../../plugins/template.ts';
 import { TYPE_NAMES, textIn } from '../rows.ts';
 import type { Item } from '../search/lists.ts';
 

@@ -1,6 +1,7 @@
 /** Lists as CSV that opens in a spreadsheet with Dutch settings: semicolons, and a mark that says UTF-8. */
-import { isoDay, time } from '../../../plugins/html/format.ts';
-import { stripControls } from '../../../plugins/html/template.ts';
+
+import { stripControls } from '../../../plugins/template.ts';
+import { isoDay, time } from '../../shared/html/format.ts';
 import { hasPlannedNumbers, numberText } from '../agenda.ts';
 import { hasTime, TYPE_NAMES, textIn } from '../rows.ts';
 import type { Item } from '../search/lists.ts';

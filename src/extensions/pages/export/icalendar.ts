@@ -2,8 +2,9 @@
  * Meetings as a calendar to follow (RFC 5545). Each meeting keeps its UID whatever changes, and `SEQUENCE` grows with each change, so that
  * a calendar moves or crosses out what it has.
  */
-import { isoDay, TIME_ZONE } from '../../../plugins/html/format.ts';
-import { shorten, stripControls } from '../../../plugins/html/template.ts';
+
+import { shorten, stripControls } from '../../../plugins/template.ts';
+import { isoDay, TIME_ZONE } from '../../shared/html/format.ts';
 import { pagePath } from '../context.ts';
 import { hasTime, meetingState, momentIn, textIn } from '../rows.ts';
 import type { Item } from '../search/lists.ts';

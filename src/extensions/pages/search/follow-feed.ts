@@ -1,7 +1,7 @@
 /** How the index of pages and search follows the feed: what it keeps of each record, written a batch at a time in a fixed number of statements. */
 import type { Pool } from '../../../database/pool.ts';
 import type { Db } from '../../../database/transaction.ts';
-import { type FeedChange, followFeed, MOST_REMOVED } from '../../../raadsfeed/store/follow-index.ts';
+import { type FeedChange, followFeed, MOST_REMOVED } from '../../shared/follow-index.ts';
 import { type Entry, toEntry } from './entry.ts';
 
 /** @see followFeed */

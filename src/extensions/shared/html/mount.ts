@@ -4,15 +4,15 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
-import { Problem } from '../../lib/problem.ts';
-import { acceptedEncoding } from '../headers.ts';
-import { PAGES_POLICY } from '../pages.ts';
-import type { ProblemBody } from '../problem-reply.ts';
-import { platformProblems } from '../problems.ts';
-import { mountScope, type ScopeOptions } from '../requests.ts';
-import { publicUnlessSaid } from '../routes.ts';
+import { Problem } from '../../../lib/problem.ts';
+import { acceptedEncoding } from '../../../plugins/headers.ts';
+import { PAGES_POLICY } from '../../../plugins/pages.ts';
+import type { ProblemBody } from '../../../plugins/problem-reply.ts';
+import { platformProblems } from '../../../plugins/problems.ts';
+import { mountScope, type ScopeOptions } from '../../../plugins/requests.ts';
+import { publicUnlessSaid } from '../../../plugins/routes.ts';
+import { html } from '../../../plugins/template.ts';
 import { heading, type Page, paragraph, renderPage, type Site } from './page.ts';
-import { html } from './template.ts';
 
 interface PagesMountOptions extends Omit<ScopeOptions, 'problemStyle' | 'isOpen'> {
   readonly site: Site;

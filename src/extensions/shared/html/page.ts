@@ -1,5 +1,5 @@
 /** The frame of every page for people: head, banner, path, footer. The class names are those of Utrecht's components. */
-import { type Html, type HtmlValue, html, shorten, stripControls, trusted } from './template.ts';
+import { type Html, type HtmlValue, html, shorten, stripControls, trusted } from '../../../plugins/template.ts';
 
 /** A link in a menu or a path. */
 interface PageLink {

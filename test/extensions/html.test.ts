@@ -1,8 +1,8 @@
 /** The shared pieces of pages for people: nothing from outside becomes markup. */
 import { expect, it } from 'vitest';
-import { fileSize, isoDay } from '../../src/plugins/html/format.ts';
-import { renderPage } from '../../src/plugins/html/page.ts';
-import { html, safeUrl, shorten, trusted, withinBytes } from '../../src/plugins/html/template.ts';
+import { fileSize, isoDay } from '../../src/extensions/shared/html/format.ts';
+import { renderPage } from '../../src/extensions/shared/html/page.ts';
+import { html, safeUrl, shorten, trusted, withinBytes } from '../../src/plugins/template.ts';
 
 const HOSTILE = `<script>alert("1")</script>' onload=x & \u0000\u202e`;
 

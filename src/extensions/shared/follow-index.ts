@@ -6,9 +6,9 @@
 import type { Pool } from '../../database/pool.ts';
 import { type Db, transaction } from '../../database/transaction.ts';
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
-import { joinRecord } from '../domain/record-text.ts';
-import { isResourceType, type Resource, type ResourceType, resourceKey } from '../domain/resource.ts';
-import { readFeedRow, readFiltered, readSnapshot, type StoredRecord } from './records.ts';
+import { joinRecord } from '../../raadsfeed/domain/record-text.ts';
+import { isResourceType, type Resource, type ResourceType, resourceKey } from '../../raadsfeed/domain/resource.ts';
+import { readFeedRow, readFiltered, readSnapshot, type StoredRecord } from '../../raadsfeed/store/records.ts';
 
 /** Rows that one step of `begin` removes from a table: well within the time of a statement. */
 export const MOST_REMOVED = 5_000;

@@ -1,5 +1,5 @@
 /** Markup in which everything is text until it says otherwise: a template escapes every value that it did not make itself. */
-import { escapeHtml } from '../pages.ts';
+import { escapeHtml } from './pages.ts';
 
 /** Markup that may be sent as it is. Only `html` and `trusted` make it. */
 export class Html {
