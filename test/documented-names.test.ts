@@ -92,6 +92,7 @@ describe('the documents name', () => {
       'NODE_EXTRA_CA_CERTS',
       ...['OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_CERTIFICATE', 'OTEL_EXPORTER_OTLP_COMPRESSION'],
       ...['POSTGRES_PASSWORD', 'OWNER_PASSWORD', 'SERVICE_PASSWORD', 'RETENTION_PASSWORD', 'KEYS_DIRECTORY'],
+      ...['OWNER_URL', 'ADMIN_URL'],
       'KOPPELVLAK_APPLICATIE_SECRET',
     ];
     const all = Object.values(settingGroups).flatMap((group) => Object.values(group));
