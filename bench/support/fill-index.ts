@@ -119,8 +119,9 @@ async function fillBatch(client: pg.PoolClient, first: number, last: number): Pr
     insert into pages.links (organisatiecode, van_type, van, naar_organisatie, naar_type, naar)
       select o, t, b, o, 'Vergadering', vergadering from vul where vergadering is not null;
     insert into pages.items
-        (nummer, organisatiecode, resource_type, bronidentificatie, stored_at, titel, datum, soort, vergadering, gremium, gremiumnaam, kort, woorden)
-      select n, o, t, b, stored_at, titel, datum, soort, vergadering, gremium, gremiumnaam, kort, ${WORDS} from vul;
+        (nummer, organisatiecode, resource_type, bronidentificatie, stored_at, first_number, first_stored_at, titel, datum, soort, vergadering,
+         gremium, gremiumnaam, kort, woorden)
+      select n, o, t, b, stored_at, n, stored_at, titel, datum, soort, vergadering, gremium, gremiumnaam, kort, ${WORDS} from vul;
     truncate vul`);
 }
 
@@ -132,7 +133,7 @@ async function copyBatch(client: pg.PoolClient, first: number, last: number): Pr
   await client.query(
     `insert into kopie
      select n.nummer, n.o, s.resource_type, n.b, s.stored_at, s.titel, n.datum, s.soort, n.v, s.gremium, s.gremiumnaam, s.kort,
-            s.woorden
+            s.woorden, n.nummer, s.stored_at
        from (select s.*, $3::bigint / ${PER_MEETING} + case when s.resource_type = 'Vergadering' then substr(s.bronidentificatie, 3) else substr(s.vergadering, 3) end::bigint as m
                from pages.items s where s.nummer >= $1::bigint and s.nummer < $2::bigint) s
       cross join lateral (

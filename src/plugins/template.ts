@@ -1,4 +1,5 @@
 /** Markup in which everything is text until it says otherwise: a template escapes every value that it did not make itself. */
+import { cutText } from '../lib/cut-text.ts';
 import { escapeHtml } from './pages.ts';
 
 /** Markup that may be sent as it is. Only `html` and `trusted` make it. */
@@ -60,9 +61,31 @@ export function safeUrl(address: string | undefined): string | undefined {
 /** Text of at most `length` characters, cut at a word where there is one near. */
 export function shorten(text: string, length: number): string {
   if (text.length <= length) return text;
-  const cut = text.slice(0, length - 1);
+  const cut = cutText(text, length - 1);
   const space = cut.lastIndexOf(' ');
-  return `${(space > length * 0.6 ? cut.slice(0, space) : cut).toWellFormed()}…`;
+  return `${space > length * 0.6 ? cut.slice(0, space) : cut}…`;
+}
+
+/**
+ * A text in pieces, each cut where a line, a sentence or a word ends if one does near the end.
+ * @param length of the longest piece in code units: some hundreds at least
+ */
+export function inPieces(text: string, length: number): string[] {
+  const pieces: string[] = [];
+  for (let rest = text; rest !== ''; ) {
+    const most = cutText(rest, length);
+    const ends = ['\n', '. ', ' '].map((mark) => most.lastIndexOf(mark) + mark.length);
+    const piece =
+      most.length === rest.length
+        ? rest
+        : most.slice(
+            0,
+            ends.find((end) => end > length * 0.6),
+          );
+    pieces.push(piece);
+    rest = rest.slice(piece.length);
+  }
+  return pieces;
 }
 
 /** The first of these that fit in so many bytes together; `rest` is how many do not. */

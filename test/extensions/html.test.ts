@@ -1,8 +1,9 @@
 /** The shared pieces of pages for people: nothing from outside becomes markup. */
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { fileSize, isoDay } from '../../src/extensions/shared/html/format.ts';
 import { renderPage } from '../../src/extensions/shared/html/page.ts';
-import { html, safeUrl, shorten, trusted, withinBytes } from '../../src/plugins/template.ts';
+import { html, inPieces, safeUrl, shorten, trusted, withinBytes } from '../../src/plugins/template.ts';
 
 const HOSTILE = `<script>alert("1")</script>' onload=x & \u0000\u202e`;
 
@@ -19,6 +20,45 @@ it('escapes every value that no template made', () => {
 it('replaces half a character, which no encoding can carry', () => {
   expect(String(html`${'a\ud800b'}`)).toBe('a\ufffdb');
   expect(shorten(`${'a'.repeat(8)}😀😀`, 10).isWellFormed()).toBe(true);
+});
+
+/** What people see as one character, also when it is many code points. */
+const characters = fc
+  .array(fc.constantFrom('a', ' ', 'é', 'e\u0301', '😀', '👩‍👩‍👧', '🇳🇱', '\n', '. ', '漢'))
+  .map((list) => list.join(''));
+const graphemes = (text: string): string[] =>
+  [...new Intl.Segmenter('nl', { granularity: 'grapheme' }).segment(text)].map(({ segment }) => segment);
+
+it('shortens a text without cutting a character in two', () => {
+  fc.assert(
+    fc.property(characters, fc.integer({ min: 2, max: 60 }), (text, length) => {
+      const short = shorten(text, length);
+      expect(short.length).toBeLessThanOrEqual(length);
+      const whole = graphemes(text);
+      const kept = graphemes(short.replace(/…$/, ''));
+      expect(short === text || kept.every((one, i) => one === whole[i])).toBe(true);
+    }),
+  );
+  // One endless character is cut, but no surrogate is left alone.
+  expect(shorten(`a${'\u0301'.repeat(200)}`, 100)).toHaveLength(100);
+  expect(shorten('\u{1d165}'.repeat(200), 100).isWellFormed()).toBe(true);
+});
+
+it('divides a text into pieces that together are the text, none of them ending within a character', () => {
+  fc.assert(
+    fc.property(fc.array(characters, { maxLength: 40 }), fc.integer({ min: 100, max: 300 }), (texts, length) => {
+      const text = texts.join('');
+      const pieces = inPieces(text, length);
+      expect(pieces.join('')).toBe(text);
+      for (const piece of pieces) expect(piece.length).toBeLessThanOrEqual(length);
+      expect(pieces.flatMap(graphemes)).toEqual(graphemes(text));
+    }),
+  );
+  expect(inPieces('', 100)).toEqual([]);
+  expect(inPieces(`${'woord '.repeat(30)}einde`, 100).map((piece) => piece.trim().split(' ').at(-1))).toEqual([
+    'woord',
+    'einde',
+  ]);
 });
 
 it.each([

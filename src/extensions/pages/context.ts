@@ -57,6 +57,10 @@ export function pagePath(resourceType: ResourceType, { organisatiecode, broniden
   return `${HOME}/${organisatiecode}/${COLLECTIONS[resourceType]}/${encodeURIComponent(bronidentificatie)}`;
 }
 
+/** Path of the list of what a resource refers to, or is referred to by. */
+export const linkedPath = (of: Resource & { readonly resourceType: ResourceType }, wanted: ResourceType): string =>
+  `${pagePath(of.resourceType, of)}/${COLLECTIONS[wanted]}`;
+
 /** The kind of resource of a collection, by its name in addresses. */
 export const typeOf = (collection: string | undefined): ResourceType | undefined =>
   RESOURCE_TYPES.find((type) => COLLECTIONS[type] === collection);
@@ -78,6 +82,12 @@ export function withQuery(path: string, parameters: Readonly<Record<string, stri
   return query.size === 0 ? path : `${path}?${query}`;
 }
 
+const names = new Intl.Collator('nl', { numeric: true });
+
+/** Organisations as people look for them. */
+export const byName = (organisations: readonly FeedOrganisation[]): FeedOrganisation[] =>
+  organisations.toSorted((a, b) => names.compare(a.naam, b.naam));
+
 /** Hours without news after which a source counts as out of date. */
 const STALE_HOURS = 24;
 
@@ -95,6 +105,15 @@ export type PagesRequest = FastifyRequest<{ Params: Record<string, string>; Quer
 export function readText(query: Query, name: string): string | undefined {
   const value = [query[name]].flat()[0];
   return typeof value === 'string' && value !== '' && value.length <= 200 ? value : undefined;
+}
+
+/** A whole number of the query; `otherwise` when it is not there. @throws {Problem} 404 when it is none, or below the least */
+export function readNumber<T>(query: Query, name: string, least: number, otherwise: T): number | T {
+  const text = readText(query, name);
+  if (text === undefined) return otherwise;
+  const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(number >= least)) throw new Problem(platformProblems.notFound);
+  return number;
 }
 
 /** @throws {Problem} 404 when the feed does not have it */

@@ -2,42 +2,48 @@
 
 import type { JsonObject } from '../../lib/json/json-value.ts';
 import { type Html, html, safeUrl, shorten } from '../../plugins/template.ts';
-import type { Resource } from '../../raadsfeed/domain/resource.ts';
 import type { FeedOrganisation } from '../../raadsfeed/store/state.ts';
-import { day } from '../shared/html/format.ts';
+import { day, dayAndTime } from '../shared/html/format.ts';
 import { facts, heading, link, type Page, paragraph } from '../shared/html/page.ts';
 import { categoryNumber, categoryTerm } from '../shared/woo-value-lists.ts';
-import { HOME, jsonAddress, organisationPath, type PagesContext, pagePath } from './context.ts';
-import { type HistoryEntry, historyList } from './history.ts';
-import { boundedList, fileFacts, itemList, momentIn, textIn } from './rows.ts';
-import { listLinked } from './search/lists.ts';
-import { resultPath, searchPath } from './search.ts';
+import { HOME, jsonAddress, linkedPath, organisationPath, pagePath } from './context.ts';
+import { historySection } from './history.ts';
+import { fileFacts, itemList, momentIn, textIn } from './rows.ts';
+import { type Item, listLinked, listNamed } from './search/lists.ts';
+import { searchPath } from './search.ts';
+import { FACT_LENGTH, textOf } from './texts.ts';
+import type { ResourceView } from './view.ts';
 
-const REFERENCES = 100;
+/** Rows of each list; each has a page of its own with all of them. */
+const SHOWN = 20;
+const LIST_BYTES = 12_000;
+const TEXT_LENGTH = 10_000;
 
-/** @param data the document as the feed has it */
-export async function documentPage(
-  context: PagesContext,
-  organisation: FeedOrganisation,
-  resource: Resource,
-  data: JsonObject,
-  history: readonly HistoryEntry[],
-): Promise<Page> {
-  const { pool, baseUrl } = context;
+export async function documentPage(view: ResourceView): Promise<Page> {
+  const { context, organisation, resource, data, history } = view;
+  const { pool, baseUrl, clock } = context;
   const { organisatiecode, bronidentificatie } = resource;
-  const self = { organisatiecode, resourceType: 'Informatieobject', bronidentificaties: [bronidentificatie] } as const;
-  const [referred, referring] = await Promise.all([
-    listLinked(pool, 'from', self, REFERENCES),
-    listLinked(pool, 'to', self, REFERENCES),
+  const self = { ...resource, resourceType: 'Informatieobject' } as const;
+  const first = { limit: SHOWN + 1 };
+  const [meetings, items, named, naming, own] = await Promise.all([
+    listLinked(pool, 'from', self, 'Vergadering', first),
+    listLinked(pool, 'from', self, 'Agendapunt', first),
+    listLinked(pool, 'from', self, 'Informatieobject', first),
+    listLinked(pool, 'to', self, 'Informatieobject', first),
+    listNamed(pool, 'Informatieobject', organisatiecode, [bronidentificatie]),
   ]);
   const title = textIn(data, 'titel') ?? 'Document';
-  const meetings = referred.filter(({ resourceType }) => resourceType === 'Vergadering');
-  const items = referred.filter(({ resourceType }) => resourceType === 'Agendapunt');
-  const related = [...referred, ...referring].filter(({ resourceType }) => resourceType === 'Informatieobject');
+  const related = [...named, ...naming];
   const roles = new Map(related.map(({ bronidentificatie, rol }) => [bronidentificatie, rol === '' ? undefined : rol]));
   const description = textIn(data, 'omschrijving');
   const file = safeUrl(textIn(data, 'bestandsurl'));
-  const address = `${baseUrl()}${pagePath('Informatieobject', resource)}`;
+  const path = pagePath('Informatieobject', resource);
+  const address = `${baseUrl()}${path}`;
+  const roleOf = (item: Item): string | undefined => roles.get(item.bronidentificatie);
+  const list = (wanted: typeof self.resourceType | 'Vergadering' | 'Agendapunt', text: string) => ({
+    ...{ now: clock.now(), most: SHOWN, bytes: LIST_BYTES },
+    all: { href: linkedPath(self, wanted), text },
+  });
   return {
     title,
     description: description ?? `Document van ${organisation.naam}: ${shorten(title, 100)}.`,
@@ -50,34 +56,27 @@ export async function documentPage(
       { href: searchPath({ organisatie: organisatiecode, soort: 'informatieobjecten' }), text: 'Documenten' },
     ],
     body: [
-      heading(1, shorten(title, 300)),
-      description !== undefined && html`<p class="kv-lead kv-pre">${shorten(description, 4000)}</p>`,
+      heading(1, shorten(title, FACT_LENGTH)),
+      textOf('Informatieobject', data, TEXT_LENGTH, `${path}/tekst`),
       file === undefined
         ? paragraph('Bij dit document is geen bestand gepubliceerd.')
         : html`<p><a class="utrecht-button utrecht-button--primary-action kv-button" href="${file}" rel="noreferrer">Open het bestand (${fileFacts(data)})</a></p>`,
-      documentFacts(organisation, data),
+      documentFacts(organisation, data, own.get(bronidentificatie)),
       heading(2, 'Waar besproken'),
       meetings.length + items.length === 0 && paragraph('Bij dit document is geen vergadering bekend.'),
-      meetings.length > 0 && itemList(meetings),
-      items.length > 0 &&
-        boundedList(
-          items.map(
-            (item) =>
-              html`<li>Agendapunt: ${item.vergadering === null ? shorten(item.titel, 160) : link(resultPath(item), shorten(item.titel, 160))}${item.gremiumnaam !== null && html`<p class="kv-list__line">${shorten(item.gremiumnaam, 100)}${item.datum !== null && `, ${day(item.datum)}`}</p>`}</li>`,
-          ),
-        ),
+      meetings.length > 0 && itemList(meetings, list('Vergadering', 'Alle vergaderingen waarin dit is besproken')),
+      items.length > 0 && itemList(items, list('Agendapunt', 'Alle agendapunten waarbij dit is besproken')),
       related.length > 0 && [
         heading(2, 'Hoort bij'),
-        itemList(related, { beside: (item) => roles.get(item.bronidentificatie) }),
+        itemList(related, { ...list('Informatieobject', 'Alle documenten die erbij horen'), beside: roleOf }),
       ],
-      heading(2, 'Geschiedenis'),
-      historyList(history),
+      historySection(history, path),
     ],
   };
 }
 
-function documentFacts({ organisatiecode, naam }: FeedOrganisation, data: JsonObject): Html {
-  const short = (name: string): string => shorten(textIn(data, name) ?? '', 300);
+function documentFacts({ organisatiecode, naam }: FeedOrganisation, data: JsonObject, own: Item | undefined): Html {
+  const short = (name: string): string => shorten(textIn(data, name) ?? '', FACT_LENGTH);
   const [submitted, created] = ['datumingediend', 'creatiedatum'].map((name) => momentIn(data, name));
   const source = safeUrl(textIn(data, 'webpaginalink'));
   const category = short('wooinformatiecategorie');
@@ -86,6 +85,7 @@ function documentFacts({ organisatiecode, naam }: FeedOrganisation, data: JsonOb
     ['Soort', short('informatieobjecttype')],
     ['Ingediend', submitted !== undefined && day(submitted)],
     ['Gemaakt', created !== undefined && day(created)],
+    ['Gepubliceerd', own !== undefined && dayAndTime(own.firstStoredAt)],
     ['Auteur', short('auteur')],
     ['Organisatie', link(organisationPath(organisatiecode), shorten(naam, 200))],
     ['Afkomstig van', short('bronorganisatie')],

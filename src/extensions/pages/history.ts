@@ -4,55 +4,81 @@
  */
 import type { Db } from '../../database/transaction.ts';
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
-import { type Html, html, shorten } from '../../plugins/template.ts';
+import { type Html, type HtmlValue, html, shorten, withinBytes } from '../../plugins/template.ts';
 import type { Resource, ResourceType } from '../../raadsfeed/domain/resource.ts';
 import type { FeedOrganisation } from '../../raadsfeed/store/state.ts';
 import { dayAndTime } from '../shared/html/format.ts';
 import { alert, facts, heading, link, type Page, paragraph } from '../shared/html/page.ts';
-import { HOME, organisationPath } from './context.ts';
+import { HOME, organisationPath, withQuery } from './context.ts';
 import { textIn } from './rows.ts';
 
-export interface HistoryEntry {
+interface HistoryEntry {
+  readonly sequenceNumber: number;
   readonly op: 'upsert' | 'delete' | 'redact';
   readonly storedAt: Date;
   /** Absent: too large to be compared. */
   readonly record: JsonObject | undefined;
 }
 
+export interface History {
+  /** Latest first; empty when the feed has never had the resource. */
+  readonly entries: readonly HistoryEntry[];
+  /** The one before them, when there are more. */
+  readonly earlier: HistoryEntry | undefined;
+}
+
 /** The latest versions that are compared, and the most bytes of one that is: larger ones are listed without their changes. */
 const VERSIONS = 20;
 const VERSION_BYTES = 200_000;
+const LIST_BYTES = 6000;
 
-/** Latest first. @returns empty when the feed has never had the resource */
-export async function readHistory(db: Db, resourceType: ResourceType, resource: Resource): Promise<HistoryEntry[]> {
+/** @param before only what has a lower number */
+export async function readHistory(
+  db: Db,
+  resourceType: ResourceType,
+  resource: Resource,
+  before = Number.MAX_SAFE_INTEGER,
+): Promise<History> {
   // Each kind of record has an index of its own.
   const records = (condition: string): string => `
     (select sequence_number, op, stored_at from raadsfeed.record
       where ${condition} and organisatiecode = $1::text and resource_type = $2::text and bronidentificatie = $3::text
-      order by sequence_number desc limit ${VERSIONS})`;
-  const { rows } = await db.query<Pick<HistoryEntry, 'op' | 'storedAt'> & { text: string | null }>({
+        and sequence_number < $4::bigint
+      order by sequence_number desc limit ${VERSIONS + 1})`;
+  const { rows } = await db.query<Omit<HistoryEntry, 'record'> & { text: string | null }>({
     // Without a name: planned for its numbers, so that it opens only the partitions that they are in.
-    text: `select r.op, r.stored_at as "storedAt", t.text
+    text: `select r.sequence_number as "sequenceNumber", r.op, r.stored_at as "storedAt", t.text
              from (${records(`op = 'upsert'`)} union all ${records(`op <> 'upsert'`)}) r
             cross join lateral (
                   select case when octet_length(record_prefix) + coalesce(octet_length(record_suffix), 0) <= ${VERSION_BYTES} then record_prefix || coalesce(record_suffix, '') end as text
                     from raadsfeed.texts where sequence_number = r.sequence_number offset 0) t
             order by r.sequence_number desc
-            limit ${VERSIONS}`,
-    values: [resource.organisatiecode, resourceType, resource.bronidentificatie],
+            limit ${VERSIONS + 1}`,
+    values: [resource.organisatiecode, resourceType, resource.bronidentificatie, before],
   });
-  return rows.map(({ text, ...entry }) => {
+  const entries = rows.map(({ text, ...entry }) => {
     const record: unknown = text === null ? undefined : JSON.parse(text);
     return { ...entry, record: isRecord(record) ? record : undefined };
   });
+  return { entries: entries.slice(0, VERSIONS), earlier: entries[VERSIONS] };
 }
 
-export function historyList(history: readonly HistoryEntry[]): Html {
-  const rows = history.map((entry, i) => {
-    const before = history.slice(i + 1).find(({ op }) => op === 'upsert');
-    return html`<li><time datetime="${entry.storedAt.toISOString()}">${dayAndTime(entry.storedAt)}</time>: ${describe(entry, before, i === history.length - 1)}</li>`;
+export const historySection = (history: History, address: string): HtmlValue => [
+  heading(2, 'Geschiedenis'),
+  historyList(history, address),
+];
+
+/** The changes that fit, and a link to those before them. @param address of the resource's page */
+export function historyList({ entries, earlier }: History, address: string): Html {
+  const all = earlier === undefined ? entries : [...entries, earlier];
+  const rows = entries.map((entry, i) => {
+    const before = all.slice(i + 1).find(({ op }) => op === 'upsert');
+    return html`<li><time datetime="${entry.storedAt.toISOString()}">${dayAndTime(entry.storedAt)}</time>: ${describe(entry, before, i === all.length - 1)}</li>`;
   });
-  return html`<ol class="kv-history">${rows}</ol>`;
+  const { items } = withinBytes(rows, LIST_BYTES);
+  const last = entries[Math.max(1, items.length) - 1];
+  const more = withQuery(`${address}/geschiedenis`, { voor: last?.sequenceNumber });
+  return html`<ol class="kv-history">${items.length === 0 ? rows.slice(0, 1) : items}</ol>${items.length < all.length && all.length > 1 && html`<p class="kv-more">${link(more, 'Eerdere wijzigingen')}</p>`}`;
 }
 
 function describe({ op, record }: HistoryEntry, before: HistoryEntry | undefined, isFirst: boolean): string {
@@ -113,9 +139,8 @@ const REMOVED: Readonly<Record<ResourceType, string>> = {
 export function removedPage(
   resourceType: ResourceType,
   { organisatiecode, naam }: FeedOrganisation,
-  history: readonly HistoryEntry[],
+  { entries: [last] }: History,
 ): Page {
-  const [last] = history;
   const title = REMOVED[resourceType];
   const explanation = textIn(last?.record ?? {}, 'toelichting');
   return {

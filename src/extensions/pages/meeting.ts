@@ -1,99 +1,121 @@
 /** The page of a meeting. */
 
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
+import { Problem } from '../../lib/problem.ts';
+import { platformProblems } from '../../plugins/problems.ts';
 import { type Html, type HtmlValue, html, safeUrl, shorten } from '../../plugins/template.ts';
-import type { Resource } from '../../raadsfeed/domain/resource.ts';
 import type { FeedOrganisation } from '../../raadsfeed/store/state.ts';
 import { dayAndTime, time, weekday } from '../shared/html/format.ts';
 import { facts, heading, link, type Page } from '../shared/html/page.ts';
-import { agenda } from './agenda.ts';
-import { HOME, jsonAddress, organisationPath, type PagesContext, pagePath, withQuery } from './context.ts';
-import { type HistoryEntry, historyList } from './history.ts';
+import { agendaPart, readAgenda, references } from './agenda.ts';
+import { HOME, jsonAddress, linkedPath, organisationPath, type PagesContext, pagePath, withQuery } from './context.ts';
+import { historySection } from './history.ts';
 import { hasTime, itemList, meetingState, momentIn, stateBadge, textIn } from './rows.ts';
-import { meetingDate } from './search/entry.ts';
+import { bodyKey, meetingDate } from './search/entry.ts';
 import { type Item, listItems, listLinked } from './search/lists.ts';
+import { FACT_LENGTH, textOf } from './texts.ts';
+import type { ResourceView } from './view.ts';
 
-const ITEMS = 500;
-const DOCUMENTS = 500;
+/** Rows of each list beside the agenda; each has a page of its own with all of them. */
+const SHOWN = 30;
+const LIST_BYTES = 8000;
+const TEXT_LENGTH = 2500;
 
 /** What suppliers write in English, in Dutch; other words are shown as they are. */
 const KINDS: Readonly<Record<string, string>> = { council: 'raad', committee: 'commissie' };
 const meetingKind = (text: string): string => KINDS[text] ?? shorten(text, 100);
 
-/** @param data the meeting as the feed has it */
-export async function meetingPage(
-  context: PagesContext,
-  organisation: FeedOrganisation,
-  resource: Resource,
-  data: JsonObject,
-  history: readonly HistoryEntry[],
-): Promise<Page> {
-  const { pool, baseUrl } = context;
-  const { organisatiecode, bronidentificatie } = resource;
-  const self = { organisatiecode, resourceType: 'Vergadering', bronidentificaties: [bronidentificatie] } as const;
-  const items = await listItems(pool, {
-    ...{ organisatiecode, resourceType: 'Agendapunt', vergadering: bronidentificatie },
-    order: 'oldest',
-    limit: ITEMS,
-  });
-  const agendapunten = {
-    ...self,
-    resourceType: 'Agendapunt',
-    bronidentificaties: items.map((item) => item.bronidentificatie),
-  } as const;
-  const [documents, referring, whole, [earlier, next]] = await Promise.all([
-    listLinked(pool, 'to', agendapunten, DOCUMENTS),
-    listLinked(pool, 'to', self, DOCUMENTS),
-    listLinked(pool, 'from', self, 10),
-    neighbours(context, organisatiecode, data),
-  ]);
-  const parts = referring.filter(({ resourceType }) => resourceType === 'Vergadering');
-  const underItem = new Set(documents.map((document) => document.bronidentificatie));
-  const others = referring.filter(
-    (one) => one.resourceType === 'Informatieobject' && !underItem.has(one.bronidentificatie),
-  );
+export async function meetingPage(view: ResourceView): Promise<Page> {
+  const { context, organisation, resource, data, history, part } = view;
+  const { pool, baseUrl, clock } = context;
+  const { organisatiecode } = resource;
+  const agenda = await readAgenda(pool, resource, data);
+  if (part > agenda.parts) throw new Problem(platformProblems.notFound);
   const name = textIn(data, 'naam') ?? 'Vergadering';
   const moment = meetingDate(data);
   const when = moment === undefined ? undefined : new Date(moment);
   const title = when === undefined ? name : `${name}, ${weekday(when)}`;
   const address = pagePath('Vergadering', resource);
+  const now = clock.now();
+  const published = references(data.agendapunten).length;
+  const agendaSection = [
+    heading(2, part === 1 ? 'Agenda' : `Agenda, deel ${part}`, 'agenda'),
+    await agendaPart(pool, agenda, part),
+    html`<ul class="kv-links">${agenda.places.length > 0 && html`<li>${link(`${address}/agenda.csv`, 'Agenda als CSV')}</li>`}
+${published > agenda.places.length && html`<li class="kv-quiet">Een deel van de agenda is nog niet gepubliceerd.</li>`}</ul>`,
+  ];
   return {
-    title,
+    title: part === 1 ? title : `${shorten(title, 150)}, deel ${part}`,
     description: `Agenda, documenten en geschiedenis van ${shorten(name, 80)} van ${organisation.naam}.`,
-    canonical: `${baseUrl()}${address}`,
+    canonical: `${baseUrl()}${withQuery(address, { deel: part === 1 ? undefined : part })}`,
     json: jsonAddress(context, 'Vergadering', resource),
     structuredData: event(organisation, data, `${baseUrl()}${address}`),
     path: [
       { href: HOME, text: 'Begin' },
       { href: organisationPath(organisatiecode), text: organisation.naam },
+      ...(part === 1 ? [] : [{ href: address, text: name }]),
     ],
-    body: [
-      heading(1, shorten(name, 300)),
-      meetingFacts(organisation, data, when),
-      parts.length > 0 && [heading(2, 'Delen van deze vergadering'), itemList(parts)],
-      whole.length > 0 && [heading(2, 'Deel van'), itemList(whole)],
-      heading(2, 'Agenda', 'agenda'),
-      agenda(items, references(data.agendapunten), documents),
-      others.length > 0 && [heading(2, 'Documenten bij de vergadering'), itemList(others)],
-      html`<ul class="kv-links">${items.length > 0 && html`<li>${link(`${address}/agenda.csv`, 'Agenda als CSV')}</li>`}
-${references(data.agendapunten).length > items.length && html`<li class="kv-quiet">Een deel van de agenda is nog niet gepubliceerd.</li>`}</ul>`,
-      (earlier ?? next) !== undefined &&
-        html`${heading(2, 'Andere vergaderingen')}<nav class="kv-pager" aria-label="Andere vergaderingen van deze commissie">${neighbour('Vorige', earlier)}${neighbour('Volgende', next)}</nav>`,
-      heading(2, 'Geschiedenis'),
-      historyList(history),
-    ],
+    body:
+      part > 1
+        ? [heading(1, shorten(title, FACT_LENGTH)), agendaSection]
+        : [
+            heading(1, shorten(name, FACT_LENGTH)),
+            meetingFacts(organisation, data, when, now),
+            textOf('Vergadering', data, TEXT_LENGTH, `${address}/tekst`),
+            await withSurroundings(view, agendaSection),
+            historySection(history, address),
+          ],
   };
 }
 
-function meetingFacts({ organisatiecode, naam }: FeedOrganisation, data: JsonObject, when: Date | undefined): Html {
+/** The agenda, with the meetings that this one is made of before it, and its other documents and the meetings beside it after it. */
+async function withSurroundings(
+  { context, resource, data }: ResourceView,
+  agendaSection: HtmlValue,
+): Promise<HtmlValue> {
+  const { pool, clock } = context;
+  const self = { ...resource, resourceType: 'Vergadering' } as const;
+  const first = { limit: SHOWN + 1 };
+  const [parts, whole, others, [earlier, next]] = await Promise.all([
+    listLinked(pool, 'to', self, 'Vergadering', first),
+    listLinked(pool, 'from', self, 'Vergadering', { limit: 1 }),
+    listLinked(pool, 'to', self, 'Informatieobject', first),
+    neighbours(context, resource.organisatiecode, data),
+  ]);
+  const list = (wanted: 'Vergadering' | 'Informatieobject', text: string) => ({
+    ...{ now: clock.now(), most: SHOWN, bytes: LIST_BYTES },
+    all: { href: linkedPath(self, wanted), text },
+  });
+  return [
+    parts.length > 0 && [
+      heading(2, 'Delen van deze vergadering'),
+      itemList(parts, list('Vergadering', 'Alle delen van deze vergadering')),
+    ],
+    whole.length > 0 && [heading(2, 'Deel van'), itemList(whole, list('Vergadering', ''))],
+    agendaSection,
+    others.length > 0 && [
+      heading(2, 'Documenten bij de vergadering'),
+      itemList(others, list('Informatieobject', 'Alle documenten bij de vergadering')),
+    ],
+    (earlier ?? next) !== undefined &&
+      html`${heading(2, 'Andere vergaderingen')}<nav class="kv-pager" aria-label="Andere vergaderingen van deze commissie">${neighbour('Vorige', earlier)}${neighbour('Volgende', next)}</nav>`,
+  ];
+}
+
+function meetingFacts(
+  { organisatiecode, naam }: FeedOrganisation,
+  data: JsonObject,
+  when: Date | undefined,
+  now: Date,
+): Html {
   const status = textIn(data, 'vergaderstatus');
+  const badge = stateBadge(status, when, now);
   const end = momentIn(data, 'einde') ?? momentIn(data, 'geplandeeinde');
   const body = bodyOf(data);
   const bodyName = textIn(body, 'gremiumnaam');
   const path = organisationPath(organisatiecode);
-  const bodyPath = withQuery(path, { gremium: textIn(body, 'gremiumidentificatie') });
+  const bodyPath = withQuery(path, { gremium: bodyKey(body) });
   const source = safeUrl(textIn(data, 'webpaginalink'));
-  const remark = textIn(data, 'vergadertoelichting');
   return facts([
     ['Wanneer', when === undefined ? 'Nog niet bekend' : whenText(data, when, end)],
     ['Waar', shorten(textIn(data, 'locatie') ?? '', 300)],
@@ -101,10 +123,9 @@ function meetingFacts({ organisatiecode, naam }: FeedOrganisation, data: JsonObj
     ['Organisatie', link(path, shorten(naam, 200))],
     [
       'Status',
-      status !== undefined && [stateBadge(status), meetingState(status) === 'cancelled' && ` ${shorten(status, 100)}`],
+      badge !== undefined && [badge, meetingState(status) === 'cancelled' && ` ${shorten(status ?? '', 100)}`],
     ],
     ['Soort', meetingKind(textIn(data, 'vergaderingstype') ?? '')],
-    ['Toelichting', remark !== undefined && html`<span class="kv-pre">${shorten(remark, 3000)}</span>`],
     ['Bij de bron', source !== undefined && link(source, 'Bekijk deze vergadering op de site van de bron')],
   ]);
 }
@@ -121,7 +142,7 @@ async function neighbours(
   organisatiecode: string,
   data: JsonObject,
 ): Promise<readonly [earlier?: Item | undefined, next?: Item | undefined]> {
-  const gremium = textIn(bodyOf(data), 'gremiumidentificatie');
+  const gremium = bodyKey(bodyOf(data));
   const moment = meetingDate(data);
   if (gremium === undefined || moment === undefined) return [];
   const when = new Date(moment);
@@ -141,13 +162,6 @@ function neighbour(word: string, item: Item | undefined): HtmlValue {
 /** The body that holds the meeting. */
 function bodyOf({ georganiseerddoorgremium: body }: JsonObject): JsonObject {
   return isRecord(body) ? body : {};
-}
-
-/** Identifications that a list of references names, in its order. */
-function references(list: unknown): string[] {
-  return (Array.isArray(list) ? list : [])
-    .filter(isRecord)
-    .flatMap(({ bronidentificatie }) => (typeof bronidentificatie === 'string' ? bronidentificatie : []));
 }
 
 /** @see https://schema.org/Event */

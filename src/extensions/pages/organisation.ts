@@ -6,12 +6,14 @@ import { count, day, dayAndTime, isoDay, monthName, time } from '../shared/html/
 import { alert, facts, heading, link, type Page } from '../shared/html/page.ts';
 import { HOME, isStale, organisationPath, type PagesContext, pagePath, withQuery } from './context.ts';
 import { midnight, otherMonth } from './months.ts';
-import { boundedList, hasTime, itemList, stateBadge, textIn } from './rows.ts';
+import { boundedList, hasTime, itemList, listRow, readWindow, stateBadge, textIn, windowList } from './rows.ts';
 import { type Body, type Item, type ItemFilter, listBodies, listItems } from './search/lists.ts';
 import { searchForm, searchPath } from './search.ts';
 
-const MEETINGS = 200;
-const BODIES = 200;
+/** Meetings of a calendar; a month has a list of all of them below it. */
+const MEETINGS = 500;
+const BODIES = 40;
+const DOCUMENTS = 10;
 
 const SOORTEN = {
   eigen: 'van de organisatie zelf',
@@ -19,37 +21,50 @@ const SOORTEN = {
   'leveranciers-api': 'uit het systeem van een leverancier',
 } as const;
 
-/** @param wanted month, as `2018-02`; absent: this month, or that of the latest meeting */
+interface Asked {
+  /** Month, as `2018-02`; absent: this month, or that of the latest meeting. */
+  readonly wanted: string | undefined;
+  readonly gremium: string | undefined;
+  /** Position in the list of the month; absent: at today, or at its beginning. */
+  readonly from: number | undefined;
+}
+
 export async function organisationPage(
   context: PagesContext,
   organisation: FeedOrganisation,
-  wanted: string | undefined,
-  gremium: string | undefined,
+  { wanted, gremium, from }: Asked,
 ): Promise<Page> {
   const { pool, clock, baseUrl, apiUrl } = context;
   const { organisatiecode, naam } = organisation;
   const now = clock.now();
   const meetingsOf = { organisatiecode, gremium, resourceType: 'Vergadering' } as const;
   const month = wanted ?? (await startingMonth(context, meetingsOf));
-  const [from, to] = [month, otherMonth(month, 1)].map((one) => midnight(`${one}-01`));
-  const [meetings, [earlier], [later], bodies, documents, source] = await Promise.all([
-    listItems(pool, { ...meetingsOf, from, to, order: 'oldest', limit: MEETINGS }),
-    listItems(pool, { ...meetingsOf, to: from, limit: 1 }),
-    listItems(pool, { ...meetingsOf, from: to, order: 'oldest', limit: 1 }),
-    listBodies(pool, organisatiecode, BODIES),
-    listItems(pool, { organisatiecode, gremium, resourceType: 'Informatieobject', limit: 10 }),
+  const [first, after] = [month, otherMonth(month, 1)].map((one) => midnight(`${one}-01`));
+  const ofMonth = { ...meetingsOf, from: first, to: after } as const;
+  const [meetings, [earlier], [later], bodies, chosen, documents, source] = await Promise.all([
+    listItems(pool, { ...ofMonth, order: 'oldest', limit: MEETINGS }),
+    listItems(pool, { ...meetingsOf, to: first, limit: 1 }),
+    listItems(pool, { ...meetingsOf, from: after, order: 'oldest', limit: 1 }),
+    listBodies(pool, { organisatiecode, now }, { limit: BODIES + 1 }),
+    gremium === undefined ? [] : listBodies(pool, { organisatiecode, gremium, now }, { limit: 1 }),
+    listItems(pool, {
+      ...{ organisatiecode, gremium, resourceType: 'Informatieobject', order: 'stored' },
+      limit: DOCUMENTS + 1,
+    }),
     context.completenessOf(organisatiecode),
   ]);
   const path = organisationPath(organisatiecode);
   const monthPath = (other: string): string => withQuery(path, { gremium, maand: other });
-  const body = bodies.find((one) => one.gremium === gremium);
+  const dayPath = (one: string): string =>
+    searchPath({ organisatie: organisatiecode, gremium, soort: 'vergaderingen', van: one, tot: one });
+  const [body] = chosen;
   const title = body === undefined ? naam : `${body.naam}, ${naam}`;
   const agenda = withQuery(`${path}/agenda.ics`, { gremium });
   const atom = withQuery(`${path}/documenten.atom`, { gremium });
   return {
     title,
     description: `Vergaderingen, commissies en documenten van ${naam}.`,
-    canonical: `${baseUrl()}${withQuery(path, { gremium, maand: wanted })}`,
+    canonical: `${baseUrl()}${withQuery(path, { gremium, maand: wanted, vanaf: from })}`,
     json: `${apiUrl()}/organisaties/${organisatiecode}/vergaderingen`,
     alternates: [
       { href: agenda, type: 'text/calendar', title: `Agenda van ${naam}` },
@@ -64,15 +79,14 @@ export async function organisationPage(
           `Deze gegevens lopen achter. ${organisation.laatstBijgewerkt === null ? 'Ze zijn nog niet eerder bijgewerkt.' : `De laatste keer dat ze zijn bijgewerkt was ${dayAndTime(organisation.laatstBijgewerkt)}.`}`,
         ),
       searchForm('', { organisatie: organisatiecode, gremium }),
+      heading(2, `Vergaderingen in ${monthName(month)}`, 'agenda'),
+      html`<nav class="kv-month" aria-label="Andere maanden">${link(monthPath(otherMonth(month, -1)), `‹ ${monthName(otherMonth(month, -1))}`)}${link(monthPath(otherMonth(month, 1)), `${monthName(otherMonth(month, 1))} ›`)}</nav>`,
+      meetings.length > 0 && meetings.length < MEETINGS && calendar({ month, meetings, now, dayPath }),
       html`<div class="kv-columns"><div>
-${heading(2, `Vergaderingen in ${monthName(month)}`, 'agenda')}
-<nav class="kv-month" aria-label="Andere maanden">${link(monthPath(otherMonth(month, -1)), `‹ ${monthName(otherMonth(month, -1))}`)}${link(monthPath(otherMonth(month, 1)), `${monthName(otherMonth(month, 1))} ›`)}</nav>
-${meetings.length > 0 && calendar(month, meetings)}
-${itemList(meetings, { empty: 'In deze maand zijn er geen vergaderingen.', bytes: 40_000 })}
+${await monthList({ context, meetings: ofMonth, month, from, at: (vanaf) => withQuery(path, { gremium, maand: month, vanaf }) })}
 ${nearest('Eerder', earlier, monthPath)}${nearest('Later', later, monthPath)}
 ${heading(2, 'Nieuwe documenten')}
-${itemList(documents, { empty: 'Er zijn nog geen documenten.' })}
-<ul class="kv-links"><li>${link(searchPath({ organisatie: organisatiecode, gremium, soort: 'informatieobjecten' }), 'Alle documenten')}</li></ul>
+${itemList(documents, { now, most: DOCUMENTS, all: { href: searchPath({ organisatie: organisatiecode, gremium, soort: 'informatieobjecten' }), text: 'Alle documenten' }, empty: 'Er zijn nog geen documenten.' })}
 </div><div>
 ${bodies.length > 0 && [heading(2, 'Raad en commissies'), bodyList(path, bodies, gremium)]}
 ${heading(2, 'Meenemen')}
@@ -107,7 +121,7 @@ function sourceFacts({ readAt, behind, refused, coverage, failingSince }: Source
     refused === 0 ? undefined : `${count(refused)} ${refused === 1 ? 'stuk' : 'stukken'} van de bron niet overgenomen`,
   ].filter((part) => part !== undefined);
   return [
-    ['Bron gelezen', readAt === null ? 'Nog niet helemaal' : `Helemaal op ${dayAndTime(readAt)}`],
+    ['Bron gelezen', readAt === null ? 'Nog niet helemaal' : `Voor het laatst helemaal op ${dayAndTime(readAt)}`],
     ['Storing', failingSince !== null && `De bron is niet te lezen sinds ${dayAndTime(failingSince)}`],
     [
       'Achterstand',
@@ -137,17 +151,74 @@ function webcal(baseUrl: string, path: string): string {
   return `${baseUrl.replace(/^https?:/, 'webcal:')}${path}`;
 }
 
+function bodyLine(path: string, { gremium, naam, vergaderingen, laatste, volgende }: Body, chosen?: string): Html {
+  const last = volgende === null && laatste !== null && `, laatste op ${day(laatste)}`;
+  return html`<li>${gremium === chosen ? html`<strong>${shorten(naam, 100)}</strong>` : link(withQuery(path, { gremium }), shorten(naam, 100))}
+<p class="kv-list__line">${count(vergaderingen)} ${vergaderingen === 1 ? 'vergadering' : 'vergaderingen'}${volgende !== null && `, volgende op ${day(volgende)}`}${last}</p></li>`;
+}
+
 function bodyList(path: string, bodies: readonly Body[], chosen: string | undefined): Html {
-  const rows = bodies.map(
-    ({
-      gremium,
-      naam,
-      vergaderingen,
-      laatste,
-    }) => html`<li>${gremium === chosen ? html`<strong>${shorten(naam, 100)}</strong>` : link(withQuery(path, { gremium }), shorten(naam, 100))}
-<p class="kv-list__line">${count(vergaderingen)} ${vergaderingen === 1 ? 'vergadering' : 'vergaderingen'}${laatste !== null && `, laatste op ${day(laatste)}`}</p></li>`,
+  const rows = bodies.slice(0, BODIES).map((body) => bodyLine(path, body, chosen));
+  const all = { href: `${path}/gremia`, text: 'Raad en alle commissies' };
+  return html`${boundedList(rows, { all, isCut: bodies.length > BODIES })}${chosen !== undefined && html`<p>${link(path, 'Toon alle vergaderingen')}</p>`}`;
+}
+
+/** Every body of an organisation. @param from position in the list */
+export async function bodiesPage(
+  { pool, clock, baseUrl, apiUrl }: PagesContext,
+  { organisatiecode, naam }: FeedOrganisation,
+  from: number,
+): Promise<Page> {
+  const path = organisationPath(organisatiecode);
+  const now = clock.now();
+  const at = (vanaf: number): string => withQuery(`${path}/gremia`, { vanaf: vanaf === 0 ? undefined : vanaf });
+  const found = await readWindow(
+    from,
+    (slice) => listBodies(pool, { organisatiecode, now }, slice),
+    (body) => bodyLine(path, body),
   );
-  return html`${boundedList(rows)}${chosen !== undefined && html`<p>${link(path, 'Toon alle vergaderingen')}</p>`}`;
+  return {
+    title: `Raad en commissies, ${naam}`,
+    description: `De raad en de commissies van ${naam}.`,
+    canonical: `${baseUrl()}${at(from)}`,
+    json: `${apiUrl()}/organisaties/${organisatiecode}/vergaderingen`,
+    path: [
+      { href: HOME, text: 'Begin' },
+      { href: path, text: naam },
+    ],
+    body: [heading(1, 'Raad en commissies'), windowList(found, 'Er zijn nog geen commissies bekend.', at)],
+  };
+}
+
+interface MonthList {
+  readonly context: PagesContext;
+  /** Those of the month. */
+  readonly meetings: ItemFilter;
+  readonly month: string;
+  readonly from: number | undefined;
+  readonly at: (from: number) => string;
+}
+
+/** The meetings of a month. The current one begins with today; what is past is folded. */
+async function monthList({ context: { pool, clock }, meetings, month, from, at }: MonthList): Promise<HtmlValue> {
+  const now = clock.now();
+  const isCurrent = from === undefined && isoDay(now).slice(0, 7) === month;
+  const past = isCurrent
+    ? await listItems(pool, { ...meetings, to: midnight(isoDay(now)), order: 'oldest', limit: MEETINGS })
+    : [];
+  const found = await readWindow(
+    from ?? past.length,
+    (slice) => listItems(pool, { ...meetings, ...slice, order: 'oldest' }),
+    (item) => listRow(item, { now }),
+  );
+  const all = { href: at(0), text: 'Alle vergaderingen van deze maand' };
+  const empty = `In deze maand zijn er geen vergaderingen${past.length > 0 ? ' meer' : ''}.`;
+  return [
+    windowList(past.length > 0 ? { ...found, previous: undefined } : found, empty, at),
+    past.length > 0 &&
+      html`<details class="kv-fold"${found.rows.length === 0 && html` open`}><summary>Eerder deze maand <span class="kv-quiet">(${count(past.length)})</span></summary>
+${itemList(past, { now, all })}</details>`,
+  ];
 }
 
 /** Marks where the long words of meetings may be broken: not every browser knows how to hyphenate Dutch. */
@@ -157,8 +228,20 @@ function breakable(text: string): string {
 
 const WEEKDAYS = ['maandag', 'dinsdag', 'woensdag', 'donderdag', 'vrijdag', 'zaterdag', 'zondag'];
 
+interface Calendar {
+  /** `2018-02`. */
+  readonly month: string;
+  readonly meetings: readonly Item[];
+  readonly now: Date;
+  /** Address of the meetings of a day. */
+  readonly dayPath: (day: string) => string;
+}
+
+/** Meetings that a day has room for. */
+const OF_DAY = 6;
+
 /** A month as a table of weeks; narrow screens show only the list below it. */
-function calendar(month: string, meetings: readonly Item[]): Html {
+function calendar({ month, meetings, now, dayPath }: Calendar): Html {
   const byDay = Map.groupBy(meetings, ({ datum }) => (datum === null ? '' : isoDay(datum)));
   const first = new Date(`${month}-01T12:00:00Z`);
   const days = new Date(Date.UTC(first.getUTCFullYear(), first.getUTCMonth() + 1, 0)).getUTCDate();
@@ -166,14 +249,17 @@ function calendar(month: string, meetings: readonly Item[]): Html {
   const cells = Array.from({ length: Math.ceil((before + days) / 7) * 7 }, (_, i) => {
     const number = i - before + 1;
     if (number < 1 || number > days) return html`<td class="kv-calendar__none"></td>`;
-    const found = byDay.get(`${month}-${String(number).padStart(2, '0')}`) ?? [];
+    const date = `${month}-${String(number).padStart(2, '0')}`;
+    const found = byDay.get(date) ?? [];
+    const rest = found.length - OF_DAY;
     const items = found
-      .slice(0, 6)
+      .slice(0, OF_DAY)
       .map(
         (item) =>
-          html`<li>${item.datum !== null && hasTime(item.kort) && `${time(item.datum)} `}${link(pagePath(item.resourceType, item), breakable(shorten(item.titel, 50)))} ${stateBadge(textIn(item.kort, 'vergaderstatus'))}</li>`,
+          html`<li>${item.datum !== null && hasTime(item.kort) && `${time(item.datum)} `}${link(pagePath(item.resourceType, item), breakable(shorten(item.titel, 50)))} ${stateBadge(textIn(item.kort, 'vergaderstatus'), item.datum, now)}</li>`,
       );
-    return html`<td><span class="kv-calendar__day">${number}</span>${items.length > 0 && html`<ul>${items}${found.length > 6 && html`<li>en nog ${found.length - 6}</li>`}</ul>`}</td>`;
+    const isToday = isoDay(now) === date;
+    return html`<td${isToday && html` class="kv-calendar__today" aria-current="date"`}><span class="kv-calendar__day">${number}${isToday && html`<span class="kv-hidden"> vandaag</span>`}</span>${items.length > 0 && html`<ul>${items}${rest > 0 && html`<li>${link(dayPath(date), `en nog ${rest}`)}</li>`}</ul>`}</td>`;
   });
   const weeks = Array.from(
     { length: cells.length / 7 },

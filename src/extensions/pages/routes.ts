@@ -1,32 +1,25 @@
 /** The addresses of the council information for people, below `/raad`. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
 import { Problem } from '../../lib/problem.ts';
 import { platformProblems } from '../../plugins/problems.ts';
-import type { Resource, ResourceType } from '../../raadsfeed/domain/resource.ts';
 import { normaliseOrganisatiecode } from '../../raadsfeed/domain/resource.ts';
-import { readResource } from '../../raadsfeed/store/read-current.ts';
-import { readOrganisation } from '../../raadsfeed/store/state.ts';
 import { type Stylesheet, serveStylesheet } from '../shared/html/mount.ts';
 import { type Page, renderPage } from '../shared/html/page.ts';
-import { anchorOf } from './agenda.ts';
 import {
   findOrganisation,
   organisationPath,
   type PagesContext,
   type PagesRequest,
-  pagePath,
+  readNumber,
   readText,
   typeOf,
 } from './context.ts';
-import { documentPage } from './document.ts';
 import { exportRoutes } from './export/routes.ts';
-import { frontPage } from './front.ts';
-import { readHistory, removedPage } from './history.ts';
-import { meetingPage } from './meeting.ts';
+import { frontPage, organisationsPage } from './front.ts';
 import { isMonth } from './months.ts';
-import { organisationPage } from './organisation.ts';
-import { listItems } from './search/lists.ts';
+import { bodiesPage, organisationPage } from './organisation.ts';
+import { type Made, resourcePage } from './resource.ts';
+import { bodyKey } from './search/entry.ts';
 import { readSearchAddress, searchPage, searchPath } from './search.ts';
 
 /** Seconds that a page may be kept: a redaction reaches those who keep it within this time. */
@@ -35,11 +28,6 @@ const MAX_AGE_SECONDS = 5;
 const KEPT_MS = 1000;
 /** A page takes about the memory of so many records of the feed. */
 const PAGE_RECORDS = 50;
-
-interface Made {
-  readonly page: Page;
-  readonly status?: number;
-}
 
 export function pagesRoutes(app: FastifyInstance, context: PagesContext, stylesheet: Stylesheet): void {
   const { site, responses, heads } = context;
@@ -63,14 +51,24 @@ export function pagesRoutes(app: FastifyInstance, context: PagesContext, stylesh
   responses.register(app);
   serveStylesheet(app, stylesheet);
   exportRoutes(app, context);
+  const fromOf = ({ query }: PagesRequest): number => readNumber(query, 'vanaf', 0, 0);
   page('/', () => frontPage(context));
+  page('/organisaties', (request) => organisationsPage(context, fromOf(request)));
   page('/zoeken', async ({ query }) => searchPage(context, readSearchAddress(query)));
-  page('/:organisatiecode', async ({ params, query }) => {
+  page('/:organisatiecode', async (request) => {
+    const { params, query } = request;
     const organisation = await findOrganisation(context, params.organisatiecode);
     const maand = readText(query, 'maand');
     if (maand !== undefined && !isMonth(maand)) throw new Problem(platformProblems.notFound);
-    return organisationPage(context, organisation, maand, readText(query, 'gremium'));
+    const gremium = bodyKey({ gremiumidentificatie: [query.gremium].flat()[0] });
+    return organisationPage(context, organisation, {
+      ...{ wanted: maand, gremium },
+      from: readNumber(query, 'vanaf', 0, undefined),
+    });
   });
+  page('/:organisatiecode/gremia', async (request) =>
+    bodiesPage(context, await findOrganisation(context, request.params.organisatiecode), fromOf(request)),
+  );
   app.get('/:organisatiecode/:collection', async (request: PagesRequest, reply) => {
     const type = typeOf(request.params.collection);
     const organisation = await findOrganisation(context, request.params.organisatiecode);
@@ -79,49 +77,20 @@ export function pagesRoutes(app: FastifyInstance, context: PagesContext, stylesh
     const documents = searchPath({ organisatie, soort: 'informatieobjecten' });
     return reply.redirect(type === 'Informatieobject' ? documents : organisationPath(organisatie), 302);
   });
-  app.get('/:organisatiecode/:collection/:bronidentificatie', async (request: PagesRequest, reply) => {
-    const { collection, bronidentificatie = '' } = request.params;
+  const resource = async (request: PagesRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const { organisatiecode, collection, bronidentificatie = '', below } = request.params;
     const resourceType = typeOf(collection);
-    const code = normaliseOrganisatiecode(request.params.organisatiecode ?? '');
+    const code = normaliseOrganisatiecode(organisatiecode ?? '');
     if (resourceType === undefined || code === undefined) throw new Problem(platformProblems.notFound);
-    const resource = { organisatiecode: code, bronidentificatie };
-    // An item is shown on the page of its meeting.
-    const [item] =
-      resourceType === 'Agendapunt' ? await listItems(context.pool, { ...resource, resourceType, limit: 1 }) : [];
-    if (item === undefined) return send(request, reply, () => resourcePage(context, resourceType, resource));
-    if (item.vergadering === null) throw new Problem(platformProblems.notFound);
-    const meeting = pagePath('Vergadering', { organisatiecode: code, bronidentificatie: item.vergadering });
-    return reply.redirect(`${meeting}#${anchorOf(item)}`, 302);
-  });
-}
-
-const PAGES: Partial<Record<ResourceType, typeof documentPage>> = {
-  Vergadering: meetingPage,
-  Informatieobject: documentPage,
-};
-
-/** What the feed does not have any more is 410. @throws {Problem} 404 when it never had it */
-async function resourcePage(context: PagesContext, resourceType: ResourceType, resource: Resource): Promise<Made> {
-  const { pool } = context;
-  const [data, organisation, history] = await Promise.all([
-    readData(context, resourceType, resource),
-    readOrganisation(pool, resource.organisatiecode),
-    readHistory(pool, resourceType, resource),
-  ]);
-  if (history.length === 0 || organisation === undefined) throw new Problem(platformProblems.notFound);
-  if (data === undefined) return { page: removedPage(resourceType, organisation, history), status: 410 };
-  const page = await PAGES[resourceType]?.(context, organisation, resource, data, history);
-  if (page === undefined) throw new Problem(platformProblems.notFound);
-  return { page };
-}
-
-async function readData(
-  { pool }: PagesContext,
-  resourceType: ResourceType,
-  resource: Resource,
-): Promise<JsonObject | undefined> {
-  const { resource: found } = await readResource(pool, { ...resource, resourceType });
-  if (found === undefined) return undefined;
-  const data: unknown = JSON.parse(found.dataText);
-  return isRecord(data) ? data : undefined;
+    const { query } = request;
+    return send(request, reply, () =>
+      resourcePage(context, {
+        ...{ resourceType, resource: { organisatiecode: code, bronidentificatie }, below, from: fromOf(request) },
+        part: readNumber(query, 'deel', 1, 1),
+        before: readNumber(query, 'voor', 1, undefined),
+      }),
+    );
+  };
+  app.get('/:organisatiecode/:collection/:bronidentificatie', resource);
+  app.get('/:organisatiecode/:collection/:bronidentificatie/:below', resource);
 }

@@ -14,10 +14,9 @@ import { raadsfeedProblems } from '../../raadsfeed/problems.ts';
 import { type FeedOrganisation, readOrganisations } from '../../raadsfeed/store/state.ts';
 import { count, day, isoDay } from '../shared/html/format.ts';
 import { badge, heading, link, type Page, paragraph } from '../shared/html/page.ts';
-import { anchorOf } from './agenda.ts';
-import { HOME, type PagesContext, pagePath, typeOf, withQuery } from './context.ts';
+import { byName, HOME, type PagesContext, pagePath, typeOf, withQuery } from './context.ts';
 import { midnight } from './months.ts';
-import { joined, TYPE_NAMES, textIn } from './rows.ts';
+import { fileLink, joined, TYPE_NAMES, textIn } from './rows.ts';
 import { type Facet, type Marks, MOST_FOUND, markWords, type SearchResult, search } from './search/find.ts';
 import { fold, QUERY_LENGTH, readQuery } from './search/fold.ts';
 import type { Item } from './search/lists.ts';
@@ -27,6 +26,11 @@ const SEARCH_MS = 3000;
 const RESULTS_PAGE = 20;
 const LAST_PAGE = MOST_FOUND / RESULTS_PAGE;
 const PATH = `${HOME}/zoeken`;
+
+/** By the day of what was found, or by when it came in; else the best first. */
+const SORTS = ['datum', 'nieuwste'] as const;
+
+type SearchSort = 'relevantie' | (typeof SORTS)[number];
 
 /** A search as its address says it. */
 type SearchAddress = ReturnType<typeof readSearchAddress>;
@@ -54,16 +58,25 @@ export function readSearchAddress(query: Readonly<Record<string, unknown>>) {
     soort: read('soort', (text) => typeOf(text) !== undefined),
     van: read('van', isDay),
     tot: read('tot', isDay),
-    sorteer: read('sorteer') === 'datum' ? ('datum' as const) : undefined,
+    sorteer: SORTS.find((sort) => sort === read('sorteer')),
     pagina: Number(read('pagina', isPage) ?? 1),
   };
 }
 
-/** The address of a search, or of its CSV or Atom. */
-export function searchPath(address: Partial<SearchAddress>, change: Partial<SearchAddress> = {}, suffix = ''): string {
+/** The address of a search, or of its CSV or Atom. @param voor only what was recorded first before this number */
+export function searchPath(
+  address: Partial<SearchAddress>,
+  change: Partial<SearchAddress> = {},
+  suffix = '',
+  voor?: number,
+): string {
   const { pagina, ...rest } = { ...address, pagina: 1, ...change };
-  return withQuery(`${PATH}${suffix}`, { ...rest, pagina: pagina === 1 ? undefined : pagina });
+  return withQuery(`${PATH}${suffix}`, { ...rest, pagina: pagina === 1 ? undefined : pagina, voor });
 }
+
+/** Without words, what came in last is first: nobody who looks every day misses anything. Meetings are known by their day. */
+const defaultSort = (q: string | undefined, soort: string | undefined) =>
+  q !== undefined ? 'relevantie' : soort === COLLECTIONS.Vergadering ? 'datum' : 'nieuwste';
 
 const NOTHING: SearchResult = { items: [], total: 0, organisations: [], types: [], bodies: [] };
 
@@ -71,7 +84,7 @@ const NOTHING: SearchResult = { items: [], total: 0, organisations: [], types: [
 export async function runSearch(
   { pool }: PagesContext,
   { q, organisatie, gremium, soort, van, tot, sorteer }: SearchAddress,
-  page: { readonly offset: number; readonly limit: number },
+  page: { readonly offset: number; readonly limit: number; readonly before?: number | undefined },
 ): Promise<SearchResult> {
   const query = q === undefined ? undefined : readQuery(q);
   // Something was typed, but it holds no searchable word: returning every item would be wrong.
@@ -80,7 +93,7 @@ export async function runSearch(
     ...{ organisatiecode: organisatie, gremium, resourceType: typeOf(soort), query, ...page },
     from: van === undefined ? undefined : midnight(van),
     to: tot === undefined ? undefined : midnight(tot, 1),
-    sort: sorteer ?? 'relevantie',
+    sort: sorteer ?? defaultSort(q, soort),
   } as const;
   try {
     const options = { readOnly: true, statementTimeoutMs: SEARCH_MS };
@@ -123,7 +136,7 @@ export async function searchPage(context: PagesContext, address: SearchAddress):
       html`<div class="kv-columns kv-columns--filter"><div>
 ${heading(2, found(total, address))}
 ${total > MOST_FOUND && paragraph(`U ziet de ${count(MOST_FOUND)} nieuwste, en de aantallen hiernaast gaan daarover. Wat ouder is, vindt u met meer woorden, een filter of een periode.`)}
-${total > 1 && q !== undefined && sortLinks(address)}
+${total > 1 && sortLinks(address)}
 ${total === 0 && paragraph('Probeer andere of minder woorden, of haal een filter weg. Zet woorden tussen aanhalingstekens om ze samen te zoeken.')}
 ${hits.length > 0 && html`<ol class="kv-list">${hits}</ol>`}
 ${total > 0 && hits.length === 0 && paragraph('Op deze pagina staan geen resultaten meer.')}
@@ -162,7 +175,11 @@ function form(address: SearchAddress, organisations: readonly FeedOrganisation[]
   return html`<form action="${PATH}" method="get" role="search">
 <div class="kv-search kv-search--filters"><div class="kv-search__words"><label for="q">Woorden, namen of een zin tussen aanhalingstekens</label>
 <input class="utrecht-textbox utrecht-textbox--html-input" id="q" name="q" type="search" maxlength="${QUERY_LENGTH}" value="${address.q}" autocomplete="off"></div>
-<div><label for="organisatie">Organisatie</label><select class="utrecht-select utrecht-select--html-select" id="organisatie" name="organisatie">${option('', 'Alle', address.organisatie)}${organisations.slice(0, 400).map(({ organisatiecode, naam }) => option(organisatiecode, naam, address.organisatie))}</select></div>
+<div><label for="organisatie">Organisatie</label><select class="utrecht-select utrecht-select--html-select" id="organisatie" name="organisatie">${option('', 'Alle', address.organisatie)}${byName(
+    organisations,
+  )
+    .slice(0, 400)
+    .map(({ organisatiecode, naam }) => option(organisatiecode, naam, address.organisatie))}</select></div>
 <div><label for="soort">Soort</label><select class="utrecht-select utrecht-select--html-select" id="soort" name="soort">${option('', 'Alles', address.soort)}${RESOURCE_TYPES.map((type) => option(COLLECTIONS[type], PLURALS[type], address.soort))}</select></div>
 <div><label for="van">Vanaf</label><input class="utrecht-textbox utrecht-textbox--html-input" id="van" name="van" type="date" value="${address.van}"></div>
 <div><label for="tot">Tot en met</label><input class="utrecht-textbox utrecht-textbox--html-input" id="tot" name="tot" type="date" value="${address.tot}"></div>
@@ -200,22 +217,16 @@ function facets(address: SearchAddress, result: SearchResult, names: ReadonlyMap
 }
 
 function sortLinks(address: SearchAddress): Html {
-  const choice = (sorteer: SearchAddress['sorteer'], text: string): Html =>
-    html`<li>${sorteer === address.sorteer ? html`<strong>${text}</strong>` : link(searchPath(address, { sorteer }), text)}</li>`;
-  return html`<ul class="kv-links">${choice(undefined, 'Beste resultaat eerst')}${choice('datum', 'Nieuwste eerst')}</ul>`;
+  const chosen = address.sorteer ?? defaultSort(address.q, address.soort);
+  const choice = (sort: SearchSort, sorteer: SearchAddress['sorteer'], text: string): Html =>
+    html`<li>${sort === chosen ? html`<strong>${text}</strong>` : link(searchPath(address, { sorteer }), text)}</li>`;
+  return html`<ul class="kv-links">${address.q !== undefined && choice('relevantie', undefined, 'Beste resultaat eerst')}${choice('nieuwste', 'nieuwste', 'Nieuw binnengekomen eerst')}${choice('datum', 'datum', 'Laatste datum eerst')}</ul>`;
 }
 
 /** Links to the page before and the page after. */
 function pager(number: number, hasNext: boolean, at: (page: number) => string): HtmlValue {
   if (number === 1 && !hasNext) return undefined;
   return html`<nav class="utrecht-pagination kv-pager" aria-label="Pagina’s">${number > 1 && link(at(number - 1), 'Vorige pagina')}<span>Pagina ${number}</span>${hasNext && link(at(number + 1), 'Volgende pagina')}</nav>`;
-}
-
-/** The page of a result: an item is on the page of its meeting. */
-export function resultPath(item: Item): string {
-  const { resourceType, vergadering, organisatiecode } = item;
-  if (resourceType !== 'Agendapunt' || vergadering === null) return pagePath(resourceType, item);
-  return `${pagePath('Vergadering', { organisatiecode, bronidentificatie: vergadering })}#${anchorOf(item)}`;
 }
 
 function resultRow(item: Item, [inTitle, inText]: readonly Marks[], names: ReadonlyMap<string, string>): Html {
@@ -226,7 +237,7 @@ function resultRow(item: Item, [inTitle, inText]: readonly Marks[], names: Reado
     gremiumnaam !== null && shorten(gremiumnaam, 80),
     shorten(names.get(organisatiecode) ?? organisatiecode, 80),
   ];
-  return html`<li>${badge(TYPE_NAMES[resourceType])} <span class="kv-list__title">${link(resultPath(item), marked(title, inTitle))}</span>
+  return html`<li>${badge(TYPE_NAMES[resourceType])} <span class="kv-list__title">${link(pagePath(resourceType, item), marked(title, inTitle))}</span>${resourceType === 'Informatieobject' && html` <span class="kv-small">${fileLink(item.kort)}</span>`}
 <p class="kv-list__line">${joined(line)}</p>${text !== '' && html`<p class="kv-list__text">${marked(text, inText)}</p>`}</li>`;
 }
 

@@ -188,7 +188,7 @@ it('finds words by the index of words, in two statements', async () => {
 
 it('says on the page that only the newest two thousand are counted, and how to find the others', async () => {
   await pages.pool.query(`insert into pages.items select -i, 'gm9901', 'Vergadering', 'vele-' || i, now(), 'Veelvoud', now(), null, null, null, null, '{}',
-    to_tsvector('dutch', 'veelvoud') from generate_series(1, 2001) i`);
+    to_tsvector('dutch', 'veelvoud'), i, now() from generate_series(1, 2001) i`);
   const { text } = await pages.get('/zoeken?q=veelvoud');
   expect(text).toContain('Meer dan 2.000 resultaten');
   expect(text).toContain('U ziet de 2.000 nieuwste');

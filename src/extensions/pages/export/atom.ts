@@ -1,23 +1,33 @@
-/** Lists to follow as an Atom feed (RFC 4287). The templates escape for XML as for HTML. */
+/** Lists to follow as an Atom feed (RFC 4287), in parts that lead to each other (RFC 5005 3), the newest in the feed first. The templates escape for XML as for HTML. */
+
 import { html, safeUrl, shorten } from '../../../plugins/template.ts';
+import { day } from '../../shared/html/format.ts';
 import { TYPE_NAMES, textIn } from '../rows.ts';
 import type { Item } from '../search/lists.ts';
 
 interface AtomFeed {
   readonly title: string;
-  /** Address of this feed, which is its identity too. */
-  readonly self: string;
+  /** Address of the feed, which is its identity too, and of the part of it before a number. */
+  readonly at: (before?: number) => string;
+  /** The number that this part is before; absent: the newest. */
+  readonly before: number | undefined;
   /** Address of the page of the same list. */
   readonly page: string;
   /** Addresses of the pages of the items. */
   readonly addressOf: (item: Item) => string;
   readonly authorOf: (item: Item) => string;
+  /** One more than a part has, when there is a next one. */
   readonly items: readonly Item[];
   /** When there are no items. */
   readonly now: Date;
 }
 
-export function atom({ title, self, page, addressOf, authorOf, items, now }: AtomFeed): string {
+/** Entries of a part. */
+export const ATOM_ENTRIES = 50;
+
+export function atom({ title, at, before, page, addressOf, authorOf, items: found, now }: AtomFeed): string {
+  const items = found.slice(0, ATOM_ENTRIES);
+  const next = found.length > ATOM_ENTRIES ? items.at(-1)?.firstNumber : undefined;
   const updated = items.reduce((latest, { storedAt }) => Math.max(latest, storedAt.getTime()), 0);
   const entries = items.map((item) => {
     const address = addressOf(item);
@@ -28,21 +38,22 @@ export function atom({ title, self, page, addressOf, authorOf, items, now }: Ato
     <id>${identity(item)}</id>
     <title>${shorten(item.titel, 300)}</title>
     <updated>${item.storedAt.toISOString()}</updated>
-    ${item.datum !== null && html`<published>${item.datum.toISOString()}</published>`}
+    <published>${item.firstStoredAt.toISOString()}</published>
     <author><name>${shorten(authorOf(item), 200)}</name></author>
     <link rel="alternate" type="text/html" href="${address}"/>
     ${file !== undefined && html`<link rel="enclosure" href="${file}"${type !== undefined && /^[\w.+-]+\/[\w.+-]+$/.test(type) && html` type="${type}"`}/>`}
     <category term="${TYPE_NAMES[item.resourceType]}"/>
-    <summary>${shorten([item.soort, item.gremiumnaam, textIn(item.kort, 'omschrijving')].filter((part) => part !== null && part !== undefined).join('. '), 500)}</summary>
+    <summary>${shorten([item.soort, item.datum && day(item.datum), item.gremiumnaam, textIn(item.kort, 'omschrijving')].filter((part) => part !== null && part !== undefined).join('. '), 500)}</summary>
   </entry>`;
   });
   return html`<?xml version="1.0" encoding="utf-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom" xml:lang="nl">
-  <id>${self}</id>
+  <id>${at()}</id>
   <title>${shorten(title, 300)}</title>
   <updated>${(updated === 0 ? now : new Date(updated)).toISOString()}</updated>
   <author><name>Raadsinformatie</name></author>
-  <link rel="self" type="application/atom+xml" href="${self}"/>
+  <link rel="self" type="application/atom+xml" href="${at(before)}"/>
+  ${next !== undefined && html`<link rel="next" type="application/atom+xml" href="${at(next)}"/>`}
   <link rel="alternate" type="text/html" href="${page}"/>${entries}
 </feed>
 `.markup;

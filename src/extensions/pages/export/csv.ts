@@ -52,10 +52,14 @@ export function itemsCsv(items: readonly Item[], addressOf: (item: Item) => stri
 
 /** The agenda of a meeting. */
 export function agendaCsv(items: readonly Item[]): string {
-  const isPlanned = hasPlannedNumbers(items);
+  const numbers = (item: Item) => ({
+    volgnummer: textIn(item.kort, 'volgnummer') ?? null,
+    geplandvolgnummer: textIn(item.kort, 'geplandvolgnummer') ?? null,
+  });
+  const isPlanned = hasPlannedNumbers(items.map(numbers));
   const yes = (value: unknown): string => (value === true ? 'ja' : '');
   return table(items, [
-    ['nummer', (item) => numberText(item, isPlanned)],
+    ['nummer', (item) => numberText(numbers(item), isPlanned)],
     ['naam', ({ titel }) => titel],
     ['hoort bij', ({ kort }) => textIn(kort, 'hoofd')],
     ['begin', ({ kort }) => textIn(kort, 'starttijd') ?? textIn(kort, 'geplandestarttijd')],

@@ -3,17 +3,21 @@ import type { FastifyInstance } from 'fastify';
 import { Problem } from '../../../lib/problem.ts';
 import { platformProblems } from '../../../plugins/problems.ts';
 import { type FeedOrganisation, readOrganisations } from '../../../raadsfeed/store/state.ts';
+import { MOST_ITEMS } from '../agenda.ts';
 import {
+  byName,
   findOrganisation,
   organisationPath,
   type PagesContext,
   type PagesRequest,
-  readText,
+  pagePath,
+  readNumber,
   withQuery,
 } from '../context.ts';
+import { bodyKey } from '../search/entry.ts';
 import { type Item, listBodies, listItems, listSitemap, listSitemaps } from '../search/lists.ts';
-import { readSearchAddress, resultPath, runSearch, searchPath } from '../search.ts';
-import { atom } from './atom.ts';
+import { readSearchAddress, runSearch, searchPath } from '../search.ts';
+import { ATOM_ENTRIES, atom } from './atom.ts';
 import { agendaCsv, csv, itemsCsv } from './csv.ts';
 import { icalendar } from './icalendar.ts';
 import { sitemap, sitemapIndex } from './sitemap.ts';
@@ -26,14 +30,22 @@ const CALENDAR_MEETINGS = 2000;
 const CSV_ROWS = 5000;
 const SEARCH_ROWS = 1000;
 const BODIES = 1000;
-const ATOM_ENTRIES = 50;
 /** An export takes at most about the memory of so many records of the feed. */
 const EXPORT_RECORDS = 500;
+
+/** Which part of an organisation an export is of. */
+interface ExportPart {
+  readonly gremium: string | undefined;
+  /** Only what was recorded first before this number. */
+  readonly voor: number | undefined;
+}
 
 interface Export {
   readonly type: 'text/csv' | 'text/calendar' | 'application/atom+xml' | 'application/xml';
   readonly body: string;
   readonly filename?: string;
+  /** To what does not fit. */
+  readonly link?: string | undefined;
 }
 
 export function exportRoutes(app: FastifyInstance, context: PagesContext): void {
@@ -42,27 +54,29 @@ export function exportRoutes(app: FastifyInstance, context: PagesContext): void 
     app.get(path, (request: PagesRequest, reply) =>
       // Without a head: what is this large is not kept.
       responses.answer(request, reply, EXPORT_RECORDS, async () => {
-        const { type, body, filename } = await handler(request);
-        return { body, filename, contentType: `${type}; charset=utf-8`, maxAgeSeconds: MAX_AGE_SECONDS };
+        const { type, body, filename, link } = await handler(request);
+        return { body, filename, link, contentType: `${type}; charset=utf-8`, maxAgeSeconds: MAX_AGE_SECONDS };
       }),
     );
   };
   /** An export of one organisation, or of one of its bodies. */
-  const getOf = (
-    path: string,
-    handler: (organisation: FeedOrganisation, gremium: string | undefined) => Promise<Export>,
-  ): void =>
+  const getOf = (path: string, handler: (organisation: FeedOrganisation, part: ExportPart) => Promise<Export>): void =>
     get(`/:organisatiecode/${path}`, async ({ params, query }) =>
-      handler(await findOrganisation(context, params.organisatiecode), readText(query, 'gremium')),
+      handler(await findOrganisation(context, params.organisatiecode), {
+        gremium: bodyKey({ gremiumidentificatie: [query.gremium].flat()[0] }),
+        voor: readNumber(query, 'voor', 1, undefined),
+      }),
     );
   const asCsv = (name: string, body: string): Export => ({ type: 'text/csv', filename: `${name}.csv`, body });
-  const addressOf = (item: Item): string => `${baseUrl()}${resultPath(item)}`;
+  const addressOf = (item: Item): string => `${baseUrl()}${pagePath(item.resourceType, item)}`;
 
   get('/organisaties.csv', async () => {
-    const rows = (await readOrganisations(pool)).map(({ organisatiecode, naam, laatstBijgewerkt, herkomstSoort }) => [
-      ...[organisatiecode, naam, laatstBijgewerkt?.toISOString(), herkomstSoort],
-      `${baseUrl()}${organisationPath(organisatiecode)}`,
-    ]);
+    const rows = byName(await readOrganisations(pool)).map(
+      ({ organisatiecode, naam, laatstBijgewerkt, herkomstSoort }) => [
+        ...[organisatiecode, naam, laatstBijgewerkt?.toISOString(), herkomstSoort],
+        `${baseUrl()}${organisationPath(organisatiecode)}`,
+      ],
+    );
     return asCsv('organisaties', csv(['code', 'naam', 'bijgewerkt', 'herkomst', 'pagina'], rows));
   });
 
@@ -72,35 +86,38 @@ export function exportRoutes(app: FastifyInstance, context: PagesContext): void 
   });
 
   get('/zoeken.atom', async ({ query }) => {
-    const address = readSearchAddress({ ...query, sorteer: 'datum', pagina: '1' });
-    const { items } = await runSearch(context, address, { offset: 0, limit: ATOM_ENTRIES });
+    const address = readSearchAddress({ ...query, sorteer: 'nieuwste', pagina: '1' });
+    const voor = readNumber(query, 'voor', 1, undefined);
+    const { items } = await runSearch(context, address, { offset: 0, limit: ATOM_ENTRIES + 1, before: voor });
     const names = new Map((await readOrganisations(pool)).map(({ organisatiecode, naam }) => [organisatiecode, naam]));
+    const { sorteer: _, ...kept } = address;
     const body = atom({
       title: address.q === undefined ? 'Raadsinformatie' : `Zoeken naar ${address.q}`,
-      self: `${baseUrl()}${searchPath(address, {}, '.atom')}`,
-      page: `${baseUrl()}${searchPath(address)}`,
+      at: (before) => `${baseUrl()}${searchPath(kept, {}, '.atom', before)}`,
+      page: `${baseUrl()}${searchPath(kept)}`,
       authorOf: ({ organisatiecode }) => names.get(organisatiecode) ?? organisatiecode,
-      ...{ addressOf, items, now: clock.now() },
+      ...{ addressOf, items, before: voor, now: clock.now() },
     });
     return { type: 'application/atom+xml', body };
   });
 
-  getOf('documenten.atom', async ({ organisatiecode, naam }, gremium) => {
+  getOf('documenten.atom', async ({ organisatiecode, naam }, { gremium, voor }) => {
     const body = atom({
       title: `Nieuwe documenten van ${naam}`,
-      self: `${baseUrl()}${withQuery(`${organisationPath(organisatiecode)}/documenten.atom`, { gremium })}`,
+      at: (before) =>
+        `${baseUrl()}${withQuery(`${organisationPath(organisatiecode)}/documenten.atom`, { gremium, voor: before })}`,
       page: `${baseUrl()}${searchPath({ organisatie: organisatiecode, gremium, soort: 'informatieobjecten' })}`,
       authorOf: () => naam,
       items: await listItems(pool, {
-        ...{ organisatiecode, gremium, resourceType: 'Informatieobject' },
-        limit: ATOM_ENTRIES,
+        ...{ organisatiecode, gremium, resourceType: 'Informatieobject', before: voor, order: 'stored' },
+        limit: ATOM_ENTRIES + 1,
       }),
-      ...{ addressOf, now: clock.now() },
+      ...{ addressOf, before: voor, now: clock.now() },
     });
     return { type: 'application/atom+xml', body };
   });
 
-  getOf('agenda.ics', async ({ organisatiecode, naam }, gremium) => {
+  getOf('agenda.ics', async ({ organisatiecode, naam }, { gremium }) => {
     const from = new Date(clock.now().getTime() - CALENDAR_DAYS * 86_400_000);
     const meetings = await listItems(pool, {
       ...{ organisatiecode, gremium, resourceType: 'Vergadering', from },
@@ -121,19 +138,28 @@ export function exportRoutes(app: FastifyInstance, context: PagesContext): void 
     ['vergaderingen.csv', 'Vergadering', 'vergaderingen'],
     ['informatieobjecten.csv', 'Informatieobject', 'documenten'],
   ] as const) {
-    getOf(path, async ({ organisatiecode }, gremium) => {
-      const items = await listItems(pool, { organisatiecode, gremium, resourceType, limit: CSV_ROWS });
-      return asCsv(`${name}-${organisatiecode}`, itemsCsv(items, addressOf));
+    getOf(path, async ({ organisatiecode }, { gremium, voor }) => {
+      const filter = { organisatiecode, gremium, resourceType, before: voor } as const;
+      const items = await listItems(pool, { ...filter, order: 'stored', limit: CSV_ROWS });
+      const last = items.length < CSV_ROWS ? undefined : items.at(-1);
+      const next = withQuery(`${baseUrl()}${organisationPath(organisatiecode)}/${path}`, {
+        gremium,
+        voor: last?.firstNumber,
+      });
+      return {
+        ...asCsv(`${name}-${organisatiecode}`, itemsCsv(items, addressOf)),
+        link: last && `<${next}>; rel="next"`,
+      };
     });
   }
 
   getOf('gremia.csv', async ({ organisatiecode }) => {
-    const bodies = await listBodies(pool, organisatiecode, BODIES);
-    const rows = bodies.map(({ gremium, naam, vergaderingen, laatste }) => [
-      ...[gremium, naam, vergaderingen, laatste?.toISOString()],
+    const bodies = await listBodies(pool, { organisatiecode, now: clock.now() }, { limit: BODIES });
+    const rows = bodies.map(({ gremium, naam, vergaderingen, laatste, volgende }) => [
+      ...[gremium, naam, vergaderingen, laatste?.toISOString(), volgende?.toISOString()],
       `${baseUrl()}${withQuery(organisationPath(organisatiecode), { gremium })}`,
     ]);
-    const header = ['identificatie', 'naam', 'vergaderingen', 'laatste', 'pagina'];
+    const header = ['identificatie', 'naam', 'vergaderingen', 'laatste', 'volgende', 'pagina'];
     return asCsv(`commissies-${organisatiecode}`, csv(header, rows));
   });
 
@@ -143,7 +169,7 @@ export function exportRoutes(app: FastifyInstance, context: PagesContext): void 
     const items = await listItems(pool, {
       ...{ organisatiecode, resourceType: 'Agendapunt', vergadering },
       order: 'oldest',
-      limit: CSV_ROWS,
+      limit: MOST_ITEMS,
     });
     if (items.length === 0) throw new Problem(platformProblems.notFound);
     return asCsv('agenda', agendaCsv(items));

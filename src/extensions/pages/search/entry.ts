@@ -1,5 +1,6 @@
 /** What the index keeps of a resource. Other parties' feeds may hold members of any type, so each is checked where it is read. */
 
+import { cutText } from '../../../lib/cut-text.ts';
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
 import type { Resource, ResourceType } from '../../../raadsfeed/domain/resource.ts';
 import { normaliseOrganisatiecode } from '../../../raadsfeed/domain/resource.ts';
@@ -86,7 +87,7 @@ export function toEntry(resourceType: ResourceType, { organisatiecode }: Resourc
       Agendapunt: textOf(objectIn(data, 'vergadering').bronidentificatie, TITLE),
       Informatieobject: ofDocument,
     }[resourceType],
-    gremium: textOf(body.gremiumidentificatie, NAME),
+    gremium: bodyKey(body),
     gremiumnaam,
     kort: {
       ...Object.fromEntries(SHOWN.map((name) => [name, textOf(data[name], NAME)])),
@@ -136,12 +137,15 @@ function momentOf(value: unknown): string | undefined {
     : date.toISOString();
 }
 
+/** The identification of a body in the index and in addresses: one that no address could hold is cut. */
+export const bodyKey = ({ gremiumidentificatie }: JsonObject): string | undefined => textOf(gremiumidentificatie, NAME);
+
 const objectIn = (data: JsonObject, name: string): JsonObject => (isRecord(data[name]) ? data[name] : {});
 
 /** Text that can be kept: not empty, without the character that Postgres refuses. */
 function textOf(value: unknown, length: number): string | undefined {
   if (typeof value !== 'string') return undefined;
-  const text = value.replaceAll('\0', '').toWellFormed().trim().slice(0, length).toWellFormed();
+  const text = cutText(value.replaceAll('\0', '').toWellFormed().trim(), length);
   return text === '' ? undefined : text;
 }
 

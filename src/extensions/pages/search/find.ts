@@ -5,12 +5,13 @@
 import type { Db } from '../../../database/transaction.ts';
 import { isRecord } from '../../../lib/json/json-value.ts';
 import { type SearchQuery, tsquery } from './fold.ts';
-import { CURRENT, conditionsOf, ITEM, type Item, type ItemFilter, NEWEST } from './lists.ts';
+import { CURRENT, conditionsOf, ITEM, type Item, type ItemFilter, NEWEST, NEWEST_STORED } from './lists.ts';
 
 interface SearchRequest extends ItemFilter {
   /** Absent: everything that passes the filter. */
   readonly query?: SearchQuery | undefined;
-  readonly sort: 'relevantie' | 'datum';
+  /** By the day of the item, or by the moment that it came into the feed. */
+  readonly sort: 'relevantie' | 'datum' | 'nieuwste';
   readonly offset: number;
   readonly limit: number;
 }
@@ -41,13 +42,14 @@ export async function search(db: Db, { query, sort, offset, limit, ...filter }: 
   const conditions = conditionsOf(filter, values);
   const parameter = (value: unknown): string => `$${values.push(value)}`;
   const words = query && tsquery(parameter(query.web), parameter(query.beginnings));
+  const newest = sort === 'nieuwste' ? NEWEST_STORED : NEWEST;
   const hasWords = words === undefined ? 'true' : `s.woorden @@ ${words}`;
   // `offset 0`: the rows are checked for the words one by one, the newest first, until there are enough.
   const found =
     query === undefined || (await isCommon(db, query))
-      ? `(select * from pages.items s where ${conditions} order by ${NEWEST} offset 0) s where ${hasWords}`
-      : `pages.items s where ${hasWords} and ${conditions} order by ${NEWEST}`;
-  const order = sort === 'relevantie' && words !== undefined ? `ts_rank(s.woorden, ${words}) desc, ${NEWEST}` : NEWEST;
+      ? `(select * from pages.items s where ${conditions} order by ${newest} offset 0) s where ${hasWords}`
+      : `pages.items s where ${hasWords} and ${conditions} order by ${newest}`;
+  const order = sort === 'relevantie' && words !== undefined ? `ts_rank(s.woorden, ${words}) desc, ${NEWEST}` : newest;
   const { rows } = await db.query<Item & { facets: unknown }>({
     // Without a name: planned for its words and filters, which differ a thousandfold in how much they find.
     text: `with hits as materialized (

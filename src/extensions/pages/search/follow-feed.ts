@@ -56,6 +56,14 @@ export const WORDS = [
   )
   .join(' || ');
 
+/** The record of `g` that came first since it was last removed: history that was pruned does not count. Each kind has an index of its own. */
+const FIRST_RECORD = `
+  select r.sequence_number, r.stored_at from raadsfeed.record r
+   where r.op = 'upsert' and r.organisatiecode = g.o and r.resource_type = g.t and r.bronidentificatie = g.b and r.sequence_number > coalesce((
+         select max(d.sequence_number) from raadsfeed.record d
+          where d.op <> 'upsert' and d.organisatiecode = g.o and d.resource_type = g.t and d.bronidentificatie = g.b and d.sequence_number < g.n), 0)
+   order by r.sequence_number limit 1`;
+
 async function writeEntries(db: Db, present: readonly Present[]): Promise<void> {
   const rows = present.map(({ sequenceNumber: n, resource, resourceType: t, storedAt, entry }) => {
     const { words, references: _, ...columns } = entry;
@@ -75,13 +83,17 @@ async function writeEntries(db: Db, present: readonly Present[]): Promise<void> 
   await db.query({
     name: 'pages-write',
     text: `insert into pages.items as s
-             (nummer, organisatiecode, resource_type, bronidentificatie, stored_at, titel, datum, soort, vergadering, gremium, gremiumnaam, kort, woorden)
-           select n, o, t, b, stored_at, titel, datum, soort, vergadering, gremium, gremiumnaam, kort, ${WORDS}
+             (nummer, organisatiecode, resource_type, bronidentificatie, stored_at, first_number, first_stored_at, titel, datum, soort,
+              vergadering, gremium, gremiumnaam, kort, woorden)
+           select n, o, t, b, g.stored_at, coalesce(f.sequence_number, n), coalesce(f.stored_at, g.stored_at), titel, datum, soort,
+                  vergadering, gremium, gremiumnaam, kort, ${WORDS}
              from jsonb_to_recordset($1::jsonb) as g (
                   n bigint, o text, t text, b text, stored_at timestamptz, titel text, datum timestamptz, soort text,
                   vergadering text, gremium text, gremiumnaam text, kort jsonb, a text, w text, x text)
+             left join lateral (${FIRST_RECORD}) f on true
            on conflict (organisatiecode, resource_type, bronidentificatie) do update
-             set nummer = excluded.nummer, stored_at = excluded.stored_at, titel = excluded.titel, datum = excluded.datum,
+             set nummer = excluded.nummer, stored_at = excluded.stored_at, first_number = excluded.first_number,
+                 first_stored_at = excluded.first_stored_at, titel = excluded.titel, datum = excluded.datum,
                  soort = excluded.soort, vergadering = excluded.vergadering, gremium = excluded.gremium,
                  gremiumnaam = excluded.gremiumnaam, kort = excluded.kort, woorden = excluded.woorden
            where s.nummer <= excluded.nummer`,

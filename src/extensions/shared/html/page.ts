@@ -2,7 +2,7 @@
 import { type Html, type HtmlValue, html, shorten, stripControls, trusted } from '../../../plugins/template.ts';
 
 /** A link in a menu or a path. */
-interface PageLink {
+export interface PageLink {
   readonly href: string;
   readonly text: string;
 }

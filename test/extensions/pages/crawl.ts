@@ -1,0 +1,57 @@
+/** Follows the links of the pages as a reader does. */
+import { HtmlValidate } from 'html-validate';
+import { expect } from 'vitest';
+import type { PagesServer } from './pages-fixture.ts';
+
+const validator = new HtmlValidate({
+  extends: ['html-validate:recommended', 'html-validate:a11y'],
+  rules: { 'no-trailing-whitespace': 'off', 'long-title': 'off', 'require-sri': 'off' },
+});
+
+/** Reads a page; it is valid, and of a size that any telephone takes. */
+export async function readPage({ get }: PagesServer, path: string): Promise<string> {
+  const { status, text } = await get(path);
+  expect([path, status]).toEqual([path, 200]);
+  expect(Buffer.byteLength(text), path).toBeLessThan(150_000);
+  const { results } = await validator.validateString(text);
+  expect(results.flatMap(({ messages }) => messages.map(({ message, line }) => `${path}:${line} ${message}`))).toEqual(
+    [],
+  );
+  expect(text).not.toMatch(/En nog|\ufffd/);
+  return text;
+}
+
+const linksOf = (text: string): string[] =>
+  [...(text.match(/<main[\s\S]*<\/main>/)?.[0] ?? '').matchAll(/href="\/raad(\/gm9901[^"]*)"/g)].map(([, path = '']) =>
+    path.replaceAll('&amp;', '&'),
+  );
+
+/** Every page that the links of one lead to, below the addresses that match. */
+export async function crawl(pages: PagesServer, start: string, within: RegExp): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  const waiting = [start];
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    if (found.has(path)) continue;
+    const text = await readPage(pages, path);
+    found.set(path, text);
+    waiting.push(
+      ...linksOf(text)
+        .map((one) => one.replace(/#.*/, ''))
+        .filter((one) => within.test(one) && !one.endsWith('.csv')),
+    );
+  }
+  return found;
+}
+
+/** What of these is linked from none of the pages. */
+export function missing(texts: Iterable<string>, ids: readonly string[]): string[] {
+  const seen = new Set(
+    [...texts].flatMap(linksOf).map((path) =>
+      path
+        .split('/')
+        .at(-1)
+        ?.replace(/[?#].*/, ''),
+    ),
+  );
+  return ids.filter((id) => !seen.has(id));
+}
