@@ -15,12 +15,27 @@ const DURATION =
 
 /** The longest term that personal data may be given. */
 export const LONGEST_TERM = 'P1000Y';
+const LONGEST_MONTHS = 12_000;
 
 const DAY_MS = 86_400_000;
+/** The mean of a month, for lengths that need not be exact. */
+const MONTH_MS = (365.2425 / 12) * DAY_MS;
 
 /** Whether a text is a duration, of whatever length. */
 export function isDuration(text: string): boolean {
   return DURATION.test(text);
+}
+
+function lengthOf(text: string): { readonly months: number; readonly ms: number } | undefined {
+  const parts = DURATION.exec(text)?.groups;
+  if (parts === undefined) return undefined;
+  const { years = 0, months = 0, weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0 } = parts;
+  return {
+    months: 12 * Number(years) + Number(months),
+    ms:
+      (7 * Number(weeks) + Number(days)) * DAY_MS +
+      (3600 * Number(hours) + 60 * Number(minutes) + Number(seconds)) * 1000,
+  };
 }
 
 /**
@@ -28,19 +43,17 @@ export function isDuration(text: string): boolean {
  * @throws {RangeError} when the text is not a duration
  */
 export function addDuration(at: Date, text: string): Date {
-  const parts = DURATION.exec(text)?.groups;
-  if (parts === undefined) throw new RangeError('not an ISO 8601 duration');
-  const part = (name: string): number => Number(parts[name] ?? 0);
+  const length = lengthOf(text);
+  if (length === undefined) throw new RangeError('not an ISO 8601 duration');
+  const { months, ms } = length;
   const sum = new Date(at);
   const day = at.getUTCDate();
   sum.setUTCDate(1);
-  sum.setUTCMonth(sum.getUTCMonth() + 12 * part('years') + part('months'));
+  sum.setUTCMonth(sum.getUTCMonth() + months);
   const lastDay = new Date(sum);
   lastDay.setUTCMonth(lastDay.getUTCMonth() + 1, 0);
   sum.setUTCDate(Math.min(day, lastDay.getUTCDate()));
-  const days = 7 * part('weeks') + part('days');
-  const seconds = 3600 * part('hours') + 60 * part('minutes') + part('seconds');
-  return new Date(sum.getTime() + days * DAY_MS + seconds * 1000);
+  return new Date(sum.getTime() + ms);
 }
 
 /** The duration that ends last when both begin at this moment; the first when they end together. */
@@ -54,8 +67,9 @@ export function shorterDuration(at: Date, first: string, second: string): string
 }
 
 /** Whether a text is a term that can be kept to: a duration that has a length, and is no longer than the longest. */
-export function isTerm(text: string, at: Date): boolean {
-  return isDuration(text) && /[1-9]/.test(text) && addDuration(at, text) <= addDuration(at, LONGEST_TERM);
+export function isTerm(text: string): boolean {
+  const { months, ms } = lengthOf(text) ?? { months: 0, ms: 0 };
+  return months + ms > 0 && months * MONTH_MS + ms <= LONGEST_MONTHS * MONTH_MS;
 }
 
 /** Seconds or a date (RFC 9110 section 10.2.3), as milliseconds from now; `undefined` when it is neither. */

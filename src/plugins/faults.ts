@@ -45,6 +45,19 @@ function isSaid({ keyword, params, instancePath }: ErrorObject, formats: Readonl
   return keyword === 'if' || keyword === 'anyOf';
 }
 
+/** Deeper than any body of a contract. */
+const MAX_DEPTH = 16;
+
+/** Names every text with half a surrogate pair: JSON can write it (`\ud800`), UTF-8 cannot, and a database cannot read what it would store. */
+export function illFormedTexts(value: unknown, name = '', depth = 0): InvalidParam[] {
+  if (typeof value === 'string')
+    return value.isWellFormed() ? [] : [{ name, code: 'unicode', reason: 'is geen geldige Unicode-tekst' }];
+  if (typeof value !== 'object' || value === null || depth === MAX_DEPTH) return [];
+  return Object.entries(value).flatMap(([key, part]) =>
+    illFormedTexts(part, shortened(name === '' ? key : `${name}.${key}`), depth + 1),
+  );
+}
+
 /** Two branches of one schema may find the same fault. */
 export function distinct(faults: readonly InvalidParam[]): InvalidParam[] {
   return [...new Map(faults.map((fault) => [`${fault.name} ${fault.code} ${fault.reason}`, fault])).values()];

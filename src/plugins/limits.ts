@@ -6,9 +6,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, preParsingHookHandl
 import fp from 'fastify-plugin';
 import { LRUCache } from 'lru-cache';
 import type { Pool } from '../database/pool.ts';
-import { Problem } from '../lib/problem.ts';
+import { type InvalidParam, Problem } from '../lib/problem.ts';
 import { createSemaphore, type Semaphore } from '../lib/scheduling.ts';
 import { requestClosedSignal } from './connections.ts';
+import { illFormedTexts, MAX_FAULTS, summary } from './faults.ts';
 import { clientKey, hasOtherCharset } from './headers.ts';
 import { platformProblems } from './problems.ts';
 
@@ -340,6 +341,14 @@ export function isCrowded(text: Uint8Array): boolean {
   return false;
 }
 
+/** UTF-8 cannot write half a surrogate pair, but JSON can by its escapes. */
+const SURROGATE = /\\u[dD][89a-fA-F]/;
+
+function invalidBody(found: readonly InvalidParam[]): Problem {
+  const faults = found.slice(0, MAX_FAULTS);
+  return new Problem(platformProblems.invalidRequest, { detail: summary(faults), invalidParams: faults });
+}
+
 /** Reads JSON bodies strictly: UTF-8 or nothing (RFC 8259 8.1), no `__proto__`; every other media type is refused. */
 export const jsonBody = fp(
   async (app: FastifyInstance) => {
@@ -353,11 +362,15 @@ export const jsonBody = fp(
         return done(new Problem(platformProblems.invalidRequest, { detail: 'De inhoud is geen geldige UTF-8.' }));
       }
       if (isCrowded(body)) {
-        return done(
-          new Problem(platformProblems.invalidRequest, { detail: TOO_MANY.reason, invalidParams: [TOO_MANY] }),
-        );
+        return done(invalidBody([TOO_MANY]));
       }
-      return parse(request, body.toString(), done);
+      const text = body.toString();
+      if (!SURROGATE.test(text)) return parse(request, text, done);
+      return parse(request, text, (error, value) => {
+        const faults = error === null ? illFormedTexts(value) : [];
+        const problem = faults.length === 0 ? null : invalidBody(faults);
+        done(error ?? problem, value);
+      });
     });
   },
   { name: 'json-body' },

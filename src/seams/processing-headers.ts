@@ -73,7 +73,7 @@ export function readProcessingHeaders(headers: HeaderValues, proven: readonly st
   );
   const bewaartermijn = read(
     'Bewaartermijn',
-    (value) => isTerm(value, new Date()),
+    isTerm,
     'moet een duur volgens ISO 8601 zijn, langer dan niets en hoogstens P1000Y',
   );
   const afnemer = proven[0] ?? oin;

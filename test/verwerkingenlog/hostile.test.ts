@@ -106,13 +106,12 @@ describe('a body', () => {
     const deep = '['.repeat(200_000) + ']'.repeat(200_000);
     const body = JSON.stringify(actie(newPerson(), { [name]: 'HERE' }));
     expect((await post(body.replace('"HERE"', deep))).status).toBe(201);
-    expect((await post(body.replace('HERE', String.raw`\ud800`))).status).toBe(201);
   });
 
   it('may have anything in the read-only members of a processed person', async () => {
     const [object] = actie(newPerson()).verwerkteObjecten;
-    const body = JSON.stringify(actie('1', { verwerkteObjecten: [{ ...object, url: 'HERE', verwerktObjectId: 5 }] }));
-    expect((await post(body.replace('HERE', String.raw`\udc00`))).status).toBe(201);
+    const body = actie('1', { verwerkteObjecten: [{ ...object, url: ['x'], verwerktObjectId: 5 }] });
+    expect((await post(body)).status).toBe(201);
   });
 });
 
@@ -173,8 +172,8 @@ it('never takes one person for another, however their identities are written', a
 
 describe('all faults are named together', () => {
   it('of a body: those of the contract and those that a contract cannot express', async () => {
-    const wishes = { actieNaam: 'HERE', uitvoerder: '1', tijdstip: '9999-12-31T23:59:59-10:00', bewaartermijn: 'x' };
-    const body = JSON.stringify(actie('1', wishes)).replace('HERE', String.raw`\ud800`);
+    const wishes = { actieNaam: 7, uitvoerder: '1', tijdstip: '9999-12-31T23:59:59-10:00', bewaartermijn: 'x' };
+    const body = actie('1', wishes);
     for (const [method, path] of [
       ['POST', '/verwerkingsacties'],
       ['PUT', `/verwerkingsacties/${randomUUID()}`],

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { Counter } from 'prom-client';
 import type { Db } from '../../database/transaction.ts';
 import { eventLoopBudget } from '../../lib/scheduling.ts';
-import { isDuration, isTerm } from '../../lib/time.ts';
+import { isTerm } from '../../lib/time.ts';
 import { type ActiviteitVersie, readActiviteitVersies } from '../../verwerkingenlog/store/activiteiten.ts';
 import type { LineOutcome, LineSender, NewLine, StoreLines } from './lines.ts';
 import { actieOfSpan, activityIdIn, activityOf, type LineContext, logbooksOf, withoutLogbooks } from './mapping.ts';
@@ -70,12 +70,11 @@ export function createIntake(
     // A line that arrives late must not show what is investigated now.
     const isConfidential = [known, versies.at(-1)].some((versie) => versie?.vertrouwelijkheid === 'vertrouwelijk');
     if (isConfidential && !mayBeConfidential) return 'deze verwerkingsactiviteit vraagt de scope create:confidential';
-    const isTermOfLine = bewaartermijn !== null && isDuration(bewaartermijn) && isTerm(bewaartermijn, startOf(span));
     return {
       ...ofClient,
       verwerkingNaam,
       vertrouwelijkheid: isConfidential ? 'vertrouwelijk' : 'normaal',
-      bewaartermijn: isTermOfLine ? bewaartermijn : null,
+      bewaartermijn: bewaartermijn !== null && isTerm(bewaartermijn) ? bewaartermijn : null,
     };
   }
 

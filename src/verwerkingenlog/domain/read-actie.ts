@@ -1,10 +1,10 @@
 import type { components } from '../../contracts/verwerkingenlog.ts';
-import { isRecord } from '../../lib/json/json-value.ts';
 import type { InvalidParam } from '../../lib/problem.ts';
 import { isDuration, isTerm, LONGEST_TERM } from '../../lib/time.ts';
 import { bsnDigits, isBsnKind } from './identity-keys.ts';
 import {
   type Actie,
+  fieldsOf,
   offsetOf,
   toUtc,
   type Versie,
@@ -17,26 +17,15 @@ export type ActieBody = components['schemas']['VerwerkingsactieInvoer'];
 type ReplacingBody = components['schemas']['VerwerkingsactieVolledig'];
 type ObjectBody = components['schemas']['VerwerktObjectInvoer'];
 
-/** Reads a body that the contract accepts and that has none of `actieFaults`. */
+/** Reads a body that the contract accepts; a moment that lies outside the calendar is an empty text, and one of `actieFaults`. */
 export function readActie(body: ActieBody): Actie {
   return {
-    actieNaam: body.actieNaam ?? null,
-    handelingNaam: body.handelingNaam ?? null,
-    verwerkingNaam: body.verwerkingNaam ?? null,
+    ...fieldsOf(body),
     verwerkingId: body.verwerkingId?.toLowerCase() ?? null,
     verwerkingsactiviteitId: body.verwerkingsactiviteitId?.toLowerCase() ?? null,
-    verwerkingsactiviteitUrl: body.verwerkingsactiviteitUrl ?? null,
-    vertrouwelijkheid: readVertrouwelijkheid(body.vertrouwelijkheid),
-    bewaartermijn: body.bewaartermijn ?? null,
-    uitvoerder: body.uitvoerder ?? null,
-    systeem: body.systeem ?? null,
-    gebruiker: body.gebruiker ?? null,
-    gegevensbron: body.gegevensbron ?? null,
-    soortAfnemerId: body.soortAfnemerId ?? null,
-    afnemerId: body.afnemerId ?? null,
     verwerkingsactiviteitIdAfnemer: body.verwerkingsactiviteitIdAfnemer?.toLowerCase() ?? null,
-    verwerkingsactiviteitUrlAfnemer: body.verwerkingsactiviteitUrlAfnemer ?? null,
     verwerkingIdAfnemer: body.verwerkingIdAfnemer?.toLowerCase() ?? null,
+    vertrouwelijkheid: readVertrouwelijkheid(body.vertrouwelijkheid),
     tijdstip: toUtc(body.tijdstip) ?? '',
     tijdstipOffset: offsetOf(body.tijdstip),
     verwerkteObjecten: body.verwerkteObjecten.map(readObject),
@@ -93,39 +82,36 @@ function readObject(object: ObjectBody): VerwerktObject {
   };
 }
 
+/** The members of a body that are judged, of whatever type. */
+type Judged = {
+  readonly [Member in 'tijdstip' | 'bewaartermijn' | 'soortAfnemerId' | 'afnemerId' | 'verwerkteObjecten']?: unknown;
+};
+
 /**
  * The faults of a body that a contract cannot express. The body may be anything; members of the wrong type are skipped.
+ * @param utc its `tijdstip` as `toUtc` reads it
  * @param latest the latest moment that is taken (milliseconds since 1970), when that is to be judged
  */
 export function actieFaults(
-  body: unknown,
+  body: Judged,
   { checkBsn }: { readonly checkBsn: boolean },
+  utc = typeof body.tijdstip === 'string' ? toUtc(body.tijdstip) : undefined,
   latest = Number.POSITIVE_INFINITY,
 ): InvalidParam[] {
-  if (!isRecord(body)) return [];
-  const { tijdstip, bewaartermijn } = body;
-  const utc = typeof tijdstip === 'string' ? toUtc(tijdstip) : undefined;
-  const faults = [
-    ...illFormedTexts(body),
-    ...(checkBsn ? bsnFaults(body) : []),
-    ...termFaults(bewaartermijn, new Date(utc ?? 0)),
-  ];
+  const faults = checkBsn ? [...bsnFaults(body), ...termFaults(body.bewaartermijn)] : termFaults(body.bewaartermijn);
   const fault = (reason: string) => faults.push({ name: 'tijdstip', code: 'range', reason });
-  if (typeof tijdstip === 'string' && utc === undefined) fault('moet in UTC in de jaren 1 tot en met 9999 liggen');
+  if (typeof body.tijdstip === 'string' && !utc) fault('moet in UTC in de jaren 1 tot en met 9999 liggen');
   if (Date.parse(utc ?? '') > latest) fault('mag niet meer dan 24 uur in de toekomst liggen');
   return faults;
 }
 
-/**
- * The faults of a `bewaartermijn` that is a duration; the contract refuses any other form.
- * @param at the moment that it counts from
- */
-export function termFaults(bewaartermijn: unknown, at: Date): InvalidParam[] {
-  if (typeof bewaartermijn !== 'string' || !isDuration(bewaartermijn) || isTerm(bewaartermijn, at)) return [];
+/** The faults of a `bewaartermijn` that is a duration; the contract refuses any other form. */
+export function termFaults(bewaartermijn: unknown): InvalidParam[] {
+  if (typeof bewaartermijn !== 'string' || isTerm(bewaartermijn) || !isDuration(bewaartermijn)) return [];
   return [{ name: 'bewaartermijn', code: 'range', reason: `moet langer dan niets zijn, en hoogstens ${LONGEST_TERM}` }];
 }
 
-function bsnFaults({ soortAfnemerId, afnemerId, verwerkteObjecten }: Record<string, unknown>): InvalidParam[] {
+function bsnFaults({ soortAfnemerId, afnemerId, verwerkteObjecten }: Judged): InvalidParam[] {
   const persons = (Array.isArray(verwerkteObjecten) ? verwerkteObjecten : []).map((object, i) => ({
     name: `verwerkteObjecten.${i}.objectId`,
     kind: Object(object).soortObjectId,
@@ -134,25 +120,6 @@ function bsnFaults({ soortAfnemerId, afnemerId, verwerkteObjecten }: Record<stri
   return [{ name: 'afnemerId', kind: soortAfnemerId, id: afnemerId }, ...persons]
     .filter(({ kind, id }) => isBsnKind(kind) && typeof id === 'string' && !isBsn(bsnDigits(id) ?? id))
     .map(({ name }) => ({ name, code: 'bsn', reason: 'is geen burgerservicenummer (elfproef)' }));
-}
-
-/** Read-only members: in a request they are skipped, and can be anything of any depth. No other member has these names. */
-const READ_ONLY = new Set(['url', 'actieId', 'verwerktObjectId', 'verwerkingsactiviteitId', 'tijdstipRegistratie']);
-
-/** Deeper than any body of the contract. */
-const MAX_DEPTH = 16;
-
-/**
- * Names every text with half a surrogate pair: JSON can write it (`\ud800`), UTF-8 cannot, and the database would store something that it
- * cannot read.
- */
-export function illFormedTexts(value: unknown, name = '', depth = 0): InvalidParam[] {
-  if (typeof value === 'string')
-    return value.isWellFormed() ? [] : [{ name, code: 'unicode', reason: 'is geen geldige Unicode-tekst' }];
-  if (typeof value !== 'object' || value === null || depth === MAX_DEPTH) return [];
-  return Object.entries(value).flatMap(([key, part]) =>
-    part === null || READ_ONLY.has(key) ? [] : illFormedTexts(part, name === '' ? key : `${name}.${key}`, depth + 1),
-  );
 }
 
 const WEIGHTS = [9, 8, 7, 6, 5, 4, 3, 2, -1];

@@ -228,16 +228,18 @@ function offsetMs(at: Date): number {
   return (sign === '-' ? -1 : 1) * (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1000;
 }
 
-/** An entry as an action: members that are absent are `null`. */
-export function actieOf(entry: ProcessingEntry): Actie {
+/** The members of an action that are optional, as texts. */
+type Optional = Omit<ActieVelden, 'vertrouwelijkheid' | 'tijdstip' | 'tijdstipOffset'>;
+
+/** The optional members of an entry or a body, `null` where they are absent. */
+export function fieldsOf(entry: { readonly [Member in keyof Optional]?: Optional[Member] | undefined }): Optional {
   return {
-    actieNaam: entry.actieNaam,
+    actieNaam: entry.actieNaam ?? null,
     handelingNaam: entry.handelingNaam ?? null,
     verwerkingNaam: entry.verwerkingNaam ?? null,
     verwerkingId: entry.verwerkingId ?? null,
     verwerkingsactiviteitId: entry.verwerkingsactiviteitId ?? null,
     verwerkingsactiviteitUrl: entry.verwerkingsactiviteitUrl ?? null,
-    vertrouwelijkheid: entry.vertrouwelijkheid,
     bewaartermijn: entry.bewaartermijn ?? null,
     uitvoerder: entry.uitvoerder ?? null,
     systeem: entry.systeem ?? null,
@@ -248,6 +250,14 @@ export function actieOf(entry: ProcessingEntry): Actie {
     verwerkingsactiviteitIdAfnemer: entry.verwerkingsactiviteitIdAfnemer ?? null,
     verwerkingsactiviteitUrlAfnemer: entry.verwerkingsactiviteitUrlAfnemer ?? null,
     verwerkingIdAfnemer: entry.verwerkingIdAfnemer ?? null,
+  };
+}
+
+/** An entry as an action: members that are absent are `null`. */
+export function actieOf(entry: ProcessingEntry): Actie {
+  return {
+    ...fieldsOf(entry),
+    vertrouwelijkheid: entry.vertrouwelijkheid,
     tijdstip: moment(entry.tijdstip),
     tijdstipOffset: null,
     verwerkteObjecten: (entry.verwerkteObjecten ?? []).map((person) => ({

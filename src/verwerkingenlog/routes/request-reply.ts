@@ -123,12 +123,8 @@ export function unknownVerwerkingsactie(name: 'actieId' | 'verwerkingId'): Probl
 
 type Answers = components['schemas'];
 
-/** The members of an action, without its objects; the limited set leaves out three. */
-function fields(
-  versie: Versie,
-  base: string,
-  beperkteSet: boolean,
-): Omit<Answers['Verwerkingsactie'], 'verwerkteObjecten'> {
+/** The members of an action, without its objects. */
+function fields(versie: Versie, base: string) {
   return {
     url: `${base}/verwerkingsacties/${versie.actieId}`,
     actieId: versie.actieId,
@@ -142,7 +138,9 @@ function fields(
     vertrouwelijkheid: versie.vertrouwelijkheid,
     bewaartermijn: versie.bewaartermijn,
     uitvoerder: versie.uitvoerder,
-    ...(beperkteSet ? {} : { systeem: versie.systeem, gebruiker: versie.gebruiker, gegevensbron: versie.gegevensbron }),
+    systeem: versie.systeem,
+    gebruiker: versie.gebruiker,
+    gegevensbron: versie.gegevensbron,
     soortAfnemerId: versie.soortAfnemerId,
     afnemerId: versie.afnemerId,
     verwerkingsactiviteitIdAfnemer: versie.verwerkingsactiviteitIdAfnemer,
@@ -152,10 +150,15 @@ function fields(
   };
 }
 
+function limitedFields(versie: Versie, base: string) {
+  const { systeem: _, gebruiker: __, gegevensbron: ___, ...limited } = fields(versie, base);
+  return limited;
+}
+
 /** An action as it is answered. */
 export function actieAnswer(versie: Versie, base: string, beperkteSet: boolean): Answers['Verwerkingsactie'] {
   return {
-    ...fields(versie, base, beperkteSet),
+    ...(beperkteSet ? limitedFields(versie, base) : fields(versie, base)),
     verwerkteObjecten: versie.objecten.map((object) => objectFields(object, versie.actieId, base)),
   };
 }
@@ -179,7 +182,7 @@ export function objectAnswer(
   versie: Versie,
   base: string,
 ): Answers['VerwerktObjectUitgebreid'] {
-  return { ...objectFields(object, versie.actieId, base), verwerkingsactie: fields(versie, base, true) };
+  return { ...objectFields(object, versie.actieId, base), verwerkingsactie: limitedFields(versie, base) };
 }
 
 /** The `ETag` of a version of an action. */

@@ -5,7 +5,7 @@ import { requestClosedSignal } from '../../plugins/connections.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import type { Change } from '../changes.ts';
 import { pageOf, readCursor, writeCursor } from '../domain/cursor.ts';
-import { illFormedTexts, termFaults } from '../domain/read-actie.ts';
+import { termFaults } from '../domain/read-actie.ts';
 import { type Activiteit, readActiviteitBody } from '../domain/verwerkingsactiviteit.ts';
 import {
   countActiviteiten,
@@ -63,7 +63,7 @@ export function verwerkingsactiviteiten(app: FastifyInstance, needs: RouteNeeds)
 
   contract.serve(app, 'putVerwerkingsactiviteit', authenticate, async (request, reply) => {
     const id = request.params.verwerkingsactiviteitId.toLowerCase();
-    refuse([...illFormedTexts(request.body), ...termFaults(request.body.bewaartermijn, clock.now())]);
+    refuse(termFaults(request.body.bewaartermijn));
     const velden = readActiviteitBody(request.body);
     const activiteit = await needs.log.changes.run(changeOf(id, request, reply), async (db) => {
       const known = await readActiviteit(db, id);

@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import type { InvalidParam } from '../../lib/problem.ts';
 import { callerOf } from '../../plugins/auth.ts';
 import { requestClosedSignal } from '../../plugins/connections.ts';
 import { traceOf } from '../../plugins/headers.ts';
@@ -14,7 +13,7 @@ import {
   silentLosses,
   termFaults,
 } from '../domain/read-actie.ts';
-import { ended, replaced, toUtc } from '../domain/verwerkingsactie.ts';
+import { type Actie, ended, replaced } from '../domain/verwerkingsactie.ts';
 import { lockOfVerwerking, patchActies, readActies } from '../store/changes.ts';
 import {
   actieAnswer,
@@ -28,10 +27,12 @@ import {
   unknownVerwerkingsactie,
 } from './request-reply.ts';
 
-/** The faults of a body that has what every action has, by the clock of the database too. */
-async function faultsOf(body: ActieBody, { config, log }: RouteNeeds): Promise<InvalidParam[]> {
-  const latest = await log.latestMoment(Date.parse(toUtc(body.tijdstip) ?? ''));
-  return actieFaults(body, config.verwerkingenlog, latest);
+/** The action of a body that has what every action has. @throws {Problem} 400, by the clock of the database too */
+async function readSound(body: ActieBody, { config, log }: RouteNeeds): Promise<Actie> {
+  const actie = readActie(body);
+  const latest = await log.latestMoment(Date.parse(actie.tijdstip));
+  refuse(actieFaults(body, config.verwerkingenlog, actie.tijdstip, latest));
+  return actie;
 }
 
 /** F7446 and F6624: storing an action. */
@@ -40,10 +41,9 @@ export function postVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): v
   contract.serve(
     app,
     'postVerwerkingsactie',
-    { authenticate: access, furtherFaults: ({ body }) => actieFaults(body, config.verwerkingenlog) },
+    { authenticate: access, furtherFaults: ({ body }) => actieFaults(Object(body), config.verwerkingenlog) },
     async (request, reply) => {
-      refuse(await faultsOf(request.body, needs));
-      const actie = readActie(request.body);
+      const actie = await readSound(request.body, needs);
       allow(request, 'vastleggen', [actie.vertrouwelijkheid]);
       // The action is stored also when the client hangs up meanwhile, so its bytes count until then.
       const release = request.holdBody?.();
@@ -67,11 +67,10 @@ export function changeVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds):
   contract.serve(
     app,
     'putVerwerkingsactie',
-    { authenticate: access, furtherFaults: ({ body }) => actieFaults(body, config.verwerkingenlog) },
+    { authenticate: access, furtherFaults: ({ body }) => actieFaults(Object(body), config.verwerkingenlog) },
     async (request, reply) => {
       const { body } = request;
-      if (isWhole(body)) refuse(await faultsOf(body, needs));
-      const actie = isWhole(body) ? readActie(body) : undefined;
+      const actie = isWhole(body) ? await readSound(body, needs) : undefined;
       // No scope allows this: only a whole processing can be lifted.
       if (actie?.vertrouwelijkheid === 'opgeheven') allow(request, 'vastleggen', ['opgeheven']);
       const release = request.holdBody?.();
@@ -118,7 +117,7 @@ export function patchVerwerkingsacties(app: FastifyInstance, needs: RouteNeeds):
   const { contract, access, clock, forward } = needs;
   contract.serve(app, 'patchVerwerkingsacties', { authenticate: access }, async (request, reply) => {
     const { bewaartermijn } = request.body;
-    refuse(termFaults(bewaartermijn, clock.now()));
+    refuse(termFaults(bewaartermijn));
     const word = request.body.vertrouwelijkheid;
     const vertrouwelijkheid = word === undefined ? undefined : readVertrouwelijkheid(word);
     const verwerkingId = request.query.verwerkingId.toLowerCase();

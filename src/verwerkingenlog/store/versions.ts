@@ -316,7 +316,7 @@ export async function readHistory(db: Db, actieId: string): Promise<StoredVersie
 const MAX_AHEAD_MS = 86_400_000;
 
 /** The latest moment that is taken (milliseconds since 1970), for one that is to be judged. */
-export type LatestMoment = (moment: number) => Promise<number>;
+export type LatestMoment = (moment: number) => number | Promise<number>;
 
 /**
  * Asks the database only for a moment that lies beyond the last answer: that clock moves forward, so an earlier one is within bounds. For
@@ -324,11 +324,10 @@ export type LatestMoment = (moment: number) => Promise<number>;
  */
 export function createLatestMoment(db: Db): LatestMoment {
   let latest = Number.NEGATIVE_INFINITY;
-  return async (moment) => {
-    if (moment > latest) {
-      const { rows } = await db.query<{ now: Date }>('select clock_timestamp() as now');
-      latest = (rows[0]?.now.getTime() ?? Number.NaN) + MAX_AHEAD_MS;
-    }
+  const ask = async (): Promise<number> => {
+    const { rows } = await db.query<{ now: Date }>('select clock_timestamp() as now');
+    latest = (rows[0]?.now.getTime() ?? Number.NaN) + MAX_AHEAD_MS;
     return latest;
   };
+  return (moment) => (moment > latest ? ask() : latest);
 }
