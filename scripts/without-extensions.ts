@@ -1,6 +1,6 @@
 /**
  * The deletion test: in a copy without `src/extensions`, the core type-checks, serves its three interfaces, and passes its tests,
- * with no more packages at run time than `MAX_PACKAGES`. `node scripts/without-extensions.ts [test files]`; without names those that tell most of each interface. The copy goes into a
+ * with no more packages at run time than `MAX_PACKAGES` and no more lines than `MAX_LINES`. `node scripts/without-extensions.ts [test files]`; without names those that tell most of each interface. The copy goes into a
  * folder for temporary files.
  */
 import { spawnSync } from 'node:child_process';
@@ -19,6 +19,8 @@ const TESTS = [
 ].map((path) => `test/${path}`);
 /** What the core may depend on at run time. */
 const MAX_PACKAGES = 25;
+/** What one person can read in a few days; without the types that are generated from the contracts. */
+const MAX_LINES = 30_000;
 
 const copy = mkdtempSync(join(tmpdir(), 'koppelvlak-core-'));
 try {
@@ -32,7 +34,11 @@ try {
     JSON.stringify({ ...tsconfig, include: ['src', 'test', 'vitest.config.ts'] }),
   );
   console.log(`without src/extensions and ${removed} files of tests that need them`);
-  const packages = packagesOfCore();
+  const source = sourceOfCore();
+  const lines = source.reduce((sum, text) => sum + text.split('\n').length - 1, 0);
+  console.log(`${lines} lines`);
+  if (lines > MAX_LINES) throw new Error(`the core has more than ${MAX_LINES} lines`);
+  const packages = packagesOf(source);
   console.log(`${packages.length} packages at run time: ${packages.join(', ')}`);
   if (packages.length > MAX_PACKAGES) throw new Error(`the core has more than ${MAX_PACKAGES} packages at run time`);
   const named = process.argv.slice(2);
@@ -42,10 +48,15 @@ try {
   rmSync(copy, { recursive: true, force: true });
 }
 
+/** The texts of what is written by hand. */
+function sourceOfCore(): string[] {
+  const paths = globSync('src/**/*.ts', { cwd: copy }).filter((path) => !path.startsWith('src/contracts/'));
+  return paths.map((path) => readFileSync(join(copy, path), 'utf8'));
+}
+
 /** Dependencies that the source without extensions names, and the types that come with what it exports. */
-function packagesOfCore(): string[] {
+function packagesOf(source: readonly string[]): string[] {
   const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-  const source = globSync('src/**/*.ts', { cwd: copy }).map((path) => readFileSync(join(copy, path), 'utf8'));
   const isNamed = (name: string): boolean =>
     source.some((text) => text.includes(`'${name}'`) || text.includes(`'${name}/`));
   return Object.keys(dependencies).filter((name) => name.startsWith('@types/') || isNamed(name));

@@ -8,6 +8,7 @@ import {
   TokenFetchError,
   type TokenWish,
 } from '../lib/outbound/client-credentials.ts';
+import { backoffMs } from '../lib/outbound/outbound-client.ts';
 import { retryAfterMs } from '../lib/time.ts';
 import type { ProcessingContext } from '../seams/processing-headers.ts';
 
@@ -161,8 +162,7 @@ export class VerwerkingenlogError extends Error {
   }
 }
 
-const FIRST_WAIT_MS = 100;
-const MAX_WAIT_MS = 10_000;
+const BACKOFF = { firstMs: 100, maxMs: 10_000 };
 /** No caller waits longer than this for a log that asks for it. */
 const MAX_RETRY_AFTER_MS = 60_000;
 
@@ -173,8 +173,7 @@ interface RetryOptions {
 }
 
 /**
- * Retries after a temporary failure, each time with a longer wait (half of it random, so that many clients do not return at once), or after
- * the wait that the log asked for. When the log asks for more than a minute, it gives up.
+ * Retries after a temporary failure, each time with a longer wait, and never sooner than the log asked for. When the log asks for more than a minute, it gives up.
  * @throws {VerwerkingenlogError} what the last attempt threw, or with the signal's reason as its cause
  */
 async function withRetries<T>(work: () => Promise<T>, { attempts, signal }: RetryOptions): Promise<T> {
@@ -185,8 +184,7 @@ async function withRetries<T>(work: () => Promise<T>, { attempts, signal }: Retr
       if (!(error instanceof VerwerkingenlogError) || !error.passing || attempt >= attempts || signal.aborted)
         throw error;
       if (error.retryAfterMs !== undefined && error.retryAfterMs > MAX_RETRY_AFTER_MS) throw error;
-      const wait = Math.min(FIRST_WAIT_MS * 2 ** (attempt - 1), MAX_WAIT_MS);
-      await sleep(error.retryAfterMs ?? wait / 2 + (Math.random() * wait) / 2, undefined, { signal }).catch(() => {
+      await sleep(backoffMs(BACKOFF, attempt, error.retryAfterMs), undefined, { signal }).catch(() => {
         throw new VerwerkingenlogError('the caller gave up', { cause: signal.reason });
       });
     }

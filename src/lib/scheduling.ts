@@ -55,14 +55,6 @@ export async function mapWithinBudget<T, R>(items: Iterable<T>, make: (item: T) 
   return made;
 }
 
-/** As `items.forEach`, for more items than fit in a turn of the event loop. */
-export async function forEachWithinBudget<T>(items: Iterable<T>, use: (item: T) => void): Promise<void> {
-  for (const item of items) {
-    if (eventLoopBudget.exhausted()) await eventLoopBudget.yield();
-    use(item);
-  }
-}
-
 /** Runs work one item at a time, alternating between clients, so that one with much work does not hold up the others. */
 export interface OneAtATime {
   run<T>(client: string, work: () => Promise<T>): Promise<T>;

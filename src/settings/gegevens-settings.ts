@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { choice, file, fixed, flag, integer, list, optional, pairs, retired, secret, setting, text } from './kinds.ts';
+import { choice, file, fixed, flag, integer, list, optional, pairs, secret, setting, text } from './kinds.ts';
 
 /** The exchange models that come along: `VARIANT-VERSION.schema.json`, each with its mapping beside it. */
 export const modelsDirectory = new URL('../../openapi/modellen/', import.meta.url);
@@ -96,12 +96,6 @@ export const gegevensSettings = {
   /** Mounts: a proxy that shows another path would have to rewrite the links in every answer. */
   shvPrefix: fixed('GEGEVENS_SHV_PREFIX', '/shv/v1', text()),
   vsPrefix: fixed('GEGEVENS_VS_PREFIX', '/vs/v1', text()),
-  /** Certificate of the connection, that of the own Inway (PEM): `gegevens preflight` sees that it is not the signing certificate. */
-  transportCertificate: retired(
-    'GEGEVENS_TRANSPORT_CERTIFICATE',
-    file,
-    'give `gegevens preflight` the option --transport-certificate',
-  ),
   /** How long in minutes a requester that pages sees the state of its first page. */
   pagePinMinutes: fixed('GEGEVENS_PAGE_PIN_MINUTES', 60),
   /** How long in milliseconds after its signing time (`iat`, `sigT`) a request is accepted; one that names no time has no age. */

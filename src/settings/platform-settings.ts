@@ -206,6 +206,15 @@ export const tokenSettings = {
   oauthTokenCacheSeconds: fixed('OAUTH_TOKEN_CACHE_SECONDS', 300),
 };
 
+/** Settings of all pages for people. */
+export const htmlSettings = {
+  themeCss: optional(
+    'PAGES_THEME_CSS',
+    text(undefined, 'path of a CSS file'),
+    'Own style sheet: tokens of Utrecht’s components; fonts and pictures as `data:`.',
+  ),
+};
+
 /** Settings of what only the demo starts. */
 export const demoSettings = {
   authPort: setting('DEMO_AUTH_PORT', port, 8081, 'Port of the demo’s authorization server.'),

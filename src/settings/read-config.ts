@@ -2,9 +2,8 @@ import { readFileSync } from 'node:fs';
 import { importFromExtensions, type UnknownModule } from '../seams/extensions.ts';
 import { contradictions, unreadableFiles } from './contradictions.ts';
 import { gegevensSettings } from './gegevens-settings.ts';
-import { htmlSettings } from './html-settings.ts';
 import { type Setting, shownValue } from './kinds.ts';
-import { databaseSettings, demoSettings, serverSettings, tokenSettings } from './platform-settings.ts';
+import { databaseSettings, demoSettings, htmlSettings, serverSettings, tokenSettings } from './platform-settings.ts';
 import { raadsfeedSettings } from './raadsfeed-settings.ts';
 import { whyUnreadable } from './readable-file.ts';
 import { verwerkingenlogSettings } from './verwerkingenlog-settings.ts';
@@ -81,6 +80,7 @@ export const REMOVED: Readonly<Record<string, string>> = {
   DATABASE_DISTRIBUTED: 'run `koppelvlak migrate --distributed`',
   GEGEVENS_SHV_SERVICE: 'write `shv=name` in GEGEVENS_SERVICES',
   GEGEVENS_SIGNING_P12: 'name that file in GEGEVENS_SIGNING_KEY, without GEGEVENS_SIGNING_CHAIN',
+  GEGEVENS_TRANSPORT_CERTIFICATE: 'give `gegevens preflight` the option --transport-certificate',
   GEGEVENS_VS_SERVICE: 'write `vs=name` in GEGEVENS_SERVICES',
   INZAGE_ORGANISATION: 'it is ORGANISATION_NAME now',
   LDV_FORWARD_TOKEN: 'name the token endpoint of that logbook in LDV_FORWARD_TOKEN_URL',

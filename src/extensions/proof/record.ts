@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto';
 import { CanonicalFormError, canonicalJson } from '../../lib/json/canonical-json.ts';
 import { isRecord } from '../../lib/json/json-value.ts';
-import { forEachWithinBudget, mapWithinBudget } from '../../lib/scheduling.ts';
+import { mapWithinBudget } from '../../lib/scheduling.ts';
 import { decodeBase64, FormatError } from './tlog/note.ts';
 
 /** Bytes of a seed, a salt, a commitment and a record hash. */
@@ -107,7 +107,7 @@ export function entryWith(digest: Octets): Uint8Array {
  */
 export async function disclosure(seed: Uint8Array, record: Parted, shown: ReadonlySet<string>): Promise<Uint8Array> {
   const [salts, hidden] = [new Map<string, string>(), new Map<string, string>()];
-  await forEachWithinBudget(saltedParts(seed, record), (part) => {
+  await mapWithinBudget(saltedParts(seed, record), (part) => {
     if (part.json !== undefined && shown.has(part.name)) salts.set(part.name, base64(part.salt));
     else hidden.set(part.name, base64(committed(part)[1]));
   });

@@ -105,10 +105,10 @@ export async function openPreflightKit(): Promise<PreflightKit> {
     FSC_GROUP_ID: 'fsc-test',
     FSC_PEER_ID: supplier.authority.supplier.oin,
     FSC_AUDIENCE: 'https://inway.example:443',
-    GEGEVENS_TRANSPORT_CERTIFICATE: transport,
+    transportCertificate: transport,
   };
   const call: PreflightKit['call'] = async (changes, ...words) => {
-    const { GEGEVENS_TRANSPORT_CERTIFICATE: connection, ...env } = { ...environment, ...changes };
+    const { transportCertificate: connection, ...env } = { ...environment, ...changes };
     const named = connection === '' ? [] : ['--transport-certificate', connection];
     const ended = await callProgram(['gegevens', 'preflight', ...named, ...words], env);
     shown.push(ended.stdout, ended.stderr);

@@ -1,6 +1,6 @@
 /** The leaves of a tree as tables: tiles of hashes, and bundles of entries with the numbers of their records. */
 import type { Db } from '../../../database/transaction.ts';
-import { forEachWithinBudget } from '../../../lib/scheduling.ts';
+import { mapWithinBudget } from '../../../lib/scheduling.ts';
 import type { NumberedEntry, ProofLogName } from '../../../seams/proof-log.ts';
 import { type Frontier, HASH_BYTES, leafHash } from '../tlog/merkle.ts';
 import { addToTiles, type GrowingTile, type ReadTiles, TILE_WIDTH, tilePath } from '../tlog/tiles.ts';
@@ -109,7 +109,7 @@ export async function appendLeaves(
 ): Promise<void> {
   const before = frontier.size;
   const tiles = new Map<string, GrowingTile>();
-  await forEachWithinBudget(leaves, ({ entry }) => {
+  await mapWithinBudget(leaves, ({ entry }) => {
     for (const complete of frontier.append(leafHash(entry))) addToTiles(tiles, complete);
   });
   const grown = [...tiles.values()];
