@@ -19,13 +19,21 @@ export interface AppOptions {
   readonly clock?: Clock;
   /** Registers what is served; by default the interfaces and extensions that the configuration names. */
   readonly register?: (app: FastifyInstance) => Promise<void>;
+  /** Gets the management listener before the database is opened and migrated, which may take minutes. */
+  readonly onManagement?: (management: FastifyInstance) => Promise<void>;
 }
 
 /**
  * Puts the service together; it does not listen yet. Closing it releases everything, last opened first.
  * @throws {Error} with a message for operators; what was opened is released
  */
-export async function buildApp({ config, log, clock = systemClock, register }: AppOptions): Promise<FastifyInstance> {
+export async function buildApp({
+  config,
+  log,
+  clock = systemClock,
+  register,
+  onManagement,
+}: AppOptions): Promise<FastifyInstance> {
   const app = createServer(config.server, log);
   try {
     await app.register(service, { config, clock });
@@ -37,9 +45,10 @@ export async function buildApp({ config, log, clock = systemClock, register }: A
     await app.register(requests, config.server);
     await app.register(jsonBody);
     await app.register(rootPages);
+    await app.register(management);
+    await onManagement?.(app.management);
     await app.register(database);
     await app.register(storeHooks);
-    await app.register(management);
     await (register ?? registerServed)(app);
     return app;
   } catch (error) {

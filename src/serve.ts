@@ -26,28 +26,32 @@ export interface Service {
 }
 
 /**
- * Opens everything and listens.
+ * Opens everything and listens: for operators first, for everybody when there is something to answer with.
  * @throws {Error} with a message for operators; what was opened is released
  */
 export async function serve(options: AppOptions): Promise<Service> {
-  const app = await buildApp(options);
+  const { managementHost: host, managementPort: port } = options.config.server;
+  let managementUrl = '';
+  const app = await buildApp({
+    ...options,
+    onManagement: async (management) => {
+      managementUrl = await listenOn(management, { host, port }, 'MANAGEMENT_PORT');
+    },
+  });
   try {
-    return await listen(app);
+    return await listen(app, managementUrl);
   } catch (error) {
     await app.close();
     throw error;
   }
 }
 
-async function listen(app: FastifyInstance): Promise<Service> {
+async function listen(app: FastifyInstance, managementUrl: string): Promise<Service> {
   const { server } = app.settings;
-  const { management } = app;
   const begun = Promise.withResolvers<void>();
   // The last of these hooks: they run one after the other, and each is waited for.
   app.addHook('onListen', async () => begun.resolve());
   await app.ready();
-  const operators = { host: server.managementHost, port: server.managementPort };
-  const managementUrl = await listenOn(management, operators, 'MANAGEMENT_PORT');
   const url = await listenOn(app, server, 'PORT');
   await begun.promise;
   app.log.info({ url, managementUrl, areas: server.areas }, 'listening');

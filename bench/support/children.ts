@@ -60,7 +60,7 @@ async function answerOf(child: ChildProcess): Promise<unknown> {
 const TICK_MS = 10;
 
 /** @see proc_pid_stat(5): user and system time are fields 14 and 15 */
-function processorMsOf(pid: number | undefined): number {
+export function processorMsOf(pid: number | undefined): number {
   const path = `/proc/${pid}/stat`;
   if (!existsSync(path)) return Number.NaN;
   const fields = readFileSync(path, 'latin1').split(') ')[1]?.split(' ') ?? [];

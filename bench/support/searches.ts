@@ -87,7 +87,7 @@ export async function latencies(
   return new Map([...times].map(([kind, list]) => [kind, summary(list)]));
 }
 
-function summary(times: number[]): Latencies {
+export function summary(times: number[]): Latencies {
   times.sort((a, b) => a - b);
   const at = (share: number): number => Math.round(times[Math.floor(times.length * share)] ?? Number.NaN);
   return { p50: at(0.5), p95: at(0.95), count: times.length };

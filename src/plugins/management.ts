@@ -1,4 +1,4 @@
-/** The second listener: health, metrics and the page that shows them, for operators only. `serve` makes it listen. */
+/** The second listener: health, metrics and the page that shows them, for operators only. `serve` makes it listen, before the first. */
 import Fastify, { type FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { reasonOf } from '../lib/log.ts';
@@ -34,7 +34,8 @@ async function buildManagement(service: FastifyInstance): Promise<FastifyInstanc
     reply.header('cache-control', 'no-store');
     done();
   });
-  const conditions = createConditions(readiness.all, clock);
+  const isStarting = (): boolean => !service.server.listening && !isStopping();
+  const conditions = createConditions(() => (isStarting() ? [STARTING] : readiness.all), clock);
   const samples = createSamples(metrics);
   const sample = (): void => {
     samples.take().catch((error: unknown) => log.warn({ err: error }, 'the metrics could not be sampled'));
@@ -73,11 +74,20 @@ export interface Conditions {
   run(): Promise<DatedCondition[]>;
 }
 
-function createConditions(checks: readonly ReadinessCheck[], clock: Clock): Conditions {
+/** Instead of the other checks until the interfaces listen. */
+const STARTING: ReadinessCheck = {
+  name: 'start',
+  check: async () => ({
+    ok: false,
+    detail: 'the database is being opened and migrated; the interfaces listen after that',
+  }),
+};
+
+function createConditions(checks: () => readonly ReadinessCheck[], clock: Clock): Conditions {
   const states = new Map<string, { readonly state: DatedCondition['state']; readonly since: Date }>();
   return {
     async run() {
-      const found = await Promise.all(checks.map(runCheck));
+      const found = await Promise.all(checks().map(runCheck));
       return found.map((condition) => {
         const state: DatedCondition['state'] = !condition.ok
           ? 'failed'

@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
+import { followIndex } from '../shared/followed-index.ts';
 import { serveDiwoo } from './routes.ts';
-import { followStep } from './write-index.ts';
+import { DIWOO_INDEX } from './write-index.ts';
 
 /** Offers the documents of the feed to the national index. */
 export const plugin = fp(
   async (app: FastifyInstance) => {
-    app.feed.follow('what is offered to DiWoo', () => followStep(app.database.shares.raadsfeed));
-    await serveDiwoo(app);
+    await serveDiwoo(app, followIndex(app, 'offer to DiWoo', DIWOO_INDEX));
   },
   { name: 'diwoo', dependencies: ['raadsfeed'] },
 );

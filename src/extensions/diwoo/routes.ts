@@ -4,6 +4,7 @@ import { isRecord } from '../../lib/json/json-value.ts';
 import { Problem } from '../../lib/problem.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import { mountScope } from '../../plugins/requests.ts';
+import type { FollowedIndex } from '../shared/followed-index.ts';
 import {
   indexPath,
   listCategories,
@@ -14,7 +15,6 @@ import {
   SITEMAP_PLACES,
   WOO,
 } from './sitemaps.ts';
-import { isComplete } from './write-index.ts';
 
 /** Seconds for which a client may keep an answer; it asks again with `If-None-Match`. */
 const MAX_AGE_SECONDS = 60;
@@ -29,7 +29,7 @@ export function robotsLines(baseUrl: string, categories: readonly number[]): str
 }
 
 /** The sitemaps, and `robots.txt` at the root of the host, which names every index that holds something. */
-export async function serveDiwoo(server: FastifyInstance): Promise<void> {
+export async function serveDiwoo(server: FastifyInstance, index: FollowedIndex): Promise<void> {
   const { heads, responses } = server.feed;
   // Reads the primary: a redaction takes effect when the index has followed.
   const { readPool: pool } = server.database;
@@ -44,12 +44,7 @@ export async function serveDiwoo(server: FastifyInstance): Promise<void> {
   const readBody = async (file: string): Promise<string> => {
     const name = readName(file);
     if (name === undefined) throw new Problem(platformProblems.notFound);
-    if (!(await isComplete(pool))) {
-      throw new Problem(platformProblems.unavailable, {
-        detail: 'De documenten worden nog ingelezen.',
-        headers: { 'retry-after': '60' },
-      });
-    }
+    await index.requireRead();
     const documents = 'pagina' in name ? await readDocuments(pool, name) : [];
     const body =
       'pagina' in name

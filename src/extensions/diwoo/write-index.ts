@@ -7,24 +7,12 @@ import type { QueryResultRow } from 'pg';
 import type { Pool } from '../../database/pool.ts';
 import type { Db } from '../../database/transaction.ts';
 import type { Resource } from '../../raadsfeed/domain/resource.ts';
-import {
-  type FeedChange,
-  type FeedIndex,
-  followFeed,
-  MOST_REMOVED,
-  readIndexPosition,
-} from '../shared/follow-index.ts';
+import { type FeedChange, type FeedIndex, followFeed, MOST_REMOVED } from '../shared/follow-index.ts';
 import { toItemState, toOffer } from './offer.ts';
 import { SITEMAP_PLACES } from './sitemaps.ts';
 
 /** @see followFeed */
-export const followStep = (pool: Pool): ReturnType<typeof followFeed> => followFeed(pool, INDEX);
-
-/** Whether all of the current state has been read: until then, the offer is incomplete. */
-export async function isComplete(db: Db): Promise<boolean> {
-  const found = await readIndexPosition(db, INDEX);
-  return found === undefined || (found.feedId !== '' && found.scanNa >= found.scanTot);
-}
+export const followStep = (pool: Pool): ReturnType<typeof followFeed> => followFeed(pool, DIWOO_INDEX);
 
 /** A sitemap in which something changed. */
 interface Touched {
@@ -332,4 +320,5 @@ async function dropStrays(db: Db): Promise<boolean> {
   return [documents, links, items].every(({ rows }) => rows.length < MOST_REMOVED);
 }
 
-const INDEX: FeedIndex = { schema: 'diwoo', stepRecords: 1000, write: writeIndex, begin: dropStrays };
+/** Until all of the current state has been read, the offer is incomplete. */
+export const DIWOO_INDEX: FeedIndex = { schema: 'diwoo', stepRecords: 1000, write: writeIndex, begin: dropStrays };

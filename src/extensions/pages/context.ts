@@ -35,6 +35,8 @@ export interface PagesContext {
   readonly baseUrl: () => string;
   /** Address of the feed's API. */
   readonly apiUrl: () => string;
+  /** Call it before anything is read of the index. @throws {Problem} 503 while a large part of the feed is not in it */
+  readonly requireIndex: () => Promise<void>;
   /** How complete the data of an organisation is that comes from elsewhere; undefined when nothing is followed here. */
   readonly completenessOf: (organisatiecode: string) => Promise<SourceCompleteness | undefined>;
 }

@@ -45,9 +45,11 @@ export async function resourcePage(context: PagesContext, asked: Asked): Promise
   if (history.entries.length === 0 || organisation === undefined) throw new Problem(platformProblems.notFound);
   if (data === undefined) return { page: removedPage(resourceType, organisation, history), status: 410 };
   const view = { ...asked, context, organisation, data, history };
-  if (below === undefined) return { page: await PAGES[resourceType](view) };
   if (below === 'tekst') return { page: textPage(view) };
-  if (below !== 'geschiedenis') return { page: await linkedPage(view, typeOf(below)) };
+  if (below !== 'geschiedenis') {
+    await context.requireIndex();
+    return { page: await (below === undefined ? PAGES[resourceType](view) : linkedPage(view, typeOf(below))) };
+  }
   const older = before === undefined ? history : await readHistory(pool, resourceType, resource, before);
   if (older.entries.length === 0) throw new Problem(platformProblems.notFound);
   return { page: historyPage(view, older) };

@@ -44,7 +44,10 @@ export function pagesRoutes(app: FastifyInstance, context: PagesContext, stylesh
     });
   const page = (path: string, handler: (request: PagesRequest) => Promise<Page>): void => {
     app.get(path, (request: PagesRequest, reply) =>
-      send(request, reply, async () => ({ page: await handler(request) })),
+      send(request, reply, async () => {
+        await context.requireIndex();
+        return { page: await handler(request) };
+      }),
     );
   };
 

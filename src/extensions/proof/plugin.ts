@@ -5,9 +5,11 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Pool } from '../../database/pool.ts';
 import { readOpenapi } from '../../plugins/openapi-document.ts';
 import { mount } from '../../plugins/requests.ts';
+import { repeatWork } from '../../raadsfeed/feed/repeated-work.ts';
 import type { OperatorSection, ReadinessCheck } from '../../seams/operations.ts';
 import { isProofLogOn, PROOF_LOGS, type ProofLogName } from '../../seams/proof-log.ts';
 import { type Config, ConfigError } from '../../settings/read-config.ts';
+import { progressText } from '../shared/followed-index.ts';
 import { askInstances } from './instances.ts';
 import { proofKeyOf, requireRightKey } from './keys.ts';
 import { controlePage } from './page/routes.ts';
@@ -15,7 +17,7 @@ import { logRoutes, recordProofRoute } from './routes.ts';
 import { createSequencer, type Sequencer } from './sequencer.ts';
 import { openPublishedCheckpoints, statePath } from './state.ts';
 import { numberedRecords } from './store/feed-records.ts';
-import { readLog, readOrigins, readQueue } from './store/logs.ts';
+import { nextNumber, readLog, readOrigins, readQueue, type StoredLog } from './store/logs.ts';
 import { openWitnesses, readPolicy } from './witness/client.ts';
 import { openWitness } from './witness/server.ts';
 import { logsOf } from './writer.ts';
@@ -59,7 +61,7 @@ async function serveProof(app: FastifyInstance): Promise<void> {
   const witnesses = policy === undefined ? undefined : openWitnesses(app, policy);
   const sequencers = logs.map((name) =>
     createSequencer({
-      ...{ pool, log: name, proofKey, published, pad, intervalSeconds, witnesses, seen },
+      ...{ pool, log: name, proofKey, published, pad, intervalSeconds, witnesses, seen, stopping: app.stopping },
       host: () => new URL(app.publicBaseUrl()).hostname,
       numbered: name === 'raadsfeed' ? feed : undefined,
     }),
@@ -108,7 +110,10 @@ function isEnded({ proof }: Config, log: ProofLogName): boolean {
   return proof.ended.some((name) => name === log);
 }
 
-/** Runs a round of each sequencer every interval, one after another. A failed one is retried; meanwhile entries wait in the queue. */
+/**
+ * Runs a round of each sequencer when the server listens and every interval, one after another. A failed one is retried; meanwhile entries
+ * wait in the queue.
+ */
 function runInTurns(app: FastifyInstance, sequencers: readonly Sequencer[]): void {
   const { log, settings, metrics } = app;
   const failures = new Counter({
@@ -117,33 +122,29 @@ function runInTurns(app: FastifyInstance, sequencers: readonly Sequencer[]): voi
     labelNames: ['log'],
     registers: [metrics],
   });
-  const turn = async (): Promise<void> => {
-    for (const sequencer of sequencers) {
-      const before = sequencer.conflict();
-      try {
-        await sequencer.round();
-      } catch (error) {
-        failures.inc({ log: sequencer.log });
-        log.warn({ err: error, log: sequencer.log }, 'the sequencer of a proof log failed and will try again');
-      }
-      const err = sequencer.conflict();
-      if (err !== undefined && err.message !== before?.message)
-        log.error({ log: sequencer.log, err }, 'nothing is signed: the tree does not extend what was published');
+  /** @returns whether there is more to sequence at once */
+  const runRound = async (sequencer: Sequencer): Promise<boolean> => {
+    const before = sequencer.conflict();
+    let isMore = false;
+    try {
+      isMore = await sequencer.round();
+    } catch (error) {
+      failures.inc({ log: sequencer.log });
+      log.warn({ err: error, log: sequencer.log }, 'the sequencer of a proof log failed and will try again');
     }
+    const err = sequencer.conflict();
+    if (err !== undefined && err.message !== before?.message)
+      log.error({ log: sequencer.log, err }, 'nothing is signed: the tree does not extend what was published');
+    return isMore;
   };
-  let running = Promise.resolve();
-  let timer: NodeJS.Timeout | undefined;
-  app.addHook('onListen', async () => {
-    // At once, so that the logs are started and have a checkpoint before much is recorded.
-    running = turn();
-    await running;
-    timer = setInterval(() => {
-      running = running.then(turn);
-    }, settings.proof.intervalSeconds * 1000).unref();
-  });
-  app.addHook('onClose', async () => {
-    clearInterval(timer);
-    await running;
+  repeatWork(app, {
+    everyMs: settings.proof.intervalSeconds * 1000,
+    failure: 'the proof logs cannot be kept up; it will be retried',
+    async step() {
+      let isMore = false;
+      for (const sequencer of sequencers) isMore = (await runRound(sequencer)) || isMore;
+      return isMore ? 'changed' : 'done';
+    },
   });
 }
 
@@ -153,15 +154,22 @@ async function stateOf(pool: Pool, { log, conflict, waiting }: Sequencer) {
   const [fault, reason] = [conflict(), waiting()];
   const unsigned =
     fault === undefined ? reason && `nothing new is signed: ${reason}` : `nothing is signed: ${fault.message}`;
-  return { ...queue, leaves: stored?.size ?? 0, isConflict: fault !== undefined, unsigned };
+  const entered = stored && enteredOf(stored);
+  return { ...queue, leaves: stored?.size ?? 0, entered, isConflict: fault !== undefined, unsigned };
+}
+
+/** Of the records that were published before the log was switched on, how many have been entered. */
+function enteredOf(stored: StoredLog): { readonly read: number; readonly of: number } {
+  return { read: Math.min(nextNumber(stored) - 1, stored.takenOverTo), of: stored.takenOverTo };
 }
 
 type LogState = Awaited<ReturnType<typeof stateOf>>;
 
 function checkOf(config: Config, pool: Pool, sequencer: Sequencer): ReadinessCheck {
   const warningOf = async (): Promise<string | undefined> => {
-    const { pending, oldestSeconds, unsigned } = await stateOf(pool, sequencer);
+    const { pending, oldestSeconds, unsigned, entered } = await stateOf(pool, sequencer);
     if (unsigned !== undefined) return unsigned;
+    if (entered !== undefined && entered.read < entered.of) return progressText(entered.read, entered.of);
     if (isEnded(config, sequencer.log)) return 'ended: what is recorded has no entry (PROOF_ENDED)';
     if (oldestSeconds <= LATE_INTERVALS * config.proof.intervalSeconds) return undefined;
     return `${pending} entries wait for a place, the first for ${Math.round(oldestSeconds)} s`;

@@ -9,10 +9,10 @@ import { ConflictError, type PublishedCheckpoints } from './state.ts';
 import { appendLeaves, ENTRY_BYTES, tileReader } from './store/leaves.ts';
 import {
   firstInQueue,
-  headerLeaves,
   insertLog,
   lockOf,
   moveLog,
+  nextNumber,
   readLog,
   readOrigins,
   type StoredLog,
@@ -91,7 +91,7 @@ export async function beginNewOrigin(
     const first = old.number === 1 ? old.origin : old.origin.replace(/\/\d+$/, '');
     const origin = `${first}/${number}`;
     const verifierKey = signerOf(proofKey, origin).key.text;
-    const firstNumber = old.firstNumber + old.size - headerLeaves(old);
+    const firstNumber = nextNumber(old);
     await insertLog(db, { ...old, number, origin, verifierKey, firstNumber, root: EMPTY_ROOT });
     return { origin, verifierKey, published: checkpointIn(last).size, stored: old.size };
   });
@@ -125,7 +125,7 @@ async function nextEntries(
     const [before] = (await readOrigins(db, stored.log)).slice(-2);
     return { entries: [{ number: 0, entry: bindingEntry(before?.checkpoint ?? '') }], isFull: true };
   }
-  const next = stored.firstNumber + stored.size - headerLeaves(stored);
+  const next = nextNumber(stored);
   if (numbered === undefined || next > stored.takenOverTo) {
     const entries = await takeFromQueue(db, stored.log, BATCH, numbered === undefined ? undefined : next);
     return { entries, isFull: entries.length === BATCH };

@@ -14,9 +14,14 @@ import { checkpointIn, FormatError, formatCheckpoint, formatNote, openNote, pars
 import { readHashesFromTiles } from './tlog/tiles.ts';
 import { type Contradiction, contradicts, type WitnessClient } from './witness/client.ts';
 
+/** Milliseconds of sequencing before what was sequenced is signed and other logs have their turn: a large feed that is entered takes minutes. */
+const ROUND_MS = 5000;
+
 export interface SequencerOptions extends LogOptions {
   readonly published: PublishedCheckpoints;
   readonly intervalSeconds: number;
+  /** Fires when the process begins to stop: a round then signs what it has. */
+  readonly stopping?: AbortSignal;
   /** What other instances published last of an origin. Notes that the log did not sign do not count. */
   readonly seen?: ((log: StoredLog) => Promise<readonly string[]>) | undefined;
   readonly witnesses?: Pick<WitnessClient, 'cosign' | 'confirm' | 'isNeeded'> | undefined;
@@ -28,16 +33,18 @@ export interface Sequencer {
   conflict(): ConflictError | undefined;
   /** What has to come first before anything new is signed. */
   waiting(): string | undefined;
-  /** Sequences what waits, signs and publishes. Rejects when the database cannot be reached. */
-  round(): Promise<void>;
+  /** Sequences what waits, signs and publishes. @returns whether there is more to sequence at once. Rejects when the database cannot be reached. */
+  round(): Promise<boolean>;
   /** The last good checkpoint of the present origin, on disk here before it is returned; undefined before the first. */
   checkpoint(): Promise<{ readonly log: StoredLog; readonly note: string } | undefined>;
 }
 
 export function createSequencer(options: SequencerOptions): Sequencer {
-  const { pool, log, proofKey, published, witnesses } = options;
+  const { pool, log, proofKey, published, witnesses, stopping } = options;
   let conflict: ConflictError | undefined;
   let waiting: string | undefined;
+  /** Whether the last round left something to be sequenced. */
+  let isUnfinished = false;
   /** The origin that witnesses were asked about since this process started. */
   let confirmed: string | undefined;
 
@@ -159,7 +166,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
     return stored;
   }
 
-  async function round(): Promise<void> {
+  async function round(): Promise<boolean> {
     const stored = await requireNewest();
     if (ownOf(stored).length === 0) {
       // The empty tree first: from then on there is something that the tree must extend.
@@ -168,12 +175,16 @@ export function createSequencer(options: SequencerOptions): Sequencer {
     }
     const isGoingOn = await isConfirmed();
     waiting = isGoingOn ? undefined : 'no witness has answered since the start (PROOF_WITNESSES)';
-    if (!isGoingOn) return;
+    if (!isGoingOn) return false;
     // Of several instances, one gives places in each interval.
-    const isDue = stored.checkpointAge === null || stored.checkpointAge >= options.intervalSeconds / 2;
-    while (isDue && (await sequenceBatch(options)));
+    const isDue = isUnfinished || stored.checkpointAge === null || stored.checkpointAge >= options.intervalSeconds / 2;
+    const end = performance.now() + ROUND_MS;
+    isUnfinished = isDue;
+    while (isUnfinished && performance.now() < end && stopping?.aborted !== true)
+      isUnfinished = await sequenceBatch(options);
     await signWithWitnesses();
     await publish();
+    return isUnfinished;
   }
 
   return {
@@ -182,10 +193,12 @@ export function createSequencer(options: SequencerOptions): Sequencer {
     waiting: () => waiting,
     async round() {
       try {
-        await round();
+        const isMore = await round();
         conflict = undefined;
+        return isMore;
       } catch (error) {
         conflict = conflictOf(error);
+        return false;
       }
     },
     async checkpoint() {

@@ -8,7 +8,15 @@ import { type Db, transaction } from '../../database/transaction.ts';
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
 import { joinRecord } from '../../raadsfeed/domain/record-text.ts';
 import { isResourceType, type Resource, type ResourceType, resourceKey } from '../../raadsfeed/domain/resource.ts';
-import { readFeedRow, readFiltered, readSnapshot, type StoredRecord } from '../../raadsfeed/store/records.ts';
+import {
+  FEED_HEAD,
+  type FeedHead,
+  readFeedRow,
+  readFiltered,
+  readSnapshot,
+  type StoredRecord,
+  toFeedHead,
+} from '../../raadsfeed/store/records.ts';
 
 /** Rows that one step of `begin` removes from a table: well within the time of a statement. */
 export const MOST_REMOVED = 5_000;
@@ -33,6 +41,11 @@ export interface FeedIndex {
   readonly write: (db: Db, changes: readonly FeedChange[]) => Promise<void>;
   /** Removes what must be gone before the current state is taken in from the beginning, a bounded part in each step; true when all of it is gone. */
   readonly begin: (db: Db) => Promise<boolean>;
+  /**
+   * A table of the schema with the number of each record in `nummer`, indexed. What it holds answers while the current state is taken in
+   * again over it. Absent: the index answers only when all was taken in.
+   */
+  readonly table?: string;
 }
 
 /** How far an index is. */
@@ -49,12 +62,43 @@ interface IndexPosition {
 const select = (schema: FeedIndex['schema']): string =>
   `select feed_id as "feedId", nummer, scan_after as "scanNa", scan_to as "scanTot" from ${schema}.position`;
 
-export async function readIndexPosition(
+/** Records that an index may be behind the feed without being reported. */
+const BEHIND = 1000;
+
+/** How far an index has read the feed. */
+export interface IndexProgress {
+  /** It has, of so many numbers, read so many; equal: it is up with the feed, or nearly so. */
+  readonly read: number;
+  readonly of: number;
+  /** False while it lacks records that the feed has had for longer. */
+  readonly canAnswer: boolean;
+}
+
+export async function readIndexProgress(
   db: Db,
-  { schema }: Pick<FeedIndex, 'schema'>,
-): Promise<IndexPosition | undefined> {
-  const { rows } = await db.query<IndexPosition>({ name: `${schema}-position`, text: select(schema) });
-  return rows[0];
+  { schema, table }: Pick<FeedIndex, 'schema' | 'table'>,
+): Promise<IndexProgress> {
+  const isOver =
+    table === undefined
+      ? 'false'
+      : `exists (select from ${schema}.${table} t where t.nummer > p."scanNa" and t.nummer <= p."scanTot")`;
+  const { rows } = await db.query<IndexPosition & { head: string; isOver: boolean }>({
+    name: `${schema}-progress`,
+    text: `select p.*, f.head, ${isOver} as "isOver"
+             from (${select(schema)}) p, (select ${FEED_HEAD} as head from raadsfeed.feed) f`,
+  });
+  const [found] = rows;
+  if (found === undefined) throw new Error(`${schema}.position has no row; was the database migrated?`);
+  const head = toFeedHead(found.head);
+  const of = head.head.sequenceNumber;
+  if (isOfAnother(found, head)) return { read: 0, of, canAnswer: of === 0 };
+  if (found.scanNa < found.scanTot) return { read: found.scanNa, of: found.scanTot, canAnswer: found.isOver };
+  return { read: found.nummer + BEHIND < of ? found.nummer : of, of, canAnswer: true };
+}
+
+/** Whether an index is of another feed, of a backup that was restored since, or behind history that was pruned before it was read. */
+function isOfAnother({ feedId, nummer }: IndexPosition, head: FeedHead): boolean {
+  return feedId !== head.feedId || nummer > head.head.sequenceNumber || nummer < head.historyAfter.sequenceNumber;
 }
 
 /**
@@ -72,8 +116,8 @@ export async function followFeed(pool: Pool, index: FeedIndex): Promise<'changed
     if (found === undefined) return 'busy';
     const head = await readFeedRow(db);
     const top = head.head.sequenceNumber;
-    // Another feed, a restored backup, or history that was pruned before it was read: from the current state.
-    if (found.feedId !== head.feedId || found.nummer > top || found.nummer < head.historyAfter.sequenceNumber) {
+    // From the current state.
+    if (isOfAnother(found, head)) {
       if (await index.begin(db)) await move(db, schema, { feedId: head.feedId, nummer: top, scanNa: 0, scanTot: top });
       return 'changed';
     }

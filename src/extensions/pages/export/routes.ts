@@ -50,10 +50,11 @@ interface Export {
 
 export function exportRoutes(app: FastifyInstance, context: PagesContext): void {
   const { pool, baseUrl, clock, responses } = context;
-  const get = (path: string, handler: (request: PagesRequest) => Promise<Export>): void => {
+  const get = (path: string, handler: (request: PagesRequest) => Promise<Export>, usesIndex = true): void => {
     app.get(path, (request: PagesRequest, reply) =>
       // Without a head: what is this large is not kept.
       responses.answer(request, reply, EXPORT_RECORDS, async () => {
+        if (usesIndex) await context.requireIndex();
         const { type, body, filename, link } = await handler(request);
         return { body, filename, link, contentType: `${type}; charset=utf-8`, maxAgeSeconds: MAX_AGE_SECONDS };
       }),
@@ -70,7 +71,7 @@ export function exportRoutes(app: FastifyInstance, context: PagesContext): void 
   const asCsv = (name: string, body: string): Export => ({ type: 'text/csv', filename: `${name}.csv`, body });
   const addressOf = (item: Item): string => `${baseUrl()}${pagePath(item.resourceType, item)}`;
 
-  get('/organisaties.csv', async () => {
+  const organisationsCsv = async (): Promise<Export> => {
     const rows = byName(await readOrganisations(pool)).map(
       ({ organisatiecode, naam, laatstBijgewerkt, herkomstSoort }) => [
         ...[organisatiecode, naam, laatstBijgewerkt?.toISOString(), herkomstSoort],
@@ -78,7 +79,8 @@ export function exportRoutes(app: FastifyInstance, context: PagesContext): void 
       ],
     );
     return asCsv('organisaties', csv(['code', 'naam', 'bijgewerkt', 'herkomst', 'pagina'], rows));
-  });
+  };
+  get('/organisaties.csv', organisationsCsv, false);
 
   get('/zoeken.csv', async ({ query }) => {
     const { items } = await runSearch(context, readSearchAddress(query), { offset: 0, limit: SEARCH_ROWS });

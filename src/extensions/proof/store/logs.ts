@@ -57,6 +57,11 @@ export function headerLeaves({ number }: Pick<StoredLog, 'number'>): number {
   return number === 1 ? 0 : 1;
 }
 
+/** Of the feed: the number that the next leaf is for. */
+export function nextNumber(log: Pick<StoredLog, 'number' | 'firstNumber' | 'size'>): number {
+  return log.firstNumber + log.size - headerLeaves(log);
+}
+
 type NewLog = Pick<StoredLog, 'log' | 'number' | 'origin' | 'verifierKey' | 'firstNumber' | 'takenOverTo' | 'root'>;
 
 /** Begins an origin, unless another instance did meanwhile. */

@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import { brotliCompress, gzip } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import { Problem } from '../../../lib/problem.ts';
 import { acceptedEncoding } from '../../../plugins/headers.ts';
@@ -61,7 +62,8 @@ export interface Stylesheet {
   /** Path, with a hash of the content in it. */
   readonly path: string;
   readonly text: string;
-  readonly encoded: Readonly<Record<'br' | 'gzip' | 'identity', Buffer>>;
+  /** Compressed when it is first asked for: that takes a good part of a second. */
+  readonly encode: (encoding: 'br' | 'gzip' | 'identity') => Promise<Buffer>;
 }
 
 /**
@@ -77,12 +79,23 @@ export function buildStylesheet(directory: string, themeFile: string | undefined
   const text = [readFileSync(components, 'utf8'), ...own, readTheme(themeFile)].join('\n');
   const bytes = Buffer.from(text);
   const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 16);
+  const encoded = new Map<keyof typeof COMPRESS, Promise<Buffer>>();
   return {
     path: `${directory}/stijl-${hash}.css`,
     text,
-    encoded: { identity: bytes, gzip: gzipSync(bytes), br: brotliCompressSync(bytes) },
+    encode: (encoding) => {
+      const known = encoded.get(encoding) ?? COMPRESS[encoding](bytes);
+      encoded.set(encoding, known);
+      return known;
+    },
   };
 }
+
+const COMPRESS = {
+  identity: async (bytes: Buffer) => bytes,
+  gzip: (bytes: Buffer) => promisify(gzip)(bytes),
+  br: (bytes: Buffer) => promisify(brotliCompress)(bytes),
+} as const;
 
 function readTheme(file: string | undefined): string {
   if (file === undefined) return '';
@@ -94,13 +107,13 @@ function readTheme(file: string | undefined): string {
 /** Serves it. A page that was kept somewhere may name an earlier one: that is 404, and the page is readable without. */
 export function serveStylesheet(app: FastifyInstance, stylesheet: Stylesheet): void {
   const name = stylesheet.path.slice(stylesheet.path.lastIndexOf('/'));
-  app.get<{ Params: { hash: string } }>('/stijl-:hash.css', { config: { public: true } }, (request, reply) => {
+  app.get<{ Params: { hash: string } }>('/stijl-:hash.css', { config: { public: true } }, async (request, reply) => {
     if (name !== `/stijl-${request.params.hash}.css`) throw new Problem(platformProblems.notFound);
     const encoding = acceptedEncoding(request.headers['accept-encoding'], ['br', 'gzip']);
     if (encoding !== 'identity') reply.header('content-encoding', encoding);
     return reply
       .headers({ 'cache-control': 'public, max-age=31536000, immutable', vary: 'Accept-Encoding' })
       .type('text/css; charset=utf-8')
-      .send(stylesheet.encoded[encoding]);
+      .send(await stylesheet.encode(encoding));
   });
 }

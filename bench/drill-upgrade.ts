@@ -1,0 +1,161 @@
+/**
+ * A release that reads everything again, over a large feed: how soon each part of the service answers after its process has started, how long
+ * each thing is read, whether the feed answers meanwhile, and that a process that was killed is gone on from. Then: searches.
+ *
+ *   node bench/drill-upgrade.ts [--records 1000000] [--data DIR] [--searches 60]
+ *
+ * With `--data` the filled database stays in that directory for the next run.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import pg from 'pg';
+import { MIGRATIONS, migrate } from '../src/database/migrate.ts';
+import { startEmbedded } from '../src/embedded-postgres/start.ts';
+import { createLogger } from '../src/lib/log.ts';
+import { fillFeed } from './support/fill-feed.ts';
+import { SEARCHES, searchAddress, summary } from './support/searches.ts';
+import { FEED, type StartedProgram, startServe } from './support/started-program.ts';
+
+const { values } = parseArgs({
+  options: {
+    records: { type: 'string', default: '1000000' },
+    searches: { type: 'string', default: '60' },
+    data: { type: 'string' },
+  },
+});
+const records = Number(values.records);
+/** Milliseconds between looks at how far it is. */
+const LOOK_MS = 1000;
+/** Milliseconds that the search page may take, 95 of 100 times. */
+const SEARCH_MS = 500;
+/** A database that holds a million documents has more memory than the embedded one takes by itself. */
+const SETTINGS = { shared_buffers: '2GB', max_wal_size: '4GB' };
+
+interface Part {
+  /** As readiness names it. */
+  readonly name: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** A page that needs it. */
+  readonly page: string;
+  /** What a release does that reads it again. */
+  readonly empty: string;
+}
+
+const positionOf = (schema: string): string =>
+  `update ${schema}.position set feed_id = '', nummer = 0, scan_after = 0, scan_to = 0`;
+const SEARCH_INDEX = 'search index';
+/** A proof log, once begun, must be kept: it comes last. */
+const PARTS: readonly Part[] = [
+  {
+    name: SEARCH_INDEX,
+    // Nothing is kept in memory: every search reaches the database.
+    env: { RAADSFEED_PAGES: 'true', RAADSFEED_CACHE_MB: '0' },
+    page: '/raad/zoeken?q=voorstel',
+    empty: `truncate pages.items, pages.links; ${positionOf('pages')}`,
+  },
+  {
+    name: 'offer to DiWoo',
+    env: { RAADSFEED_DIWOO: 'true' },
+    page: '/woo/sitemapindex-diwoo-infocat008.xml',
+    empty: `truncate diwoo.documents, diwoo.links, diwoo.agendapunt, diwoo.series, diwoo.sitemap; ${positionOf('diwoo')}`,
+  },
+  {
+    name: 'proof log raadsfeed',
+    env: { PROOF_KEY: Buffer.alloc(32, 5).toString('base64') },
+    page: '/proof/v1/raadsfeed/checkpoint',
+    empty:
+      'truncate proof.logs, proof.queue, proof.tiles, proof.bundles, proof.removals, proof.key_check; update raadsfeed.record set seed = null where seed is not null',
+  },
+];
+const faults: string[] = [];
+
+const dir = values.data ?? (await mkdtemp(join(tmpdir(), 'koppelvlak-drill-')));
+const postgres = await startEmbedded({ dir, log: createLogger('error'), settings: SETTINGS });
+try {
+  await migrate({ url: postgres.url, dir: MIGRATIONS, log: createLogger('error') });
+  await fillFeed(postgres.url, records);
+  for (const { empty } of PARTS) await asOwner(empty);
+  for (const part of PARTS) await readAgain(part);
+  for (const fault of faults) console.log(`FAULT ${fault}`);
+  process.exitCode = faults.length === 0 ? 0 : 1;
+} finally {
+  await postgres.stop();
+  if (values.data === undefined) await rm(dir, { recursive: true, force: true });
+}
+
+async function asOwner(statements: string): Promise<void> {
+  const client = new pg.Client(postgres.url);
+  await client.connect();
+  await client.query(statements).finally(() => client.end());
+}
+
+async function start(part: Part): Promise<StartedProgram> {
+  const program = await startServe({ DATABASE_URL: postgres.url, ...part.env }, part.page);
+  const { cpuMs, firstAnswers } = program;
+  const said = firstAnswers.map(({ path, ms, status }) => `${path} ${status} after ${ms} ms`).join(', ');
+  console.log(`  ${said}; ${cpuMs} ms of a processor`);
+  return program;
+}
+
+async function readAgain(part: Part): Promise<void> {
+  const { name, empty } = part;
+  await asOwner(empty);
+  console.log(`${name}, emptied:`);
+  const since = performance.now();
+  const first = await start(part);
+  const halfway = await follow(first, part, records / 2);
+  await first.kill();
+  console.log(`  killed at ${halfway}`);
+  const second = await start(part);
+  const resumed = await second.progress(name);
+  if (resumed !== undefined && resumed < halfway) faults.push(`${name}: at ${halfway}, after a kill at ${resumed}`);
+  await follow(second, part, records);
+  const seconds = (performance.now() - since) / 1000;
+  console.log(`  ${records} records in ${seconds.toFixed(0)} s, ${Math.round(records / seconds)} a second`);
+  await second.stop();
+  console.log(`${name}, read:`);
+  const ready = await start(part);
+  if (name === SEARCH_INDEX) await answerSearches(ready);
+  await ready.stop();
+}
+
+/** Looks until so many records are read. @returns how many that are */
+async function follow(program: StartedProgram, { name, page }: Part, upTo: number): Promise<number> {
+  const feedMs: number[] = [];
+  let read = 0;
+  let mostBytes = 0;
+  while (read < upTo) {
+    await sleep(LOOK_MS);
+    const found = await program.progress(name);
+    if (found !== undefined && found < read) faults.push(`${name}: ${read}, and then ${found}`);
+    read = found ?? records;
+    const { status, ms } = await program.ask(FEED);
+    feedMs.push(ms);
+    mostBytes = Math.max(mostBytes, program.memoryBytes());
+    if (status !== 200) faults.push(`${name} at ${read}: ${FEED} ${status}`);
+  }
+  const { p50, p95 } = summary(feedMs);
+  const { status } = await program.ask(page);
+  console.log(
+    `  at ${read}: ${page} ${status}; a page of the feed meanwhile ${p50} ms, 95 of 100 within ${p95} ms; at most ${Math.round(mostBytes / 1e6)} MB of memory`,
+  );
+  return read;
+}
+
+async function answerSearches(program: StartedProgram): Promise<void> {
+  const kinds = Object.entries(SEARCHES);
+  const times: number[] = [];
+  for (let i = 0; i < Number(values.searches); i += 1) {
+    const [kind, make] = kinds[i % kinds.length] ?? ['', () => ({ q: '' })];
+    const { status, ms } = await program.ask(searchAddress(make(Math.floor(i / kinds.length))));
+    if (status !== 200) faults.push(`a search of ${kind}: ${status}`);
+    times.push(ms);
+  }
+  const { p50, p95, count } = summary(times);
+  console.log(`${count} searches in ${records} records: ${p50} ms, 95 of 100 within ${p95} ms`);
+  if (p95 > SEARCH_MS) faults.push(`95 of 100 searches within ${p95} ms`);
+}

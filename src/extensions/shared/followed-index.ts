@@ -1,0 +1,47 @@
+/** An index beside the feed, from when the server listens until it closes: kept up with the feed, reported to operators, and asked whether it can answer. */
+import type { FastifyInstance } from 'fastify';
+import { Problem } from '../../lib/problem.ts';
+import { platformProblems } from '../../plugins/problems.ts';
+import { type FeedIndex, followFeed, readIndexProgress } from './follow-index.ts';
+
+/** Seconds after which somebody may ask again: reading a large feed takes minutes. */
+const RETRY_SECONDS = '60';
+
+export interface FollowedIndex {
+  /** @throws {Problem} 503 while the index lacks records that the feed has had for longer */
+  requireRead(): Promise<void>;
+}
+
+/** @param name as operators know it */
+export function followIndex(app: FastifyInstance, name: string, index: FeedIndex): FollowedIndex {
+  const { pool, shares, readPool } = app.database;
+  app.feed.follow(`the ${name}`, () => followFeed(shares.raadsfeed, index));
+  app.readiness.add({
+    name,
+    vital: false,
+    check: async () => {
+      const { read, of } = await readIndexProgress(pool, index);
+      return read < of ? { ok: true, warning: progressText(read, of) } : { ok: true };
+    },
+  });
+  return {
+    async requireRead() {
+      const { read, of, canAnswer } = await readIndexProgress(readPool, index);
+      if (canAnswer) return;
+      throw new Problem(platformProblems.unavailable, {
+        detail: `De raadsinformatie wordt opnieuw ingelezen; ${percentOf(read, of)} % is klaar.`,
+        headers: { 'retry-after': RETRY_SECONDS },
+      });
+    },
+  };
+}
+
+/** A line of readiness about what is still being read. */
+export function progressText(read: number, of: number): string {
+  return `${read} of ${of} records read (${percentOf(read, of)} %)`;
+}
+
+/** Whole percents; 100 only when all is done. */
+function percentOf(part: number, whole: number): number {
+  return part >= whole ? 100 : Math.floor((100 * part) / whole);
+}

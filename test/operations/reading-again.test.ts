@@ -1,0 +1,176 @@
+/** What a release reads again does not keep the listener from answering: readiness says how far it is, and only its own pages wait for it. */
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { generateHistory } from '../raadsfeed/generate-history.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { freePort } from '../support/free-port.ts';
+import { startServer, type TestServer } from '../support/server.ts';
+import { progressOf, readLines } from './support/progress.ts';
+
+const RECORDS = 6000;
+/** Of a proof log, which reads faster. */
+const LARGE = 20_000;
+const PROOF = { PROOF_KEY: Buffer.alloc(32, 5).toString('base64') };
+const PROOF_LINE = 'proof log raadsfeed';
+/** The lock that migrations are made under. */
+const MIGRATING = 7241865325823964n;
+
+let database: TestDatabase;
+let client: pg.Client;
+const servers: TestServer[] = [];
+async function open(options: { empty?: boolean } = {}): Promise<void> {
+  database = await createDatabase(options);
+  client = new pg.Client(database.url);
+  await client.connect();
+}
+afterEach(async () => {
+  await client.end();
+  for (const server of servers.splice(0)) await server.stop();
+  await database.drop();
+});
+
+async function start(env: Record<string, string>): Promise<TestServer> {
+  const server = await startServer({ databaseUrl: database.url, env: { AREAS: 'raadsfeed', ...env } });
+  servers.push(server);
+  return server;
+}
+
+async function get(url: string): Promise<{ status: number; text: string; retryAfter: string | null }> {
+  const answer = await fetch(url);
+  return { status: answer.status, text: await answer.text(), retryAfter: answer.headers.get('retry-after') };
+}
+
+/** Runs while nobody can move the position of an index. */
+async function held(schema: string, work: () => Promise<void>): Promise<void> {
+  await client.query(`begin; select from ${schema}.position for update`);
+  try {
+    await work();
+  } finally {
+    await client.query('commit');
+  }
+}
+
+/** What readiness says of a line until all is read: the numbers that it has named. */
+async function untilRead(server: TestServer, name: string, records = RECORDS): Promise<number[]> {
+  const seen: number[] = [];
+  for (;;) {
+    const { status, lines } = await readLines(server.managementUrl);
+    expect(status).toBe(200);
+    const progress = progressOf(lines[name]);
+    if (progress === undefined) return seen;
+    expect(progress.of).toBe(records);
+    if (progress.read !== seen.at(-1)) seen.push(progress.read);
+  }
+}
+
+function expectGrowing(seen: readonly number[], records = RECORDS): void {
+  expect(seen).toEqual(seen.toSorted((a, b) => a - b));
+  expect(seen.filter((read) => read > 0 && read < records)).not.toEqual([]);
+}
+
+describe.each([
+  {
+    name: 'search index',
+    schema: 'pages',
+    env: { RAADSFEED_PAGES: 'true' },
+    page: '/raad/zoeken?q=document',
+    whenRead: 200,
+  },
+  {
+    name: 'offer to DiWoo',
+    schema: 'diwoo',
+    env: { RAADSFEED_DIWOO: 'true' },
+    page: '/woo/sitemapindex-diwoo-infocat008.xml',
+    whenRead: 404,
+  },
+])('the $name', ({ name, schema, env, page, whenRead }) => {
+  beforeEach(async () => {
+    await open();
+    await generateHistory(client, 1, RECORDS);
+  });
+
+  it('is read while the feed answers and readiness stays, and says how far it is', async () => {
+    let server: TestServer | undefined;
+    await held(schema, async () => {
+      server = await start(env);
+      const { status, lines } = await readLines(server.managementUrl);
+      expect(status).toBe(200);
+      expect(lines[name]).toEqual({ ok: true, warning: `0 of ${RECORDS} records read (0 %)` });
+      const refused = await get(server.url + page);
+      expect(refused).toMatchObject({ status: 503, retryAfter: '60' });
+      expect(refused.text).toContain('0 % is klaar');
+      expect(await get(`${server.url}/ori/v1/feed?limit=10`)).toMatchObject({ status: 200 });
+    });
+    if (server === undefined) throw new Error('no server was started');
+    const feed = `${server.url}/ori/v1/feed?limit=10`;
+    const [seen, answered] = await Promise.all([untilRead(server, name), get(feed)]);
+    expectGrowing(seen);
+    expect(answered.status).toBe(200);
+    expect(await get(server.url + page)).toMatchObject({ status: whenRead });
+  });
+
+  it('goes on where another process has left it', async () => {
+    const first = await start(env);
+    await expect
+      .poll(async () => progressOf((await readLines(first.managementUrl)).lines[name])?.read)
+      .toBeGreaterThan(0);
+    await first.stop();
+    await held(schema, async () => {
+      const { rows } = await client.query<{ at: string }>(`select scan_after as at from ${schema}.position`);
+      const second = await start(env);
+      expect(progressOf((await readLines(second.managementUrl)).lines[name])?.read).toBe(Number(rows[0]?.at));
+    });
+  });
+});
+
+it('answers searches from what there is while that is read again in its place', async () => {
+  await open();
+  await generateHistory(client, 1, 1200);
+  const server = await start({ RAADSFEED_PAGES: 'true' });
+  await expect.poll(async () => (await get(`${server.url}/raad/zoeken`)).status).toBe(200);
+  await server.stop();
+  await client.query('update pages.position set scan_after = 500, scan_to = 1200');
+  await held('pages', async () => {
+    const again = await start({ RAADSFEED_PAGES: 'true' });
+    const { lines } = await readLines(again.managementUrl);
+    expect(lines['search index']).toEqual({ ok: true, warning: '500 of 1200 records read (41 %)' });
+    expect(await get(`${again.url}/raad/zoeken?q=document`)).toMatchObject({ status: 200 });
+  });
+});
+
+it('enters what was published before a proof log while everything answers, and signs meanwhile', async () => {
+  await open();
+  await generateHistory(client, 1, LARGE);
+  const server = await start(PROOF);
+  await expect.poll(async () => progressOf((await readLines(server.managementUrl)).lines[PROOF_LINE])?.of).toBe(LARGE);
+  expectGrowing(await untilRead(server, PROOF_LINE, LARGE), LARGE);
+  await expect.poll(async () => (await get(`${server.url}/proof/v1/raadsfeed/record/1`)).status).toBe(200);
+});
+
+it('ends at once when it is stopped while it enters a large feed', async () => {
+  await open();
+  await generateHistory(client, 1, LARGE);
+  const server = await start(PROOF);
+  await server.stop();
+  const { rows } = await client.query<{ size: string }>(`select size from proof.logs where log = 'raadsfeed'`);
+  expect(Number(rows[0]?.size ?? 0)).toBeLessThan(LARGE);
+});
+
+it('listens for operators while the database is being migrated', async () => {
+  await open({ empty: true });
+  await client.query('select pg_advisory_lock($1)', [String(MIGRATING)]);
+  const port = await freePort();
+  const starting = start({ MANAGEMENT_PORT: String(port) });
+  const url = `http://127.0.0.1:${port}`;
+  await expect.poll(async () => (await get(`${url}/health/live`).catch(() => undefined))?.status).toBe(200);
+  expect(await readLines(url)).toEqual({
+    status: 503,
+    lines: {
+      start: { ok: false, detail: 'the database is being opened and migrated; the interfaces listen after that' },
+    },
+  });
+  expect((await get(url)).text).toContain('Not ready');
+  await client.query('select pg_advisory_unlock($1)', [String(MIGRATING)]);
+  await starting;
+  expect(await readLines(url)).toMatchObject({ status: 200, lines: { migrations: { ok: true } } });
+});

@@ -1,0 +1,14 @@
+/** What readiness says, and how far it says that something is read. */
+type Line = Readonly<Record<string, unknown>>;
+
+export async function readLines(managementUrl: string): Promise<{ status: number; lines: Record<string, Line> }> {
+  const response = await fetch(`${managementUrl}/health/ready`);
+  const { checks }: { checks: ({ name: string } & Line)[] } = JSON.parse(await response.text());
+  return { status: response.status, lines: Object.fromEntries(checks.map(({ name, ...line }) => [name, line])) };
+}
+
+/** @returns `undefined` when all is read */
+export function progressOf(line: Line | undefined): { readonly read: number; readonly of: number } | undefined {
+  const [, read, of] = /^(\d+) of (\d+) records read/.exec(String(line?.warning)) ?? [];
+  return read === undefined ? undefined : { read: Number(read), of: Number(of) };
+}
