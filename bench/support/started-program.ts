@@ -24,8 +24,8 @@ interface Answered {
 export interface StartedProgram {
   /** Milliseconds from the start until each address answered, and what. */
   readonly firstAnswers: readonly (Answered & { readonly path: string })[];
-  /** Of a processor, until then. */
-  readonly cpuMs: number;
+  /** Milliseconds of a processor so far. */
+  processorMs(): number;
   ask(path: string): Promise<Answered>;
   /** Records that readiness says are read; `undefined` when that is done. @throws when it is not ready */
   progress(name: string): Promise<number | undefined>;
@@ -74,7 +74,7 @@ export async function startServe(env: Readonly<Record<string, string>>, page: st
   };
   return {
     firstAnswers,
-    cpuMs: processorMsOf(child.pid),
+    processorMs: () => processorMsOf(child.pid),
     ask: (path) => ask(`${base}${path}`),
     async progress(name) {
       const { status, lines } = await readLines(management);

@@ -1,6 +1,7 @@
 /** What a release reads again does not keep the listener from answering: readiness says how far it is, and only its own pages wait for it. */
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type StateFile, stateFile } from '../extensions/proof/support.ts';
 import { generateHistory } from '../raadsfeed/generate-history.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
@@ -10,14 +11,17 @@ import { progressOf, readLines } from './support/progress.ts';
 const RECORDS = 6000;
 /** Of a proof log, which reads faster. */
 const LARGE = 20_000;
-const PROOF = { PROOF_KEY: Buffer.alloc(32, 5).toString('base64') };
 const PROOF_LINE = 'proof log raadsfeed';
 /** The lock that migrations are made under. */
 const MIGRATING = 7241865325823964n;
 
 let database: TestDatabase;
 let client: pg.Client;
+let state: StateFile;
 const servers: TestServer[] = [];
+beforeEach(() => {
+  state = stateFile();
+});
 async function open(options: { empty?: boolean } = {}): Promise<void> {
   database = await createDatabase(options);
   client = new pg.Client(database.url);
@@ -27,6 +31,7 @@ afterEach(async () => {
   await client.end();
   for (const server of servers.splice(0)) await server.stop();
   await database.drop();
+  state.remove();
 });
 
 async function start(env: Record<string, string>): Promise<TestServer> {
@@ -141,7 +146,7 @@ it('answers searches from what there is while that is read again in its place', 
 it('enters what was published before a proof log while everything answers, and signs meanwhile', async () => {
   await open();
   await generateHistory(client, 1, LARGE);
-  const server = await start(PROOF);
+  const server = await start(state.env);
   await expect.poll(async () => progressOf((await readLines(server.managementUrl)).lines[PROOF_LINE])?.of).toBe(LARGE);
   expectGrowing(await untilRead(server, PROOF_LINE, LARGE), LARGE);
   await expect.poll(async () => (await get(`${server.url}/proof/v1/raadsfeed/record/1`)).status).toBe(200);
@@ -150,7 +155,7 @@ it('enters what was published before a proof log while everything answers, and s
 it('ends at once when it is stopped while it enters a large feed', async () => {
   await open();
   await generateHistory(client, 1, LARGE);
-  const server = await start(PROOF);
+  const server = await start(state.env);
   await server.stop();
   const { rows } = await client.query<{ size: string }>(`select size from proof.logs where log = 'raadsfeed'`);
   expect(Number(rows[0]?.size ?? 0)).toBeLessThan(LARGE);

@@ -259,6 +259,16 @@ const CASES: readonly Case[] = [
   },
   { name: 'clock', what: 'a clock that is wrong', words: /^10\d{3}\.\d s ahead of the clock of the database$/ },
   {
+    name: 'search index',
+    what: 'a feed that is read again',
+    breaks: async () => {
+      await session.query('begin; lock table pages.items in share mode');
+      await supplier.asOwner(`update pages.position set feed_id = ''`);
+    },
+    words: /^0 of \d+ records read \(0 %\)$/,
+    repairs: () => session.query('commit'),
+  },
+  {
     name: 'read-replica',
     what: 'a replica that receives nothing',
     words: /^the replica is \d+ s behind and the primary is read$/,

@@ -111,8 +111,8 @@ function isEnded({ proof }: Config, log: ProofLogName): boolean {
 }
 
 /**
- * Runs a round of each sequencer when the server listens and every interval, one after another. A failed one is retried; meanwhile entries
- * wait in the queue.
+ * Starts the logs when the server listens, then runs a round of each sequencer, and again every interval, one after another. A failed one is
+ * retried; meanwhile entries wait in the queue.
  */
 function runInTurns(app: FastifyInstance, sequencers: readonly Sequencer[]): void {
   const { log, settings, metrics } = app;
@@ -122,12 +122,11 @@ function runInTurns(app: FastifyInstance, sequencers: readonly Sequencer[]): voi
     labelNames: ['log'],
     registers: [metrics],
   });
-  /** @returns whether there is more to sequence at once */
-  const runRound = async (sequencer: Sequencer): Promise<boolean> => {
+  const attempt = async <T>(sequencer: Sequencer, work: () => Promise<T>): Promise<T | undefined> => {
     const before = sequencer.conflict();
-    let isMore = false;
+    let result: T | undefined;
     try {
-      isMore = await sequencer.round();
+      result = await work();
     } catch (error) {
       failures.inc({ log: sequencer.log });
       log.warn({ err: error, log: sequencer.log }, 'the sequencer of a proof log failed and will try again');
@@ -135,14 +134,17 @@ function runInTurns(app: FastifyInstance, sequencers: readonly Sequencer[]): voi
     const err = sequencer.conflict();
     if (err !== undefined && err.message !== before?.message)
       log.error({ log: sequencer.log, err }, 'nothing is signed: the tree does not extend what was published');
-    return isMore;
+    return result;
   };
+  app.addHook('onListen', async () => {
+    await Promise.all(sequencers.map((sequencer) => attempt(sequencer, sequencer.begin)));
+  });
   repeatWork(app, {
     everyMs: settings.proof.intervalSeconds * 1000,
     failure: 'the proof logs cannot be kept up; it will be retried',
     async step() {
       let isMore = false;
-      for (const sequencer of sequencers) isMore = (await runRound(sequencer)) || isMore;
+      for (const sequencer of sequencers) isMore = (await attempt(sequencer, sequencer.round)) || isMore;
       return isMore ? 'changed' : 'done';
     },
   });

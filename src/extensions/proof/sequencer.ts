@@ -33,6 +33,8 @@ export interface Sequencer {
   conflict(): ConflictError | undefined;
   /** What has to come first before anything new is signed. */
   waiting(): string | undefined;
+  /** Starts the log, unless it was: from here on nothing is recorded without an entry. Rejects when the database cannot be reached. */
+  begin(): Promise<void>;
   /** Sequences what waits, signs and publishes. @returns whether there is more to sequence at once. Rejects when the database cannot be reached. */
   round(): Promise<boolean>;
   /** The last good checkpoint of the present origin, on disk here before it is returned; undefined before the first. */
@@ -166,13 +168,18 @@ export function createSequencer(options: SequencerOptions): Sequencer {
     return stored;
   }
 
-  async function round(): Promise<boolean> {
+  async function begin(): Promise<StoredLog> {
     const stored = await requireNewest();
     if (ownOf(stored).length === 0) {
       // The empty tree first: from then on there is something that the tree must extend.
       await sign();
       await publish();
     }
+    return stored;
+  }
+
+  async function round(): Promise<boolean> {
+    const stored = await begin();
     const isGoingOn = await isConfirmed();
     waiting = isGoingOn ? undefined : 'no witness has answered since the start (PROOF_WITNESSES)';
     if (!isGoingOn) return false;
@@ -187,20 +194,23 @@ export function createSequencer(options: SequencerOptions): Sequencer {
     return isUnfinished;
   }
 
+  async function judged<T>(work: () => Promise<T>): Promise<T | undefined> {
+    try {
+      const result = await work();
+      conflict = undefined;
+      return result;
+    } catch (error) {
+      conflict = conflictOf(error);
+      return undefined;
+    }
+  }
+
   return {
     log,
     conflict: () => conflict,
     waiting: () => waiting,
-    async round() {
-      try {
-        const isMore = await round();
-        conflict = undefined;
-        return isMore;
-      } catch (error) {
-        conflict = conflictOf(error);
-        return false;
-      }
-    },
+    begin: async () => void (await judged(begin)),
+    round: async () => (await judged(round)) ?? false,
     async checkpoint() {
       try {
         await publish();
