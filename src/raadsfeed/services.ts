@@ -1,5 +1,5 @@
+import type { WorkStep } from '../plugins/repeated-work.ts';
 import type { FeedReader, HeadCache } from './feed/head.ts';
-import type { WorkStep } from './feed/repeated-work.ts';
 import type { ResponseCache } from './feed/response-cache.ts';
 import type { SourceCompleteness } from './store/state.ts';
 

@@ -5,9 +5,9 @@ import { transaction } from '../../database/transaction.ts';
 import { createOutboundClient, type OutboundClient } from '../../lib/outbound/outbound-client.ts';
 import { OutboundError } from '../../lib/outbound/outbound-error.ts';
 import type { Clock } from '../../lib/time.ts';
+import { repeatWork } from '../../plugins/repeated-work.ts';
 import type { Config } from '../../settings/read-config.ts';
 import { discover, FeedFault, readServiceDocument } from '../domain/service-document.ts';
-import { repeatWork } from '../feed/repeated-work.ts';
 import {
   type DiscoveredFeed,
   noteUnreachable,
