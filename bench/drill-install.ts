@@ -1,24 +1,31 @@
 /**
- * Installs the software in an empty folder in each of the ways of docs/installing.md, and takes each through what follows there: migrate,
- * then serve the council feed with deploy/env/raadsfeed.env. `npm run drill -- install`; npm asks the registry. The image itself needs a
- * builder and a registry of images: what it copies is installed and run here in its place.
+ * Installs the software in each of the ways of docs/installing.md, and takes each through what follows there, on Postgres 18 and on the one of
+ * this machine: migrate, then serve the council feed with deploy/env/raadsfeed.env. `npm run drill -- install`; npm asks the registry. Each
+ * way has an empty folder; as root also a Debian that `debootstrap` makes, and the image that `buildah` makes, run read-only as its user.
+ * Where those are missing, what the image copies is installed in its place.
  */
-import { spawn, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseEnv } from 'node:util';
+import { parseEnv, promisify } from 'node:util';
 import { startEmbedded } from '../src/embedded-postgres/start.ts';
 import { createLogger } from '../src/lib/log.ts';
 import { freePort } from '../test/support/free-port.ts';
+import { findInstalledPostgres, startInstalledPostgres } from '../test/support/installed-postgres.ts';
 import { withDatabase } from '../test/support/with-database.ts';
+import { buildImage, canMake, imageCommand, makeBareRoot, ROOT_PATH } from './support/bare-root.ts';
+import { query } from './support/standby.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const LIMIT_MS = 120_000;
 const OMIT = ['--omit=dev', '--omit=optional'];
 const work = mkdtempSync(join(tmpdir(), 'kv-install-'));
+// Others than root pass through it: Postgres, and the service in a root of its own.
+chmodSync(work, 0o755);
 /** As on a machine of its own: the Node that runs this, and nothing of this checkout. */
 const PATH = `${dirname(process.execPath)}:${process.env.PATH ?? ''}`;
 
@@ -57,41 +64,81 @@ function wrap(root: string): string {
   return path;
 }
 
-const WAYS: Readonly<Record<string, () => string>> = {
+/** The program of a way: a command that its arguments follow, and where its files are. */
+interface Installed {
+  readonly command: readonly string[];
+  readonly files: string;
+}
+
+/** What `npm pack` makes, in the work folder. */
+function pack(): string {
+  const [packed] = JSON.parse(run('npm', ['pack', '--json', '--pack-destination', work], ROOT).replace(/^[^[]*/, ''));
+  return packed.filename;
+}
+
+/** The lines of docs/installing.md. */
+const PACKAGE = `echo '{"private":true}' > package.json
+npm install --omit=optional "$1"
+mkdir bin
+ln -s ../node_modules/.bin/koppelvlak bin/koppelvlak`;
+
+const bareRoot = join(work, 'root');
+
+const WAYS: Readonly<Record<string, () => Installed>> = {
   package() {
-    const [packed] = JSON.parse(run('npm', ['pack', '--json', '--pack-destination', work], ROOT).replace(/^[^[]*/, ''));
-    const root = join(work, 'package');
-    mkdirSync(join(root, 'bin'), { recursive: true });
-    writeFileSync(join(root, 'package.json'), '{"private":true}');
-    run('npm', ['install', '--omit=optional', join(work, packed.filename)], root);
-    symlinkSync('../node_modules/.bin/koppelvlak', join(root, 'bin/koppelvlak'));
-    return join(root, 'bin/koppelvlak');
+    const files = join(work, 'package');
+    mkdirSync(files);
+    run('sh', ['-ec', PACKAGE, 'sh', join(work, pack())], files);
+    return { command: [join(files, 'bin/koppelvlak')], files };
   },
   checkout() {
-    const root = checkout('checkout');
-    run('npm', ['ci', ...OMIT], root);
-    return wrap(root);
+    const files = checkout('checkout');
+    run('npm', ['ci', ...OMIT], files);
+    return { command: [wrap(files)], files };
   },
-  'what the image copies'() {
-    const from = checkout('context');
-    const root = join(work, 'image');
-    mkdirSync(root);
-    for (const name of ['package.json', 'package-lock.json', '.npmrc']) cpSync(join(from, name), join(root, name));
-    run('npm', ['ci', ...OMIT, '--ignore-scripts'], root);
-    const copied = readFileSync(join(from, 'Dockerfile'), 'utf8').matchAll(/^COPY (?!--from|package)(\S+) /gm);
-    for (const [, name = ''] of copied) cpSync(join(from, name), join(root, name), { recursive: true });
-    return wrap(root);
-  },
+  ...(canMake('debootstrap', 'buildah') ? { image } : { 'what the image copies': copied }),
+  ...(canMake('debootstrap') ? { 'package in a bare Debian': inBareRoot } : {}),
 };
 
+function image(): Installed {
+  makeBareRoot(bareRoot, run);
+  const built = buildImage(checkout('context'), bareRoot, join(work, 'storage'), run);
+  return { command: imageCommand(built), files: built.files };
+}
+
+function copied(): Installed {
+  const from = checkout('context');
+  const files = join(work, 'image');
+  mkdirSync(files);
+  for (const name of ['package.json', 'package-lock.json', '.npmrc']) cpSync(join(from, name), join(files, name));
+  run('npm', ['ci', ...OMIT, '--ignore-scripts'], files);
+  const lines = readFileSync(join(from, 'Dockerfile'), 'utf8').matchAll(/^COPY (?!--from|package)(\S+) /gm);
+  for (const [, name = ''] of lines) cpSync(join(from, name), join(files, name), { recursive: true });
+  return { command: [wrap(files)], files };
+}
+
+/** Installed by root, run as nobody. */
+function inBareRoot(): Installed {
+  if (!existsSync(bareRoot)) makeBareRoot(bareRoot, run);
+  const files = join(bareRoot, 'opt/koppelvlak');
+  mkdirSync(files);
+  const packed = pack();
+  cpSync(join(work, packed), join(bareRoot, 'tmp', packed));
+  const script = `cd /opt/koppelvlak\n${PACKAGE}`;
+  run('chroot', [bareRoot, 'sh', '-ec', script, 'sh', `/tmp/${packed}`], work, { PATH: ROOT_PATH });
+  const inside = ['env', `PATH=${ROOT_PATH}`, '/opt/koppelvlak/bin/koppelvlak'];
+  return { command: ['chroot', '--userspec=nobody:nogroup', bareRoot, ...inside], files };
+}
+
 /** Migrates an empty database and serves until it is ready. */
-async function use(program: string, databaseUrl: string): Promise<void> {
+async function use({ command: [program = '', ...words] }: Installed, databaseUrl: string): Promise<void> {
   const settings = { NODE_ENV: 'production', DATABASE_URL: databaseUrl };
-  console.log(`  ${run(program, ['migrate'], work, settings).trim().slice(0, 60)} …`);
+  // Not with `run`, which holds up this process: it answers on the port of `onPort`.
+  await promisify(execFile)(program, [...words, 'migrate'], { cwd: work, env: { PATH, ...settings } });
   const port = await freePort();
   const file = parseEnv(readFileSync(join(ROOT, 'deploy/env/raadsfeed.env'), 'utf8'));
   const env = { PATH, ...file, ...settings, DATABASE_MIGRATE: 'false', PORT: '0', MANAGEMENT_PORT: String(port) };
-  const service = spawn(program, ['serve'], { cwd: work, env, stdio: 'ignore' });
+  const service = spawn(program, [...words, 'serve'], { cwd: work, env, stdio: 'ignore' });
   const ended = new Promise((resolve) => service.once('exit', resolve));
   try {
     for (const latest = performance.now() + LIMIT_MS; ; await sleep(200)) {
@@ -106,26 +153,48 @@ async function use(program: string, databaseUrl: string): Promise<void> {
   }
 }
 
-const postgres = await startEmbedded({ dir: join(work, 'postgres'), log: createLogger('error') });
+/** A port of loopback before a socket, which a program in a root of its own does not see. */
+async function onPort(url: string): Promise<string> {
+  const path = `${new URL(url).searchParams.get('host')}/.s.PGSQL.5432`;
+  const relay = createServer((client) => {
+    const server = connect(path);
+    client.on('error', () => server.destroy());
+    server.on('error', () => client.destroy());
+    client.pipe(server).pipe(client);
+  });
+  const port = await freePort();
+  relay.listen(port, '127.0.0.1').unref();
+  return `postgres://koppelvlak@127.0.0.1:${port}/koppelvlak`;
+}
+
+const minutes = (since: number): string => ((performance.now() - since) / 60_000).toFixed(1);
+const embedded = await startEmbedded({ dir: join(work, 'postgres'), log: createLogger('error') });
+const bin = findInstalledPostgres();
+const installed = bin === undefined ? undefined : await startInstalledPostgres(bin, join(work, 'installed-postgres'));
 try {
+  const servers = [await onPort(embedded.url), ...(installed === undefined ? [] : [installed.url])];
   for (const [i, [way, install]] of Object.entries(WAYS).entries()) {
     console.log(way);
     const began = performance.now();
     const program = install();
-    const installed = performance.now();
-    console.log(`  version ${run(program, ['--version'], work).trim()}`);
-    run('psql', ['--quiet', '--command', `create database way${i}`, postgres.url], work);
-    await use(program, withDatabase(postgres.url, `way${i}`));
-    const minutes = (ms: number): string => (ms / 60_000).toFixed(1);
-    const [size] = run('du', ['-sm', dirname(dirname(program))], work).split('\t');
-    console.log(
-      `  installed in ${minutes(installed - began)} minutes (${size} MB), served after ${minutes(performance.now() - installed)} more`,
-    );
+    const [size] = run('du', ['-sm', program.files], work).split('\t');
+    console.log(`  installed in ${minutes(began)} minutes (${size} MB)`);
+    const [command = '', ...words] = program.command;
+    console.log(`  version ${run(command, [...words, '--version'], work).trim()}`);
+    for (const server of servers) {
+      const [{ server_version: version } = {}] = await query(server, 'show server_version');
+      await query(server, `create database way${i}`);
+      const started = performance.now();
+      await use(program, withDatabase(server, `way${i}`));
+      console.log(`  served from Postgres ${version} after ${minutes(started)} minutes`);
+    }
   }
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
 } finally {
-  await postgres.stop();
-  rmSync(work, { recursive: true, force: true });
+  await installed?.stop();
+  await embedded.stop();
+  // What `debootstrap` mounts, when it was stopped half-way, is this machine's own.
+  run('rm', ['--recursive', '--force', '--one-file-system', work], '/');
 }
