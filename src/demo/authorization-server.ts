@@ -11,17 +11,11 @@ import { type DemoClientSecret, loadSigningKey } from './saved-secrets.ts';
 export interface AuthorizationServerOptions {
   /** 0: a free one. Listens on the loopback address only. */
   readonly port: number;
-  /** How the tokens and the metadata name this server; default `http://127.0.0.1:<port>`. */
-  readonly issuer?: string | undefined;
   /** `aud` of every token. */
   readonly audience: string;
   readonly clients: readonly DemoClientSecret[];
   /** Where the signing key is kept; it is made when the directory has none. */
   readonly keysDirectory: string;
-  /** Whether this is a production environment: then the server refuses to start. */
-  readonly production: boolean;
-  /** Life of a token in seconds; default 3600. */
-  readonly tokenSeconds?: number | undefined;
   /** What else it serves, such as a login of citizens. */
   readonly register?: (app: FastifyInstance, address: () => string) => Promise<void>;
   /** Neither tokens nor secrets are written. */
@@ -34,16 +28,17 @@ export interface AuthorizationServerOptions {
 export type AuthorizationServer = Awaited<ReturnType<typeof startAuthorizationServer>>;
 
 const MAX_FORM_BYTES = 10_000;
+/** Life of a token. */
+const TOKEN_SECONDS = 3600;
 
-/** @throws {Error} in production, or when the port is taken */
+/** @throws {Error} when the port is taken */
 export async function startAuthorizationServer(options: AuthorizationServerOptions) {
-  const { audience, clients, tokenSeconds = 3600, log, register } = options;
-  if (options.production) throw new Error('the authorization server of the demo does not start in production');
+  const { audience, clients, log, register } = options;
   const jwk = await loadSigningKey(options.keysDirectory);
   const key = await importJWK(jwk, 'ES256');
   const { d: _secret, ...publicKey } = jwk;
+  // Its issuer too; known once it listens.
   let address = '';
-  const issuer = (): string => options.issuer ?? address;
 
   const app = Fastify({ requestTimeout: 10_000, forceCloseConnections: true, bodyLimit: MAX_FORM_BYTES });
   app.addContentTypeParser(
@@ -57,7 +52,7 @@ export async function startAuthorizationServer(options: AuthorizationServerOptio
   app.get('/jwks', async () => ({ keys: [publicKey] }));
   for (const name of ['oauth-authorization-server', 'openid-configuration']) {
     app.get(`/.well-known/${name}`, async () => ({
-      issuer: issuer(),
+      issuer: address,
       token_endpoint: `${address}/token`,
       jwks_uri: `${address}/jwks`,
       grant_types_supported: ['client_credentials'],
@@ -79,26 +74,20 @@ export async function startAuthorizationServer(options: AuthorizationServerOptio
     const claims = { client_id: client.id, ...(scope === '' ? {} : { scope }) };
     const token = await new SignJWT(claims)
       .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid: String(publicKey.kid) })
-      .setIssuer(issuer())
+      .setIssuer(address)
       .setAudience(audience)
       .setSubject(client.id)
       .setIssuedAt()
-      .setExpirationTime(`${tokenSeconds}s`)
+      .setExpirationTime(`${TOKEN_SECONDS}s`)
       .setJti(randomUUID())
       .sign(key);
     log.info({ clientId }, 'access token issued');
-    const answer = { access_token: token, token_type: 'Bearer', expires_in: tokenSeconds };
+    const answer = { access_token: token, token_type: 'Bearer', expires_in: TOKEN_SECONDS };
     return reply.header('cache-control', 'no-store').send({ ...answer, ...(scope === '' ? {} : { scope }) });
   });
   await register?.(app, () => address);
   address = await app.listen({ port: options.port, host: '127.0.0.1' });
-  return {
-    address,
-    issuer: issuer(),
-    tokenUrl: `${address}/token`,
-    jwksUrl: `${address}/jwks`,
-    close: () => app.close(),
-  };
+  return { issuer: address, tokenUrl: `${address}/token`, jwksUrl: `${address}/jwks`, close: () => app.close() };
 }
 
 /** The client and its secret (RFC 6749 section 2.3.1: each is encoded as in a form before they are joined). */

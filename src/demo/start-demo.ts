@@ -52,12 +52,12 @@ export async function startDemo(environment: Environment) {
     const setup: DemoSetup = {
       home,
       secret: (name) => loadSecret(secrets, name),
-      authorizationUrl: () => authorization.address,
+      authorizationUrl: () => authorization.issuer,
       publicBaseUrl: server.publicBaseUrl,
     };
     const authorization = await orPortError(demo.authPort, 'DEMO_AUTH_PORT', (port) =>
       startAuthorizationServer({
-        ...{ port, audience: AUDIENCE, clients, keysDirectory: secrets, production: false, log },
+        ...{ port, audience: AUDIENCE, clients, keysDirectory: secrets, log },
         register: async (app, address) => {
           for (const { authorize } of parts) await authorize?.(app, { ...setup, authorizationUrl: address });
         },

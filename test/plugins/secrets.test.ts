@@ -25,7 +25,6 @@ beforeAll(async () => {
       { id: 'none', secret: 'b-secret-of-32-characters-or-more', scopes: [] },
     ],
     keysDirectory,
-    production: false,
     log: createLogger('silent'),
   });
   probe = createProbe({ issuer: issuer.issuer, audience: AUDIENCE, rateLimit: 1000 });

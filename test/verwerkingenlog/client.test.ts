@@ -357,7 +357,6 @@ it('the example runs against the log, with tokens of a real authorization server
     audience: 'https://koppelvlak.example/api',
     clients: [{ id: 'intake', secret: 'a secret of at least 32 characters!!', scopes }],
     keysDirectory,
-    production: false,
     log: createLogger('silent'),
   });
   closing.push(server.close);

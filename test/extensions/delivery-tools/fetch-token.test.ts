@@ -16,7 +16,6 @@ beforeAll(async () => {
     audience: 'https://koppelvlak.example/api',
     clients: [{ id: 'statistiek', scopes: ['read'], secret: SECRET }],
     keysDirectory: dir,
-    production: false,
     log: createLogger('silent'),
   });
 });

@@ -29,7 +29,7 @@ let chromium: Browser | undefined;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'koppelvlak-inzage-'));
   issuer = await startAuthorizationServer({
-    ...{ port: 0, audience: 'x', clients: [], keysDirectory: directory, production: false },
+    ...{ port: 0, audience: 'x', clients: [], keysDirectory: directory },
     register: async (app, address) => {
       const options = {
         issuer: () => `${address()}/digid`,
@@ -41,7 +41,7 @@ beforeAll(async () => {
     },
     log: { info: () => undefined, error: (fields) => void failures.push(fields) },
   });
-  log = await startLog({ env: inzageEnv(`${issuer.address}/digid`) });
+  log = await startLog({ env: inzageEnv(`${issuer.issuer}/digid`) });
   const id = '5f0bef4c-f66f-4311-84a5-19e8bf359eaf';
   await log.call(['register:write'], 'PUT', `/verwerkingsactiviteiten/${id}`, {
     ...{ naam: 'Schuldhulpverlening', doel: 'Mensen met schulden helpen', grondslag: 'Publieke taak' },
