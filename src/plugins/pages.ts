@@ -6,6 +6,7 @@ import fp from 'fastify-plugin';
 import { Problem } from '../lib/problem.ts';
 import type { OpenapiDocument } from './openapi-document.ts';
 import { platformProblems } from './problems.ts';
+import { type Html, type HtmlValue, html, trusted } from './template.ts';
 
 /** Pages at the root of the host: every kind of problem, and where to report a vulnerability. */
 export const rootPages = fp(
@@ -78,23 +79,6 @@ export async function apiDocs(app: FastifyInstance, document: OpenapiDocument, m
   });
 }
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-/** Text made safe for HTML content and attribute values. */
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
-}
-
-function paragraph(text: string): string {
-  return `<p>${escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>')}</p>`;
-}
-
 /** The one style sheet of the readable pages; named by hash in the content security policy, so it needs no own address. */
 export const PAGE_STYLE =
   'body{font:16px/1.5 system-ui,sans-serif;max-width:46rem;margin:3rem auto;padding:0 1rem;color:#1b1b1b;background:#fff}' +
@@ -102,14 +86,22 @@ export const PAGE_STYLE =
   'code{background:#f0f2f5;padding:.1em .3em;border-radius:3px}table{border-collapse:collapse;width:100%}' +
   'th,td{text-align:left;padding:.4rem .6rem;border-bottom:1px solid #d5d9de;vertical-align:top}';
 
-/** A small readable page in Dutch. `paragraphs` are plain text with backquotes for code; `html` is trusted markup. */
-export function htmlPage(page: { title: string; paragraphs: readonly string[]; html?: string }): string {
-  const title = escapeHtml(page.title);
-  return (
-    `<!doctype html>\n<html lang="nl"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
-    `<title>${title}</title><style>${PAGE_STYLE}</style></head>` +
-    `<body><main><h1>${title}</h1>${page.paragraphs.map(paragraph).join('')}${page.html ?? ''}</main></body></html>\n`
-  );
+/** A small readable page in Dutch. `paragraphs` are plain text with backquotes for code. */
+export function htmlPage({ title, paragraphs, content }: SmallPage): string {
+  return html`<!doctype html>
+<html lang="nl"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title><style>${trusted(PAGE_STYLE)}</style></head>
+<body><main><h1>${title}</h1>${paragraphs.map(paragraph)}${content}</main></body></html>
+`.markup;
+}
+
+interface SmallPage {
+  readonly title: string;
+  readonly paragraphs: readonly string[];
+  readonly content?: HtmlValue;
+}
+
+function paragraph(text: string): Html {
+  return html`<p>${text.split('`').map((part, i) => (i % 2 === 0 ? part : html`<code>${part}</code>`))}</p>`;
 }
 
 /** Serves a short page on every kind of problem under `/problems/<slug>`: the address in each problem document's `type`. */

@@ -1,6 +1,18 @@
 /** Markup in which everything is text until it says otherwise: a template escapes every value that it did not make itself. */
 import { cutText } from '../lib/cut-text.ts';
-import { escapeHtml } from './pages.ts';
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Text made safe for HTML content and attribute values. */
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
+}
 
 /** Markup that may be sent as it is. Only `html` and `trusted` make it. */
 export class Html {

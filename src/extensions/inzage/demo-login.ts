@@ -9,6 +9,7 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { readBasic } from '../../demo/authorization-server.ts';
 import { htmlPage } from '../../plugins/pages.ts';
+import { type HtmlValue, html } from '../../plugins/template.ts';
 
 export interface LoginOptions {
   /** Address of this provider. */
@@ -122,29 +123,28 @@ function sendRefusal(reply: FastifyReply): FastifyReply {
 function sendPersons(reply: FastifyReply, persons: LoginOptions['persons']): FastifyReply {
   const buttons = persons.map(
     ({ name, bsn }, i) =>
-      `<p><button type="submit" name="persoon" value="${i}">${name} (burgerservicenummer ${bsn})</button></p>`,
+      html`<p><button type="submit" name="persoon" value="${i}">${name} (burgerservicenummer ${bsn})</button></p>`,
   );
-  const stop = '<p><button type="submit" name="persoon" value="stop">Stoppen met inloggen</button></p>';
+  const stop = html`<p><button type="submit" name="persoon" value="stop">Stoppen met inloggen</button></p>`;
   return sendPage(
     reply,
     200,
     'Nagemaakte DigiD (alleen voor de demo)',
     ['Dit is niet de echte DigiD. Deze pagina speelt DigiD na. De personen bestaan niet.', 'Als wie wilt u inloggen?'],
-    `<form method="post">${buttons.join('')}${stop}</form>`,
+    html`<form method="post">${buttons}${stop}</form>`,
   );
 }
 
-/** @param html trusted markup: the demo's own persons */
 function sendPage(
   reply: FastifyReply,
   status: number,
   title: string,
   paragraphs: readonly string[],
-  html = '',
+  content?: HtmlValue,
 ): FastifyReply {
   return reply
     .code(status)
     .headers({ 'cache-control': 'no-store', 'x-frame-options': 'DENY' })
     .type('text/html; charset=utf-8')
-    .send(htmlPage({ title, paragraphs, html }));
+    .send(htmlPage({ title, paragraphs, content }));
 }

@@ -2,8 +2,8 @@ import type { FastifyInstance } from 'fastify';
 import type { components, operations } from '../../contracts/raadsfeed.ts';
 import type { Contract } from '../../plugins/contract.ts';
 import { acceptedTypes } from '../../plugins/headers.ts';
-import { escapeHtml, htmlPage } from '../../plugins/pages.ts';
-import { safeUrl } from '../../plugins/template.ts';
+import { htmlPage } from '../../plugins/pages.ts';
+import { type HtmlValue, html, safeUrl } from '../../plugins/template.ts';
 import type { Config } from '../../settings/read-config.ts';
 import { RESOURCE_TYPES } from '../domain/resource.ts';
 import { type FeedRow, readFeedRow } from '../store/records.ts';
@@ -68,31 +68,28 @@ const SOORTEN = { eigen: 'eigen', feed: 'feed', 'leveranciers-api': 'API van een
 function servicePage(document: ServiceDocument, mountUrl: string): string {
   const { organisaties, historieVanaf, retentie, snapshotUrl, feedUrl, streamUrl, contact, licentie } = document;
   const addresses = { snapshotUrl, feedUrl, streamUrl, docs: `${mountUrl}/docs`, contact, licentie };
-  const rows = (cells: readonly (readonly string[])[]): string =>
-    `<table><tbody>${cells.map((row) => `<tr>${row.map((cell) => `<td>${cell}</td>`).join('')}</tr>`).join('')}</tbody></table>`;
+  const rows = (cells: readonly (readonly HtmlValue[])[]) =>
+    html`<table><tbody>${cells.map((row) => html`<tr>${row.map((cell) => html`<td>${cell}</td>`)}</tr>`)}</tbody></table>`;
+  const named = Object.entries(addresses).flatMap(([name, url]) => (url === undefined ? [] : [[name, link(url, url)]]));
+  const organisations = organisaties.map(({ organisatiecode, naam, laatstBijgewerkt, herkomst, herkomstSoort }) => [
+    link(`${mountUrl}/organisaties/${organisatiecode}/vergaderingen`, organisatiecode),
+    naam,
+    laatstBijgewerkt ?? 'nog niet bijgewerkt',
+    herkomst === undefined ? SOORTEN[herkomstSoort] : link(herkomst, SOORTEN[herkomstSoort]),
+  ]);
   return htmlPage({
     title: 'Raadsfeed',
     paragraphs: [
       'Deze dienst geeft openbare raadsinformatie door als een feed.',
       `Begin bij de huidige stand en lees daarna de feed verder vanaf \`feedCursor\`. De geschiedenis gaat terug tot ${historieVanaf} (${retentie === 'permanent' ? 'blijvend bewaard' : `bewaard voor ${retentie}`}).`,
     ],
-    html:
-      `<h2>Adressen</h2>${rows(Object.entries(addresses).flatMap(([name, url]) => (url === undefined ? [] : [[name, link(url, url)]])))}` +
-      `<h2>Organisaties</h2>${rows(
-        organisaties.map(({ organisatiecode, naam, laatstBijgewerkt, herkomst, herkomstSoort }) => [
-          link(`${mountUrl}/organisaties/${organisatiecode}/vergaderingen`, organisatiecode),
-          escapeHtml(naam),
-          laatstBijgewerkt ?? 'nog niet bijgewerkt',
-          herkomst === undefined ? SOORTEN[herkomstSoort] : link(herkomst, SOORTEN[herkomstSoort]),
-        ]),
-      )}`,
+    content: html`<h2>Adressen</h2>${rows(named)}<h2>Organisaties</h2>${rows(organisations)}`,
   });
 }
 
 /** A link only where it is safe to click. */
-function link(url: string, text: string): string {
-  const shown = escapeHtml(text);
-  return safeUrl(url) !== undefined ? `<a href="${escapeHtml(url)}">${shown}</a>` : shown;
+function link(url: string, text: string): HtmlValue {
+  return safeUrl(url) === undefined ? text : html`<a href="${url}">${text}</a>`;
 }
 
 /** The well-known names of a feed: ours, and that of the published draft. */
