@@ -2,7 +2,14 @@
 import { isUtf8 } from 'node:buffer';
 import type { ServerResponse } from 'node:http';
 import { Transform } from 'node:stream';
-import type { FastifyInstance, FastifyReply, FastifyRequest, preParsingHookHandler, RequestPayload } from 'fastify';
+import type {
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  preParsingHookHandler,
+  RequestPayload,
+  RouteOptions,
+} from 'fastify';
 import fp from 'fastify-plugin';
 import { LRUCache } from 'lru-cache';
 import type { Pool } from '../database/pool.ts';
@@ -17,13 +24,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Counts the calls of the mount; absent where nothing is limited. */
     rateCounter?: RateCounter;
-    /** Keeps the request counted in its client's share until the returned function is called. Absent where clients have no share. */
-    holdShare?: () => () => void;
-    /**
-     * Keeps the bytes of the request's body counted until the returned function is called, for work that goes on after the client has
-     * gone. Absent without a body.
-     */
-    holdBody?: () => () => void;
+    /** The work of the handler, once it has begun, where something is held until it ends. */
+    handling?: Promise<unknown>;
   }
 }
 
@@ -117,8 +119,7 @@ const WAITING_PER_REQUEST = 100;
 
 /**
  * Runs at most as many requests of one client at once as three quarters of the connections of their pool. More wait, and get 503 when they
- * wait too long or too many do. So one client cannot keep the others of an area from the database. A request counts until its exchange
- * and its handler have both ended: hanging up early does not make room for another.
+ * wait too long or too many do. So one client cannot keep the others of an area from the database.
  * @returns limits a mount; call it before the routes are registered. Mounts limited by the same function share the count
  */
 export function createClientShare({ pool, uses = () => true, waitMs }: ClientShareOptions): ClientShare {
@@ -138,34 +139,40 @@ export function createClientShare({ pool, uses = () => true, waitMs }: ClientSha
     if (caller === undefined) return;
     const closed = requestClosedSignal(reply);
     const semaphore = semaphoreOf(caller.subject);
-    const permit = await semaphore.acquire({ bytes: 1 }, closed).catch(() => {
-      throw busy();
-    });
-    const { hold, isReleased } = createHolder(() => {
-      permit.release();
+    const permit = await semaphore.acquire({ bytes: 1 }, closed).catch(() => undefined);
+    releaseAfter(request, () => {
+      permit?.release();
       // Nothing runs, so nothing waits.
       if (semaphore.used() === 0) semaphores.delete(caller.subject);
     });
-    request.onClosed(hold());
-    // The client went away while this request waited.
-    if (isReleased()) throw busy();
-    request.holdShare = hold;
+    // Waited too long, or the client went away meanwhile.
+    if (permit === undefined || closed.aborted) throw busy();
   };
   return (app) => {
     app.addHook('onRoute', (route) => {
-      const { handler, method, preParsing = [] } = route;
-      if (![method].flat().some(uses)) return;
-      route.preParsing = [...[preParsing].flat(), acquireShare];
-      route.handler = async function holding(request, reply) {
-        const release = request.holdShare?.();
-        try {
-          return await handler.call(this, request, reply);
-        } finally {
-          release?.();
-        }
-      };
+      if (![route.method].flat().some(uses)) return;
+      route.preParsing = [...[route.preParsing ?? []].flat(), acquireShare];
+      trackHandler(route);
     });
   };
+}
+
+/** Lets `releaseAfter` see when the handler of a route has ended. */
+function trackHandler(route: RouteOptions): void {
+  const { handler } = route;
+  route.handler = function tracked(request, reply) {
+    const work = handler.call(this, request, reply);
+    request.handling = Promise.resolve(work).catch(() => undefined);
+    return work;
+  };
+}
+
+/** Releases what a request holds when its exchange and its handler have both ended: hanging up early makes no room for another. */
+function releaseAfter(request: FastifyRequest, release: () => void): void {
+  request.onClosed(() => {
+    if (request.handling === undefined) release();
+    else void request.handling.then(release);
+  });
 }
 
 function busy(): Problem {
@@ -177,6 +184,17 @@ const BODY_SHARE = 1 / 2;
 const REQUEST_BYTES = 1024;
 /** A body of at most so many bytes counts from the beginning by its announced length: less than its connection takes. */
 const SMALL_BODY_BYTES = 4096;
+
+/**
+ * Refuses a body whose `Content-Length` is over the limit of its route: before the more expensive check of the token, and before it is piped to
+ * where nothing would read it.
+ * @throws {Problem}
+ */
+export function checkAnnouncedBody(request: FastifyRequest): void {
+  if (!request.is404 && announcedBytes(request) > (request.routeOptions.bodyLimit ?? Number.POSITIVE_INFINITY)) {
+    throw new Problem(platformProblems.bodyTooLarge);
+  }
+}
 
 function announcedBytes({ headers }: FastifyRequest): number {
   return Number(headers['content-length'] ?? 0) || 0;
@@ -195,6 +213,7 @@ export function limitBodies(app: FastifyInstance, maxBytes: number): void {
     if (announced === 0) return done(null, payload);
     const client = clientKey(request);
     let taken = 0;
+    let isReleased = false;
     const add = (bytes: number): void => {
       const sum = (ofClients.get(client) ?? 0) + bytes;
       taken += bytes;
@@ -202,10 +221,9 @@ export function limitBodies(app: FastifyInstance, maxBytes: number): void {
       if (sum > 0) ofClients.set(client, sum);
       else ofClients.delete(client);
     };
-    const holder = createHolder(() => add(-taken));
     const acquire = (bytes: number): void => {
       // After the answer, the rest of a refused body is discarded and not counted.
-      if (holder.isReleased()) return;
+      if (isReleased) return;
       const ofClient = ofClients.get(client) ?? 0;
       const headers = { 'retry-after': '1' };
       if (ofClient > taken && ofClient + bytes > maxBytes * BODY_SHARE) {
@@ -215,14 +233,19 @@ export function limitBodies(app: FastifyInstance, maxBytes: number): void {
       if (used > taken && used + bytes > maxBytes) throw new Problem(platformProblems.unavailable, { headers });
       add(bytes);
     };
-    request.holdBody = holder.hold;
-    request.onClosed(holder.hold());
+    releaseAfter(request, () => {
+      isReleased = true;
+      add(-taken);
+    });
     const isSmall = announced !== undefined && announced <= SMALL_BODY_BYTES;
     acquire(isSmall ? REQUEST_BYTES + announced : REQUEST_BYTES);
     return done(null, isSmall ? payload : metered(payload, acquire));
   };
   app.addHook('onRoute', (route) => {
+    // No body of these is parsed.
+    if ([route.method].flat().every((method) => method === 'GET' || method === 'HEAD')) return;
     route.preParsing = [...[route.preParsing ?? []].flat(), countBody];
+    trackHandler(route);
   });
 }
 
@@ -247,21 +270,6 @@ function metered(payload: RequestPayload, acquire: (bytes: number) => void): Req
   // It failed before it was read: the event has passed.
   if (payload.errored) meter.destroy(payload.errored);
   return payload.pipe(meter);
-}
-
-/** What is held by several at once, and released when the last one lets go. */
-function createHolder(release: () => void): { hold: () => () => void; isReleased: () => boolean } {
-  let holders = 0;
-  return {
-    hold: () => {
-      holders += 1;
-      return () => {
-        holders -= 1;
-        if (holders === 0) release();
-      };
-    },
-    isReleased: () => holders === 0,
-  };
 }
 
 /** Smaller answers go straight to the operating system. */

@@ -10,7 +10,14 @@ import { Histogram } from 'prom-client';
 import { Problem } from '../lib/problem.ts';
 import { traceIds } from '../lib/trace-context.ts';
 import { checkRequestHead, fscTransaction, headerValues, SECURITY_HEADERS, setOrigins, traceOf } from './headers.ts';
-import { type ClientShare, countCall, limitBodies, limitUnreadAnswers, RateCounter } from './limits.ts';
+import {
+  type ClientShare,
+  checkAnnouncedBody,
+  countCall,
+  limitBodies,
+  limitUnreadAnswers,
+  RateCounter,
+} from './limits.ts';
 import type { OpenapiDocument } from './openapi-document.ts';
 import { apiDocs } from './pages.ts';
 import { handleProblems, LateAnswerError, type ProblemStyle, sendProblem } from './problem-reply.ts';
@@ -42,7 +49,7 @@ interface RequestsOptions {
  */
 export const requests = fp(
   async (app: FastifyInstance, { requestTimeoutMs, overloadEventLoopDelayMs }: RequestsOptions) => {
-    for (const member of ['caller', 'tokenRefusal', 'rateCounter', 'traceContext', 'holdBody', 'holdShare'])
+    for (const member of ['caller', 'tokenRefusal', 'rateCounter', 'traceContext', 'handling'])
       app.decorateRequest(member);
     app.decorateRequest('closedCallbacks');
     app.decorateRequest('onClosed', function onClosed(this: FastifyRequest, callback: () => void): void {
@@ -161,6 +168,7 @@ export async function mountScope(server: FastifyInstance, options: ScopeOptions)
           request.rateCounter = counter;
           if (request.is404 || request.routeOptions.config.public === true) countCall(request, reply, true);
         }
+        if (request.headers['content-length'] !== undefined) checkAnnouncedBody(request);
         if (isPersonal) logExchange(request, reply);
         if (isOpen) setOrigins(request, reply);
         // Hooks also run in nested scopes, which answer in their own shape.

@@ -52,25 +52,19 @@ export function postTraces(app: FastifyInstance, contract: Contract<operations>,
       if (!Buffer.isBuffer(body)) throw new TypeError('the body was not read as bytes');
       const isPacked = encoding === 'gzip';
       const most = isPacked ? Math.min(maxBytes, body.length * MOST_PER_BYTE) : body.length;
-      // The lines are stored also when the client hangs up meanwhile, so the bytes of its request count until then.
-      const release = request.holdBody?.();
+      const wanted = { bytes: most, client: clientKey(request) };
+      const permit = await memory.acquire(wanted, requestClosedSignal(reply));
       try {
-        const wanted = { bytes: most, client: clientKey(request) };
-        const permit = await memory.acquire(wanted, requestClosedSignal(reply));
-        try {
-          const bytes = isPacked ? await unpack(body, maxBytes) : body;
-          permit.resize(bytes.length);
-          if (form === 'json' && isCrowded(bytes)) throw invalid('Een object in de inhoud heeft te veel leden.');
-          const answer = await decoded(async () => {
-            const spans = await decodeRequest(bytes, form, ldv.maxSpans);
-            return await intake(spans, senderOf(request, ldvOut.peers), bytes.length);
-          });
-          return await reply.type(MEDIA_TYPES[form]).send(encodeResponse(answer, form));
-        } finally {
-          permit.release();
-        }
+        const bytes = isPacked ? await unpack(body, maxBytes) : body;
+        permit.resize(bytes.length);
+        if (form === 'json' && isCrowded(bytes)) throw invalid('Een object in de inhoud heeft te veel leden.');
+        const answer = await decoded(async () => {
+          const spans = await decodeRequest(bytes, form, ldv.maxSpans);
+          return await intake(spans, senderOf(request, ldvOut.peers), bytes.length);
+        });
+        return await reply.type(MEDIA_TYPES[form]).send(encodeResponse(answer, form));
       } finally {
-        release?.();
+        permit.release();
       }
     },
   );

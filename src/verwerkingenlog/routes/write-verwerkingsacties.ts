@@ -45,14 +45,10 @@ export function postVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): v
     async (request, reply) => {
       const actie = await readSound(request.body, needs);
       allow(request, 'vastleggen', [actie.vertrouwelijkheid]);
-      // The action is stored also when the client hangs up meanwhile, so its bytes count until then.
-      const release = request.holdBody?.();
-      const versie = await log
-        .append(actie, auteurOf(request), {
-          idempotencyKey: request.headers['idempotency-key'],
-          trace: () => traceOf(request),
-        })
-        .finally(() => release?.());
+      const versie = await log.append(actie, auteurOf(request), {
+        idempotencyKey: request.headers['idempotency-key'],
+        trace: () => traceOf(request),
+      });
       const answer = actieAnswer(versie, base(), false);
       reply.code(201).headers({ location: answer.url, etag: etag(versie.versie) });
       return answer;
@@ -73,7 +69,6 @@ export function changeVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds):
       const actie = isWhole(body) ? await readSound(body, needs) : undefined;
       // No scope allows this: only a whole processing can be lifted.
       if (actie?.vertrouwelijkheid === 'opgeheven') allow(request, 'vastleggen', ['opgeheven']);
-      const release = request.holdBody?.();
       const versie = await changeActie(needs, log, {
         actieId: request.params.actieId.toLowerCase(),
         verwerkingId: actie?.verwerkingId ?? null,
@@ -87,7 +82,7 @@ export function changeVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds):
           if (actie === undefined || lost.length > 0) throw invalidRequest(lost);
           return replaced(current, actie, lastNumber, clock.now(), auteurOf(request));
         },
-      }).finally(() => release?.());
+      });
       if (versie === undefined) throw unknownVerwerkingsactie('actieId');
       reply.header('etag', etag(versie.versie));
       return actieAnswer(versie, base(), false);
