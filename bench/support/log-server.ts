@@ -15,7 +15,7 @@ import { serveParent } from './children.ts';
 function inMemory(log: ActieLog): ActieLog['append'] {
   return async (actie, auteur) => {
     const versie = eersteVersie(actie, newActieId(new Date()), new Date(), auteur);
-    protect(versie, log.keys);
+    await protect(versie, log.keys);
     return versie;
   };
 }

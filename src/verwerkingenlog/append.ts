@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { Problem } from '../lib/problem.ts';
-import { mapWithinBudget, type OneAtATime } from '../lib/scheduling.ts';
+import type { OneAtATime } from '../lib/scheduling.ts';
 import type { TraceContext } from '../lib/trace-context.ts';
 import type { KeyName } from './domain/identity-keys.ts';
 import { type Actie, type Auteur, eersteVersie, newActieId, type Versie } from './domain/verwerkingsactie.ts';
@@ -12,7 +12,7 @@ import type { ActieLog, LogNeeds } from './processing-log.ts';
 import { type Append, type Appended, appendCommitted, isFaultOfValue } from './store/append.ts';
 import { readIdempotency } from './store/idempotency.ts';
 import { withMonths } from './store/months.ts';
-import { readVersie, revealWithinBudget, sealed, sealedWithinBudget } from './store/versions.ts';
+import { readVersie, reveal, sealed } from './store/versions.ts';
 
 /** The first group is large, and few actions arrive while it is committed: a second one would cost a whole statement for those few. */
 const GROUPS_IN_FLIGHT = 1;
@@ -83,31 +83,21 @@ export function createAppender(
     registers: [metrics],
   });
 
-  /** Gives the action its identity. */
-  function firstVersie({ actie, auteur }: AppendRequest): Versie {
-    const now = clock.now();
-    return eersteVersie(actie, newActieId(now), now, auteur);
-  }
-
   /** The stored form of an idempotency key: a keyed hash, because the key itself may reveal whom the action is about. */
   const hashedKey = ({ auteur, idempotencyKey: key }: AppendRequest, name: KeyName): string | undefined =>
     key === undefined ? undefined : keys.hashIdempotency(name, `sleutel\n${callersKey(auteur, key)}`);
 
-  function prepare(request: AppendRequest): PreparedAppend {
-    const versie = firstVersie(request);
-    const idempotencyKey = hashedKey(request, keys.current);
-    return { versie, append: { ...sealed(writer, versie, keys), idempotencyKey, trace: request.trace } };
-  }
-
-  async function prepareLarge(request: AppendRequest): Promise<PreparedAppend> {
-    const versie = firstVersie(request);
-    const made = await sealedWithinBudget(writer, versie, keys);
+  /** Gives the action its identity, and encrypts its persons. */
+  async function prepare(request: AppendRequest): Promise<PreparedAppend> {
+    const now = clock.now();
+    const versie = eersteVersie(request.actie, newActieId(now), now, request.auteur);
+    const made = await sealed(writer, versie, keys);
     return { versie, append: { ...made, idempotencyKey: hashedKey(request, keys.current), trace: request.trace } };
   }
 
   const groups = createGroupCommit<AppendItem, StoredAppend>({
     commit: async (group) => {
-      const prepared = await mapWithinBudget(group, (item) => item.prepared ?? prepare(item.request));
+      const prepared = await Promise.all(group.map((item) => item.prepared ?? prepare(item.request)));
       const appends = prepared.map(({ append }) => append);
       const target = { forward, distributed, knownKeys: keys.names };
       const results = await withMonths(needs, () => appendCommitted(pool, appends, target));
@@ -132,9 +122,7 @@ export function createAppender(
 
   async function add(request: AppendRequest): Promise<StoredAppend> {
     if (request.actie.verwerkteObjecten.length <= LARGE_OBJECTS) return await groups.add({ request });
-    return await large.run(request.auteur.door, async () =>
-      groups.add({ request, prepared: await prepareLarge(request) }),
-    );
+    return await large.run(request.auteur.door, async () => groups.add({ request, prepared: await prepare(request) }));
   }
 
   /** The first version under the idempotency key of a request, by one of these keys of the log. @throws {Problem} 409 for another action */
@@ -148,7 +136,7 @@ export function createAppender(
         throw new Problem(verwerkingenlogProblems.sleutelGebruikt, {
           detail: 'De actie die onder deze sleutel is vastgelegd, is na haar bewaartermijn verwijderd.',
         });
-      const versie = await revealWithinBudget(stored, keys);
+      const versie = await reveal(stored, keys);
       if (!isDeepStrictEqual(actieIn(versie, request.actie), request.actie))
         throw new Problem(verwerkingenlogProblems.sleutelGebruikt);
       return versie;

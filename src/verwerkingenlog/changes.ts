@@ -14,7 +14,7 @@ import { TooManyObjectsError, type Versie } from './domain/verwerkingsactie.ts';
 import { verwerkingenlogProblems } from './problems.ts';
 import type { ActieLog, LogNeeds } from './processing-log.ts';
 import { lastObjectNumber, lockOfActie, lockOfVerwerking, replaceVersies, tryLockChanges } from './store/changes.ts';
-import { readCurrent, readCurrentPart, revealWithinBudget, sealedWithinBudget } from './store/versions.ts';
+import { readCurrent, readCurrentParts, reveal, sealed } from './store/versions.ts';
 
 /** Who requests a change, and of what. */
 export interface Change {
@@ -77,7 +77,7 @@ export async function changeActie(
 ): Promise<Versie | undefined> {
   const target = { forward, distributed: log.distributed };
   for (let tries = 0; tries < CHANGE_TRIES; tries += 1) {
-    const seen = await log.changes.read({ client, signal }, (db) => readCurrentPart(db, actieId, { most: 0 }));
+    const [seen] = await log.changes.read({ client, signal }, (db) => readCurrentParts(db, [actieId], { most: 0 }));
     if (seen === undefined) return undefined;
     const names = [
       lockOfActie(actieId),
@@ -90,8 +90,8 @@ export async function changeActie(
       if (current === undefined) return {};
       if (current.verwerkingId !== seen.stored.verwerkingId) return { again: true };
       const lastNumber = await lastObjectNumber(db, actieId);
-      const next = nextVersie(change, await revealWithinBudget(current, log.keys), lastNumber);
-      const made = await sealedWithinBudget(proof('verwerkingen'), next, log.keys);
+      const next = nextVersie(change, await reveal(current, log.keys), lastNumber);
+      const made = await sealed(proof('verwerkingen'), next, log.keys);
       for (const appended of await replaceVersies(db, [current], [made], target)) log.count(appended);
       return { next };
     });

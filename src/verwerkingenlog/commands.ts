@@ -43,17 +43,19 @@ function logHistoryCommand(terminal: Terminal): Command {
         const isHidden = ({ soortAfnemerId: kind, afnemerId: id }: (typeof stored)[number]): boolean =>
           id !== null && !isOrganisation(kind, id);
         const hide = options.identifiers !== true;
-        const versions = stored.map((row) => {
-          const { keyName, seed: _, bewijsNr: __, ...plain } = row;
-          const versie = hide
-            ? { ...plain, objecten: row.objecten.map(({ nr, soort }) => ({ nr, soort })) }
-            : reveal(row, keys);
-          return {
-            ...versie,
-            ...(hide && isHidden(row) ? { afnemerId: '(hidden)' } : {}),
-            ...(hide && row.ldv !== null ? { ldv: '(hidden)' } : {}),
-          };
-        });
+        const versions = await Promise.all(
+          stored.map(async (row) => {
+            const { keyName, seed: _, bewijsNr: __, ...plain } = row;
+            const versie = hide
+              ? { ...plain, objecten: row.objecten.map(({ nr, soort }) => ({ nr, soort })) }
+              : await reveal(row, keys);
+            return {
+              ...versie,
+              ...(hide && isHidden(row) ? { afnemerId: '(hidden)' } : {}),
+              ...(hide && row.ldv !== null ? { ldv: '(hidden)' } : {}),
+            };
+          }),
+        );
         output.result(versions, () => {
           for (const { versie, ...members } of versions) {
             output.line(`Version ${versie}`);

@@ -10,7 +10,7 @@ import { isDistributed } from './store/append.ts';
 import { exportedVersions, hasConfidential, type Selection } from './store/exported-versions.ts';
 import { openIdentityKeys } from './store/keys.ts';
 import { withMonths } from './store/months.ts';
-import { revealWithinBudget } from './store/versions.ts';
+import { reveal } from './store/versions.ts';
 
 /**
  * The lines of an export: records as the interface answers them, with all fields. With the history each says its version and who made it.
@@ -41,7 +41,7 @@ export async function* exportLines(
   const made = await own.makeOwn(entry, author);
   await withMonths(needs, () => transaction(pool, (db) => own.appendOwn(db, made)));
   for await (const stored of exportedVersions(pool, selection, signal)) {
-    const versie = await revealWithinBudget(stored, keys);
+    const versie = await reveal(stored, keys);
     const record = actieAnswer(versie, `${publicBaseUrl()}${prefix}`, false);
     const { versie: nummer, vervallen, door, verzoekId } = versie;
     yield `${JSON.stringify(selection.history ? { versie: nummer, vervallen, door, verzoekId, ...record } : record)}\n`;

@@ -25,7 +25,7 @@ import { type Append, appendVersies, isDistributed } from './store/append.ts';
 import { forgetIdempotency } from './store/idempotency.ts';
 import { type KeyWatch, watchKeys } from './store/keys.ts';
 import { makeMonths, withMonths } from './store/months.ts';
-import { createLatestMoment, type LatestMoment, sealedWithinBudget } from './store/versions.ts';
+import { createLatestMoment, type LatestMoment, sealed } from './store/versions.ts';
 
 /** The processing log as area B itself uses it. */
 export interface ActieLog extends ProcessingLog {
@@ -147,7 +147,7 @@ export function createOwnEntries(
       const auteur = { door: author.subject, verzoekId: author.requestId };
       const actie = ownActie(entry, config.verwerkingenlog);
       const versie = eersteVersie(actie, newActieId(now), now, auteur, null, aanroepOf(author));
-      const made = await sealedWithinBudget(writer, versie, keys);
+      const made = await sealed(writer, versie, keys);
       return { ...made, trace: author.trace };
     },
     async appendOwn(db, own) {

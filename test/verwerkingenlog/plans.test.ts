@@ -9,7 +9,7 @@ import { countLocations, findLocations, readVersionsAt } from '../../src/verwerk
 import { readIdempotency } from '../../src/verwerkingenlog/store/idempotency.ts';
 import {
   readCurrent,
-  readCurrentPart,
+  readCurrentParts,
   readHistory,
   readVersie,
   type StoredVersie,
@@ -108,8 +108,8 @@ it.each<[string, (db: Db) => Promise<unknown>, RegExp[]]>([
   ['the count of a person', (db) => countLocations(db, QUESTION), PERSON],
   ['the versions of a page', (db) => readVersionsAt(db, [{ actieId: ACTIE, versie: 1, positions: '{0}' }]), VERSION],
   ['the current version', (db) => readCurrent(db, ACTIE), VERSION],
-  ['a part of the current version', (db) => readCurrentPart(db, ACTIE, { hashes: [ID] }), VERSION],
-  ['what decides how it can be changed', (db) => readCurrentPart(db, ACTIE, { most: 0 }), VERSION],
+  ['a part of the current version', (db) => readCurrentParts(db, [ACTIE], { hashes: [ID] }), VERSION],
+  ['what decides how it can be changed', (db) => readCurrentParts(db, [ACTIE], { most: 0 }), VERSION],
   ['one version', (db) => readVersie(db, ACTIE, 1), VERSION],
   ['the history', (db) => readHistory(db, ACTIE), VERSION],
   ['the highest number of an object', (db) => lastObjectNumber(db, ACTIE), VERSION],

@@ -8,7 +8,7 @@ import { BASIS, objectPart, proofRecordOf } from '../../verwerkingenlog/domain/p
 import type { Versie } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
 import type { ActieLog, LoggedRead } from '../../verwerkingenlog/processing-log.ts';
 import { proveVersion, type VersionProof } from '../../verwerkingenlog/store/proof.ts';
-import { readCurrent, revealWithinBudget } from '../../verwerkingenlog/store/versions.ts';
+import { readCurrent, reveal } from '../../verwerkingenlog/store/versions.ts';
 import { heading, link, type Page, paragraph } from '../shared/html/page.ts';
 import { namesAnother, readerOf } from './read-overview.ts';
 import type { Session } from './sessions.ts';
@@ -83,7 +83,7 @@ async function readProof(
     const persons = [{ soortObjectId: 'BSN', objectId: bsn }];
     const nothing = { result: undefined, persons, confidential: false };
     if (stored === undefined || categorieOf(stored) !== 'normaal') return nothing;
-    const versie = await revealWithinBudget(stored, log.keys);
+    const versie = await reveal(stored, log.keys);
     const own = ownObjects(versie, bsn);
     if (own.length === 0) return nothing;
     const parts = new Map(proofRecordOf(versie).parts);

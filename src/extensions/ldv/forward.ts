@@ -13,7 +13,7 @@ import { eventLoopBudget, readForMetrics } from '../../lib/scheduling.ts';
 import { newTraceContext, traceHeaders } from '../../lib/trace-context.ts';
 import { mountAddress } from '../../plugins/requests.ts';
 import { UnknownKeyError } from '../../verwerkingenlog/domain/identity-keys.ts';
-import { revealWithinBudget } from '../../verwerkingenlog/store/versions.ts';
+import { reveal } from '../../verwerkingenlog/store/versions.ts';
 import { createForwardClient, ForwardError, plainReason } from './forward-client.ts';
 import { forwarded, spansOf } from './mapping.ts';
 import type { ExportResponse } from './otlp.ts';
@@ -196,7 +196,7 @@ async function linesOf(
       if (eventLoopBudget.exhausted()) await eventLoopBudget.yield();
       // One that cannot be read or sent does not hold up the others.
       try {
-        const own = spansOf(await revealWithinBudget(stored, keys), base);
+        const own = spansOf(await reveal(stored, keys), base);
         const reason = unsendable(own);
         if (reason !== undefined) leaveOut('onverzendbaar', reason);
         else for (const span of own) lines.push({ actieId, span });

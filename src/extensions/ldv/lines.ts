@@ -1,7 +1,7 @@
 /** Storing lines of LDV: a request is one transaction, and requests that arrive together share one. A line is stored once. */
 import type { FastifyInstance } from 'fastify';
 import type { Db } from '../../database/transaction.ts';
-import { mapWithinBudget } from '../../lib/scheduling.ts';
+import { eventLoopBudget } from '../../lib/scheduling.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
 import type { LineKey } from '../../seams/store-hooks.ts';
 import { type Actie, type Auteur, eersteVersie, newActieId } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
@@ -76,10 +76,10 @@ export function createLineStore(app: FastifyInstance): StoreLines {
   const writer = proof('verwerkingen');
   const otherNames = () => keys.names.filter((name) => name !== keys.current);
 
-  function prepare(line: NewLine, at: Date, { auteur, trace }: LineSender): PreparedLine {
+  async function prepare(line: NewLine, at: Date, { auteur, trace }: LineSender): Promise<PreparedLine> {
     const versie = eersteVersie(line.actie, newActieId(at), at, auteur, line.text);
     return {
-      append: { ...sealed(writer, versie, keys), ...(forward === undefined ? {} : { trace: trace() }) },
+      append: { ...(await sealed(writer, versie, keys)), ...(forward === undefined ? {} : { trace: trace() }) },
       key: lineKeyOf(line, (text) => keys.hashIdempotency(keys.current, text)),
       otherKeys: otherNames().map((name) => lineKeyOf(line, (text) => keys.hashIdempotency(name, text))),
     };
@@ -87,12 +87,14 @@ export function createLineStore(app: FastifyInstance): StoreLines {
 
   const groups = createGroupCommit<{ lines: readonly NewLine[]; sender: LineSender }, readonly LineOutcome[]>({
     commit: async (group) => {
-      const prepared: PreparedLine[][] = [];
+      const all: PreparedLine[] = [];
       for (const { lines, sender } of group) {
         const at = clock.now();
-        prepared.push(await mapWithinBudget(lines, (line) => prepare(line, at, sender)));
+        for (const line of lines) {
+          if (eventLoopBudget.exhausted()) await eventLoopBudget.yield();
+          all.push(await prepare(line, at, sender));
+        }
       }
-      const all = prepared.flat();
       const stored = await withMonths({ pool, clock }, () =>
         keyTransaction(pool, async (db) => {
           // A line may have been stored with a key of the log that is not here.
@@ -102,7 +104,7 @@ export function createLineStore(app: FastifyInstance): StoreLines {
       );
       for (const result of stored.appended) log.count(result);
       let next = 0;
-      return prepared.map((lines) => lines.map(() => stored.outcomes[next++] ?? 'conflict'));
+      return group.map(({ lines }) => lines.map(() => stored.outcomes[next++] ?? 'conflict'));
     },
     size: config.verwerkingenlog.groupSize,
     inFlight: GROUPS_IN_FLIGHT,

@@ -11,11 +11,11 @@ import type { GenummerdObject, Versie, VerwerktObject } from '../../verwerkingen
 import { hashesOf } from '../../verwerkingenlog/routes/person-page.ts';
 import { type RouteNeeds, readerOf, refuse } from '../../verwerkingenlog/routes/request-reply.ts';
 import { findLocations, type Location } from '../../verwerkingenlog/store/find.ts';
-import { revealWithinBudget } from '../../verwerkingenlog/store/versions.ts';
+import { type PartOfVersie, readCurrentParts, reveal } from '../../verwerkingenlog/store/versions.ts';
 import { activityIdIn, activityOf, spanIdOf, spansOf, uuidOf } from './mapping.ts';
 import { answerOf, type LineQuery, readQuery, type Vraag } from './query.ts';
 import type { Span } from './span.ts';
-import { findByActivity, findByTrace, type PartOfVersie, readCurrentParts } from './store/find-lines.ts';
+import { findByActivity, findByTrace } from './store/find-lines.ts';
 
 /** Lines of one question. */
 const MAX_LINES = 1000;
@@ -163,7 +163,7 @@ async function* candidates(
 /** The lines of an action that were asked for. */
 async function linesOfPart({ stored, objects }: PartOfVersie, query: LineQuery, { log, base }: ReadNeeds) {
   const { persons, traceId, activity, begin, eind } = query;
-  const versie = await revealWithinBudget(stored, log.keys);
+  const versie = await reveal(stored, log.keys);
   const isOfPerson = persons.length > 0;
   const objecten = isOfPerson
     ? versie.objecten.filter((object) => persons.some((one) => isSamePerson(one, object)))

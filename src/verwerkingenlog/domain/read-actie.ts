@@ -32,28 +32,6 @@ export function readActie(body: ActieBody): Actie {
   };
 }
 
-/** The members of an action that a body gives. */
-const MEMBERS = [
-  'actieNaam',
-  'handelingNaam',
-  'verwerkingNaam',
-  'verwerkingId',
-  'verwerkingsactiviteitId',
-  'verwerkingsactiviteitUrl',
-  'vertrouwelijkheid',
-  'bewaartermijn',
-  'uitvoerder',
-  'systeem',
-  'gebruiker',
-  'gegevensbron',
-  'soortAfnemerId',
-  'afnemerId',
-  'verwerkingsactiviteitIdAfnemer',
-  'verwerkingsactiviteitUrlAfnemer',
-  'verwerkingIdAfnemer',
-  'tijdstip',
-] as const satisfies readonly (keyof ActieBody & keyof Versie)[];
-
 /** Whether a body that replaces an action has what every action has. */
 export function isWhole(body: ReplacingBody): body is ActieBody {
   return body.vertrouwelijkheid !== undefined && body.tijdstip !== undefined && body.verwerkteObjecten !== undefined;
@@ -61,7 +39,10 @@ export function isWhole(body: ReplacingBody): body is ActieBody {
 
 /** What an action would lose by a body's silence. Many clients leave out what is `null`; that loses nothing. */
 export function silentLosses(body: ReplacingBody, current: Versie): InvalidParam[] {
-  const lost: string[] = MEMBERS.filter((member) => body[member] === undefined && current[member] !== null);
+  const { vertrouwelijkheid, tijdstip } = current;
+  const kept: Readonly<Record<string, unknown>> = { ...fieldsOf(current), vertrouwelijkheid, tijdstip };
+  const given: Readonly<Record<string, unknown>> = { ...body };
+  const lost = Object.keys(kept).filter((member) => given[member] === undefined && kept[member] !== null);
   if (body.verwerkteObjecten === undefined) lost.push('verwerkteObjecten');
   return lost.map((name) => ({ name, code: 'required', reason: 'ontbreekt, en is in de actie niet leeg' }));
 }

@@ -9,7 +9,7 @@ import { type IdentityKeys, isSamePerson, type Person } from '../domain/identity
 import { toUtc, type Versie } from '../domain/verwerkingsactie.ts';
 import type { Reading } from '../processing-log.ts';
 import { countLocations, findLocations, type Location, type PersonFilter, readVersionsAt } from '../store/find.ts';
-import { revealWithinBudget } from '../store/versions.ts';
+import { reveal } from '../store/versions.ts';
 import { type RouteNeeds, refuse } from './request-reply.ts';
 
 interface PersonPage {
@@ -55,7 +55,7 @@ export function preparePersonPage(
       confidential: page.rows.some(({ categorie }) => categorie === 'vertrouwelijk'),
       result: rest.then(async ([count, stored]) => {
         const versies: Versie[] = [];
-        for (const row of stored) versies.push(onlyPerson(await revealWithinBudget(row, keys), query));
+        for (const row of stored) versies.push(onlyPerson(await reveal(row, keys), query));
         return {
           count,
           next: page.next ? pageLink(request, options.address, options.per, 'after', page.rows.at(-1)) : null,

@@ -10,7 +10,7 @@ import { AANVULLEND, BASIS, objectPart } from '../domain/proof-parts.ts';
 import { readVertrouwelijkheid } from '../domain/read-actie.ts';
 import { parseVerwerktObjectId, type Versie } from '../domain/verwerkingsactie.ts';
 import { proveVersion } from '../store/proof.ts';
-import { readCurrentPart, readLast, revealWithinBudget, type StoredVersie } from '../store/versions.ts';
+import { readCurrentParts, readLast, reveal, type StoredVersie } from '../store/versions.ts';
 import {
   type AskedPerson,
   hashesOf,
@@ -57,7 +57,7 @@ async function visibleActie(
   if (found === undefined) throw notFound;
   const categorie = categorieOf(found.stored);
   if (!may(request, 'opvragen', [categorie], true)) throw notFound;
-  const whole = await revealWithinBudget(found.stored, log.keys);
+  const whole = await reveal(found.stored, log.keys);
   const objecten = shownObjects(request, request.query, whole.objecten);
   if (objecten === undefined) throw notFound;
   // By default all that the caller may see: a PUT must give every field back.
@@ -84,7 +84,7 @@ export function getVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): vo
     const person = namedPerson(request.query);
     const { versie, beperkteSet } = await needs.loggedRead(reader, async (db) => {
       const wanted = person === undefined ? { most: MAX_UNNAMED } : { hashes: hashesOf(person, log.keys) };
-      const found = await readCurrentPart(db, request.params.actieId, wanted);
+      const [found] = await readCurrentParts(db, [request.params.actieId], wanted);
       const { read, persons, confidential } = await visibleActie(request, needs, found);
       return { result: read, persons, confidential };
     });
@@ -197,7 +197,7 @@ export function getVerwerkteObjecten(app: FastifyInstance, needs: RouteNeeds): v
     number: number,
   ) {
     if (stored === undefined || !shownCategorieen(request).includes(categorieOf(stored))) throw notFound();
-    const versie = await revealWithinBudget(stored, log.keys);
+    const versie = await reveal(stored, log.keys);
     const own = versie.objecten.filter(({ nummer }) => nummer === number);
     const [object] = shownObjects(request, request.query, own) ?? [];
     if (object === undefined) throw notFound();
@@ -208,7 +208,7 @@ export function getVerwerkteObjecten(app: FastifyInstance, needs: RouteNeeds): v
     const { actieId, number } = parseVerwerktObjectId(request.params.verwerktObjectId);
     const reader = readerOf(request, reply, needs, 'Inzage door de betrokkene');
     const { object, versie } = await needs.loggedRead(reader, async (db) => {
-      const part = await readCurrentPart(db, actieId, { number });
+      const [part] = await readCurrentParts(db, [actieId], { number });
       const result = await visibleObject(request, part?.stored, number);
       return { result, persons: [result.object], confidential: false };
     });

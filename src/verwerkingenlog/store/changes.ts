@@ -11,7 +11,7 @@ import {
   encryptSeed,
   fromRow,
   positionsByPerson,
-  revealWithinBudget,
+  reveal,
   SELECT_VERSIE,
   type SealedVersie,
   type StoredVersie,
@@ -189,7 +189,7 @@ async function nextOf(
   const next = { ...changed(current, change, now, auteur), seed: null };
   if (change.proof === undefined) return { versie: next };
   const { writer, keys } = change.proof;
-  const versie = changed(await revealWithinBudget(current, keys), change, now, auteur);
+  const versie = changed(await reveal(current, keys), change, now, auteur);
   const { seed, entry } = await writer.sealWithinBudget(proofRecordOf(versie));
   return { versie: { ...next, seed: encryptSeed(current, seed, keys) }, entry };
 }

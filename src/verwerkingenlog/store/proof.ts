@@ -57,7 +57,7 @@ export async function provenVersions(
 ): Promise<ProvenVersion[]> {
   const proven: ProvenVersion[] = [];
   for (const stored of versions) {
-    const record = proofRecordOf(reveal(stored, keys));
+    const record = proofRecordOf(await reveal(stored, keys));
     const parts = Object.fromEntries(record.parts);
     const bewijs =
       stored.bewijsNr === null
@@ -85,11 +85,11 @@ const BATCH = 500;
 export async function* storedVersions(db: Db, writer: ProofWriter, keys: IdentityKeys): AsyncGenerator<StoredProof> {
   for (const month of await listMonths(db)) {
     for await (const versions of versionsOfMonth(db, month, BATCH))
-      for (const stored of versions) yield storedProof(stored, writer, keys);
+      for (const stored of versions) yield await storedProof(stored, writer, keys);
   }
 }
 
-function storedProof(stored: StoredVersie, writer: ProofWriter, keys: IdentityKeys): StoredProof {
+async function storedProof(stored: StoredVersie, writer: ProofWriter, keys: IdentityKeys): Promise<StoredProof> {
   const { actieId, versie, bewijsNr } = stored;
   const name = `version ${versie} of ${actieId}`;
   const recordedAt = new Date(stored.tijdstipRegistratie);
@@ -98,7 +98,7 @@ function storedProof(stored: StoredVersie, writer: ProofWriter, keys: IdentityKe
     return stored.seed === null ? { name, recordedAt, fault } : { name, fault };
   }
   try {
-    const entry = writer.entryOf(proofRecordOf(reveal(stored, keys)), decryptSeed(stored, keys));
+    const entry = writer.entryOf(proofRecordOf(await reveal(stored, keys)), decryptSeed(stored, keys));
     return { name, number: bewijsNr, entry };
   } catch {
     return { name, number: bewijsNr, fault: 'its seed or its identifiers cannot be read' };

@@ -128,7 +128,7 @@ async function rewriteAll(
       after = [last.actieId, last.versie];
       const batch: Rewritten[] = [];
       for (const version of versions) {
-        const made = rewrite(version, keys, keyOfLine);
+        const made = await rewrite(version, keys, keyOfLine);
         if (made === undefined) continue;
         if ('reason' in made) unreadable.push(made);
         else batch.push(made);
@@ -174,22 +174,22 @@ interface Rewritten {
 }
 
 /** @returns undefined when the version is as it should be */
-function rewrite(
+async function rewrite(
   old: StoredVersie,
   keys: IdentityKeys,
   keyOfLine: StoreHooks['keyOfLine'] | undefined,
-): Rewritten | Unreadable | undefined {
+): Promise<Rewritten | Unreadable | undefined> {
   const unreadable = (reason: string) => ({ actieId: old.actieId, versie: old.versie, key: old.keyName, reason });
   let fresh: StoredVersie;
   let ldv: string | null;
   try {
-    const versie = reveal(old, keys);
+    const versie = await reveal(old, keys);
     ({ ldv } = versie);
     const seed =
       old.seed === null
         ? null
         : keys.encrypt(keys.current, old.actieId, keys.decrypt(old.keyName, old.actieId, old.seed));
-    fresh = protect(versie, keys, seed);
+    fresh = await protect(versie, keys, seed);
   } catch (error) {
     return unreadable(error instanceof UnknownKeyError ? error.message : 'its identifiers cannot be decrypted');
   }

@@ -34,7 +34,7 @@ export async function* verifyLog(pool: Pool, { keys, signal, progress }: VerifyO
     for await (const versions of versionsOfMonth(pool, month, BATCH)) {
       signal.throwIfAborted();
       for (const versie of versions) {
-        const fault = contentFault(versie, keys, keyOfLine);
+        const fault = await contentFault(versie, keys, keyOfLine);
         if (fault !== undefined) yield { fault, actieId: versie.actieId };
       }
       seen += versions.length;
@@ -156,15 +156,15 @@ async function lineKeyFaults(pool: Pool): Promise<LogFault[]> {
   });
 }
 
-function contentFault(
+async function contentFault(
   versie: StoredVersie,
   keys: IdentityKeys,
   keyOfLine: Awaited<ReturnType<typeof loadStoreHooks>>['keyOfLine'],
-): string | undefined {
+): Promise<string | undefined> {
   if (!keys.has(versie.keyName)) return `is encrypted with a key that is not configured: ${versie.keyName}`;
   try {
-    const read = reveal(versie, keys);
-    const again = protect(read, { ...keys, current: versie.keyName });
+    const read = await reveal(versie, keys);
+    const again = await protect(read, { ...keys, current: versie.keyName });
     if (!again.objecten.every(({ sleutel }, i) => sleutel === versie.objecten[i]?.sleutel))
       return 'an identifier does not have the hash that is stored with it';
     try {

@@ -88,12 +88,7 @@ export function fromRow(row: VersieRow): StoredVersie {
  * A version ready to be stored: identifiers encrypted with the current key, and hashed.
  * @param seed the seed of its entry in the proof log, encrypted; `null`: it has no entry
  */
-export function protect(versie: Versie, keys: IdentityKeys, seed: string | null = null): StoredVersie {
-  const objecten = versie.objecten.map((object) => protectObject(object, versie.actieId, keys));
-  return { ...protectFields(versie, keys, seed), objecten };
-}
-
-function protectFields(versie: Versie, keys: IdentityKeys, seed: string | null): Omit<StoredVersie, 'objecten'> {
+export async function protect(versie: Versie, keys: IdentityKeys, seed: string | null = null): Promise<StoredVersie> {
   const { actieId, soortAfnemerId, afnemerId, ldv } = versie;
   // The receiver is stored in plain text only when it is certainly an organisation.
   const isPlain = afnemerId === null || keys.current === null || isOrganisation(soortAfnemerId, afnemerId);
@@ -104,6 +99,7 @@ function protectFields(versie: Versie, keys: IdentityKeys, seed: string | null):
     bewijsNr: null,
     afnemerId: isPlain ? afnemerId : `${CIPHERTEXT}${keys.encrypt(keys.current, actieId, afnemerId)}`,
     ldv: ldv === null ? null : keys.encrypt(keys.current, actieId, ldv),
+    objecten: await mapWithinBudget(versie.objecten, (object) => protectObject(object, actieId, keys)),
   };
 }
 
@@ -137,24 +133,18 @@ export interface SealedVersie {
 
 /**
  * A version as it goes to the database, sealed when there is a proof log; its seed is encrypted with the key of its row.
- * @param versie in clear
+ * @param versie in clear; it may have very many objects
  */
-export function sealed(writer: ProofWriter | undefined, versie: Versie, keys: IdentityKeys): SealedVersie {
-  const seal = writer?.seal(proofRecordOf(versie));
-  const seed = seal === undefined ? null : newSeed(versie, seal, keys);
-  return { versie: protect(versie, keys, seed), entry: seal?.entry };
-}
-
-/** The same for a version that may have very many objects. */
-export async function sealedWithinBudget(
+export async function sealed(
   writer: ProofWriter | undefined,
   versie: Versie,
   keys: IdentityKeys,
 ): Promise<SealedVersie> {
   const seal = await writer?.sealWithinBudget(proofRecordOf(versie));
-  const objecten = await mapWithinBudget(versie.objecten, (object) => protectObject(object, versie.actieId, keys));
-  const seed = seal === undefined ? null : newSeed(versie, seal, keys);
-  return { versie: { ...protectFields(versie, keys, seed), objecten }, entry: seal?.entry };
+  return {
+    versie: await protect(versie, keys, seal === undefined ? null : newSeed(versie, seal, keys)),
+    entry: seal?.entry,
+  };
 }
 
 function newSeed({ actieId }: Versie, { seed }: Sealed, keys: IdentityKeys): string {
@@ -177,23 +167,10 @@ export function decryptSeed({ keyName, actieId, seed }: StoredVersie, keys: Iden
 }
 
 /**
- * The version that a row holds.
+ * The version that a row holds; it may have very many objects.
  * @throws {UnknownKeyError} when it was encrypted with a key that is not configured
  */
-export function reveal(stored: StoredVersie, keys: IdentityKeys): Versie {
-  return { ...revealFields(stored, keys), objecten: stored.objecten.map(revealObject(stored, keys)) };
-}
-
-/**
- * The same for a version that may have very many objects.
- * @throws {UnknownKeyError} as `reveal`
- */
-export async function revealWithinBudget(stored: StoredVersie, keys: IdentityKeys): Promise<Versie> {
-  const objecten = await mapWithinBudget(stored.objecten, revealObject(stored, keys));
-  return { ...revealFields(stored, keys), objecten };
-}
-
-function revealFields(stored: StoredVersie, keys: IdentityKeys): Omit<Versie, 'objecten'> {
+export async function reveal(stored: StoredVersie, keys: IdentityKeys): Promise<Versie> {
   const { keyName, seed: _, bewijsNr: __, afnemerId, ldv, ...versie } = stored;
   const decrypt = (text: string): string => keys.decrypt(keyName, versie.actieId, text);
   const isEncrypted = keyName !== null && afnemerId?.startsWith(CIPHERTEXT) === true;
@@ -201,6 +178,7 @@ function revealFields(stored: StoredVersie, keys: IdentityKeys): Omit<Versie, 'o
     ...versie,
     afnemerId: isEncrypted ? decrypt(afnemerId.slice(CIPHERTEXT.length)) : afnemerId,
     ldv: ldv === null ? null : decrypt(ldv),
+    objecten: await mapWithinBudget(stored.objecten, revealObject(stored, keys)),
   };
 }
 
@@ -268,39 +246,43 @@ export async function* versionsOfMonth(
   }
 }
 
-/** Which objects to read: those of a person, by the hashes of each key; one by its number; or all, when there are at most so many. */
-type WantedObjects = { readonly hashes: readonly string[] } | { readonly number: number } | { readonly most: number };
+/** Which objects to read: those of a person, by the hashes of each key; one by its number; or without either the first ones. */
+interface WantedObjects {
+  readonly hashes?: readonly string[] | undefined;
+  readonly number?: number;
+  /** At most so many of each action. */
+  readonly most?: number;
+}
 
-/**
- * The version that `readCurrent` reads, with the wanted objects only: the others, which may be very many, do not leave the database.
- * @returns also how many objects there are; when that is more than `most`, none are read
- */
-export async function readCurrentPart(
+/** A current version with the objects that were wanted, and how many it has. */
+export interface PartOfVersie {
+  readonly stored: StoredVersie;
+  readonly objects: number;
+}
+
+/** The current versions of actions that are not deleted, in the order asked: other objects, which may be very many, do not leave the database. */
+export async function readCurrentParts(
   db: Db,
-  actieId: string,
-  wanted: WantedObjects,
-): Promise<{ readonly stored: StoredVersie; readonly objects: number } | undefined> {
+  acties: readonly string[],
+  { hashes, number, most }: WantedObjects,
+): Promise<PartOfVersie[]> {
   const { rows } = await db.query<VersieRow & { aantal: number }>({
-    name: 'verwerkingenlog-read-current-part',
+    name: 'verwerkingenlog-read-current-parts',
     text: `
       select ${SELECT_VERSIE}, json_array_length(v.objecten) as aantal,
-        case when $4::integer is null then coalesce((
-            select json_agg(o.object order by o.plaats) from json_array_elements(v.objecten) with ordinality as o(object, plaats)
-            where (o.object ->> 'sleutel')::uuid = any($2::uuid[]) or (o.object ->> 'nr')::integer = $3::integer), '[]')
-          when json_array_length(v.objecten) <= $4::integer then v.objecten
-          else '[]' end as objecten
-      from verwerkingenlog.versies v where v.actie_id = $1::uuid order by v.versie desc limit 1`,
-    values: [
-      actieId,
-      'hashes' in wanted ? wanted.hashes : null,
-      'number' in wanted ? wanted.number : null,
-      'most' in wanted ? wanted.most : null,
-    ],
+        case when $2::uuid[] is null and $3::integer is null and json_array_length(v.objecten) <= $4::integer then v.objecten
+          else coalesce((select json_agg(o.object order by o.plaats) from (
+            select * from json_array_elements(v.objecten) with ordinality as e(object, plaats)
+            where ($2::uuid[] is null or (e.object ->> 'sleutel')::uuid = any($2::uuid[]))
+              and ($3::integer is null or (e.object ->> 'nr')::integer = $3::integer) order by plaats limit $4::integer
+          ) o), '[]') end as objecten
+      from verwerkingenlog.versies v
+      where v.actie_id = any($1::uuid[]) and not v.vervallen
+        and v.versie = (select max(w.versie) from verwerkingenlog.versies w where w.actie_id = v.actie_id)`,
+    values: [acties, hashes ?? null, number ?? null, most ?? null],
   });
-  const [row] = rows;
-  if (row === undefined || row.vervallen) return undefined;
-  const { aantal, ...versie } = row;
-  return { stored: fromRow(versie), objects: aantal };
+  const parts = new Map(rows.map(({ aantal, ...row }) => [row.actieId, { stored: fromRow(row), objects: aantal }]));
+  return acties.flatMap((actieId) => parts.get(actieId.toLowerCase()) ?? []);
 }
 
 /** Every version of an action, the first one first. */

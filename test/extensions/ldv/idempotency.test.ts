@@ -149,7 +149,7 @@ it('keeps the keys of lines through a rotation, before and after it, and what is
   const [stored] = await readHistory(client, rows[0].actie_id);
   if (stored === undefined) throw new Error('no version');
   expect(stored.ldv).not.toContain('Zoeken');
-  expect(readLdvOf(reveal(stored, keys))?.span).toEqual(span);
+  expect(readLdvOf(await reveal(stored, keys))?.span).toEqual(span);
   const verified = await koppelvlak(database.url, ['log', 'verify'], { VERWERKINGENLOG_KEY: NEW_KEY });
   expect(verified.code, verified.error + verified.out).toBe(0);
   for (const log of running.splice(0)) await log.stop();

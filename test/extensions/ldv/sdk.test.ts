@@ -58,7 +58,7 @@ async function stored(traceId: string): Promise<Span[]> {
   const spans: Span[] = [];
   for (const { id } of rows) {
     for (const versie of await readHistory(client, id)) {
-      const kept = readLdvOf(reveal(versie, keys));
+      const kept = readLdvOf(await reveal(versie, keys));
       if (kept !== undefined) spans.push(kept.span);
     }
   }
