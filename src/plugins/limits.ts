@@ -211,6 +211,9 @@ export function limitBodies(app: FastifyInstance, maxBytes: number): void {
   const countBody: preParsingHookHandler = (request, _reply, payload, done) => {
     const announced = request.headers['transfer-encoding'] === undefined ? announcedBytes(request) : undefined;
     if (announced === 0) return done(null, payload);
+    // Before it is metered: Node discards a body that nobody began to read, so that the connection can be used again.
+    if ((announced ?? 0) > (request.routeOptions.bodyLimit ?? Number.POSITIVE_INFINITY))
+      throw new Problem(platformProblems.bodyTooLarge);
     const client = clientKey(request);
     let taken = 0;
     let isReleased = false;
