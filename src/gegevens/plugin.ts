@@ -10,9 +10,8 @@ import { createSemaphore } from '../lib/scheduling.ts';
 import { authenticate, processingHeaders } from '../plugins/auth.ts';
 import { createClientShare } from '../plugins/limits.ts';
 import { mount } from '../plugins/requests.ts';
-import type { Config } from '../settings/read-config.ts';
 import { createPageFinder, type PageBytes, SMALL_BYTES } from './exchange/page.ts';
-import type { Variant } from './model/mapping.ts';
+import { type Variant, variantSettings } from './model/mapping.ts';
 import { loadModel, type Model } from './model/model.ts';
 import { createOwnSigner } from './own-signer.ts';
 import { gegevensProblems } from './problems.ts';
@@ -155,35 +154,10 @@ async function serveGegevens(app: FastifyInstance): Promise<void> {
   app.operatorPage.add(deliveriesSection(pool));
 }
 
-function variantSettings(gegevens: Config['gegevens'], variant: Variant) {
-  return variant === 'shv'
-    ? {
-        prefix: gegevens.shvPrefix,
-        service: gegevens.services.get('shv') ?? 'shv',
-        model: gegevens.shvModel,
-        maximum: gegevens.shvMaxRecords,
-      }
-    : {
-        prefix: gegevens.vsPrefix,
-        service: gegevens.services.get('vs') ?? 'vs',
-        model: gegevens.vsModel,
-        maximum: gegevens.vsMaxRecords,
-      };
-}
-
 /** What area A counts. */
-export interface GegevensMetrics {
-  readonly signatureFailures: Counter<'cause'>;
-  readonly certificateExpiry: Gauge;
-  readonly deliveries: Counter<'variant'>;
-  readonly deliveredRecords: Counter<'variant'>;
-  readonly deliveredBytes: Counter<'variant'>;
-  readonly pages: Counter<'from'>;
-  readonly answersBytes: Gauge;
-  readonly answersWaiting: Gauge;
-}
+export type GegevensMetrics = ReturnType<typeof createMetrics>;
 
-function createMetrics(registry: Registry): GegevensMetrics {
+function createMetrics(registry: Registry) {
   const registers = [registry];
   const counter = <L extends string>(name: string, help: string, ...labelNames: L[]): Counter<L> =>
     new Counter({ name, help, labelNames, registers });
@@ -199,7 +173,6 @@ function createMetrics(registry: Registry): GegevensMetrics {
       registers,
     }),
     deliveries: counter('koppelvlak_gegevens_deliveries_total', 'Signed answers', 'variant'),
-    deliveredRecords: counter('koppelvlak_gegevens_delivered_records_total', 'Records in signed answers', 'variant'),
     deliveredBytes: counter('koppelvlak_gegevens_delivered_bytes_total', 'Bytes of signed answers', 'variant'),
     pages: counter('koppelvlak_gegevens_pages_total', 'Pages by where they came from', 'from'),
     answersBytes: new Gauge({

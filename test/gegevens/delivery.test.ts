@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkWhole, loadModel } from '../../src/gegevens/model/model.ts';
+import { loadModel } from '../../src/gegevens/model/model.ts';
 import { messageFile, shvMessage, vsMessage } from './support/messages.ts';
 import { type Delivered, openSupplier, type Supplier } from './support/supplier.ts';
 
 let supplier: Supplier;
-const models = { shv: checkWhole(loadModel('shv')), vs: checkWhole(loadModel('vs')) };
+const models = { shv: loadModel('shv').whole, vs: loadModel('vs').whole };
 
 beforeAll(async () => {
   supplier = await openSupplier();

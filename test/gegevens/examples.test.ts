@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkWhole, loadModel } from '../../src/gegevens/model/model.ts';
+import { loadModel } from '../../src/gegevens/model/model.ts';
 import { plainStyles } from '../../src/lib/jades/signature.ts';
 import { FIXTURES, openSupplier, type Supplier } from './support/supplier.ts';
 
@@ -24,7 +24,7 @@ describe.each([
 
   it('are delivered for SHV, valid against the model', async () => {
     const { gegevens, paginering, headers } = await supplier.get({});
-    expect(checkWhole(loadModel('shv')).faults(gegevens)).toEqual([]);
+    expect(loadModel('shv').whole.faults(gegevens)).toEqual([]);
     expect(paginering).toBeUndefined();
     expect(gegevens).toMatchObject({ codeGegevensleverancier: 'TEST-01' });
     expect(headers.get('cache-control')).toBe('no-store, no-transform');
@@ -32,6 +32,6 @@ describe.each([
 
   it('are delivered for VS in the body form', async () => {
     const { gegevens } = await supplier.get({}, { variant: 'vs', style: plainStyles.body });
-    expect(checkWhole(loadModel('vs')).faults(gegevens)).toEqual([]);
+    expect(loadModel('vs').whole.faults(gegevens)).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Variant } from '../../src/gegevens/model/mapping.ts';
-import { checkWhole, loadModel } from '../../src/gegevens/model/model.ts';
+import { loadModel } from '../../src/gegevens/model/model.ts';
 import { FaultyFile, importFile } from '../../src/gegevens/store/import-file.ts';
 import { messageFile, shvMessage, vsMessage } from './support/messages.ts';
 import { FIXTURES, openSupplier, type Supplier } from './support/supplier.ts';
@@ -162,7 +162,7 @@ describe('our own fixtures', () => {
   it.each(readdirSync(FIXTURES))('%s gets the verdict of the whole model', async (name) => {
     const path = join(FIXTURES, name);
     const variant = name.startsWith('vs-') ? 'vs' : 'shv';
-    const faults = checkWhole(loadModel(variant)).faults(JSON.parse(readFileSync(path, 'utf8')));
+    const faults = loadModel(variant).whole.faults(JSON.parse(readFileSync(path, 'utf8')));
     const outcome = await supplier.import(variant, path).catch((error: unknown) => error);
     expect(outcome instanceof FaultyFile).toBe(faults.length > 0);
     if (outcome instanceof FaultyFile) expect(outcome.faults).toHaveLength(faults.length);

@@ -1,6 +1,7 @@
 import { mintFscToken } from '../../demo/demo-client.ts';
 import { period } from '../../demo/example-data.ts';
 import type { TourNeeds } from '../../demo/run-demo.ts';
+import { variantSettings } from '../../gegevens/model/mapping.ts';
 import { loadModel } from '../../gegevens/model/model.ts';
 import { readConfig } from '../../settings/read-config.ts';
 import { checkStored } from './check/check-deliveries.ts';
@@ -49,8 +50,8 @@ export async function tourDelivery(
   variant: 'shv' | 'vs',
   delivered: number,
 ): Promise<void> {
-  const { shvModel, vsModel, supplierCode: leverancierscode } = config.gegevens;
-  const model = loadModel(variant, variant === 'shv' ? shvModel : vsModel);
+  const { supplierCode: leverancierscode } = config.gegevens;
+  const model = loadModel(variant, variantSettings(config.gegevens, variant).model);
   const now = new Date();
   const options = { model, period, now, signal, leverancierscode };
   const { report } = await checkStored(pool, options);

@@ -6,7 +6,7 @@ import { type CommandContext, CommandError, type ToolContext, UsageError } from 
 import type { GegevensTools } from '../../gegevens/commands/tools.ts';
 import { Faults } from '../../gegevens/import/faults.ts';
 import type { Model } from '../../gegevens/model/model.ts';
-import type { DeliverySource } from '../../gegevens/store/import-file.ts';
+import type { DeliveryBytes } from '../../gegevens/store/import-file.ts';
 import { limitYoungGeneration } from '../../lib/scheduling.ts';
 import { checkEntry } from './commands/check.ts';
 import { parsePeriod, wholeNumber } from './commands/options.ts';
@@ -66,9 +66,9 @@ export const gegevensTools: GegevensTools = {
     return {
       ...(plan !== undefined && {
         read: async (context, path) => {
-          const { tables, source } = await readTableFile(context, plan, options, path);
+          const { tables, bytes } = await readTableFile(context, plan, options, path);
           return {
-            source,
+            bytes,
             faults: tables.faults.map(asFault),
             notes: tables.notes.map(asFault),
             close: () => tables.message.close(),
@@ -99,8 +99,8 @@ async function readTableFile(
   plan: Plan,
   { period, dryRun: isDry, show }: Options,
   path: string,
-): Promise<{ readonly tables: ReadTables; readonly source: DeliverySource }> {
-  const { envelopOf, messageSource, openTableFile } = await import('./tables/table-source.ts');
+): Promise<{ readonly tables: ReadTables; readonly bytes: DeliveryBytes }> {
+  const { envelopOf, messageBytes, openTableFile } = await import('./tables/table-source.ts');
   const { readTables } = await import('./tables/read-tables.ts');
   // Rows are short-lived: a large young generation would hold a hundred megabytes of them.
   limitYoungGeneration();
@@ -112,7 +112,7 @@ async function readTableFile(
       ...{ plan, envelop, signal, samples: isDry === true ? show : 0, progress: progress.update },
       open: () => openTableFile(path, plan, { signal, onBytes: progress.reached }),
     });
-    return { tables, source: messageSource(tables.message, plan, envelop, path) };
+    return { tables, bytes: messageBytes(tables.message, plan, envelop) };
   } finally {
     progress.end();
   }
@@ -129,12 +129,12 @@ async function dryRun(
   const { maskPersons } = await import('./tables/mask.ts');
   const results: { readonly file: string; readonly faults: readonly TableFault[] }[] = [];
   for (const file of files) {
-    const { tables, source } = await readTableFile(context, plan, options, file);
+    const { tables, bytes } = await readTableFile(context, plan, options, file);
     const { records, samples, message, notes } = tables;
     const ofMessage = new Faults();
     if (tables.faults.length === 0) {
       // Down to what only all records together can have wrong: two equal ones, a period that ends before it starts.
-      await readDelivery(source, { model: plan.model, faults: ofMessage, signal: context.interrupted });
+      await readDelivery(bytes, { model: plan.model, faults: ofMessage, signal: context.interrupted });
     }
     const ofWhole = ofMessage.list.map(({ pointer, message: what }) => ({ pointer, message: what }));
     const faults = [...tables.faults, ...ofWhole];

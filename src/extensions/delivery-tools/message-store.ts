@@ -1,15 +1,6 @@
-import { randomUUID } from 'node:crypto';
-import type { ItemList, Mapping } from '../../gegevens/model/mapping.ts';
-import { type JsonObject, valueAt, withValueAt } from '../../lib/json/json-value.ts';
+import { type ItemList, listsOf, type Mapping, textAround } from '../../gegevens/model/mapping.ts';
+import type { JsonObject } from '../../lib/json/json-value.ts';
 import { Scratch } from './scratch.ts';
-
-/** Where the lists of a levering are. */
-export function listsOf({ levering: { records, zaken } }: Mapping): ReadonlyMap<ItemList, readonly string[]> {
-  return new Map<ItemList, readonly string[]>([
-    ['records', records],
-    ...(zaken === undefined ? [] : [['zaken', zaken.lijst] as const]),
-  ]);
-}
 
 /** A message of the exchange model that grows item by item: its items are on disk, and each gets a line of the text. */
 export class MessageStore {
@@ -39,6 +30,7 @@ export class MessageStore {
     for (const part of textAround(envelop, new Map([['leveringen', this.#mapping.envelop.leveringen]]))) {
       if (part.list === undefined) yield part.text;
       else {
+        yield '[\n';
         for (const [index, levering] of this.leveringen.entries()) {
           if (index > 0) yield ',\n';
           for (const inner of textAround(levering, lists)) {
@@ -46,40 +38,24 @@ export class MessageStore {
             else yield* this.#itemsOf(index, inner.list);
           }
         }
+        yield '\n]';
       }
     }
     yield '\n';
   }
 
   *#itemsOf(levering: number, list: ItemList): Generator<string> {
-    let isFirst = true;
+    let before = '';
+    yield '[\n';
     const sql = 'select text from items where levering = ? and list = ? order by row, rowid';
     for (const { text } of this.#items.query(sql, levering, list)) {
-      yield isFirst ? String(text) : `,\n${text}`;
-      isFirst = false;
+      yield `${before}${text}`;
+      before = ',\n';
     }
+    yield '\n]';
   }
 
   close(): void {
     this.#items.close();
   }
-}
-
-type Around<List> = { readonly list: List } | { readonly list?: undefined; readonly text: string };
-
-/** The JSON text of an object around some of its lists, where it has them. */
-function textAround<List extends string>(
-  object: JsonObject,
-  lists: ReadonlyMap<List, readonly string[]>,
-): readonly Around<List>[] {
-  const nonce = randomUUID();
-  let marked = object;
-  for (const [list, path] of lists)
-    if (valueAt(object, path) !== undefined) marked = withValueAt(marked, path, `${nonce}${list}`);
-  const pieces = JSON.stringify(marked).split(new RegExp(`"${nonce}(\\w+)"`));
-  return pieces.flatMap((piece, index): Around<List>[] => {
-    if (index % 2 === 0) return [{ text: piece }];
-    const list = [...lists.keys()].find((name) => name === piece);
-    return list === undefined ? [] : [{ text: '[\n' }, { list }, { text: '\n]' }];
-  });
 }

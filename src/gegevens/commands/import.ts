@@ -94,11 +94,12 @@ function asJson({ faults, notes, check, ...result }: FileResult): object {
 }
 
 async function chooseModel(
-  { shvModel, vsModel }: Config['gegevens'],
+  gegevens: Config['gegevens'],
   { variant, model: named }: ImportOptions,
 ): Promise<{ readonly configured: Model; readonly model: Model }> {
   const { loadModel } = await import('../model/model.ts');
-  const configured = loadModel(variant, variant === 'shv' ? shvModel : vsModel);
+  const { variantSettings } = await import('../model/mapping.ts');
+  const configured = loadModel(variant, variantSettings(gegevens, variant).model);
   return { configured, model: named === undefined ? configured : loadModel(variant, named) };
 }
 
@@ -122,8 +123,7 @@ async function importOne(
     read = await aid.read?.(context, path);
     if (read !== undefined && read.faults.length > 0) return { file: path, faults: read.faults };
     const imported = await importFile(database.pool, {
-      ...{ path, model, replace, judge: judged?.judge, signal: interrupted },
-      ...(read === undefined ? {} : { source: read.source }),
+      ...{ path, bytes: read?.bytes, model, replace, judge: judged?.judge, signal: interrupted },
       progress: show,
     });
     const { leveringen, periodeStart, periodeEinde } = imported.delivery;

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { CommandContext, ToolContext } from '../../cli/run-command.ts';
 import { importFromExtensions } from '../../seams/extensions.ts';
 import type { Model } from '../model/model.ts';
-import type { DeliverySource, ImportOptions } from '../store/import-file.ts';
+import type { DeliveryBytes, ImportOptions } from '../store/import-file.ts';
 import type { Journalled } from '../store/journal.ts';
 
 export interface GegevensTools {
@@ -36,7 +36,7 @@ export interface ImportAid {
 
 /** A file as a message of the model. */
 export interface ReadFile {
-  readonly source: DeliverySource;
+  readonly bytes: DeliveryBytes;
   readonly faults: readonly FileFault[];
   readonly notes: readonly FileFault[];
   close(): void;

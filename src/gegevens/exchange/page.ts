@@ -1,13 +1,14 @@
 /** The page of an answer: found in the state that its requester pages through, and written from stored texts. */
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import { type Pool, withAbort } from '../../database/pool.ts';
-import { isRecord, type JsonObject, valueAt, withValueAt } from '../../lib/json/json-value.ts';
+import { isRecord, type JsonObject, withValueAt } from '../../lib/json/json-value.ts';
 import { Problem } from '../../lib/problem.ts';
 import { eventLoopBudget, type Semaphore } from '../../lib/scheduling.ts';
 import type { Clock } from '../../lib/time.ts';
+import { listsOf, textAround } from '../model/mapping.ts';
 import type { Model } from '../model/model.ts';
 import {
   chooseLeveringen,
@@ -25,7 +26,6 @@ import {
   type TextsPart,
   type Uncovered,
   uncoveredDays,
-  withCounts,
 } from '../model/selection.ts';
 import { gegevensProblems } from '../problems.ts';
 import {
@@ -108,8 +108,7 @@ export function createPageFinder(options: PageFinderOptions): PageFinder {
     const countKey = JSON.stringify([state.period, ids]);
     const counted = counts.get(countKey) ?? (await countSelected(pool, select, signal));
     counts.set(countKey, counted);
-    const plan =
-      chosen.length > 0 ? planPage(withCounts(chosen, counted), query) : await emptyPlan(filter, requested, query);
+    const plan = chosen.length > 0 ? planPage(chosen, counted, query) : await emptyPlan(filter, requested, query);
     // Page 1 pins a new state, a later page uses the pinned one, and a page past the end changes nothing.
     const pins = plan.paginering !== undefined && pinned === undefined && !plan.isPastEnd && chosen.length > 0;
     if (pins) await savePagingState(pool, { ...pagingKey, ...state, at, minutes });
@@ -156,7 +155,7 @@ export function createPageFinder(options: PageFinderOptions): PageFinder {
         detail: 'Deze leverancier levert niet voor de gevraagde organisatie.',
       });
     }
-    return { ...planPage([], query), slices: emptySlices(await findOrganisations(pool, filter)) };
+    return { ...planPage([], new Map(), query), slices: emptySlices(await findOrganisations(pool, filter)) };
   }
 }
 
@@ -191,13 +190,6 @@ interface FrameOptions {
   readonly moment: Date;
 }
 
-/** Placeholders that no delivered text can contain. */
-const NONCE = randomUUID();
-const RECORDS = `records ${NONCE}`;
-const ZAKEN = `zaken ${NONCE}`;
-const LEVERINGEN = `leveringen ${NONCE}`;
-const PLACEHOLDERS = new RegExp(`"((?:records|zaken|leveringen) ${NONCE})"`);
-
 /** The text around the records of an answer. */
 function answerFrame(options: FrameOptions): AnswerPart[] {
   const { model, slices, paginering, period, moment } = options;
@@ -207,44 +199,34 @@ function answerFrame(options: FrameOptions): AnswerPart[] {
   message = withValueAt(message, envelop.einddatum, period.end);
   message = withValueAt(message, envelop.aanleverdatumEnTijd, momentText(moment));
   message = withValueAt(message, envelop.leverancierscode, options.leverancierscode);
-  const listed = slices.length > 0 || model.leveringenRequired;
-  if (listed) message = withValueAt(message, envelop.leveringen, LEVERINGEN);
-  const [before = '', , after = ''] = JSON.stringify(message).split(PLACEHOLDERS);
-  const closing = paginering === undefined ? '}' : `,"paginering":${JSON.stringify(paginering)}}`;
-  if (!listed) return [`{"gegevens":${before}${closing}`];
-  const parts: AnswerPart[] = [`{"gegevens":${before}[`];
-  if (slices.length === 0) parts.push(...emptyLevering(model));
-  slices.forEach((slice, index) => {
-    if (index > 0) parts.push(',');
-    parts.push(...leveringParts(slice, index + 1, model));
-  });
-  parts.push(`]${after}${closing}`);
-  return parts;
+  if (slices.length > 0 || model.leveringenRequired) message = withValueAt(message, envelop.leveringen, []);
+  const parts: AnswerPart[] = ['{"gegevens":'];
+  for (const piece of textAround(message, new Map([['leveringen', envelop.leveringen]]))) {
+    if (piece.list === undefined) parts.push(piece.text);
+    else parts.push('[', ...(slices.length === 0 ? [emptyLevering(model)] : leveringParts(slices, model)), ']');
+  }
+  return [...parts, paginering === undefined ? '}' : `,"paginering":${JSON.stringify(paginering)}}`];
 }
 
-function leveringParts(slice: Slice, teller: number, { mapping: { levering: paths } }: Model): AnswerPart[] {
-  const stored: unknown = JSON.parse(slice.levering.head);
-  if (!isRecord(stored)) throw new TypeError(`levering ${slice.levering.id} has no readable head`);
-  let head = withValueAt(stored, paths.teller, teller);
-  head = withValueAt(head, paths.records, RECORDS);
-  const { zaken } = paths;
-  if (zaken !== undefined && valueAt(head, zaken.lijst) !== undefined) head = withValueAt(head, zaken.lijst, ZAKEN);
-  // Splitting includes what the expression captures: text, placeholder, text, placeholder, text.
-  return JSON.stringify(head)
-    .split(PLACEHOLDERS)
-    .flatMap((piece): AnswerPart[] => {
-      if (piece === RECORDS) return ['[', { slice, list: 'records' }, ']'];
-      if (piece === ZAKEN) return ['[', { slice, list: 'zaken' }, ']'];
-      return [piece];
-    });
+function leveringParts(slices: readonly Slice[], { mapping }: Model): AnswerPart[] {
+  const { teller, records } = mapping.levering;
+  return slices.flatMap((slice, index): AnswerPart[] => {
+    const stored: unknown = JSON.parse(slice.levering.head);
+    if (!isRecord(stored)) throw new TypeError(`levering ${slice.levering.id} has no readable head`);
+    const head = withValueAt(withValueAt(stored, teller, index + 1), records, []);
+    const pieces = textAround(head, listsOf(mapping)).flatMap((piece): AnswerPart[] =>
+      piece.list === undefined ? [piece.text] : ['[', { slice, list: piece.list }, ']'],
+    );
+    return index === 0 ? pieces : [',', ...pieces];
+  });
 }
 
 /** A levering of an unnamed organisation, for a model that requires one when there are none. */
-function emptyLevering({ mapping: { levering: paths } }: Model): AnswerPart[] {
+function emptyLevering({ mapping: { levering: paths } }: Model): string {
   let levering: JsonObject = withValueAt({}, paths.teller, 1);
   levering = withValueAt(levering, paths.organisatie.object, {});
   levering = withValueAt(levering, paths.records, []);
-  return [JSON.stringify(levering)];
+  return JSON.stringify(levering);
 }
 
 /** RFC 3339 in UTC; without a fraction when it has none. */

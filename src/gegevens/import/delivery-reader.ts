@@ -4,7 +4,7 @@ import type { ErrorObject } from 'ajv';
 import { CutError, type CutItem, JsonCutter, newlines, type Skeleton } from '../../lib/json/json-cutter.ts';
 import { countMembers, JsonTextError, locateValues } from '../../lib/json/json-text.ts';
 import { isRecord, type JsonObject, toPointer, valueAt } from '../../lib/json/json-value.ts';
-import type { ItemList } from '../model/mapping.ts';
+import { type ItemList, listsOf } from '../model/mapping.ts';
 import type { ListBounds, Model, PartCheck } from '../model/model.ts';
 import { municipalityKey, type Organisation, organisationOf } from '../model/selection.ts';
 import { describeError, type Faults, MAX_FAULTS } from './faults.ts';
@@ -58,7 +58,7 @@ const MAX_MUNICIPALITIES = 2;
 export interface DeliveryReaderOptions {
   readonly model: Model;
   readonly faults: Faults;
-  readonly consumers: readonly DeliveryConsumer[];
+  readonly consumers?: readonly DeliveryConsumer[];
 }
 
 /** Reads one file of the exchange model as its bytes come in, checks all of it, and shows it to its consumers. */
@@ -73,14 +73,12 @@ export class DeliveryReader {
   #records = 0;
   #current: OpenLevering;
 
-  constructor({ model, faults, consumers }: DeliveryReaderOptions) {
+  constructor({ model, faults, consumers = [] }: DeliveryReaderOptions) {
     this.#model = model;
     this.#faults = faults;
     this.#consumers = consumers;
     this.#current = startLevering();
-    const { records, zaken } = model.mapping.levering;
-    const inner = new Map<string, ItemList>([[toPointer(records), 'records']]);
-    if (zaken !== undefined) inner.set(toPointer(zaken.lijst), 'zaken');
+    const inner = new Map([...listsOf(model.mapping)].map(([list, path]) => [toPointer(path), list]));
     this.#cutter = new JsonCutter(
       { outer: toPointer(model.mapping.envelop.leveringen), inner },
       {
@@ -173,8 +171,7 @@ export class DeliveryReader {
       return;
     }
     const current = this.#current;
-    const { records, zaken } = this.#model.bounds;
-    if ((list === 'records' ? records : zaken).uniqueItems && isRepeated(current.seen, `${list} ${text}`))
+    if (this.#model.bounds[list].uniqueItems && isRepeated(current.seen, `${list} ${text}`))
       this.#fault(pointer(), item.line, 'occurs twice in the list');
     const { gemeentecode } = this.#model.mapping.levering.record;
     const code = list === 'records' && gemeentecode !== undefined ? valueAt(value, gemeentecode) : undefined;
@@ -191,12 +188,9 @@ export class DeliveryReader {
     const base = this.#pointer(nummer);
     const head = this.#part(skeleton, base, model.levering);
     for (const consumer of this.#consumers) consumer.levering?.(nummer, head);
-    const { records, zaken } = model.mapping.levering;
-    if (Array.isArray(valueAt(head, records))) {
-      this.#bounds(model.bounds.records, current.counts.records, base + toPointer(records), skeleton);
-    }
-    if (zaken !== undefined && Array.isArray(valueAt(head, zaken.lijst))) {
-      this.#bounds(model.bounds.zaken, current.counts.zaken, base + toPointer(zaken.lijst), skeleton);
+    for (const [list, path] of listsOf(model.mapping)) {
+      if (!Array.isArray(valueAt(head, path))) continue;
+      this.#bounds(model.bounds[list], current.counts[list], base + toPointer(path), skeleton);
     }
     const vingerafdruk = current.hash.digest('base64');
     if (model.bounds.leveringen.uniqueItems && isRepeated(this.#seen, JSON.stringify([head, vingerafdruk]))) {
@@ -269,12 +263,12 @@ export class DeliveryReader {
   }
 
   #pointer(levering?: number, list?: ItemList, nummer?: number): string {
-    const { envelop, levering: paths } = this.#model.mapping;
-    const lists = { records: paths.records, zaken: paths.zaken?.lijst ?? [] };
+    const { mapping } = this.#model;
+    const path = list === undefined ? [] : (listsOf(mapping).get(list) ?? []);
     return toPointer([
-      ...envelop.leveringen,
-      ...(levering === undefined ? [this.#count] : [levering]),
-      ...(list === undefined ? [] : lists[list]),
+      ...mapping.envelop.leveringen,
+      levering ?? this.#count,
+      ...path,
       ...(nummer === undefined ? [] : [nummer]),
     ]);
   }

@@ -35,6 +35,8 @@ export interface Model {
   readonly variant: Variant;
   readonly mapping: Mapping;
   readonly schema: JsonObject;
+  /** Of a message that is in memory. */
+  readonly whole: PartCheck;
   /** The message without its leveringen. */
   readonly envelop: PartCheck;
   /** A levering without its records and cases. */
@@ -100,10 +102,16 @@ function compileModel(schema: JsonObject, mapping: Mapping): Model {
   );
   const parent = envelop.leveringen.slice(0, -1);
   const required = schemaAt(schema, [...schemaPath(schema, parent), 'required']);
+  let whole: PartCheck | undefined;
   return {
     variant: mapping.variant,
     mapping,
     schema,
+    // Compiled by the first who needs it: the service reads messages in parts.
+    get whole() {
+      whole ??= check(schema, []);
+      return whole;
+    },
     envelop: check(withValueAt(withoutLists, leveringList, EMPTY_LIST), []),
     levering: check(withoutLists, schemaPath(schema, oneLevering)),
     record: check(schema, recordPath),
@@ -115,11 +123,6 @@ function compileModel(schema: JsonObject, mapping: Mapping): Model {
     },
     leveringenRequired: Array.isArray(required) && required.includes(envelop.leveringen.at(-1)),
   };
-}
-
-/** The whole schema as one check, for messages that are in memory. */
-export function checkWhole(model: Model): PartCheck {
-  return check(model.schema, []);
 }
 
 function check(schema: JsonObject, path: readonly string[]): PartCheck {

@@ -247,16 +247,6 @@ function dayAfter(day: string, days: number): string {
   return new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10);
 }
 
-/** A levering of an answer, with the number of its records that are delivered. */
-export interface CountedLevering extends ChosenLevering {
-  readonly records: number;
-}
-
-/** @param counts by levering, for those that are delivered in part */
-export function withCounts(chosen: readonly ChosenLevering[], counts: ReadonlyMap<number, number>): CountedLevering[] {
-  return chosen.map((each) => ({ ...each, records: counts.get(each.levering.id) ?? each.levering.records }));
-}
-
 /** The part of a levering on one page: its delivered records from `from` up to and not including `to`, counted from 0. */
 export interface Slice {
   readonly levering: Levering;
@@ -295,8 +285,19 @@ export interface PageQuery {
   readonly maximum: number;
 }
 
-/** Divides leveringen, in order, into pages of records. A page past the end is the first. */
-export function planPage(leveringen: readonly CountedLevering[], { page, pageSize, maximum }: PageQuery): PagePlan {
+/**
+ * Divides leveringen, in order, into pages of records. A page past the end is the first.
+ * @param counts of delivered records by levering, for those that are delivered in part
+ */
+export function planPage(
+  chosen: readonly ChosenLevering[],
+  counts: ReadonlyMap<number, number>,
+  { page, pageSize, maximum }: PageQuery,
+): PagePlan {
+  const leveringen = chosen.map((each) => ({
+    ...each,
+    records: counts.get(each.levering.id) ?? each.levering.records,
+  }));
   const totalRecords = leveringen.reduce((sum, { records }) => sum + records, 0);
   const size = pageSize ?? maximum;
   const totalPages = Math.max(1, Math.ceil(totalRecords / size));
@@ -327,7 +328,12 @@ export function estimateBytes({ slices }: PagePlan): number {
   }, 0);
 }
 
-function slicesOf(leveringen: readonly CountedLevering[], page: number, size: number, totalPages: number): Slice[] {
+function slicesOf(
+  leveringen: readonly (ChosenLevering & { readonly records: number })[],
+  page: number,
+  size: number,
+  totalPages: number,
+): Slice[] {
   const start = (page - 1) * size;
   const end = start + size;
   const slices: Slice[] = [];

@@ -221,7 +221,6 @@ export function postGegevens(needs: PostGegevensNeeds) {
       // A hook or the deadline may have replaced the page by a problem: then it was not delivered.
       if (reply.raw.statusCode !== 200) return;
       metrics.deliveries.inc({ variant });
-      metrics.deliveredRecords.inc({ variant }, page.records);
       metrics.deliveredBytes.inc({ variant }, page.bytes);
       needs.background(
         markSent(needs.pool, journalId).catch((error: unknown) =>

@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type pg from 'pg';
 import type { Pool } from '../../database/pool.ts';
@@ -16,17 +16,13 @@ import { builtInVersions, loadModel, type Model } from '../model/model.ts';
 import { ImportRows } from './import-rows.ts';
 import { type Replacement, replaceDeliveries } from './replace-deliveries.ts';
 
-/** What a delivery is read from: a file, or something that makes its bytes. */
-export interface DeliverySource {
-  stat(): Promise<{ readonly size: number }>;
-  read(buffer: Buffer, offset: number, length: number): Promise<{ readonly bytesRead: number }>;
-  close(): Promise<void>;
-}
+/** The bytes of a delivery in large pieces, each valid until the next. */
+export type DeliveryBytes = AsyncIterable<Buffer> | Iterable<Buffer>;
 
 export interface ImportOptions {
   readonly path: string;
-  /** Default: the file at `path`. */
-  readonly source?: DeliverySource;
+  /** Default: those of the file at `path`. */
+  readonly bytes?: DeliveryBytes | undefined;
   readonly model: Model;
   /** Cancels the import: nothing of the file is stored then. */
   readonly signal: AbortSignal;
@@ -57,7 +53,7 @@ export class FaultyFile extends Error {
   }
 }
 
-const CHUNK_BYTES = 1024 * 1024;
+const PIECE_BYTES = 1024 * 1024;
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
@@ -67,50 +63,32 @@ const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
  *   the file system or database says
  */
 export async function importFile(pool: Pool, options: ImportOptions): Promise<Imported> {
-  const file: DeliverySource = options.source ?? (await open(options.path));
-  try {
-    return await transaction(pool, async (client) => {
-      const db = await allowLongStatements(client, 0);
-      await client.query('set local idle_in_transaction_session_timeout = 0');
-      return await importInto(client, db, file, options);
+  const { path, model, signal, replace: force = false } = options;
+  const { size } = await stat(path);
+  return await transaction(pool, async (client) => {
+    const db = await allowLongStatements(client, 0);
+    await client.query('set local idle_in_transaction_session_timeout = 0');
+    const { rows } = await client.query<{ id: number }>(
+      `insert into gegevens.imports (variant, model_version, bestand, bytes) values ($1::text, $2::text, $3::text, $4::bigint)
+       returning id`,
+      [model.variant, model.mapping.versie, basename(path), size],
+    );
+    const invoerId = rows[0]?.id ?? 0;
+    const delivery = await copyRecords(client, db, invoerId, options);
+    signal.throwIfAborted();
+    const { variant } = model;
+    const replacements = await replaceDeliveries(db, {
+      ...{ variant, model: model.mapping.versie, invoerId, delivery, force },
     });
-  } finally {
-    await file.close();
-  }
-}
-
-async function importInto(
-  client: pg.PoolClient,
-  db: Db,
-  file: DeliverySource,
-  options: ImportOptions,
-): Promise<Imported> {
-  const { path, model, signal } = options;
-  const { size } = await file.stat();
-  const { rows } = await client.query<{ id: number }>(
-    `insert into gegevens.imports (variant, model_version, bestand, bytes) values ($1::text, $2::text, $3::text, $4::bigint)
-     returning id`,
-    [model.variant, model.mapping.versie, basename(path), size],
-  );
-  const invoerId = rows[0]?.id ?? 0;
-  const delivery = await copyRecords(client, db, file, invoerId, options);
-  signal.throwIfAborted();
-  const replacements = await replaceDeliveries(db, {
-    variant: model.variant,
-    model: model.mapping.versie,
-    invoerId,
-    delivery,
-    force: options.replace ?? false,
+    return { invoerId, delivery, replacements, bytes: size };
   });
-  return { invoerId, delivery, replacements, bytes: size };
 }
 
 async function copyRecords(
   client: pg.PoolClient,
   db: Db,
-  file: DeliverySource,
   invoerId: number,
-  { path, model, signal, progress, judge }: ImportOptions,
+  { path, bytes, model, signal, progress, judge }: ImportOptions,
 ): Promise<ReadDelivery> {
   const reader = createTraitsReader(model.mapping, await readRecognitionKey(client));
   const rows = new ImportRows(client, invoerId);
@@ -126,7 +104,7 @@ async function copyRecords(
     },
   };
   try {
-    const delivery = await readSource(file, {
+    const delivery = await readDelivery(bytes ?? path, {
       ...{ model, faults, signal, consumers: judge === undefined ? [store] : [judge, store] },
       progress: async (bytesRead, records) => {
         progress?.(bytesRead, records);
@@ -177,38 +155,36 @@ interface ReadOptions extends DeliveryReaderOptions {
 }
 
 /**
- * Reads a file, or a source of its bytes, without storing it.
+ * Reads a file, or the bytes of one.
  * @returns what it holds; `undefined` when it has faults
  * @throws the signal's reason; errors of the file system
  */
 export async function readDelivery(
-  from: string | DeliverySource,
-  { consumers = [], ...options }: Omit<ReadOptions, 'consumers'> & Partial<Pick<ReadOptions, 'consumers'>>,
+  from: string | DeliveryBytes,
+  { signal, progress, ...options }: ReadOptions,
 ): Promise<ReadDelivery | undefined> {
-  const source = typeof from === 'string' ? await open(from) : from;
-  try {
-    return await readSource(source, { ...options, consumers });
-  } finally {
-    await source.close();
-  }
-}
-
-/** @returns undefined when it has faults. @throws the signal's reason; errors of the file system */
-async function readSource(source: DeliverySource, options: ReadOptions): Promise<ReadDelivery | undefined> {
   const reader = new DeliveryReader(options);
-  const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+  let bytesRead = 0;
   try {
-    for (let bytesRead = 0; ; ) {
-      options.signal.throwIfAborted();
-      const { bytesRead: got } = await source.read(buffer, 0, CHUNK_BYTES);
-      if (got === 0) return reader.finish();
-      const start = bytesRead === 0 && buffer.subarray(0, 3).equals(BOM) ? 3 : 0;
-      reader.feed(buffer.subarray(start, got));
-      bytesRead += got;
-      await options.progress?.(bytesRead, reader.records);
+    for await (const piece of typeof from === 'string' ? bytesOf(from) : from) {
+      signal.throwIfAborted();
+      reader.feed(bytesRead === 0 && piece.subarray(0, 3).equals(BOM) ? piece.subarray(3) : piece);
+      bytesRead += piece.length;
+      await progress?.(bytesRead, reader.records);
     }
+    return reader.finish();
   } catch (error) {
     if (error instanceof ImportStopped) return undefined;
     throw error;
+  }
+}
+
+async function* bytesOf(path: string): AsyncGenerator<Buffer> {
+  await using file = await open(path);
+  const buffer = Buffer.allocUnsafe(PIECE_BYTES);
+  for (;;) {
+    const { bytesRead } = await file.read(buffer, 0, PIECE_BYTES);
+    if (bytesRead === 0) return;
+    yield buffer.subarray(0, bytesRead);
   }
 }

@@ -89,29 +89,21 @@ interface PrunedLevering {
 export async function pruneLeveringen(pool: Pool, options: PruneOptions): Promise<PrunedLevering[]> {
   const { now, minAgeMs, dryRun, signal, progress } = options;
   await refuseClockAhead(pool, now);
-  const versions = await findPrunable(pool, new Date(now.getTime() - minAgeMs), now);
-  for (const version of versions) {
-    signal.throwIfAborted();
-    if (!dryRun) await pruneLevering(pool, version);
-    progress(version);
-  }
-  if (!dryRun) await prunePagingStates(pool, now);
-  return versions;
-}
-
-/**
- * Earlier versions that may be deleted: not delivered since `before`, and in no state that a requester may page through at `now`.
- */
-async function findPrunable(db: Db, before: Date, now: Date): Promise<PrunedLevering[]> {
-  const { rows } = await db.query<PrunedLevering & Record<string, unknown>>(
+  const { rows } = await pool.query<PrunedLevering & Record<string, unknown>>(
     `select l.id, l.import_id as "invoerId", l.nummer, coalesce(l.naam, l.organisation_key) as organisatie, l.records, l.bytes
      from gegevens.leveringen l
      where l.vervallen_op < $1::timestamptz
        and not exists (
          select from gegevens.pinned_states s where s.expires_at > $2::timestamptz and l.id = any(s.leveringen))
      order by l.id`,
-    [before, now],
+    [new Date(now.getTime() - minAgeMs), now],
   );
+  for (const version of rows) {
+    signal.throwIfAborted();
+    if (!dryRun) await pruneLevering(pool, version);
+    progress(version);
+  }
+  if (!dryRun) await pool.query('delete from gegevens.pinned_states where expires_at <= $1::timestamptz', [now]);
   return rows;
 }
 
@@ -135,10 +127,6 @@ async function pruneLevering(pool: Pool, { id, invoerId, nummer }: PrunedLeverin
       [invoerId],
     );
   });
-}
-
-async function prunePagingStates(db: Db, now: Date): Promise<void> {
-  await db.query('delete from gegevens.pinned_states where expires_at <= $1::timestamptz', [now]);
 }
 
 /**

@@ -1,7 +1,7 @@
 // OCSP: makes a request and checks the answer.
 // @see RFC 6960 sections 3.2 and 4.2, RFC 9654 (nonce); docs/decisions/0003-path-validation.md
 import { randomBytes } from 'node:crypto';
-import { OctetString } from 'asn1js';
+import { BaseBlock, OctetString } from 'asn1js';
 import {
   BasicOCSPResponse,
   CertID,
@@ -34,11 +34,10 @@ interface OcspRequest {
   readonly nonce: Uint8Array;
 }
 
-export async function createOcspRequest({ certificate, issuer }: Subject): Promise<OcspRequest> {
+export async function createOcspRequest(subject: Subject): Promise<OcspRequest> {
   const nonce = Uint8Array.from(randomBytes(32));
   const request = new OCSPRequest();
-  // SHA-1 only names the issuer here, and is the one hash that every responder knows (RFC 5019 section 2.1.1).
-  await request.createForCertificate(certificate.pki, { hashAlgorithm: 'SHA-1', issuerCertificate: issuer.pki });
+  await request.createForCertificate(subject.certificate.pki, certIdOptions(subject));
   const value = new OctetString({ valueHex: nonce }).toBER();
   request.tbsRequest.requestExtensions = [new Extension({ extnID: nonceExtension, extnValue: value })];
   return { der: new Uint8Array(request.toSchema(true).toBER()), nonce };
@@ -112,22 +111,18 @@ async function checkSignature(basic: BasicOCSPResponse, signer: PkiCertificate):
   if (!valid) throw new Error('the signature of the answer is not valid');
 }
 
-/** The one answer about this certificate; answers about others do not count. */
-async function findAnswer(
-  answers: readonly SingleResponse[],
-  { certificate, issuer }: Subject,
-): Promise<SingleResponse> {
-  const own: SingleResponse[] = [];
-  for (const answer of answers.slice(0, 20)) {
-    const algorithm = getCrypto(true).getAlgorithmByOID(answer.certID.hashAlgorithm.algorithmId);
-    if (!('name' in algorithm) || typeof algorithm.name !== 'string') continue;
-    const id = await CertID.create(certificate.pki, { hashAlgorithm: algorithm.name, issuerCertificate: issuer.pki });
-    if (answer.certID.isEqual(id)) own.push(answer);
-  }
-  const [answer] = own;
+/** The one answer about this certificate, which is named as in the request; answers about others do not count. */
+async function findAnswer(answers: readonly SingleResponse[], subject: Subject): Promise<SingleResponse> {
+  const id = await CertID.create(subject.certificate.pki, certIdOptions(subject));
+  const [answer, ...more] = answers.filter(({ certID }) => certID.isEqual(id));
   if (answer === undefined) throw new Error('the answer is about another certificate');
-  if (own.length > 1) throw new Error('the answer speaks of the certificate more than once');
+  if (more.length > 0) throw new Error('the answer speaks of the certificate more than once');
   return answer;
+}
+
+/** SHA-1 only names the issuer here, and is the one hash that every responder knows (RFC 5019 section 2.1.1). */
+function certIdOptions({ issuer }: Subject) {
+  return { hashAlgorithm: 'SHA-1', issuerCertificate: issuer.pki };
 }
 
 /** An answer with an unknown critical extension, or with an extension twice, is not used (RFC 6960 section 4.4). */
@@ -148,9 +143,8 @@ function checkNonce(basic: BasicOCSPResponse, nonce: Uint8Array, hasEnd: boolean
 }
 
 function isRevoked({ certStatus }: SingleResponse): boolean {
-  const block: unknown = certStatus;
-  const tag = typeof block === 'object' && block !== null && 'idBlock' in block ? block.idBlock : undefined;
-  const number = typeof tag === 'object' && tag !== null && 'tagNumber' in tag ? tag.tagNumber : undefined;
+  const status: unknown = certStatus;
+  const number = status instanceof BaseBlock ? status.idBlock.tagNumber : undefined;
   if (number === 0) return false;
   if (number === 1) return true;
   throw new Error('the responder does not know the certificate');

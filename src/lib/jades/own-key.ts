@@ -143,8 +143,15 @@ function order(leaf: Certificate, certificates: readonly Certificate[]): Certifi
 const { asn1, pkcs12, pki } = forge;
 
 /** @throws OwnKeyError unreadable-p12, wrong-passphrase */
-function readPkcs12(file: Pkcs12Key): { key: KeyObject; certificates: Certificate[] } {
-  const pfx = open(file.p12, file.passphrase);
+function readPkcs12({ p12, passphrase }: Pkcs12Key): { key: KeyObject; certificates: Certificate[] } {
+  let pfx: forge.pkcs12.Pkcs12Pfx;
+  try {
+    pfx = pkcs12.pkcs12FromAsn1(asn1.fromDer(Buffer.from(p12).toString('binary')), passphrase);
+  } catch (cause) {
+    const wrong = cause instanceof Error && /invalid password|MAC could not be verified/i.test(cause.message);
+    if (wrong) throw new OwnKeyError('wrong-passphrase', 'the passphrase does not open the PKCS#12 file', { cause });
+    throw new OwnKeyError('unreadable-p12', 'the file cannot be read as PKCS#12', { cause });
+  }
   const keys = [...bags(pfx, pki.oids.pkcs8ShroudedKeyBag), ...bags(pfx, pki.oids.keyBag)];
   const [bag] = keys;
   if (bag === undefined || keys.length > 1) {
@@ -159,25 +166,8 @@ function readPkcs12(file: Pkcs12Key): { key: KeyObject; certificates: Certificat
       ),
     };
   } catch (cause) {
-    throw new OwnKeyError('unreadable-p12', 'the PKCS#12 file holds a key or certificate that cannot be read', {
-      cause,
-    });
-  }
-}
-
-function open(p12: Uint8Array, passphrase: string): forge.pkcs12.Pkcs12Pfx {
-  let structure: forge.asn1.Asn1;
-  try {
-    structure = asn1.fromDer(forge.util.createBuffer(Buffer.from(p12).toString('binary')));
-  } catch (cause) {
-    throw new OwnKeyError('unreadable-p12', 'the file is not PKCS#12', { cause });
-  }
-  try {
-    return pkcs12.pkcs12FromAsn1(structure, passphrase);
-  } catch (cause) {
-    const wrong = cause instanceof Error && /invalid password|MAC could not be verified/i.test(cause.message);
-    if (wrong) throw new OwnKeyError('wrong-passphrase', 'the passphrase does not open the PKCS#12 file', { cause });
-    throw new OwnKeyError('unreadable-p12', 'the PKCS#12 file cannot be read', { cause });
+    const message = 'the PKCS#12 file holds a key or certificate that cannot be read';
+    throw new OwnKeyError('unreadable-p12', message, { cause });
   }
 }
 

@@ -25,10 +25,11 @@ describe('the tokens', () => {
     ['that cannot be reached', undefined, /cannot be fetched: .*ECONNREFUSED/],
     [
       'that is another one',
-      (_request, response) => response.end('{"issuer":"https://elders.example"}'),
+      (_request, response) =>
+        response.setHeader('content-type', 'application/json').end('{"issuer":"https://elders.example"}'),
       /another issuer/,
     ],
-    ['that publishes no keys', (_request, response) => void response.writeHead(404).end(), /answered 404/],
+    ['that publishes no keys', (_request, response) => void response.writeHead(404).end(), /status 404/],
   ])('of an issuer %s are refused', async (_what, listener, detail) => {
     const issuer = listener === undefined ? await kit.closedPort() : await kit.listen(listener);
     await kit.fails('token-issuer', detail, /correct OAUTH_ISSUER/, { OAUTH_ISSUER: issuer, OAUTH_JWKS_URL: '' });

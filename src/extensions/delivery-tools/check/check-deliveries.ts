@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import { type Pool, withAbort } from '../../../database/pool.ts';
 import { Faults, type ImportFault, ImportStopped } from '../../../gegevens/import/faults.ts';
-import type { Variant } from '../../../gegevens/model/mapping.ts';
+import { listsOf } from '../../../gegevens/model/mapping.ts';
 import { builtInVersions, loadModel, type Model } from '../../../gegevens/model/model.ts';
 import {
   chooseLeveringen,
@@ -13,9 +13,8 @@ import {
   type Period,
   periodOf,
   planPage,
-  withCounts,
 } from '../../../gegevens/model/selection.ts';
-import { readDelivery, recogniseModel } from '../../../gegevens/store/import-file.ts';
+import { readDelivery } from '../../../gegevens/store/import-file.ts';
 import type { Journalled } from '../../../gegevens/store/journal.ts';
 import {
   countSelected,
@@ -26,7 +25,6 @@ import {
   streamSelected,
 } from '../../../gegevens/store/read-leveringen.ts';
 import { pointerSteps, toPointer, withValueAt } from '../../../lib/json/json-value.ts';
-import { listsOf } from '../message-store.ts';
 import { memberNames } from '../model-shape.ts';
 import { type CheckReport, DeliveryCheck } from './delivery-check.ts';
 
@@ -37,46 +35,26 @@ interface CheckOptions {
   readonly signal: AbortSignal;
 }
 
-/** The built-in model of a file. */
-interface OtherModel {
-  readonly variant: Variant;
-  readonly version: string;
-}
-
 /**
  * Judges files together: persons are counted once, records are compared with those of their own file.
- * @returns with files that fit another built-in model
  * @throws errors of the file system; the signal's reason
  */
 export async function checkFiles(
   paths: readonly string[],
   options: CheckOptions & { readonly progress?: (bytesRead: number, records: number) => void },
-): Promise<{ readonly report: CheckReport; readonly otherModels: ReadonlyMap<string, OtherModel> }> {
-  const otherModels = new Map<string, OtherModel>();
+): Promise<CheckReport> {
   const known = memberNames(options.model.schema);
   const check = new DeliveryCheck(options);
   try {
     for (const path of paths) {
       const prefix = paths.length === 1 ? '' : `${basename(path)}#`;
       check.start(prefix);
-      const faults = new ModelFaults(check, prefix, known);
-      await readDelivery(path, { ...options, faults, consumers: [check] });
-      const other = faults.areOfOtherMembers ? await findOtherModel(path, options) : undefined;
-      if (other !== undefined) otherModels.set(path, other);
+      await readDelivery(path, { ...options, faults: new ModelFaults(check, prefix, known), consumers: [check] });
     }
-    return { report: check.report(), otherModels };
+    return check.report();
   } finally {
     check.close();
   }
-}
-
-async function findOtherModel(path: string, { model, signal }: CheckOptions): Promise<OtherModel | undefined> {
-  for (const variant of ['shv', 'vs'] as const) {
-    const own = variant === model.variant ? { except: model.mapping.versie } : {};
-    const version = await recogniseModel(path, { variant, ...own }, signal);
-    if (version !== undefined) return { variant, version };
-  }
-  return undefined;
 }
 
 /** Makes a finding of every fault, and keeps the first: reading continues, so that the counts are complete. */
@@ -85,8 +63,6 @@ class ModelFaults extends Faults {
   readonly #prefix: string;
   /** The names of members that may be shown. */
   readonly #known: ReadonlySet<string>;
-  /** Whether members are missing that the model requires, or there are ones that it does not know. */
-  areOfOtherMembers = false;
 
   constructor(check: DeliveryCheck, prefix: string, known: ReadonlySet<string>) {
     super();
@@ -98,7 +74,6 @@ class ModelFaults extends Faults {
   override add(fault: ImportFault): void {
     const { pointer, line, message } = fault;
     if (this.list.length === 0) this.list.push(fault);
-    this.areOfOtherMembers ||= /^has a member that the model does not know|required property/.test(message);
     // Names of members that the model does not know are part of the file, and could be anything.
     const shown = message
       .replace(/^(has a member that the model does not know): .*$/s, '$1')
@@ -188,15 +163,15 @@ async function judgeAnswer(
   const chosen = chooseLeveringen(leveringen, period);
   const all = chosen.flatMap(({ levering, selection }) => (selection === undefined ? [] : [{ levering, selection }]));
   const select = { all, byRunningTime: model.mapping.levering.recordId === undefined };
-  const counted = withCounts(chosen, await countSelected(pool, select, signal));
-  for (const [index, slice] of planPage(counted, query).slices.entries()) {
-    const counts = { records: 0, zaken: 0 };
+  const counts = await countSelected(pool, select, signal);
+  for (const [index, slice] of planPage(chosen, counts, query).slices.entries()) {
+    const nummers = { records: 0, zaken: 0 };
     for (let { from } = slice; from === slice.from || from < slice.to; from += CHUNK_RECORDS) {
       const part = { ...slice, from, to: Math.min(from + CHUNK_RECORDS, slice.to) };
       for (const list of listsOf(model.mapping).keys()) {
         const take = (text: string): void => {
-          check.item({ levering: index, list, nummer: counts[list], value: JSON.parse(text), fits: true });
-          counts[list] += 1;
+          check.item({ levering: index, list, nummer: nummers[list], value: JSON.parse(text), fits: true });
+          nummers[list] += 1;
         };
         await withAbort(pool, signal, (client) =>
           slice.selection === undefined

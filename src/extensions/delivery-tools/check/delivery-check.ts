@@ -3,11 +3,10 @@
 import { createHash } from 'node:crypto';
 import type { DeliveryConsumer, DeliveryItem } from '../../../gegevens/import/delivery-reader.ts';
 import { dayNumber, personIdentity } from '../../../gegevens/import/record-traits.ts';
-import type { ItemList, Mapping } from '../../../gegevens/model/mapping.ts';
+import { type ItemList, listsOf, type Mapping } from '../../../gegevens/model/mapping.ts';
 import type { Model } from '../../../gegevens/model/model.ts';
 import { municipalityKey, organisationOf, type Period } from '../../../gegevens/model/selection.ts';
 import { isRecord, toPointer, valueAt } from '../../../lib/json/json-value.ts';
-import { listsOf } from '../message-store.ts';
 import { Scratch } from '../scratch.ts';
 import { type CheckPlaces, readCheckPlaces } from './check-places.ts';
 import { Persons } from './persons.ts';

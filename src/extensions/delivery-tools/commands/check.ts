@@ -56,7 +56,7 @@ Example:
 function checkFilesGiven(terminal: Terminal, files: readonly string[], options: CheckOptions): Promise<void> {
   return runTool(terminal, options, async (context) => {
     const { checkFiles } = await import('../check/check-deliveries.ts');
-    const { config, output, interrupted: signal } = context;
+    const { config, interrupted: signal } = context;
     const model = await chooseModel(config.gegevens, options.variant, options.model);
     const sizes = await Promise.all(files.map(async (file) => (await stat(file).catch(() => undefined))?.size ?? 0));
     const progress = createProgress(
@@ -65,18 +65,13 @@ function checkFilesGiven(terminal: Terminal, files: readonly string[], options: 
       sizes.reduce((sum, size) => sum + size, 0),
     );
     const now = systemClock.now();
-    const checked = await checkFiles(files, {
+    const report = await checkFiles(files, {
       ...{ model, period: options.period, now, signal },
       progress: (bytes, records) => {
         progress.reached(bytes);
         progress.update(records);
       },
     }).finally(() => progress.end());
-    const { report, otherModels } = checked;
-    for (const [file, { variant, version }] of otherModels) {
-      const words = variant === options.variant ? `--model ${version}` : `--variant ${variant} --model ${version}`;
-      output.progress(`${file} is a file of ${variant.toUpperCase()} model ${version}; ${words} checks it as such`);
-    }
     await write(context, options, { report, model, now, sources: files.map((file) => basename(file)) });
   });
 }

@@ -13,7 +13,6 @@ interface ConvertOptions {
   readonly to: string;
   readonly out?: string;
   readonly losses?: string;
-  readonly leaveOut?: boolean;
   readonly json?: boolean;
 }
 
@@ -23,7 +22,7 @@ const HELP = `
 Without --out the converted file goes to standard output, and what is lost to standard error. Citizen service numbers and names are never shown: a record is named by its place and the supplier's own key.
 
 Exit status: 0 the file is written, and everything that has no place in the other model is named; 1 nothing is written: the file is
-not of the model of --from, or the other model refuses records (see --leave-out); 2 wrong usage.
+not of the model of --from, or the other model refuses records; 2 wrong usage.
 
 Example:
   $ koppelvlak gegevens convert vs-2026-q1.json --from 1.1 --to 1.2 --out vs-2026-q1-1.2.json`;
@@ -36,7 +35,6 @@ export function convertCommand(terminal: Terminal): Command {
     .addOption(new Option('--to <version>', 'model to convert to').choices(VERSIONS).makeOptionMandatory())
     .option('--out <file>', 'where to write; it appears there when it is complete')
     .option('--losses <file>', 'write everything that is lost, a line of JSON each')
-    .option('--leave-out', 'leave out the records that the other model refuses')
     .option('--json', 'one machine-readable result; needs --out')
     .addHelpText('after', HELP)
     .action((file: string, options: ConvertOptions) =>
@@ -58,8 +56,6 @@ class Findings {
   readonly losses = new Map<string, LossKind>();
   readonly refused: Refusal[] = [];
   refusedCount = 0;
-  /** Whether everything that is refused can be left out. */
-  areItems = true;
 
   lost({ place, key, ...loss }: NamedLoss): void {
     const name = JSON.stringify(loss);
@@ -71,14 +67,13 @@ class Findings {
 
   refuse(refusal: Refusal): void {
     this.refusedCount += 1;
-    this.areItems &&= refusal.isItem;
     if (this.refused.length < SHOWN) this.refused.push(refusal);
   }
 }
 
 async function convert(context: ToolContext, path: string, options: ConvertOptions): Promise<void> {
   const { interrupted: signal, terminal } = context;
-  const { out, losses, leaveOut = false } = options;
+  const { out, losses } = options;
   await checkUsage(path, options);
   // Records live for a moment: a large young generation would only be more memory.
   limitYoungGeneration();
@@ -106,23 +101,20 @@ async function convert(context: ToolContext, path: string, options: ConvertOptio
       },
     });
     if (converted === undefined) {
-      const { recogniseModel } = await import('../../../gegevens/store/import-file.ts');
-      const other = await recogniseModel(path, { variant: 'vs', except: options.from }, signal);
-      const hint = other === undefined ? [] : [`  this is a file of model ${other}; use --from ${other}`];
       const shown = faults.list.map(({ line, pointer, message }) => `  line ${line}  ${pointer || '/'}  ${message}`);
       const what = `${path}: nothing written: not a file of model ${options.from}`;
-      throw new CommandError([what, ...hint, ...shown].join('\n'));
+      throw new CommandError([what, ...shown].join('\n'));
     }
-    const isWritten = findings.refusedCount === 0 || (leaveOut && findings.areItems);
+    const isWritten = findings.refusedCount === 0;
     const text = converted.message.text(converted.envelop);
     if (isWritten && out !== undefined) await writeWhole(out, text, signal);
     else if (isWritten) for (const piece of text) await written(terminal.stdout, piece, signal);
     progress.end();
     report(context, path, options, { converted, findings, isWritten });
     if (isWritten) return;
-    const what = `model ${options.to} refuses ${findings.areItems ? `${findings.refusedCount} record(s)` : 'the levering or the message itself'}`;
-    const advice = findings.areItems ? '; --leave-out writes the others' : '';
-    throw new CommandError(`${path}: nothing written: ${what}${advice}`);
+    throw new CommandError(
+      `${path}: nothing written: model ${options.to} refuses ${findings.refusedCount} part(s) of it`,
+    );
   } finally {
     progress.end();
     converted?.message.close();
@@ -183,7 +175,7 @@ function report(
       if (count > places.length) line(`    and ${count - places.length} more; --losses FILE lists all`);
     }
     if (losses.length === 0) line('  nothing is lost');
-    if (refusedCount > 0) line(`  refused by model ${to}, ${isWritten ? 'left out' : 'nothing written'}:`);
+    if (refusedCount > 0) line(`  refused by model ${to}, nothing written:`);
     for (const each of refused) line(`    ${nameOf(each)}  ${each.faults.join('; ')}`);
     if (refusedCount > refused.length) line(`    and ${refusedCount - refused.length} more`);
     if (isWritten && out !== undefined) line(`written to ${out}`);

@@ -72,10 +72,11 @@ function isDay(text: string): boolean {
 
 /** @param named a version or the path of a schema; absent: the configured one */
 export async function chooseModel(
-  { shvModel, vsModel }: Config['gegevens'],
+  gegevens: Config['gegevens'],
   variant: Variant,
   named: string | undefined,
 ): Promise<Model> {
   const { loadModel } = await import('../../../gegevens/model/model.ts');
-  return loadModel(variant, named ?? (variant === 'shv' ? shvModel : vsModel));
+  const { variantSettings } = await import('../../../gegevens/model/mapping.ts');
+  return loadModel(variant, named ?? variantSettings(gegevens, variant).model);
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { table } from '../../../cli/output.ts';
 import { CommandError, type ToolContext, UsageError } from '../../../cli/run-command.ts';
 import type { Variant } from '../../../gegevens/model/mapping.ts';
-import type { Requester } from '../requester/collect-delivery.ts';
+import type { Requester } from '../requester/request-delivery.ts';
 import { type RequestOptions, requestFrom } from './request.ts';
 
 /** One line of the file. */
@@ -36,7 +36,7 @@ export async function requestSuppliers(context: ToolContext, path: string, optio
     throw new UsageError('variant, model and grant hash come from the file of --suppliers: leave out their options');
   const lines = await readSuppliers(path, options.outway !== undefined);
   if (options.out !== undefined) await mkdir(options.out, { recursive: true });
-  const { openRequester } = await import('../requester/collect-delivery.ts');
+  const { openRequester } = await import('../requester/request-delivery.ts');
   const requester = await openRequester(config);
   const results: SupplierResult[] = [];
   const waiting = lines.values();

@@ -4,8 +4,7 @@ import type { Mapping, Variant } from '../../../gegevens/model/mapping.ts';
 import type { GegevensRequest } from '../../../gegevens/model/selection.ts';
 import type { Terminal } from '../../../seams/terminal.ts';
 import type { Config } from '../../../settings/read-config.ts';
-import type { Requester } from '../requester/collect-delivery.ts';
-import type { DeliveredPage } from '../requester/request-delivery.ts';
+import type { DeliveredPage, Requester } from '../requester/request-delivery.ts';
 import { authorization, chooseModel, hasToken, type TokenOptions, tokenOptions, wholeNumber } from './options.ts';
 
 export interface RequestOptions extends TokenOptions {
@@ -85,7 +84,7 @@ async function requestAll(context: ToolContext, named: string | undefined, optio
   const { variant } = options;
   if (variant === undefined) throw new UsageError('--variant is needed: shv or vs');
   const { output, config } = context;
-  const { openRequester } = await import('../requester/collect-delivery.ts');
+  const { openRequester } = await import('../requester/request-delivery.ts');
   const requester = await openRequester(config);
   const pages: object[] = [];
   try {
@@ -134,7 +133,7 @@ export async function requestFrom(named: string | undefined, { context, options,
 async function destination(
   named: string | undefined,
   { outway, grantHash, variant }: RequestFromOptions['options'],
-  { shvPrefix, vsPrefix }: Config['gegevens'],
+  gegevens: Config['gegevens'],
 ) {
   if ((outway === undefined) !== (grantHash === undefined)) {
     throw new UsageError('--outway and --grant-hash go together: the Outway finds the service by the grant');
@@ -148,7 +147,8 @@ async function destination(
   if (base === null || !/^https?:$/.test(base.protocol)) throw new UsageError('--outway is not an address');
   if (!/^[\x21-\x7e]+$/.test(grantHash)) throw new UsageError('--grant-hash is not the hash of a grant');
   const { outwayAddress, outwayHeaders } = await import('../requester/send-request.ts');
-  const path = named ?? `${variant === 'shv' ? shvPrefix : vsPrefix}/gegevens`;
+  const { variantSettings } = await import('../../../gegevens/model/mapping.ts');
+  const path = named ?? `${variantSettings(gegevens, variant).prefix}/gegevens`;
   return { url: outwayAddress(base, path), freshHeaders: outwayHeaders(grantHash) };
 }
 

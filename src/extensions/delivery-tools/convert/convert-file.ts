@@ -2,13 +2,13 @@
 import { readFileSync } from 'node:fs';
 import type { DeliveryItem } from '../../../gegevens/import/delivery-reader.ts';
 import { describeError, type Faults } from '../../../gegevens/import/faults.ts';
-import type { ItemList, Mapping } from '../../../gegevens/model/mapping.ts';
+import { type ItemList, listsOf, type Mapping } from '../../../gegevens/model/mapping.ts';
 import { builtInVersions, loadModel, type Model, type PartCheck } from '../../../gegevens/model/model.ts';
 import { readDelivery } from '../../../gegevens/store/import-file.ts';
 import { isRecord, type JsonObject, toPointer, valueAt } from '../../../lib/json/json-value.ts';
 import { modelsDirectory } from '../../../settings/gegevens-settings.ts';
 import { isBsn } from '../check/record-rules.ts';
-import { listsOf, MessageStore } from '../message-store.ts';
+import { MessageStore } from '../message-store.ts';
 import { memberNames, Shape } from '../model-shape.ts';
 import { type Converted, convertValue, type Equivalents, type Loss } from './convert-value.ts';
 
@@ -26,14 +26,11 @@ export interface NamedLoss extends Named, Pick<Loss, 'reason' | 'value'> {
 }
 
 export interface Refusal extends Named {
-  /** A record or case, which can be left out; else the message or a levering itself. */
-  readonly isItem: boolean;
   readonly faults: readonly string[];
 }
 
 /** What became of a file. */
 export interface ConvertedFile {
-  /** Without the items that the other model refuses. */
   readonly message: MessageStore;
   readonly envelop: JsonObject;
   readonly records: number;
@@ -83,7 +80,6 @@ export async function convertFile(options: ConvertFileOptions): Promise<Converte
       options.refused({
         place: toPointer(at),
         ...key,
-        isItem,
         faults: [...new Set(texts)].slice(0, SHOWN_FAULTS),
       });
     }

@@ -1,6 +1,6 @@
 /** What the operator of the network and the statistics office need to know of a supplier, on one page. */
 import { hash, type X509Certificate } from 'node:crypto';
-import type { Variant } from '../../../gegevens/model/mapping.ts';
+import { type Variant, variantSettings } from '../../../gegevens/model/mapping.ts';
 import type { PreflightContext } from './line.ts';
 import { oneLine } from './own-certificate.ts';
 
@@ -23,17 +23,13 @@ export function dataSheet(
 ): DataSheet {
   const { gegevens, server, tokens } = config;
   const service = (variant: Variant): DataSheet => {
-    const isShv = variant === 'shv';
-    const set = gegevens.services.get(variant) ?? variant;
+    const { prefix, service: set, model, maximum } = variantSettings(gegevens, variant);
     const isConfigured = set.startsWith(NAMES[variant]) && set.length > NAMES[variant].length;
     const proposed = NAMES[variant] + gegevens.supplierCode.replaceAll(/[^A-Za-z0-9._-]+/g, '-');
-    const model = `${variant.toUpperCase()} ${isShv ? gegevens.shvModel : gegevens.vsModel}`;
-    const maximum = isShv ? gegevens.shvMaxRecords : gegevens.vsMaxRecords;
-    const path = `${isShv ? gegevens.shvPrefix : gegevens.vsPrefix}/gegevens`;
     return [
       ['service', isConfigured ? set : proposed],
       ...rows('', isConfigured ? [] : ['agree on the name, and set it in GEGEVENS_SERVICES too']),
-      ['call', `POST ${path} (${model}, at most ${maximum} records an answer)`],
+      ['call', `POST ${prefix}/gegevens (${variant.toUpperCase()} ${model}, at most ${maximum} records an answer)`],
     ];
   };
   // Every address of the machine: which of them the Inway uses is not known here.

@@ -51,13 +51,6 @@ export function daysLeft(until: Date, now: Date, todo: string): Verdict {
   return days < WARNING_DAYS ? { state: 'warning', detail, todo } : ok(detail);
 }
 
-/** The work, or a rejection after so many milliseconds. */
-export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  const timeout = Promise.withResolvers<never>();
-  const timer = setTimeout(() => timeout.reject(new Error(`no answer within ${ms / 1000} s`)), ms);
-  return await Promise.race([work, timeout.promise]).finally(() => clearTimeout(timer));
-}
-
 /** Why each attempt failed: discovery, OCSP and revocation lists are tried one after the other. */
 export function reasonsOf(error: unknown): string {
   const causes: unknown[] = error instanceof AggregateError ? error.errors : [error];

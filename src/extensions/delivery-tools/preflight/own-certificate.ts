@@ -2,10 +2,16 @@
 import { hash, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { loadOwnKey } from '../../../gegevens/own-signer.ts';
-import { type Certificate, crlAddresses, ocspAddresses, parsePemCertificates } from '../../../lib/jades/certificate.ts';
+import {
+  type Certificate,
+  crlAddresses,
+  JadesError,
+  ocspAddresses,
+  parsePemCertificates,
+} from '../../../lib/jades/certificate.ts';
 import { validatePath } from '../../../lib/jades/chain.ts';
 import { type OwnKey, OwnKeyError } from '../../../lib/jades/own-key.ts';
-import { createRevocationSource } from '../../../lib/jades/revocation.ts';
+import { checkRevocation as checkPath, createRevocationSource } from '../../../lib/jades/revocation.ts';
 import { reasonOf } from '../../../lib/log.ts';
 import { createGuardedFetch } from '../../../lib/outbound/guarded-fetch.ts';
 import type { Config } from '../../../settings/read-config.ts';
@@ -118,30 +124,27 @@ export async function checkRevocation({ config, path, now, timeoutMs }: Prefligh
   if (path === undefined) return notChecked('only the addresses in a certificate whose chain holds are called');
   const network = createGuardedFetch({ allowPrivate: gegevens.revocationAllowPrivate, proxy: server });
   const ended = new AbortController();
-  const ask = createRevocationSource({
+  const statusOf = createRevocationSource({
     ...{ now, fetch: network.fetch, signal: ended.signal, refreshFailed: () => undefined },
     ...{ ocspTimeoutMs: timeoutMs, ocspLateMs: timeoutMs, crlTimeoutMs: timeoutMs },
     crlBytes: gegevens.crlMaxMb * 1024 * 1024,
   });
   try {
-    for (const [index, certificate] of path.entries()) {
-      const issuer = path[index + 1];
-      if (issuer === undefined) break;
-      const subject = oneLine(certificate.x509.subject);
-      try {
-        const { revoked } = await ask({ certificate, issuer });
-        if (!revoked) continue;
-        const todo = 'request a new certificate with a new key: every requester refuses this one';
-        return failed(`the certificate of ${subject} is revoked`, todo);
-      } catch (error) {
-        const addresses = [...ocspAddresses(certificate), ...crlAddresses(certificate)].join(', ') || 'no address';
-        return failed(
-          `no revocation answer for ${subject}: ${addresses} (${reasonsOf(error)})`,
-          'let this machine call these addresses, directly or through OUTBOUND_PROXY: the certificates of requesters are checked there too',
-        );
-      }
-    }
+    await checkPath(path, statusOf, { mode: 'hard', deadlineMs: timeoutMs });
     return ok('not revoked; its addresses answer');
+  } catch (error) {
+    if (!(error instanceof JadesError)) throw error;
+    if (error.code === 'certificate-revoked') {
+      return failed(
+        'a certificate of the path is revoked',
+        'request a new certificate with a new key: every requester refuses this one',
+      );
+    }
+    const addresses = path.slice(0, -1).flatMap((each) => [...ocspAddresses(each), ...crlAddresses(each)]);
+    return failed(
+      `no revocation answer for each certificate of the path: ${addresses.join(', ') || 'no address'} (${reasonsOf(error.cause)})`,
+      'let this machine call these addresses, directly or through OUTBOUND_PROXY: the certificates of requesters are checked there too',
+    );
   } finally {
     ended.abort();
     await network.close();

@@ -1,10 +1,8 @@
 /** One signed request to the own service, by the address that requesters use. */
-import type { Variant } from '../../../gegevens/model/mapping.ts';
-import { checkWhole, loadModel } from '../../../gegevens/model/model.ts';
-import { plainStyles } from '../../../lib/jades/signature.ts';
+import { type Variant, variantSettings } from '../../../gegevens/model/mapping.ts';
+import { loadModel } from '../../../gegevens/model/model.ts';
 import { reasonOf } from '../../../lib/log.ts';
-import { openRequester } from '../requester/collect-delivery.ts';
-import { checkAnswer, describeProblem, signedHeaders } from '../requester/request-delivery.ts';
+import { checkAnswer, describeProblem, openRequester, signedHeaders } from '../requester/request-delivery.ts';
 import { RequesterError, type SupplierResponse, sendRequest } from '../requester/send-request.ts';
 import { failed, notChecked, ok, type PreflightContext, shownAddress, type Verdict } from './line.ts';
 
@@ -35,7 +33,8 @@ export async function checkSelf(
     return server.environment === 'production' ? failed(detail, todo) : notChecked(detail, todo);
   }
   if (path === undefined) return notChecked('there is no certificate to sign with whose chain holds');
-  const url = `${server.publicBaseUrl}${variant === 'shv' ? gegevens.shvPrefix : gegevens.vsPrefix}/gegevens`;
+  const { prefix, model: version } = variantSettings(gegevens, variant);
+  const url = `${server.publicBaseUrl}${prefix}/gegevens`;
   const requester = await openRequester(config, now, { revocationDeadlineMs: timeoutMs, ocspTimeoutMs: timeoutMs });
   try {
     const token = await authorization(variant);
@@ -45,7 +44,7 @@ export async function checkSelf(
       answered = await sendRequest({
         ...{ url, body: BODY, timeoutMs, maxBytes: MAX_BYTES, attempts: 1, waiting: () => undefined },
         signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
-        headers: { ...token, ...(await signedHeaders(requester.signer, plainStyles.digest, BODY)) },
+        headers: { ...token, ...(await signedHeaders(requester.signer, 'digest', BODY)) },
       });
     } catch (error) {
       signal.throwIfAborted();
@@ -67,8 +66,7 @@ export async function checkSelf(
       const detail = `${address} answers status ${status}: ${describeProblem(body, code)}`;
       return failed(detail, todoOf(status, own?.oin ?? 'unknown'));
     }
-    const model = loadModel(variant, variant === 'shv' ? gegevens.shvModel : gegevens.vsModel);
-    await checkAnswer(answered, requester.verifier, { model, check: checkWhole(model) });
+    await checkAnswer(answered, requester.verifier, loadModel(variant, version));
     return ok(`${address}: answered in ${now().getTime() - started} ms; digest, signature and model hold`);
   } catch (error) {
     if (!(error instanceof RequesterError)) throw error;

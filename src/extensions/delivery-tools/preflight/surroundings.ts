@@ -7,6 +7,7 @@ import { ocspAddresses } from '../../../lib/jades/certificate.ts';
 import { createLogger, reasonOf } from '../../../lib/log.ts';
 import { createGuardedConnections } from '../../../lib/outbound/guarded-fetch.ts';
 import type { OutboundClient } from '../../../lib/outbound/outbound-client.ts';
+import { withTimeout } from '../../../lib/scheduling.ts';
 import { createFscKeys } from '../../../plugins/oauth/fsc-keys.ts';
 import { createIssuerKeys, createKeysClient } from '../../../plugins/oauth/remote-keys.ts';
 import {
@@ -19,7 +20,6 @@ import {
   shownAddress,
   type Verdict,
   type Verdicts,
-  within,
 } from './line.ts';
 
 /** FSC Core 1.1: identifier of a group. */
@@ -50,7 +50,7 @@ async function checkIssuer({ config, now, timeoutMs }: PreflightContext, client:
   if (issuer === undefined) return notChecked('OAUTH_ISSUER is not set: only FSC tokens are accepted');
   const failure = lastFailure();
   const keys = createIssuerKeys({ issuer, jwksUrl, cacheMs: 60_000, clock: { now }, log: failure, client });
-  await within(timeoutMs, keys.freshen()).catch((err: unknown) => failure.warn({ err }));
+  await withTimeout(timeoutMs, 'the issuer', keys.freshen()).catch((err: unknown) => failure.warn({ err }));
   keys.close();
   if (keys.fetchedAt() === undefined) {
     return failed(
@@ -75,7 +75,7 @@ async function checkFscCertificates(
   const failure = lastFailure();
   try {
     const keys = createFscKeys({ source, cacheMs: 60_000, clock: { now }, log: failure, client });
-    await within(timeoutMs, keys.freshen()).catch((err: unknown) => failure.warn({ err }));
+    await withTimeout(timeoutMs, 'the issuer', keys.freshen()).catch((err: unknown) => failure.warn({ err }));
     keys.close();
     if (keys.latest() === undefined) return failed(`${shownAddress(source)} cannot be used: ${failure.reason()}`, todo);
     const end = keys.validUntil();
@@ -209,8 +209,9 @@ export async function checkDatabase({ config, timeoutMs }: PreflightContext): Pr
   try {
     const opening = openDatabase({ config: bounded, log: createLogger('silent'), purpose: 'command' });
     // Closed, however late it opens.
-    await within(
+    await withTimeout(
       timeoutMs,
+      'the database',
       opening.then((opened) => opened.close()),
     );
     return { database: ok('reached'), migrations: ok('all that this version needs') };

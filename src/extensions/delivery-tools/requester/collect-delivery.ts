@@ -1,60 +1,14 @@
-/** Requests a delivery whole: every page checked and kept, written as one file, judged by the rules of the statistics office. */
-import { readFile } from 'node:fs/promises';
-import { loadOwnKey } from '../../../gegevens/own-signer.ts';
-import { createSigner, plainStyles, type Signer } from '../../../lib/jades/signature.ts';
-import { createVerifier, type Verifier, type VerifierOptions } from '../../../lib/jades/verify.ts';
+/** Requests a delivery whole: written as one file, and judged by the rules of the statistics office. */
+import { listsOf } from '../../../gegevens/model/mapping.ts';
 import { isRecord, type JsonObject, valueAt, withValueAt } from '../../../lib/json/json-value.ts';
-import { createGuardedFetch } from '../../../lib/outbound/guarded-fetch.ts';
-import type { Config } from '../../../settings/read-config.ts';
 import { type CheckReport, DeliveryCheck } from '../check/delivery-check.ts';
 import { writeWhole } from '../delivery-files.ts';
-import { listsOf, MessageStore } from '../message-store.ts';
-import { openKeptPages } from './kept-pages.ts';
+import { MessageStore } from '../message-store.ts';
 import { type DeliveredPage, type RequestDeliveryOptions, requestDelivery } from './request-delivery.ts';
-import { RequesterError } from './send-request.ts';
-
-/** What requests are signed and answers verified with. */
-export interface Requester {
-  readonly verifier: Verifier;
-  readonly signer: Signer;
-  close(): Promise<void>;
-}
-
-/** @throws {RequesterError} without roots to trust; or when its own key is unusable */
-export async function openRequester(
-  { gegevens, server }: Config,
-  now: () => Date = () => new Date(),
-  limits: VerifierOptions['limits'] = { ocspTimeoutMs: gegevens.ocspTimeoutMs },
-): Promise<Requester> {
-  if (gegevens.trustAnchors === undefined) throw new RequesterError('GEGEVENS_TRUST_ANCHORS is missing');
-  const signer = createSigner({ ...loadOwnKey(gegevens, now()), now });
-  const anchors = await readFile(gegevens.trustAnchors, 'utf8');
-  const { fetch, close } = createGuardedFetch({ allowPrivate: gegevens.revocationAllowPrivate, proxy: server });
-  const { requiredPolicies, revocation, crlMaxMb } = gegevens;
-  const verifier = createVerifier({
-    ...{ fetch, anchors, requiredPolicies, revocation, now },
-    limits: { ...limits, crlBytes: crlMaxMb * 1024 * 1024 },
-  });
-  return {
-    verifier,
-    signer,
-    async close() {
-      await verifier.close();
-      await close();
-    },
-  };
-}
 
 interface CollectOptions extends RequestDeliveryOptions {
-  readonly requester: Requester;
-  readonly form: 'digest' | 'body';
-  /** Directory of the answers as received. */
-  readonly keep: string | undefined;
-  /** Whether pages that an earlier run kept are not requested again. */
-  readonly resume: boolean;
   /** File of the exchange model. */
   readonly out: string | undefined;
-  readonly tell: (text: string) => void;
   readonly onPage?: (page: DeliveredPage) => void;
 }
 
@@ -83,7 +37,9 @@ export async function collectDelivery(options: CollectOptions): Promise<Collecte
     if (leveringen.length > 0) check.levering(leveringen.length - 1, leveringen.at(-1));
   };
   try {
-    for await (const { gegevens } of pagesOf(options)) {
+    for await (const page of requestDelivery(options)) {
+      options.onPage?.(page);
+      const { gegevens } = page;
       if (leveringen.length === 0) envelop = withValueAt(gegevens, paths.leveringen, []);
       const ofPage = valueAt(gegevens, paths.leveringen);
       for (const [place, levering] of (Array.isArray(ofPage) ? ofPage.filter(isRecord) : []).entries()) {
@@ -119,20 +75,5 @@ export async function collectDelivery(options: CollectOptions): Promise<Collecte
   } finally {
     message.close();
     check.close();
-  }
-}
-
-async function* pagesOf(options: CollectOptions): AsyncGenerator<DeliveredPage> {
-  const { requester, model, url, body, resume, keep, form, tell, onPage } = options;
-  const identity = { url, variant: model.variant, model: model.mapping.versie, body: JSON.stringify(body) };
-  const kept = keep === undefined ? undefined : await openKeptPages(keep, identity, resume);
-  for await (const page of requestDelivery(options, { ...requester, style: plainStyles[form], kept, waiting: tell })) {
-    const { page: number, paginering, records, request, answered, verified } = page;
-    if (request !== undefined) await kept?.keep(number, request, answered);
-    const of = paginering === undefined ? '' : ` of ${paginering.totalPages}`;
-    const ofEarlier = request === undefined ? ', kept by an earlier run' : '';
-    tell(`page ${number}${of}: ${records} records, signed by ${verified.oin ?? 'nobody known'}${ofEarlier}`);
-    onPage?.(page);
-    yield page;
   }
 }

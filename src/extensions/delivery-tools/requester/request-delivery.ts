@@ -1,11 +1,48 @@
-import { builtInVersions, checkWhole, loadModel, type Model, type PartCheck } from '../../../gegevens/model/model.ts';
+/** Requests a delivery page by page, and checks each. */
+import { readFile } from 'node:fs/promises';
+import { builtInVersions, loadModel, type Model } from '../../../gegevens/model/model.ts';
 import type { GegevensRequest } from '../../../gegevens/model/selection.ts';
+import { loadOwnKey } from '../../../gegevens/own-signer.ts';
 import { JadesError } from '../../../lib/jades/certificate.ts';
-import type { Signer } from '../../../lib/jades/signature.ts';
-import type { SignatureStyle, Verified, Verifier } from '../../../lib/jades/verify.ts';
+import { createSigner, plainStyles, type Signer } from '../../../lib/jades/signature.ts';
+import { createVerifier, type Verified, type Verifier, type VerifierOptions } from '../../../lib/jades/verify.ts';
 import { isRecord, type JsonObject, valueAt } from '../../../lib/json/json-value.ts';
-import type { KeptPages, SentRequest } from './kept-pages.ts';
+import { createGuardedFetch } from '../../../lib/outbound/guarded-fetch.ts';
+import type { Config } from '../../../settings/read-config.ts';
+import { type KeptPages, openKeptPages, type SentRequest } from './kept-pages.ts';
 import { isTemporaryStatus, parseJson, RequesterError, type SupplierResponse, sendRequest } from './send-request.ts';
+
+/** What requests are signed and answers verified with. */
+export interface Requester {
+  readonly verifier: Verifier;
+  readonly signer: Signer;
+  close(): Promise<void>;
+}
+
+/** @throws {RequesterError} without roots to trust; or when its own key is unusable */
+export async function openRequester(
+  { gegevens, server }: Config,
+  now: () => Date = () => new Date(),
+  limits: VerifierOptions['limits'] = { ocspTimeoutMs: gegevens.ocspTimeoutMs },
+): Promise<Requester> {
+  if (gegevens.trustAnchors === undefined) throw new RequesterError('GEGEVENS_TRUST_ANCHORS is missing');
+  const signer = createSigner({ ...loadOwnKey(gegevens, now()), now });
+  const anchors = await readFile(gegevens.trustAnchors, 'utf8');
+  const { fetch, close } = createGuardedFetch({ allowPrivate: gegevens.revocationAllowPrivate, proxy: server });
+  const { requiredPolicies, revocation, crlMaxMb } = gegevens;
+  const verifier = createVerifier({
+    ...{ fetch, anchors, requiredPolicies, revocation, now },
+    limits: { ...limits, crlBytes: crlMaxMb * 1024 * 1024 },
+  });
+  return {
+    verifier,
+    signer,
+    async close() {
+      await verifier.close();
+      await close();
+    },
+  };
+}
 
 export interface RequestDeliveryOptions {
   readonly url: string;
@@ -15,18 +52,14 @@ export interface RequestDeliveryOptions {
   /** Headers that are new for each request. */
   readonly freshHeaders: (() => Readonly<Record<string, string>>) | undefined;
   readonly model: Model;
+  readonly requester: Requester;
+  readonly form: 'digest' | 'body';
+  /** Directory of the answers as received. */
+  readonly keep: string | undefined;
+  /** Whether pages that an earlier run kept are checked like any other, and not requested again. */
+  readonly resume: boolean;
   readonly signal: AbortSignal;
-}
-
-/** What requests are signed and answers verified with. */
-export interface Exchange {
-  readonly signer: Signer;
-  readonly style: SignatureStyle;
-  readonly verifier: Verifier;
-  /** Pages that an earlier run received: they are checked like any other, and not requested again. */
-  readonly kept: KeptPages | undefined;
-  /** Receives what is waited for. */
-  readonly waiting: (why: string) => void;
+  readonly tell: (text: string) => void;
 }
 
 export interface DeliveredPage extends CheckedPage {
@@ -45,75 +78,69 @@ const MAX_BYTES = 256 * 1024 * 1024;
  * Requests a delivery and follows its pages, checking each: digest, signature, certificate, model, and that the pages belong together.
  * @throws {RequesterError} at the first fault
  */
-export async function* requestDelivery(
-  options: RequestDeliveryOptions,
-  exchange: Exchange,
-): AsyncGenerator<DeliveredPage> {
-  const expected = { model: options.model, check: checkWhole(options.model) };
+export async function* requestDelivery(options: RequestDeliveryOptions): AsyncGenerator<DeliveredPage> {
+  const { url, model, keep, resume, tell } = options;
+  const identity = { url, variant: model.variant, model: model.mapping.versie, body: JSON.stringify(options.body) };
+  const kept = keep === undefined ? undefined : await openKeptPages(keep, identity, resume);
   let first: CheckedPage | undefined;
   let last: DeliveredPage | undefined;
-  let records = 0;
+  let total = 0;
   for (let page = 1; ; page += 1) {
     // Pages of another size than the supplier chose would overlap.
     const next = first?.paginering && { page, pageSize: first.paginering.pageSize };
     const body = JSON.stringify({ ...options.body, ...next });
     // After the first page that is missing nothing kept counts: it would be of another state.
     const isAfterNew = last?.request !== undefined;
-    const received =
-      (isAfterNew ? undefined : await findKept(exchange, page, body, expected)) ??
-      (await ask(options, exchange, body, expected));
-    const count = countRecords(received, options.model);
-    records += count;
-    if (first !== undefined || received.paginering !== undefined) compare(first ?? received, received, page);
+    const received = (isAfterNew ? undefined : await findKept(options, kept, page, body)) ?? (await ask(options, body));
+    const { paginering, request, answered, verified } = received;
+    const records = countRecords(received, model);
+    total += records;
+    if (first !== undefined || paginering !== undefined) compare(first ?? received, received, page);
     first ??= received;
-    const isFirstNew = !isAfterNew && received.request !== undefined;
-    if (last !== undefined && isFirstNew && envelopeOf(last, options.model) !== envelopeOf(received, options.model)) {
+    const isFirstNew = !isAfterNew && request !== undefined;
+    if (last !== undefined && isFirstNew && envelopeOf(last, model) !== envelopeOf(received, model)) {
       const advice = 'start again without --resume';
       throw new RequesterError(`page ${page} belongs to a newer delivery than the pages kept: ${advice}`);
     }
-    last = { ...received, page, records: count };
+    if (request !== undefined) await kept?.keep(page, request, answered);
+    const of = paginering === undefined ? '' : ` of ${paginering.totalPages}`;
+    const ofEarlier = request === undefined ? ', kept by an earlier run' : '';
+    tell(`page ${page}${of}: ${records} records, signed by ${verified.oin ?? 'nobody known'}${ofEarlier}`);
+    last = { ...received, page, records };
     yield last;
-    const { totalPages = page, totalRecords = records } = received.paginering ?? {};
+    const { totalPages = page, totalRecords = total } = paginering ?? {};
     if (page < totalPages) continue;
-    if (totalRecords === records) return;
-    throw new RequesterError(`the pages hold ${records} records, while \`totalRecords\` says ${totalRecords}`);
+    if (totalRecords === total) return;
+    throw new RequesterError(`the pages hold ${total} records, while \`totalRecords\` says ${totalRecords}`);
   }
 }
 
 type Received = CheckedPage & Pick<DeliveredPage, 'answered' | 'request'>;
 
-async function ask(
-  options: RequestDeliveryOptions,
-  { signer, style, verifier, waiting }: Exchange,
-  body: string,
-  expected: ExpectedModel,
-): Promise<Received> {
-  const signed = await signedHeaders(signer, style, body);
+async function ask({ requester, form, tell, ...options }: RequestDeliveryOptions, body: string): Promise<Received> {
+  const signed = await signedHeaders(requester.signer, form, body);
   const limits = { timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES };
   const headers = { ...options.headers, ...signed };
-  const answered = await sendRequest({ ...options, ...limits, body, headers, waiting });
-  const checked = await checkAnswer(answered, verifier, expected);
-  return {
-    ...checked,
-    answered,
-    request: { body, digest: signed.digest, signature: signed['nlgov-adr-payload-sig'] },
-  };
+  const answered = await sendRequest({ ...options, ...limits, body, headers, waiting: tell });
+  const checked = await checkAnswer(answered, requester.verifier, options.model);
+  const request = { body, digest: signed.digest, signature: signed['nlgov-adr-payload-sig'] };
+  return { ...checked, answered, request };
 }
 
 /** A kept page, if it is the answer to this request and still holds; one that was damaged on disk is requested again. */
 async function findKept(
-  { kept, verifier, waiting }: Exchange,
+  { requester, model, tell }: RequestDeliveryOptions,
+  kept: KeptPages | undefined,
   page: number,
   body: string,
-  expected: ExpectedModel,
 ): Promise<Received | undefined> {
   const answered = await kept?.find(page, body);
   if (answered === undefined) return undefined;
   try {
-    return { ...(await checkAnswer(answered, verifier, expected)), answered, request: undefined };
+    return { ...(await checkAnswer(answered, requester.verifier, model)), answered, request: undefined };
   } catch (error) {
     if (!(error instanceof RequesterError)) throw error;
-    waiting(`page ${page} was kept but does not hold (${error.message}): asking for it again`);
+    tell(`page ${page} was kept but does not hold (${error.message}): asking for it again`);
     return undefined;
   }
 }
@@ -140,8 +167,8 @@ function countRecords({ gegevens }: CheckedPage, { mapping: { envelop, levering 
 }
 
 /** The headers of a signed request. */
-export async function signedHeaders(signer: Signer, style: SignatureStyle, body: string) {
-  const { digest, signature } = await signer.sign(Buffer.from(body), style);
+export async function signedHeaders(signer: Signer, form: 'digest' | 'body', body: string) {
+  const { digest, signature } = await signer.sign(Buffer.from(body), plainStyles[form]);
   return {
     'content-type': 'application/json',
     accept: 'application/json, application/problem+json',
@@ -162,17 +189,11 @@ type Paginering = Readonly<Record<(typeof PAGINERING)[number], number>>;
 
 const SHOWN_FAULTS = 10;
 
-/** The model that answers must fit, as a whole. */
-interface ExpectedModel {
-  readonly model: Model;
-  readonly check: PartCheck;
-}
-
 /** Checks one answer. @throws {RequesterError} that says what is wrong */
 export async function checkAnswer(
   { status, headers, body }: SupplierResponse,
   verifier: Verifier,
-  { model, check }: ExpectedModel,
+  model: Model,
 ): Promise<CheckedPage> {
   if (status !== 200) {
     // An Outway or Inway that refuses says why in a header too, with or without a body.
@@ -191,15 +212,15 @@ export async function checkAnswer(
   const unknown = Object.keys(value).filter((name) => name !== 'gegevens' && name !== 'paginering');
   if (unknown.length > 0) throw new RequesterError(`the answer has unknown members: ${unknown.join(', ')}`);
   const { gegevens } = value;
-  if (!check.ok(gegevens)) {
-    const shown = check
+  if (!model.whole.ok(gegevens)) {
+    const shown = model.whole
       .faults(gegevens)
       .slice(0, SHOWN_FAULTS)
       .map(({ instancePath, message }) => `  ${instancePath || '/'} ${message}`);
     const { versie } = model.mapping;
     const other = builtInVersions(model.variant)
       .toReversed()
-      .find((version) => version !== versie && checkWhole(loadModel(model.variant, version)).ok(gegevens));
+      .find((version) => version !== versie && loadModel(model.variant, version).whole.ok(gegevens));
     const advice =
       other === undefined ? [] : [`it is a delivery of model ${other}: --model ${other} requests it as such`];
     throw new RequesterError([`\`gegevens\` does not fit the model ${versie}:`, ...shown, ...advice].join('\n'));

@@ -15,21 +15,15 @@ const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const QUOTE = 0x22;
 const ROWS_AT_ONCE = 200;
-const DELIMITERS = [';', ',', '\t', '|'];
-
-interface CsvOptions extends OpenOptions {
-  readonly csv: CsvMapping;
-  /** The row of column names, where the mapping gives its number. */
-  readonly header: number | undefined;
-}
 
 /** @throws {UnreadableTable} for an encoding that is not read */
-export async function openCsv(path: string, { csv, header, signal, onBytes }: CsvOptions): Promise<TableFile> {
-  const encoding = csv.encoding ?? 'utf-8';
-  const sample = new TextDecoder(encoding).decode(await firstBytes(path));
-  const delimiter = csv.delimiter ?? guessDelimiter(sample, header);
-  const shown = delimiter === '\t' ? 'a tab' : JSON.stringify(delimiter);
-  const readAs = `${encoding}, delimiter ${shown}${csv.delimiter === undefined ? ' (guessed; csv.delimiter sets it)' : ''}`;
+export async function openCsv(
+  path: string,
+  { encoding = 'utf-8', delimiter = ';' }: CsvMapping,
+  { signal, onBytes }: OpenOptions,
+): Promise<TableFile> {
+  await refuseUtf16(path);
+  const readAs = `${encoding}, delimiter ${delimiter === '\t' ? 'a tab' : JSON.stringify(delimiter)}`;
   return {
     sheets: undefined,
     readAs,
@@ -103,20 +97,10 @@ class BoundedRows {
   }
 }
 
-async function firstBytes(path: string): Promise<Buffer> {
+/** @throws {UnreadableTable} for UTF-16, most of whose texts have zero bytes */
+async function refuseUtf16(path: string): Promise<void> {
   await using file = await open(path);
   const { buffer, bytesRead } = await file.read(Buffer.alloc(SAMPLE_BYTES), 0, SAMPLE_BYTES, 0);
-  const bytes = buffer.subarray(0, bytesRead);
-  // UTF-16 has them in most texts.
-  if (bytes.includes(0)) throw new UnreadableTable('not UTF-8 or Windows-1252 text: save it as CSV UTF-8');
-  return bytes;
-}
-
-/** Whichever delimiter the row of column names has most of, outside quotes; the semicolon when it has none. */
-function guessDelimiter(sample: string, header: number | undefined): string {
-  const lines = sample.replaceAll(/"[^"]*"/g, '').split('\n');
-  const isCandidate = (line: string): boolean => DELIMITERS.some((delimiter) => line.includes(delimiter));
-  const names = (header === undefined ? lines.find(isCandidate) : lines[header - 1]) ?? '';
-  const count = (delimiter: string): number => names.split(delimiter).length;
-  return DELIMITERS.toSorted((a, b) => count(b) - count(a))[0] ?? ';';
+  if (buffer.subarray(0, bytesRead).includes(0))
+    throw new UnreadableTable('not UTF-8 or Windows-1252 text: save it as CSV UTF-8');
 }

@@ -1,8 +1,8 @@
 import { describeError, ImportStopped } from '../../../gegevens/import/faults.ts';
-import type { ItemList } from '../../../gegevens/model/mapping.ts';
+import { type ItemList, listsOf } from '../../../gegevens/model/mapping.ts';
 import type { PartCheck } from '../../../gegevens/model/model.ts';
 import { type JsonObject, withValueAt } from '../../../lib/json/json-value.ts';
-import { listsOf, MessageStore } from '../message-store.ts';
+import { MessageStore } from '../message-store.ts';
 import { ScratchFull } from '../scratch.ts';
 import { Assembly, type RowValues } from './assemble.ts';
 import { BoundTable, type Column, convertCells, keyOf } from './bound-table.ts';

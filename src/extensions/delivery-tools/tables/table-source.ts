@@ -1,6 +1,5 @@
-import { open, stat } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { extname } from 'node:path';
-import type { DeliverySource } from '../../../gegevens/store/import-file.ts';
 import { type JsonObject, pointerSteps, withValueAt } from '../../../lib/json/json-value.ts';
 import type { MessageStore } from '../message-store.ts';
 import { openCsv } from './csv-file.ts';
@@ -9,6 +8,7 @@ import { type OpenOptions, type TableFile, UnreadableTable } from './table-file.
 import { openXlsx } from './xlsx/workbook.ts';
 
 const ZIP = Buffer.from('PK\u0003\u0004', 'latin1');
+const PIECE_CHARACTERS = 256 * 1024;
 /** What Excel wrote before 2007, and what it makes of a workbook with a password. */
 const OLE = Buffer.from([0xd0, 0xcf, 0x11, 0xe0]);
 
@@ -23,8 +23,7 @@ export async function openTableFile(path: string, plan: Plan, options: OpenOptio
   }
   const isXlsx = start.equals(ZIP) || ['.xlsx', '.xlsm'].includes(extname(path).toLowerCase());
   if (isXlsx) return await openXlsx(path, options);
-  const header = plan.content.tables.find((table) => table.header !== undefined)?.header;
-  return await openCsv(path, { ...options, csv: plan.content.csv ?? {}, header });
+  return await openCsv(path, plan.content.csv ?? {}, options);
 }
 
 async function firstBytes(path: string): Promise<Buffer> {
@@ -51,28 +50,14 @@ export function envelopOf({ plan: { content, model }, now, period }: EnvelopOpti
   return withValueAt(withValueAt(envelop, startdatum, period.start), einddatum, period.end);
 }
 
-/** The message of tables, as what an import reads. @param path of the file of tables, whose size is noted */
-export function messageSource(message: MessageStore, plan: Plan, envelop: JsonObject, path: string): DeliverySource {
-  const pieces = message.text(withValueAt(envelop, plan.model.mapping.envelop.leveringen, []));
-  // What did not fit into the buffer of the last call.
-  let rest = Buffer.alloc(0);
-  return {
-    stat: () => stat(path),
-    read: async (buffer, offset, length) => {
-      let copied = 0;
-      while (copied < length) {
-        if (rest.length === 0) {
-          const next = pieces.next();
-          if (next.done) break;
-          rest = Buffer.from(next.value);
-        }
-        const part = rest.copy(buffer, offset + copied, 0, length - copied);
-        rest = rest.subarray(part);
-        copied += part;
-      }
-      return { bytesRead: copied };
-    },
-    // The store is closed by whoever asks it for the places of faults.
-    close: async () => {},
-  };
+/** The message of tables, as what an import reads. */
+export function* messageBytes(message: MessageStore, plan: Plan, envelop: JsonObject): Generator<Buffer> {
+  let text = '';
+  for (const piece of message.text(withValueAt(envelop, plan.model.mapping.envelop.leveringen, []))) {
+    text += piece;
+    if (text.length < PIECE_CHARACTERS) continue;
+    yield Buffer.from(text);
+    text = '';
+  }
+  yield Buffer.from(text);
 }

@@ -34,9 +34,8 @@ describe('how a CSV file is written', () => {
 
   it.each([
     [';', undefined],
-    [',', undefined],
-    ['\t', undefined],
-    ['|', undefined],
+    [',', ','],
+    ['\t', '\t'],
     ['~', '~'],
   ])('has the delimiter %j', async (delimiter, named) => {
     const file = csv(['BSN', 'Postcode'].join(delimiter), ['000000012', '0123 AB'].join(delimiter));
@@ -45,19 +44,10 @@ describe('how a CSV file is written', () => {
     expect(records).toMatchObject([{ client: [{ Burgerservicenummer: '000000012', Postcode: '0123 AB' }] }]);
   });
 
-  it('says how it was read when a guess of the delimiter was wrong', async () => {
-    const guess = 'delimiter ";" (guessed; csv.delimiter sets it)';
+  it('says how it was read when a column is not there', async () => {
     const mapping = shvTable({ '/omschrijving': 'BSN' }, {}, { csv: {} });
-    expect((await tryTable(mapping, csv('BSN,a;b;c;d', '1,2;3;4;5'))).faults).toMatchObject([
-      {
-        row: 1,
-        column: 'BSN',
-        message: expect.stringContaining(`no such column; 4 columns were read as utf-8, ${guess}`),
-      },
-    ]);
-    expect((await tryTable(mapping, csv('"BSN",a;b;c;d', '1,2;3;4;5'))).faults).toMatchObject([
-      { row: 1, message: expect.stringContaining(guess) },
-    ]);
+    const message = expect.stringContaining('no such column; 1 columns were read as utf-8, delimiter ";"');
+    expect((await tryTable(mapping, csv('BSN,a', '1,2'))).faults).toMatchObject([{ row: 1, column: 'BSN', message }]);
   });
 
   it('has quotes over lines, and rows are counted as a spreadsheet does', async () => {
