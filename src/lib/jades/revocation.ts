@@ -2,7 +2,6 @@
 // certificate comes from: the OCSP responder of its issuer, else the issuer's revocation list.
 // @see RFC 5280 section 6.3, RFC 6960; docs/decisions/0003-path-validation.md
 import { LRUCache } from 'lru-cache';
-import { withTimeout } from '../scheduling.ts';
 import { type Certificate, crlAddresses, JadesError, ocspAddresses, type Subject } from './certificate.ts';
 import { isListed, type RevocationList, readCrl } from './crl.ts';
 import { createOcspRequest, readOcspAnswer } from './ocsp.ts';
@@ -55,9 +54,7 @@ export async function checkRevocation(
     const issuer = path[index + 1];
     return issuer === undefined ? [] : [{ certificate, issuer }];
   });
-  const outcomes = await Promise.allSettled(
-    subjects.map((subject) => withTimeout(deadlineMs, 'the issuer', statusOf(subject))),
-  );
+  const outcomes = await Promise.allSettled(subjects.map((subject) => within(deadlineMs, statusOf(subject))));
   // A revocation takes precedence over a missing answer.
   if (outcomes.some((outcome) => outcome.status === 'fulfilled' && outcome.value.revoked)) {
     throw new JadesError('certificate-revoked', 'Een certificaat in het pad is ingetrokken.');
@@ -66,6 +63,13 @@ export async function checkRevocation(
   if (unknown === undefined || mode === 'soft') return;
   const detail = 'Van een certificaat in het pad is niet vast te stellen of het is ingetrokken.';
   throw new JadesError('revocation-unknown', detail, { cause: unknown.reason });
+}
+
+/** Waits a while for work that goes on all the same. */
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(reject, ms, new Error(`no answer within ${ms} ms`));
+  return await Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
 interface SourceOptions {
@@ -118,7 +122,7 @@ export function createRevocationSource(options: SourceOptions): RevocationSource
       ocspInFlight.get(key + url) ?? fetchOcsp(url, subject).finally(() => void ocspInFlight.delete(key + url));
     ocspInFlight.set(key + url, asking);
     try {
-      return await withTimeout(options.ocspTimeoutMs, url, asking);
+      return await within(options.ocspTimeoutMs, asking);
     } catch (error) {
       // A late answer never replaces a known revocation.
       const keepLate = (status: RevocationStatus) => statuses.peek(key)?.revoked === true || statuses.keep(key, status);
