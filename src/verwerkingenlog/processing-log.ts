@@ -220,6 +220,9 @@ function aanroepOf({ trace, fscTransactionId }: ProcessingAuthor): Aanroep {
   };
 }
 
+/** Name of the action that a reading of the log is. */
+export const READING = 'Raadplegen verwerkingenlog';
+
 /** What was read from the log, for the entry about it. */
 export interface Reading<T> {
   /** May still be under way: the entry is sent without waiting for it. */
@@ -281,7 +284,7 @@ export function createLoggedRead({ pool, pipelinePool, clock, config }: LoggedRe
   function makeEntry(reader: Reader, reading: Reading<unknown>): Promise<Append> {
     const entry: OwnEntry = {
       kind: 'log',
-      actieNaam: 'Raadplegen verwerkingenlog',
+      actieNaam: READING,
       handelingNaam: reader.handelingNaam,
       consumer: reader.context,
       confidential: reading.confidential,

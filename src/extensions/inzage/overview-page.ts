@@ -1,10 +1,11 @@
 /** The page with what was done with a citizen's data, in plain words. */
 
 import { type Html, type HtmlValue, html, safeUrl } from '../../plugins/template.ts';
+import { READING } from '../../verwerkingenlog/processing-log.ts';
 import { MAX_COUNT } from '../../verwerkingenlog/store/find.ts';
 import { dayAndTime, count as number } from '../shared/html/format.ts';
 import { alert, facts, heading, link, type Page, paragraph } from '../shared/html/page.ts';
-import type { Entry, Explanation, Group, Overview, Selection } from './read-overview.ts';
+import { type Entry, type Explanation, type Group, type Overview, OWN_LOOK, type Selection } from './read-overview.ts';
 import { LOGOUT, OVERVIEW, type Settings } from './site.ts';
 
 /** What the visitor asked for; days as they were typed. */
@@ -117,17 +118,23 @@ function unexplained({ verwerkingsactiviteitUrl }: Group): Html {
   ]);
 }
 
+/** Looking at the log is in it as well, under a name for who keeps it. */
+function nameOf({ actieNaam, handelingNaam }: Entry): string {
+  if (handelingNaam === OWN_LOOK) return 'U bekeek dit overzicht';
+  return actieNaam === READING ? 'Iemand bekeek wat er met uw gegevens is gedaan' : (actieNaam ?? 'Niet genoemd');
+}
+
 function entryItem(entry: Entry): Html {
   const at = new Date(entry.tijdstip);
   return html`<li>
-<p class="kv-list__title">${entry.actieNaam ?? 'Niet genoemd'}</p>
+<p class="kv-list__title">${nameOf(entry)}</p>
 <p class="kv-list__line"><time datetime="${at.toISOString()}">${dayAndTime(at)}</time></p>
 ${facts([
-  ['Stap', entry.handelingNaam],
+  ['Stap', entry.handelingNaam === OWN_LOOK ? undefined : entry.handelingNaam],
   ['Waar dit bij hoort', entry.verwerkingNaam],
   ['Welke gegevens', entry.soortenGegevens.join(', ')],
   ['Uw rol', entry.rol.join(', ')],
-  ['Wie ze kreeg', entry.ontvanger],
+  ['Wie de gegevens kreeg', entry.ontvanger],
   ['Nummer', html`<span class="kv-code">${entry.actieId}</span>`],
   ['Bewijs', entry.bewijs !== undefined && link(entry.bewijs, 'Bewijs dat dit niet is veranderd')],
 ])}

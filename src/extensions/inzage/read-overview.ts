@@ -79,6 +79,9 @@ export interface Overview {
 /** Only what is not confidential and never was: what the API shows to who may only inspect (`read:restricted`). */
 const SHOWN = ['normaal'] as const;
 
+/** Name of the step of a citizen who looks. */
+export const OWN_LOOK = 'Inzage door de betrokkene zelf';
+
 /** Reads for the entry about it; its author is never the citizen, whom it names as the person whose data were read. */
 export function readerOf(request: FastifyRequest, reply: FastifyReply, handelingNaam: string): Reader {
   const author = { subject: 'inzage', requestId: request.id, trace: traceOf(request) };
@@ -104,7 +107,7 @@ export async function readOverview(
     ...(selection.cursor === undefined ? {} : { cursor: selection.cursor }),
   };
   const read = preparePersonPage(request, query, needs, { categorieen: SHOWN, address, per: 'actie' });
-  const reader = readerOf(request, reply, 'Inzage door de betrokkene zelf');
+  const reader = readerOf(request, reply, OWN_LOOK);
   const { versies, count, next, previous } = await needs.loggedRead(reader, async (db) => ({
     ...(await read(db)),
     persons: [{ soortObjectId: 'BSN', objectId: bsn }],

@@ -49,8 +49,10 @@ export function createSite(stylesheet: string, api: string): Site {
     menu: [
       { href: HOME, text: 'Begin' },
       { href: `${HOME}/zoeken`, text: 'Zoeken' },
+      { href: `${HOME}/organisaties`, text: 'Organisaties' },
     ],
-    footer: html`<p>Deze informatie is openbaar. Voor programma’s is er ${link(`${api}/`, 'de raadsfeed')} met ${link(`${api}/docs`, 'een beschrijving')}.</p>`,
+    footer: html`<nav aria-label="Over deze pagina’s"><ul class="kv-menu"><li>${link(`${api}/`, 'Dezelfde gegevens voor programma’s')}</li><li>${link(`${api}/docs`, 'Beschrijving voor programmeurs')}</li><li>${link(`${HOME}/organisaties.csv`, 'Organisaties als CSV')}</li></ul></nav>
+<p>Deze informatie is openbaar. Van wie zij komt en hoe actueel zij is, leest u bij elke organisatie.</p>`,
   };
 }
 

@@ -223,7 +223,10 @@ ${itemList(past, { now, all })}</details>`,
 
 /** Marks where the long words of meetings may be broken: not every browser knows how to hyphenate Dutch. */
 function breakable(text: string): string {
-  return text.replaceAll(/(raads|staten|begrotings|informatie|commissie|gemeente)(?=\p{L}{5})/giu, '$1\u00ad');
+  return text.replaceAll(
+    /(raads|staten|bestuurs|begrotings|samenlevings|leefbaarheids|informatie|commissie|gemeente|waterschaps|burger)(?=\p{L}{4})/giu,
+    '$1\u00ad',
+  );
 }
 
 const WEEKDAYS = ['maandag', 'dinsdag', 'woensdag', 'donderdag', 'vrijdag', 'zaterdag', 'zondag'];

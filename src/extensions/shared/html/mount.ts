@@ -36,18 +36,23 @@ export async function mountPages(server: FastifyInstance, { site, ...options }: 
 
 const WORDS: Readonly<Record<number, string>> = {
   404: 'Deze pagina bestaat niet. Misschien is het adres veranderd.',
+  405: 'Deze pagina kunt u alleen bekijken.',
+  414: 'Dit adres is te lang.',
   429: 'U vraagt te veel pagina’s in korte tijd. Wacht een minuut en probeer het dan opnieuw.',
   503: 'Het is nu te druk, of wij werken aan de dienst. Probeer het straks opnieuw.',
 };
 
 function problemPage(site: Site, { status, title, detail, instance }: ProblemBody): string {
+  const words = WORDS[status];
+  // What names headers and members is for programs.
+  const told = detail?.includes('`') === true ? undefined : detail;
   const page: Page = {
     title,
     description: title,
     body: [
       heading(1, title),
-      paragraph(WORDS[status] ?? detail ?? 'Er ging iets mis. Probeer het later opnieuw.'),
-      WORDS[status] !== undefined && detail !== undefined && status !== 404 && paragraph(detail),
+      paragraph(words ?? told ?? 'Er ging iets mis. Probeer het later opnieuw.'),
+      words !== undefined && told !== undefined && status !== 404 && paragraph(told),
       paragraph(html`<a class="utrecht-link utrecht-link--html-a" href="${site.home}">Naar het begin</a>`),
       status >= 500 && paragraph(html`<small>Kenmerk: ${instance}</small>`),
     ],
@@ -75,7 +80,9 @@ export interface Stylesheet {
  */
 export function buildStylesheet(directory: string, themeFile: string | undefined): Stylesheet {
   const components = createRequire(import.meta.url).resolve('@utrecht/component-library-css');
-  const own = ['tokens.css', 'layout.css'].map((name) => readFileSync(new URL(name, import.meta.url), 'utf8'));
+  const own = ['tokens.css', 'layout.css', ...(themeFile === undefined ? ['dark.css'] : [])].map((name) =>
+    readFileSync(new URL(name, import.meta.url), 'utf8'),
+  );
   const text = [readFileSync(components, 'utf8'), ...own, readTheme(themeFile)].join('\n');
   const bytes = Buffer.from(text);
   const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 16);
