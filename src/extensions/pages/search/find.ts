@@ -44,11 +44,12 @@ export async function search(db: Db, { query, sort, offset, limit, ...filter }: 
   const words = query && tsquery(parameter(query.web), parameter(query.beginnings));
   const newest = sort === 'nieuwste' ? NEWEST_STORED : NEWEST;
   const hasWords = words === undefined ? 'true' : `s.woorden @@ ${words}`;
-  // `offset 0`: the rows are checked for the words one by one, the newest first, until there are enough.
+  // `offset 0`: of common words the rows are checked one by one, the newest first, until there are enough; others are found by the index of
+  // words, and then put in order. The planner cannot know which: it takes a word that nobody wrote for a common one, and reads every row.
   const found =
     query === undefined || (await isCommon(db, query))
       ? `(select * from pages.items s where ${conditions} order by ${newest} offset 0) s where ${hasWords}`
-      : `pages.items s where ${hasWords} and ${conditions} order by ${newest}`;
+      : `(select * from pages.items s where ${hasWords} and ${conditions} offset 0) s order by ${newest}`;
   const order = sort === 'relevantie' && words !== undefined ? `ts_rank(s.woorden, ${words}) desc, ${NEWEST}` : newest;
   const { rows } = await db.query<Item & { facets: unknown }>({
     // Without a name: planned for its words and filters, which differ a thousandfold in how much they find.
