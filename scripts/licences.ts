@@ -2,14 +2,36 @@
  * The licences of what is shipped. `npm run licences` writes the list in docs/licences.md from the lock file;
  * `npm run --silent licences -- --texts` prints the texts themselves, from the packages that are installed.
  */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type LockedPackage, readLock, shippedPackages } from './locked-packages.ts';
+
+/** Licences that a product under the EUPL 1.2 may contain, and that ask for no more than that their text goes along. */
+const ASSESSED = ['MIT', 'ISC', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', 'BlueOak-1.0.0', '0BSD', 'EUPL-1.2'];
+
+/** More packages of one owner are counted in the list. */
+const MANY = 10;
 
 const ROOT = join(import.meta.dirname, '..');
 const PAGE = join(ROOT, 'docs/licences.md');
 const BEGIN = '<!-- licences: written by `npm run licences` -->';
 const END = '<!-- end of licences -->';
+
+/** Whether a licence, or one of those that its expression leaves the choice of (`OR`), has been assessed. */
+export function isAssessed(license: string): boolean {
+  const choices = license.replace(/[()]/g, '').split(' OR ');
+  return choices.some((one) => ASSESSED.includes(one));
+}
+
+/** `@utrecht` of `@utrecht/link-css`; another package stays itself. */
+function scopeOf(name: string): string {
+  return /^(@[^/]+)\//.exec(name)?.[1] ?? name;
+}
+
+/** The bill of materials has the names of those that are only counted. */
+function listed([scope, names]: readonly [string, readonly string[]]): string[] {
+  return names.length > MANY ? [`${scope}/… (${names.length} packages)`] : [...names];
+}
 
 export function readShipped(): LockedPackage[] {
   return shippedPackages(readLock(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')));
@@ -21,24 +43,28 @@ export function licencesTable(): string {
   const rows = [...byLicence].map(([license, packages]) => {
     // Two versions of a package may be shipped.
     const names = new Set(packages.map(({ name, optional }) => (optional ? `${name} (optional)` : name)));
-    return `| ${license} | ${[...names].join(', ')} |`;
+    return `| ${license} | ${[...Map.groupBy(names, scopeOf)].flatMap(listed).join(', ')} |`;
   });
   return [BEGIN, '', '| licence | packages |', '|---|---|', ...rows.sort(), '', END].join('\n');
 }
 
-/** The licence files of one package; a package for other machines is not installed and has none here. */
+/** The licence texts of one package, from files and folders named so; a package for other machines is not installed and has none here. */
 export function licenceTexts({ path }: LockedPackage): string[] {
   const directory = join(ROOT, path);
-  let files: string[];
-  try {
-    files = readdirSync(directory);
-  } catch {
-    return [];
-  }
-  return files
-    .filter((file) => /^(licen[cs]e|copying|notice)/i.test(file))
+  if (!existsSync(directory)) return [];
+  return readdirSync(directory)
+    .filter((name) => /^(licen[cs]e|copying|notice)/i.test(name))
+    .flatMap((name) => filesAt(join(directory, name)))
     .sort()
-    .map((file) => readFileSync(join(directory, file), 'utf8').trim());
+    .map((file) => readFileSync(file, 'utf8').trim());
+}
+
+/** The file itself, or the files of a folder and of those in it. */
+function filesAt(path: string): string[] {
+  if (statSync(path).isFile()) return [path];
+  return readdirSync(path, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(path, name))
+    .filter((file) => statSync(file).isFile());
 }
 
 function printTexts(): void {

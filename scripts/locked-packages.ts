@@ -1,4 +1,7 @@
 /** The lock file as scripts read it: which packages are shipped, and where they lie. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { isRecord } from '../src/lib/json/json-value.ts';
 
 type Entry = Readonly<Record<string, unknown>>;
@@ -53,4 +56,20 @@ export function withoutDevelopment(lock: Lock): Lock {
     packages[path] = path === '' ? rest : entry;
   }
   return { ...lock, packages };
+}
+
+/**
+ * Runs in a temporary folder with the package.json and lock file of what is shipped. Npm is asked about that folder, because with `--omit=dev`
+ * it also leaves out what development and the product share (`ajv`, `pg-protocol`).
+ */
+export function inShippedFolder<T>(lock: Lock, use: (directory: string) => T): T {
+  const directory = mkdtempSync(join(tmpdir(), 'koppelvlak-shipped-'));
+  try {
+    const shipped = withoutDevelopment(lock);
+    writeFileSync(join(directory, 'package.json'), JSON.stringify(shipped.packages['']));
+    writeFileSync(join(directory, 'package-lock.json'), JSON.stringify(shipped));
+    return use(directory);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
 }

@@ -1,6 +1,7 @@
 /**
  * Makes a release: `npm run release -- 1.1.0` sets the version wherever it occurs, commits that and makes an annotated tag `v1.1.0`. It pushes
- * nothing. The changelog must have the section of the version, `## 1.1.0 – 2027-01-31`, and the working tree must be clean.
+ * nothing. The changelog must have the section of the version, `## 1.1.0 – 2027-01-31`, and nothing under `## Unreleased`; the working tree must
+ * be clean.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -27,6 +28,7 @@ export const PLACES: readonly Place[] = [
   { file: 'deploy/helm/Chart.yaml', pattern: /^(appVersion: ")([^"]+)/m, kind: 'version' },
   { file: 'publiccode.yml', pattern: /^(softwareVersion: ")([^"]+)/m, kind: 'version' },
   { file: 'publiccode.yml', pattern: /^(releaseDate: ")([^"]+)/m, kind: 'date' },
+  { file: 'docs/installing.md', pattern: /(\/koppelvlak-)(\d[^/]*?)(?=\.tgz)/, kind: 'version' },
   { file: 'Dockerfile', pattern: /(org\.opencontainers\.image\.version=")([^"]+)/, kind: 'version' },
 ];
 
@@ -49,9 +51,13 @@ export function release(root: string, version: string): string {
     throw new Error(`${version} is older than ${current}, the version of package.json`);
   if (git(root, 'status', '--porcelain') !== '') throw new Error('the working tree has changes: commit them first');
   if (git(root, 'tag', '--list', tag) !== '') throw new Error(`tag ${tag} exists already`);
+  const changelog = readFileSync(join(root, 'CHANGELOG.md'), 'utf8');
   const section = new RegExp(`^## ${version.replaceAll('.', '\\.')} – (\\d{4}-\\d{2}-\\d{2})$`, 'm');
-  const date = section.exec(readFileSync(join(root, 'CHANGELOG.md'), 'utf8'))?.[1];
+  const date = section.exec(changelog)?.[1];
   if (date === undefined) throw new Error(`CHANGELOG.md has no section "## ${version} – YYYY-MM-DD"`);
+  if (/^## Unreleased\n\s*^(?!## )./m.test(changelog)) {
+    throw new Error(`CHANGELOG.md still has changes under "Unreleased": move them to the section of ${version}`);
+  }
 
   for (const place of PLACES) valueAt(root, place);
   for (const { file, pattern, kind } of PLACES) {

@@ -4,16 +4,15 @@
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isRecord } from '../src/lib/json/json-value.ts';
-import { readLock, withoutDevelopment } from './locked-packages.ts';
+import { inShippedFolder, readLock } from './locked-packages.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
-/** @throws {Error} when npm makes none */
-export function createSbom(): Record<string, unknown> {
+/** @param time of the commit, ISO 8601; without it the inventory names no time @throws {Error} when npm makes none */
+export function createSbom(time?: string): Record<string, unknown> {
   const lock = readFileSync(join(ROOT, 'package-lock.json'), 'utf8');
   const own: unknown = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
   const sbom = runNpm(lock);
@@ -21,34 +20,24 @@ export function createSbom(): Record<string, unknown> {
     throw new TypeError('npm made another kind of document');
   }
   const { timestamp: _, ...metadata } = sbom.metadata;
+  const when = time === undefined ? {} : { timestamp: time };
   const component = { ...sbom.metadata.component, name: own.name };
-  return { ...sbom, serialNumber: `urn:uuid:${uuidOf(lock)}`, metadata: { ...metadata, component } };
+  return { ...sbom, serialNumber: `urn:uuid:${uuidOf(lock)}`, metadata: { ...when, ...metadata, component } };
 }
 
-/**
- * `npm sbom --omit=dev` also leaves out what development and the product share (`ajv`, `pg-protocol`), so npm gets a lock file without
- * development instead.
- */
 function runNpm(lock: string): Record<string, unknown> {
-  const directory = mkdtempSync(join(tmpdir(), 'koppelvlak-sbom-'));
-  try {
-    const shipped = withoutDevelopment(readLock(lock));
-    const { '': root } = shipped.packages;
-    writeFileSync(join(directory, 'package.json'), JSON.stringify(root));
-    writeFileSync(join(directory, 'package-lock.json'), JSON.stringify(shipped));
+  return inShippedFolder(readLock(lock), (directory) => {
     const words = ['sbom', '--sbom-format=cyclonedx', '--sbom-type=application', '--package-lock-only'];
     const made = spawnSync('npm', words, { cwd: directory, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
     if (made.status !== 0) throw new Error(`npm sbom ended with ${made.status}: ${made.stderr}`);
     const sbom: unknown = JSON.parse(made.stdout);
     if (!isRecord(sbom)) throw new TypeError('npm made another kind of document');
     return sbom;
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
+  });
 }
 
 /** The same lock file gives the same number (UUID version 8). */
-function uuidOf(text: string): string {
+export function uuidOf(text: string): string {
   const hash = createHash('sha256').update(text).digest('hex');
   return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-8${hash.slice(17, 20)}-${hash.slice(20, 32)}`;
 }

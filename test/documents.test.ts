@@ -2,6 +2,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { readAsvs } from '../scripts/asvs.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const documents = globSync(['*.md', 'docs/**/*.md', 'deploy/**/*.md', 'examples/**/*.md'], { cwd: ROOT });
@@ -109,31 +110,18 @@ describe('docs/decisions/README.md', () => {
 
 describe('docs/compliance/asvs.md', () => {
   const text = texts.get('docs/compliance/asvs.md') ?? '';
-  const sections = text.split(/^## /m).flatMap((section) => {
-    const [, state, counted] = /^([\w ]+) \((\d+)\)\n/.exec(section) ?? [];
-    return state === undefined ? [] : [{ state, counted: Number(counted), numbers: requirementsOf(section) }];
-  });
+  const sections = readAsvs(text);
 
   it('has each of the 253 requirements of levels 1 and 2 once', () => {
-    const numbers = sections.flatMap((section) => section.numbers);
+    const numbers = sections.flatMap(({ requirements }) => requirements.map(({ number }) => number));
     expect(numbers).toHaveLength(253);
     expect(new Set(numbers).size).toBe(253);
   });
 
-  it.each(sections)('counts what is $state', ({ counted, numbers }) => {
-    expect(numbers).toHaveLength(counted);
+  it.each(sections)('counts what is $state', ({ counted, requirements }) => {
+    expect(requirements).toHaveLength(counted);
   });
 });
-
-/** Requirements with one answer share a line, as `1.2.6–8, 1.3.1`. */
-function requirementsOf(lines: string): string[] {
-  const items = [...lines.matchAll(/^- ([\d.–, ]+): ./gm)].flatMap(([, numbers = '']) => numbers.split(', '));
-  return items.flatMap((item) => {
-    const [, section = '', first = '', last = first] = /^(\d+\.\d+\.)(\d+)(?:–(\d+))?$/.exec(item) ?? [];
-    const count = Number(last) - Number(first) + 1;
-    return Array.from({ length: count }, (_, index) => `${section}${Number(first) + index}`);
-  });
-}
 
 describe('what the documents name', () => {
   it('are test files that exist', () => {

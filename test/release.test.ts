@@ -49,6 +49,19 @@ it('refuses a version without its section in the changelog', () => {
   expect(() => release(work, '99.0.0')).toThrow('CHANGELOG.md has no section "## 99.0.0 – YYYY-MM-DD"');
 });
 
+it('refuses a changelog that still has changes of no version', () => {
+  const unreleased = (what: string): void => {
+    writeFileSync(join(work, 'CHANGELOG.md'), CHANGELOG.replace('## 98', `## Unreleased\n\n${what}## 98`));
+    git('commit', '--all', '--quiet', '--message', 'Changelog');
+  };
+  unreleased('### Added\n\n- Forgotten.\n\n');
+  const before = versions(work);
+  expect(() => release(work, '98.0.0')).toThrow('CHANGELOG.md still has changes under "Unreleased"');
+  expect(versions(work)).toEqual(before);
+  // An empty section may stay.
+  unreleased('');
+});
+
 it('refuses a working tree with changes, and has changed nothing', () => {
   writeFileSync(join(work, 'CHANGELOG.md'), `${CHANGELOG}- More.\n`);
   const before = versions(work);

@@ -2,14 +2,18 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { licencesTable, licenceTexts, readShipped } from '../scripts/licences.ts';
+import { faultsOfSbom } from '../scripts/evidence/cyclonedx.ts';
+import { isAssessed, licencesTable, licenceTexts, readShipped } from '../scripts/licences.ts';
+import { readLock } from '../scripts/locked-packages.ts';
 import { createSbom } from '../scripts/sbom.ts';
 import { isRecord } from '../src/lib/json/json-value.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-/** Licences that a product under the EUPL 1.2 may contain, and that ask for no more than that their text goes along. */
-const ASSESSED = ['MIT', 'ISC', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', 'BlueOak-1.0.0', '0BSD', 'EUPL-1.2'];
 
+/** Their packages have no file of the licence, only its name in package.json. */
+const WITHOUT_TEXT = ['abstract-logging', 'koa-compose', 'pg-copy-streams', 'pg-types', 'pgpass'];
+
+const lock = readLock(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'));
 const shipped = readShipped();
 const names = [...new Set(shipped.map(({ name, version }) => `${name}@${version}`))];
 
@@ -32,6 +36,11 @@ describe('the bill of materials', { timeout: 60_000 }, () => {
     });
     const without = components(sbom).filter(({ hashes }) => !Array.isArray(hashes) || hashes.length === 0);
     expect(without.map(({ name }) => name)).toEqual([]);
+    // By the schema of CycloneDX, and digest by digest.
+    const time = '2027-01-31T12:00:00Z';
+    expect(createSbom(time)).toMatchObject({ metadata: { timestamp: time } });
+    expect(faultsOfSbom(createSbom(time), lock)).toEqual([]);
+    expect(faultsOfSbom({ ...sbom, version: 'one' }, lock)).toEqual(['/version must be integer']);
   });
 
   it('is the same each time', () => {
@@ -45,12 +54,6 @@ describe('licences', () => {
   });
 
   it('are all of those that were assessed', () => {
-    // An expression with OR leaves the choice to us.
-    const isAssessed = (license: string): boolean =>
-      license
-        .replace(/[()]/g, '')
-        .split(' OR ')
-        .some((one) => ASSESSED.includes(one));
     expect(shipped.filter(({ license }) => !isAssessed(license)).map(({ name, license }) => [name, license])).toEqual(
       [],
     );
@@ -59,5 +62,10 @@ describe('licences', () => {
   it('come with their texts', () => {
     const fastify = shipped.find(({ name }) => name === 'fastify');
     expect(fastify && licenceTexts(fastify).join('\n')).toMatch(/MIT License[\s\S]*Permission is hereby granted/);
+    // It has a folder of them.
+    const tracing = shipped.find(({ name }) => name === '@opentelemetry/instrumentation');
+    expect(tracing && licenceTexts(tracing).length).toBeGreaterThan(1);
+    const without = shipped.filter((one) => licenceTexts(one).length === 0 && !one.optional).map(({ name }) => name);
+    expect(without.sort()).toEqual(WITHOUT_TEXT);
   });
 });

@@ -1,0 +1,77 @@
+/**
+ * The evidence of a release. `npm run evidence` makes it, `npm run evidence -- check FOLDER` checks it without a network.
+ * What is in the folder: docs/upgrading.md#evidence-of-a-release.
+ */
+import { join, resolve } from 'node:path';
+import process from 'node:process';
+import { parseArgs } from 'node:util';
+import { checkEvidence } from './evidence/check.ts';
+import { readPublicKey, readSigningKey } from './evidence/files.ts';
+import { makeEvidence } from './evidence/make.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+const USAGE = `npm run evidence -- [FOLDER] [--tests FILE]… [--audit FILE | --offline] [--key FILE]
+    Makes the evidence of the commit that is checked out, in FOLDER (evidence-VERSION).
+    --tests FILE   a report of vitest (--reporter=json); without any, all tests are run
+    --audit FILE   what \`npm audit --json\` printed; without it, the registry is asked
+    --offline      leave known vulnerabilities unknown, and say so
+    --key FILE     sign with this private key (Ed25519, PEM)
+npm run evidence -- check FOLDER [--key FILE]
+    Checks it, without a network.
+    --key FILE     the public key of whoever signed (PEM)`;
+
+function main(): number {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      tests: { type: 'string', multiple: true, default: [] },
+      audit: { type: 'string' },
+      offline: { type: 'boolean', default: false },
+      key: { type: 'string' },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
+  if (values.help) {
+    console.log(USAGE);
+    return 0;
+  }
+  if (positionals[0] === 'check') return check(positionals.slice(1), values.key);
+  if (positionals.length > 1) return misused(`one folder, not ${positionals.length}`);
+  if (values.offline && values.audit !== undefined) return misused('--audit or --offline, not both');
+  const [folder] = positionals;
+  const made = makeEvidence(
+    ROOT,
+    {
+      folder: folder === undefined ? undefined : resolve(folder),
+      tests: values.tests,
+      audit: values.audit,
+      offline: values.offline,
+      key: values.key === undefined ? undefined : readSigningKey(values.key),
+    },
+    (line) => console.log(line),
+  );
+  console.log(`Made ${made}. Check it with: npm run evidence -- check ${made}`);
+  return 0;
+}
+
+function check([folder, ...more]: readonly string[], key: string | undefined): number {
+  if (folder === undefined || more.length > 0) return misused('name the folder to check');
+  const { notes, faults } = checkEvidence(ROOT, resolve(folder), key === undefined ? undefined : readPublicKey(key));
+  for (const note of notes) console.log(`- ${note}`);
+  for (const fault of faults) console.error(`evidence: ${fault}`);
+  console.log(faults.length === 0 ? 'The evidence holds.' : `The evidence does not hold: ${faults.length} faults.`);
+  return faults.length === 0 ? 0 : 1;
+}
+
+function misused(what: string): number {
+  console.error(`evidence: ${what}\n${USAGE}`);
+  return 2;
+}
+
+try {
+  process.exitCode = main();
+} catch (error) {
+  for (const line of (error instanceof Error ? error.message : String(error)).split('\n'))
+    console.error(`evidence: ${line}`);
+  process.exitCode = 1;
+}

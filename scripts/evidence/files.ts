@@ -1,0 +1,86 @@
+/**
+ * The folder of evidence: `SHA256SUMS` names every file with its digest, as `sha256sum --check` reads it, and `SHA256SUMS.sig` may sign that
+ * (Ed25519, 64 bytes).
+ */
+import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export const DIGESTS = 'SHA256SUMS';
+export const SIGNATURE = 'SHA256SUMS.sig';
+
+export function sha256(content: string | Uint8Array): string {
+  return createHash('sha256').update(content).digest('hex');
+}
+
+export function writeJson(folder: string, name: string, value: unknown): void {
+  writeFileSync(join(folder, name), `${JSON.stringify(value, null, 2)}\n`);
+}
+
+/** @throws {Error} when there is no such file or it is not JSON; the message names it */
+export function readJson(folder: string, name: string): unknown {
+  try {
+    return JSON.parse(readFileSync(join(folder, name), 'utf8'));
+  } catch (error) {
+    throw new Error(`${name} cannot be read as JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** Writes the digests of all files that the folder has, and signs them when a key is given. */
+export function writeDigests(folder: string, key?: KeyObject): void {
+  const lines = filesOf(folder).map((name) => `${sha256(readFileSync(join(folder, name)))}  ${name}\n`);
+  writeFileSync(join(folder, DIGESTS), lines.join(''));
+  if (key !== undefined) writeFileSync(join(folder, SIGNATURE), sign(null, readFileSync(join(folder, DIGESTS)), key));
+}
+
+/** What is wrong with the digests: a changed, missing or added file, each by its name. */
+export function faultsOfDigests(folder: string, required: readonly string[]): string[] {
+  if (!existsSync(join(folder, DIGESTS))) return [`${DIGESTS} is missing`];
+  const listed = new Map<string, string>();
+  const faults: string[] = [];
+  for (const line of readFileSync(join(folder, DIGESTS), 'utf8').split('\n').slice(0, -1)) {
+    const [, digest, name] = /^([0-9a-f]{64}) {2}([\w.-]+)$/.exec(line) ?? [];
+    if (digest === undefined || name === undefined || listed.has(name))
+      faults.push(`${DIGESTS} has a bad line: ${line}`);
+    else listed.set(name, digest);
+  }
+  const present = filesOf(folder);
+  for (const name of present) {
+    const digest = listed.get(name);
+    if (digest === undefined) faults.push(`${name} was added: ${DIGESTS} does not name it`);
+    else if (digest !== sha256(readFileSync(join(folder, name))))
+      faults.push(`${name} was changed: its digest differs`);
+  }
+  const expected = new Set([...listed.keys(), ...required]);
+  return [...faults, ...[...expected].filter((name) => !present.includes(name)).map((name) => `${name} is missing`)];
+}
+
+/** What is wrong with the signature, by the public key of whoever releases. */
+export function faultsOfSignature(folder: string, key: KeyObject): string[] {
+  if (!existsSync(join(folder, SIGNATURE))) return [`${SIGNATURE} is missing: the evidence is not signed`];
+  const isRight = verify(null, readFileSync(join(folder, DIGESTS)), key, readFileSync(join(folder, SIGNATURE)));
+  return isRight ? [] : [`${SIGNATURE} is not a signature of ${DIGESTS} by this key`];
+}
+
+/** @param file a private key in PEM, for signing @throws {Error} when it is not an Ed25519 key */
+export function readSigningKey(file: string): KeyObject {
+  return onlyEd25519(file, createPrivateKey(readFileSync(file)));
+}
+
+/** @param file a public key in PEM @throws {Error} when it is not an Ed25519 key */
+export function readPublicKey(file: string): KeyObject {
+  return onlyEd25519(file, createPublicKey(readFileSync(file)));
+}
+
+function onlyEd25519(file: string, key: KeyObject): KeyObject {
+  if (key.asymmetricKeyType !== 'ed25519')
+    throw new Error(`${file} has a key of kind ${key.asymmetricKeyType}, not ed25519`);
+  return key;
+}
+
+/** All that the digests cover. */
+function filesOf(folder: string): string[] {
+  return readdirSync(folder)
+    .filter((name) => name !== DIGESTS && name !== SIGNATURE)
+    .sort();
+}

@@ -1,0 +1,132 @@
+/** The package of a commit: made twice, in circumstances that differ, and compared with what the commit has. */
+import {
+  existsSync,
+  globSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sha256 } from './files.ts';
+import { run } from './run.ts';
+
+/** What differs between two machines and must leave no trace: path, permissions of new files, time zone, language. */
+const CIRCUMSTANCES = [
+  { folder: 'first', umask: '022', env: { TZ: 'UTC', LC_ALL: 'C' } },
+  { folder: 'second time/elsewhere', umask: '077', env: { TZ: 'Pacific/Kiritimati', LC_ALL: 'C.UTF-8' } },
+] as const;
+const PACK = 'umask "$1" && cd "$2" && npm pack --silent --pack-destination "$3"';
+const CLONE =
+  'umask "$1" && git clone --quiet --no-checkout "$2" "$3" && cd "$3" && git checkout --quiet --detach "$4"';
+
+/** Runs in a folder that is gone afterwards. */
+export function inTemporary<T>(use: (directory: string) => T): T {
+  const directory = mkdtempSync(join(tmpdir(), 'koppelvlak-evidence-'));
+  try {
+    return use(directory);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Packs a commit twice, each in a clone of its own that npm fills from the lock file.
+ * @returns the package, of which both are a copy
+ * @throws {Error} that names the files that differ
+ */
+export function packTwice(root: string, commit: string): { readonly file: string; readonly content: Buffer } {
+  return inTemporary((work) => {
+    const made = CIRCUMSTANCES.map(({ folder, umask, env }, i) => {
+      const clone = join(work, folder);
+      const to = join(work, `packed-${i}`);
+      mkdirSync(to);
+      run('sh', ['-c', CLONE, 'sh', umask, root, clone, commit], work, env);
+      run('sh', ['-c', PACK, 'sh', umask, clone, to], work, env);
+      return { file: only(globSync('*.tgz', { cwd: to })), to };
+    });
+    const contents = made.map(({ file, to }) => readFileSync(join(to, file)));
+    const [first, second] = contents;
+    if (first === undefined || second === undefined) throw new Error('npm pack made nothing');
+    if (!first.equals(second)) {
+      const [one, other] = made.map(({ file, to }, i) =>
+        contentsOf(unpack(join(to, file), join(work, `unpacked-${i}`))),
+      );
+      const names = one === undefined || other === undefined ? [] : differences(one, other);
+      throw new Error(`two packages of one commit differ: ${names.join(', ') || 'only in how they are compressed'}`);
+    }
+    return { file: made[0]?.file ?? '', content: first };
+  });
+}
+
+/** Unpacks into a new folder; npm puts everything under `package/`. */
+export function unpack(file: string, directory: string): string {
+  mkdirSync(directory);
+  const how = ['--extract', '--gzip', '--preserve-permissions', '--no-same-owner'];
+  run('tar', [...how, '--file', file, '--directory', directory], directory);
+  return directory;
+}
+
+/** Mode and digest of each file, by its path. */
+function contentsOf(directory: string): Map<string, string> {
+  const files = readdirSync(directory, { recursive: true, encoding: 'utf8' }).flatMap((path): [string, string][] => {
+    const stats = lstatSync(join(directory, path));
+    if (stats.isDirectory()) return [];
+    if (!stats.isFile()) return [[path, 'not a file']];
+    return [[path, `${(stats.mode & 0o777).toString(8)} ${sha256(readFileSync(join(directory, path)))}`]];
+  });
+  return new Map(files);
+}
+
+function differences(one: ReadonlyMap<string, string>, other: ReadonlyMap<string, string>): string[] {
+  const paths = new Set([...one.keys(), ...other.keys()]);
+  return [...paths].filter((path) => one.get(path) !== other.get(path)).sort();
+}
+
+/** How a package compares with a commit: `built` is false when what is compiled could not be made here. */
+export interface Comparison {
+  readonly built: boolean;
+  readonly differing: readonly string[];
+}
+
+/**
+ * Compares an unpacked package with a commit of the checkout at `root`. With the packages that the commit's lock file names installed there,
+ * the package is made once more, without a network; otherwise only files that are packed as they are.
+ */
+export function compareWithCommit(root: string, commit: string, unpacked: string): Comparison {
+  return inTemporary((work) => {
+    const sources = join(work, 'package');
+    mkdirSync(sources);
+    const archive = join(work, 'commit.tar');
+    run('git', ['archive', '--format=tar', '--output', archive, commit], root);
+    run('tar', ['--extract', '--file', archive, '--directory', sources], work);
+    const packed = contentsOf(unpacked);
+    if (hasInstalled(root, sources)) {
+      symlinkSync(join(root, 'node_modules'), join(sources, 'node_modules'));
+      run('sh', ['-c', PACK, 'sh', '022', sources, work], work);
+      const again = unpack(join(work, only(globSync('*.tgz', { cwd: work }))), join(work, 'again'));
+      return { built: true, differing: differences(packed, contentsOf(again)) };
+    }
+    const digest = (value: string | undefined): string | undefined => value?.split(' ')[1];
+    const own = (path: string): string => join(work, path);
+    const asTheyAre = [...packed].filter(([path]) => !/^package\/(dist\/|npm-shrinkwrap\.json$)/.test(path));
+    const isOther = ([path, value]: [string, string]): boolean =>
+      !existsSync(own(path)) || digest(value) !== sha256(readFileSync(own(path)));
+    return { built: false, differing: asTheyAre.filter(isOther).map(([path]) => path) };
+  });
+}
+
+function hasInstalled(root: string, sources: string): boolean {
+  const lock = (directory: string): string => readFileSync(join(directory, 'package-lock.json'), 'utf8');
+  return existsSync(join(root, 'node_modules/.bin/tsc')) && lock(root) === lock(sources);
+}
+
+function only(names: readonly string[]): string {
+  const [name] = names;
+  if (name === undefined || names.length > 1) throw new Error(`npm pack made ${names.length} files`);
+  return name;
+}
