@@ -101,8 +101,13 @@ export function readStatements(json: string): readonly Statement[] {
 /** Asks the registry about what the lock file ships. @throws {Error} when it gives no answer */
 export function askRegistry(lock: Lock, env: Readonly<Record<string, string>> = {}): readonly Advisory[] {
   return inShippedFolder(lock, (directory) => {
-    // With a finding npm ends with 1 too.
-    const { stdout, stderr } = runToEnd('npm', ['audit', '--json', '--package-lock-only'], directory, env);
+    // With a finding npm ends with 1 too. Without a cache of its own it may repeat what a registry answered before.
+    const { stdout, stderr } = runToEnd(
+      'npm',
+      ['audit', '--json', '--package-lock-only', `--cache=${directory}/cache`],
+      directory,
+      env,
+    );
     if (stdout === '') throw new Error(stderr.trim());
     return readAudit(stdout, lock);
   });

@@ -1,5 +1,5 @@
 /** The evidence of a release: made by its command from a repository of the test, checked, and tampered with. */
-import { type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import {
@@ -15,6 +15,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -25,16 +26,20 @@ const ROOT = join(import.meta.dirname, '../..');
 const LIMIT = 900_000;
 const { version: VERSION }: { version: string } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 const PACKAGE = `koppelvlak-${VERSION}.tgz`;
-/** A registry of the test, as a process of its own. It knows one vulnerability, or offers no such address. */
-const REGISTRY = `
-const known = { yauzl: [{ id: 1, title: 'A title', severity: 'high', vulnerable_versions: '<99', cwe: [], cvss: { score: 7 },
-  url: 'https://github.com/advisories/GHSA-1111-2222-3333' }] };
-require('node:http').createServer((request, answer) => {
-  request.resume().on('end', () => {
-    answer.statusCode = request.url === '/knows/-/npm/v1/security/advisories/bulk' ? 200 : 405;
-    answer.setHeader('content-type', 'application/json').end(JSON.stringify(answer.statusCode === 200 ? known : {}));
-  });
-}).listen(0, '127.0.0.1', function () { console.log(this.address().port); });`;
+/** What a registry of the test knows. */
+const KNOWN = {
+  yauzl: [
+    {
+      id: 1,
+      title: 'A title',
+      severity: 'high',
+      vulnerable_versions: '<99',
+      cwe: [],
+      cvss: { score: 7 },
+      url: 'https://github.com/advisories/GHSA-1111-2222-3333',
+    },
+  ],
+};
 const STATEMENT = {
   advisory: 'GHSA-aaaa-bbbb-cccc',
   package: 'yauzl',
@@ -49,33 +54,39 @@ let work: string;
 let repository: string;
 let evidence: string;
 
+interface Ended {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
 function run(
   command: string,
   args: readonly string[],
   cwd: string,
-  env: Readonly<Record<string, string>> = {},
-): SpawnSyncReturns<string> {
+  more: Readonly<Record<string, string>> = {},
+): Promise<Ended> {
   const author = { GIT_AUTHOR_NAME: 'Test', GIT_AUTHOR_EMAIL: 'test@example.invalid' };
   const committer = { GIT_COMMITTER_NAME: 'Test', GIT_COMMITTER_EMAIL: 'test@example.invalid' };
   const npm = { npm_config_fetch_retries: '0' };
   const PATH = `${join(ROOT, 'node_modules/.bin')}:${process.env.PATH ?? ''}`;
-  return spawnSync(command, args, {
-    cwd,
-    env: { ...process.env, ...author, ...committer, ...npm, PATH, ...env },
-    encoding: 'utf8',
-    maxBuffer: 64 * 1024 * 1024,
+  const env = { ...process.env, ...author, ...committer, ...npm, PATH, ...more };
+  return new Promise((resolve) => {
+    const child = execFile(command, args, { cwd, env, maxBuffer: 64 * 1024 * 1024 }, (_error, stdout, stderr) =>
+      resolve({ status: child.exitCode, stdout, stderr }),
+    );
   });
 }
 
-function succeed(command: string, args: readonly string[], cwd: string): string {
-  const { status, stdout, stderr } = run(command, args, cwd);
+async function succeed(command: string, args: readonly string[], cwd: string): Promise<string> {
+  const { status, stdout, stderr } = await run(command, args, cwd);
   expect({ args, status, stderr }).toMatchObject({ status: 0 });
   return stdout;
 }
 
 /** The command, as `npm run evidence` starts it. */
-function call(...args: readonly string[]): { status: number | null; output: string } {
-  const { status, stdout, stderr } = run('node', ['scripts/evidence.ts', ...args], repository);
+async function call(...args: readonly string[]): Promise<{ status: number | null; output: string }> {
+  const { status, stdout, stderr } = await run('node', ['scripts/evidence.ts', ...args], repository);
   return { status, output: stdout + stderr };
 }
 
@@ -115,9 +126,9 @@ function copyEvidence(): string {
 }
 
 /** As somebody does who may write the digests too. */
-function writeDigestsAgain(folder: string): void {
+async function writeDigestsAgain(folder: string): Promise<void> {
   const names = readdirSync(folder).filter((name) => !name.startsWith('SHA256SUMS'));
-  writeFileSync(join(folder, 'SHA256SUMS'), succeed('sha256sum', names, folder));
+  writeFileSync(join(folder, 'SHA256SUMS'), await succeed('sha256sum', names, folder));
 }
 
 function editJson(folder: string, name: string, edit: (value: Record<string, unknown>) => unknown): void {
@@ -128,18 +139,22 @@ function editJson(folder: string, name: string, edit: (value: Record<string, unk
 
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
-beforeAll(() => {
+beforeAll(async () => {
   work = mkdtempSync(join(tmpdir(), 'koppelvlak-evidence-test-'));
   repository = join(work, 'repository');
   mkdirSync(repository);
   const copy = `git ls-files -z --cached --others --exclude-standard |
     tar --create --null --files-from - --ignore-failed-read 2>/dev/null | tar --extract --directory "$1"`;
-  succeed('sh', ['-c', copy, 'sh', repository], ROOT);
+  await succeed('sh', ['-c', copy, 'sh', repository], ROOT);
   symlinkSync(join(ROOT, 'node_modules'), join(repository, 'node_modules'));
   writeFileSync(join(repository, 'docs/compliance/vex.json'), JSON.stringify({ statements: [STATEMENT] }));
-  succeed('git', ['init', '--quiet'], repository);
-  succeed('git', ['add', '--all'], repository);
-  succeed('git', ['commit', '--quiet', '--no-gpg-sign', '--message', 'Start'], repository);
+  await succeed('git', ['init', '--quiet'], repository);
+  await succeed('git', ['add', '--all'], repository);
+  await succeed(
+    'git',
+    ['-c', 'maintenance.auto=false', 'commit', '--quiet', '--no-gpg-sign', '--message', 'Start'],
+    repository,
+  );
   const keys = generateKeyPairSync('ed25519');
   writeFileSync(join(work, 'private.pem'), keys.privateKey.export({ type: 'pkcs8', format: 'pem' }));
   writeFileSync(join(work, 'public.pem'), keys.publicKey.export({ type: 'spki', format: 'pem' }));
@@ -150,57 +165,60 @@ beforeAll(() => {
 afterAll(() => rmSync(work, { recursive: true, force: true }));
 
 describe('evidence is not made', { timeout: LIMIT }, () => {
-  const refused = (...args: readonly string[]): string => {
-    const { status, output } = call(evidence, ...args);
+  const refused = async (...args: readonly string[]): Promise<string> => {
+    const { status, output } = await call(evidence, ...args);
     expect({ status, output }).toMatchObject({ status: 1 });
     expect(existsSync(evidence)).toBe(false);
     return output;
   };
 
-  it('of a working tree with changes', () => {
+  it('of a working tree with changes', async () => {
     writeFileSync(join(repository, 'new.txt'), '');
-    expect(refused('--offline')).toContain('the working tree has changes: commit them first');
+    expect(await refused('--offline')).toContain('the working tree has changes: commit them first');
     rmSync(join(repository, 'new.txt'));
   });
 
-  it('with a known vulnerability that nothing is stated about', () => {
+  it('with a known vulnerability that nothing is stated about', async () => {
     const audit = writeAudit('two.json', STATEMENT.advisory, 'GHSA-1111-2222-3333');
-    const output = refused('--audit', audit, '--tests', writeReport('tests.json'));
+    const output = await refused('--audit', audit, '--tests', writeReport('tests.json'));
     expect(output).toContain('GHSA-1111-2222-3333 about yauzl has no statement in docs/compliance/vex.json');
   });
 
   it('with one that the registry knows, or by a registry that cannot be asked', async () => {
-    const registry = spawn(process.execPath, ['-e', REGISTRY], { stdio: ['ignore', 'pipe', 'inherit'] });
-    try {
-      const [port]: unknown[] = await once(registry.stdout, 'data');
-      const ask = (path: string): SpawnSyncReturns<string> =>
-        run('node', ['scripts/evidence.ts', evidence, '--tests', writeReport('tests.json')], repository, {
-          npm_config_registry: `http://127.0.0.1:${String(port).trim()}${path}`,
-        });
-      const knows = ask('/knows');
-      expect(knows).toMatchObject({ status: 1 });
-      expect(knows.stderr).toContain('GHSA-1111-2222-3333 about yauzl has no statement');
-      const other = ask('/other');
-      expect(other).toMatchObject({ status: 1 });
-      expect(other.stderr).toMatch(/the registry could not be asked for known vulnerabilities at 20\S+Z: 405 /);
-      expect(other.stderr).toContain('or leave them unknown with --offline');
-    } finally {
-      registry.kill();
-    }
+    const registry = createServer((request, answer) => {
+      const knows = request.url === '/knows/-/npm/v1/security/advisories/bulk';
+      answer.statusCode = knows ? 200 : 405;
+      request.resume().on('end', () => answer.end(JSON.stringify(knows ? KNOWN : {})));
+    });
+    registry.listen(0, '127.0.0.1');
+    await once(registry, 'listening');
+    const address = registry.address();
+    if (address === null || typeof address === 'string') throw new Error('no port');
+    const ask = (path: string): Promise<Ended> =>
+      run('node', ['scripts/evidence.ts', evidence, '--tests', writeReport('tests.json')], repository, {
+        npm_config_registry: `http://127.0.0.1:${address.port}${path}`,
+      });
+    const [knows, other] = [await ask('/knows'), await ask('/other')];
+    registry.close();
+    expect(knows).toMatchObject({ status: 1 });
+    expect(knows.stderr).toContain('GHSA-1111-2222-3333 about yauzl has no statement');
+    expect(other).toMatchObject({ status: 1 });
+    expect(other.stderr).toMatch(/the registry could not be asked for known vulnerabilities at 20\S+Z: 405 /);
+    expect(other.stderr).toContain('or leave them unknown with --offline');
     expect(existsSync(evidence)).toBe(false);
   });
 
-  it('with a statement on what is not known', () => {
-    const output = refused('--audit', writeAudit('none.json'), '--tests', writeReport('tests.json'));
+  it('with a statement on what is not known', async () => {
+    const output = await refused('--audit', writeAudit('none.json'), '--tests', writeReport('tests.json'));
     expect(output).toContain(
       'has a statement on GHSA-aaaa-bbbb-cccc about yauzl, which concerns nothing that is shipped',
     );
   });
 
-  it('with a test that failed, or did not run', () => {
-    const failed = refused('--offline', '--tests', writeReport('failed.json', 'test/release.test.ts'));
+  it('with a test that failed, or did not run', async () => {
+    const failed = await refused('--offline', '--tests', writeReport('failed.json', 'test/release.test.ts'));
     expect(failed).toContain('tests.json: test/release.test.ts failed: works');
-    const missing = refused(
+    const missing = await refused(
       '--offline',
       '--tests',
       writeReport('missing.json', undefined, 'test/plugins/headers.test.ts'),
@@ -211,9 +229,9 @@ describe('evidence is not made', { timeout: LIMIT }, () => {
 });
 
 describe('evidence', { timeout: LIMIT }, () => {
-  beforeAll(() => {
+  beforeAll(async () => {
     const audit = writeAudit('one.json', STATEMENT.advisory);
-    const made = call(
+    const made = await call(
       evidence,
       '--audit',
       audit,
@@ -227,18 +245,18 @@ describe('evidence', { timeout: LIMIT }, () => {
   }, LIMIT);
 
   /** The check's own words about a folder that was tampered with. */
-  const faultsOf = (folder: string, ...args: readonly string[]): string => {
-    const { status, output } = call('check', folder, ...args);
+  const faultsOf = async (folder: string, ...args: readonly string[]): Promise<string> => {
+    const { status, output } = await call('check', folder, ...args);
     expect({ status, output }).toMatchObject({ status: 1 });
     return output;
   };
 
-  it('holds, by its own check, by sha256sum and by openssl', () => {
-    const { status, output } = call('check', evidence, '--key', join(work, 'public.pem'));
+  it('holds, by its own check, by sha256sum and by openssl', async () => {
+    const { status, output } = await call('check', evidence, '--key', join(work, 'public.pem'));
     expect({ status, output }).toMatchObject({ status: 0 });
     expect(output).toContain(`${PACKAGE} was made again from the commit: every file is the same`);
     expect(output).toContain('The evidence holds.');
-    succeed('sha256sum', ['--check', '--strict', 'SHA256SUMS'], evidence);
+    await succeed('sha256sum', ['--check', '--strict', 'SHA256SUMS'], evidence);
     const how = [
       '-verify',
       '-pubin',
@@ -250,10 +268,10 @@ describe('evidence', { timeout: LIMIT }, () => {
       '-sigfile',
       'SHA256SUMS.sig',
     ];
-    succeed('openssl', ['pkeyutl', ...how], evidence);
+    await succeed('openssl', ['pkeyutl', ...how], evidence);
   });
 
-  it('says in OpenVEX what the repository states', () => {
+  it('says in OpenVEX what the repository states', async () => {
     const vex: unknown = JSON.parse(readFileSync(join(evidence, 'openvex.json'), 'utf8'));
     expect(vex).toMatchObject({
       '@context': 'https://openvex.dev/ns/v0.2.0',
@@ -274,40 +292,40 @@ describe('evidence', { timeout: LIMIT }, () => {
     });
   });
 
-  it('fails for each file of which a byte is changed, naming it', () => {
+  it('fails for each file of which a byte is changed, naming it', async () => {
     const names = readdirSync(evidence).filter((name) => !name.startsWith('SHA256SUMS'));
     expect(names).toHaveLength(9);
     for (const name of names) {
       const folder = copyEvidence();
       appendFileSync(join(folder, name), ' ');
-      expect(faultsOf(folder)).toContain(`${name} was changed: its digest differs`);
+      expect(await faultsOf(folder)).toContain(`${name} was changed: its digest differs`);
       rmSync(join(folder, name));
-      expect(faultsOf(folder)).toContain(`${name} is missing`);
+      expect(await faultsOf(folder)).toContain(`${name} is missing`);
     }
   });
 
-  it('fails with a file more, or less even if the digests do not name it', () => {
+  it('fails with a file more, or less even if the digests do not name it', async () => {
     const folder = copyEvidence();
     writeFileSync(join(folder, 'more.txt'), 'x');
-    expect(faultsOf(folder)).toContain('more.txt was added: SHA256SUMS does not name it');
+    expect(await faultsOf(folder)).toContain('more.txt was added: SHA256SUMS does not name it');
     rmSync(join(folder, 'more.txt'));
     rmSync(join(folder, 'licences.json'));
-    writeDigestsAgain(folder);
-    expect(faultsOf(folder)).toContain('licences.json is missing');
+    await writeDigestsAgain(folder);
+    expect(await faultsOf(folder)).toContain('licences.json is missing');
   });
 
-  it('fails when the digests were written again by somebody who does not have the key', () => {
+  it('fails when the digests were written again by somebody who does not have the key', async () => {
     const folder = copyEvidence();
-    writeDigestsAgain(folder);
+    await writeDigestsAgain(folder);
     appendFileSync(join(folder, 'SHA256SUMS'), `${'0'.repeat(64)}  x\n`);
-    expect(faultsOf(folder, '--key', join(work, 'public.pem'))).toContain(
+    expect(await faultsOf(folder, '--key', join(work, 'public.pem'))).toContain(
       'SHA256SUMS.sig is not a signature of SHA256SUMS by this key',
     );
-    expect(faultsOf(evidence, '--key', join(work, 'other.pem'))).toContain(
+    expect(await faultsOf(evidence, '--key', join(work, 'other.pem'))).toContain(
       'SHA256SUMS.sig is not a signature of SHA256SUMS by this key',
     );
     rmSync(join(folder, 'SHA256SUMS.sig'));
-    expect(faultsOf(folder, '--key', join(work, 'public.pem'))).toContain(
+    expect(await faultsOf(folder, '--key', join(work, 'public.pem'))).toContain(
       'SHA256SUMS.sig is missing: the evidence is not signed',
     );
   });
@@ -363,45 +381,47 @@ describe('evidence', { timeout: LIMIT }, () => {
     ],
     ['another commit', 'release.json', (release) => ({ ...release, commit: 'main' }), /release\.json names no commit/],
   ];
-  it.each(TAMPERED)('fails with %s, also when the digests were written again', (_what, name, edit, expected) => {
+  it.each(TAMPERED)('fails with %s, also when the digests were written again', async (_what, name, edit, expected) => {
     const folder = copyEvidence();
     editJson(folder, name, edit);
-    writeDigestsAgain(folder);
-    expect(faultsOf(folder)).toMatch(expected);
+    await writeDigestsAgain(folder);
+    expect(await faultsOf(folder)).toMatch(expected);
   });
 
-  it('fails with a package that has another file than its commit, whatever the digests say', () => {
+  it('fails with a package that has another file than its commit, whatever the digests say', async () => {
     const folder = copyEvidence();
     const tarball = join(folder, PACKAGE);
     const unpacked = join(folder, 'unpacked');
     mkdirSync(unpacked);
-    succeed('tar', ['--extract', '--gzip', '--file', tarball, '--directory', unpacked], folder);
+    await succeed('tar', ['--extract', '--gzip', '--file', tarball, '--directory', unpacked], folder);
     appendFileSync(join(unpacked, 'package/dist/main.js'), '\n// more\n');
     writeFileSync(join(unpacked, 'package/dist/added.js'), '');
-    succeed('tar', ['--create', '--gzip', '--file', tarball, '--directory', unpacked, 'package'], folder);
+    await succeed('tar', ['--create', '--gzip', '--file', tarball, '--directory', unpacked, 'package'], folder);
     rmSync(unpacked, { recursive: true });
-    const [digest] = succeed('sha256sum', [tarball], folder).split(' ');
+    const [digest] = (await succeed('sha256sum', [tarball], folder)).split(' ');
     editJson(folder, 'release.json', (release) => ({
       ...release,
       package: { file: PACKAGE, sha256: digest },
     }));
-    writeDigestsAgain(folder);
-    const output = faultsOf(folder);
+    await writeDigestsAgain(folder);
+    const output = await faultsOf(folder);
     expect(output).toContain(`${PACKAGE}: package/dist/main.js is not that of the commit`);
     expect(output).toContain(`${PACKAGE}: package/dist/added.js is not that of the commit`);
   });
 
-  it('says when nobody was asked about vulnerabilities', () => {
+  it('says when nobody was asked about vulnerabilities', async () => {
     const folder = copyEvidence();
     const report = { time: '2027-01-31T12:00:00.000Z', asked: false, reason: 'made with --offline' };
     editJson(folder, 'advisories.json', () => report);
-    writeDigestsAgain(folder);
-    const { status, output } = call('check', folder);
+    await writeDigestsAgain(folder);
+    const { status, output } = await call('check', folder);
     expect({ status, output }).toMatchObject({ status: 0 });
     expect(output).toContain(`the registry was not asked at ${report.time} (made with --offline)`);
   });
 
-  it('is not written over', () => {
-    expect(call(evidence, '--offline').output).toContain(`${evidence} exists: remove it, or name another folder`);
+  it('is not written over', async () => {
+    expect((await call(evidence, '--offline')).output).toContain(
+      `${evidence} exists: remove it, or name another folder`,
+    );
   });
 });
