@@ -11,7 +11,7 @@ import { isRecord } from '../src/lib/json/json-value.ts';
 const ROOT = join(import.meta.dirname, '..');
 
 /** Their packages have no file of the licence, only its name in package.json. */
-const WITHOUT_TEXT = ['abstract-logging', 'koa-compose', 'pg-copy-streams', 'pg-types', 'pgpass'];
+const WITHOUT_TEXT = ['abstract-logging', 'pg-copy-streams', 'pg-types', 'pgpass'];
 
 const lock = readLock(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'));
 const shipped = readShipped();

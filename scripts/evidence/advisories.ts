@@ -41,6 +41,12 @@ export interface Statement {
 }
 
 const text = { type: 'string', minLength: 1 };
+/** What OpenVEX demands with a status, and what has no meaning there. */
+const withStatus = (status: Statement['status'], required: readonly string[], none: readonly string[]): object => ({
+  properties: { status: { const: status } },
+  required,
+  not: { anyOf: none.map((name) => ({ required: [name] })) },
+});
 const SCHEMA = {
   type: 'object',
   required: ['statements'],
@@ -70,19 +76,10 @@ const SCHEMA = {
           notes: text,
           time: { type: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}Z$' },
         },
-        allOf: [
-          {
-            if: { properties: { status: { const: 'not_affected' } } },
-            // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema
-            then: { required: ['justification'] },
-            else: { not: { required: ['justification'] } },
-          },
-          {
-            if: { properties: { status: { const: 'affected' } } },
-            // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema
-            then: { required: ['action'] },
-            else: { not: { required: ['action'] } },
-          },
+        anyOf: [
+          withStatus('not_affected', ['justification'], ['action']),
+          withStatus('affected', ['action'], ['justification']),
+          withStatus('under_investigation', [], ['justification', 'action']),
         ],
       },
     },

@@ -1,7 +1,5 @@
 /** The evidence of a release: made by its command from a repository of the test, checked, and tampered with. */
-import { execFile } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
-import { once } from 'node:events';
 import {
   appendFileSync,
   cpSync,
@@ -15,31 +13,16 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../src/lib/json/json-value.ts';
+import { type Ended, run, startRegistry, succeed } from './evidence-programs.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const LIMIT = 900_000;
 const { version: VERSION }: { version: string } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 const PACKAGE = `koppelvlak-${VERSION}.tgz`;
-/** What a registry of the test knows. */
-const KNOWN = {
-  yauzl: [
-    {
-      id: 1,
-      title: 'A title',
-      severity: 'high',
-      vulnerable_versions: '<99',
-      cwe: [],
-      cvss: { score: 7 },
-      url: 'https://github.com/advisories/GHSA-1111-2222-3333',
-    },
-  ],
-};
 const STATEMENT = {
   advisory: 'GHSA-aaaa-bbbb-cccc',
   package: 'yauzl',
@@ -53,36 +36,6 @@ let work: string;
 /** A checkout of one commit, whose docs/compliance/vex.json has the statement above. */
 let repository: string;
 let evidence: string;
-
-interface Ended {
-  readonly status: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-function run(
-  command: string,
-  args: readonly string[],
-  cwd: string,
-  more: Readonly<Record<string, string>> = {},
-): Promise<Ended> {
-  const author = { GIT_AUTHOR_NAME: 'Test', GIT_AUTHOR_EMAIL: 'test@example.invalid' };
-  const committer = { GIT_COMMITTER_NAME: 'Test', GIT_COMMITTER_EMAIL: 'test@example.invalid' };
-  const npm = { npm_config_fetch_retries: '0' };
-  const PATH = `${join(ROOT, 'node_modules/.bin')}:${process.env.PATH ?? ''}`;
-  const env = { ...process.env, ...author, ...committer, ...npm, PATH, ...more };
-  return new Promise((resolve) => {
-    const child = execFile(command, args, { cwd, env, maxBuffer: 64 * 1024 * 1024 }, (_error, stdout, stderr) =>
-      resolve({ status: child.exitCode, stdout, stderr }),
-    );
-  });
-}
-
-async function succeed(command: string, args: readonly string[], cwd: string): Promise<string> {
-  const { status, stdout, stderr } = await run(command, args, cwd);
-  expect({ args, status, stderr }).toMatchObject({ status: 0 });
-  return stdout;
-}
 
 /** The command, as `npm run evidence` starts it. */
 async function call(...args: readonly string[]): Promise<{ status: number | null; output: string }> {
@@ -185,18 +138,10 @@ describe('evidence is not made', { timeout: LIMIT }, () => {
   });
 
   it('with one that the registry knows, or by a registry that cannot be asked', async () => {
-    const registry = createServer((request, answer) => {
-      const knows = request.url === '/knows/-/npm/v1/security/advisories/bulk';
-      answer.statusCode = knows ? 200 : 405;
-      request.resume().on('end', () => answer.end(JSON.stringify(knows ? KNOWN : {})));
-    });
-    registry.listen(0, '127.0.0.1');
-    await once(registry, 'listening');
-    const address = registry.address();
-    if (address === null || typeof address === 'string') throw new Error('no port');
+    const registry = await startRegistry();
     const ask = (path: string): Promise<Ended> =>
       run('node', ['scripts/evidence.ts', evidence, '--tests', writeReport('tests.json')], repository, {
-        npm_config_registry: `http://127.0.0.1:${address.port}${path}`,
+        npm_config_registry: `${registry.url}${path}`,
       });
     const [knows, other] = [await ask('/knows'), await ask('/other')];
     registry.close();
