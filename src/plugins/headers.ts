@@ -107,6 +107,7 @@ export function fscTransaction(request: FastifyRequest): { fscTransactionId?: st
  */
 export function acceptedTypes(accept: string | undefined, offered: readonly string[]): string[] {
   if (accept === undefined) return [...offered];
+  if (accept.length > MAX_LENGTH) return [];
   // The library looks at every type of the header for each type that is offered.
   const namesCharset = accept.toLowerCase().includes('charset');
   const spelled = namesCharset ? offered.flatMap((type) => [type, `${type}; charset=utf-8`]) : [...offered];
@@ -119,7 +120,7 @@ export function acceptedEncoding<E extends string>(
   acceptEncoding: string | undefined,
   offered: readonly E[],
 ): E | 'identity' {
-  if (acceptEncoding === undefined) return 'identity';
+  if (acceptEncoding === undefined || acceptEncoding.length > MAX_LENGTH) return 'identity';
   const preferred = [...offered, 'identity'];
   const [best] = new Negotiator({ headers: { 'accept-encoding': acceptEncoding } }).encodings(preferred, { preferred });
   return offered.find((encoding) => encoding === best) ?? 'identity';
