@@ -29,6 +29,16 @@ describe('a drill in short', { concurrent: true }, () => {
     240_000,
   );
 
+  it('upgrade: has each thing read again while the feed answers, and goes on after a kill', async () => {
+    const printed = await drill('upgrade', '--records', '5000', '--searches', '12');
+    for (const name of ['search index', 'offer to DiWoo', 'proof log raadsfeed'])
+      expect(printed).toMatch(new RegExp(`^${name}, emptied:\n(  .+\n)+${name}, read:$`, 'm'));
+    expect(printed.match(/^ {2}5000 records in [\d.]+ minutes/gm)).toHaveLength(3);
+    expect(printed).toMatch(/^12 searches in 5000 records: \d+ ms/m);
+    // How long searches take says nothing on a busy machine.
+    expect(printed).not.toMatch(/^FAULT (?!95 of 100 searches)/m);
+  }, 240_000);
+
   it('soak: loads all areas and measures memory, files and connections', async () => {
     const printed = await drill('soak', '0.05');
     expect(printed).toMatch(
