@@ -16,3 +16,5 @@ create role koppelvlak_retentie login password :'retention_password' in role kop
 create database koppelvlak owner koppelvlak_eigenaar;
 revoke all on database koppelvlak from public;
 grant connect on database koppelvlak to koppelvlak_service, koppelvlak_retentie;
+-- An import keeps what it has read so far in a temporary table.
+grant temporary on database koppelvlak to koppelvlak_dienst;
