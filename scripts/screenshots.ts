@@ -51,6 +51,7 @@ const COUNCIL: State[] = [
     '/raad/gm9902/vergaderingen/afgelast',
   ],
   ['vergadering-zonder-agenda', 'Meeting without an agenda', '/raad/gm9902/vergaderingen/leeg'],
+  ['agendapunt', 'Agenda item', '/raad/gm0363/agendapunten/agendapunt-3842864'],
   ['document', 'Document', '/raad/gm0363/informatieobjecten/document-6160186'],
   ['document-zonder-bestand', 'Document without a file', '/raad/gm9902/informatieobjecten/kaal'],
   ['zoeken-leeg', 'Search without words', '/raad/zoeken'],
@@ -60,6 +61,11 @@ const COUNCIL: State[] = [
   ['ingetrokken', 'Withdrawn', removedAs('delete')],
   ['verwijderd', 'Redacted: personal data', removedAs('redact')],
   ['niet-gevonden', 'Not there', '/raad/gm9901/vergaderingen/bestaat-niet'],
+];
+/** For who prefers a dark screen. */
+const DARK: State[] = [
+  ['begin-donker', 'Front, in dark colours', '/raad'],
+  ['vergadering-donker', 'Meeting, in dark colours', '/raad/gm0363/vergaderingen/meeting-458902'],
 ];
 const BEFORE_LOGIN: State[] = [
   ['inzage', 'Inspection: front', '/inzage'],
@@ -181,7 +187,7 @@ async function printAll(tab: Page, base: string): Promise<void> {
 }
 
 function document(): string {
-  const states = [EMPTY, COUNCIL, BEFORE_LOGIN, OVERVIEW, ENDED, LOGGED_OUT, OPERATOR, BROKEN].flat();
+  const states = [EMPTY, COUNCIL, DARK, BEFORE_LOGIN, OVERVIEW, ENDED, LOGGED_OUT, OPERATOR, BROKEN].flat();
   const picture = (name: string, width: number): string =>
     `[![${name}](screenshots/${name}-${width}.webp)](screenshots/${name}-${width}.webp)`;
   return [
@@ -226,6 +232,9 @@ async function takePictures(browser: Browser, demo: Demo): Promise<void> {
   await takeAll(tabs, managementUrl, OPERATOR);
   await asOwner(databaseUrl, BEHIND);
   await takeAll(tabs, base, [...COUNCIL, ...BEFORE_LOGIN]);
+  for (const tab of tabs) await tab.emulateMedia({ colorScheme: 'dark' });
+  await takeAll(tabs, base, DARK);
+  for (const tab of tabs) await tab.emulateMedia({ colorScheme: 'light' });
   for (const tab of tabs) await logIn(tab, base);
   await takeAll(tabs, base, OVERVIEW);
   await printAll(first, base);
@@ -239,8 +248,7 @@ const executable = findChromium();
 if (executable === undefined) throw new Error('there is no Chromium on PATH');
 const demo = await startDemo({
   ...{ KOPPELVLAK_HOME: home, PORT: '0', MANAGEMENT_PORT: '0', DEMO_PKI_PORT: '0', DEMO_AUTH_PORT: '0' },
-  // However busy the machine is.
-  ...{ LOG_LEVEL: 'error', RAADSFEED_ROL: 'aggregator', OVERLOAD_EVENT_LOOP_DELAY_MS: '0' },
+  ...{ LOG_LEVEL: 'error', RAADSFEED_ROL: 'aggregator' },
 });
 const browser = await launchChromium(executable);
 try {

@@ -54,7 +54,7 @@ ${heading(2, 'Vandaag')}
 ${itemList(current, { ...list('Alle vergaderingen van vandaag', { ...held, van: date, tot: date }), most: TODAY, empty: 'Vandaag zijn er geen vergaderingen.' })}
 ${heading(2, 'Vergaderingen die komen')}
 ${itemList(coming, { ...list('Alle vergaderingen die komen', { ...held, van: isoDay(tomorrow ?? now) }), empty: 'Er zijn nog geen vergaderingen bekend.' })}
-<details class="kv-fold"><summary>Laatste vergaderingen</summary>
+<details class="kv-fold"${current.length + coming.length === 0 && html` open`}><summary>Laatste vergaderingen</summary>
 ${itemList(past, { ...list('Alle vergaderingen die zijn geweest', { ...held, tot: isoDay(new Date((today ?? now).getTime() - 1)) }), empty: 'Er zijn nog geen vergaderingen geweest.' })}
 </details>
 </div><div>

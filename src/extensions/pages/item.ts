@@ -48,7 +48,7 @@ export async function itemPage(view: ResourceView): Promise<Page> {
         ['Nummer', place !== undefined && agenda !== undefined && numberText(place, agenda.isPlanned)],
         ['Vergadering', meeting !== undefined && link(pagePath('Vergadering', meeting), shorten(meeting.titel, 200))],
         ['Wanneer', meeting?.datum && dayAndTime(meeting.datum)],
-        ['Op de agenda', joined(itemFacts(kort))],
+        ['Op de agenda', itemFacts(kort).length > 0 && joined(itemFacts(kort))],
         ['Hoort bij', place !== undefined && parentLink(agenda, place.hoofd, resource)],
         ['In de agenda', inAgenda !== undefined && link(inAgenda, 'Toon dit punt in de agenda')],
       ]),

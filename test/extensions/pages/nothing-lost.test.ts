@@ -43,6 +43,7 @@ it('comes to every item and document of a meeting of 40 items with 12 documents 
   expect(missing(agenda.values(), [...items, ...documents])).toEqual([]);
   for (const [i, item] of items.entries()) {
     const page = await read(`/gm9901/agendapunten/${item}`);
+    expect(page, 'a fact without a value').not.toMatch(/<dd[^>]*><\/dd>/);
     expect(
       missing(
         [page],

@@ -62,7 +62,23 @@ it('answers an error with a page that says the way', async () => {
   }
   const posted = await fetch(`${pages.server.url}/raad`, { method: 'POST' });
   expect(posted.status).toBe(405);
-  expect(await posted.text()).toContain('<h1');
+  const text = await posted.text();
+  expect(text).toContain('Deze pagina kunt u alleen bekijken.');
+  // What an error says to programs is not on the page.
+  expect(text).not.toMatch(/`|[Kk]op |Allow/);
+});
+
+it('says that it is too busy without the words for programs', async () => {
+  const limited = await pages.another({ RAADSFEED_RATE_LIMIT: '1' });
+  const answers = await Promise.all(
+    Array.from({ length: 5 }, async (_, i) => {
+      const answer = await fetch(`${limited.server.url}/raad/zoeken?q=${i}`);
+      return { status: answer.status, text: await answer.text() };
+    }),
+  );
+  const refused = answers.find(({ status }) => status === 429)?.text ?? '';
+  expect(refused).toContain('Wacht een minuut en probeer het dan opnieuw.');
+  expect(refused).not.toMatch(/`|[Kk]op |Retry-After/);
 });
 
 it('shows a real meeting with its agenda, documents, history, and the same for machines', async () => {

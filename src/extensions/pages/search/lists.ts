@@ -238,10 +238,12 @@ export async function listBodies(
   { limit, offset = 0 }: Slice,
 ): Promise<Body[]> {
   const { rows } = await db.query<Body>({
+    // Current ones are looked up row by row: joined freely, all of the feed is read.
     text: `select s.gremium, max(s.gremiumnaam) as naam, count(*)::integer as vergaderingen,
                   max(s.datum) filter (where s.datum < $2::timestamptz) as laatste, min(s.datum) filter (where s.datum >= $2::timestamptz) as volgende
-             from pages.items s ${CURRENT}
+             from pages.items s
             where s.organisatiecode = $1::text and s.resource_type = 'Vergadering' and ${gremium === undefined ? 's.gremium is not null' : 's.gremium = $5::text'}
+              and exists (select from raadsfeed.current_records c where c.sequence_number = s.nummer offset 0)
             group by s.gremium order by lower(max(s.gremiumnaam)), 1 limit $3::integer offset $4::integer`,
     values: [organisatiecode, now, limit, offset, ...(gremium === undefined ? [] : [gremium])],
   });
