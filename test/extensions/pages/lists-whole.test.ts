@@ -223,3 +223,16 @@ it('makes no link of an address with a user name or a password', async () => {
   for (const path of ['/gm9901/informatieobjecten/verborgen', '/zoeken?q=verborgen', '/gm9901/documenten.atom'])
     expect((await pages.get(path)).text).not.toMatch(/href="[^"]*@/);
 });
+
+it('says that it is too busy without the words for programs', async () => {
+  const limited = await pages.another({ RAADSFEED_RATE_LIMIT: '1' });
+  const answers = await Promise.all(
+    Array.from({ length: 5 }, async (_, i) => {
+      const answer = await fetch(`${limited.server.url}/raad/zoeken?q=${i}`);
+      return { status: answer.status, text: await answer.text() };
+    }),
+  );
+  const refused = answers.find(({ status }) => status === 429)?.text ?? '';
+  expect(refused).toContain('Wacht een minuut en probeer het dan opnieuw.');
+  expect(refused).not.toMatch(/`|[Kk]op |Retry-After/);
+});

@@ -68,19 +68,6 @@ it('answers an error with a page that says the way', async () => {
   expect(text).not.toMatch(/`|[Kk]op |Allow/);
 });
 
-it('says that it is too busy without the words for programs', async () => {
-  const limited = await pages.another({ RAADSFEED_RATE_LIMIT: '1' });
-  const answers = await Promise.all(
-    Array.from({ length: 5 }, async (_, i) => {
-      const answer = await fetch(`${limited.server.url}/raad/zoeken?q=${i}`);
-      return { status: answer.status, text: await answer.text() };
-    }),
-  );
-  const refused = answers.find(({ status }) => status === 429)?.text ?? '';
-  expect(refused).toContain('Wacht een minuut en probeer het dan opnieuw.');
-  expect(refused).not.toMatch(/`|[Kk]op |Retry-After/);
-});
-
 it('shows a real meeting with its agenda, documents, history, and the same for machines', async () => {
   await pages.publishAndIndex(realMeeting());
   const text = await read('/gm0363/vergaderingen/meeting-458902');
