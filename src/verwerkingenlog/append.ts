@@ -9,9 +9,8 @@ import { type Actie, type Auteur, eersteVersie, newActieId, type Versie } from '
 import { createGroupCommit } from './group-commit.ts';
 import { logFull, verwerkingenlogProblems } from './problems.ts';
 import type { ActieLog, LogNeeds } from './processing-log.ts';
-import { type Append, type Appended, appendCommitted, isFaultOfValue } from './store/append.ts';
+import { type Append, type Appended, appendCommitted, isFaultOfValue, withMonths } from './store/append.ts';
 import { readIdempotency } from './store/idempotency.ts';
-import { withMonths } from './store/months.ts';
 import { readVersie, reveal, sealed } from './store/versions.ts';
 
 /** The first group is large, and few actions arrive while it is committed: a second one would cost a whole statement for those few. */

@@ -6,10 +6,9 @@ import { newTraceContext } from '../lib/trace-context.ts';
 import { requireProofWriter } from '../seams/proof-log.ts';
 import { createOwnEntries, type LogNeeds } from './processing-log.ts';
 import { actieAnswer } from './routes/request-reply.ts';
-import { isDistributed } from './store/append.ts';
+import { isDistributed, withMonths } from './store/append.ts';
 import { exportedVersions, hasConfidential, type Selection } from './store/exported-versions.ts';
 import { openIdentityKeys } from './store/keys.ts';
-import { withMonths } from './store/months.ts';
 import { reveal } from './store/versions.ts';
 
 /**

@@ -21,10 +21,10 @@ import { createSerialChanges, type SerialChanges } from './changes.ts';
 import type { IdentityKeys } from './domain/identity-keys.ts';
 import { type Aanroep, type Actie, actieOf, eersteVersie, newActieId } from './domain/verwerkingsactie.ts';
 import { watchRetention } from './retention-runs.ts';
-import { type Append, appendVersies, isDistributed } from './store/append.ts';
+import { type Append, appendVersies, isDistributed, withMonths } from './store/append.ts';
 import { forgetIdempotency } from './store/idempotency.ts';
 import { type KeyWatch, watchKeys } from './store/keys.ts';
-import { makeMonths, withMonths } from './store/months.ts';
+import { makeMonths } from './store/months.ts';
 import { createLatestMoment, type LatestMoment, sealed } from './store/versions.ts';
 
 /** The processing log as area B itself uses it. */

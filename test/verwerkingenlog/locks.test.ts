@@ -64,11 +64,13 @@ async function hold(sql: string, values: unknown[] = []): Promise<void> {
   await holder.query(sql, values);
 }
 
+const hashOf = (key: string): string => keys.hashIdempotency(keys.current, `sleutel\ntest\n${key}`);
+
 /** Another transaction stores the idempotency key of a caller, and does not end. */
 async function holdKey(key: string): Promise<void> {
   await hold(
     `insert into verwerkingenlog.idempotency_keys (sleutel, actie_id, tijdstip) values ($1, gen_random_uuid(), now())`,
-    [keys.hashIdempotency(keys.current, `sleutel\ntest\n${key}`)],
+    [hashOf(key)],
   );
 }
 
@@ -133,6 +135,38 @@ describe('an idempotency key that another transaction holds', () => {
     await holder.query('rollback');
     expect(await count()).toBe(before);
     expect((await post('never')).status).toBe(201);
+  });
+
+  it('fails nobody when it is forgotten while it is used again, and the database ends one of the two', async () => {
+    const [first = '', last = ''] = ['one', 'other'].toSorted((a, b) => (hashOf(a) < hashOf(b) ? -1 : 1));
+    await holder.query(
+      `insert into verwerkingenlog.idempotency_keys (sleutel, actie_id, tijdstip)
+       select k, gen_random_uuid(), now() - interval '25 hours' from unnest($1::uuid[]) as k`,
+      [[first, last, 'before'].map(hashOf)],
+    );
+    const forget = 'delete from verwerkingenlog.idempotency_keys where sleutel = $1';
+    const waiting = async () => {
+      await holder.query('select pg_stat_clear_snapshot()');
+      const { rows } = await holder.query(
+        `select count(*)::integer as n from pg_stat_activity
+         where datname = current_database() and wait_event_type = 'Lock' and query like '%with invoer%'`,
+      );
+      return rows[0].n;
+    };
+    await hold(forget, [hashOf(last)]);
+    await holder.query('savepoint before');
+    await holder.query(forget, [hashOf('before')]);
+    const alone = post('before', actie(newPerson()), patient);
+    await expect.poll(waiting, { timeout: 5000, interval: 20 }).toBe(1);
+    // They wait for the end of the first, and are one group then.
+    const group = [first, last, undefined].map((key) => post(key, actie(newPerson()), patient));
+    await sleep(300);
+    await holder.query('rollback to savepoint before');
+    expect((await alone).status).toBe(201);
+    await expect.poll(waiting, { timeout: 5000, interval: 20 }).toBe(1);
+    await holder.query(forget, [hashOf(first)]);
+    await holder.query('rollback');
+    expect((await Promise.all(group)).map(({ status }) => status)).toEqual([201, 201, 201]);
   });
 });
 

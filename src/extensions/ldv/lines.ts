@@ -1,6 +1,6 @@
 /** Storing lines of LDV: a request is one transaction, and requests that arrive together share one. A line is stored once. */
 import type { FastifyInstance } from 'fastify';
-import type { Db } from '../../database/transaction.ts';
+import { type Db, transaction } from '../../database/transaction.ts';
 import { eventLoopBudget } from '../../lib/scheduling.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
 import type { LineKey } from '../../seams/store-hooks.ts';
@@ -13,9 +13,9 @@ import {
   type AppendTarget,
   appendVersies,
   isFaultOfValue,
-  keyTransaction,
+  retryConflicts,
+  withMonths,
 } from '../../verwerkingenlog/store/append.ts';
-import { withMonths } from '../../verwerkingenlog/store/months.ts';
 import { sealed } from '../../verwerkingenlog/store/versions.ts';
 import { lineKeyOf, readLineKeys, takeLineKeys } from './store/line-keys.ts';
 import type { LdvLine } from './stored-line.ts';
@@ -96,11 +96,13 @@ export function createLineStore(app: FastifyInstance): StoreLines {
         }
       }
       const stored = await withMonths({ pool, clock }, () =>
-        keyTransaction(pool, async (db) => {
-          // A line may have been stored with a key of the log that is not here.
-          await log.requireAllKeys(db);
-          return await storeLines(db, all, { forward, distributed: log.distributed });
-        }),
+        retryConflicts(() =>
+          transaction(pool, async (db) => {
+            // A line may have been stored with a key of the log that is not here.
+            await log.requireAllKeys(db);
+            return await storeLines(db, all, { forward, distributed: log.distributed });
+          }),
+        ),
       );
       for (const result of stored.appended) log.count(result);
       let next = 0;

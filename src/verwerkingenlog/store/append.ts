@@ -5,12 +5,13 @@
 import { isConflict, isRefusedValue } from '../../database/database-unavailable.ts';
 import type { Pool } from '../../database/pool.ts';
 import { type Db, transaction } from '../../database/transaction.ts';
+import type { Clock } from '../../lib/time.ts';
 import { type TraceContext, traceHeaders } from '../../lib/trace-context.ts';
 import type { ForwardPolicy } from '../../seams/processing-log.ts';
 import { NEXT_PROOF_NUMBER } from '../../seams/proof-log.ts';
 import type { IdentityKeys } from '../domain/identity-keys.ts';
 import { OTHER_KEYS_IN_USE, requireAllKeys, WITHOUT_KEY, writeWithKeys } from './keys.ts';
-import { isMissingMonth } from './months.ts';
+import { isMissingMonth, makeMonths } from './months.ts';
 import { positionsByPerson, type SealedVersie, type StoredVersie, VERSIE_COLUMNS, VERSIE_NAMES } from './versions.ts';
 
 /** A version to be stored, with the hashed idempotency key of its request when it has one. */
@@ -70,9 +71,26 @@ export async function appendCommitted(
   appends: readonly Append[],
   target: AppendTarget,
 ): Promise<Appended[]> {
-  // One statement is a transaction by itself.
-  if (!target.distributed) return await appendVersies(pool, appends, target);
-  return await keyTransaction(pool, (db) => appendVersies(db, appends, target));
+  return await retryConflicts(() =>
+    // One statement is a transaction by itself.
+    target.distributed
+      ? transaction(pool, (db) => appendVersies(db, appends, target))
+      : appendVersies(pool, appends, target),
+  );
+}
+
+/** Tries again with the months that were missing: they are made ahead for everybody, but the upkeep may have failed for long. */
+export async function withMonths<T>(
+  { pool, clock }: { readonly pool: Db; readonly clock: Clock },
+  attempt: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await attempt();
+  } catch (error) {
+    if (!isMissingMonth(error)) throw error;
+    await makeMonths(pool, clock.now());
+    return await attempt();
+  }
 }
 
 /** Whether adding versions failed for what one of them holds: the database refuses it, or it cannot be written for the database. */
@@ -347,14 +365,13 @@ export async function isDistributed(db: Db): Promise<boolean> {
 const KEY_TRIES = 4;
 
 /**
- * A transaction that takes keys. On Citus it does so in one order within a shard but in several shards side by side: two groups that have
- * keys in common can wait for each other, until Citus ends one of them. That one is retried, and then waits for the other.
- * @param fn is called for each try
+ * Adds versions in a transaction that takes keys, and tries again when the database ended it for the sake of another one. On one machine
+ * keys are taken in one order, but forgotten in any; on Citus they are taken in several shards side by side.
  */
-export async function keyTransaction<T>(pool: Pool, fn: (db: Db) => Promise<T>): Promise<T> {
+export async function retryConflicts<T>(attempt: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await transaction(pool, fn);
+      return await attempt();
     } catch (error) {
       if (tries === KEY_TRIES || !isConflict(error)) throw error;
     }

@@ -1,6 +1,5 @@
 import pg from 'pg';
 import type { Db } from '../../database/transaction.ts';
-import type { Clock } from '../../lib/time.ts';
 
 /** A partition of `versies`. */
 export interface Month {
@@ -32,20 +31,6 @@ const MONTHS_AHEAD = 4;
 /** Makes the partitions of the coming months, where they are not there. Safe with several at once. */
 export async function makeMonths(db: Db, now: Date): Promise<void> {
   await db.query('select verwerkingenlog.create_months($1::timestamptz, $2::integer)', [now, MONTHS_AHEAD]);
-}
-
-/** Tries again with the months that were missing: they are made ahead for everybody, but the upkeep may have failed for long. */
-export async function withMonths<T>(
-  { pool, clock }: { readonly pool: Db; readonly clock: Clock },
-  attempt: () => Promise<T>,
-): Promise<T> {
-  try {
-    return await attempt();
-  } catch (error) {
-    if (!isMissingMonth(error)) throw error;
-    await makeMonths(pool, clock.now());
-    return await attempt();
-  }
 }
 
 /** What Citus tells of a worker's error 23514: its own code, and the worker's words. */
