@@ -121,7 +121,7 @@ function isIssuedBy(certificate: Certificate, issuer: Certificate): boolean {
   }
 }
 
-/** The extensions that are processed here. A certificate with another one that is critical is refused; constraints on policies too. */
+/** The extensions that are processed here. A certificate with another one that is critical is refused. */
 const known: ReadonlySet<string> = new Set([
   oid.keyUsage,
   oid.subjectAltName,
@@ -130,6 +130,9 @@ const known: ReadonlySet<string> = new Set([
   oid.certificatePolicies,
   oid.extKeyUsage,
 ]);
+
+/** Mappings of policies and constraints on them are not processed; they narrow what holds, critical or not. */
+const refused: ReadonlySet<string> = new Set([oid.policyMappings, oid.policyConstraints, oid.inhibitAnyPolicy]);
 
 /** Purposes of an extended key usage under which a message may be signed; PKIoverheid services and seal certificates. */
 const signingPurposes: ReadonlySet<string> = new Set([
@@ -180,6 +183,8 @@ export function checkForm({ pki }: Certificate): void {
   if (extensions.length > 0 && pki.version !== 2) throw untrusted('een certificaat met extensies is geen versie 3');
   const fault = extensionFault(extensions, known);
   if (fault !== undefined) throw untrusted(`een certificaat bevat ${fault}`);
+  if (extensions.some(({ extnID }) => refused.has(extnID)))
+    throw untrusted('een certificaat beperkt of vertaalt beleid');
 }
 
 export function checkSignatureAlgorithm({ pki }: Certificate): void {

@@ -1,7 +1,15 @@
 // Certificate policies and name constraints over a whole path. pkijs does not let anyPolicy in an authority match the policy of the leaf,
-// unites the permitted subtrees of several authorities, where each must be met, and is content with one name among several.
+// unites the permitted subtrees of several authorities, where each must be met, is content with one name among several, and compares names
+// by the order of a locale, without the bounds of their sets.
 // @see RFC 5280 sections 4.2.1.4 and 4.2.1.10
-import { AltName, CertificatePolicies, type GeneralSubtree, RelativeDistinguishedNames } from 'pkijs';
+import { Set as Asn1Set, BaseStringBlock } from 'asn1js';
+import {
+  AltName,
+  type AttributeTypeAndValue,
+  CertificatePolicies,
+  type GeneralSubtree,
+  RelativeDistinguishedNames,
+} from 'pkijs';
 import {
   attributeTexts,
   type Certificate,
@@ -79,21 +87,34 @@ function namesOf(certificate: Certificate): Name[] {
   const alternative = parsedValue(extension(certificate, oid.subjectAltName));
   const names: Name[] = alternative instanceof AltName ? [...alternative.altNames] : [];
   if (subject.typesAndValues.length > 0) names.push({ type: type.directory, value: subject });
-  if (!names.some((name) => name.type === type.email)) {
-    for (const value of attributeTexts(subject, emailAttribute)) names.push({ type: type.email, value });
-  }
+  for (const value of attributeTexts(subject, emailAttribute)) names.push({ type: type.email, value });
   return names;
 }
 
 /** True or false; undefined when the two cannot be compared. */
 function matches(name: Name, constraint: unknown): boolean | undefined {
   if (name.value instanceof RelativeDistinguishedNames && constraint instanceof RelativeDistinguishedNames) {
-    const parts = name.value.typesAndValues;
-    return constraint.typesAndValues.every((part, index) => parts[index]?.isEqual(part) === true);
+    const parts = relativeNames(name.value);
+    return relativeNames(constraint).every((part, index) => parts[index] === part);
   }
   if (typeof name.value !== 'string' || typeof constraint !== 'string') return undefined;
   if (name.type === type.dns) return isWithinDomain(name.value.toLowerCase(), constraint.toLowerCase());
   return name.type === type.email ? matchesEmail(name.value, constraint) : undefined;
+}
+
+/** The relative names of a name, each a set of attributes: equal ones have equal texts (RFC 5280 section 7.1). */
+function relativeNames(name: RelativeDistinguishedNames): string[] {
+  const attributes = name.typesAndValues.map(attributeText);
+  return name.toSchema().valueBlock.value.map((set) => {
+    if (!(set instanceof Asn1Set)) throw new TypeError('a relative name is not a set');
+    return JSON.stringify(attributes.splice(0, set.valueBlock.value.length).sort());
+  });
+}
+
+function attributeText(attribute: AttributeTypeAndValue): string {
+  const value: unknown = attribute.value;
+  if (!(value instanceof BaseStringBlock)) return Buffer.from(attribute.toSchema().toBER()).toString('hex');
+  return `${attribute.type}=${value.getValue().normalize('NFKC').trim().replace(/\s+/g, ' ').toLowerCase()}`;
 }
 
 function isWithinDomain(host: string, base: string): boolean {

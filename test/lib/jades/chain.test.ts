@@ -8,11 +8,14 @@ import {
   certificatePolicies,
   type Extension,
   extendedKeyUsage,
+  identifier,
+  integer,
   keyUsage,
   mintCertificate,
   type Name,
   octets,
   sequence,
+  tagged,
   type Usage,
 } from '../../support/authority/certificates.ts';
 
@@ -174,6 +177,27 @@ describe('path validation', () => {
     [
       'an extension twice',
       () => chain({ extensions: leaf(keyUsage(['nonRepudiation'])) }, {}),
+      'certificate-untrusted',
+    ],
+    [
+      'a mapping of policies that is not critical',
+      () => {
+        const value = sequence(sequence(identifier(policy), identifier('1.2.3.4')));
+        return chain({}, { extensions: ca(undefined, { id: '2.5.29.33', critical: false, value }) }, {});
+      },
+      'certificate-untrusted',
+    ],
+    [
+      'a constraint on policies that is not critical',
+      () => {
+        const value = sequence(tagged(0, '\u0000'));
+        return chain({}, { extensions: ca(undefined, { id: '2.5.29.36', critical: false, value }) }, {});
+      },
+      'certificate-untrusted',
+    ],
+    [
+      'a refusal of any policy that is not critical',
+      () => chain({}, { extensions: ca(undefined, { id: '2.5.29.54', critical: false, value: integer('00') }) }, {}),
       'certificate-untrusted',
     ],
     [

@@ -18,6 +18,10 @@ beforeAll(() => {
 
 const dates = { notBefore: new Date('2026-01-01'), notAfter: new Date('2027-01-01') };
 const nl: Name = [['country', 'NL']];
+const together = [
+  ['country', 'NL'],
+  ['organization', 'Stichting De Brug'],
+] as const;
 const people: Name = [...nl, ['organization', 'Stichting De Brug']];
 
 /** Signatures do not matter here, so one key serves for all. */
@@ -124,6 +128,25 @@ describe('name constraints', () => {
     ['with the attributes in another order', { permitted: [directory(people)] }, people.toReversed(), false],
     ['with the subtree at its end', { permitted: [directory(people)] }, [['commonName', 'x'], ...people], false],
     ['in an excluded subtree', { excluded: [directory(nl)] }, people, false],
+    [
+      'in an excluded subtree, with a line break for a space',
+      { excluded: [directory(people)] },
+      [...nl, ['organization', 'Stichting\nDe Brug']],
+      false,
+    ],
+    [
+      'in it but for a letter that is not shown',
+      { permitted: [directory(people)] },
+      [...nl, ['organization', 'Stichting De Br\u00adug']],
+      false,
+    ],
+    ['whose relative name has more attributes', { permitted: [directory(nl)] }, [together], false],
+    [
+      'in an excluded subtree, with the attributes of a relative name in another order',
+      { excluded: [directory([together])] },
+      [together.toReversed()],
+      false,
+    ],
     ['beside an excluded subtree', { excluded: [directory(people)] }, nl, true],
     [
       'with a mailbox outside the permitted host',
@@ -134,6 +157,11 @@ describe('name constraints', () => {
     ['with a mailbox at the permitted host', { permitted: [{ email: 'a.nl' }] }, [...nl, ['email', 'x@a.nl']], true],
   ])('a subject %s', (_case, limits, subject, expected) => {
     expect(meetsNameConstraints(path(subject, [], limits))).toBe(expected);
+  });
+
+  it('hold for a mailbox in the subject beside an alternative one', () => {
+    const subject: Name = [...nl, ['email', 'x@b.nl']];
+    expect(meetsNameConstraints(path(subject, [{ email: 'x@a.nl' }], { permitted: [{ email: 'a.nl' }] }))).toBe(false);
   });
 
   it('of two authorities must each be met: what one permits is not added to what the other does', () => {

@@ -252,11 +252,18 @@ const types = {
   email: '1.2.840.113549.1.9.1',
 } as const;
 
-/** Attributes in the order of the name. */
-export type Name = readonly (readonly [keyof typeof types, string])[];
+type Attribute = readonly [keyof typeof types, string];
+
+/** Attributes in the order of the name; an array of several is one relative name. */
+export type Name = readonly (Attribute | readonly Attribute[])[];
 
 export function encodeName(name: Name): Asn1 {
-  return sequence(...name.map(([type, text]) => setOf(sequence(identifier(types[type]), encodeValue(type, text)))));
+  const encode = ([type, text]: Attribute): Asn1 => sequence(identifier(types[type]), encodeValue(type, text));
+  return sequence(...name.map((part) => setOf(...(isOne(part) ? [part] : part).map(encode))));
+}
+
+function isOne(part: Name[number]): part is Attribute {
+  return typeof part[0] === 'string';
 }
 
 function encodeValue(type: keyof typeof types, text: string): Asn1 {

@@ -155,7 +155,7 @@ export function appointDelegate(
   issuer: Issuer,
   { key, now, purpose = ocspSigning }: { readonly key: KeyObject; readonly now: Date; readonly purpose?: string },
 ): Responder {
-  const name = issuer.name.map(([type, text]) => [type, type === 'commonName' ? `${text} OCSP` : text] as const);
+  const name = issuer.name.map((part) => (part[0] === 'commonName' ? ([part[0], `${part[1]} OCSP`] as const) : part));
   const certificate = mintCertificate({
     subject: name,
     key: createPublicKey(key),

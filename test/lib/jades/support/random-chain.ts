@@ -76,6 +76,7 @@ const authority = fc.record({
   selfIssued: usually(false, true),
   explicit: usually<number | undefined>(undefined, 0, 1),
   inhibitAny: usually<number | undefined>(undefined, 0, 1),
+  critical: fc.boolean(),
 });
 
 export const randomChain = fc.record({
@@ -145,7 +146,7 @@ function leafExtensions({ signs, leafIsCa }: RandomChain): Extension[] {
 }
 
 function authorityExtensions(authority: Authority): Extension[] {
-  const { permitted, excluded, pathLength, certificates, explicit, inhibitAny } = authority;
+  const { permitted, excluded, pathLength, certificates, explicit, inhibitAny, critical } = authority;
   const byte = (value: number): string => String.fromCharCode(value);
   return [
     basicConstraints(authority.ca, authority.ca ? pathLength : undefined),
@@ -153,9 +154,7 @@ function authorityExtensions(authority: Authority): Extension[] {
       ? []
       : [keyUsage(certificates === 'sign' ? ['keyCertSign', 'cRLSign'] : ['cRLSign'])]),
     ...(permitted.length + excluded.length > 0 ? [nameConstraints({ permitted, excluded })] : []),
-    ...(explicit === undefined
-      ? []
-      : [{ id: '2.5.29.36', critical: true, value: sequence(tagged(0, byte(explicit))) }]),
-    ...(inhibitAny === undefined ? [] : [{ id: '2.5.29.54', critical: true, value: integer(`0${inhibitAny}`) }]),
+    ...(explicit === undefined ? [] : [{ id: '2.5.29.36', critical, value: sequence(tagged(0, byte(explicit))) }]),
+    ...(inhibitAny === undefined ? [] : [{ id: '2.5.29.54', critical, value: integer(`0${inhibitAny}`) }]),
   ];
 }
