@@ -17,6 +17,7 @@ COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json LICENSE ./
 COPY openapi ./openapi
 COPY migrations ./migrations
+COPY docs/runbook.md ./docs/runbook.md
 COPY src ./src
 # A volume for PROOF_STATE begins with these rights. Nothing else is written: the root file system may be read-only.
 RUN install --directory --owner=node --group=node --mode=0700 /state

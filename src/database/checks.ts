@@ -60,6 +60,7 @@ export function databaseChecks({ database, clock, areas }: DatabaseCheckNeeds): 
   return [
     {
       name: 'database',
+      runbook: 'koppelvlakerrors',
       check: async () => {
         await pool.query('select 1');
         return { ok: true };
@@ -75,9 +76,9 @@ export function databaseChecks({ database, clock, areas }: DatabaseCheckNeeds): 
           : { ok: true, warning: `newer than this program: ${unknown.join(', ')}` };
       },
     },
-    { name: 'database-writable', check: () => checkWritable(pool, areas) },
+    { name: 'database-writable', runbook: 'koppelvlakerrors', check: () => checkWritable(pool, areas) },
     { name: 'clock', vital: false, check: () => checkClock(pool, clock) },
-    { name: 'listen', vital: false, check: async () => listenState(listener) },
+    { name: 'listen', vital: false, runbook: 'koppelvlakfeedapart', check: async () => listenState(listener) },
   ];
 }
 

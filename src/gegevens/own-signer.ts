@@ -64,6 +64,7 @@ export function createOwnSigner(options: OwnSignerOptions): OwnSigner {
     key: () => own,
     check: {
       name: 'signing-key',
+      runbook: 'koppelvlaksigningcertificateexpires',
       check: async () => {
         const days = daysToExpiry(own, clock.now());
         const detail = `the signing certificate expires in ${days} days, on ${own.notAfter.toISOString()}`;

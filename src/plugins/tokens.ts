@@ -179,6 +179,7 @@ export interface TokenVerifier {
 function issuerCheck(keys: IssuerKeys, cacheMs: number, clock: Clock): ReadinessCheck {
   return {
     name: 'token-issuer',
+    runbook: 'koppelvlaktokensrefused',
     check: async () => {
       await keys.freshen();
       const fetchedAt = keys.fetchedAt();

@@ -80,7 +80,10 @@ async function serveRaadsfeed(app: FastifyInstance): Promise<void> {
   });
   if (settings.register) keepRegister(app, pool);
   app.problemKinds.add(...Object.values(raadsfeedProblems));
-  if (replicaPool !== undefined) app.readiness.add({ name: 'read-replica', vital: false, check: reader.checkReplica });
+  if (replicaPool !== undefined) {
+    const runbook = 'koppelvlakfeedapart';
+    app.readiness.add({ name: 'read-replica', vital: false, runbook, check: reader.checkReplica });
+  }
   gauge(app.metrics, 'head', 'Highest sequence number that this process knows', () => {
     return heads.knownHead()?.head.sequenceNumber ?? 0;
   });

@@ -12,6 +12,8 @@ export interface ReadinessCheck {
   readonly name: string;
   /** False: a check that fails or takes too long gives a warning only. Default true. */
   readonly vital?: boolean;
+  /** Heading of the runbook (as in its address) that says what to do; absent: "Other conditions". */
+  readonly runbook?: string;
   readonly check: () => Promise<ReadinessResult>;
 }
 

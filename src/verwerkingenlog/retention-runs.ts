@@ -37,6 +37,7 @@ export function watchRetention(pool: Pool, metrics: Registry, clock: Clock): Rea
   return {
     name: 'retention',
     vital: false,
+    runbook: 'koppelvlakretentionlate',
     check: async () => {
       const { last, lastSuccess } = await readRuns(pool);
       if (last?.fault) return { ok: true, warning: `the last run failed: ${last.fault}` };

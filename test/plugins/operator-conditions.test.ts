@@ -142,7 +142,7 @@ interface Row {
 async function row(name: string): Promise<Row> {
   const text = await page();
   const found = new RegExp(
-    `<th scope="row">${name}</th><td data-label="state"><span class="state \\w+">(\\w+)</span></td><td data-label="what">(.*?)</td>`,
+    `<th scope="row"><a href="/runbook#[a-z-]+">${name}</a></th><td data-label="state"><span class="state \\w+">(\\w+)</span></td><td data-label="what">(.*?)</td>`,
   ).exec(text);
   return { state: found?.[1] ?? 'not there', words: found?.[2] ?? '' };
 }
@@ -381,7 +381,7 @@ describe("the operator's page of a whole service", () => {
   });
 
   it('has a case for every condition', async () => {
-    const shown = (await page()).matchAll(/<th scope="row">([^<]+)<\/th><td data-label="state"><span/g);
+    const shown = (await page()).matchAll(/<th scope="row"><a[^>]+>([^<]+)<\/a><\/th><td data-label="state"><span/g);
     expect([...new Set(CASES.map(({ name }) => name))].toSorted()).toEqual(
       [...shown].map(([, name]) => name).toSorted(),
     );

@@ -1,6 +1,7 @@
 /** The operator's page over HTTP and in Chromium, with a part and a condition of the test's own. Real ones: operator-conditions.test.ts. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { HtmlValidate } from 'html-validate';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -46,7 +47,9 @@ describe("the operator's page", () => {
   it('says that all is well, and is valid HTML', async () => {
     const text = await page();
     expect(text).toContain('All is well.');
-    expect(text).toContain('<th scope="row">database</th><td data-label="state"><span class="state well">well</span>');
+    expect(text).toContain(
+      '<th scope="row"><a href="/runbook#koppelvlakerrors">database</a></th><td data-label="state"><span class="state well">well</span>',
+    );
     expect(text).toContain('<polyline');
     const report = await new HtmlValidate({
       extends: ['html-validate:recommended'],
@@ -60,7 +63,7 @@ describe("the operator's page", () => {
     const broken = await page();
     expect(broken).toContain('Not ready: 1 of');
     const since =
-      /breakable<\/th><td data-label="state"><span class="state failed">failed<\/span><\/td><td data-label="what">the wrong &lt;key&gt;<\/td><td data-label="since"><time datetime="([^"]+)"/.exec(
+      /breakable<\/a><\/th><td data-label="state"><span class="state failed">failed<\/span><\/td><td data-label="what">the wrong &lt;key&gt;<\/td><td data-label="since"><time datetime="([^"]+)"/.exec(
         broken,
       )?.[1];
     expect(Date.parse(since ?? '')).toBeLessThanOrEqual(Date.now());
@@ -78,6 +81,60 @@ describe("the operator's page", () => {
       throw new Error('it is away');
     };
     expect(await page()).toContain('Not known now: it is away');
+  });
+
+  it('leads from each condition to a paragraph of the runbook', async () => {
+    const targets = [...(await page()).matchAll(/href="\/runbook#([^"]+)"/g)].map(([, id]) => id);
+    expect(targets.length).toBeGreaterThan(4);
+    const answer = await fetch(`${server.managementUrl}/runbook`);
+    expect(answer.status).toBe(200);
+    const text = await answer.text();
+    for (const id of targets) expect(text).toContain(` id="${id}">`);
+    const report = await new HtmlValidate({
+      extends: ['html-validate:recommended'],
+      rules: { 'long-title': 'off', 'no-inline-style': 'off' },
+    }).validateString(text);
+    expect(report.results.flatMap(({ messages }) => messages.map(({ message }) => message))).toEqual([]);
+  });
+
+  it('knows since when a condition is so although nobody looked', async () => {
+    const before = Date.now();
+    probed = async () => ({ ok: false, detail: 'nobody saw it' });
+    await sleep(7000);
+    const since = /nobody saw it<\/td><td data-label="since"><time datetime="([^"]+)"/.exec(await page())?.[1] ?? '';
+    expect(Date.parse(since)).toBeGreaterThanOrEqual(before);
+    expect(Date.parse(since)).toBeLessThan(before + 4000);
+    probed = async () => ({ ok: true });
+  });
+
+  it('answers within two seconds while everything hangs, from what was seen last, and says when', async () => {
+    section = async () => ({ columns: ['a', 'b'], rows: [['x', 'read before']] });
+    await page();
+    let asked = 0;
+    const hanging = Promise.withResolvers<never>();
+    section = () => hanging.promise;
+    probed = () => {
+      asked += 1;
+      return hanging.promise;
+    };
+    for (let i = 0; i < 3; i += 1) {
+      const began = performance.now();
+      const text = await page();
+      expect(performance.now() - began).toBeLessThan(2000);
+      expect(text).toMatch(/As seen at <time[^>]*>[^<]+<\/time>:<\/p>[\s\S]*read before/);
+    }
+    await expect.poll(page, { timeout: 8000 }).toContain('the check did not answer within 3000 ms');
+    expect(asked).toBe(1);
+    probed = async () => ({ ok: true });
+    section = async () => ({ columns: ['a'], rows: [] });
+    hanging.reject(new Error('over'));
+    await expect.poll(page, { timeout: 8000 }).toContain('All is well.');
+  });
+
+  it('does not count what it does itself as waiting for a connection', async () => {
+    await Promise.all(Array.from({ length: 10 }, page));
+    await sleep(11_000);
+    expect(await page()).toMatch(/Waiting for a connection<\/strong>: 0 requests \(most in \d+ minutes: 0\)/);
   });
 
   it('tells a moment to the second', async () => {

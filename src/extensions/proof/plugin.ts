@@ -177,7 +177,7 @@ function checkOf(config: Config, pool: Pool, sequencer: Sequencer): ReadinessChe
     return `${pending} entries wait for a place, the first for ${Math.round(oldestSeconds)} s`;
   };
   const check = async () => ({ ok: true, warning: await warningOf() });
-  return { name: `proof log ${sequencer.log}`, vital: false, check };
+  return { name: `proof log ${sequencer.log}`, vital: false, runbook: 'koppelvlakprooflate', check };
 }
 
 /** For the operator's page. */

@@ -84,6 +84,7 @@ const WARNING_DAYS = 30;
 export function fscKeysCheck(keys: FscKeys, clock: Clock): ReadinessCheck {
   return {
     name: 'fsc-token-certificates',
+    runbook: 'koppelvlaktokencertificateexpires',
     check: async () => {
       const refused = keys.refused();
       if (refused !== undefined) return { ok: true, warning: `changed certificates were refused: ${refused}` };

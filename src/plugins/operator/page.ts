@@ -1,18 +1,20 @@
 /** The operator's page: is it well, and if not, what is it? In English, as the logs and the documents for operators. */
 import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import { reasonOf } from '../../lib/log.ts';
-import { withTimeout } from '../../lib/scheduling.ts';
 import type { Clock } from '../../lib/time.ts';
 import type { OperatorCell, OperatorSection } from '../../seams/operations.ts';
-import type { Conditions, DatedCondition } from '../management.ts';
 import { type Html, type HtmlValue, html, trusted } from '../template.ts';
+import { type Conditions, createSectionReader, type DatedCondition, type SeenSection } from './conditions.ts';
+import { RUNBOOK, runbookPage } from './runbook.ts';
 import { SAMPLE_MS, type Samples, type Series } from './samples.ts';
 
 /** Seconds after which a browser reads the page again. */
 const REFRESH_SECONDS = 10;
-/** A section that takes longer (milliseconds) is left out with a word. */
-const SECTION_TIMEOUT_MS = 3000;
+/** What takes longer (milliseconds) is shown as it was seen last: the page must answer while the database does not. */
+const PATIENCE_MS = 1000;
+/** Milliseconds between the readings of sections when nobody looks. */
+const SECTIONS_MS = 60_000;
 
 const STYLE = `body{font:16px/1.5 system-ui,sans-serif;margin:0 auto;padding:1rem;max-width:70rem;color:#1b1b1b;background:#fff}
 h1{font-size:1.6rem;margin:0 0 .5rem}h2{font-size:1.2rem;margin:2rem 0 .5rem}
@@ -27,8 +29,16 @@ thead th{color:#555;font-weight:400}tbody th{min-width:9rem}
 .charts polyline{fill:none;stroke:#154273;stroke-width:1.5;vector-effect:non-scaling-stroke}
 @media (max-width:45rem){table,tbody,tr,tbody th,td{display:block;min-width:0}thead{position:absolute;clip-path:inset(50%);width:1px;height:1px;overflow:hidden}
 tr{padding:.5rem 0;border-bottom:1px solid #d5d9de}tbody th,td{border:0;padding:0}td:empty{display:none}td:has(time){white-space:normal}td[data-label]::before{content:attr(data-label) ": ";color:#555}}
-@media print{body{max-width:none;font-size:11pt}tr{break-inside:avoid}}`;
+.text{white-space:pre-wrap;overflow-wrap:anywhere}h2,h3{scroll-margin-top:1rem}:target{background:#fff6e0}
+a{color:#154273}@media print{body{max-width:none;font-size:11pt}tr{break-inside:avoid}}`;
 const POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+
+/** Headers of the pages for operators. */
+const OPERATOR_HEADERS = {
+  'content-security-policy': POLICY,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+};
 
 interface OperatorPageOptions {
   readonly conditions: Conditions;
@@ -41,58 +51,54 @@ interface OperatorPageOptions {
 /** Serves the page at `/`. */
 export function operatorPage(app: FastifyInstance, options: OperatorPageOptions): void {
   const { conditions, samples, sections, clock, isStopping } = options;
+  runbookPage(app, OPERATOR_HEADERS, STYLE);
+  const readSection = createSectionReader(clock);
+  const readSections = (): Promise<SeenSection[]> => {
+    return Promise.all(sections.map((section) => readSection(section, PATIENCE_MS)));
+  };
+  const reading = setInterval(() => void readSections(), SECTIONS_MS).unref();
+  app.addHook('onClose', async () => clearInterval(reading));
   app.get('/', async (_request, reply) => {
-    const [found, parts] = await Promise.all([conditions.run(), Promise.all(sections.map(readSection))]);
-    await samples.begin();
+    const patience = sleep(PATIENCE_MS);
+    const [parts] = await Promise.all([
+      readSections(),
+      Promise.race([conditions.run(), patience]),
+      Promise.race([samples.begin(), patience]),
+    ]);
     return reply
-      .headers({
-        'content-security-policy': POLICY,
-        'x-content-type-options': 'nosniff',
-        'referrer-policy': 'no-referrer',
-        refresh: String(REFRESH_SECONDS),
-      })
+      .headers({ ...OPERATOR_HEADERS, refresh: String(REFRESH_SECONDS) })
       .type('text/html; charset=utf-8')
-      .send(render({ found, parts, samples, isStopping: isStopping(), now: clock.now() }));
+      .send(render({ seen: conditions.seen(), parts, samples, isStopping: isStopping(), now: clock.now() }));
   });
 }
 
-interface Part {
-  readonly title: string;
-  readonly content: Awaited<ReturnType<OperatorSection['read']>> | { readonly fault: string };
-}
-
-async function readSection({ title, read }: OperatorSection): Promise<Part> {
-  try {
-    return { title, content: await withTimeout(SECTION_TIMEOUT_MS, 'the section', read()) };
-  } catch (error) {
-    return { title, content: { fault: reasonOf(error) } };
-  }
-}
-
 interface View {
-  readonly found: readonly DatedCondition[];
-  readonly parts: readonly Part[];
+  readonly seen: ReturnType<Conditions['seen']>;
+  readonly parts: readonly SeenSection[];
   readonly samples: Samples;
   readonly isStopping: boolean;
   readonly now: Date;
 }
 
-function render({ found, parts, samples, isStopping, now }: View): string {
+function render({ seen, parts, samples, isStopping, now }: View): string {
+  const found = seen?.found ?? [];
   const failed = found.filter(({ state }) => state === 'failed').length;
   const warnings = found.filter(({ state }) => state === 'warning').length;
-  const worst = isStopping || failed > 0 ? 'failed' : warnings > 0 ? 'warning' : 'well';
+  const worst = isStopping || failed > 0 ? 'failed' : warnings > 0 || seen === undefined ? 'warning' : 'well';
   const verdict = isStopping
     ? 'Stopping: no new work.'
     : failed > 0
       ? `Not ready: ${failed} of ${found.length} conditions failed.`
       : warnings > 0
         ? `Ready, with ${warnings} ${warnings === 1 ? 'warning' : 'warnings'}.`
-        : 'All is well.';
+        : seen === undefined
+          ? 'The conditions have not been looked at yet.'
+          : 'All is well.';
   return html`<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${verdict} - Koppelvlak</title><style>${trusted(STYLE)}</style></head>
 <body><main><h1>Koppelvlak</h1>
-<p class="verdict ${worst}"><strong>${verdict}</strong> As of ${moment(now)}; this page refreshes every ${REFRESH_SECONDS} seconds.</p>
+<p class="verdict ${worst}"><strong>${verdict}</strong> As seen at ${moment(seen?.at ?? now)}; this page refreshes every ${REFRESH_SECONDS} seconds.</p>
 <h2>Conditions</h2>
 ${table(['condition', 'state', 'what', 'since'], sorted(found).map(conditionRow))}
 ${expiries(samples, now)}
@@ -109,8 +115,13 @@ function sorted(found: readonly DatedCondition[]): DatedCondition[] {
   return [...found].sort((a, b) => ORDER[a.state] - ORDER[b.state]);
 }
 
-function conditionRow({ name, state, detail, warning, since }: DatedCondition): Cell[] {
-  return [name, html`<span class="state ${state}">${state}</span>`, warning ?? detail ?? '', since];
+function conditionRow({ name, state, detail, warning, since, runbook }: DatedCondition): Cell[] {
+  return [
+    html`<a href="${RUNBOOK}#${runbook}">${name}</a>`,
+    html`<span class="state ${state}">${state}</span>`,
+    warning ?? detail ?? '',
+    since,
+  ];
 }
 
 /** Gauges with the time at which something expires, in seconds since 1970. */
@@ -130,10 +141,10 @@ function expiries(samples: Samples, now: Date): HtmlValue {
   return rows.length > 0 && html`<h2>Certificates and keys</h2>${table(['certificate', 'days left', 'until'], rows)}`;
 }
 
-function renderPart({ title, content }: Part): Html {
-  if ('fault' in content) return html`<h2>${title}</h2><p>Not known now: ${content.fault}</p>`;
-  const { columns, rows } = content;
-  return html`<h2>${title}</h2>${rows.length === 0 ? html`<p>None.</p>` : table(columns, rows)}`;
+function renderPart({ title, content, at, fault }: SeenSection): Html {
+  return html`<h2>${title}</h2>
+${fault !== undefined && html`<p>Not known now: ${fault}.${at !== undefined && html` As seen at ${moment(at)}:`}</p>`}
+${content !== undefined && (content.rows.length === 0 ? html`<p>None.</p>` : table(content.columns, content.rows))}`;
 }
 
 type Cell = OperatorCell | Html;

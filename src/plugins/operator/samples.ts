@@ -19,6 +19,8 @@ interface Figure {
   readonly scale?: number;
 }
 
+const WAITING = 'koppelvlak_database_pool_waiting';
+
 const FIGURES: readonly Figure[] = [
   {
     ...{ title: 'Requests', unit: 'a second', kind: 'rate' },
@@ -41,7 +43,7 @@ const FIGURES: readonly Figure[] = [
   { title: 'Feed records', unit: 'a second', kind: 'rate', metric: 'koppelvlak_raadsfeed_head' },
   { title: 'Event loop lag, 99 %', unit: 'ms', kind: 'level', scale: 1000, metric: 'nodejs_eventloop_lag_p99_seconds' },
   { title: 'Memory', unit: 'MB', kind: 'level', scale: 1e-6, metric: 'process_resident_memory_bytes' },
-  { title: 'Waiting for a connection', unit: 'requests', kind: 'level', metric: 'koppelvlak_database_pool_waiting' },
+  { title: 'Waiting for a connection', unit: 'requests', kind: 'level', metric: WAITING },
 ];
 
 export interface Series extends Pick<Figure, 'title' | 'unit'> {
@@ -132,6 +134,8 @@ async function readAll(metrics: Registry): Promise<Readings> {
   );
   for (const { name, values } of found.filter((metric) => metric !== undefined)) {
     for (const one of values) {
+      // The connections of the process itself, for its checks and this page, serve no request.
+      if (name === WAITING && 'pool' in one.labels && one.labels.pool === 'own') continue;
       const part = 'metricName' in one && typeof one.metricName === 'string' ? one.metricName : name;
       const { sum, most } = readings.get(part) ?? { sum: 0, most: 0 };
       readings.set(part, { sum: sum + one.value, most: Math.max(most, one.value) });

@@ -1,0 +1,139 @@
+/** What the page and the health address say: conditions and sections, looked at by themselves and kept, so that a database that hangs holds up nobody. */
+import { reasonOf } from '../../lib/log.ts';
+import { withTimeout } from '../../lib/scheduling.ts';
+import type { Clock } from '../../lib/time.ts';
+import type { OperatorSection, ReadinessCheck, ReadinessResult } from '../../seams/operations.ts';
+
+/** Milliseconds between looks at the conditions, which is how exact "since" is. */
+export const WATCH_MS = 3000;
+/** A check that takes longer (milliseconds) counts as failed: the caller has a time-out too. */
+const CHECK_TIMEOUT_MS = 3000;
+
+interface Condition extends ReadinessResult {
+  readonly name: string;
+  readonly runbook: string;
+}
+
+export interface DatedCondition extends Condition {
+  readonly state: 'well' | 'warning' | 'failed';
+  /** When a check first found it so, at most `WATCH_MS` and its time-out after it became so. */
+  readonly since: Date;
+}
+
+export interface Conditions {
+  /** Runs every check, or waits for the run that goes on. */
+  run(): Promise<readonly DatedCondition[]>;
+  /** What the last run found; undefined before the first has ended. */
+  seen(): { readonly found: readonly DatedCondition[]; readonly at: Date } | undefined;
+}
+
+export function createConditions(checks: () => readonly ReadinessCheck[], clock: Clock): Conditions {
+  const states = new Map<string, Pick<DatedCondition, 'state' | 'since'>>();
+  /** Checks that have not ended: a database that hangs gets no second question. */
+  const pending = new Map<ReadinessCheck, Promise<ReadinessResult>>();
+  let running: Promise<readonly DatedCondition[]> | undefined;
+  let last: ReturnType<Conditions['seen']>;
+
+  const begin = (check: ReadinessCheck): Promise<ReadinessResult> => {
+    const work = (async () => await check.check())();
+    pending.set(check, work);
+    const forget = (): void => void pending.delete(check);
+    work.then(forget, forget);
+    return work;
+  };
+
+  const runCheck = async (check: ReadinessCheck): Promise<Condition> => {
+    const { name, vital = true, runbook = OTHER_CONDITIONS } = check;
+    const { ok, detail, warning } = await resultOf(pending.get(check) ?? begin(check));
+    if (!ok && !vital) return { name, runbook, ok: true, ...(detail === undefined ? {} : { warning: detail }) };
+    return {
+      ...{ name, runbook, ok },
+      ...(detail === undefined ? {} : { detail }),
+      ...(warning === undefined ? {} : { warning }),
+    };
+  };
+
+  const round = async (): Promise<readonly DatedCondition[]> => {
+    const conditions = await Promise.all(checks().map(runCheck));
+    const at = clock.now();
+    const found = conditions.map((condition) => {
+      const state = stateOf(condition);
+      const known = states.get(condition.name);
+      const dated = known?.state === state ? known : { state, since: at };
+      states.set(condition.name, dated);
+      return { ...condition, ...dated };
+    });
+    last = { found, at };
+    return found;
+  };
+
+  return {
+    run() {
+      running ??= round().finally(() => {
+        running = undefined;
+      });
+      return running;
+    },
+    seen: () => last,
+  };
+}
+
+/** The paragraph of the runbook for what has none of its own. */
+const OTHER_CONDITIONS = 'other-conditions';
+
+function stateOf({ ok, warning }: Condition): DatedCondition['state'] {
+  if (!ok) return 'failed';
+  return warning === undefined ? 'well' : 'warning';
+}
+
+/** A check that throws or takes too long fails. */
+async function resultOf(work: Promise<ReadinessResult>): Promise<ReadinessResult> {
+  try {
+    return await withTimeout(CHECK_TIMEOUT_MS, 'the check', work);
+  } catch (error) {
+    return { ok: false, detail: reasonOf(error) };
+  }
+}
+
+type Content = Awaited<ReturnType<OperatorSection['read']>>;
+
+/** A section as it was read last. */
+export interface SeenSection {
+  readonly title: string;
+  /** Absent: it was never read. */
+  readonly content?: Content;
+  /** When it was read; absent when that was just now. */
+  readonly at?: Date;
+  /** Why it was not read now. */
+  readonly fault?: string;
+}
+
+/** Reads sections, each by one question at a time. */
+export function createSectionReader(
+  clock: Clock,
+): (section: OperatorSection, withinMs: number) => Promise<SeenSection> {
+  const pending = new Map<OperatorSection, Promise<Content>>();
+  const last = new Map<OperatorSection, { readonly content: Content; readonly at: Date }>();
+  const begin = (section: OperatorSection): Promise<Content> => {
+    const work = (async () => {
+      try {
+        const content = await section.read();
+        last.set(section, { content, at: clock.now() });
+        return content;
+      } finally {
+        pending.delete(section);
+      }
+    })();
+    pending.set(section, work);
+    return work;
+  };
+  return async (section, withinMs) => {
+    const { title } = section;
+    try {
+      const content = await withTimeout(withinMs, 'the section', pending.get(section) ?? begin(section));
+      return { title, content };
+    } catch (error) {
+      return { title, ...last.get(section), fault: reasonOf(error) };
+    }
+  };
+}
