@@ -207,14 +207,16 @@ function stored(): StoredVersie {
   };
 }
 
+/** Look-ups by index in the versions, of the running transaction. */
+async function lookups(): Promise<number> {
+  const { rows } = await client.query<{ n: number }>(
+    `select sum(idx_scan)::integer as n from pg_stat_xact_all_tables where schemaname = 'verwerkingenlog' and relname like 'versies\\_%'`,
+  );
+  return rows[0]?.n ?? 0;
+}
+
 it('looks up each action of a processing a few times for a change, however many there are', async () => {
   const actions = 4000;
-  const lookups = async (): Promise<number> => {
-    const { rows } = await client.query<{ n: number }>(
-      `select sum(idx_scan)::integer as n from pg_stat_xact_all_tables where schemaname = 'verwerkingenlog' and relname like 'versies\\_%'`,
-    );
-    return rows[0]?.n ?? 0;
-  };
   await client.query('begin');
   try {
     await client.query(
@@ -235,6 +237,24 @@ it('looks up each action of a processing a few times for a change, however many 
     expect((await lookups()) - before).toBeLessThan(8 * actions);
     const { rows } = await client.query('select count(*)::integer as n from verwerkingenlog.versies where versie = 2');
     expect(rows).toEqual([{ n: actions }]);
+  } finally {
+    await client.query('rollback');
+  }
+});
+
+it('looks up the current version of an action a few times, however many it has', async () => {
+  await client.query('begin');
+  try {
+    await client.query(
+      `insert into verwerkingenlog.versies (actie_id, versie, tijdstip_registratie, door, verzoek_id, vervallen, vertrouwelijkheid,
+         ooit_vertrouwelijk, vervalt_op, tijdstip, objecten)
+       select $1, i, now(), 't', 't', false, 'normaal', false, 'infinity', now(), '[]' from generate_series(2, 2000) i`,
+      [ACTIE],
+    );
+    const before = await lookups();
+    const parts = await readCurrentParts(client, [ACTIE], { most: 1 });
+    expect((await lookups()) - before).toBeLessThan(20);
+    expect(parts).toMatchObject([{ stored: { versie: 2000 } }]);
   } finally {
     await client.query('rollback');
   }

@@ -268,7 +268,11 @@ export async function readCurrentParts(
 ): Promise<PartOfVersie[]> {
   const { rows } = await db.query<VersieRow & { aantal: number }>({
     name: 'verwerkingenlog-read-current-parts',
+    // Once for all: not for each version of an action that has very many.
     text: `
+      with laatste as materialized (
+        select actie_id, max(versie) as versie from verwerkingenlog.versies where actie_id = any($1::uuid[]) group by actie_id
+      )
       select ${SELECT_VERSIE}, json_array_length(v.objecten) as aantal,
         case when $2::uuid[] is null and $3::integer is null and json_array_length(v.objecten) <= $4::integer then v.objecten
           else coalesce((select json_agg(o.object order by o.plaats) from (
@@ -276,9 +280,8 @@ export async function readCurrentParts(
             where ($2::uuid[] is null or (e.object ->> 'sleutel')::uuid = any($2::uuid[]))
               and ($3::integer is null or (e.object ->> 'nr')::integer = $3::integer) order by plaats limit $4::integer
           ) o), '[]') end as objecten
-      from verwerkingenlog.versies v
-      where v.actie_id = any($1::uuid[]) and not v.vervallen
-        and v.versie = (select max(w.versie) from verwerkingenlog.versies w where w.actie_id = v.actie_id)`,
+      from verwerkingenlog.versies v join laatste l on l.actie_id = v.actie_id and l.versie = v.versie
+      where v.actie_id = any($1::uuid[]) and not v.vervallen`,
     values: [acties, hashes ?? null, number ?? null, most ?? null],
   });
   const parts = new Map(rows.map(({ aantal, ...row }) => [row.actieId, { stored: fromRow(row), objects: aantal }]));
