@@ -213,6 +213,15 @@ export const htmlSettings = {
     text(undefined, 'path of a CSS file'),
     'Own style sheet: tokens of Utrecht’s components; fonts and pictures as `data:`.',
   ),
+  links: setting(
+    'PAGES_LINKS',
+    pairs(
+      /^(toegankelijkheid|privacy|contact|griffie|fg)=(https:\/\/[^,\s@]+|mailto:[^,\s]+)$/,
+      'comma list of `toegankelijkheid`, `privacy`, `contact`, `griffie`, `fg` with `=https://…` or `=mailto:…`',
+    ),
+    new Map(),
+    'Accessibility statement, privacy, contact, clerk and privacy officer, at the foot of pages.',
+  ),
 };
 
 /** Settings of what only the demo starts. */

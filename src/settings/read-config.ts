@@ -76,6 +76,7 @@ export const settingGroups: Readonly<Record<string, Group>> = Object.fromEntries
 
 /** Settings of earlier versions, and what to do instead: a service that starts without what its operator asked for would be worse. */
 export const REMOVED: Readonly<Record<string, string>> = {
+  INZAGE_CONTACT: 'name it as `contact` in PAGES_LINKS',
   DATABASE_ADMIN_URL: 'run deploy/sql/organisation.sql as the administrator of the database server',
   DATABASE_DISTRIBUTED: 'run `koppelvlak migrate --distributed`',
   GEGEVENS_SHV_SERVICE: 'write `shv=name` in GEGEVENS_SERVICES',

@@ -33,7 +33,7 @@ export function overviewPage({ settings, asked, overview, faults = [] }: Overvie
       faults.length > 0 && html`<div role="alert">${faults.map((fault) => alert('error', fault))}</div>`,
       periodForm(asked),
       html`<div class="kv-columns">
-${overview !== undefined && html`<div>${[found(overview, asked), overview.groups.map(groupSection), pager(overview), takeAlong(asked)]}</div>`}
+${overview !== undefined && html`<div>${[found(overview, asked), withoutLooks(overview.groups).map(groupSection), ownLooks(overview), pager(overview), takeAlong(asked)]}</div>`}
 ${explanations(settings)}
 </div>`,
     ],
@@ -60,6 +60,25 @@ function found({ count, groups }: Overview, asked: Asked): HtmlValue {
       ? `Er staat niets over u${narrowed ? ' in deze periode of bij dit doel' : ''}.`
       : `${total} is er iets met uw gegevens gedaan${narrowed ? ' in deze periode of voor dit doel' : ''}. Op deze pagina ziet u er ${number(shown)}. Het nieuwste staat bovenaan.`;
   return [paragraph(text), narrowed && paragraph(link(OVERVIEW, 'Toon alles'))];
+}
+
+const isOwnLook = ({ handelingNaam }: Entry): boolean => handelingNaam === OWN_LOOK;
+
+/** The groups without what the visitor did here. */
+function withoutLooks(groups: readonly Group[]): Group[] {
+  return groups
+    .map((group) => ({ ...group, acties: group.acties.filter((entry) => !isOwnLook(entry)) }))
+    .filter(({ acties }) => acties.length > 0);
+}
+
+/** One line at the end, that opens. */
+function ownLooks({ groups }: Overview): HtmlValue {
+  const looks = groups.flatMap(({ acties }) => acties.filter(isOwnLook));
+  return (
+    looks.length > 0 &&
+    html`<details class="kv-filter"><summary>U bekeek dit overzicht: ${number(looks.length)} keer op deze pagina</summary>
+<ol class="kv-list">${looks.map(entryItem)}</ol></details>`
+  );
 }
 
 function groupSection(group: Group, position: number, groups: readonly Group[]): HtmlValue {
@@ -167,8 +186,9 @@ ${heading(2, 'Bewaren of afdrukken')}
 }
 
 /** The same words for everybody, whatever there is. */
-function explanations({ organisation, contact }: Settings): Html {
-  const address = safeUrl(contact);
+function explanations({ organisation, links }: Settings): Html {
+  const contact = safeUrl(links.get('contact'));
+  const officer = safeUrl(links.get('fg'));
   return html`<div>
 ${heading(2, 'Wat u hier niet ziet')}
 <ul>
@@ -178,6 +198,8 @@ ${heading(2, 'Wat u hier niet ziet')}
 <li>Wat andere organisaties met uw gegevens doen, staat bij die organisaties.</li>
 </ul>
 ${heading(2, 'Klopt er iets niet?')}
-${paragraph([`U mag aan ${organisation} vragen om uitleg, en om gegevens te verbeteren of te verwijderen. Noem het nummer dat erbij staat.`, address !== undefined && html` ${link(address, 'Neem contact op')}.`])}
+${paragraph([`U mag aan ${organisation} vragen om uitleg, en om gegevens te verbeteren of te verwijderen. U mag ook bezwaar maken. Noem het nummer dat erbij staat.`, contact !== undefined && html` ${link(contact, 'Neem contact op')}.`])}
+${paragraph(['Komt u er samen niet uit? Vraag het dan aan de ', officer === undefined ? 'functionaris gegevensbescherming' : link(officer, 'functionaris gegevensbescherming'), ` van ${organisation}.`])}
+${paragraph(['U kunt ook een klacht indienen bij de ', link('https://autoriteitpersoonsgegevens.nl/', 'Autoriteit Persoonsgegevens'), '.'])}
 </div>`;
 }

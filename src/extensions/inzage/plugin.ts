@@ -50,7 +50,11 @@ export const plugin = fp(serveInzage, { name: 'inzage', dependencies: ['verwerki
 async function serveInzage(server: FastifyInstance): Promise<void> {
   const { settings: config, clock, publicBaseUrl, log, metrics } = server;
   const pool = server.database.shares.verwerkingenlog;
-  const settings = { ...config.inzage, organisation: config.server.organisation ?? 'deze organisatie' };
+  const settings = {
+    ...config.inzage,
+    links: config.html.links,
+    organisation: config.server.organisation ?? 'deze organisatie',
+  };
   const stylesheet = buildStylesheet(HOME, config.html.themeCss);
   const site = createSite(stylesheet.path, settings);
   const signIn = createSignIn({ settings, proxy: config.server, clock });

@@ -47,7 +47,6 @@ export const settings = {
       new Map(),
       'Names that are shown instead of OINs.',
     ),
-    contact: optional('INZAGE_CONTACT', exactUrl('https', 'mailto'), 'Where citizens ask about what they see.'),
 
     /** Requests per minute per address; 0 is no limit. More than a citizen ever makes, also from behind the address of an office. */
     rateLimit: fixed('INZAGE_RATE_LIMIT', 120),
@@ -65,7 +64,10 @@ export const isServed = ({ inzage, server }: Config): boolean =>
 
 export function contradictions(config: Config, fault: Fault): void {
   if (!isServed(config)) return;
-  const { inzage, server } = config;
+  const { html, inzage, server } = config;
+  if (server.environment === 'production' && !html.links.has('contact')) {
+    fault(['PAGES_LINKS', 'NODE_ENV'], 'has no `contact`', 'where citizens ask, object and complain, in production');
+  }
   const needed = {
     INZAGE_OIDC_ISSUER: inzage.issuer,
     INZAGE_OIDC_CLIENT_ID: inzage.clientId,

@@ -14,7 +14,7 @@ export const RETURN = `${HOME}/terug`;
 export const LOGOUT = `${HOME}/uitloggen`;
 
 /** With the name of the organisation whose pages these are. */
-export type Settings = Config['inzage'] & { readonly organisation: string };
+export type Settings = Config['inzage'] & { readonly organisation: string; readonly links: Config['html']['links'] };
 
 export function createSite(stylesheet: string, settings: Settings): Site {
   return {
@@ -25,13 +25,31 @@ export function createSite(stylesheet: string, settings: Settings): Site {
       { href: HOME, text: 'Begin' },
       { href: OVERVIEW, text: 'Uw overzicht' },
     ],
-    footer: html`<p>Deze pagina’s zijn van ${settings.organisation}.${contactLine(settings)}</p>`,
+    footer: html`${dutyNav(settings)}
+<p>Deze pagina’s zijn van ${settings.organisation}.</p>`,
   };
 }
 
-function contactLine({ contact }: Settings): Html | undefined {
-  const address = safeUrl(contact);
-  return address === undefined ? undefined : html` Vragen? ${link(address, 'Neem contact op')}.`;
+const LINK_NAMES: Readonly<Record<string, string>> = {
+  toegankelijkheid: 'Toegankelijkheid',
+  privacy: 'Privacy',
+  contact: 'Contact',
+  griffie: 'Griffie',
+  fg: 'Functionaris gegevensbescherming',
+};
+
+function dutyNav(settings: Settings): Html | undefined {
+  const items = dutyLinks(settings);
+  return items.length === 0
+    ? undefined
+    : html`<nav aria-label="Over deze pagina’s"><ul class="kv-menu">${items}</ul></nav>`;
+}
+
+function dutyLinks({ links }: Settings): Html[] {
+  return Object.entries(LINK_NAMES).flatMap(([key, text]) => {
+    const address = safeUrl(links.get(key));
+    return address === undefined ? [] : [html`<li>${link(address, text)}</li>`];
+  });
 }
 
 /** Why the visitor is here and not where he or she meant to be. */

@@ -6,7 +6,12 @@ import { readPage as read } from './valid-page.ts';
 
 let inzage: InzageServer;
 beforeAll(async () => {
-  inzage = await startInzage({ env: { INZAGE_CONTACT: 'https://gemeente.example/contact' } });
+  inzage = await startInzage({
+    env: {
+      PAGES_LINKS:
+        'contact=https://gemeente.example/contact,fg=mailto:fg@gemeente.example,toegankelijkheid=https://gemeente.example/t',
+    },
+  });
 });
 afterAll(() => inzage?.stop());
 
@@ -68,6 +73,24 @@ describe('the overview', () => {
     for (const hidden of ['Balie 2', '1234<', 'Personenregister', 'medische gegevens', 'Partner', bsn]) {
       expect(text).not.toContain(hidden);
     }
+  });
+
+  it('folds the looks of the citizen into one line at the end, and says whom to object and complain to', async () => {
+    const bsn = newBsn();
+    await log(bsn);
+    const citizen = await inzage.loggedIn(bsn);
+    for (let i = 0; i < 3; i += 1) await read(citizen, OVERVIEW);
+    const { text } = await read(citizen, OVERVIEW);
+    expect(text).toContain('<summary>U bekeek dit overzicht: 3 keer op deze pagina</summary>');
+    expect(text.indexOf('Zoeken persoon')).toBeLessThan(text.indexOf('<summary>'));
+    expect(text).not.toContain('Raadplegen verwerkingenlog');
+    for (const shown of [
+      'bezwaar maken',
+      'href="mailto:fg@gemeente.example"',
+      'Autoriteit Persoonsgegevens',
+      '>Toegankelijkheid</a>',
+    ])
+      expect(text).toContain(shown);
   });
 
   it('names a person who received data by no number', async () => {

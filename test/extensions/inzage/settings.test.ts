@@ -24,6 +24,7 @@ function faultsOf(env: Record<string, string>): string[] {
 
 const { INZAGE_RATE_LIMIT: _, ...secure } = inzageEnv('https://provider.example', {
   PUBLIC_BASE_URL: 'https://gemeente.example',
+  PAGES_LINKS: 'contact=https://gemeente.example/contact',
 });
 
 describe('the settings', () => {
@@ -44,6 +45,7 @@ describe('the settings', () => {
     expect(faultsOf({ ...PRODUCTION, ...secure, PUBLIC_BASE_URL: 'http://gemeente.example' })).toEqual([
       'PUBLIC_BASE_URL',
     ]);
+    expect(faultsOf({ ...PRODUCTION, ...secure, PAGES_LINKS: 'privacy=https://x.example' })).toEqual(['PAGES_LINKS']);
     expect(faultsOf({ ...PRODUCTION, ...secure, PUBLIC_BASE_URL: '' })).toEqual(['PUBLIC_BASE_URL']);
   });
 
@@ -51,11 +53,13 @@ describe('the settings', () => {
     ['INZAGE_SESSION_KEY', 'kort'],
     ['INZAGE_OIDC_SCOPE', 'profile'],
     ['INZAGE_ORGANISATION_NAMES', '123=x'],
-    ['INZAGE_CONTACT', 'javascript:alert(1)'],
+    ['PAGES_LINKS', 'contact=javascript:alert(1)'],
+    ['PAGES_LINKS', 'contact=https://wie:wat@gemeente.example'],
+    ['PAGES_LINKS', 'anders=https://gemeente.example/'],
   ])('refuse %s=%s', (variable, value) => expect(faultsOf({ ...secure, [variable]: value })).toEqual([variable]));
 });
 
-const settings = { ...readConfig(secure, 'tool').inzage, organisation: 'Gemeente Test' };
+const settings = { ...readConfig(secure, 'tool').inzage, organisation: 'Gemeente Test', links: new Map() };
 
 it('links to the proof of an entry where there is one, and to nothing where there is none', () => {
   const entry = {
