@@ -142,8 +142,8 @@ export function createClientShare({ pool, uses = () => true, waitMs }: ClientSha
     const permit = await semaphore.acquire({ bytes: 1 }, closed).catch(() => undefined);
     releaseAfter(request, () => {
       permit?.release();
-      // Nothing runs, so nothing waits.
-      if (semaphore.used() === 0) semaphores.delete(caller.subject);
+      // Nothing runs, so nothing waits. Another may have come in its place since this request stopped waiting.
+      if (semaphore.used() === 0 && semaphores.get(caller.subject) === semaphore) semaphores.delete(caller.subject);
     });
     // Waited too long, or the client went away meanwhile.
     if (permit === undefined || closed.aborted) throw busy();
@@ -186,8 +186,8 @@ const REQUEST_BYTES = 1024;
 const SMALL_BODY_BYTES = 4096;
 
 /**
- * Refuses a body whose `Content-Length` is over the limit of its route: before the more expensive check of the token, and before it is piped to
- * where nothing would read it.
+ * Refuses a body whose `Content-Length` is over the limit of its route: before the more expensive check of the token, and before anything reads
+ * it, so that Node discards it and the connection can be used again.
  * @throws {Problem}
  */
 export function checkAnnouncedBody(request: FastifyRequest): void {
@@ -211,9 +211,6 @@ export function limitBodies(app: FastifyInstance, maxBytes: number): void {
   const countBody: preParsingHookHandler = (request, _reply, payload, done) => {
     const announced = request.headers['transfer-encoding'] === undefined ? announcedBytes(request) : undefined;
     if (announced === 0) return done(null, payload);
-    // Before it is metered: Node discards a body that nobody began to read, so that the connection can be used again.
-    if ((announced ?? 0) > (request.routeOptions.bodyLimit ?? Number.POSITIVE_INFINITY))
-      throw new Problem(platformProblems.bodyTooLarge);
     const client = clientKey(request);
     let taken = 0;
     let isReleased = false;

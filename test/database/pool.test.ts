@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Pool, PoolOptions } from '../../src/database/pool.ts';
+import { type Pool, type PoolOptions, withAbort } from '../../src/database/pool.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { openPool } from './support.ts';
 
@@ -63,5 +63,33 @@ describe('sessions', () => {
     } finally {
       await other.end();
     }
+  });
+});
+
+describe('clients that give up again and again', () => {
+  it('leave little more running at the server than the pool has connections', async () => {
+    const size = 4;
+    const crowded = open({ size });
+    const counts: number[] = [];
+    const end = Date.now() + 1500;
+    const giveUp = async (): Promise<void> => {
+      while (Date.now() < end) {
+        const work = withAbort(crowded, AbortSignal.timeout(60), (client) => client.query('select pg_sleep(20)'));
+        await expect(work).rejects.toThrow('timeout');
+      }
+    };
+    const watch = async (): Promise<void> => {
+      while (Date.now() < end) {
+        const { rows } = await pool.query(
+          `select count(*) as running from pg_stat_activity
+            where datname = current_database() and query like 'select pg_sleep%'`,
+        );
+        counts.push(rows[0].running);
+      }
+    };
+    await Promise.all([watch(), ...Array.from({ length: size }, giveUp)]);
+    await crowded.end();
+    expect(Math.max(...counts)).toBeGreaterThan(0);
+    expect(Math.max(...counts)).toBeLessThan(4 * size);
   });
 });

@@ -69,6 +69,14 @@ describe('a body', () => {
     for (const { headers } of [said, unsaid]) expect(headers.get('connection')).not.toBe('close');
   });
 
+  it('leaves its connection to the next request when it was announced as too large', async () => {
+    const large = 'a'.repeat(1_000_000);
+    const head = ['Host: a', 'Content-Type: application/json', `Content-Length: ${large.length}`].join('\r\n');
+    const next = `GET ${OPEN}/openapi.json HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`;
+    const answers = await sendRaw(dingen, `POST ${OPEN}/dingen HTTP/1.1\r\n${head}\r\n\r\n${large}${next}`);
+    expect(answers.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200']);
+  });
+
   it('is not an error of the service when its sender disconnects half-way', async () => {
     const { hostname, port } = new URL(dingen);
     const socket = connect(Number(port), hostname);

@@ -83,6 +83,9 @@ describe('feed redact', () => {
 
   it('finishes one that was broken off between its commit and the end of its work', async () => {
     await operator.feed.publish([document('d-af', { omschrijving: 'Afgebroken-Geheim' }), vergadering('na-af')]);
+    // The lock of the rewrites: otherwise the service might finish it first.
+    const holder = await operator.feed.pool.connect();
+    await holder.query('select pg_advisory_lock(4001, 0)');
     await transaction(operator.feed.pool, (client) =>
       publishBatch(
         client,
@@ -99,6 +102,8 @@ describe('feed redact', () => {
     );
     expect(await filesWith(operator.feed.databaseUrl, 'Afgebroken-Geheim')).not.toEqual([]);
     expect((await run(['verify'])).stdout).toContain('run feed redact');
+    await holder.query('select pg_advisory_unlock(4001, 0)');
+    holder.release();
     await run(['redact', '--resource', 'gm9901/Informatieobject/d-af', '--reden', 'persoonsgegevens']);
     expect(await filesWith(operator.feed.databaseUrl, 'Afgebroken-Geheim')).toEqual([]);
     expect((await run(['verify'])).status).toBe(0);

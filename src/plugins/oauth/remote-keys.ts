@@ -27,6 +27,8 @@ export interface Keys<T extends object> {
 /** What tokens were verified with: they are verified again when the keys changed. */
 export type KeySource = Pick<Keys<object>, 'latest' | 'freshen'>;
 
+/** Milliseconds for the metadata of an issuer and its keys together: requests wait for them. */
+const TIMEOUT_MS = 5_000;
 /** Least time between fetches after a failure, or for an unknown key. */
 const COOLDOWN_MS = 30_000;
 /** The same as long as nothing was fetched, when no token can be verified. */
@@ -62,7 +64,7 @@ export function publishedKeys<T extends object>(options: PublishedOptions<T>): K
 
   async function load(): Promise<void> {
     try {
-      const found = await options.load(closed.signal);
+      const found = await options.load(AbortSignal.any([closed.signal, AbortSignal.timeout(TIMEOUT_MS)]));
       const text = JSON.stringify(found);
       if (text !== document) keys = read(found);
       document = text;
@@ -125,7 +127,7 @@ export async function findKey<T extends object, K>(
 /** The client for published keys. A set of a hundred of them takes less than 100 KB. */
 export function createKeysClient(clock: Clock, proxy?: ProxySettings): OutboundClient {
   return createOutboundClient({
-    ...{ clock, timeoutMs: 5_000, maxBytes: 262_144, connections: 1 },
+    ...{ clock, timeoutMs: TIMEOUT_MS, maxBytes: 262_144, connections: 1 },
     ...(proxy === undefined ? {} : { proxy }),
     // An operator chose the address.
     allowPrivate: true,

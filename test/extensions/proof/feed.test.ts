@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { leafHash } from '../../../src/extensions/proof/tlog/merkle.ts';
 import { checkpointIn } from '../../../src/extensions/proof/tlog/note.ts';
 import { isRecord } from '../../../src/lib/json/json-value.ts';
+import { readOpenapi } from '../../../src/plugins/openapi-document.ts';
 import { PATIENT, publishLines, vergadering } from '../../raadsfeed/support.ts';
 import { getText, hasLeaves, judge, type ProofFeed, startProofFeed } from './support.ts';
 import { decodeBundle } from './tlog/grown-tree.ts';
@@ -37,6 +38,13 @@ async function proofOf(number: number): Promise<string> {
     .toBe(200);
   return text;
 }
+
+it('comes with the document of its contract', async () => {
+  const { servers, ...served } = JSON.parse((await feed.get('/openapi.json')).text);
+  const { servers: _example, ...written } = readOpenapi(new URL('../../../openapi/proof.yaml', import.meta.url));
+  expect(served).toEqual(written);
+  expect(servers).toEqual([{ url: `${feed.server.url}/proof/v1` }]);
+});
 
 it('begins with an empty tree that is signed', async () => {
   expect(checkpointIn((await getText(`${log}/checkpoint`)).text)).toMatchObject({

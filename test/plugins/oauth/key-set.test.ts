@@ -194,6 +194,14 @@ describe('the metadata of the issuer', () => {
   const rfc8414 = '/.well-known/oauth-authorization-server';
   const openid = '/.well-known/openid-configuration';
 
+  it('has five seconds together with the keys, which requests wait for', async () => {
+    for (const path of [rfc8414, openid]) issuer.hang(path);
+    const begun = performance.now();
+    using verifier = openVerifier({ oauth: discovered() });
+    expect(await refusal(verifier.verify(await fresh()))).toBe('unavailable keys-unavailable');
+    expect(performance.now() - begun).toBeLessThan(8000);
+  });
+
   it.each([rfc8414, openid])('says at %s where the keys are', async (path) => {
     issuer.serve(path, { issuer: issuer.issuer, jwks_uri: issuer.jwksUrl });
     using verifier = openVerifier({ oauth: discovered() });
