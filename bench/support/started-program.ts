@@ -13,6 +13,8 @@ const MAIN = join(import.meta.dirname, '../../src/main.ts');
 export const FEED = '/ori/v1/feed?limit=100';
 const LIVE = '/health/live';
 const READY = '/health/ready';
+/** What readiness says of a proof log between listening and its first checkpoint. */
+const NOT_STARTED = 'not started yet';
 /** Milliseconds until an address is asked again that does not answer. */
 const AGAIN_MS = 10;
 
@@ -27,7 +29,7 @@ export interface StartedProgram {
   /** Milliseconds of a processor so far. */
   processorMs(): number;
   ask(path: string): Promise<Answered>;
-  /** Records that readiness says are read; `undefined` when that is done. @throws when it is not ready */
+  /** Records that readiness says are read; `undefined` when that is done. @throws when it is not ready, or warns of anything else */
   progress(name: string): Promise<number | undefined>;
   memoryBytes(): number;
   stop(): Promise<void>;
@@ -79,7 +81,12 @@ export async function startServe(env: Readonly<Record<string, string>>, page: st
     async progress(name) {
       const { status, lines } = await readLines(management);
       if (status !== 200) throw new Error(`not ready: ${JSON.stringify(lines)}`);
-      return progressOf(lines[name])?.read;
+      const line = lines[name];
+      const progress = line?.warning === NOT_STARTED ? { read: 0 } : progressOf(line);
+      if (line === undefined) throw new Error(`readiness does not know of the ${name}`);
+      if (progress === undefined && line.warning !== undefined)
+        throw new Error(`readiness warns of the ${name}: ${line.warning}`);
+      return progress?.read;
     },
     memoryBytes: () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) * 1024,
     stop: () => end('SIGINT'),

@@ -20,7 +20,15 @@ export function serveCommand(terminal: Terminal): Command {
         const { organisation } = config.server;
         const log = organisation === undefined ? logger : logger.child({ organisation });
         warnOfUnknown(terminal.env, log);
-        const service = await serve({ config, log });
+        // The first process of a container gets no signal that it does not listen for, and migrating may take long.
+        const endStart = (signal: NodeJS.Signals): void => {
+          log.info({ reason: signal }, 'stopped before it was started');
+          terminal.exit(0);
+        };
+        terminal.once('SIGTERM', endStart).once('SIGINT', endStart);
+        const service = await serve({ config, log }).finally(() =>
+          terminal.off('SIGTERM', endStart).off('SIGINT', endStart),
+        );
         await stopOnSignals(terminal, {
           stop: service.stop,
           log,

@@ -5,6 +5,7 @@ import { type StateFile, stateFile } from '../extensions/proof/support.ts';
 import { generateHistory } from '../raadsfeed/generate-history.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
+import { startProgram } from '../support/program.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { progressOf, readLines } from './support/progress.ts';
 
@@ -152,6 +153,32 @@ it('enters what was published before a proof log while everything answers, and s
   await expect.poll(async () => (await get(`${server.url}/proof/v1/raadsfeed/record/1`)).status).toBe(200);
 });
 
+it('says that a proof log has not started yet while nothing of it is in the database', async () => {
+  await open();
+  await client.query('begin; lock table proof.logs in exclusive mode');
+  const port = await freePort();
+  const starting = start({ ...state.env, MANAGEMENT_PORT: String(port) });
+  const line = async () =>
+    (await readLines(`http://127.0.0.1:${port}`).catch(() => undefined))?.lines[PROOF_LINE]?.warning;
+  await expect.poll(line, { timeout: 10_000 }).toBe('not started yet');
+  await client.query('commit');
+  await starting;
+  expect(await line()).toBeUndefined();
+});
+
+it('goes on entering a large feed as soon as it has restarted, however long the interval of its checkpoints is', async () => {
+  await open();
+  await generateHistory(client, 1, LARGE);
+  const env = { ...state.env, PROOF_INTERVAL_SECONDS: '3600' };
+  const first = await start(env);
+  const readOf = async (server: TestServer) =>
+    progressOf((await readLines(server.managementUrl)).lines[PROOF_LINE])?.read;
+  await expect.poll(() => readOf(first)).toBeGreaterThan(0);
+  await first.stop();
+  const second = await start(env);
+  expectGrowing(await untilRead(second, PROOF_LINE, LARGE), LARGE);
+});
+
 it('ends at once when it is stopped while it enters a large feed', async () => {
   await open();
   await generateHistory(client, 1, LARGE);
@@ -178,4 +205,19 @@ it('listens for operators while the database is being migrated', async () => {
   await client.query('select pg_advisory_unlock($1)', [String(MIGRATING)]);
   await starting;
   expect(await readLines(url)).toMatchObject({ status: 200, lines: { migrations: { ok: true } } });
+});
+
+it('ends with 0 on SIGTERM while the database is being migrated', async () => {
+  await open({ empty: true });
+  await client.query('select pg_advisory_lock($1)', [String(MIGRATING)]);
+  const port = await freePort();
+  const program = startProgram(['serve'], {
+    ...{ AREAS: 'raadsfeed', DATABASE_URL: database.url, PORT: '0', MANAGEMENT_PORT: String(port) },
+  });
+  const live = `http://127.0.0.1:${port}/health/live`;
+  await expect.poll(async () => (await get(live).catch(() => undefined))?.status, { timeout: 20_000 }).toBe(200);
+  program.child.kill('SIGTERM');
+  const { status, stdout } = await program.ended;
+  expect(status).toBe(0);
+  expect(stdout).toContain('stopped before it was started');
 });

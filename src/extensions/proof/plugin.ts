@@ -171,7 +171,8 @@ function checkOf(config: Config, pool: Pool, sequencer: Sequencer): ReadinessChe
   const warningOf = async (): Promise<string | undefined> => {
     const { pending, oldestSeconds, unsigned, entered } = await stateOf(pool, sequencer);
     if (unsigned !== undefined) return unsigned;
-    if (entered !== undefined && entered.read < entered.of) return progressText(entered.read, entered.of);
+    if (entered === undefined) return 'not started yet';
+    if (entered.read < entered.of) return progressText(entered.read, entered.of);
     if (isEnded(config, sequencer.log)) return 'ended: what is recorded has no entry (PROOF_ENDED)';
     if (oldestSeconds <= LATE_INTERVALS * config.proof.intervalSeconds) return undefined;
     return `${pending} entries wait for a place, the first for ${Math.round(oldestSeconds)} s`;

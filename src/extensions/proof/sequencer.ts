@@ -8,7 +8,7 @@ import { signerOf } from './keys.ts';
 import { type LogOptions, openLog, sequenceBatch } from './sequence.ts';
 import { ConflictError, type PublishedCheckpoints } from './state.ts';
 import { MissingTileError, tileReader } from './store/leaves.ts';
-import { readLog, type StoredLog, storeCheckpoint } from './store/logs.ts';
+import { nextNumber, readLog, type StoredLog, storeCheckpoint } from './store/logs.ts';
 import { rootHash } from './tlog/merkle.ts';
 import { checkpointIn, FormatError, formatCheckpoint, formatNote, openNote, parseVerifierKey } from './tlog/note.ts';
 import { readHashesFromTiles } from './tlog/tiles.ts';
@@ -183,8 +183,9 @@ export function createSequencer(options: SequencerOptions): Sequencer {
     const isGoingOn = await isConfirmed();
     waiting = isGoingOn ? undefined : 'no witness has answered since the start (PROOF_WITNESSES)';
     if (!isGoingOn) return false;
-    // Of several instances, one gives places in each interval.
-    const isDue = isUnfinished || stored.checkpointAge === null || stored.checkpointAge >= options.intervalSeconds / 2;
+    // Of several instances, one gives places in each interval; what another process has not finished goes on at once.
+    const isRecent = stored.checkpointAge !== null && stored.checkpointAge < options.intervalSeconds / 2;
+    const isDue = isUnfinished || !isRecent || nextNumber(stored) <= stored.takenOverTo;
     const end = performance.now() + ROUND_MS;
     isUnfinished = isDue;
     while (isUnfinished && performance.now() < end && stopping?.aborted !== true)
