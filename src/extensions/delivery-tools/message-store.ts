@@ -1,5 +1,5 @@
-import { type ItemList, listsOf, type Mapping, textAround } from '../../gegevens/model/mapping.ts';
-import type { JsonObject } from '../../lib/json/json-value.ts';
+import { type ItemList, listsOf, type Mapping } from '../../gegevens/model/mapping.ts';
+import { type JsonObject, textAround } from '../../lib/json/json-value.ts';
 import { Scratch } from './scratch.ts';
 
 /** A message of the exchange model that grows item by item: its items are on disk, and each gets a line of the text. */

@@ -4,11 +4,11 @@ import { Readable } from 'node:stream';
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import { type Pool, withAbort } from '../../database/pool.ts';
-import { isRecord, type JsonObject, withValueAt } from '../../lib/json/json-value.ts';
+import { isRecord, type JsonObject, textAround, withValueAt } from '../../lib/json/json-value.ts';
 import { Problem } from '../../lib/problem.ts';
 import { eventLoopBudget, type Semaphore } from '../../lib/scheduling.ts';
 import type { Clock } from '../../lib/time.ts';
-import { listsOf, textAround } from '../model/mapping.ts';
+import { listsOf } from '../model/mapping.ts';
 import type { Model } from '../model/model.ts';
 import {
   chooseLeveringen,
@@ -85,6 +85,7 @@ export type PageFinder = (request: PageRequest, signal: AbortSignal) => Promise<
 /** @throws {Problem} `onbekende-organisatie`, or `service-unreachable` when there is no memory for it; what the database throws; the signal's reason */
 export function createPageFinder(options: PageFinderOptions): PageFinder {
   const { pool, clock, model, cache, memory, leverancierscode, maximum, pinMinutes: minutes } = options;
+  const lists = listsOf(model.mapping);
   const byRunningTime = model.mapping.levering.recordId === undefined;
   const counts = new LRUCache<string, ReadonlyMap<number, number>>({
     maxSize: MAX_COUNT_BYTES,
@@ -113,6 +114,7 @@ export function createPageFinder(options: PageFinderOptions): PageFinder {
     const pins = plan.paginering !== undefined && pinned === undefined && !plan.isPastEnd && chosen.length > 0;
     if (pins) await savePagingState(pool, { ...pagingKey, ...state, at, minutes });
     const parts = answerFrame({
+      lists,
       model,
       ...plan,
       leverancierscode,
@@ -181,6 +183,7 @@ type AnswerPart = string | TextsPart;
 
 interface FrameOptions {
   readonly model: Model;
+  readonly lists: ReturnType<typeof listsOf>;
   readonly slices: readonly Slice[];
   readonly paginering: Paginering | undefined;
   readonly leverancierscode: string;
@@ -203,18 +206,18 @@ function answerFrame(options: FrameOptions): AnswerPart[] {
   const parts: AnswerPart[] = ['{"gegevens":'];
   for (const piece of textAround(message, new Map([['leveringen', envelop.leveringen]]))) {
     if (piece.list === undefined) parts.push(piece.text);
-    else parts.push('[', ...(slices.length === 0 ? [emptyLevering(model)] : leveringParts(slices, model)), ']');
+    else parts.push('[', ...(slices.length === 0 ? [emptyLevering(model)] : leveringParts(options)), ']');
   }
   return [...parts, paginering === undefined ? '}' : `,"paginering":${JSON.stringify(paginering)}}`];
 }
 
-function leveringParts(slices: readonly Slice[], { mapping }: Model): AnswerPart[] {
-  const { teller, records } = mapping.levering;
+function leveringParts({ slices, lists, model }: FrameOptions): AnswerPart[] {
+  const { teller, records } = model.mapping.levering;
   return slices.flatMap((slice, index): AnswerPart[] => {
     const stored: unknown = JSON.parse(slice.levering.head);
     if (!isRecord(stored)) throw new TypeError(`levering ${slice.levering.id} has no readable head`);
     const head = withValueAt(withValueAt(stored, teller, index + 1), records, []);
-    const pieces = textAround(head, listsOf(mapping)).flatMap((piece): AnswerPart[] =>
+    const pieces = textAround(head, lists).flatMap((piece): AnswerPart[] =>
       piece.list === undefined ? [piece.text] : ['[', { slice, list: piece.list }, ']'],
     );
     return index === 0 ? pieces : [',', ...pieces];

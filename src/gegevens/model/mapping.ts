@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { addStandardFormats } from '../../lib/json/formats.ts';
-import { isRecord, type JsonObject, pointerSteps, valueAt, withValueAt } from '../../lib/json/json-value.ts';
+import { isRecord, pointerSteps } from '../../lib/json/json-value.ts';
 import type { Config } from '../../settings/read-config.ts';
 
 export type Variant = 'shv' | 'vs';
@@ -120,24 +119,4 @@ export function listsOf({ levering: { records, zaken } }: Mapping): ReadonlyMap<
     ['records', records],
     ...(zaken === undefined ? [] : [['zaken', zaken.lijst] as const]),
   ]);
-}
-
-/** A placeholder that no text from outside can contain. */
-const NONCE = randomUUID();
-const PLACEHOLDER = new RegExp(`"${NONCE}(\\w+)"`);
-
-/** The JSON text of an object around some of its lists, where it has them: texts, and the name of each list in its place. */
-export function textAround<List extends string>(
-  object: JsonObject,
-  lists: ReadonlyMap<List, Path>,
-): readonly ({ readonly list: List } | { readonly list?: undefined; readonly text: string })[] {
-  let marked = object;
-  for (const [list, path] of lists)
-    if (valueAt(object, path) !== undefined) marked = withValueAt(marked, path, NONCE + list);
-  // Splitting includes what the expression captures: text, list, text, list, text.
-  const pieces = JSON.stringify(marked).split(PLACEHOLDER);
-  return pieces.map((text, index) => {
-    const list = index % 2 === 0 ? undefined : [...lists.keys()].find((name) => name === text);
-    return list === undefined ? { text } : { list };
-  });
 }

@@ -1,4 +1,5 @@
 /** Parsed JSON from outside: paths in it, and checks on it in time that its sender cannot make long. */
+import { randomUUID } from 'node:crypto';
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import type { Ajv2020 } from 'ajv/dist/2020.js';
 import type { DataValidateFunction, KeywordDefinition } from 'ajv/dist/types/index.js';
@@ -97,6 +98,26 @@ function sampleOf(value: unknown, left: { elements: number; members: number }, d
 interface Validator {
   removeKeyword(keyword: string): unknown;
   addKeyword(definition: KeywordDefinition): unknown;
+}
+
+/** A placeholder that no text from outside can contain. */
+const NONCE = randomUUID();
+const PLACEHOLDER = new RegExp(`"${NONCE}(\\w+)"`);
+
+/** The JSON text of an object around some of its lists, where it has them: texts, and the name of each list in its place. */
+export function textAround<List extends string>(
+  object: JsonObject,
+  lists: ReadonlyMap<List, readonly string[]>,
+): readonly ({ readonly list: List } | { readonly list?: undefined; readonly text: string })[] {
+  let marked = object;
+  for (const [list, path] of lists)
+    if (valueAt(object, path) !== undefined) marked = withValueAt(marked, path, NONCE + list);
+  // Splitting includes what the expression captures: text, list, text, list, text.
+  const pieces = JSON.stringify(marked).split(PLACEHOLDER);
+  return pieces.map((text, index) => {
+    const list = index % 2 === 0 ? undefined : [...lists.keys()].find((name) => name === text);
+    return list === undefined ? { text } : { list };
+  });
 }
 
 /**
