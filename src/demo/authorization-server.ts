@@ -4,16 +4,20 @@
  * @see RFC 6749 section 4.4, RFC 9068
  */
 import { randomUUID } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
-import { importJWK, SignJWT } from 'jose';
-import { type DemoClientSecret, loadSigningKey } from './saved-secrets.ts';
+import { createLocalJWKSet, decodeJwt, errors, importJWK, jwtVerify, SignJWT } from 'jose';
+import { LRUCache } from 'lru-cache';
+import { type AuthorizationClient, loadSigningKey } from './saved-secrets.ts';
 
 export interface AuthorizationServerOptions {
   /** 0: a free one. Listens on the loopback address only. */
   readonly port: number;
   /** `aud` of every token. */
   readonly audience: string;
-  readonly clients: readonly DemoClientSecret[];
+  readonly clients: readonly AuthorizationClient[];
+  /** It does not start in `production`. */
+  readonly environment: string;
   /** Where the signing key is kept; it is made when the directory has none. */
   readonly keysDirectory: string;
   /** What else it serves, such as a login of citizens. */
@@ -30,15 +34,48 @@ export type AuthorizationServer = Awaited<ReturnType<typeof startAuthorizationSe
 const MAX_FORM_BYTES = 10_000;
 /** Life of a token. */
 const TOKEN_SECONDS = 3600;
+const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
+const ASSERTION_SECONDS = 300;
+const ASSERTION_ALGORITHMS = ['ES256', 'PS256', 'RS256'];
 
-/** @throws {Error} when the port is taken */
+/** @throws {Error} with `NODE_ENV=production`, or when the port is taken */
 export async function startAuthorizationServer(options: AuthorizationServerOptions) {
   const { audience, clients, log, register } = options;
+  if (options.environment === 'production')
+    throw new Error('the authorization server of the demo does not start with NODE_ENV=production');
   const jwk = await loadSigningKey(options.keysDirectory);
   const key = await importJWK(jwk, 'ES256');
   const { d: _secret, ...publicKey } = jwk;
   // Its issuer too; known once it listens.
   let address = '';
+  const used = new LRUCache<string, true>({ max: 10_000, ttl: ASSERTION_SECONDS * 1000 });
+
+  function clientOfSecret(headers: IncomingHttpHeaders): AuthorizationClient | undefined {
+    const { id, secret } = readBasic(headers.authorization);
+    return clients.find((one) => one.id === id && 'secret' in one && one.secret === secret);
+  }
+
+  /** The client whose key signed the assertion, which counts once (RFC 7523 section 3). */
+  async function clientOfAssertion(form: URLSearchParams): Promise<AuthorizationClient | undefined> {
+    const assertion = form.get('client_assertion') ?? '';
+    if (form.get('client_assertion_type') !== ASSERTION_TYPE) return undefined;
+    try {
+      const id = decodeJwt(assertion).sub ?? '';
+      const client = clients.find((one) => one.id === id);
+      if (client === undefined || !('publicKeys' in client)) return undefined;
+      const { payload } = await jwtVerify(assertion, createLocalJWKSet({ keys: [...client.publicKeys] }), {
+        ...{ issuer: id, subject: id, audience: [address, `${address}/token`] },
+        ...{ algorithms: ASSERTION_ALGORITHMS, requiredClaims: ['exp', 'iat', 'jti'], maxTokenAge: ASSERTION_SECONDS },
+      });
+      const use = `${id} ${payload.jti}`;
+      if (used.has(use)) return undefined;
+      used.set(use, true);
+      return client;
+    } catch (error) {
+      if (error instanceof errors.JOSEError) return undefined;
+      throw error;
+    }
+  }
 
   const app = Fastify({ requestTimeout: 10_000, forceCloseConnections: true, bodyLimit: MAX_FORM_BYTES });
   app.addContentTypeParser(
@@ -56,16 +93,17 @@ export async function startAuthorizationServer(options: AuthorizationServerOptio
       token_endpoint: `${address}/token`,
       jwks_uri: `${address}/jwks`,
       grant_types_supported: ['client_credentials'],
-      token_endpoint_auth_methods_supported: ['client_secret_basic'],
+      token_endpoint_auth_methods_supported: ['client_secret_basic', 'private_key_jwt'],
+      token_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGORITHMS,
     }));
   }
   app.post<{ Body: URLSearchParams }>('/token', async ({ body, headers }, reply) => {
-    const { id: clientId, secret } = readBasic(headers.authorization);
+    const client = headers.authorization === undefined ? await clientOfAssertion(body) : clientOfSecret(headers);
+    const clientId = client?.id;
     const refuse = (status: number, error: string) => {
       log.info({ clientId, error }, 'access token refused');
       return reply.code(status).send({ error });
     };
-    const client = clients.find((one) => one.id === clientId && one.secret === secret);
     if (client === undefined) return refuse(401, 'invalid_client');
     if (body.get('grant_type') !== 'client_credentials') return refuse(400, 'unsupported_grant_type');
     // RFC 6749 section 3.3 leaves it to the server what a client gets that names no scope: all of its own.

@@ -55,12 +55,11 @@ export async function loadSecret(
   return made;
 }
 
-/** A client of the authorization server. */
-export interface DemoClientSecret {
-  readonly id: string;
-  readonly scopes: readonly string[];
-  readonly secret: string;
-}
+/** A client of the authorization server: it proves itself with a secret (basic) or with a key (`private_key_jwt`). */
+export type AuthorizationClient = { readonly id: string; readonly scopes: readonly string[] } & (
+  | { readonly secret: string }
+  | { readonly publicKeys: readonly JWK[] }
+);
 
 const PROCESSING_LOG_SCOPES = [
   'create:normal',
@@ -86,7 +85,9 @@ const SCOPES_OF_CLIENT: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The clients of the demo, with the secrets that their owners use. */
-export async function loadDemoClients(directory: string): Promise<DemoClientSecret[]> {
+export async function loadDemoClients(
+  directory: string,
+): Promise<(AuthorizationClient & { readonly secret: string })[]> {
   return await Promise.all(
     Object.entries(SCOPES_OF_CLIENT).map(async ([id, scopes]) => ({
       id,

@@ -57,7 +57,7 @@ export async function startDemo(environment: Environment) {
     };
     const authorization = await orPortError(demo.authPort, 'DEMO_AUTH_PORT', (port) =>
       startAuthorizationServer({
-        ...{ port, audience: AUDIENCE, clients, keysDirectory: secrets, log },
+        ...{ port, audience: AUDIENCE, clients, keysDirectory: secrets, environment: server.environment, log },
         register: async (app, address) => {
           for (const { authorize } of parts) await authorize?.(app, { ...setup, authorizationUrl: address });
         },

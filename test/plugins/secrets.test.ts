@@ -18,6 +18,7 @@ let probe: Probe;
 beforeAll(async () => {
   keysDirectory = await mkdtemp(join(tmpdir(), 'koppelvlak-keys-'));
   issuer = await startAuthorizationServer({
+    environment: 'test',
     port: 0,
     audience: AUDIENCE,
     clients: [

@@ -353,6 +353,7 @@ it('the example runs against the log, with tokens of a real authorization server
   closing.push(() => rm(keysDirectory, { recursive: true, force: true }));
   const scopes = ['create:normal', 'read:restricted'];
   const server = await startAuthorizationServer({
+    environment: 'test',
     port: 0,
     audience: 'https://koppelvlak.example/api',
     clients: [{ id: 'intake', secret: 'a secret of at least 32 characters!!', scopes }],

@@ -12,6 +12,7 @@ const dir = mkdtempSync(join(tmpdir(), 'token-'));
 let server: AuthorizationServer;
 beforeAll(async () => {
   server = await startAuthorizationServer({
+    environment: 'test',
     port: 0,
     audience: 'https://koppelvlak.example/api',
     clients: [{ id: 'statistiek', scopes: ['read'], secret: SECRET }],

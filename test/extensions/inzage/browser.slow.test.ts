@@ -29,6 +29,7 @@ let chromium: Browser | undefined;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'koppelvlak-inzage-'));
   issuer = await startAuthorizationServer({
+    environment: 'test',
     ...{ port: 0, audience: 'x', clients: [], keysDirectory: directory },
     register: async (app, address) => {
       const options = {

@@ -1,16 +1,22 @@
 import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { decodeJwt, decodeProtectedHeader, exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type AuthorizationServerOptions, startAuthorizationServer } from '../../../src/demo/authorization-server.ts';
-import { loadDemoClients } from '../../../src/demo/saved-secrets.ts';
+import { type AuthorizationClient, loadDemoClients } from '../../../src/demo/saved-secrets.ts';
 import { bearer, openVerifier, refusal } from './support/verifier.ts';
 
 const audience = 'https://koppelvlak.example';
 const logged: string[] = [];
 const record = (fields: object, message: string) => void logged.push(`${message} ${JSON.stringify(fields)}`);
 const log = { info: record, error: record };
+const keyPair = await generateKeyPair('PS256');
+const withKey: AuthorizationClient = {
+  id: 'sleutel',
+  scopes: ['read'],
+  publicKeys: [{ ...(await exportJWK(keyPair.publicKey)), kid: 'k', alg: 'PS256' }],
+};
 
 let keysDirectory = '';
 const running: { close(): Promise<void> }[] = [];
@@ -32,7 +38,7 @@ afterAll(async () => {
 
 async function start(change: Partial<AuthorizationServerOptions> = {}) {
   const clients = await loadDemoClients(keysDirectory);
-  const options = { port: 0, audience, clients, keysDirectory, log };
+  const options = { port: 0, audience, clients: [...clients, withKey], keysDirectory, environment: 'test', log };
   const server = await startAuthorizationServer({ ...options, ...change });
   running.push(server);
   const secretOf = (id: string) => clients.find((client) => client.id === id)?.secret ?? '';
@@ -125,6 +131,55 @@ describe('the authorization server', () => {
       status: 400,
       error: 'unsupported_grant_type',
     });
+  });
+
+  describe('with a client that proves itself with a key (private_key_jwt)', () => {
+    async function askWith(tokenUrl: string, change: (jwt: SignJWT) => SignJWT = (jwt) => jwt) {
+      const now = Math.floor(Date.now() / 1000);
+      const jwt = new SignJWT({ iss: 'sleutel', sub: 'sleutel', aud: tokenUrl, jti: crypto.randomUUID(), iat: now });
+      jwt.setProtectedHeader({ alg: 'PS256', kid: 'k' }).setExpirationTime(now + 60);
+      const assertion = await change(jwt).sign(keyPair.privateKey);
+      const body = new URLSearchParams({
+        grant_type: 'client_credentials',
+        client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+        client_assertion: assertion,
+      });
+      const ask = async () => await answerOf(await fetch(tokenUrl, { method: 'POST', body }));
+      return { first: await ask(), again: await ask() };
+    }
+
+    it('gives a token, once for each assertion', async () => {
+      const { tokenUrl } = await start();
+      const { first, again } = await askWith(tokenUrl);
+      expect(first).toMatchObject({ status: 200, scope: 'read' });
+      expect(again).toMatchObject({ status: 401, error: 'invalid_client', token: '' });
+    });
+
+    it.each<[string, (jwt: SignJWT) => SignJWT]>([
+      ['for another audience', (jwt) => jwt.setAudience('https://other.example')],
+      ['of another issuer', (jwt) => jwt.setIssuer('statistiek')],
+      ['for a client with a secret', (jwt) => jwt.setIssuer('statistiek').setSubject('statistiek')],
+      ['for an unknown client', (jwt) => jwt.setIssuer('vreemd').setSubject('vreemd')],
+      ['that has expired', (jwt) => jwt.setExpirationTime('-1m')],
+      ['that is old', (jwt) => jwt.setIssuedAt('-1h')],
+    ])('refuses an assertion %s', async (_name, change) => {
+      const { tokenUrl } = await start();
+      expect((await askWith(tokenUrl, change)).first).toMatchObject({ status: 401, error: 'invalid_client' });
+    });
+
+    it('refuses an assertion that is not a signed token', async () => {
+      const { tokenUrl } = await start();
+      const type = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
+      for (const assertion of ['', 'x', 'a.b.c']) {
+        const body = new URLSearchParams({ client_assertion_type: type, client_assertion: assertion });
+        const answer = await answerOf(await fetch(tokenUrl, { method: 'POST', body }));
+        expect(answer).toMatchObject({ status: 401, error: 'invalid_client' });
+      }
+    });
+  });
+
+  it('does not start in production', async () => {
+    await expect(start({ environment: 'production' })).rejects.toThrow('does not start with NODE_ENV=production');
   });
 
   it('has no door but its token endpoint, its keys and its metadata', async () => {
