@@ -78,6 +78,14 @@ it('comes to 200 documents of one item, and to 480 of a meeting alone', async ()
   expect(missing((await crawl(pages, last, /informatieobjecten\?|informatieobjecten$/)).values(), loose)).toEqual([]);
 });
 
+it('has an answer to a place far past the end', async () => {
+  const paths = ['agendapunten/vol-1', 'vergaderingen/vol', 'informatieobjecten', 'gremia', 'vergaderingen'];
+  for (const path of paths) {
+    const { status } = await pages.get(`/gm9901/${path}?vanaf=999999999999999`);
+    expect(status, path).toBeLessThan(500);
+  }
+});
+
 it('shows a text of 10 000 characters whole, and search leads to the page that has what was searched for', async () => {
   const texts = {
     naam: `${'Lange naam '.repeat(60)}naameinde`,

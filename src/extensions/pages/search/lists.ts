@@ -129,7 +129,7 @@ export async function listLinked(
             where ${code} = $1::text and ${type} = $2::text and ${id} = $3::text and ${otherType} = '${wanted}'
                   ${isLoose ? `and not exists (${UNDER_ITEM})` : ''}
             order by ${LINKED_ORDER[wanted]}
-            limit $4::integer offset $5::integer`,
+            limit $4::integer offset $5::bigint`,
     values: [of.organisatiecode, of.resourceType, of.bronidentificatie, limit, offset],
   });
   return rows;
@@ -244,7 +244,7 @@ export async function listBodies(
              from pages.items s
             where s.organisatiecode = $1::text and s.resource_type = 'Vergadering' and ${gremium === undefined ? 's.gremium is not null' : 's.gremium = $5::text'}
               and exists (select from raadsfeed.current_records c where c.sequence_number = s.nummer offset 0)
-            group by s.gremium order by lower(max(s.gremiumnaam)), 1 limit $3::integer offset $4::integer`,
+            group by s.gremium order by lower(max(s.gremiumnaam)), 1 limit $3::integer offset $4::bigint`,
     values: [organisatiecode, now, limit, offset, ...(gremium === undefined ? [] : [gremium])],
   });
   return rows;
