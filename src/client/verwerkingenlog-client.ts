@@ -8,8 +8,7 @@ import {
   TokenFetchError,
   type TokenWish,
 } from '../lib/outbound/client-credentials.ts';
-import { backoffMs } from '../lib/outbound/outbound-client.ts';
-import { retryAfterMs } from '../lib/time.ts';
+import { backoffMs, retryAfterMs } from '../lib/time.ts';
 import type { ProcessingContext } from '../seams/processing-headers.ts';
 
 export interface VerwerkingenlogClientOptions {

@@ -1,9 +1,10 @@
 /** Takes sources that are due, reads each for a while, and records what came of it. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from '../../database/pool.ts';
 import type { Logger } from '../../lib/log.ts';
-import { backoffMs } from '../../lib/outbound/outbound-client.ts';
 import { OutboundError } from '../../lib/outbound/outbound-error.ts';
+import { backoffMs } from '../../lib/time.ts';
 import { FeedFault } from '../../raadsfeed/domain/service-document.ts';
 import type { SupplierDependencies } from './dependencies.ts';
 import { type Lease, LeaseLostError, type Source } from './source.ts';

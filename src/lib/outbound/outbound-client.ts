@@ -188,23 +188,6 @@ function asOutboundError(error: unknown): OutboundError {
   return new OutboundError('unreachable', `no connection (${cause})`, { cause: error });
 }
 
-interface BackoffPolicy {
-  /** Longest first wait in milliseconds; doubles with each failure. */
-  readonly firstMs: number;
-  /** Longest wait in milliseconds. */
-  readonly maxMs: number;
-}
-
-/**
- * How long to wait after consecutive failures: grows exponentially, and half of it is random, so that many clients that failed
- * together do not come back together. Never less than what the other side asked for.
- */
-export function backoffMs(policy: BackoffPolicy, failures: number, atLeastMs = 0): number {
-  const ceiling = Math.min(policy.maxMs, policy.firstMs * 2 ** Math.min(30, Math.max(0, failures - 1)));
-  const wait = ceiling / 2 + (Math.random() * ceiling) / 2;
-  return Math.round(Math.max(wait, atLeastMs + (Math.random() * ceiling) / 4));
-}
-
 /** How many milliseconds an answer says it stays fresh (RFC 9111 section 4.2); 0 when it does not say. */
 export function freshForMs(cacheControl: string | undefined, age: string | undefined): number {
   if (cacheControl === undefined || /(^|[\s,])no-(store|cache)\b/i.test(cacheControl)) return 0;

@@ -2,13 +2,8 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { isForbiddenAddress, isPublicAddress } from '../../../src/lib/outbound/guarded-fetch.ts';
-import {
-  backoffMs,
-  createOutboundClient,
-  freshForMs,
-  type OutboundClient,
-} from '../../../src/lib/outbound/outbound-client.ts';
-import { retryAfterMs, systemClock } from '../../../src/lib/time.ts';
+import { createOutboundClient, freshForMs, type OutboundClient } from '../../../src/lib/outbound/outbound-client.ts';
+import { backoffMs, retryAfterMs, systemClock } from '../../../src/lib/time.ts';
 
 const now = new Date('2026-01-15T12:00:00Z');
 

@@ -1,10 +1,12 @@
 /** Follows a feed for `feed follow`: the snapshot, then the feed without end. Faults are reported, and it goes on. */
+
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { unwritable } from '../../../lib/json/json-text.ts';
 import { isRecord } from '../../../lib/json/json-value.ts';
-import { backoffMs, type OutboundClient } from '../../../lib/outbound/outbound-client.ts';
+import type { OutboundClient } from '../../../lib/outbound/outbound-client.ts';
 import { OutboundError } from '../../../lib/outbound/outbound-error.ts';
+import { backoffMs } from '../../../lib/time.ts';
 import { discover, type FeedAddresses, FeedFault, readAddresses } from '../../../raadsfeed/domain/service-document.ts';
 import {
   askPage,

@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isRecord } from '../../../lib/json/json-value.ts';
 import type { ProxySettings } from '../../../lib/outbound/guarded-fetch.ts';
-import { backoffMs, createOutboundClient, type OutboundClient } from '../../../lib/outbound/outbound-client.ts';
+import { createOutboundClient, type OutboundClient } from '../../../lib/outbound/outbound-client.ts';
 import { OutboundError } from '../../../lib/outbound/outbound-error.ts';
-import { type Clock, systemClock } from '../../../lib/time.ts';
+import { backoffMs, type Clock, systemClock } from '../../../lib/time.ts';
 
 /**
  * A call that failed, after the retries.
