@@ -37,12 +37,14 @@ export default defineConfig({
           ...every,
           name: 'shared',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/**/*.slow.test.ts', ...ISOLATED],
+          exclude: ['test/**/*.{slow,release}.test.ts', ...ISOLATED],
           isolate: false,
         },
       },
       // What kills, fills memory or disk, goes on for long or needs a browser: `npm run test:slow`.
       { test: { ...every, name: 'slow', include: ['test/**/*.slow.test.ts'], isolate: false } },
+      // What installs and packs the whole several times: `npm run test:release`, which a release runs too (`npm run evidence`).
+      { test: { ...every, name: 'release', include: ['test/**/*.release.test.ts'], isolate: false } },
     ],
   },
 });

@@ -28,9 +28,9 @@ export function testFilesOf(root: string, commit: string): string[] {
   return listed.split('\0').filter((path) => path.endsWith('.test.ts'));
 }
 
-/** Runs every test, the slow ones too, and returns where vitest wrote its reports. @throws {Error} when a run fails */
+/** Runs every test and returns where vitest wrote its reports. @throws {Error} when a run fails */
 export function runTests(root: string, directory: string): string[] {
-  return ['test', 'test:slow'].map((script) => {
+  return ['test', 'test:slow', 'test:release'].map((script) => {
     const file = join(directory, `${script.replace(':', '-')}.json`);
     const reporters = ['default', './test/support/count-reporter.ts', 'json'].map((name) => `--reporter=${name}`);
     const words = ['run', '--silent', script, '--', ...reporters, `--outputFile.json=${file}`];
