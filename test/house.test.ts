@@ -283,7 +283,9 @@ describe('form', () => {
   });
 
   it('names files in kebab-case, and none for what belongs together only by chance', () => {
-    const odd = everything.filter(({ path }) => !/^([a-z0-9-]+\/)*[a-z0-9-]+((\.slow)?\.test|\.d)?\.ts$/.test(path));
+    const odd = everything.filter(
+      ({ path }) => !/^([a-z0-9-]+\/)*[a-z0-9-]+((\.(slow|release))?\.test|\.d)?\.ts$/.test(path),
+    );
     expect(odd.map(({ path }) => path)).toEqual([]);
     const chance = source.filter(({ path }) => /\/(utils?|helpers?|misc|common|index)\.ts$/.test(path));
     expect(chance.map(({ path }) => path)).toEqual([]);

@@ -75,7 +75,10 @@ describe('a database of 1.0.0', () => {
   it('is taken along once, however many start at the same time', async () => {
     const url = database.url;
     const results = await Promise.all(Array.from({ length: 5 }, () => migrate({ url, dir: MIGRATIONS, log: quiet })));
-    expect(results.filter(({ length }) => length > 0)).toHaveLength(1);
+    // One may take it along and another add what came later.
+    const applied = results.flat();
+    expect(applied.length).toBeGreaterThan(0);
+    expect(applied).toEqual([...new Set(applied)]);
     expect(await migrate({ url, dir: MIGRATIONS, log: quiet })).toEqual([]);
   });
 
