@@ -111,7 +111,7 @@ export function readText(query: Query, name: string): string | undefined {
   return typeof value === 'string' && value !== '' && value.length <= 200 ? value : undefined;
 }
 
-/** A whole number of the query; `otherwise` when it is not there. @throws {Problem} 404 when it is none, or below the least */
+/** A whole number of the query; `otherwise` when it is not there. @throws {Problem} 404 when it is not a whole number, or below the least */
 export function readNumber<T>(query: Query, name: string, least: number, otherwise: T): number | T {
   const text = readText(query, name);
   if (text === undefined) return otherwise;

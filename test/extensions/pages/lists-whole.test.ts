@@ -99,6 +99,31 @@ it('gives a follower every new document once, by the links of the Atom feed', as
   }
 });
 
+it('leads a follower on while the index still has what was withdrawn', async () => {
+  await pages.publishAndIndex(
+    Array.from({ length: 51 }, (_, i) => document(`rest-${i}`, { titel: `Restdossier ${i}` })),
+  );
+  await pages.pool.query(`insert into pages.items select -1, 'gm9901', 'Informatieobject', 'rest-weg', now(), 'Restdossier', now(), null, null, null, null, '{}',
+    to_tsvector('dutch', 'restdossier'), 9000000000000000, now()`);
+  const { text } = await pages.get('/zoeken.atom?q=restdossier');
+  expect(text.match(/<entry>/g)).toHaveLength(50);
+  expect(text).toContain('rel="next"');
+  await pages.pool.query('delete from pages.items where nummer < 0');
+});
+
+it('keeps what comes in a calendar that holds fewer meetings than there were', async () => {
+  const organisation = { gemeente: 'gm9907', naam: 'Gemeente Vol' };
+  await pages.publishAndIndex([
+    ...Array.from({ length: 2000 }, (_, i) =>
+      vergadering(`vol-${i}`, { aanvang: `2026-02-${String(1 + (i % 28)).padStart(2, '0')}T18:00:00Z` }, organisation),
+    ),
+    vergadering('komt', { naam: 'De komende', aanvang: '2026-04-01T18:00:00Z' }, organisation),
+  ]);
+  const { text } = await pages.get('/gm9907/agenda.ics');
+  expect(text.match(/BEGIN:VEVENT/g)).toHaveLength(2000);
+  expect(text).toContain('SUMMARY:De komende');
+});
+
 it('comes to every version of the history, and to every organisation and body', async () => {
   for (let i = 0; i < 50; i += 1)
     await pages.publish([document('vaak', { titel: 'Vaak gewijzigd', auteur: `Versie ${i}` })]);

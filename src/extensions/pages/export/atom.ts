@@ -16,8 +16,10 @@ interface AtomFeed {
   /** Addresses of the pages of the items. */
   readonly addressOf: (item: Item) => string;
   readonly authorOf: (item: Item) => string;
-  /** One more than a part has, when there is a next one. */
+  /** Those of this part come first. */
   readonly items: readonly Item[];
+  /** Whether there is a next part. */
+  readonly hasMore: boolean;
   /** When there are no items. */
   readonly now: Date;
 }
@@ -25,9 +27,9 @@ interface AtomFeed {
 /** Entries of a part. */
 export const ATOM_ENTRIES = 50;
 
-export function atom({ title, at, before, page, addressOf, authorOf, items: found, now }: AtomFeed): string {
+export function atom({ title, at, before, page, addressOf, authorOf, items: found, hasMore, now }: AtomFeed): string {
   const items = found.slice(0, ATOM_ENTRIES);
-  const next = found.length > ATOM_ENTRIES ? items.at(-1)?.firstNumber : undefined;
+  const next = hasMore ? items.at(-1)?.firstNumber : undefined;
   const updated = items.reduce((latest, { storedAt }) => Math.max(latest, storedAt.getTime()), 0);
   const entries = items.map((item) => {
     const address = addressOf(item);

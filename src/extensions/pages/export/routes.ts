@@ -90,7 +90,7 @@ export function exportRoutes(app: FastifyInstance, context: PagesContext): void 
   get('/zoeken.atom', async ({ query }) => {
     const address = readSearchAddress({ ...query, sorteer: 'nieuwste', pagina: '1' });
     const voor = readNumber(query, 'voor', 1, undefined);
-    const { items } = await runSearch(context, address, { offset: 0, limit: ATOM_ENTRIES + 1, before: voor });
+    const { items, total } = await runSearch(context, address, { offset: 0, limit: ATOM_ENTRIES + 1, before: voor });
     const names = new Map((await readOrganisations(pool)).map(({ organisatiecode, naam }) => [organisatiecode, naam]));
     const { sorteer: _, ...kept } = address;
     const body = atom({
@@ -98,34 +98,35 @@ export function exportRoutes(app: FastifyInstance, context: PagesContext): void 
       at: (before) => `${baseUrl()}${searchPath(kept, {}, '.atom', before)}`,
       page: `${baseUrl()}${searchPath(kept)}`,
       authorOf: ({ organisatiecode }) => names.get(organisatiecode) ?? organisatiecode,
-      ...{ addressOf, items, before: voor, now: clock.now() },
+      // Of what the index still has and the feed has not, nothing is shown: the total tells whether the list goes on.
+      ...{ addressOf, items, hasMore: total > ATOM_ENTRIES, before: voor, now: clock.now() },
     });
     return { type: 'application/atom+xml', body };
   });
 
   getOf('documenten.atom', async ({ organisatiecode, naam }, { gremium, voor }) => {
+    const items = await listItems(pool, {
+      ...{ organisatiecode, gremium, resourceType: 'Informatieobject', before: voor, order: 'stored' },
+      limit: ATOM_ENTRIES + 1,
+    });
     const body = atom({
       title: `Nieuwe documenten van ${naam}`,
       at: (before) =>
         `${baseUrl()}${withQuery(`${organisationPath(organisatiecode)}/documenten.atom`, { gremium, voor: before })}`,
       page: `${baseUrl()}${searchPath({ organisatie: organisatiecode, gremium, soort: 'informatieobjecten' })}`,
       authorOf: () => naam,
-      items: await listItems(pool, {
-        ...{ organisatiecode, gremium, resourceType: 'Informatieobject', before: voor, order: 'stored' },
-        limit: ATOM_ENTRIES + 1,
-      }),
-      ...{ addressOf, before: voor, now: clock.now() },
+      ...{ addressOf, items, hasMore: items.length > ATOM_ENTRIES, before: voor, now: clock.now() },
     });
     return { type: 'application/atom+xml', body };
   });
 
   getOf('agenda.ics', async ({ organisatiecode, naam }, { gremium }) => {
     const from = new Date(clock.now().getTime() - CALENDAR_DAYS * 86_400_000);
-    const meetings = await listItems(pool, {
+    const newest = await listItems(pool, {
       ...{ organisatiecode, gremium, resourceType: 'Vergadering', from },
-      order: 'oldest',
       limit: CALENDAR_MEETINGS,
     });
+    const meetings = newest.toReversed();
     const bodyName = gremium === undefined ? undefined : meetings[0]?.gremiumnaam;
     const body = icalendar({
       name: bodyName == null ? `Vergaderingen ${naam}` : `${bodyName}, ${naam}`,

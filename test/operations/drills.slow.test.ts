@@ -1,0 +1,26 @@
+/** The drills of docs/operations.md that run for long, for some seconds: they still start, load all areas, and judge. */
+import { spawnSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { drill, drillEnvironment } from './support/drill.ts';
+
+const hasNginx = spawnSync('nginx', ['-v'], { env: drillEnvironment() }).error === undefined;
+
+describe('a drill in short', { concurrent: true }, () => {
+  it.runIf(hasNginx)(
+    'rolling: restarts two instances and loses nothing',
+    async () => {
+      const printed = await drill('rolling', '1', '300', '200');
+      expect(printed).toMatch(/^2 restarts in \d+ s: \d{3,} answered, 0 failed$/m);
+    },
+    240_000,
+  );
+
+  it('soak: loads all areas and measures memory, files and connections', async () => {
+    const printed = await drill('soak', '0.05');
+    expect(printed).toMatch(
+      /^second half against first: memory -?\d+ MB of \d+, files -?[\d.]+, connections -?[\d.]+$/m,
+    );
+    // Whether it is flat says nothing after some seconds, in which caches fill.
+    expect(printed).toMatch(/^0\.05 min: \d{2,} answered, 0 failed, \d+ published; (not )?flat$/m);
+  });
+});
