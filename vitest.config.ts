@@ -43,7 +43,7 @@ export default defineConfig({
       },
       // What kills, fills memory or disk, goes on for long or needs a browser: `npm run test:slow`.
       { test: { ...every, name: 'slow', include: ['test/**/*.slow.test.ts'], isolate: false } },
-      // What installs and packs the whole several times: `npm run test:release`, which a release runs too (`npm run evidence`).
+      // What installs, packs and restores the whole: `npm run test:release`, which a release runs too (`npm run evidence`).
       { test: { ...every, name: 'release', include: ['test/**/*.release.test.ts'], isolate: false } },
     ],
   },

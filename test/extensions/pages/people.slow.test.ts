@@ -143,10 +143,13 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     await page.locator('.kv-index li a', { hasText: 'Raadsvoorstel 47' }).tap();
     const item = page.locator('#punt-r-47 > .kv-item');
     const isInView = async (): Promise<void> => {
-      await item.waitFor();
-      const { y = -1 } = (await item.boundingBox()) ?? {};
-      expect(y).toBeGreaterThanOrEqual(0);
-      expect(y).toBeLessThan(PHONE.height);
+      // A browser that goes back puts the page where it was some time after it has loaded.
+      await expect
+        .poll(async () => {
+          const { y = -1 } = (await item.boundingBox()) ?? {};
+          return y >= 0 && y < PHONE.height;
+        })
+        .toBe(true);
     };
     await isInView();
     await item.getByRole('link', { name: 'Bijlage 2 bij voorstel 47' }).tap();
