@@ -8,7 +8,7 @@ import { createLineValidator, type LineValidator } from '../../raadsfeed/writer/
 import type { ProofWriter, ProofWriters } from '../../seams/proof-log.ts';
 import type { Config } from '../../settings/read-config.ts';
 import { openNotubiz } from './notubiz/adapter.ts';
-import type { Supplier } from './source.ts';
+import type { SupplierScheme } from './source.ts';
 import { createCallSlots } from './store/call-slots.ts';
 import type { SourceAdapter } from './supplier/source-adapter.ts';
 
@@ -31,7 +31,7 @@ export interface AggregatorDependencies
 }
 
 export interface SupplierDependencies extends AggregatorDependencies {
-  readonly adapters: Readonly<Record<Supplier, SourceAdapter>>;
+  readonly adapters: Readonly<Partial<Record<SupplierScheme, SourceAdapter>>>;
   /** Milliseconds between quick readings of the current windows. */
   readonly quickAgainMs: number;
   /** Milliseconds in which all of history is read again. */

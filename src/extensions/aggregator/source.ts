@@ -8,8 +8,11 @@ export interface Source {
   readonly organisatiecodes: readonly string[];
   readonly naam: string | null;
   readonly portaal: string | null;
-  /** First day (`YYYY-MM-DD`) that is read of a supplier. */
+  /** First and last day (`YYYY-MM-DD`) that are read of a supplier; `null`: from 2010 on, and without an end. */
   readonly vanaf: string | null;
+  readonly tot: string | null;
+  /** How a supplier is read. */
+  readonly options: SupplierOptions;
   readonly feedUrl: string | null;
   readonly snapshotUrl: string | null;
   readonly rol: 'bronhouder' | 'aggregator' | null;
@@ -51,6 +54,14 @@ export interface Source {
   readonly failureKind: string | null;
 }
 
+/** What an operator chooses for one source of a supplier; texts. */
+export interface SupplierOptions {
+  /** Regular expression, case ignored, for the names of the meeting types, bodies and registers that are the organisation's. */
+  readonly bodies?: string;
+  /** The same, for names that are not. */
+  readonly notBodies?: string;
+}
+
 /** The right to read a source. Taking it over raises the number, so that the previous holder cannot publish any more. */
 export interface Lease {
   readonly source: Source;
@@ -69,24 +80,71 @@ export class LeaseLostError extends Error {
 /** What an operator gives as a source. */
 export type SourceAddress = { readonly adres: string } & (
   | { readonly kind: 'feed' }
-  | { readonly kind: 'leveranciers-api'; readonly scheme: Supplier; readonly organisationId: string }
+  | {
+      readonly kind: 'leveranciers-api';
+      readonly scheme: SupplierScheme;
+      /** A number, the name of a site, or a base address without a trailing slash. */
+      readonly organisationId: string;
+      /** Of the sources of several organisations in one site. */
+      readonly organisatiecode?: string;
+      /** What was put right in the address as it was given. */
+      readonly corrected?: string;
+    }
 );
 
-/** The schemes of suppliers: `notubiz:281`. */
-const SUPPLIERS = ['notubiz'] as const;
-export type Supplier = (typeof SUPPLIERS)[number];
+/** How each supplier identifies an organisation: `notubiz:281`, `ibabs:voorbeeldstad`, `go:https://raad.voorbeeldstad.example/api`. */
+const SUPPLIERS = {
+  notubiz: /^[A-Za-z0-9_-]{1,40}$/,
+  ibabs: /^[A-Za-z0-9_.-]{1,60}$/,
+  go: 'base address',
+  parlaeus: 'base address',
+} as const;
+export type SupplierScheme = keyof typeof SUPPLIERS;
 
-/** Reads the address of a service document, or `<supplier>:<id>`; `undefined` when it is neither. */
+export function isSupplierScheme(text: string): text is SupplierScheme {
+  return Object.hasOwn(SUPPLIERS, text);
+}
+
+/**
+ * Reads the address of a service document, or `<supplier>:<organisation>`, with `#<organisatiecode>` where a site has several;
+ * `undefined` when it is neither.
+ */
 export function parseSourceAddress(text: string): SourceAddress | undefined {
-  const [, before, organisationId] = /^([a-z]+):([A-Za-z0-9_-]{1,40})$/.exec(text) ?? [];
-  const scheme = SUPPLIERS.find((supplier) => supplier === before);
-  if (scheme !== undefined && organisationId !== undefined) {
-    return { kind: 'leveranciers-api', adres: text, scheme, organisationId };
-  }
+  const [, scheme = '', rest = ''] = /^([a-z]+):(.*)$/s.exec(text.trim()) ?? [];
+  if (isSupplierScheme(scheme)) return parseSupplierAddress(scheme, rest);
   if (!URL.canParse(text)) return undefined;
   const url = new URL(text);
   if ((url.protocol !== 'https:' && url.protocol !== 'http:') || url.username !== '' || url.password !== '')
     return undefined;
   url.hash = '';
   return { kind: 'feed', adres: url.href.replace(/\/+$/, '') };
+}
+
+function parseSupplierAddress(scheme: SupplierScheme, text: string): SourceAddress | undefined {
+  const [, given = '', code] = /^(.*?)(?:#([a-z]{2}\d{2,4}))?$/s.exec(text) ?? [];
+  const form = SUPPLIERS[scheme];
+  const organisationId = typeof form === 'string' ? normaliseBase(given) : form.test(given) ? given : undefined;
+  if (organisationId === undefined) return undefined;
+  return {
+    kind: 'leveranciers-api',
+    adres: supplierAddress(scheme, organisationId, code),
+    scheme,
+    organisationId,
+    ...(code === undefined ? {} : { organisatiecode: code }),
+    ...(organisationId === given ? {} : { corrected: `${given.trim()} was read as ${organisationId}` }),
+  };
+}
+
+/** The address under which a source of a supplier is stored. */
+export function supplierAddress(scheme: SupplierScheme, organisationId: string, organisatiecode?: string): string {
+  return `${scheme}:${organisationId}${organisatiecode === undefined ? '' : `#${organisatiecode}`}`;
+}
+
+/** Base addresses in lists have blanks, double slashes and a slash at the end. */
+function normaliseBase(given: string): string | undefined {
+  const bare = given.replaceAll(/\s/g, '');
+  if (!/^https?:\/\/[^/?#]/i.test(bare) || !URL.canParse(bare)) return undefined;
+  const { protocol, host, pathname, username, password, search, hash } = new URL(bare);
+  if (username !== '' || password !== '' || search !== '' || hash !== '') return undefined;
+  return `${protocol}//${host}${pathname.replaceAll(/\/{2,}/g, '/').replace(/\/$/, '')}`;
 }

@@ -1,9 +1,9 @@
 /** The calls to NotuBiz: one object, or a list over its pages. */
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
 import type { IssueLog } from '../supplier/issue-log.ts';
+import { readInHalves } from '../supplier/read-in-halves.ts';
 import type { DateWindow, WindowRequest } from '../supplier/source-adapter.ts';
 import { SupplierClient, type SupplierClientOptions, SupplierError } from '../supplier/supplier-client.ts';
-import { halves } from '../supplier/windows.ts';
 import { readPagination } from './schema.ts';
 
 /** The public API of NotuBiz, and the version whose answers this adapter knows. */
@@ -96,43 +96,21 @@ class ListRefusedError extends Error {
 
 /** More pages than any quarter has: a list that never ends is not read for ever. */
 const MAX_PAGES = 1000;
-/** Consecutive single days that may fail before the supplier counts as unavailable: without an answer, or before it listed anything. */
-const MAX_FAILED = 5;
-
-/**
- * Lists everything of the window, by pages, and in halves where the supplier cannot serve it whole, down to a day; each thing once, by its
- * id. While the supplier is down the rest is left for another reading: a quarter would otherwise take some hundred and eighty calls. A
- * supplier that does list things may refuse any number of days.
- */
+/** Lists everything of the window, by pages, and in halves where the supplier cannot serve it whole; each thing once, by its id. */
 export async function listWindow(fetcher: Fetcher, list: ListSpecification): Promise<ReadonlyMap<string, JsonObject>> {
   const { issues, request } = fetcher;
   const { path } = list;
   const byId = new Map<string, JsonObject>();
-  let failed = 0;
-  const read = async (part: DateWindow): Promise<void> => {
-    const unread = (why: string): void => issues.add('unread-days', path, `${part.from} to ${part.to}: ${why}`);
-    if (failed >= MAX_FAILED) {
-      unread('left unread: the supplier does not answer');
-      return;
-    }
-    const parts = halves(part);
-    try {
-      for (const [id, raw] of await listPages(fetcher, list, part, parts !== undefined))
-        byId.set(id, byId.get(id) ?? raw);
-      failed = 0;
-    } catch (error) {
-      // Wide windows fail with 404, time out, or come as something that cannot be read.
-      const mayBeTooLarge =
-        error instanceof SupplierError && (error.passing || error.kind === 'unreadable' || error.status === 404);
-      if (!mayBeTooLarge) throw error;
-      for (const half of parts ?? []) await read(half);
-      if (parts !== undefined) return;
-      if (error.passing || byId.size === 0) failed += 1;
-      unread(error.message);
-    }
+  const read = async (part: DateWindow, divisible: boolean): Promise<number> => {
+    const before = byId.size;
+    for (const [id, raw] of await listPages(fetcher, list, part, divisible)) byId.set(id, byId.get(id) ?? raw);
+    return byId.size - before;
   };
+  // Wide windows fail with 404, time out, or come as something that cannot be read.
+  const isTooLarge = ({ passing, kind, status }: SupplierError): boolean =>
+    passing || kind === 'unreadable' || status === 404;
   try {
-    await read(request.window);
+    await readInHalves({ issues, request, path, read, isTooLarge });
   } catch (error) {
     if (!(error instanceof ListRefusedError) && !(error instanceof SupplierError)) throw error;
     const refused = error instanceof ListRefusedError && list.isRegister;

@@ -1,8 +1,9 @@
 /** Reads the meetings of a window, and makes the items of those that may be published. */
+import type { Attachment } from '../supplier/document-collector.ts';
 import type { IssueSink } from '../supplier/issue-log.ts';
 import type { PartName, ReadItem, UnreadCount } from '../supplier/source-adapter.ts';
 import { fetchNamed, listWindow } from './api.ts';
-import { type AttachedDocuments, type Attachment, type DocumentCollector, documentsOf } from './documents.ts';
+import { type AttachedDocuments, documentsOf, type NotubizDocuments } from './documents.ts';
 import { agendapuntId, mapAgendapunt, mapVergadering, meetingId } from './map.ts';
 import {
   agendaItemsOf,
@@ -179,7 +180,7 @@ export function isWithheld({ outcome: { kind } }: WindowMeeting): boolean {
 export function meetingItems(
   session: ReadingSession,
   meetings: ReadonlyMap<string, WindowMeeting>,
-  collector: DocumentCollector,
+  collector: NotubizDocuments,
 ): MeetingItems {
   const items: ReadItem[] = [];
   const hidden: PartName[] = [];
@@ -217,7 +218,7 @@ type FoundMeeting = Extract<MeetingOutcome, { kind: 'read' }> & {
 function meetingItem(
   { context, issues, request }: ReadingSession,
   { meeting, items, parent, children, day: listedDay, complete: allRead }: FoundMeeting,
-  collector: DocumentCollector,
+  collector: NotubizDocuments,
 ): { readonly item: ReadItem; readonly hidden: readonly PartName[] } {
   const issue = issues.at(meetingPath(meeting.id));
   const { shown, hidden } = flattenAgenda(meeting.agenda_items);
@@ -232,7 +233,7 @@ function meetingItem(
   // A child has the day of its assembly: that is how the supplier lists it.
   const day = listedDay ?? request.window.from;
   const own = { vergaderingen: [meetingId(meeting.id)], agendapunten: [], vergaderdag: mapped.day ?? day };
-  const documents = collector.add(
+  const documents = collector.addAll(
     [
       ...attachmentsOf(meeting, items, own, collector),
       ...shown.flatMap(({ item }) =>
@@ -265,7 +266,7 @@ function attachmentsOf(
   holder: { readonly documents: readonly NotubizDocument[]; readonly module_items: readonly ModuleReference[] },
   items: ReadonlyMap<string, RegisterItem>,
   attachment: Attachment,
-  collector: DocumentCollector,
+  collector: NotubizDocuments,
 ): AttachedDocuments[] {
   const registered = holder.module_items.map((reference) => items.get(pathOf(reference)));
   const found = registered.filter((item) => item !== undefined);

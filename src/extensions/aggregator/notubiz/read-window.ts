@@ -4,7 +4,7 @@ import type { KnownItem, ReadItem, RemovedItem, WindowReading, WindowRequest } f
 import { SupplierError } from '../supplier/supplier-client.ts';
 import { inWindow } from '../supplier/windows.ts';
 import { fetchOne, listWindow, type NotubizClient } from './api.ts';
-import { DocumentCollector, documentsOf } from './documents.ts';
+import { documentsOf, NotubizDocuments } from './documents.ts';
 import { agendapuntId, type MappingContext, meetingId, modulePath } from './map.ts';
 import { type ReferenceData, readNames } from './names.ts';
 import { isWithheld, meetingItems, readMeetings, type WindowMeeting } from './read-meetings.ts';
@@ -32,7 +32,7 @@ async function readWith(session: ReadingSession): Promise<WindowReading> {
   const { issues, request } = session;
   const [{ meetings, unread }, entries] = await Promise.all([readMeetings(session), readRegisters(session)]);
   const all = [...meetings.values()];
-  const collector = new DocumentCollector(session.context);
+  const collector = new NotubizDocuments(session.context);
   const found = meetingItems(session, meetings, collector);
   const items = [...found.items];
   const removed: RemovedItem[] = all.filter(isWithheld).map(({ id }) => notPublic(meetingId(id)));
@@ -117,7 +117,7 @@ function registerItem(
   entry: RegisterEntry,
   item: RegisterItem,
   { context, issues, registers, request }: ReadingSession,
-  collector: DocumentCollector,
+  collector: NotubizDocuments,
 ): ReadItem {
   const { register, id } = entry;
   const day = dayOf(registerDate(item));
@@ -136,7 +136,7 @@ function registerItem(
     parent: null,
     lastModified: item.last_modified ?? null,
     readAgainAfter: null,
-    parts: collector.add([attached], issues.at(modulePath(register, id))),
+    parts: collector.addAll([attached], issues.at(modulePath(register, id))),
     records: [],
   };
 }
@@ -144,7 +144,7 @@ function registerItem(
 interface FoundItems {
   readonly items: ReadItem[];
   readonly removed: RemovedItem[];
-  readonly collector: DocumentCollector;
+  readonly collector: NotubizDocuments;
 }
 
 /**

@@ -57,7 +57,7 @@ export type SourceChanges = Partial<Pick<Source, keyof typeof CHANGEABLE>> & {
 export type Counts = { readonly [K in keyof typeof COUNTERS]?: number };
 
 /** The columns of a source, by the names of `Source`. */
-export const SOURCE_COLUMNS = `id, adres, soort, organisatiecodes, naam, portaal, vanaf::text as vanaf, allow_mass_delete as "allowMassDelete",
+export const SOURCE_COLUMNS = `id, adres, soort, organisatiecodes, naam, portaal, vanaf::text as vanaf, tot::text as tot, options, allow_mass_delete as "allowMassDelete",
   compare_again_at as "compareAgainAt", snapshot_started_at as "snapshotStartedAt", history_after as "historyAfter", mislukt as failures, error_kind as "failureKind",
   ${Object.entries(CHANGEABLE)
     .map(([member, [column]]) => `${column} as "${member}"`)

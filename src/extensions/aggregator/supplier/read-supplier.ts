@@ -113,16 +113,18 @@ const DEFAULT_FROM = '2010-01-01';
 export function supplierSource(source: Source, adapters: SupplierDependencies['adapters']): SupplierSource {
   const address = parseSourceAddress(source.adres);
   const [organisatiecode] = source.organisatiecodes;
-  if (address?.kind !== 'leveranciers-api' || organisatiecode === undefined) {
+  const adapter = address?.kind === 'leveranciers-api' ? adapters[address.scheme] : undefined;
+  if (address?.kind !== 'leveranciers-api' || adapter === undefined || organisatiecode === undefined) {
     throw new Error(`no adapter reads ${source.adres}`);
   }
   return {
-    adapter: adapters[address.scheme],
+    adapter,
     from: source.vanaf ?? DEFAULT_FROM,
     source: {
       organisationId: address.organisationId,
       organisatiecode,
       naam: source.naam ?? organisatiecode,
+      options: source.options,
       ...(source.portaal === null ? {} : { portaal: source.portaal }),
     },
   };

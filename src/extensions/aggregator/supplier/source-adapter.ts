@@ -1,5 +1,6 @@
 import type { ResourceData, Verwijderreden } from '../../../raadsfeed/domain/change.ts';
 import type { ResourceType } from '../../../raadsfeed/domain/resource.ts';
+import type { SupplierOptions } from '../source.ts';
 
 /**
  * The interface of a source that is not a feed. An adapter reads; it publishes and stores nothing: it gets the known items of a
@@ -21,6 +22,9 @@ export interface AdapterSource {
   readonly naam: string;
   /** Address of the organisation's portal, for links that readers follow. */
   readonly portaal?: string;
+  readonly options?: SupplierOptions;
+  /** The days of which this source is the organisation's; absent: all. */
+  readonly period?: Partial<DateWindow>;
 }
 
 export interface PartName {
@@ -30,6 +34,8 @@ export interface PartName {
 
 /** A resource of an item. Only documents have references: one document can belong to many items. */
 export interface Part extends PartName {
+  /** What others call it: the type of a meeting, the number of an agenda item. A register may refer to it so. */
+  readonly label?: string;
   readonly vergaderingen?: readonly string[];
   /** Also agenda items that are only mentioned: a reference is published when the feed has that agenda item. */
   readonly agendapunten?: readonly string[];
@@ -110,6 +116,15 @@ export interface UnreadCount {
   readonly count: number;
 }
 
+/** Counts of what was left out: it is not confidential that there is something confidential. */
+export interface LeftOut {
+  readonly confidential: number;
+  /** By `--bodies` and `--not-bodies`. */
+  readonly bodies: number;
+  /** Register entries of days outside the period of the source. */
+  readonly period: number;
+}
+
 export interface WindowReading {
   readonly window: DateWindow;
   readonly depth: 'quick' | 'full';
@@ -125,6 +140,8 @@ export interface WindowReading {
   /** What belongs to something that is not public: when no other item has it, that is the reason for its delete. */
   readonly underHidden: readonly PartName[];
   readonly unread: readonly UnreadCount[];
+  /** What the supplier shows and was left out on purpose. */
+  readonly leftOut?: LeftOut;
   readonly issues: readonly SourceIssue[];
 }
 
@@ -135,10 +152,32 @@ export interface WindowRequest {
   readonly depth: 'quick' | 'full';
   /** The known items whose `day` is in the window. */
   readonly known: readonly KnownItem[];
+  /** When a reading of this window that was complete last began. */
+  readonly completeAt?: Date | undefined;
+  /** The known items of a day, for what a register refers to. */
+  readonly knownOn?: (day: string) => Promise<readonly KnownItem[]>;
   readonly signal: AbortSignal;
 }
 
+/** What an operator sees of a source before it is added. */
+export interface Preview {
+  /** Names of meetings with their bodies, and of registers. */
+  readonly names: readonly string[];
+  /** Of how many those that `--bodies` leaves out. */
+  readonly total: number;
+  readonly leftOut: number;
+}
+
 export interface SourceAdapter {
+  /** Its registers are read as a whole, in the window `REGISTERS`. */
+  readonly hasRegisters?: boolean;
+  /** Milliseconds between quick readings of current windows, where the supplier bears fewer than others. */
+  readonly quickAgainMs?: number;
+  /**
+   * Names of what a window shows, in as few calls as possible.
+   * @throws {SupplierError} {SupplierFault} when it cannot be read
+   */
+  preview?(request: Pick<WindowRequest, 'source' | 'window' | 'signal'>): Promise<Preview>;
   /**
    * Reads one window. Faults of the supplier are in the result, as issues.
    * @throws the signal's reason, when it is aborted

@@ -47,6 +47,18 @@ export function quarters({ from, to }: DateWindow): readonly DateWindow[] {
   return found;
 }
 
+/** The registers of a supplier, which are read as a whole: a day on which no meeting is. */
+export const REGISTERS: DateWindow = { from: '0001-01-01', to: '0001-01-01' };
+
+export function isRegisters({ from }: DateWindow): boolean {
+  return from === REGISTERS.from;
+}
+
+/** A period with both ends. */
+export function periodOf({ from, to }: Partial<DateWindow> = {}): DateWindow {
+  return { from: from ?? '1000-01-01', to: to ?? '9999-12-31' };
+}
+
 export function inWindow(day: string, { from, to }: DateWindow): boolean {
   return day >= from && day <= to;
 }

@@ -1,0 +1,48 @@
+import type { IssueLog } from './issue-log.ts';
+import type { DateWindow, WindowRequest } from './source-adapter.ts';
+import { SupplierError } from './supplier-client.ts';
+import { halves } from './windows.ts';
+
+/** Consecutive single days that may fail before the supplier counts as unavailable: without an answer, or before it listed anything. */
+const MAX_FAILED = 5;
+
+interface Halving {
+  readonly issues: IssueLog;
+  readonly request: Pick<WindowRequest, 'window'>;
+  /** The call, for the issues. */
+  readonly path: string;
+  /** Reads part of the window; a part that is not `divisible` is one day. @returns how much was new @throws {SupplierError} */
+  readonly read: (part: DateWindow, divisible: boolean) => Promise<number>;
+  /** Whether the supplier may serve a shorter part. */
+  readonly isTooLarge: (error: SupplierError) => boolean;
+}
+
+/**
+ * Reads a window, in halves where the supplier cannot serve it whole, down to a day. While the supplier is down the rest is left for
+ * another reading: a quarter would otherwise take some hundred and eighty calls. A supplier that does list things may refuse any number
+ * of days. What is not read is an issue, `unread-days`.
+ * @throws {SupplierError} when a shorter part would not help
+ */
+export async function readInHalves({ issues, request, path, read, isTooLarge }: Halving): Promise<void> {
+  let found = 0;
+  let failed = 0;
+  const readPart = async (part: DateWindow): Promise<void> => {
+    const unread = (why: string): void => issues.add('unread-days', path, `${part.from} to ${part.to}: ${why}`);
+    if (failed >= MAX_FAILED) {
+      unread('left unread: the supplier does not answer');
+      return;
+    }
+    const parts = halves(part);
+    try {
+      found += await read(part, parts !== undefined);
+      failed = 0;
+    } catch (error) {
+      if (!(error instanceof SupplierError) || !isTooLarge(error)) throw error;
+      for (const half of parts ?? []) await readPart(half);
+      if (parts !== undefined) return;
+      if (error.passing || found === 0) failed += 1;
+      unread(error.message);
+    }
+  };
+  await readPart(request.window);
+}

@@ -1,0 +1,233 @@
+/** Reads one window of a supplier: what is listed, read, mapped, left out and gone. */
+import type { Clock } from '../../../lib/time.ts';
+import { createBodyFilter } from './body-filter.ts';
+import { DocumentCollector } from './document-collector.ts';
+import { IssueLog } from './issue-log.ts';
+import type {
+  KnownItem,
+  PartName,
+  Preview,
+  ReadItem,
+  RemovedItem,
+  SourceAdapter,
+  WindowReading,
+  WindowRequest,
+} from './source-adapter.ts';
+import type { Found, Listed, MappedItem, Reading, Supplier } from './supplier.ts';
+import { SupplierError } from './supplier-client.ts';
+import { inWindow, isRegisters, periodOf } from './windows.ts';
+
+/** A supplier as a source of the feed. */
+export function createAdapter<L extends Listed, D>(supplier: Supplier<L, D>, clock: Clock): SourceAdapter {
+  const { hasRegisters, quickAgainMs } = supplier;
+  return {
+    hasRegisters,
+    ...(quickAgainMs === undefined ? {} : { quickAgainMs }),
+    readWindow: (request) => new WindowReader(supplier, request, clock.now()).read(),
+    preview: (request) => preview(supplier, { ...request, depth: 'full', known: [] }, clock.now()),
+    close: () => supplier.close(),
+  };
+}
+
+async function preview<L extends Listed, D>(
+  supplier: Supplier<L, D>,
+  request: WindowRequest,
+  now: Date,
+): Promise<Preview> {
+  const isWanted = createBodyFilter(request.source.options ?? {});
+  const { listed } = await supplier.list({ request, now, issues: new IssueLog() });
+  // A name that is not public is not shown either.
+  const wanted = listed.filter(({ hidden, bodies }) => !hidden && isWanted(bodies));
+  const names = wanted.map(({ naam, bodies }) => [...new Set([naam, ...bodies])].join(' · '));
+  const leftOut = listed.filter(({ bodies }) => !isWanted(bodies)).length;
+  return { names: [...new Set(names)], total: listed.length, leftOut };
+}
+
+interface MappedListed<L> {
+  readonly one: L;
+  readonly mapped: MappedItem;
+}
+
+class WindowReader<L extends Listed, D> {
+  readonly #supplier: Supplier<L, D>;
+  readonly #reading: Reading;
+  readonly #issues = new IssueLog();
+  readonly #collector = new DocumentCollector();
+  readonly #known: ReadonlyMap<string, KnownItem>;
+  readonly #isWanted: (names: readonly string[]) => boolean;
+  readonly #items: ReadItem[] = [];
+  readonly #unchanged: string[] = [];
+  readonly #removed = new Map<string, RemovedItem['verwijderreden']>();
+  readonly #hidden: PartName[] = [];
+  readonly #unread: { readonly month: string; readonly count: number }[] = [];
+  readonly #leftOut = { confidential: 0, bodies: 0, period: 0 };
+
+  constructor(supplier: Supplier<L, D>, request: WindowRequest, now: Date) {
+    this.#supplier = supplier;
+    this.#reading = { request, now, issues: this.#issues };
+    this.#known = new Map(request.known.map((item) => [item.key, item]));
+    this.#isWanted = createBodyFilter(request.source.options ?? {});
+  }
+
+  async read(): Promise<WindowReading> {
+    const list = await this.#attempt('list', () => this.#supplier.list(this.#reading));
+    const seen = new Set<string>();
+    const shown = (list?.listed ?? []).filter((one) => this.#isShown(one, seen));
+    for (const mapped of await Promise.all(shown.map((one) => this.#readListed(one)))) this.#addItem(mapped);
+    const missing = [...this.#known.values()].filter(({ key }) => !seen.has(key));
+    if (list?.onlyChanged === true) this.#unchanged.push(...missing.map(({ key }) => key));
+    // A failed item may still exist: missing items are only looked for when everything else was read.
+    else if (!this.#issues.blocked) await Promise.all(missing.map((item) => this.#findMissing(item)));
+    return this.#result();
+  }
+
+  /** `undefined` when the supplier gave nothing usable, which is an issue. */
+  async #attempt<T>(where: string, call: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await call();
+    } catch (error) {
+      if (!(error instanceof SupplierError)) throw error;
+      this.#issues.add('call-failed', where, error.message);
+      return undefined;
+    }
+  }
+
+  /** Whether it is read: public, of the organisation, and of this window. What was not listed twice counts as seen. */
+  #isShown(one: L, seen: Set<string>): boolean {
+    const { key, day, hidden, bodies } = one;
+    const { window } = this.#reading.request;
+    if (seen.has(key)) {
+      this.#issues.add('unusable-value', key, 'is listed twice; the first is used');
+      return false;
+    }
+    if (day !== undefined && !isRegisters(window) && !inWindow(day, window)) {
+      this.#issues.add('unusable-value', key, `is listed in ${window.from} to ${window.to} and is of ${day}`);
+      return false;
+    }
+    seen.add(key);
+    if (!this.#isWanted(bodies)) {
+      this.#leftOut.bodies += 1;
+      this.#remove(key, 'ingetrokken');
+      return false;
+    }
+    if (hidden) this.#hideItem(key);
+    return !hidden;
+  }
+
+  #hideItem(key: string): void {
+    this.#leftOut.confidential += 1;
+    this.#remove(key, 'niet_langer_openbaar');
+    for (const part of this.#known.get(key)?.parts ?? []) {
+      if (part.resourceType === 'Informatieobject') this.#collector.hideUnder(part.bronidentificatie);
+      else this.#hidden.push({ resourceType: part.resourceType, bronidentificatie: part.bronidentificatie });
+    }
+  }
+
+  #remove(key: string, verwijderreden: RemovedItem['verwijderreden']): void {
+    if (this.#known.has(key)) this.#removed.set(key, verwijderreden);
+  }
+
+  async #readListed(one: L): Promise<MappedListed<L> | undefined> {
+    if (this.#isUnchanged(one)) {
+      this.#unchanged.push(one.key);
+      return undefined;
+    }
+    const found = await this.#attempt(one.key, () => this.#supplier.read(one, this.#reading));
+    if (found === undefined) {
+      this.#unread.push({ month: (one.day ?? this.#reading.request.window.from).slice(0, 7), count: 1 });
+      return undefined;
+    }
+    return await this.#judge(one, found);
+  }
+
+  async #judge(one: L, found: Found<D>): Promise<MappedListed<L> | undefined> {
+    if (found.kind === 'hidden') this.#hideItem(one.key);
+    if (found.kind === 'missing') {
+      this.#issues.add('call-failed', one.key, 'the supplier lists it and does not have it');
+    }
+    if (found.kind !== 'found') return undefined;
+    return { one, mapped: await this.#supplier.map(found.value, one, this.#reading) };
+  }
+
+  /** In a quick round, what did not change since it was last read as a whole is not read again. */
+  #isUnchanged({ key, stamp }: L): boolean {
+    const known = this.#known.get(key);
+    if (this.#reading.request.depth === 'full' || known === undefined || stamp === undefined) return false;
+    if (known.lastModified !== stamp) return false;
+    return known.readAgainAfter === null || Date.parse(known.readAgainAfter) > this.#reading.now.getTime();
+  }
+
+  #addItem(read: MappedListed<L> | undefined): void {
+    if (read === undefined) return;
+    const { one, mapped } = read;
+    const { window, source } = this.#reading.request;
+    const { records, documents, labels, readAgainAfter } = mapped;
+    const own = mapped.day ?? one.day;
+    if (isRegisters(window) && own !== undefined && !inWindow(own, periodOf(source.period))) {
+      this.#leftOut.period += 1;
+      this.#remove(one.key, 'ingetrokken');
+      return;
+    }
+    this.#hidden.push(...mapped.hidden.filter(({ resourceType }) => resourceType !== 'Informatieobject'));
+    for (const { resourceType, bronidentificatie } of mapped.hidden) {
+      if (resourceType === 'Informatieobject') this.#collector.hide(bronidentificatie);
+    }
+    for (const id of mapped.underHidden) this.#collector.hideUnder(id);
+    this.#leftOut.confidential += mapped.hidden.length + mapped.underHidden.length;
+    const parts = [
+      ...records.map(({ resourceType, data: { bronidentificatie } }) => {
+        const label = labels?.get(bronidentificatie);
+        return { resourceType, bronidentificatie, ...(label === undefined ? {} : { label }) };
+      }),
+      ...this.#collector.add(documents),
+    ];
+    this.#items.push({
+      key: one.key,
+      day: isRegisters(window) ? window.from : (own ?? window.from),
+      parent: null,
+      // An item that was not read as a whole is read again in every round.
+      lastModified: this.#issues.blockedAt(one.key) ? null : (one.stamp ?? null),
+      readAgainAfter,
+      parts,
+      records,
+    });
+  }
+
+  /** A list lacks what was moved to another day too; where the supplier has it by itself, that tells. */
+  async #findMissing(item: KnownItem): Promise<void> {
+    const { key } = item;
+    if (this.#supplier.find === undefined) return this.#remove(key, 'ingetrokken');
+    const found = await this.#attempt(key, async () => this.#supplier.find?.(item, this.#reading));
+    if (found === undefined) return;
+    if (found.kind !== 'found') {
+      return found.kind === 'hidden' ? this.#hideItem(key) : this.#remove(key, 'ingetrokken');
+    }
+    const { day, hidden, bodies } = found.value;
+    if (hidden) return this.#hideItem(key);
+    const { window, source } = this.#reading.request;
+    const isElsewhere = day === undefined || !inWindow(day, window);
+    const isOurs = this.#isWanted(bodies) && (day === undefined || inWindow(day, periodOf(source.period)));
+    if (!isElsewhere || !isOurs) return this.#remove(key, 'ingetrokken');
+    const read = await this.#attempt(key, () => this.#supplier.read(found.value, this.#reading));
+    if (read !== undefined) this.#addItem(await this.#judge(found.value, read));
+  }
+
+  #result(): WindowReading {
+    const { window, depth } = this.#reading.request;
+    const isPublic = ({ bronidentificatie }: PartName): boolean => !this.#collector.isHidden(bronidentificatie);
+    return {
+      window,
+      depth,
+      complete: !this.#issues.blocked,
+      items: this.#items.map((item) => ({ ...item, parts: item.parts.filter(isPublic) })),
+      unchanged: this.#unchanged,
+      removed: [...this.#removed].map(([key, verwijderreden]) => ({ key, verwijderreden })),
+      documents: this.#collector.documents(),
+      hidden: [...this.#hidden, ...this.#collector.hidden()],
+      underHidden: this.#collector.underHidden(),
+      unread: this.#unread,
+      leftOut: this.#leftOut,
+      issues: this.#issues.all(),
+    };
+  }
+}

@@ -1,0 +1,72 @@
+/** The interface of a supplier: list a window, read an item, map it. What a window needs beside that is in `read-listed-window.ts`. */
+import type { AttachedDocument } from './document-collector.ts';
+import type { IssueLog } from './issue-log.ts';
+import type { KnownItem, PartName, UpsertLine, WindowRequest } from './source-adapter.ts';
+
+/** One reading, for everything that takes part in it. */
+export interface Reading {
+  readonly request: WindowRequest;
+  readonly issues: IssueLog;
+  readonly now: Date;
+}
+
+/** A meeting or register entry as a list of the supplier shows it. */
+export interface Listed {
+  /** The `bronidentificatie` of the meeting, or a name of the register entry that begins in the same way. */
+  readonly key: string;
+  /** Its Dutch day, `YYYY-MM-DD`; of a register entry only what the list itself says. */
+  readonly day: string | undefined;
+  /** Text that changes when the item does; absent: it is read in every round. */
+  readonly stamp: string | undefined;
+  /** For people: `Gemeenteraad 2026-01-29`. */
+  readonly naam: string;
+  /** The names of its type, body or register, for `--bodies`. */
+  readonly bodies: readonly string[];
+  /** The supplier marks it as not public. */
+  readonly hidden: boolean;
+}
+
+interface ListedWindow<L extends Listed> {
+  readonly listed: readonly L[];
+  /** It shows only what changed since `request.completeAt`: the other known items are as they were. */
+  readonly onlyChanged?: boolean;
+}
+
+/** An item in the form of the feed. */
+export interface MappedItem {
+  /** A meeting with its agenda items, each once; empty for a register entry. */
+  readonly records: readonly UpsertLine[];
+  /** By `bronidentificatie` of those records: what a register may call them. */
+  readonly labels?: ReadonlyMap<string, string>;
+  /** What may be published. */
+  readonly documents: readonly AttachedDocument[];
+  /** What is marked as not public. */
+  readonly hidden: readonly PartName[];
+  /** Documents that belong to something that is not public. */
+  readonly underHidden: readonly string[];
+  /** Moment (UTC) after which the item is different although nothing was modified; `null`: never. */
+  readonly readAgainAfter: string | null;
+  /** Of a register entry: the day that its own values say. */
+  readonly day?: string | undefined;
+}
+
+/** What became of an item: `missing` when the supplier does not have it any more. */
+export type Found<T> = { readonly kind: 'found'; readonly value: T } | { readonly kind: 'hidden' | 'missing' };
+
+/**
+ * A supplier of council information. Every deviation from what is known of its answers goes into `reading.issues`; a call that gave
+ * nothing usable throws `SupplierError`, which makes the window incomplete.
+ */
+export interface Supplier<L extends Listed, D> {
+  /** Its registers are listed in the window `REGISTERS`, beside those of days. */
+  readonly hasRegisters: boolean;
+  readonly quickAgainMs?: number;
+  /** @throws {SupplierError} */
+  list(reading: Reading): Promise<ListedWindow<L>>;
+  /** The whole of an item that was listed. @throws {SupplierError} */
+  read(listed: L, reading: Reading): Promise<Found<D>>;
+  map(detail: D, listed: L, reading: Reading): Promise<MappedItem>;
+  /** A known item that its list lacks, where it can be read by itself. @throws {SupplierError} */
+  find?(known: KnownItem, reading: Reading): Promise<Found<L>>;
+  close(): Promise<void>;
+}
