@@ -227,12 +227,15 @@ describe('the extensions', () => {
     expect(strays(/^src\/extensions\/aggregator\/store\//, may)).toEqual([]);
   });
 
-  it("keeps a supplier's adapter free of the database and of feeds", () => {
-    const own =
-      /notubiz\/|resource-key\.ts|supplier\/(source-adapter|supplier-client|read-answer|issue-log|values|windows)\.ts/;
-    const may = new RegExp(`^src/(settings/|lib/|seams/|extensions/aggregator/(${own.source}))`);
-    expect(strays(/^src\/extensions\/aggregator\/notubiz\//, may)).toEqual([]);
-  });
+  it.each(['notubiz', 'ibabs', 'go', 'parlaeus'])(
+    'keeps the adapter of %s free of the database, of feeds and of other suppliers',
+    (name) => {
+      // Of what suppliers share, all but what reads and writes the database.
+      const shared = String.raw`source\.ts|resource-key\.ts|supplier/(?!coverage|publish-window|read-supplier)[a-z-]+\.ts`;
+      const may = new RegExp(`^src/(settings/|lib/|seams/|extensions/aggregator/(${name}/|${shared}))`);
+      expect(strays(new RegExp(`^src/extensions/aggregator/${name}/`), may)).toEqual([]);
+    },
+  );
 
   it('lets only the plugin of the tracing import OpenTelemetry, which is loaded only when an operator wants traces', () => {
     const tracer = /^(@opentelemetry\/|@fastify\/otel$)/;
