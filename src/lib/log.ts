@@ -44,10 +44,8 @@ const MAX_LOGGED_CAUSES = 5;
 export function logError(error: unknown, depth = 0): LoggedError {
   if (!(error instanceof Error)) return { type: typeof error, message: 'not an error' };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-  const holdsValue = code !== undefined && SQLSTATE.test(code) && VALUE_CLASSES.includes(code.slice(0, 2));
   // A host with several addresses fails with an error for each and no message of its own.
-  const text = error.message === '' ? reasonOf(error) : error.message;
-  const message = holdsValue ? `(message hidden: it may repeat a value)${constraintOf(error)}` : text;
+  const message = hiddenMessage(error, code) ?? (error.message === '' ? reasonOf(error) : error.message);
   const frames = error.stack?.split('\n').filter((line) => line.startsWith('    at '));
   return {
     type: error.name,
@@ -56,6 +54,12 @@ export function logError(error: unknown, depth = 0): LoggedError {
     ...(frames === undefined ? {} : { stack: frames.join('\n') }),
     ...(error.cause === undefined || depth >= MAX_LOGGED_CAUSES ? {} : { cause: logError(error.cause, depth + 1) }),
   };
+}
+
+/** Instead of the message of an error that may repeat what somebody stored; undefined for others. */
+function hiddenMessage(error: Error, code: string | undefined): string | undefined {
+  const holdsValue = code !== undefined && SQLSTATE.test(code) && VALUE_CLASSES.includes(code.slice(0, 2));
+  return holdsValue ? `(message hidden: it may repeat a value)${constraintOf(error)}` : undefined;
 }
 
 function constraintOf(error: Error): string {
@@ -74,7 +78,7 @@ export function reasonOf(error: unknown, depth = 0): string {
   const own =
     error instanceof AggregateError && error.message === '' && error.errors.length > 0
       ? [...new Set(error.errors.map((one) => reasonOf(one, depth + 1)))].join('; ')
-      : error.message || code || error.name;
+      : hiddenMessage(error, code) || error.message || code || error.name;
   const named = code === undefined || own.includes(code) || !/^[A-Z][A-Z0-9_]+$/.test(code) ? own : `${own} (${code})`;
   if (error.cause === undefined || depth >= MAX_REASON_CAUSES) return named;
   const cause = reasonOf(error.cause, depth + 1);

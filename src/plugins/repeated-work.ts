@@ -1,5 +1,7 @@
 /** Work that is repeated from when the server listens until it closes, such as an index that follows the feed. */
 import type { FastifyInstance } from 'fastify';
+import { reasonOf } from '../lib/log.ts';
+import type { Clock } from '../lib/time.ts';
 
 /** Does a part of the work; `changed` when there may be more to do at once. */
 export type WorkStep = () => Promise<'changed' | 'done' | 'busy'>;
@@ -13,7 +15,33 @@ interface RepeatedWork {
   readonly onWork?: (callback: () => void) => () => void;
 }
 
-export function repeatWork(app: FastifyInstance, { everyMs, step, failure, onWork }: RepeatedWork): void {
+/** Whether what is tried again and again fails. */
+export interface Failing {
+  /** Since when, and why the last attempt did, for operators; undefined when that succeeded. */
+  text(): string | undefined;
+  /** Notes how an attempt ended. */
+  failed(error: unknown): void;
+  succeeded(): void;
+}
+
+export function createFailing(clock: Clock): Failing {
+  let last: { readonly since: Date; readonly reason: string } | undefined;
+  return {
+    text: () => last && `has failed since ${last.since.toISOString()} and is tried again: ${last.reason}`,
+    failed(error) {
+      last = { since: last?.since ?? clock.now(), reason: reasonOf(error) };
+    },
+    succeeded() {
+      last = undefined;
+    },
+  };
+}
+
+export function repeatWork(
+  app: FastifyInstance,
+  { everyMs, step, failure, onWork }: RepeatedWork,
+): Pick<Failing, 'text'> {
+  const failing = createFailing(app.clock);
   let running: Promise<void> | undefined;
   let isWanted = false;
   let isClosed = false;
@@ -24,8 +52,10 @@ export function repeatWork(app: FastifyInstance, { everyMs, step, failure, onWor
       while (isWanted && !isClosed) {
         isWanted = false;
         if ((await step()) === 'changed') isWanted = true;
+        failing.succeeded();
       }
     } catch (error) {
+      failing.failed(error);
       if (!app.stopping.aborted) app.log.error({ err: error }, failure);
     }
   };
@@ -47,4 +77,5 @@ export function repeatWork(app: FastifyInstance, { everyMs, step, failure, onWor
     clearInterval(timer);
     await running;
   });
+  return failing;
 }

@@ -1,7 +1,9 @@
 /** Each condition that stops work is listed; only what leaves nothing to serve takes the instance out of service. */
 import pg from 'pg';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/lib/time.ts';
+import { stateFile } from '../extensions/proof/support.ts';
+import { generateHistory } from '../raadsfeed/generate-history.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { startServer, type TestServer, type TestServerOptions } from '../support/server.ts';
 import { startTokens, type TestTokens } from '../support/tokens.ts';
@@ -146,5 +148,50 @@ describe('readiness', () => {
       status: 503,
       lines: { migrations: { ok: false, detail: 'to be applied: 1090-diwoo' } },
     });
+  });
+});
+
+describe('readiness of what is read again', () => {
+  const proofState = stateFile();
+  afterAll(() => proofState.remove());
+
+  it.each([
+    { name: 'search index', table: 'pages.position', env: { RAADSFEED_PAGES: 'true' } },
+    { name: 'offer to DiWoo', table: 'diwoo.position', env: { RAADSFEED_DIWOO: 'true' } },
+    { name: 'proof log raadsfeed', table: 'proof.logs', env: proofState.env },
+  ])('says that the $name fails, why and since when, until it goes on', async ({ name, table, env }) => {
+    const client = new pg.Client(database.url);
+    await client.connect();
+    await generateHistory(client, 1, 50);
+    await client.end();
+    await asOwner(
+      `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'the disk is full'; end $$`,
+      `create trigger refuse before insert or update on ${table} for each row execute function refuse()`,
+    );
+    const feed = await start('raadsfeed', { env });
+    const line = async (): Promise<unknown> => (await ready(feed)).lines[name];
+    const failing = expect.stringMatching(/^has failed since 20\d\d-\S+Z and is tried again: the disk is full/);
+    await expect.poll(line).toEqual({ ok: true, warning: failing });
+    const first = await line();
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    // It has failed again meanwhile, and counts from the first time.
+    expect(await line()).toEqual(first);
+    await asOwner(`drop trigger refuse on ${table}`);
+    await expect.poll(line).toEqual({ ok: true });
+  });
+
+  it('keeps values of the database out of the reason', async () => {
+    await asOwner('alter table pages.position add constraint never check (nummer < 0) not valid');
+    const client = new pg.Client(database.url);
+    await client.connect();
+    await generateHistory(client, 1, 5);
+    await client.end();
+    const feed = await start('raadsfeed', { env: { RAADSFEED_PAGES: 'true' } });
+    await expect
+      .poll(async () => (await ready(feed)).lines['search index'])
+      .toEqual({
+        ok: true,
+        warning: expect.stringMatching(/: \(message hidden: it may repeat a value\) constraint never; 0 of 5 /),
+      });
   });
 });

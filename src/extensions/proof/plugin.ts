@@ -4,7 +4,7 @@ import fp from 'fastify-plugin';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Pool } from '../../database/pool.ts';
 import { readOpenapi } from '../../plugins/openapi-document.ts';
-import { repeatWork } from '../../plugins/repeated-work.ts';
+import { createFailing, type Failing, repeatWork } from '../../plugins/repeated-work.ts';
 import { mount } from '../../plugins/requests.ts';
 import type { OperatorSection, ReadinessCheck } from '../../seams/operations.ts';
 import { isProofLogOn, PROOF_LOGS, type ProofLogName } from '../../seams/proof-log.ts';
@@ -59,13 +59,14 @@ async function serveProof(app: FastifyInstance): Promise<void> {
   const published = await openPublishedCheckpoints(statePath(config));
   const seen = askInstances(app);
   const witnesses = policy === undefined ? undefined : openWitnesses(app, policy);
-  const sequencers = logs.map((name) =>
-    createSequencer({
+  const sequencers = logs.map((name) => ({
+    failing: createFailing(app.clock),
+    ...createSequencer({
       ...{ pool, log: name, proofKey, published, pad, intervalSeconds, witnesses, seen, stopping: app.stopping },
       host: () => new URL(app.publicBaseUrl()).hostname,
       numbered: name === 'raadsfeed' ? feed : undefined,
     }),
-  );
+  }));
   runInTurns(app, sequencers);
   measure(app.metrics, pool, sequencers);
   app.readiness.add(...sequencers.map((sequencer) => checkOf(config, pool, sequencer)));
@@ -110,11 +111,16 @@ function isEnded({ proof }: Config, log: ProofLogName): boolean {
   return proof.ended.some((name) => name === log);
 }
 
+/** A sequencer in this service, and whether its rounds fail. */
+interface RunSequencer extends Sequencer {
+  readonly failing: Failing;
+}
+
 /**
  * Starts the logs when the server listens, then runs a round of each sequencer, and again every interval, one after another. A failed one is
  * retried; meanwhile entries wait in the queue.
  */
-function runInTurns(app: FastifyInstance, sequencers: readonly Sequencer[]): void {
+function runInTurns(app: FastifyInstance, sequencers: readonly RunSequencer[]): void {
   const { log, settings, metrics } = app;
   const failures = new Counter({
     name: 'koppelvlak_proof_failures_total',
@@ -122,12 +128,14 @@ function runInTurns(app: FastifyInstance, sequencers: readonly Sequencer[]): voi
     labelNames: ['log'],
     registers: [metrics],
   });
-  const attempt = async <T>(sequencer: Sequencer, work: () => Promise<T>): Promise<T | undefined> => {
+  const attempt = async <T>(sequencer: RunSequencer, work: () => Promise<T>): Promise<T | undefined> => {
     const before = sequencer.conflict();
     let result: T | undefined;
     try {
       result = await work();
+      sequencer.failing.succeeded();
     } catch (error) {
+      sequencer.failing.failed(error);
       failures.inc({ log: sequencer.log });
       log.warn({ err: error, log: sequencer.log }, 'the sequencer of a proof log failed and will try again');
     }
@@ -151,11 +159,11 @@ function runInTurns(app: FastifyInstance, sequencers: readonly Sequencer[]): voi
 }
 
 /** How a log is doing, for readiness, metrics and operators. */
-async function stateOf(pool: Pool, { log, conflict, waiting }: Sequencer) {
+async function stateOf(pool: Pool, { log, conflict, waiting, failing }: RunSequencer) {
   const [stored, queue] = await Promise.all([readLog(pool, log), readQueue(pool, log)]);
   const [fault, reason] = [conflict(), waiting()];
-  const unsigned =
-    fault === undefined ? reason && `nothing new is signed: ${reason}` : `nothing is signed: ${fault.message}`;
+  const waits = failing.text() ?? (reason && `nothing new is signed: ${reason}`);
+  const unsigned = fault === undefined ? waits : `nothing is signed: ${fault.message}`;
   const entered = stored && enteredOf(stored);
   return { ...queue, leaves: stored?.size ?? 0, entered, isConflict: fault !== undefined, unsigned };
 }
@@ -167,7 +175,7 @@ function enteredOf(stored: StoredLog): { readonly read: number; readonly of: num
 
 type LogState = Awaited<ReturnType<typeof stateOf>>;
 
-function checkOf(config: Config, pool: Pool, sequencer: Sequencer): ReadinessCheck {
+function checkOf(config: Config, pool: Pool, sequencer: RunSequencer): ReadinessCheck {
   const warningOf = async (): Promise<string | undefined> => {
     const { pending, oldestSeconds, unsigned, entered } = await stateOf(pool, sequencer);
     if (unsigned !== undefined) return unsigned;
@@ -182,8 +190,8 @@ function checkOf(config: Config, pool: Pool, sequencer: Sequencer): ReadinessChe
 }
 
 /** For the operator's page. */
-function logsSection(pool: Pool, sequencers: readonly Sequencer[]): OperatorSection {
-  const rowOf = async (sequencer: Sequencer) => {
+function logsSection(pool: Pool, sequencers: readonly RunSequencer[]): OperatorSection {
+  const rowOf = async (sequencer: RunSequencer) => {
     const { leaves, pending, oldestSeconds, unsigned = '' } = await stateOf(pool, sequencer);
     return [sequencer.log, leaves, pending, `${Math.round(oldestSeconds)} s`, unsigned];
   };
@@ -196,7 +204,7 @@ function logsSection(pool: Pool, sequencers: readonly Sequencer[]): OperatorSect
   };
 }
 
-function measure(metrics: Registry, pool: Pool, sequencers: readonly Sequencer[]): void {
+function measure(metrics: Registry, pool: Pool, sequencers: readonly RunSequencer[]): void {
   const gauge = (name: string, help: string, value: (state: LogState) => number): void => {
     new Gauge({
       name: `koppelvlak_proof_${name}`,

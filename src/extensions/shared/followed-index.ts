@@ -15,13 +15,16 @@ export interface FollowedIndex {
 /** @param name as operators know it */
 export function followIndex(app: FastifyInstance, name: string, index: FeedIndex): FollowedIndex {
   const { pool, shares, readPool } = app.database;
-  app.feed.follow(`the ${name}`, () => followFeed(shares.raadsfeed, index));
+  const failing = app.feed.follow(`the ${name}`, () => followFeed(shares.raadsfeed, index));
   app.readiness.add({
     name,
     vital: false,
     check: async () => {
       const { read, of } = await readIndexProgress(pool, index);
-      return read < of ? { ok: true, warning: progressText(read, of) } : { ok: true };
+      const told = [failing.text(), read < of ? progressText(read, of) : undefined].filter(
+        (text) => text !== undefined,
+      );
+      return told.length > 0 ? { ok: true, warning: told.join('; ') } : { ok: true };
     },
   });
   return {
