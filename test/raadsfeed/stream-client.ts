@@ -24,8 +24,8 @@ export function openStream(url: string, headers: Record<string, string> = {}): P
   return new Promise((resolve, reject) => {
     const call = request(url, { headers: { accept: 'text/event-stream', ...headers }, agent: false }, (response) => {
       const events: StreamEvent[] = [];
-      let raw = '';
-      let unread = '';
+      const pieces: string[] = [];
+      let unread: string[] = [];
       let over = false;
       const waiting = new Set<() => void>();
       const wake = (): void => {
@@ -33,12 +33,16 @@ export function openStream(url: string, headers: Record<string, string> = {}): P
       };
       response.setEncoding('utf8');
       response.on('data', (text: string) => {
-        raw += text;
-        unread += text;
-        for (let end = unread.indexOf('\n\n'); end !== -1; end = unread.indexOf('\n\n')) {
-          const event = parse(unread.slice(0, end));
+        pieces.push(text);
+        // Only the new piece is searched: to look through all of a large event with each of its pieces takes seconds.
+        const hasEnd = text.includes('\n\n') || (text.startsWith('\n') && unread.at(-1)?.endsWith('\n') === true);
+        unread.push(text);
+        if (!hasEnd) return;
+        const blocks = unread.join('').split('\n\n');
+        unread = [blocks.pop() ?? ''];
+        for (const block of blocks) {
+          const event = parse(block);
           if (event !== undefined) events.push(event);
-          unread = unread.slice(end + 2);
         }
         wake();
       });
@@ -54,7 +58,7 @@ export function openStream(url: string, headers: Record<string, string> = {}): P
         status: response.statusCode ?? 0,
         headers: response.headers,
         events,
-        raw: () => raw,
+        raw: () => pieces.join(''),
         ended,
         waitFor: (count) =>
           new Promise((found, lost) => {
@@ -62,7 +66,7 @@ export function openStream(url: string, headers: Record<string, string> = {}): P
               if (events.length < count && !over) return;
               waiting.delete(check);
               if (events.length >= count) found(events);
-              else lost(new Error(`the stream ended after ${events.length} events: ${raw.slice(0, 500)}`));
+              else lost(new Error(`the stream ended after ${events.length} events: ${pieces.join('').slice(0, 500)}`));
             };
             waiting.add(check);
             check();

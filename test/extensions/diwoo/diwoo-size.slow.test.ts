@@ -17,7 +17,7 @@ const SOON = { timeout: 60_000, interval: 500 };
 const BATCH = 2000;
 const ORGANISATIONS = 20;
 /** Over all organisations. */
-const DOCUMENTS = Number(process.env.DIWOO_DOCUMENTS ?? 20_000);
+const DOCUMENTS = Number(process.env.DIWOO_DOCUMENTS ?? 5_000);
 
 let feed: FeedServer | undefined;
 afterEach(() => feed?.stop());
