@@ -14,7 +14,7 @@ import { loadModel } from '../../../src/gegevens/model/model.ts';
 import { recogniseModel } from '../../../src/gegevens/store/import-file.ts';
 import { startProgram } from '../../support/program.ts';
 
-const SIGNALS = Number(process.env.CONVERT_SIGNALS ?? 60_000);
+const SIGNALS = Number(process.env.CONVERT_SIGNALS ?? 40_000);
 const MAX_MB = 300;
 
 let dir: string;
@@ -62,7 +62,7 @@ it(`takes less than ${MAX_MB} MB for ${SIGNALS} signals`, { timeout: 600_000 }, 
   const [out, losses] = [join(dir, 'uit.json'), join(dir, 'verlies.jsonl')];
   const started = performance.now();
   // All signals together would not fit.
-  const small = { NODE_OPTIONS: '--max-old-space-size=64' };
+  const small = { NODE_OPTIONS: '--max-old-space-size=48' };
   const running = startProgram([...words(out), '--losses', losses], small);
   let ended = false;
   let peak = 0;

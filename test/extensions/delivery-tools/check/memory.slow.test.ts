@@ -8,14 +8,14 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startProgram } from '../../../support/program.ts';
 import { message, shvLevering, traject } from './support.ts';
 
-const RECORDS = 60_000;
+const RECORDS = 25_000;
 const directory = mkdtempSync(join(tmpdir(), 'check-'));
 const path = join(directory, 'groot.json');
 beforeAll(async () => {
   const [head = '', tail = ''] = JSON.stringify(message([shvLevering([])])).split('"schuldhulptrajecten":[');
   const file = createWriteStream(path);
   file.write(`${head}"schuldhulptrajecten":[`);
-  const text = 'Een omschrijving van een kilobyte. '.repeat(35);
+  const text = 'Een omschrijving van een kilobyte. '.repeat(85);
   for (let n = 0; n < RECORDS; n += 1) {
     const persons = [{ Burgerservicenummer: String(100_000_000 + n) }];
     // In every record something is found.
