@@ -7,9 +7,13 @@ import type { Clock } from '../../lib/time.ts';
 import { createLineValidator, type LineValidator } from '../../raadsfeed/writer/line-validator.ts';
 import type { ProofWriter, ProofWriters } from '../../seams/proof-log.ts';
 import type { Config } from '../../settings/read-config.ts';
+import { createGo } from './go/api.ts';
 import { openNotubiz } from './notubiz/adapter.ts';
+import { createParlaeus } from './parlaeus/api.ts';
 import type { SupplierScheme } from './source.ts';
 import { createCallSlots } from './store/call-slots.ts';
+import type { PoolOptions } from './supplier/client-pool.ts';
+import { createAdapter } from './supplier/read-listed-window.ts';
 import type { SourceAdapter } from './supplier/source-adapter.ts';
 
 export interface AggregatorDependencies
@@ -48,6 +52,12 @@ export interface DependencyNeeds extends Pick<AggregatorDependencies, 'pool' | '
 export function openDependencies(needs: DependencyNeeds): SupplierDependencies {
   const { config, pool, clock, log, publicBaseUrl, proof } = needs;
   const { aggregator, raadsfeed, server } = config;
+  const hosted = (scheme: SupplierScheme): PoolOptions => ({
+    clock,
+    proxy: server,
+    allowPrivate: raadsfeed.sourcesAllowPrivate,
+    slots: (host) => createCallSlots(pool, `${scheme} ${host}`, 4, log),
+  });
   return {
     ...aggregator,
     pool,
@@ -66,8 +76,12 @@ export function openDependencies(needs: DependencyNeeds): SupplierDependencies {
     validate: createLineValidator(),
     validateDraft: createLineValidator('draft'),
     ownFeedUrl: () => `${publicBaseUrl()}${raadsfeed.prefix}/feed`,
-    // All calls to a supplier share its slots: four at a time.
-    adapters: { notubiz: openNotubiz(config, clock, createCallSlots(pool, 'notubiz', 4, log)) },
+    // All calls to a host of a supplier share its slots: four at a time.
+    adapters: {
+      notubiz: openNotubiz(config, clock, createCallSlots(pool, 'notubiz', 4, log)),
+      go: createAdapter(createGo(hosted('go')), clock),
+      parlaeus: createAdapter(createParlaeus(hosted('parlaeus')), clock),
+    },
     quickAgainMs: aggregator.notubizQuickMinutes * 60_000,
     fullAgainMs: aggregator.notubizFullHours * 3_600_000,
   };

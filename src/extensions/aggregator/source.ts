@@ -60,6 +60,12 @@ export interface SupplierOptions {
   readonly bodies?: string;
   /** The same, for names that are not. */
   readonly notBodies?: string;
+  /** Of GemeenteOplossingen: the version of its interface that the organisation serves. */
+  readonly version?: 'v1' | 'v2';
+  /** Of GemeenteOplossingen, v2: the types of documents that are published though they belong to no meeting, with commas. */
+  readonly documentTypes?: string;
+  /** Of Parlaeus: the file that holds the key of the organisation's interface. */
+  readonly ridFile?: string;
 }
 
 /** The right to read a source. Taking it over raises the number, so that the previous holder cannot publish any more. */

@@ -1,5 +1,6 @@
 /** Maps what NotuBiz has to the resources of the feed; see the tables in `docs/notubiz.md`. */
 import type { IssueSink } from '../supplier/issue-log.ts';
+import { isSet } from '../supplier/read-answer.ts';
 import type { AdapterSource, DocumentRead, UpsertLine } from '../supplier/source-adapter.ts';
 import { organisatieOf, withoutAbsent } from '../supplier/source-adapter.ts';
 import { addressOf, momentOf, timeOf } from '../supplier/values.ts';
@@ -7,7 +8,6 @@ import type { Names } from './names.ts';
 import {
   type AgendaItem,
   attributeOf,
-  isSet,
   type Meeting,
   type NotubizDocument,
   type RegisterItem,

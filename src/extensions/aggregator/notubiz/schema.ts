@@ -5,23 +5,17 @@ import {
   type AnswerSchema,
   COUNT,
   createReader,
+  FLAG,
+  type Flag,
   ID,
   IDENTITY,
+  isSet,
   listOf,
   objectOf,
   TEXT,
   type ValueOf,
 } from '../supplier/read-answer.ts';
 
-/** `0`/`1`, as a number, text or boolean. */
-type Flag = 0 | 1 | '0' | '1' | boolean;
-
-/** An unknown mark hides; a missing one does not, except for `permission_group`. */
-const FLAG: AnswerSchema<Flag> = {
-  enum: [0, 1, '0', '1', false, true],
-  absent: { what: 'unusable-value', value: 0 },
-  wrong: { value: 1 },
-};
 const STRING: AnswerSchema<string> = { type: 'string' };
 const CONFIDENTIAL = { confidential: FLAG };
 const GROUP = { permission_group: { ...STRING, absent: { value: 'unknown' }, wrong: { value: 'unknown' } } };
@@ -166,10 +160,6 @@ export function agendaItemsOf({ attributes }: RegisterItem): string[] {
     .filter(({ meta_data: meta }) => meta?.reference_model === 'agenda_item')
     .map(({ content }) => String(content))
     .filter((id) => IS_ID.test(id));
-}
-
-export function isSet(flag: Flag | undefined): boolean {
-  return Number(flag) === 1;
 }
 
 /** Whether something may not be published: confidential, a template, or not public. */

@@ -9,6 +9,8 @@ export interface Attachment {
   /** The day of the meeting, and that of the register item, for a document without a date of its own. */
   readonly vergaderdag?: string | undefined;
   readonly registerdag?: string | undefined;
+  /** The address of the file, where that names the meeting. */
+  readonly bestandsurl?: string | undefined;
 }
 
 /** A document where it was found. */
@@ -79,6 +81,7 @@ function isNewer(read: DocumentRead, known: DocumentRead): boolean {
 function join(known: Part | undefined, bronidentificatie: string, attachment: Attachment): Part {
   const vergaderdag = earliest(known?.vergaderdag, attachment.vergaderdag);
   const registerdag = earliest(known?.registerdag, attachment.registerdag);
+  const bestandsurl = known?.bestandsurl ?? attachment.bestandsurl;
   const category = known?.wooinformatiecategorie ?? attachment.wooinformatiecategorie;
   return {
     resourceType: 'Informatieobject',
@@ -88,6 +91,7 @@ function join(known: Part | undefined, bronidentificatie: string, attachment: At
     ...(category === undefined ? {} : { wooinformatiecategorie: category }),
     ...(vergaderdag === undefined ? {} : { vergaderdag }),
     ...(registerdag === undefined ? {} : { registerdag }),
+    ...(bestandsurl === undefined ? {} : { bestandsurl }),
   };
 }
 

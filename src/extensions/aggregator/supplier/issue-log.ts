@@ -11,6 +11,8 @@ const KINDS = {
   'labels-missing': false,
   'unknown-gremium': false,
   'unusable-value': false,
+  /** Which of several forms was met, where no recording shows one. */
+  'unconfirmed-form': false,
 } as const;
 
 export type IssueKind = keyof typeof KINDS;

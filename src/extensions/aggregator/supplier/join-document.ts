@@ -21,7 +21,11 @@ interface DocumentContext {
  * One document with the references of all its items, in a fixed order: the same items give the same text, whichever of them
  * was read last.
  */
-export function joinDocument({ read, current, parts, meetingOf }: DocumentContext): SourceData | undefined {
+export function joinDocument(context: DocumentContext): SourceData | undefined {
+  const { parts, meetingOf } = context;
+  const address = earliestAddress(parts);
+  const current = context.current && withAddress(context.current, address);
+  const read = context.read && { ...context.read, data: withAddress(context.read.data, address) };
   const used = read !== undefined && isOlder(read.data, current) ? undefined : read;
   const base = used === undefined ? current : describe(used, current, parts);
   if (base === undefined) return undefined;
@@ -31,6 +35,20 @@ export function joinDocument({ read, current, parts, meetingOf }: DocumentContex
   const vergaderingen = new Set(parts.flatMap((part) => part.vergaderingen ?? []));
   for (const id of agendapunten) vergaderingen.add(meetingOf(id) ?? '');
   return { ...base, vergaderingen: references(vergaderingen), agendapunten: references(agendapunten) };
+}
+
+/** The address of the file through the earliest meeting, of two on one day the one whose address comes first. */
+function earliestAddress(parts: readonly Part[]): string | undefined {
+  const addressed = parts.filter(({ bestandsurl }) => bestandsurl !== undefined);
+  const order = ({ vergaderdag, bestandsurl }: Part): string => `${vergaderdag} ${bestandsurl}`;
+  return addressed.toSorted((a, b) => ORDER.compare(order(a), order(b)))[0]?.bestandsurl;
+}
+
+/** With another address of the file, and of its page where that was the file. */
+function withAddress(data: SourceData, address: string | undefined): SourceData {
+  if (address === undefined || data.bestandsurl === address) return data;
+  const page = data.webpaginalink === data.bestandsurl ? { webpaginalink: address } : {};
+  return { ...data, ...page, bestandsurl: address };
 }
 
 /** An older description of the same file does not replace a newer one. */

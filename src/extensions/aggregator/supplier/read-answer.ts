@@ -38,6 +38,20 @@ export const COUNT: AnswerSchema<number> = { type: 'integer', minimum: 0, wrong:
 /** Any value: whoever uses it reports what is wrong with it. */
 export const ANY: AnswerSchema = {};
 
+/** `0`/`1`, as a number, text or boolean. */
+export type Flag = 0 | 1 | '0' | '1' | boolean;
+
+/** An unknown mark hides; a missing one does not, except for `permission_group`. */
+export const FLAG: AnswerSchema<Flag> = {
+  enum: [0, 1, '0', '1', false, true],
+  absent: { what: 'unusable-value', value: 0 },
+  wrong: { value: 1 },
+};
+/** Whether a flag is set. */
+export function isSet(flag: Flag | undefined): boolean {
+  return Number(flag) === 1;
+}
+
 /** A list of objects; a missing one is reported, and counts as empty. */
 export function listOf<T>(items: AnswerSchema<T>): AnswerSchema<readonly T[]> {
   return { type: 'array', items, absent: { what: 'unusable-value', value: [] }, wrong: { value: [] } };

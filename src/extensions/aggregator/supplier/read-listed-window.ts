@@ -35,12 +35,27 @@ async function preview<L extends Listed, D>(
   now: Date,
 ): Promise<Preview> {
   const isWanted = createBodyFilter(request.source.options ?? {});
-  const { listed } = await supplier.list({ request, now, issues: new IssueLog() });
+  const reading = { request, now, issues: new IssueLog() };
+  const { listed: all } = await supplier.list(reading);
+  const listed = await Promise.all(all.map((one) => named(supplier, one, reading)));
   // A name that is not public is not shown either.
   const wanted = listed.filter(({ hidden, bodies }) => !hidden && isWanted(bodies));
   const names = wanted.map(({ naam, bodies }) => [...new Set([naam, ...bodies])].join(' · '));
   const leftOut = listed.filter(({ bodies }) => !isWanted(bodies)).length;
   return { names: [...new Set(names)], total: listed.length, leftOut };
+}
+
+/** An item of a list with its names, which for some suppliers only the item itself says. */
+async function named<L extends Listed, D>(
+  supplier: Supplier<L, D>,
+  one: L,
+  reading: Reading,
+): Promise<Pick<Listed, 'naam' | 'hidden'> & { readonly bodies: readonly string[] }> {
+  const { naam, hidden, bodies } = one;
+  if (bodies !== undefined || hidden) return { naam, hidden, bodies: bodies ?? [] };
+  const found = await supplier.read(one, reading);
+  if (found.kind !== 'found') return { naam, hidden: true, bodies: [] };
+  return { naam, hidden, bodies: (await supplier.map(found.value, one, reading)).bodies ?? [] };
 }
 
 interface MappedListed<L> {
@@ -105,7 +120,7 @@ class WindowReader<L extends Listed, D> {
       return false;
     }
     seen.add(key);
-    if (!this.#isWanted(bodies)) {
+    if (bodies !== undefined && !this.#isWanted(bodies)) {
       this.#leftOut.bodies += 1;
       this.#remove(key, 'ingetrokken');
       return false;
@@ -163,6 +178,11 @@ class WindowReader<L extends Listed, D> {
     const { window, source } = this.#reading.request;
     const { records, documents, labels, readAgainAfter } = mapped;
     const own = mapped.day ?? one.day;
+    if (mapped.bodies !== undefined && !this.#isWanted(mapped.bodies)) {
+      this.#leftOut.bodies += 1;
+      this.#remove(one.key, 'ingetrokken');
+      return;
+    }
     if (isRegisters(window) && own !== undefined && !inWindow(own, periodOf(source.period))) {
       this.#leftOut.period += 1;
       this.#remove(one.key, 'ingetrokken');
@@ -206,7 +226,8 @@ class WindowReader<L extends Listed, D> {
     if (hidden) return this.#hideItem(key);
     const { window, source } = this.#reading.request;
     const isElsewhere = day === undefined || !inWindow(day, window);
-    const isOurs = this.#isWanted(bodies) && (day === undefined || inWindow(day, periodOf(source.period)));
+    const isOurs =
+      (bodies === undefined || this.#isWanted(bodies)) && (day === undefined || inWindow(day, periodOf(source.period)));
     if (!isElsewhere || !isOurs) return this.#remove(key, 'ingetrokken');
     const read = await this.#attempt(key, () => this.#supplier.read(found.value, this.#reading));
     if (read !== undefined) this.#addItem(await this.#judge(found.value, read));

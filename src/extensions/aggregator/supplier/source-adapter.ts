@@ -44,6 +44,8 @@ export interface Part extends PartName {
   /** The days of the meeting and of the register item that it belongs to: its date, when it has none of its own. */
   readonly vergaderdag?: string;
   readonly registerdag?: string;
+  /** The address of its file through this item, where that names the meeting: that of the earliest meeting is published. */
+  readonly bestandsurl?: string;
 }
 
 /** What is stored of an item, by its `key`. */

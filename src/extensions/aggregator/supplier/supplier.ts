@@ -20,8 +20,8 @@ export interface Listed {
   readonly stamp: string | undefined;
   /** For people: `Gemeenteraad 2026-01-29`. */
   readonly naam: string;
-  /** The names of its type, body or register, for `--bodies`. */
-  readonly bodies: readonly string[];
+  /** The names of its type, body or register, for `--bodies`; absent: only the item itself says them. */
+  readonly bodies?: readonly string[];
   /** The supplier marks it as not public. */
   readonly hidden: boolean;
 }
@@ -38,6 +38,8 @@ export interface MappedItem {
   readonly records: readonly UpsertLine[];
   /** By `bronidentificatie` of those records: what a register may call them. */
   readonly labels?: ReadonlyMap<string, string>;
+  /** The names of its body, where the list does not say them. */
+  readonly bodies?: readonly string[];
   /** What may be published. */
   readonly documents: readonly AttachedDocument[];
   /** What is marked as not public. */

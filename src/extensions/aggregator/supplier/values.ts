@@ -68,6 +68,34 @@ export function timeOf(value: unknown, name: string, issue: IssueSink): string |
   return moment?.utc;
 }
 
+const TIME_OF_DAY = /^\d{1,2}:\d{2}(?::\d{2})?$/;
+const MIDNIGHT = /^0?0:00(?::00(?:[.,]0+)?)?$/;
+
+/**
+ * A time of the supplier that is written as a date, with or without a time, and perhaps a time beside it. Exactly midnight means that only
+ * the day is known.
+ */
+export function dutchMoment(date: unknown, time: unknown, name: string, issue: IssueSink): Moment | undefined {
+  const compact = typeof date === 'string' ? date.trim().replace(/^(\d{4})(\d{2})(\d{2})$/, '$1-$2-$3') : date;
+  const own = momentOf(compact, name, issue);
+  if (own === undefined) return undefined;
+  const beside = typeof time === 'string' ? time.trim() : '';
+  if (TIME_OF_DAY.test(beside)) {
+    if (MIDNIGHT.test(beside)) return { day: own.day };
+    const moment = momentOf(
+      `${own.day} ${beside.padStart(beside.length + (beside.indexOf(':') === 1 ? 1 : 0), '0')}`,
+      name,
+      issue,
+    );
+    if (moment !== undefined) return moment;
+  }
+  if (beside !== '' && !TIME_OF_DAY.test(beside)) {
+    issue('unusable-value', `${name}: not a time of day: ${JSON.stringify(beside.slice(0, 40))}`);
+  }
+  const [, clock = ''] = /[T ](\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?)/.exec(String(compact)) ?? [];
+  return MIDNIGHT.test(clock) ? { day: own.day } : own;
+}
+
 const CLOCK = new Intl.DateTimeFormat('en-US', {
   timeZone: 'Europe/Amsterdam',
   timeZoneName: 'longOffset',

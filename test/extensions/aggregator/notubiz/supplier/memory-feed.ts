@@ -18,6 +18,7 @@ import {
   type WindowBaseline,
   type WindowChanges,
 } from '../../../../../src/extensions/aggregator/supplier/window-changes.ts';
+import type { Clock } from '../../../../../src/lib/time.ts';
 import { expectContract } from './contract.ts';
 import type { NotubizServer } from './server.ts';
 
@@ -45,16 +46,22 @@ export class MemoryFeed {
   readonly adapter: SourceAdapter;
   readonly resources = new Map<string, SourceData>();
   readonly items = new Map<string, KnownItem>();
+  source: AdapterSource;
   now = NOW;
 
-  constructor(supplier: NotubizServer, options: Partial<NotubizAdapterOptions> = {}) {
-    this.adapter = createNotubizAdapter({
-      base: supplier.base,
-      categories: new Map(),
-      clock: { now: () => this.now },
-      retry: { attempts: 3, firstDelay: 1, maxDelay: 2000 },
-      ...options,
-    });
+  /** @param supplier NotuBiz, or what opens the adapter of another supplier */
+  constructor(
+    supplier: NotubizServer | ((clock: Clock) => SourceAdapter),
+    options: Partial<NotubizAdapterOptions> = {},
+    source: AdapterSource = SOURCE,
+  ) {
+    const clock = { now: () => this.now };
+    const retry = { attempts: 3, firstDelay: 1, maxDelay: 2000 };
+    this.source = source;
+    this.adapter =
+      typeof supplier === 'function'
+        ? supplier(clock)
+        : createNotubizAdapter({ base: supplier.base, categories: new Map(), clock, retry, ...options });
   }
 
   /** Reads a window, publishes what follows, and checks every record against the contract. */
@@ -63,7 +70,7 @@ export class MemoryFeed {
     const window = more.window ?? QUARTER;
     const known = [...this.items.values()].filter(({ day }) => day >= window.from && day <= window.to);
     const reading = await this.adapter.readWindow({
-      source: SOURCE,
+      source: this.source,
       window,
       depth: 'full',
       known,
@@ -107,7 +114,7 @@ export class MemoryFeed {
     const known = [...this.items.values()].filter(({ key }) => keys.has(key));
     const elsewhere = [...this.items.values()].filter(({ key }) => !keys.has(key)).flatMap(({ parts }) => parts);
     return {
-      organisatiecode: SOURCE.organisatiecode,
+      organisatiecode: this.source.organisatiecode,
       known,
       elsewhere: Map.groupBy(elsewhere, (part: Part) => partKey(part)),
       documents: new Map(this.#of('Informatieobject').map((data) => [data.bronidentificatie, data])),

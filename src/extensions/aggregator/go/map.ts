@@ -1,0 +1,211 @@
+/** The answers of GemeenteOplossingen as far as they are used, and the resources that follow from them; see `docs/aggregator.md`. */
+import { textOfHtml } from '../supplier/html-text.ts';
+import type { IssueSink } from '../supplier/issue-log.ts';
+import { mediaTypeOf } from '../supplier/media-type.ts';
+import { type FoundDocument, type FoundItem, mapInformatieObject, mapMeeting } from '../supplier/meeting.ts';
+import {
+  ANY,
+  type AnswerSchema,
+  COUNT,
+  createReader,
+  FLAG,
+  IDENTITY,
+  isSet,
+  listOf,
+  objectOf,
+  TEXT,
+  type ValueOf,
+} from '../supplier/read-answer.ts';
+import type { WindowRequest } from '../supplier/source-adapter.ts';
+import type { Listed, MappedItem } from '../supplier/supplier.ts';
+import { addressOf, dutchMoment, type Moment, momentOf } from '../supplier/values.ts';
+
+const PREFIX = 'go';
+export const meetingId = (id: string): string => `${PREFIX}-meeting-${id}`;
+/** The key of a document of the collection that belongs to no meeting. */
+export const loneDocumentId = (id: string): string => `${PREFIX}-stuk-${id}`;
+
+const MARK = { confidential: FLAG };
+const SHOWN: AnswerSchema<0 | 1 | '0' | '1' | boolean> = { ...FLAG, wrong: { what: 'unusable-value', value: 0 } };
+/** The first version and the second name a file differently. */
+const DOCUMENT = objectOf(
+  { id: IDENTITY },
+  {
+    ...{ filename: TEXT, fileName: TEXT, documentTypeLabel: TEXT, title: TEXT, description: TEXT, fileSize: COUNT },
+    ...{ publicationDate: ANY, ...MARK },
+  },
+);
+/** `sortorder` may be 0 or absent: it is an item all the same. */
+const ITEM = objectOf(
+  { id: IDENTITY },
+  { documents: listOf(DOCUMENT), number: TEXT, title: TEXT, description: TEXT, sortorder: ANY, ...MARK },
+);
+const MEETING = objectOf(
+  { id: IDENTITY },
+  {
+    ...{ date: ANY, startTime: ANY, description: TEXT, location: TEXT, canceled: SHOWN, fullUrl: TEXT, ...MARK },
+    items: listOf(ITEM),
+    documents: listOf(DOCUMENT),
+    dmu: { ...objectOf({ id: IDENTITY }, { name: TEXT }), wrong: { what: 'unusable-value' } },
+  },
+);
+
+export type GoMeeting = ValueOf<typeof MEETING>;
+export type GoItem = ValueOf<typeof ITEM>;
+export type GoDocument = ValueOf<typeof DOCUMENT>;
+
+const MARKS = ['confidential'];
+export const readMeeting = createReader(MEETING, undefined, MARKS);
+const readItemList = createReader(objectOf({ list: listOf(ITEM) }), undefined, MARKS);
+const readDocumentList = createReader(objectOf({ list: listOf(DOCUMENT) }), undefined, MARKS);
+export const readItems = (list: unknown, issue: IssueSink): readonly GoItem[] =>
+  readItemList({ list }, issue)?.list ?? [];
+export const readDocuments = (list: unknown, issue: IssueSink): readonly GoDocument[] =>
+  readDocumentList({ list }, issue)?.list ?? [];
+
+export function isHidden({ confidential }: { readonly confidential?: GoMeeting['confidential'] }): boolean {
+  return isSet(confidential);
+}
+
+/** A meeting, or a document that belongs to none, as it is listed. */
+export interface ListedGo extends Listed {
+  readonly bodies: readonly string[];
+  readonly meeting?: GoMeeting;
+  readonly document?: GoDocument;
+}
+
+/** @param stamp see `Listed` */
+export function listMeeting(meeting: GoMeeting, stamp: string | undefined, issue: IssueSink): ListedGo {
+  const day = startOf(meeting, issue)?.day;
+  return {
+    key: meetingId(meeting.id),
+    day,
+    stamp,
+    naam: nameOf(meeting, day),
+    bodies: [meeting.description, meeting.dmu?.name].filter((name) => name !== undefined),
+    hidden: isHidden(meeting),
+    meeting,
+  };
+}
+
+export function listDocument(document: GoDocument, issue: IssueSink): ListedGo {
+  const type = document.documentTypeLabel;
+  return {
+    key: loneDocumentId(document.id),
+    day: publicationDay(document, issue),
+    stamp: undefined,
+    naam: titleOf(document),
+    bodies: type === undefined ? [] : [type],
+    hidden: isHidden(document),
+    document,
+  };
+}
+
+interface MapContext {
+  readonly request: WindowRequest;
+  readonly now: Date;
+  readonly issue: IssueSink;
+}
+
+/** @param fileOf the address of a file */
+export function mapGoMeeting(
+  meeting: GoMeeting,
+  fileOf: (document: GoDocument) => { readonly address: string; readonly namesMeeting: boolean },
+  { request, now, issue }: MapContext,
+): MappedItem {
+  const { source, window } = request;
+  const { dmu, description, location } = meeting;
+  const start = startOf(meeting, issue);
+  const naam = nameOf(meeting, start?.day);
+  const toelichting = textOfHtml(description);
+  if (dmu !== undefined && dmu.name === undefined) issue('unknown-gremium', `body ${dmu.id} has no name`);
+  const documentsOf = (documents: readonly GoDocument[]): FoundDocument[] =>
+    documents.map((document) => {
+      const { address, namesMeeting } = fileOf(document);
+      return { ...mapDocument(document, address, issue), isAddressedByMeeting: namesMeeting };
+    });
+  const found = {
+    bronidentificatie: meetingId(meeting.id),
+    isHidden: isHidden(meeting),
+    isCancelled: isSet(meeting.canceled),
+    start,
+    end: undefined,
+    naam,
+    members: {
+      locatie: location,
+      vergadertoelichting: toelichting === naam ? undefined : toelichting,
+      webpaginalink: addressOf(meeting.fullUrl, 'fullUrl', issue),
+    },
+    gremium: dmu?.name === undefined ? undefined : { gremiumidentificatie: dmu.id, gremiumnaam: dmu.name },
+    documents: documentsOf(meeting.documents ?? []),
+    items: (meeting.items ?? []).map(
+      (item): FoundItem => ({
+        bronidentificatie: `${PREFIX}-agendapunt-${item.id}`,
+        isHidden: isHidden(item),
+        agendapuntnaam: textOfHtml(item.title) ?? item.number ?? 'Agendapunt',
+        members: {
+          omschrijving: textOfHtml(item.description),
+          volgnummer: /^\d{1,9}$/.test(String(item.sortorder)) ? String(item.sortorder) : undefined,
+          geplandvolgnummer: item.number,
+        },
+        documents: documentsOf(item.documents ?? []),
+      }),
+    ),
+  };
+  return mapMeeting(found, { source, now, issue, base: source.organisationId, usualDay: window.from });
+}
+
+/** A document that belongs to no meeting, or the copy of one that does. */
+export function mapLoneDocument(document: GoDocument, address: string, { request, issue }: MapContext): MappedItem {
+  const found = mapDocument(document, address, issue);
+  const read = mapInformatieObject(found, address, request.source);
+  const attachment = { vergaderingen: [], agendapunten: [] };
+  return { records: [], documents: [{ read, attachment }], hidden: [], underHidden: [], readAgainAfter: null };
+}
+
+/** The first version writes a day or a local moment, the second a day with `startTime` beside it. */
+function startOf({ date, startTime }: GoMeeting, issue: IssueSink): Moment | undefined {
+  return dutchMoment(date, startTime, 'date', issue);
+}
+
+/** Characters of a name at most: some organisations write the whole of the invitation in the description. */
+const MAX_NAME = 200;
+
+function nameOf({ description, dmu }: GoMeeting, day: string | undefined): string {
+  const text = textOfHtml(description);
+  if (text !== undefined && text.length <= MAX_NAME && !text.includes('\n')) return text;
+  return dmu?.name ?? (day === undefined ? 'Vergadering' : `Vergadering ${day}`);
+}
+
+function titleOf({ id, title, description, filename, fileName }: GoDocument): string {
+  return textOfHtml(title) ?? textOfHtml(description) ?? filename ?? fileName ?? `Document ${id}`;
+}
+
+function mapDocument(document: GoDocument, bestandsurl: string, issue: IssueSink): FoundDocument {
+  const { id, documentTypeLabel, fileSize, filename, fileName, description } = document;
+  const about: IssueSink = (what, detail) => issue(what, `document ${id}: ${detail}`);
+  const titel = titleOf(document);
+  const omschrijving = textOfHtml(description);
+  return {
+    bronidentificatie: `${PREFIX}-document-${id}`,
+    isHidden: isHidden(document),
+    titel,
+    day: publicationDay(document, about),
+    members: {
+      bestandsurl,
+      formaat: mediaTypeOf(filename ?? fileName),
+      omvang: fileSize,
+      informatieobjecttype: documentTypeLabel,
+      omschrijving: omschrijving === titel ? undefined : omschrijving,
+    },
+  };
+}
+
+const readDate = createReader(objectOf({}, { date: ANY }));
+
+/** `{date, timezone}`: a local time in that zone, of which the day is used. */
+function publicationDay({ publicationDate }: GoDocument, issue: IssueSink): string | undefined {
+  if (publicationDate === undefined) return undefined;
+  const { date } = readDate(publicationDate, issue) ?? {};
+  return momentOf(date, 'publicationDate', issue)?.day;
+}

@@ -1,0 +1,133 @@
+/** The calls to Parlaeus: the agendas of a window, one agenda, the names of the bodies. */
+import { readFile } from 'node:fs/promises';
+import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
+import { ClientPool, type PoolOptions } from '../supplier/client-pool.ts';
+import { readInHalves } from '../supplier/read-in-halves.ts';
+import type { KnownItem } from '../supplier/source-adapter.ts';
+import type { Found, Reading, Supplier } from '../supplier/supplier.ts';
+import { SupplierError } from '../supplier/supplier-client.ts';
+import {
+  type Agenda,
+  isHidden,
+  type ListedAgenda,
+  mapAgenda,
+  meetingId,
+  namesOf,
+  PREFIX,
+  readAgenda,
+  readListed,
+} from './map.ts';
+
+/** The address of an organisation's interface, below its base. */
+const PATH = '/receive/opendata';
+/** Milliseconds for which the names of bodies are cached: an hour. */
+const NAMES_MS = 3_600_000;
+const STATUS_NOT_FOUND: readonly number[] = [404, 410];
+
+export function createParlaeus(options: PoolOptions): Supplier<ListedAgenda, Agenda> {
+  const clients = new ClientPool(options);
+  const names = new Map<string, { readonly bodies: ReadonlyMap<string, string>; readonly until: number }>();
+
+  /** The object that is answered under status 200; what it says is an error is one. */
+  const call = async ({ request }: Reading, query: Readonly<Record<string, string>>): Promise<JsonObject> => {
+    const { organisationId: base, options: chosen = {} } = request.source;
+    const rid = await readRid(chosen.ridFile);
+    try {
+      const answer = withoutSecret(await clients.at(base).get(PATH, { rid, ...query }, request.signal), rid);
+      if (!isRecord(answer)) throw new SupplierError('unreadable', 'the answer is not an object');
+      const status = Number(answer.status);
+      if (status < 400 || Number.isNaN(status)) return answer;
+      const said = typeof answer.message === 'string' ? `: ${answer.message.slice(0, 200)}` : '';
+      throw new SupplierError('status', `status ${status} in the answer${said}`, { status });
+    } catch (error) {
+      if (!(error instanceof SupplierError) || !error.message.includes(rid)) throw error;
+      const { kind, status, retryAfter } = error;
+      const more = { retryAfter, ...(status === undefined ? {} : { status }) };
+      throw new SupplierError(kind, error.message.replaceAll(rid, '…'), more);
+    }
+  };
+
+  const fetchAgenda = async (reading: Reading, agid: string): Promise<Found<Agenda>> => {
+    const { agenda } = await call(reading, { fn: 'agenda_detail', agid });
+    const read = readAgenda(agenda, reading.issues.at(meetingId(agid)));
+    if (read === undefined) throw new SupplierError('unreadable', 'the answer has no agenda');
+    if (read.agid !== agid) throw new SupplierError('unreadable', `is agenda ${read.agid}`);
+    return isHidden(read) ? { kind: 'hidden' } : { kind: 'found', value: read };
+  };
+
+  /** The names of the bodies; an organisation may not serve them. */
+  const bodiesOf = async (reading: Reading): Promise<ReadonlyMap<string, string>> => {
+    const { organisationId } = reading.request.source;
+    const known = names.get(organisationId);
+    if (known !== undefined && known.until > reading.now.getTime()) return known.bodies;
+    const answer = await call(reading, { fn: 'cie_list' }).catch((error: unknown) => {
+      if (!(error instanceof SupplierError) || error.status === undefined || error.passing) throw error;
+      reading.issues.add('unknown-gremium', 'cie_list', error.message);
+      return { list: [] };
+    });
+    const bodies = namesOf(answer, reading.issues.at('cie_list'));
+    names.set(organisationId, { bodies, until: reading.now.getTime() + NAMES_MS });
+    return bodies;
+  };
+
+  return {
+    hasRegisters: false,
+    async list(reading) {
+      const { request, issues } = reading;
+      const found = new Map<string, ListedAgenda>();
+      await readInHalves({
+        issues,
+        request,
+        path: 'agenda_list',
+        isTooLarge: ({ passing, kind }) => passing || kind === 'unreadable',
+        read: async ({ from, to }) => {
+          const days = { since: from.replaceAll('-', ''), until: to.replaceAll('-', '') };
+          const { list } = await call(reading, { fn: 'agenda_list', ...days });
+          if (!Array.isArray(list)) throw new SupplierError('unreadable', 'the answer has no list');
+          const before = found.size;
+          for (const one of readListed(list, issues.at('agenda_list'))) found.set(one.key, one);
+          return found.size - before;
+        },
+      });
+      return { listed: [...found.values()] };
+    },
+    read: (listed, reading) => fetchAgenda(reading, listed.agid),
+    async map(agenda, _listed, reading) {
+      const issue = reading.issues.at(meetingId(agenda.agid));
+      return mapAgenda(agenda, { ...reading, bodies: await bodiesOf(reading), issue });
+    },
+    async find({ key, day }: KnownItem, reading) {
+      const agid = key.slice(`${PREFIX}-meeting-`.length);
+      try {
+        const found = await fetchAgenda(reading, agid);
+        if (found.kind !== 'found') return found;
+        const [listed] = readListed([{ ...found.value, last_change: undefined }], reading.issues.at(key));
+        return { kind: 'found', value: listed ?? { key, agid, day, stamp: undefined, naam: key, hidden: false } };
+      } catch (error) {
+        const isGone = error instanceof SupplierError && STATUS_NOT_FOUND.includes(error.status ?? 0);
+        if (isGone) return { kind: 'missing' };
+        throw error;
+      }
+    },
+    close: () => clients.close(),
+  };
+}
+
+/** @throws {SupplierError} without a file that holds one, and nothing else */
+async function readRid(file: string | undefined): Promise<string> {
+  if (file === undefined) throw new SupplierError('unreadable', 'the source has no --rid-file');
+  const rid = await readFile(file, 'utf8').then(
+    (text) => text.trim(),
+    () => '',
+  );
+  if (/^[\w.~-]{4,200}$/.test(rid)) return rid;
+  throw new SupplierError('unreadable', `${file} cannot be read, or does not hold a rid and nothing else`);
+}
+
+/** The supplier may repeat it in an answer; it is published and reported nowhere. */
+function withoutSecret(value: unknown, secret: string): unknown {
+  if (typeof value === 'string') return value.replaceAll(secret, '');
+  if (Array.isArray(value)) return value.map((one: unknown) => withoutSecret(one, secret));
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, withoutSecret(member, secret)]));
+}

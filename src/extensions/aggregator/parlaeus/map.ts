@@ -1,0 +1,173 @@
+/** The answers of Parlaeus as far as they are used, and the resources that follow from them; see `docs/aggregator.md`. */
+import { textOfHtml } from '../supplier/html-text.ts';
+import type { IssueSink } from '../supplier/issue-log.ts';
+import { mediaTypeOf } from '../supplier/media-type.ts';
+import { type FoundDocument, type FoundItem, mapMeeting } from '../supplier/meeting.ts';
+import {
+  ANY,
+  type AnswerSchema,
+  createReader,
+  FLAG,
+  isSet,
+  listOf,
+  objectOf,
+  TEXT,
+  type ValueOf,
+} from '../supplier/read-answer.ts';
+import type { Listed, MappedItem, Reading } from '../supplier/supplier.ts';
+import { addressOf, dutchMoment } from '../supplier/values.ts';
+
+export const PREFIX = 'parlaeus';
+export const meetingId = (agid: string): string => `${PREFIX}-meeting-${agid}`;
+
+const IDENTITY: AnswerSchema<string> = { type: 'string', pattern: '^[\\w.-]{1,80}$', identity: true };
+const MARK = { confidential: FLAG };
+const DOCUMENT = objectOf({ dcid: IDENTITY }, { link: TEXT, title: TEXT, type: TEXT, ...MARK });
+const POINT = objectOf(
+  { apid: IDENTITY },
+  { documents: listOf(DOCUMENT), number: TEXT, title: TEXT, text: TEXT, level: ANY, decision: TEXT, ...MARK },
+);
+const AGENDA = objectOf(
+  { agid: IDENTITY, points: listOf(POINT) },
+  {
+    ...{ cmid: TEXT, title: TEXT, description: TEXT, location: TEXT },
+    ...{ date: ANY, time: ANY, endtime: ANY, cancelled: ANY, ...MARK },
+    documents: listOf(DOCUMENT),
+  },
+);
+const LISTED = objectOf({ agid: IDENTITY }, { date: ANY, time: ANY, last_change: ANY });
+const BODY = objectOf({ cmid: IDENTITY }, { committeename: TEXT, name: TEXT });
+
+export type Agenda = ValueOf<typeof AGENDA>;
+export const readAgenda = createReader(AGENDA, undefined, ['confidential']);
+const readList = createReader(objectOf({ list: listOf(LISTED) }));
+const readBodies = createReader(objectOf({ list: listOf(BODY) }));
+
+export function isHidden({ confidential }: Pick<Agenda, 'confidential'>): boolean {
+  return isSet(confidential);
+}
+
+export interface ListedAgenda extends Listed {
+  readonly agid: string;
+}
+
+/** The entries of `agenda_list`. Which names a meeting has only its own answer says. */
+export function readListed(list: readonly unknown[], issue: IssueSink): readonly ListedAgenda[] {
+  const listed = readList({ list }, issue)?.list ?? [];
+  return listed.map(({ agid, date, time, last_change: change }) => {
+    const day = dutchMoment(date, time, `agenda ${agid}: date`, issue)?.day;
+    // No recording shows what a change looks like: it is only compared with what it was.
+    if (change !== undefined) issue('unconfirmed-form', `last_change is ${typeof change}`);
+    const stamp = typeof change === 'string' || typeof change === 'number' ? String(change) : undefined;
+    return { key: meetingId(agid), agid, day, stamp, naam: `${day ?? 'no day'} ${agid}`, hidden: false };
+  });
+}
+
+export function namesOf(answer: unknown, issue: IssueSink): ReadonlyMap<string, string> {
+  const bodies = readBodies(answer, issue)?.list ?? [];
+  return new Map(bodies.map(({ cmid, committeename, name }) => [cmid, committeename ?? name ?? '']));
+}
+
+interface AgendaContext extends Pick<Reading, 'request' | 'now'> {
+  readonly bodies: ReadonlyMap<string, string>;
+  readonly issue: IssueSink;
+}
+
+export function mapAgenda(agenda: Agenda, { request, now, bodies, issue }: AgendaContext): MappedItem {
+  const { agid, cmid, title, date, time, endtime, cancelled } = agenda;
+  const { source, window } = request;
+  const start = dutchMoment(date, time, 'date', issue);
+  const end = isNone(endtime) ? undefined : dutchMoment(start?.day, endtime, 'endtime', issue)?.utc;
+  const gremiumnaam = bodies.get(cmid ?? '') ?? '';
+  if (cmid !== undefined && gremiumnaam === '') issue('unknown-gremium', `body ${cmid} has no name`);
+  const meeting = {
+    bronidentificatie: meetingId(agid),
+    isHidden: isHidden(agenda),
+    isCancelled: !isNone(cancelled),
+    start,
+    end,
+    naam: textOfHtml(title) ?? (start === undefined ? 'Vergadering' : `Vergadering ${start.day}`),
+    members: {
+      locatie: agenda.location,
+      vergadertoelichting: textOfHtml(agenda.description),
+      webpaginalink: source.portaal && `${source.portaal.replace(/\/+$/, '')}/user/agenda/action=view/ag=${agid}`,
+    },
+    gremium: cmid === undefined || gremiumnaam === '' ? undefined : { gremiumidentificatie: cmid, gremiumnaam },
+    documents: (agenda.documents ?? []).map((document) => mapDocument(document, issue)),
+    items: mapPoints(agenda.points, issue),
+  };
+  const bodyNames = [title ?? '', gremiumnaam].filter((name) => name !== '');
+  const context = { source, now, issue, base: source.organisationId, usualDay: window.from };
+  return { ...mapMeeting(meeting, context), bodies: bodyNames };
+}
+
+/** `0`, as a number or text, is written for nothing; `cancelled` was once the number of a body. */
+function isNone(value: unknown): boolean {
+  return value === undefined || value === false || String(value) === '0';
+}
+
+function mapPoints(points: Agenda['points'], issue: IssueSink): FoundItem[] {
+  const parents = parentsOf(points, issue);
+  return points.map((point, i) => ({
+    bronidentificatie: pointId(point.apid),
+    isHidden: isHidden(point),
+    parent: parents[i],
+    agendapuntnaam: textOfHtml(point.title) ?? point.number ?? 'Agendapunt',
+    members: {
+      omschrijving:
+        [textOfHtml(point.text), textOfHtml(point.decision)].filter((text) => text !== undefined).join('\n\n') ||
+        undefined,
+      geplandvolgnummer: point.number,
+    },
+    documents: (point.documents ?? []).map((document) => mapDocument(document, issue)),
+  }));
+}
+
+const pointId = (apid: string): string => `${PREFIX}-agendapunt-${apid}`;
+
+/** The item above each: the last one before it with a lower level. Where levels are not whole numbers the agenda is flat. */
+function parentsOf(points: Agenda['points'], issue: IssueSink): readonly (string | undefined)[] {
+  const levels = points.map(({ level }) => (/^\d{1,3}$/.test(String(level)) ? Number(level) : undefined));
+  const given = points.map(({ level }) => level).filter((level) => level !== undefined);
+  if (given.length > 0) {
+    const whole = levels.every((level) => level !== undefined);
+    issue('unconfirmed-form', whole ? 'level is a whole number' : 'level is not a whole number: not nested');
+    if (!whole) return points.map(() => undefined);
+  }
+  const above: { readonly id: string; readonly level: number }[] = [];
+  return points.map(({ apid }, i) => {
+    const level = levels[i] ?? 0;
+    while ((above.at(-1)?.level ?? -1) >= level) above.pop();
+    const parent = above.at(-1)?.id;
+    above.push({ id: pointId(apid), level });
+    return parent;
+  });
+}
+
+type ParlaeusDocument = ValueOf<typeof DOCUMENT>;
+
+function mapDocument(document: ParlaeusDocument, issue: IssueSink): FoundDocument {
+  const { dcid, link, title, type } = document;
+  const about: IssueSink = (what, detail) => issue(what, `document ${dcid}: ${detail}`);
+  const bestandsurl = addressOf(fixLink(link, about), 'link', about);
+  const isFileType = type !== undefined && mediaTypeOf(`.${type}`) !== undefined;
+  if (title === undefined) about('unusable-value', 'has no title');
+  return {
+    bronidentificatie: `${PREFIX}-document-${dcid}`,
+    isHidden: isHidden(document),
+    titel: title ?? `Document ${dcid}`,
+    members: {
+      bestandsurl,
+      formaat: isFileType ? mediaTypeOf(`.${type}`) : mediaTypeOf(title),
+      informatieobjecttype: isFileType ? undefined : type,
+    },
+  };
+}
+
+/** Some links repeat the host, and some of those lost the colon: `https://x.parlaeus.nlhttps//x.parlaeus.nl/…`. */
+function fixLink(link: string | undefined, issue: IssueSink): string | undefined {
+  if (link === undefined) return undefined;
+  const fixed = link.slice(Math.max(0, link.lastIndexOf('https'))).replace(/^https:?\/+/, 'https://');
+  if (fixed !== link) issue('unusable-value', `link ${link.slice(0, 100)} was read as ${fixed.slice(0, 100)}`);
+  return fixed;
+}

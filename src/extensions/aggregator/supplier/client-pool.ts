@@ -1,0 +1,47 @@
+import type { Clock } from '../../../lib/time.ts';
+import type { Config } from '../../../settings/read-config.ts';
+import { type CallSlots, SupplierClient, type SupplierClientOptions, SupplierError } from './supplier-client.ts';
+
+/** What the clients of a supplier with many hosts share. */
+export interface PoolOptions extends Pick<SupplierClientOptions, 'retry' | 'timeout' | 'maxBytes'> {
+  readonly clock: Clock;
+  readonly allowPrivate: boolean;
+  readonly proxy?: Config['server'];
+  /** Shares the limit of a host with other processes; absent: it holds for this one. */
+  readonly slots?: (host: string) => CallSlots;
+}
+
+/** The clients of a supplier that has an address for each organisation. The limit of calls at a time belongs to the host. */
+export class ClientPool {
+  readonly #options: PoolOptions;
+  readonly #clients = new Map<string, SupplierClient>();
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * @param base address of an organisation at the supplier, without a trailing slash
+   * @throws {SupplierError} for an address without encryption, where inner addresses are not allowed
+   */
+  at(base: string): SupplierClient {
+    if (!this.#options.allowPrivate && !base.startsWith('https:')) {
+      throw new SupplierError('unreadable', 'an address begins with https: unless AGGREGATOR_ALLOW_PRIVATE is set');
+    }
+    const known = this.#clients.get(base);
+    if (known !== undefined) return known;
+    const { slots, proxy, ...options } = this.#options;
+    const client = new SupplierClient({
+      base,
+      ...options,
+      ...(proxy === undefined ? {} : { proxy }),
+      ...(slots === undefined ? {} : { slots: slots(new URL(base).host) }),
+    });
+    this.#clients.set(base, client);
+    return client;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#clients.values()].map((client) => client.close()));
+  }
+}

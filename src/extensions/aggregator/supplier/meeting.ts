@@ -1,0 +1,216 @@
+/** A meeting in a form that no supplier owns, and the resources that follow from it: the rules that hold for each of them. */
+import type { AttachedDocument } from './document-collector.ts';
+import type { IssueSink } from './issue-log.ts';
+import {
+  type AdapterSource,
+  type DocumentRead,
+  organisatieOf,
+  type PartName,
+  type UpsertLine,
+  withoutAbsent,
+} from './source-adapter.ts';
+import type { MappedItem } from './supplier.ts';
+import type { Moment } from './values.ts';
+
+/** Members of a resource by their names in the feed; `undefined` is an absent one. */
+type Members<K extends string, T = string> = { readonly [name in K]?: T | undefined };
+
+export interface FoundDocument {
+  /** As it is called in the feed: with the prefix of the supplier. */
+  readonly bronidentificatie: string;
+  /** Confidential. */
+  readonly isHidden: boolean;
+  /** Its own day; absent: that of the earliest meeting that it belongs to. */
+  readonly day?: string | undefined;
+  readonly titel: string;
+  /** Address of its page; absent: that of its file, or else of the meeting. */
+  readonly webpaginalink?: string | undefined;
+  readonly members: Members<'bestandsurl' | 'formaat' | 'informatieobjecttype' | 'omschrijving'> &
+    Members<'omvang', number>;
+  /** The address of its file names the meeting: of a document in several meetings, that of the earliest counts. */
+  readonly isAddressedByMeeting?: boolean;
+}
+
+export interface FoundItem {
+  readonly bronidentificatie: string;
+  readonly isHidden: boolean;
+  /** The item that it is nested in. */
+  readonly parent?: string | undefined;
+  readonly agendapuntnaam: string;
+  readonly members: Members<'omschrijving' | 'volgnummer' | 'geplandvolgnummer' | 'tussenkop'>;
+  readonly documents: readonly FoundDocument[];
+}
+
+export interface FoundMeeting {
+  readonly bronidentificatie: string;
+  readonly isHidden: boolean;
+  readonly isCancelled: boolean;
+  readonly start: Moment | undefined;
+  /** UTC. */
+  readonly end: string | undefined;
+  readonly naam: string;
+  readonly members: Members<'locatie' | 'vergadertoelichting' | 'vergaderingstype' | 'webpaginalink' | 'gewijzigdop'>;
+  readonly gremium?: { readonly gremiumidentificatie: string; readonly gremiumnaam: string } | undefined;
+  readonly documents: readonly FoundDocument[];
+  readonly items: readonly FoundItem[];
+}
+
+interface MeetingContext {
+  readonly source: AdapterSource;
+  readonly now: Date;
+  readonly issue: IssueSink;
+  /** Address of a document that has neither a page nor a file, in a meeting without a page. */
+  readonly base: string;
+  /** For the documents of a meeting without a day. */
+  readonly usualDay: string;
+}
+
+/** The resources of a meeting that may be published. */
+export function mapMeeting(meeting: FoundMeeting, context: MeetingContext): MappedItem {
+  const { source, now, issue } = context;
+  const { bronidentificatie } = meeting;
+  const { shown, hidden } = splitAgenda(meeting.items);
+  const status = statusOf(meeting, now);
+  const vergadering: UpsertLine = {
+    op: 'upsert',
+    resourceType: 'Vergadering',
+    data: {
+      bronidentificatie,
+      dossiertype: 'vergadering',
+      organisatie: organisatieOf(source),
+      naam: meeting.naam,
+      ...withoutAbsent({
+        ...meeting.members,
+        aanvang: meeting.start?.utc,
+        einde: endOf(meeting, issue),
+        vergaderdatum: meeting.start?.day,
+        vergaderstatus: status.name,
+        georganiseerddoorgremium: meeting.gremium,
+      }),
+      agendapunten: shown.map((item) => ({ bronidentificatie: item.bronidentificatie })),
+    },
+  };
+  const found = [...meeting.documents, ...meeting.items.flatMap(({ documents }) => documents)];
+  return {
+    records: [vergadering, ...shown.map((item) => mapAgendapunt(item, shown, bronidentificatie, source))],
+    documents: attachDocuments(meeting, shown, context),
+    hidden: [
+      ...hidden.map((item) => partName('Agendapunt', item)),
+      ...found.filter(({ isHidden }) => isHidden).map((document) => partName('Informatieobject', document)),
+    ],
+    underHidden: hidden.flatMap(({ documents }) => documents.map((document) => document.bronidentificatie)),
+    readAgainAfter: status.changesAt,
+  };
+}
+
+function partName(
+  resourceType: PartName['resourceType'],
+  { bronidentificatie }: { readonly bronidentificatie: string },
+): PartName {
+  return { resourceType, bronidentificatie };
+}
+
+/** Items that may be published, each once, and those that may not: confidential, or nested in something that is. */
+function splitAgenda(items: readonly FoundItem[]): { readonly shown: FoundItem[]; readonly hidden: FoundItem[] } {
+  const byId = new Map(items.map((item) => [item.bronidentificatie, item]));
+  const hidden = new Set(items.filter(({ isHidden }) => isHidden).map(({ bronidentificatie }) => bronidentificatie));
+  // Repeated until nothing is added, since parents may form a cycle.
+  for (let before = -1; before !== hidden.size; ) {
+    before = hidden.size;
+    for (const { bronidentificatie, parent } of items) {
+      if (parent !== undefined && hidden.has(parent)) hidden.add(bronidentificatie);
+    }
+  }
+  const all = [...byId.values()];
+  return {
+    shown: all.filter(({ bronidentificatie }) => !hidden.has(bronidentificatie)),
+    hidden: all.filter(({ bronidentificatie }) => hidden.has(bronidentificatie)),
+  };
+}
+
+function mapAgendapunt(item: FoundItem, all: readonly FoundItem[], meeting: string, source: AdapterSource): UpsertLine {
+  const { bronidentificatie, parent, agendapuntnaam, members } = item;
+  const above = parent !== bronidentificatie ? all.find((other) => other.bronidentificatie === parent) : undefined;
+  const nested = all.filter((other) => other.parent === bronidentificatie && other !== item);
+  return {
+    op: 'upsert',
+    resourceType: 'Agendapunt',
+    data: {
+      bronidentificatie,
+      dossiertype: 'agendapunt',
+      organisatie: organisatieOf(source),
+      agendapuntnaam,
+      vergadering: { bronidentificatie: meeting },
+      ...withoutAbsent({
+        ...members,
+        hoofdagendapunt: above && { bronidentificatie: above.bronidentificatie },
+        subagendapunten:
+          nested.length === 0 ? undefined : nested.map((other) => ({ bronidentificatie: other.bronidentificatie })),
+      }),
+      indicatiebesloten: false,
+    },
+  };
+}
+
+function attachDocuments(
+  meeting: FoundMeeting,
+  shown: readonly FoundItem[],
+  { source, base, usualDay }: MeetingContext,
+): AttachedDocument[] {
+  const page = meeting.members.webpaginalink ?? base;
+  const vergaderdag = meeting.start?.day ?? usualDay;
+  const attach = (documents: readonly FoundDocument[], agendapunten: readonly string[]): AttachedDocument[] =>
+    documents
+      .filter(({ isHidden }) => !isHidden)
+      .map((document) => ({
+        read: mapInformatieObject(document, page, source),
+        attachment: {
+          vergaderingen: [meeting.bronidentificatie],
+          agendapunten,
+          vergaderdag,
+          ...(document.isAddressedByMeeting === true ? { bestandsurl: document.members.bestandsurl } : {}),
+        },
+      }));
+  return [
+    ...attach(meeting.documents, []),
+    ...shown.flatMap((item) => attach(item.documents, [item.bronidentificatie])),
+  ];
+}
+
+/** What a document has of itself. */
+export function mapInformatieObject(document: FoundDocument, page: string, source: AdapterSource): DocumentRead {
+  const { bronidentificatie, titel, members, day, webpaginalink } = document;
+  return {
+    bronidentificatie,
+    version: 0,
+    date: day,
+    data: {
+      bronidentificatie,
+      dossiertype: 'informatieobject',
+      organisatie: organisatieOf(source),
+      webpaginalink: webpaginalink ?? members.bestandsurl ?? page,
+      titel,
+      ...withoutAbsent(members),
+    },
+  };
+}
+
+/** An end belongs to a start, and comes after it. */
+function endOf({ start, end }: FoundMeeting, issue: IssueSink): string | undefined {
+  if (end === undefined || (start?.utc !== undefined && end >= start.utc)) return end;
+  issue('unusable-value', start?.utc === undefined ? 'an end without a start' : 'an end before the start');
+  return undefined;
+}
+
+interface Status {
+  readonly name: string | undefined;
+  /** When `gepland` becomes `gehouden`; `null` when that will not happen any more. */
+  readonly changesAt: string | null;
+}
+
+function statusOf({ isCancelled, start, end }: FoundMeeting, now: Date): Status {
+  if (isCancelled) return { name: 'geannuleerd', changesAt: null };
+  if (start === undefined) return { name: undefined, changesAt: null };
+  const changesAt = end ?? start.utc ?? `${start.day}T23:00:00Z`;
+  return Date.parse(changesAt) > now.getTime() ? { name: 'gepland', changesAt } : { name: 'gehouden', changesAt: null };
+}
