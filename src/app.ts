@@ -70,7 +70,8 @@ async function registerServed(app: FastifyInstance): Promise<void> {
   if (areas.includes('verwerkingenlog'))
     await app.register((await import('./verwerkingenlog/plugin.ts')).verwerkingenlog);
   if (areas.includes('raadsfeed')) await app.register((await import('./raadsfeed/plugin.ts')).raadsfeed);
-  await registerExtensions(app, servedExtensions(app.settings, 'last'));
+  for (const place of ['last', 'after all'] as const)
+    await registerExtensions(app, servedExtensions(app.settings, place));
 }
 
 async function registerExtensions(app: FastifyInstance, served: readonly string[]): Promise<void> {

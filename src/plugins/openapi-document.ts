@@ -5,10 +5,28 @@ import { isRecord } from '../lib/json/json-value.ts';
 /** The parts of an OpenAPI 3.1 document that the service itself reads. Everything else is passed on untouched. */
 export interface OpenapiDocument {
   readonly openapi: string;
-  readonly info: { readonly title: string; readonly version: string; readonly description?: string };
+  readonly info: {
+    readonly title: string;
+    readonly version: string;
+    readonly summary?: string;
+    readonly description?: string;
+    readonly contact?: { readonly url?: string };
+  };
   readonly servers?: readonly { readonly url: string; readonly description?: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly components?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+}
+
+/** An interface that is served, as others may describe it. */
+export interface DescribedInterface {
+  readonly prefix: string;
+  readonly document: OpenapiDocument;
+  /** Its full address. */
+  readonly url: () => string;
+  /** The contract as JSON, with that address. */
+  readonly specification: () => string;
+  /** Requests per minute per client; 0 is no limit. */
+  readonly rateLimit: number;
 }
 
 interface OpenapiParameter {
@@ -50,8 +68,8 @@ export function readOpenapi(file: URL): OpenapiDocument {
   return document;
 }
 
-/** Follows a `$ref` within the document. */
-function resolve(document: OpenapiDocument, value: unknown): Record<string, unknown> {
+/** Follows a `$ref` within the document. @throws {TypeError} when it leads nowhere */
+export function resolve(document: OpenapiDocument, value: unknown): Record<string, unknown> {
   if (!isRecord(value)) throw new TypeError('an OpenAPI object was expected');
   const reference = value.$ref;
   if (typeof reference !== 'string') return value;

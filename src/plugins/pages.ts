@@ -1,12 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import swagger from '@fastify/swagger';
-import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { Problem } from '../lib/problem.ts';
-import type { OpenapiDocument } from './openapi-document.ts';
+import type { DescribedInterface } from './openapi-document.ts';
 import { platformProblems } from './problems.ts';
-import { type Html, type HtmlValue, html, trusted } from './template.ts';
+import { type HtmlValue, html, trusted } from './template.ts';
 
 /** Pages at the root of the host: every kind of problem, and where to report a vulnerability. */
 export const rootPages = fp(
@@ -16,8 +14,6 @@ export const rootPages = fp(
   },
   { name: 'root-pages', dependencies: ['service', 'operations', 'requests'] },
 );
-
-const DOCS = '/docs';
 
 /** The policy of pages for people: styles, scripts and pictures of our own, forms to ourselves; pictures and fonts may be in the theme. */
 export const PAGES_POLICY = [
@@ -33,75 +29,66 @@ export const PAGES_POLICY = [
 ].join('; ');
 
 /**
- * What there is under `docs`: the page, its specification, and files right in `static` or its theme. Anything else is 404, so that no
- * path that leads elsewhere (`..`, in whatever encoding) reaches the code that reads files.
+ * Serves a contract at `openapi.json` (open to every origin), and at `docs` for people to read where something can show it: else that leads to
+ * the contract itself.
+ * @param app whose prefix is that of the interface
  */
-const DOCS_PATH = /^(?:\/json|\/static\/(?:theme\/)?[\w-]+\.[a-z]+)?$/;
-
-/** Serves a mount's contract at `openapi.json` (open to every origin) and as readable pages at `docs`. */
-export async function apiDocs(app: FastifyInstance, document: OpenapiDocument, mountUrl: () => string): Promise<void> {
+export function describeInterface(
+  app: FastifyInstance,
+  contract: Omit<DescribedInterface, 'prefix' | 'specification'>,
+) {
+  const { document, url } = contract;
   // Large with the exchange models in it, and always the same once the address is known.
   let published: { readonly url: string; readonly text: string } | undefined;
   const specification = (): string => {
-    const url = mountUrl();
-    if (published?.url !== url) published = { url, text: JSON.stringify({ ...document, servers: [{ url }] }) };
+    if (published?.url !== url())
+      published = { url: url(), text: JSON.stringify({ ...document, servers: [{ url: url() }] }) };
     return published.text;
   };
+  const described = { ...contract, prefix: app.prefix, specification };
+  app.interfaces.add(described);
   app.get('/openapi.json', { config: { public: true } }, (_request, reply) =>
     reply
       .headers({ 'access-control-allow-origin': '*', 'cache-control': 'public, max-age=300' })
       .type('application/json; charset=utf-8')
       .send(specification()),
   );
-  await app.register(async (scope) => {
-    scope.addHook('onRoute', (route) => {
-      route.config = { ...route.config, public: true };
-    });
-    scope.addHook('onRequest', (request, reply, done) => {
-      const [path = ''] = request.url.split('?', 1);
-      const within = path.slice(app.prefix.length + DOCS.length);
-      if (!DOCS_PATH.test(within)) throw new Problem(platformProblems.notFound);
-      if (within !== '/json') return done();
-      reply.type('application/json; charset=utf-8').send(specification());
-    });
-    await scope.register(swagger, { mode: 'static', specification: { document: structuredClone(Object(document)) } });
-    await scope.register(swaggerUi, {
-      routePrefix: DOCS,
-      indexPrefix: app.prefix,
-      staticCSP: PAGES_POLICY,
-      // Without the bar on top: it offers to read other documents, which the content security policy refuses.
-      theme: {
-        title: document.info.title,
-        css: [{ filename: 'theme.css', content: '.swagger-ui .topbar{display:none}' }],
-      },
-      uiConfig: { docExpansion: 'list', deepLinking: true, supportedSubmitMethods: [] },
-    });
+  app.get('/docs', { config: { public: true } }, (_request, reply) => {
+    const [render] = app.interfacePages.all;
+    if (render === undefined) return reply.redirect(`${app.prefix}/openapi.json`, 302);
+    const page = render(described);
+    return reply.header('cache-control', 'public, max-age=300').type('text/html; charset=utf-8').send(page);
   });
 }
 
 /** The one style sheet of the readable pages; named by hash in the content security policy, so it needs no own address. */
-export const PAGE_STYLE =
-  'body{font:16px/1.5 system-ui,sans-serif;max-width:46rem;margin:3rem auto;padding:0 1rem;color:#1b1b1b;background:#fff}' +
-  'h1{font-size:1.6rem;line-height:1.25}h2{font-size:1.15rem;margin-top:2rem}a{color:#154273}' +
-  'code{background:#f0f2f5;padding:.1em .3em;border-radius:3px}table{border-collapse:collapse;width:100%}' +
-  'th,td{text-align:left;padding:.4rem .6rem;border-bottom:1px solid #d5d9de;vertical-align:top}';
+export const PAGE_STYLE = `:root{color-scheme:light dark;--text:light-dark(#1b1b1b,#e6e9ec);--ground:light-dark(#fff,#121a22);--link:light-dark(#154273,#9cc4f2);--code:light-dark(#f0f2f5,#243240);--line:light-dark(#d5d9de,#3c4a58)}
+body{font:16px/1.5 system-ui,sans-serif;max-width:46rem;margin:3rem auto;padding:0 1rem;color:var(--text);background:var(--ground);overflow-wrap:anywhere}
+h1{font-size:1.6rem;line-height:1.25}h2{font-size:1.3rem;margin-top:2.5rem}h3{font-size:1.1rem;margin-top:2rem;padding-top:1rem;border-top:1px solid var(--line)}h4{font-size:1rem;margin:1rem 0 0}
+a{color:var(--link)}img{max-height:4rem;max-width:100%}code{background:var(--code);padding:.1em .3em;border-radius:3px}
+dl{margin:.5rem 0}dt{margin-top:.5rem}dd{margin:0 0 0 .75rem;padding-left:.75rem;border-left:2px solid var(--line)}dd p{margin:.25rem 0}
+table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.4rem .6rem;border-bottom:1px solid var(--line);vertical-align:top}
+.links{list-style:none;padding:0;display:flex;flex-wrap:wrap;gap:.25rem 1.5rem}:target{background:var(--code)}footer{margin-top:3rem;border-top:1px solid var(--line)}`;
 
 /** A small readable page in Dutch. `paragraphs` are plain text with backquotes for code. */
-export function htmlPage({ title, paragraphs, content }: SmallPage): string {
-  return html`<!doctype html>
-<html lang="nl"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title><style>${trusted(PAGE_STYLE)}</style></head>
-<body><main><h1>${title}</h1>${paragraphs.map(paragraph)}${content}</main></body></html>
+export function htmlPage({ title, paragraphs = [], content, head, footer }: SmallPage): string {
+  return html`<!DOCTYPE html>
+<html lang="nl"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title>${head}<style>${trusted(PAGE_STYLE)}</style></head>
+<body><main><h1>${title}</h1>${paragraphs.map((text) => html`<p>${withCode(text)}</p>`)}${content}</main>${footer && html`<footer>${footer}</footer>`}</body></html>
 `.markup;
 }
 
 interface SmallPage {
   readonly title: string;
-  readonly paragraphs: readonly string[];
+  readonly paragraphs?: readonly string[];
   readonly content?: HtmlValue;
+  readonly head?: HtmlValue;
+  readonly footer?: HtmlValue;
 }
 
-function paragraph(text: string): Html {
-  return html`<p>${text.split('`').map((part, i) => (i % 2 === 0 ? part : html`<code>${part}</code>`))}</p>`;
+/** Text with backquotes around what is code. */
+export function withCode(text: string): HtmlValue {
+  return text.split('`').map((part, i) => (i % 2 === 0 ? part : html`<code>${part}</code>`));
 }
 
 /** Serves a short page on every kind of problem under `/problems/<slug>`: the address in each problem document's `type`. */

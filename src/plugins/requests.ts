@@ -19,7 +19,7 @@ import {
   RateCounter,
 } from './limits.ts';
 import type { OpenapiDocument } from './openapi-document.ts';
-import { apiDocs } from './pages.ts';
+import { describeInterface } from './pages.ts';
 import { handleProblems, LateAnswerError, type ProblemStyle, sendProblem } from './problem-reply.ts';
 import { platformProblems } from './problems.ts';
 
@@ -203,7 +203,8 @@ export async function mount(server: FastifyInstance, options: MountOptions): Pro
       share?.(app);
       limitBodies(app, bodiesInProgressBytes ?? app.settings.server.bodiesInProgressBytes);
       await options.routes(app);
-      await apiDocs(app, contract.document, mountAddress(server, prefix));
+      const { rateLimit } = options;
+      describeInterface(app, { document: contract.document, url: mountAddress(server, prefix), rateLimit });
     },
   });
 }

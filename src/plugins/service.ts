@@ -7,11 +7,12 @@ import { databaseChecks, slowStatements } from '../database/checks.ts';
 import { type Database, openDatabase } from '../database/open-database.ts';
 import type { ProblemKind } from '../lib/problem.ts';
 import type { Clock } from '../lib/time.ts';
-import type { OperatorSection, ReadinessCheck } from '../seams/operations.ts';
+import type { FrontEntry, OperatorSection, ReadinessCheck, SiteMaps } from '../seams/operations.ts';
 import type { ForwardPolicy } from '../seams/processing-log.ts';
 import type { ProofWriters } from '../seams/proof-log.ts';
 import { openStoreHooks } from '../seams/store-hooks.ts';
 import type { Config } from '../settings/read-config.ts';
+import type { DescribedInterface } from './openapi-document.ts';
 import { platformProblems } from './problems.ts';
 
 declare module 'fastify' {
@@ -27,6 +28,12 @@ declare module 'fastify' {
     readonly operatorPage: Collected<OperatorSection>;
     /** Every problem that has a page at `/problems/<slug>`. */
     readonly problemKinds: Collected<ProblemKind>;
+    readonly interfaces: Collected<DescribedInterface>;
+    /** The first one shows the contract of an interface as a page. */
+    readonly interfacePages: Collected<(described: DescribedInterface) => string>;
+    /** What a page at the root leads to, and the site maps that `/robots.txt` names. */
+    readonly frontEntries: Collected<FrontEntry>;
+    readonly siteMaps: Collected<SiteMaps>;
     readonly database: Database;
     /** The proof logs that are switched on. */
     readonly proof: ProofWriters;
@@ -98,6 +105,10 @@ export const operations = fp(
   async (app: FastifyInstance) => {
     app.decorate('readiness', collected<ReadinessCheck>());
     app.decorate('operatorPage', collected<OperatorSection>());
+    app.decorate('interfaces', collected<DescribedInterface>());
+    app.decorate('interfacePages', collected<(described: DescribedInterface) => string>());
+    app.decorate('frontEntries', collected<FrontEntry>());
+    app.decorate('siteMaps', collected<SiteMaps>());
     app.decorate('problemKinds', collected<ProblemKind>(...Object.values(platformProblems)));
   },
   { name: 'operations' },

@@ -1,4 +1,4 @@
-/** What the parts of the service report to operators: readiness checks, and sections of the operator's page. */
+/** What the parts of the service report to operators (readiness checks, sections of the operator's page), and to who comes to its root. */
 
 /** The result of a check, with texts for operators. A warning still counts as ok. */
 export interface ReadinessResult {
@@ -29,3 +29,13 @@ export interface OperatorSection {
     readonly rows: readonly (readonly OperatorCell[])[];
   }>;
 }
+
+/** Something for people that the page at the root of the host leads to. */
+export interface FrontEntry {
+  readonly href: string;
+  readonly title: string;
+  readonly text: string;
+}
+
+/** Full addresses of site maps, for `/robots.txt`. */
+export type SiteMaps = () => Promise<readonly string[]>;

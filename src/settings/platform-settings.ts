@@ -211,7 +211,7 @@ export const htmlSettings = {
   themeCss: optional(
     'PAGES_THEME_CSS',
     text(undefined, 'path of a CSS file'),
-    'Own style sheet: tokens of Utrecht’s components; fonts and pictures as `data:`.',
+    'Own style sheet: tokens of Utrecht’s components; fonts as `data:`. `logo.svg`, `favicon.svg` (or `.png`) beside it are used.',
   ),
   links: setting(
     'PAGES_LINKS',

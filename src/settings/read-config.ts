@@ -35,6 +35,8 @@ interface ExtensionSettings {
   readonly isServed?: (config: Config) => boolean;
   /** Whether that comes before everything else that has hooks or routes. */
   readonly isOutermost?: boolean;
+  /** Whether that comes after every other extension. */
+  readonly isAfterAll?: boolean;
   readonly contradictions?: (config: Config, fault: Fault) => void;
 }
 
@@ -117,10 +119,12 @@ export function isFixed(name: string): boolean {
   );
 }
 
-/** Names of the extensions whose plugin this configuration switches on: those that come before everything else, or those that come after. */
-export function servedExtensions(config: Config, place: 'outermost' | 'last'): string[] {
+/** Names of the extensions whose plugin this configuration switches on: those before everything else, after the interfaces, or after all. */
+export function servedExtensions(config: Config, place: 'outermost' | 'last' | 'after all'): string[] {
   return extensions
-    .filter(({ isOutermost = false }) => isOutermost === (place === 'outermost'))
+    .filter(({ isOutermost = false, isAfterAll = false }) => {
+      return place === (isOutermost ? 'outermost' : isAfterAll ? 'after all' : 'last');
+    })
     .filter(({ isServed }) => isServed?.(config) === true)
     .map(({ name }) => name);
 }

@@ -1,9 +1,11 @@
 /** The shared pieces of pages for people: nothing from outside becomes markup. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { readBrand } from '../../src/extensions/shared/html/brand.ts';
 import { fileSize, isoDay } from '../../src/extensions/shared/html/format.ts';
 import { renderPage } from '../../src/extensions/shared/html/page.ts';
 import { html, inPieces, safeUrl, shorten, trusted, withinBytes } from '../../src/plugins/template.ts';
+import { readConfig } from '../../src/settings/read-config.ts';
 
 const HOSTILE = `<script>alert("1")</script>' onload=x & \u0000\u202e`;
 
@@ -80,7 +82,14 @@ it('makes links of the addresses of files and pages', () => {
 });
 
 it('ends no script with a text in JSON-LD', () => {
-  const site = { name: 'Raad', home: '/raad', stylesheet: '/raad/s.css', menu: [], footer: html`` };
+  const site = {
+    name: 'Raad',
+    home: '/raad',
+    stylesheet: '/raad/s.css',
+    menu: [],
+    footer: html``,
+    brand: readBrand(readConfig({ NODE_ENV: 'test' }, 'tool')),
+  };
   const page = renderPage(site, {
     title: HOSTILE,
     description: HOSTILE,

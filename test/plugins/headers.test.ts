@@ -24,7 +24,7 @@ describe('the security headers', () => {
     [200, 'GET', `${OPEN}/databank`],
     [201, 'POST', `${OPEN}/dingen`],
     [200, 'GET', `${OPEN}/openapi.json`],
-    [200, 'GET', `${OPEN}/docs`],
+    [302, 'GET', `${OPEN}/docs`],
     [200, 'GET', '/problems/not-found'],
     [400, 'GET', `${OPEN}/dingen/%zz`],
     [401, 'GET', `${CLOSED}/databank`],
@@ -129,22 +129,8 @@ describe('the contract of a mount', () => {
     expect(reply.body).toMatchObject({ openapi: '3.1.0', servers: [{ url: server.url + mount }] });
   });
 
-  it.each([OPEN, CLOSED])('is readable at %s/docs within its own policy', async (mount) => {
-    const page = await ask(`${server.url}${mount}/docs`);
-    expect(page.status).toBe(200);
-    expect(page.headers.get('content-type')).toMatch(/^text\/html/);
-    const policy = page.headers.get('content-security-policy') ?? '';
-    expect(policy).toContain("default-src 'none'");
-    expect(policy).not.toContain('unsafe-inline');
-    const parts = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => String(address));
-    expect(parts.length).toBeGreaterThan(3);
-    for (const part of parts) {
-      const address = new URL(part, `${server.url}${mount}/docs`);
-      expect(address.origin, part).toBe(server.url);
-      const reply = await ask(address.href);
-      expect(reply.status, part).toBe(200);
-      expect(reply.headers.get('x-content-type-options'), part).toBe('nosniff');
-    }
-    expect(page.text, 'the policy allows no script in the page itself').not.toMatch(/<script(?![^>]*\ssrc=)/);
+  it.each([OPEN, CLOSED])('is what %s/docs leads to where nothing makes a page of it', async (mount) => {
+    const { headers } = await fetch(`${server.url}${mount}/docs`, { redirect: 'manual' });
+    expect(headers.get('location')).toBe(`${mount}/openapi.json`);
   });
 });

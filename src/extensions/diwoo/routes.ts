@@ -1,4 +1,4 @@
-/** The addresses of DiWoo: `/robots.txt` and the sitemaps that it names. */
+/** The addresses of DiWoo: the sitemaps that `/robots.txt` names. */
 import type { FastifyInstance } from 'fastify';
 import { isRecord } from '../../lib/json/json-value.ts';
 import { Problem } from '../../lib/problem.ts';
@@ -23,23 +23,21 @@ const KEPT_MS = 1000;
 /** A document in a sitemap takes about half of what a record takes. */
 const MEMORY_RECORDS = SITEMAP_PLACES / 2;
 
-/** What `robots.txt` says of the sitemaps (sitemaps.org 0.9). */
-export function robotsLines(baseUrl: string, categories: readonly number[]): string[] {
-  return categories.map((categorie) => `Sitemap: ${baseUrl}${indexPath(categorie)}`);
+/** Addresses of the indexes. */
+function indexAddresses(baseUrl: string, categories: readonly number[]): string[] {
+  return categories.map((categorie) => `${baseUrl}${indexPath(categorie)}`);
 }
 
-/** The sitemaps, and `robots.txt` at the root of the host, which names every index that holds something. */
+/** What `robots.txt` says of them (sitemaps.org 0.9). */
+export const robotsLines = (baseUrl: string, categories: readonly number[]): string[] =>
+  indexAddresses(baseUrl, categories).map((address) => `Sitemap: ${address}`);
+
+/** The sitemaps. The `robots.txt` of the host names every index that holds something. */
 export async function serveDiwoo(server: FastifyInstance, index: FollowedIndex): Promise<void> {
   const { heads, responses } = server.feed;
   // Reads the primary: a redaction takes effect when the index has followed.
   const { readPool: pool } = server.database;
-  server.get('/robots.txt', { config: { public: true } }, async (_request, reply) => {
-    const lines = robotsLines(server.publicBaseUrl(), await listCategories(pool));
-    return reply
-      .header('cache-control', `public, max-age=${MAX_AGE_SECONDS}`)
-      .type('text/plain; charset=utf-8')
-      .send(['User-agent: *', 'Allow: /', '', ...lines, ''].join('\n'));
-  });
+  server.siteMaps.add(async () => indexAddresses(server.publicBaseUrl(), await listCategories(pool)));
 
   const readBody = async (file: string): Promise<string> => {
     const name = readName(file);

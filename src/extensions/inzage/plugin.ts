@@ -6,6 +6,7 @@ import { Counter } from 'prom-client';
 import { Problem } from '../../lib/problem.ts';
 import { createOpenCounter } from '../../plugins/limits.ts';
 import { platformProblems } from '../../plugins/problems.ts';
+import { readBrand } from '../shared/html/brand.ts';
 import { buildStylesheet, mountPages, serveStylesheet } from '../shared/html/mount.ts';
 import { type Page, renderPage, type Site } from '../shared/html/page.ts';
 import { type Asked, overviewPage } from './overview-page.ts';
@@ -56,7 +57,12 @@ async function serveInzage(server: FastifyInstance): Promise<void> {
     organisation: config.server.organisation ?? 'deze organisatie',
   };
   const stylesheet = buildStylesheet(HOME, config.html.themeCss);
-  const site = createSite(stylesheet.path, settings);
+  const site = createSite(stylesheet.path, settings, readBrand(config));
+  server.frontEntries.add({
+    href: HOME,
+    title: site.name,
+    text: 'wat er met uw persoonsgegevens is gedaan; u logt in',
+  });
   const signIn = createSignIn({ settings, proxy: config.server, clock });
   const sessions = createSessions({
     ...{ clock, pool, path: HOME, idleMs: settings.idleMs, maxMs: settings.sessionMs, key: settings.sessionKey ?? '' },

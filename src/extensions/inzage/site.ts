@@ -2,6 +2,7 @@
 
 import { type Html, html, safeUrl } from '../../plugins/template.ts';
 import type { Config } from '../../settings/read-config.ts';
+import type { Brand } from '../shared/html/brand.ts';
 import { alert, heading, link, type Page, paragraph, type Site } from '../shared/html/page.ts';
 import type { SignInFailure } from './sign-in.ts';
 
@@ -16,8 +17,9 @@ export const LOGOUT = `${HOME}/uitloggen`;
 /** With the name of the organisation whose pages these are. */
 export type Settings = Config['inzage'] & { readonly organisation: string; readonly links: Config['html']['links'] };
 
-export function createSite(stylesheet: string, settings: Settings): Site {
+export function createSite(stylesheet: string, settings: Settings, brand: Brand): Site {
   return {
+    brand,
     name: 'Inzage in uw gegevens',
     home: HOME,
     stylesheet,
@@ -25,31 +27,8 @@ export function createSite(stylesheet: string, settings: Settings): Site {
       { href: HOME, text: 'Begin' },
       { href: OVERVIEW, text: 'Uw overzicht' },
     ],
-    footer: html`${dutyNav(settings)}
-<p>Deze pagina’s zijn van ${settings.organisation}.</p>`,
+    footer: html`<p>Deze pagina’s zijn van ${settings.organisation}.</p>`,
   };
-}
-
-const LINK_NAMES: Readonly<Record<string, string>> = {
-  toegankelijkheid: 'Toegankelijkheid',
-  privacy: 'Privacy',
-  contact: 'Contact',
-  griffie: 'Griffie',
-  fg: 'Functionaris gegevensbescherming',
-};
-
-function dutyNav(settings: Settings): Html | undefined {
-  const items = dutyLinks(settings);
-  return items.length === 0
-    ? undefined
-    : html`<nav aria-label="Over deze pagina’s"><ul class="kv-menu">${items}</ul></nav>`;
-}
-
-function dutyLinks({ links }: Settings): Html[] {
-  return Object.entries(LINK_NAMES).flatMap(([key, text]) => {
-    const address = safeUrl(links.get(key));
-    return address === undefined ? [] : [html`<li>${link(address, text)}</li>`];
-  });
 }
 
 /** Why the visitor is here and not where he or she meant to be. */

@@ -5,7 +5,7 @@ import type { operations as ReadOperations } from '../../contracts/ldv-lezen.ts'
 import { createContract } from '../../plugins/contract.ts';
 import { createClientShare } from '../../plugins/limits.ts';
 import { readOpenapi } from '../../plugins/openapi-document.ts';
-import { apiDocs } from '../../plugins/pages.ts';
+import { describeInterface } from '../../plugins/pages.ts';
 import { sendProblem } from '../../plugins/problem-reply.ts';
 import { mount, mountAddress } from '../../plugins/requests.ts';
 import { FOUT } from '../../verwerkingenlog/plugin.ts';
@@ -53,6 +53,10 @@ async function serveReading(app: FastifyInstance): Promise<void> {
   app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, FOUT));
   createClientShare({ pool: app.database.pipelinePool, waitMs: database.connectTimeoutMs })(app);
   readLines(app, contract, app.verwerkingenlog);
-  const address = mountAddress(app, ldv.prefix);
-  await app.register((docs) => apiDocs(docs, contract.document, address), { prefix: '/data-processing-operations' });
+  const described = {
+    document: contract.document,
+    url: mountAddress(app, ldv.prefix),
+    rateLimit: app.settings.verwerkingenlog.rateLimit,
+  };
+  await app.register(async (docs) => describeInterface(docs, described), { prefix: '/data-processing-operations' });
 }

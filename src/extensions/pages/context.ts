@@ -18,6 +18,7 @@ import type { HeadCache } from '../../raadsfeed/feed/head.ts';
 import type { ResponseCache } from '../../raadsfeed/feed/response-cache.ts';
 import { type FeedOrganisation, readOrganisation, type SourceCompleteness } from '../../raadsfeed/store/state.ts';
 import type { Config } from '../../settings/read-config.ts';
+import type { Brand } from '../shared/html/brand.ts';
 import { link, type Site } from '../shared/html/page.ts';
 
 /** Path of the pages. */
@@ -41,8 +42,9 @@ export interface PagesContext {
   readonly completenessOf: (organisatiecode: string) => Promise<SourceCompleteness | undefined>;
 }
 
-export function createSite(stylesheet: string, api: string): Site {
+export function createSite(stylesheet: string, api: string, brand: Brand): Site {
   return {
+    brand,
     name: 'Raadsinformatie',
     home: HOME,
     stylesheet,
@@ -51,7 +53,7 @@ export function createSite(stylesheet: string, api: string): Site {
       { href: `${HOME}/zoeken`, text: 'Zoeken' },
       { href: `${HOME}/organisaties`, text: 'Organisaties' },
     ],
-    footer: html`<nav aria-label="Over deze pagina’s"><ul class="kv-menu"><li>${link(`${api}/`, 'Dezelfde gegevens voor programma’s')}</li><li>${link(`${api}/docs`, 'Beschrijving voor programmeurs')}</li><li>${link(`${HOME}/organisaties.csv`, 'Organisaties als CSV')}</li></ul></nav>
+    footer: html`<nav aria-label="Voor programma’s"><ul class="kv-menu"><li>${link(`${api}/`, 'Dezelfde gegevens voor programma’s')}</li><li>${link(`${api}/docs`, 'Beschrijving voor programmeurs')}</li><li>${link(`${HOME}/organisaties.csv`, 'Organisaties als CSV')}</li></ul></nav>
 <p>Deze informatie is openbaar. Van wie zij komt en hoe actueel zij is, leest u bij elke organisatie.</p>`,
   };
 }

@@ -138,7 +138,7 @@ const REMOVED: Readonly<Record<ResourceType, string>> = {
 /** The page of something that was withdrawn or redacted: that it was there, and why it is not any more. Nothing of its content. */
 export function removedPage(
   resourceType: ResourceType,
-  { organisatiecode, naam }: FeedOrganisation,
+  { organisatiecode, naam, herkomstSoort }: FeedOrganisation,
   { entries: [last] }: History,
 ): Page {
   const title = REMOVED[resourceType];
@@ -163,6 +163,11 @@ export function removedPage(
         ['Toelichting', explanation !== undefined && html`<span class="kv-pre">${shorten(explanation, 2000)}</span>`],
         ['Verwijderd op', last !== undefined && dayAndTime(last.storedAt)],
       ]),
+      resourceType === 'Informatieobject' &&
+        herkomstSoort !== 'eigen' &&
+        paragraph(
+          `Het bestand zelf staat niet bij ons, maar bij de leverancier van ${shorten(naam, 100)}. Alleen de leverancier kan het weghalen.`,
+        ),
       paragraph(link(organisationPath(organisatiecode), 'Naar de vergaderingen en documenten van deze organisatie')),
     ],
   };

@@ -1,5 +1,7 @@
 /** The frame of every page for people: head, banner, path, footer. The class names are those of Utrecht's components. */
+
 import { type Html, type HtmlValue, html, shorten, stripControls, trusted } from '../../../plugins/template.ts';
+import { type Brand, dutyNav, iconLink } from './brand.ts';
 
 /** A link in a menu or a path. */
 export interface PageLink {
@@ -16,8 +18,9 @@ export interface Site {
   /** Path of the style sheet. */
   readonly stylesheet: string;
   readonly menu: readonly PageLink[];
-  /** Content of the footer. */
+  /** Content of the footer, below the links that belong there. */
   readonly footer: Html;
+  readonly brand: Brand;
 }
 
 export interface Page {
@@ -43,6 +46,7 @@ const TITLE_LENGTH = 200;
 /** The whole document. */
 export function renderPage(site: Site, page: Page): string {
   const title = shorten(page.title, TITLE_LENGTH);
+  const { logo, organisation } = site.brand;
   return html`<!DOCTYPE html>
 <html lang="nl">
 <head>
@@ -53,6 +57,7 @@ export function renderPage(site: Site, page: Page): string {
 ${page.canonical === undefined ? html`<meta name="robots" content="noindex">` : html`<link rel="canonical" href="${page.canonical}">`}
 ${page.json !== undefined && html`<link rel="alternate" type="application/json" href="${page.json}">`}
 ${(page.alternates ?? []).map((other) => html`<link rel="alternate" type="${other.type}" href="${other.href}" title="${other.title}">\n`)}
+${iconLink(site.brand)}
 <link rel="stylesheet" href="${site.stylesheet}">
 ${(page.scripts ?? []).map((script) => html`<script src="${script}" defer></script>\n`)}
 ${page.structuredData !== undefined && jsonLd(page.structuredData)}
@@ -61,7 +66,7 @@ ${page.structuredData !== undefined && jsonLd(page.structuredData)}
 <a class="utrecht-skip-link utrecht-skip-link--visible-on-focus" href="#inhoud">Naar de inhoud</a>
 <div class="utrecht-page-layout">
 <header class="utrecht-page-header"><div class="utrecht-page-header__content kv-banner">
-<a class="kv-banner__name" href="${site.home}">${site.name}</a>
+<a class="kv-banner__name" href="${site.home}">${logo && html`<img class="kv-banner__logo" src="${logo.path}" alt="${organisation ?? ''}">`}<span>${site.name}</span></a>
 <nav aria-label="Menu"><ul class="kv-menu">${site.menu.map(({ href, text }) => html`<li><a class="utrecht-link utrecht-link--html-a" href="${href}">${text}</a></li>`)}</ul></nav>
 </div></header>
 <div class="utrecht-page-body"><div class="utrecht-page-body__content">
@@ -70,7 +75,8 @@ ${breadcrumbs(page.path ?? [])}
 ${page.body}
 </main>
 </div></div>
-<footer class="utrecht-page-footer"><div class="utrecht-page-footer__content">${site.footer}</div></footer>
+<footer class="utrecht-page-footer"><div class="utrecht-page-footer__content">${dutyNav(site.brand, { list: 'kv-menu', link: 'utrecht-link utrecht-link--html-a' })}
+${site.footer}</div></footer>
 </div>
 </body>
 </html>

@@ -1,0 +1,23 @@
+import type { FastifyInstance } from 'fastify';
+import fp from 'fastify-plugin';
+import { mountScope } from '../../plugins/requests.ts';
+import { readBrand } from '../shared/html/brand.ts';
+import { apiPage } from './api-page.ts';
+import { rootRoutes } from './root.ts';
+import { swaggerUi } from './swagger.ts';
+
+/** What people meet at the root of the host, and the descriptions of the interfaces as they read them. */
+export const plugin = fp(
+  async (app: FastifyInstance) => {
+    const brand = readBrand(app.settings);
+    rootRoutes(app, brand);
+    app.interfacePages.add((one) => apiPage(one, brand));
+    for (const one of app.interfaces.all) {
+      await mountScope(app, {
+        ...{ prefix: `${one.prefix}/docs`, rateLimit: one.rateLimit },
+        routes: (scope) => swaggerUi(scope, one),
+      });
+    }
+  },
+  { name: 'front', dependencies: ['service', 'operations', 'requests'] },
+);
