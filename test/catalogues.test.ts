@@ -102,7 +102,7 @@ describe('the routes', () => {
       expect(route.public, `${route.method} ${route.url}`).toBe(true);
       expect(route.method).toBe('GET');
       expect(route.url).toMatch(
-        /^(\/problems\/:slug|\/\.well-known\/(council|ori)-feed|(\/[a-z]+)+\/v1\/(data-processing-operations\/)?(openapi\.json|docs.*))$/,
+        /^(\/|\/robots\.txt|\/favicon(-[\w-]+)?\.(ico|svg)|\/problems\/:slug|\/\.well-known\/(council|ori)-feed|(\/[a-z]+)+\/v1\/(data-processing-operations\/)?(openapi\.json|docs.*))$/,
       );
     }
   });
