@@ -117,3 +117,6 @@ export const commonWord = (i: number): string => COMMON[i % COMMON.length] ?? ''
 
 /** Word number `i` of those that are in about one of a hundred to one of a thousand documents. */
 export const ordinaryWord = (i: number): string => VOCABULARY[400 + ((i * 131) % 4000)] ?? '';
+
+/** What compounds end in. */
+export const ending = (i: number): string => LAST[i % LAST.length] ?? '';

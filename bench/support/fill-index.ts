@@ -7,7 +7,8 @@ import { once } from 'node:events';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { toEntry } from '../../src/extensions/pages/search/entry.ts';
-import { WORDS } from '../../src/extensions/pages/search/follow-feed.ts';
+import { fold } from '../../src/extensions/pages/search/fold.ts';
+import { OWN_WORDS, WORDS } from '../../src/extensions/pages/search/follow-feed.ts';
 import type { JsonObject } from '../../src/lib/json/json-value.ts';
 import type { Resource, ResourceType } from '../../src/raadsfeed/domain/resource.ts';
 import { DAYS, documentData, meetingData, ORGANISATIONS, PER_MEETING } from './council-texts.ts';
@@ -15,7 +16,7 @@ import { DAYS, documentData, meetingData, ORGANISATIONS, PER_MEETING } from './c
 /** Numbers of filled rows: no feed of a bench publishes as many. */
 export const FIRST_NUMBER = 1_000_000_000;
 const BATCH = 10_000;
-const COLUMNS = 'o, t, b, n, stored_at, titel, datum, soort, vergadering, gremium, gremiumnaam, kort, a, w, x';
+const COLUMNS = 'o, t, b, n, stored_at, titel, datum, soort, vergadering, gremium, gremiumnaam, kort, a, x, c';
 
 /** Connections that fill beside each other. */
 const WORKERS = 4;
@@ -44,6 +45,10 @@ export async function fillIndex(
     await inBatches(pool, Math.max(first, TEXTS), last, copyBatch);
     const rowsMs = performance.now() - since;
     await Promise.all(indexes.map(({ definition }) => pool.query(definition)));
+    await pool.query(`
+      insert into pages.words (word, rows)
+        select reverse(substr(word, 2)), ndoc * ${Math.ceil(last / TEXTS)} from ts_stat('select woorden from pages.items where nummer < ${FIRST_NUMBER + 2 * TEXTS}')
+         where word ^@ '<' on conflict (word) do update set rows = excluded.rows`);
     return { rowsMs, indexMs: performance.now() - since - rowsMs };
   } finally {
     await pool.end();
@@ -99,7 +104,7 @@ async function ask(url: string, question: string): Promise<number> {
 
 async function fillBatch(client: pg.PoolClient, first: number, last: number): Promise<void> {
   await client.query(`create temporary table if not exists vul (o text, t text, b text, n bigint, stored_at timestamptz, titel text, datum timestamptz,
-    soort text, vergadering text, gremium text, gremiumnaam text, kort jsonb, a text, w text, x text)`);
+    soort text, vergadering text, gremium text, gremiumnaam text, kort jsonb, a text, x text, c text)`);
   const copy = client.query(copyFrom(`copy vul (${COLUMNS}) from stdin`));
   for (let i = first; i < last; i += 1) {
     const m = Math.floor(i / PER_MEETING);
@@ -133,7 +138,7 @@ async function copyBatch(client: pg.PoolClient, first: number, last: number): Pr
   await client.query(
     `insert into kopie
      select n.nummer, n.o, s.resource_type, n.b, s.stored_at, s.titel, n.datum, s.soort, n.v, s.gremium, s.gremiumnaam, s.kort,
-            s.woorden, n.nummer, s.stored_at
+            ${OWN_WORDS} || ts_filter(s.woorden, '{b}') || pages.place_of(n.o, n.datum), n.nummer, s.stored_at, 0
        from (select s.*, $3::bigint / ${PER_MEETING} + case when s.resource_type = 'Vergadering' then substr(s.bronidentificatie, 3) else substr(s.vergadering, 3) end::bigint as m
                from pages.items s where s.nummer >= $1::bigint and s.nummer < $2::bigint) s
       cross join lateral (
@@ -164,7 +169,7 @@ function row(
   const values = [
     ...[resource.organisatiecode, resourceType, resource.bronidentificatie, String(sequenceNumber)],
     ...[new Date().toISOString(), entry.titel, entry.datum, entry.soort, entry.vergadering, entry.gremium],
-    ...[entry.gremiumnaam, JSON.stringify(entry.kort), ...entry.words],
+    ...[entry.gremiumnaam, JSON.stringify(entry.kort), ...entry.words.slice(0, 2), fold(entry.gremiumnaam ?? '')],
   ];
   // No text of the bench has a tab, a new line or a backslash but JSON's own.
   return `${values.map((value) => value?.replaceAll('\\', '\\\\') ?? '\\N').join('\t')}\n`;

@@ -1,6 +1,6 @@
 /** The searches that are measured, as addresses and as a bare statement. */
 import type { Db } from '../../src/database/transaction.ts';
-import { commonWord, ordinaryWord } from './council-texts.ts';
+import { commonWord, ending, ordinaryWord } from './council-texts.ts';
 
 export interface Search {
   readonly q: string;
@@ -25,6 +25,10 @@ export const SEARCHES: Readonly<Record<string, (i: number) => Search>> = {
       tot: '2020-12-31',
     },
   }),
+  'an end of compounds': (i) => ({ q: ending(i) }),
+  'a name of an organisation and a word': (i) => ({ q: `gemeente ${1 + (i % 40)} ${ordinaryWord(i)}` }),
+  'a month and a word': (i) => ({ q: `${commonWord(i)} maart ${2012 + (i % 14)}` }),
+  'one word or another': (i) => ({ q: `${ordinaryWord(i)} OR ${ordinaryWord(i + 11)}` }),
   'newest first': (i) => ({ q: commonWord(i), parameters: { sorteer: 'datum' } }),
   'the third page': (i) => ({ q: commonWord(i), parameters: { pagina: '3' } }),
   'one organisation, no words': (i) => ({
@@ -32,6 +36,7 @@ export const SEARCHES: Readonly<Record<string, (i: number) => Search>> = {
     parameters: { organisatie: `gm99${String(1 + (i % 40)).padStart(2, '0')}` },
   }),
   'nothing to find': (i) => ({ q: `onvindbaar${i}` }),
+  'a word that is spelt wrong': (i) => ({ q: ordinaryWord(i).replace(/(.)(.)$/, '$2$1q') }),
 };
 
 export function searchAddress({ q, parameters = {} }: Search): string {
@@ -43,7 +48,7 @@ export async function bareSearch(db: Db, { q, parameters = {} }: Search): Promis
   const { organisatie, soort, van, tot } = parameters;
   const values: string[] = [];
   const conditions = [
-    q === '' ? [] : `woorden @@ websearch_to_tsquery('dutch', $${values.push(q)})`,
+    q === '' ? [] : `woorden @@ websearch_to_tsquery('simple', $${values.push(q)})`,
     organisatie === undefined ? [] : `organisatiecode = $${values.push(organisatie)}`,
     soort === undefined ? [] : `resource_type = 'Informatieobject'`,
     van === undefined ? [] : `datum >= $${values.push(van)}::date`,

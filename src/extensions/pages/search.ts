@@ -17,20 +17,20 @@ import { badge, heading, link, type Page, paragraph } from '../shared/html/page.
 import { byName, HOME, type PagesContext, pagePath, typeOf, withQuery } from './context.ts';
 import { midnight } from './months.ts';
 import { fileLink, joined, TYPE_NAMES, textIn } from './rows.ts';
-import { type Facet, type Marks, MOST_FOUND, markWords, type SearchResult, search } from './search/find.ts';
-import { fold, QUERY_LENGTH, readQuery } from './search/fold.ts';
+import { type Facet, type SearchResult, type SearchSort, search } from './search/find.ts';
 import type { Item } from './search/lists.ts';
+import { MOST_TERMS, QUERY_LENGTH, readQuery } from './search/query.ts';
+import { findMissing, type Marks, type MissingTerm, markWords, readWords, type WordQuery } from './search/words.ts';
 
-/** Milliseconds that a search may take. */
+/** Milliseconds that a statement of a search may take. */
 const SEARCH_MS = 3000;
+/** The planner knows nothing of words: it would read the whole table, compile what runs for a moment, and sort in files. */
+const PLANNING = `select set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true), set_config('work_mem', '16MB', true)`;
 const RESULTS_PAGE = 20;
-const LAST_PAGE = MOST_FOUND / RESULTS_PAGE;
+const LAST_PAGE = 100;
 const PATH = `${HOME}/zoeken`;
 
-/** By the day of what was found, or by when it came in; else the best first. */
-const SORTS = ['datum', 'nieuwste'] as const;
-
-type SearchSort = 'relevantie' | (typeof SORTS)[number];
+const SORTS = ['datum', 'oudste', 'nieuwste', 'relevantie'] as const satisfies readonly SearchSort[];
 
 /** A search as its address says it. */
 type SearchAddress = ReturnType<typeof readSearchAddress>;
@@ -58,46 +58,94 @@ export function readSearchAddress(query: Readonly<Record<string, unknown>>) {
     soort: read('soort', (text) => typeOf(text) !== undefined),
     van: read('van', isDay),
     tot: read('tot', isDay),
+    komend: read('komend') === 'ja' ? ('ja' as const) : undefined,
     sorteer: SORTS.find((sort) => sort === read('sorteer')),
     pagina: Number(read('pagina', isPage) ?? 1),
   };
 }
 
-/** The address of a search, or of its CSV or Atom. @param voor only what was recorded first before this number */
+/** The address of a search, or of its CSV or Atom. @param voor where a part of the Atom begins */
 export function searchPath(
   address: Partial<SearchAddress>,
   change: Partial<SearchAddress> = {},
   suffix = '',
-  voor?: number,
+  voor?: string | number,
 ): string {
   const { pagina, ...rest } = { ...address, pagina: 1, ...change };
   return withQuery(`${PATH}${suffix}`, { ...rest, pagina: pagina === 1 ? undefined : pagina, voor });
 }
 
-/** Without words, what came in last is first: nobody who looks every day misses anything. Meetings are known by their day. */
-const defaultSort = (q: string | undefined, soort: string | undefined) =>
-  q !== undefined ? 'relevantie' : soort === COLLECTIONS.Vergadering ? 'datum' : 'nieuwste';
+/** Without words, what came in last is first: nobody who looks every day misses anything. Meetings are known by their day; of what comes, the soonest is first. */
+function sortOf({ q, soort, komend, sorteer }: SearchAddress): (typeof SORTS)[number] {
+  if (sorteer !== undefined && (sorteer !== 'relevantie' || q !== undefined)) return sorteer;
+  if (q !== undefined) return 'relevantie';
+  if (komend !== undefined) return 'oudste';
+  return soort === COLLECTIONS.Vergadering ? 'datum' : 'nieuwste';
+}
 
-const NOTHING: SearchResult = { items: [], total: 0, organisations: [], types: [], bodies: [] };
+interface FoundByWords extends SearchResult {
+  /** Absent when nothing was typed, or nothing that is a word. */
+  readonly words?: WordQuery | undefined;
+  /** When nothing was found. */
+  readonly missing: readonly MissingTerm[];
+}
+
+const NO_FACETS = { organisations: [], types: [], bodies: [] } as const;
+const NOTHING: FoundByWords = { items: [], total: 0, isMore: false, ...NO_FACETS, missing: [] };
+
+/** Which part of the hits. */
+interface Part {
+  readonly offset: number;
+  readonly limit: number;
+  /** For a follower: what came in last first, and with words what changed last, for it may be found since. Only what is after this. */
+  readonly follow?: { readonly voor: string | undefined };
+}
+
+/** @throws {Problem} 404 when `voor` is not what a part of an Atom names */
+function followed(voor: string | undefined, byWords: boolean) {
+  const [, first, , second] = /^(\d{1,15})(-(\d{1,15}))?$/.exec(voor ?? '') ?? [];
+  if (voor !== undefined && (byWords ? second : first) === undefined) throw new Problem(platformProblems.notFound);
+  const after = voor === undefined ? undefined : { followedNumber: Number(first), sequenceNumber: Number(second) };
+  if (byWords) return { sort: 'gevolgd', after } as const;
+  return { sort: 'nieuwste', before: voor === undefined ? undefined : Number(first) } as const;
+}
 
 /** Runs a search within its time. @throws {Problem} when it takes longer */
 export async function runSearch(
-  { pool }: PagesContext,
-  { q, organisatie, gremium, soort, van, tot, sorteer }: SearchAddress,
-  page: { readonly offset: number; readonly limit: number; readonly before?: number | undefined },
-): Promise<SearchResult> {
+  { pool, clock }: PagesContext,
+  address: SearchAddress,
+  organisations: readonly FeedOrganisation[],
+  { offset, limit, follow }: Part,
+): Promise<FoundByWords> {
+  const { q, organisatie, gremium, soort, van, tot, komend } = address;
   const query = q === undefined ? undefined : readQuery(q);
   // Something was typed, but it holds no searchable word: returning every item would be wrong.
   if (q !== undefined && query === undefined) return NOTHING;
+  const days = [van, komend && isoDay(clock.now())].filter((date) => date !== undefined).toSorted();
+  const from = days.at(-1);
   const request = {
-    ...{ organisatiecode: organisatie, gremium, resourceType: typeOf(soort), query, ...page },
-    from: van === undefined ? undefined : midnight(van),
+    ...{ organisatiecode: organisatie, gremium, resourceType: typeOf(soort), offset, limit },
+    from: from === undefined ? undefined : midnight(from),
     to: tot === undefined ? undefined : midnight(tot, 1),
-    sort: sorteer ?? defaultSort(q, soort),
+    ...(follow === undefined ? { sort: sortOf(address) } : followed(follow.voor, query !== undefined)),
   } as const;
   try {
     const options = { readOnly: true, statementTimeoutMs: SEARCH_MS };
-    return await transaction(pool, (db) => search(db, request), options);
+    return await transaction(
+      pool,
+      async (db) => {
+        await db.query(PLANNING);
+        const words = query && (await readWords(db, query, organisations));
+        if (query !== undefined && words === undefined) return NOTHING;
+        const result = await search(db, { ...request, words });
+        return {
+          ...result,
+          words,
+          missing: words && result.total === 0 ? await findMissing(db, words, organisations) : [],
+        };
+      },
+      options,
+    );
   } catch (error) {
     // 57014: the statement was ended by its time-out.
     if (error instanceof Error && 'code' in error && error.code === '57014')
@@ -113,13 +161,12 @@ function textsOf({ titel, kort }: Item): [string, string] {
 
 export async function searchPage(context: PagesContext, address: SearchAddress): Promise<Page> {
   const { pagina, q } = address;
-  const [result, organisations] = await Promise.all([
-    runSearch(context, address, { offset: (pagina - 1) * RESULTS_PAGE, limit: RESULTS_PAGE }),
-    readOrganisations(context.pool),
-  ]);
-  const { items, total } = result;
-  const query = q === undefined ? undefined : readQuery(q);
-  const marks = query && (await markWords(context.pool, query, items.flatMap(textsOf).map(fold)));
+  const organisations = await readOrganisations(context.pool);
+  const part = { offset: (pagina - 1) * RESULTS_PAGE, limit: RESULTS_PAGE };
+  const result = await runSearch(context, address, organisations, part);
+  const { items, total, isMore, words } = result;
+  const hasNext = isMore || total > pagina * RESULTS_PAGE;
+  const marks = words && (await markWords(context.pool, words, items.flatMap(textsOf)));
   const names = new Map(organisations.map(({ organisatiecode, naam }) => [organisatiecode, naam]));
   const title = q === undefined ? 'Zoeken' : `Zoeken naar ${q}`;
   const hits = items.map((item, i) => resultRow(item, marks?.slice(2 * i, 2 * i + 2) ?? [], names));
@@ -134,21 +181,46 @@ export async function searchPage(context: PagesContext, address: SearchAddress):
       heading(1, 'Zoeken'),
       form(address, organisations),
       html`<div class="kv-columns kv-columns--filter"><div>
-${heading(2, found(total, address))}
-${total > MOST_FOUND && paragraph(`U ziet de ${count(MOST_FOUND)} nieuwste, en de aantallen hiernaast gaan daarover. Wat ouder is, vindt u met meer woorden, een filter of een periode.`)}
+${heading(2, found(result, address))}
+${isMore && paragraph(`De aantallen bij de filters gaan over ${count(total)} resultaten; er zijn er meer.`)}
 ${total > 1 && sortLinks(address)}
-${total === 0 && paragraph('Probeer andere of minder woorden, of haal een filter weg. Zet woorden tussen aanhalingstekens om ze samen te zoeken.')}
+${isCut(address) && paragraph(`U typte meer dan ${MOST_TERMS} woorden; er is gezocht naar de eerste ${MOST_TERMS}.`)}
+${total === 0 && nothingFound(address, result)}
 ${hits.length > 0 && html`<ol class="kv-list">${hits}</ol>`}
 ${total > 0 && hits.length === 0 && paragraph('Op deze pagina staan geen resultaten meer.')}
-${pager(pagina, total > pagina * RESULTS_PAGE && pagina < LAST_PAGE, (page) => searchPath(address, { pagina: page }))}
+${hasNext && pagina === LAST_PAGE && paragraph('Verder bladeren kan niet: kies een filter, een periode of meer woorden, of neem de resultaten als CSV.')}
+${pager(pagina, hasNext && pagina < LAST_PAGE, (page) => searchPath(address, { pagina: page }))}
 ${total > 0 && html`<ul class="kv-links"><li>${link(searchPath(address, {}, '.csv'), 'Resultaten als CSV')}</li><li>${link(searchPath(address, {}, '.atom'), 'Nieuwe resultaten volgen (Atom)')}</li></ul>`}
 </div><div>${facets(address, result, names)}</div></div>`,
     ],
   };
 }
 
-function found(total: number, address: SearchAddress): string {
-  if (total > MOST_FOUND) return `Meer dan ${count(MOST_FOUND)} resultaten`;
+const isCut = ({ q }: SearchAddress): boolean => q !== undefined && readQuery(q)?.isCut === true;
+
+/** What was understood, which word nobody wrote, and how it may have been meant. */
+function nothingFound(address: SearchAddress, { words, missing }: FoundByWords): HtmlValue {
+  if (address.q === undefined) return paragraph('Haal een filter weg.');
+  if (words === undefined)
+    return paragraph('Typ minstens één woord dat gevonden moet worden. Een woord met - ervoor laat alleen iets weg.');
+  const { q } = address;
+  const quoted = (text: string): string => `“${shorten(text, 80)}”`;
+  const hints = missing.map(({ text, nearest }) => {
+    const instead = nearest === undefined ? undefined : q.replace(text, nearest);
+    return html`<li>${quoted(text)} komt nergens voor.${instead !== undefined && html` Bedoelde u ${link(searchPath(address, { q: instead }), nearest ?? '')}?`}</li>`;
+  });
+  return [
+    paragraph(`Gezocht is naar ${words.terms.map(({ text }) => quoted(text)).join(', ')}.`),
+    hints.length > 0
+      ? html`<ul class="kv-links">${hints}</ul>`
+      : paragraph(
+          'Elk woord komt voor, maar niet samen binnen deze filters. Probeer minder woorden, zet OR tussen woorden of haal een filter weg.',
+        ),
+  ];
+}
+
+function found({ total, isMore }: SearchResult, address: SearchAddress): string {
+  if (isMore) return `Minstens ${count(total)} resultaten`;
   if (total === 0 && searchPath(address) === PATH) return 'Er is nog niets gepubliceerd';
   return total === 1 ? '1 resultaat' : `${count(total)} resultaten`;
 }
@@ -183,6 +255,7 @@ function form(address: SearchAddress, organisations: readonly FeedOrganisation[]
 <div><label for="soort">Soort</label><select class="utrecht-select utrecht-select--html-select" id="soort" name="soort">${option('', 'Alles', address.soort)}${RESOURCE_TYPES.map((type) => option(COLLECTIONS[type], PLURALS[type], address.soort))}</select></div>
 <div><label for="van">Vanaf</label><input class="utrecht-textbox utrecht-textbox--html-input" id="van" name="van" type="date" value="${address.van}"></div>
 <div><label for="tot">Tot en met</label><input class="utrecht-textbox utrecht-textbox--html-input" id="tot" name="tot" type="date" value="${address.tot}"></div>
+<div><input id="komend" name="komend" type="checkbox" value="ja"${address.komend !== undefined && html` checked`}> <label for="komend">Alleen wat nog komt</label></div>
 ${address.gremium !== undefined && html`<input type="hidden" name="gremium" value="${address.gremium}">`}
 ${address.sorteer !== undefined && html`<input type="hidden" name="sorteer" value="${address.sorteer}">`}
 <button class="utrecht-button utrecht-button--primary-action" type="submit">Zoeken</button></div>
@@ -211,16 +284,18 @@ function facets(address: SearchAddress, result: SearchResult, names: ReadonlyMap
     group('Soort', types, 'soort'),
     group('Organisatie', organisations, 'organisatie'),
     group('Raad en commissies', result.bodies, 'gremium'),
-    (address.van ?? address.tot) !== undefined &&
-      paragraph(link(searchPath(address, { van: undefined, tot: undefined }), 'Haal de periode weg')),
+    (address.van ?? address.tot ?? address.komend) !== undefined &&
+      paragraph(
+        link(searchPath(address, { van: undefined, tot: undefined, komend: undefined }), 'Haal de periode weg'),
+      ),
   ];
 }
 
 function sortLinks(address: SearchAddress): Html {
-  const chosen = address.sorteer ?? defaultSort(address.q, address.soort);
-  const choice = (sort: SearchSort, sorteer: SearchAddress['sorteer'], text: string): Html =>
-    html`<li>${sort === chosen ? html`<strong>${text}</strong>` : link(searchPath(address, { sorteer }), text)}</li>`;
-  return html`<ul class="kv-links">${address.q !== undefined && choice('relevantie', undefined, 'Beste resultaat eerst')}${choice('nieuwste', 'nieuwste', 'Nieuw binnengekomen eerst')}${choice('datum', 'datum', 'Laatste datum eerst')}</ul>`;
+  const chosen = sortOf(address);
+  const choice = (sort: (typeof SORTS)[number], text: string): Html =>
+    html`<li>${sort === chosen ? html`<strong>${text}</strong>` : link(searchPath(address, { sorteer: sort }), text)}</li>`;
+  return html`<ul class="kv-links">${address.q !== undefined && choice('relevantie', 'Beste resultaat eerst')}${choice('nieuwste', 'Nieuw binnengekomen eerst')}${choice('datum', 'Nieuwste datum eerst')}${choice('oudste', 'Oudste datum eerst')}</ul>`;
 }
 
 /** Links to the page before and the page after. */

@@ -49,7 +49,6 @@ it('shows the documents that came in last first, whatever their own date is, in 
     '/gm9901/informatieobjecten.csv',
     '/zoeken?organisatie=gm9901&soort=informatieobjecten',
     '/zoeken?q=dossier&sorteer=nieuwste',
-    '/zoeken.atom?q=dossier',
     '/zoeken.atom?organisatie=gm9901',
   ]) {
     const { text } = await pages.get(path);
@@ -99,12 +98,37 @@ it('gives a follower every new document once, by the links of the Atom feed', as
   }
 });
 
+it('brings a follower of a search what is corrected into it, also by its meeting', async () => {
+  const meeting = (gremiumnaam: string) =>
+    vergadering('verbeterd-v', { georganiseerddoorgremium: { gremiumidentificatie: 'verbeterd', gremiumnaam } });
+  const under = { vergaderingen: [{ bronidentificatie: 'verbeterd-v' }] };
+  await pages.publishAndIndex([
+    meeting('Verzamelnaam'),
+    document('onder', { titel: 'Onder de vergadering', ...under }),
+    document('verbeterd', { titel: 'Verbeterdosier' }),
+    ...Array.from({ length: 60 }, (_, i) => document(`verbeter-${i}`, { titel: `Verbeterdossier ${i}` })),
+  ]);
+  const first = async (q: string): Promise<string | undefined> =>
+    /<entry>\s*<id>([^<]*)/
+      .exec((await pages.get(`/zoeken.atom?q=${q}`)).text)?.[1]
+      ?.split(':')
+      .at(-1);
+  expect(await first('verbeterdossier')).toBe('verbeter-59');
+  await pages.publishAndIndex([document('verbeterd', { titel: 'Verbeterdossier' })]);
+  expect(await first('verbeterdossier')).toBe('verbeterd');
+  expect(await first('enquetecommissie')).toBeUndefined();
+  await pages.publishAndIndex([meeting('Enquêtecommissie'), document('los', { titel: 'Los van de enquêtecommissie' })]);
+  expect(await first('enquetecommissie')).toBe('los');
+  expect((await pages.get('/zoeken.atom?q=enquetecommissie')).text).toContain('Onder de vergadering');
+  expect((await pages.get('/zoeken.atom?q=x&voor=12')).status).toBe(404);
+});
+
 it('leads a follower on while the index still has what was withdrawn', async () => {
   await pages.publishAndIndex(
     Array.from({ length: 51 }, (_, i) => document(`rest-${i}`, { titel: `Restdossier ${i}` })),
   );
   await pages.pool.query(`insert into pages.items select -1, 'gm9901', 'Informatieobject', 'rest-weg', now(), 'Restdossier', now(), null, null, null, null, '{}',
-    to_tsvector('dutch', 'restdossier'), 9000000000000000, now()`);
+    'restdossier:2A', 9000000000000000, now(), 9000000000000000`);
   const { text } = await pages.get('/zoeken.atom?q=restdossier');
   expect(text.match(/<entry>/g)).toHaveLength(50);
   expect(text).toContain('rel="next"');

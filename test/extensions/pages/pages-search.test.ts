@@ -1,9 +1,13 @@
 /** Search over the council information: what is found, how it is shown, and that the index has nothing that the feed has not. */
+import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Db, transaction } from '../../../src/database/transaction.ts';
+import { datesIn } from '../../../src/extensions/pages/search/dates.ts';
 import { search } from '../../../src/extensions/pages/search/find.ts';
-import { fold, readQuery } from '../../../src/extensions/pages/search/fold.ts';
+import { fold } from '../../../src/extensions/pages/search/fold.ts';
 import { followStep } from '../../../src/extensions/pages/search/follow-feed.ts';
+import { readQuery } from '../../../src/extensions/pages/search/query.ts';
+import { readWords } from '../../../src/extensions/pages/search/words.ts';
 import { readSearchAddress } from '../../../src/extensions/pages/search.ts';
 import { agendapunt, document, PATIENT, removal, vergadering } from '../../raadsfeed/support.ts';
 import { type PagesServer, realMeeting, startPages } from './pages-fixture.ts';
@@ -144,16 +148,19 @@ it.each([
 });
 
 it('reads a query as people type it', () => {
-  expect(readQuery('  De "open  Begroting" -Oud niéuw or ')).toEqual({
-    web: 'de "open begroting" -oud nieuw or',
-    beginnings: null,
-  });
-  expect(readQuery('weg en wegen onderwijs')).toEqual({
-    web: 'weg en wegen onderwijs',
-    beginnings: 'weg & en & wegen:* & onderwijs:*',
-  });
+  const terms = (typed: string) =>
+    readQuery(typed)?.groups.map((group) =>
+      group.map(({ text, kind, isExcluded }) => `${isExcluded ? '-' : ''}${kind} ${text}`),
+    );
+  expect(terms('  De "open  Begroting" -Oud niéuw or ')).toEqual([
+    ['word De', 'phrase open  Begroting', '-word Oud', 'word niéuw'],
+  ]);
+  expect(terms('12 maart 2026 OR 1-4-2026')).toEqual([['date 12 maart 2026'], ['date 1-4-2026']]);
+  expect(terms('vergadering dinsdag 3 mrt. 2026')).toEqual([['word vergadering', 'date dinsdag 3 mrt. 2026']]);
+  expect(terms('31-02-2026')).toEqual([['word 31-02-2026']]);
   expect(readQuery('-weg')).toBeUndefined();
   expect(readQuery(' .. ')).toBeUndefined();
+  expect(readQuery('een '.repeat(13))?.isCut).toBe(true);
   expect(readSearchAddress({ q: ['een', 'twee'], sorteer: 'x' })).toMatchObject({
     q: 'een',
     sorteer: undefined,
@@ -161,38 +168,90 @@ it('reads a query as people type it', () => {
   });
 });
 
-it('folds to the same length, so that highlights are where the words are', () => {
-  for (const text of ['Financiën', 'ﬁjn ß İstanbul', '😀 a\u0301', 'BD2024-001/<b>'])
-    expect(fold(text)).toHaveLength(text.length);
-  expect(fold('Financiën, <b>')).toBe('financien   b ');
+it.each([
+  ['Financiën, <b>', 'financien b'],
+  ['Yılmaz Sørensen Łódź Straße Ærø', 'yilmaz sorensen lodz strasse aero'],
+  ['ﬁjn İstanbul a\u0301 ŒUVRE Þór ẞ', 'fijn istanbul a oeuvre thor ss'],
+  ["😀 BD2024-001/<b> wethouder's \\", 'bd2024 001 b wethouders'],
+  ['x'.repeat(100), 'x'.repeat(60)],
+])('folds %j to what people type', (text, folded) => {
+  expect(fold(text)).toBe(folded);
 });
 
-it('finds words by the index of words, in two statements', async () => {
+it.each([
+  ['op 12 maart 2026, om 12:00', ['20260312', '0312', '202603']],
+  ['3 mrt. 2026 en 03-03-2026', ['20260303', '0303', '202603']],
+  ['2026-12-01 | 1/12/2026 | 1.12.2026 | 1-12-2026', ['20261201', '1201', '202612']],
+  ['in september 2025 of sept 2025', ['202509']],
+  ['dinsdag 29 februari', ['0229']],
+  ['30 februari 2026, 1-2-3, 112-3-2026', []],
+])('reads the days in %j', (text, found) => {
+  expect(datesIn(text)).toEqual(found);
+});
+
+async function asOwner(query: string): Promise<void> {
+  const client = new pg.Client(pages.databaseUrl);
+  await client.connect();
+  await client.query(query);
+  await client.end();
+}
+
+/** Rows that are no records of the feed, above those that are looked at one by one. */
+async function withRows(count: number, words: string, work: () => Promise<void>): Promise<void> {
+  await pages.pool.query(
+    `insert into pages.items
+     select -i, 'gm9901', 'Vergadering', 'vele-' || i, now(), 'Veelvoud', now(), null, null, null, null, '{}', $2::tsvector, -i, now(), 0
+       from generate_series(1, $1::integer) i`,
+    [count, words],
+  );
+  try {
+    await work();
+  } finally {
+    await pages.pool.query('delete from pages.items where nummer < 0');
+  }
+}
+
+it('finds rare words by the index of words among many rows', async () => {
   const plans: string[] = [];
-  await transaction(pages.pool, async (client) => {
-    await client.query('set local enable_seqscan = off; set local enable_indexscan = off');
-    const db: Db = {
-      async query(query, values) {
-        const { text, values: parameters } = Object(query);
-        const { rows } = await client.query(`explain ${text}`, parameters);
-        plans.push(rows.map((row) => row['QUERY PLAN']).join('\n'));
-        return await client.query(query, values);
-      },
-    };
-    const query = readQuery('begrotingswijziging riolering');
-    await search(db, { query, sort: 'relevantie', offset: 0, limit: 20 });
+  await withRows(1500, "'veelvoud':2A", async () => {
+    await transaction(pages.pool, async (client) => {
+      await client.query('set local enable_seqscan = off');
+      const db: Db = {
+        async query(query, values) {
+          const { text, values: parameters } = typeof query === 'string' ? { text: query, values } : query;
+          const { rows } = await client.query(`explain ${text}`, parameters);
+          plans.push(rows.map((row) => row['QUERY PLAN']).join('\n'));
+          return await client.query(query, values);
+        },
+      };
+      const query = readQuery('begrotingswijziging riolering');
+      const words = query && (await readWords(client, query, []));
+      const { total, isMore } = await search(db, { words, sort: 'relevantie', offset: 0, limit: 20 });
+      expect({ total, isMore }).toEqual({ total: 1, isMore: false });
+    });
   });
-  const byWords = expect.stringContaining('Bitmap Index Scan on items_woorden');
-  expect(plans).toEqual([byWords, byWords]);
+  expect(plans).toEqual([
+    expect.stringContaining('items_alles'),
+    expect.stringContaining('Bitmap Index Scan on items_woorden'),
+  ]);
 });
 
-it('says on the page that only the newest two thousand are counted, and how to find the others', async () => {
-  await pages.pool.query(`insert into pages.items select -i, 'gm9901', 'Vergadering', 'vele-' || i, now(), 'Veelvoud', now(), null, null, null, null, '{}',
-    to_tsvector('dutch', 'veelvoud'), i, now() from generate_series(1, 2001) i`);
-  const { text } = await pages.get('/zoeken?q=veelvoud');
-  expect(text).toContain('Meer dan 2.000 resultaten');
-  expect(text).toContain('U ziet de 2.000 nieuwste');
-  await pages.pool.query(`delete from pages.items where nummer < 0`);
+it('shows the best of common words first, however old, and says that not all were counted', async () => {
+  await pages.publishAndIndex([
+    document('oud', { titel: 'Veelvoud in de titel', datumingediend: '2001-01-01' }),
+    document('ouder', { titel: 'Meer veelvoud in een titel', datumingediend: '2000-01-01' }),
+  ]);
+  await withRows(25_000, "'veelvoud':2A", async () => {
+    await asOwner('analyze pages.items');
+    const { text } = await pages.get('/zoeken?q=veelvoud');
+    expect(text).toContain('Minstens 4.002 resultaten');
+    const next = (await pages.get('/zoeken.csv?q=veelvoud')).headers.get('link');
+    expect(next).toMatch(/^<http[^>]*\/raad\/zoeken\.csv\?q=veelvoud&pagina=2>; rel="next"$/);
+    expect((await pages.get('/zoeken.csv?q=veelvoud&pagina=6')).headers.get('link')).toBeNull();
+    expect((await titles('q=veelvoud')).slice(0, 2)).toEqual(['Veelvoud in de titel', 'Meer veelvoud in een titel']);
+    expect(await titles('q=veelvoud&sorteer=oudste')).toEqual(['Meer veelvoud in een titel', 'Veelvoud in de titel']);
+  });
+  await asOwner('analyze pages.items');
 });
 
 it('forgets what is withdrawn or redacted within a second, also before the index has heard', async () => {

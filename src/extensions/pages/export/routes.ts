@@ -12,6 +12,7 @@ import {
   type PagesRequest,
   pagePath,
   readNumber,
+  readText,
   withQuery,
 } from '../context.ts';
 import { bodyKey } from '../search/entry.ts';
@@ -28,7 +29,6 @@ const MAX_AGE_SECONDS = 60;
 const CALENDAR_DAYS = 366;
 const CALENDAR_MEETINGS = 2000;
 const CSV_ROWS = 5000;
-const SEARCH_ROWS = 1000;
 const BODIES = 1000;
 /** An export takes at most about the memory of so many records of the feed. */
 const EXPORT_RECORDS = 500;
@@ -83,23 +83,33 @@ export function exportRoutes(app: FastifyInstance, context: PagesContext): void 
   get('/organisaties.csv', organisationsCsv, false);
 
   get('/zoeken.csv', async ({ query }) => {
-    const { items } = await runSearch(context, readSearchAddress(query), { offset: 0, limit: SEARCH_ROWS });
-    return asCsv('zoekresultaten', itemsCsv(items, addressOf));
+    const address = readSearchAddress(query);
+    const { pagina } = address;
+    const part = { offset: (pagina - 1) * CSV_ROWS, limit: CSV_ROWS };
+    const { items, total, isMore } = await runSearch(context, address, await readOrganisations(pool), part);
+    const next = `${baseUrl()}${searchPath(address, { pagina: pagina + 1 }, '.csv')}`;
+    return {
+      ...asCsv('zoekresultaten', itemsCsv(items, addressOf)),
+      link: isMore || total > pagina * CSV_ROWS ? `<${next}>; rel="next"` : undefined,
+    };
   });
 
   get('/zoeken.atom', async ({ query }) => {
-    const address = readSearchAddress({ ...query, sorteer: 'nieuwste', pagina: '1' });
-    const voor = readNumber(query, 'voor', 1, undefined);
-    const { items, total } = await runSearch(context, address, { offset: 0, limit: ATOM_ENTRIES + 1, before: voor });
-    const names = new Map((await readOrganisations(pool)).map(({ organisatiecode, naam }) => [organisatiecode, naam]));
-    const { sorteer: _, ...kept } = address;
+    const address = readSearchAddress({ ...query, sorteer: undefined, pagina: '1' });
+    const voor = readText(query, 'voor');
+    const organisations = await readOrganisations(pool);
+    const part = { offset: 0, limit: ATOM_ENTRIES + 1, follow: { voor } };
+    const { items, total, isMore } = await runSearch(context, address, organisations, part);
+    const names = new Map(organisations.map(({ organisatiecode, naam }) => [organisatiecode, naam]));
     const body = atom({
       title: address.q === undefined ? 'Raadsinformatie' : `Zoeken naar ${address.q}`,
-      at: (before) => `${baseUrl()}${searchPath(kept, {}, '.atom', before)}`,
-      page: `${baseUrl()}${searchPath(kept)}`,
+      at: (before) => `${baseUrl()}${searchPath(address, {}, '.atom', before)}`,
+      page: `${baseUrl()}${searchPath(address)}`,
       authorOf: ({ organisatiecode }) => names.get(organisatiecode) ?? organisatiecode,
       // Of what the index still has and the feed has not, nothing is shown: the total tells whether the list goes on.
-      ...{ addressOf, items, hasMore: total > ATOM_ENTRIES, before: voor, now: clock.now() },
+      ...{ addressOf, items, hasMore: isMore || total > ATOM_ENTRIES, before: voor, now: clock.now() },
+      placeOf: ({ firstNumber, followedNumber, sequenceNumber }) =>
+        address.q === undefined ? firstNumber : `${followedNumber}-${sequenceNumber}`,
     });
     return { type: 'application/atom+xml', body };
   });
@@ -116,6 +126,7 @@ export function exportRoutes(app: FastifyInstance, context: PagesContext): void 
       page: `${baseUrl()}${searchPath({ organisatie: organisatiecode, gremium, soort: 'informatieobjecten' })}`,
       authorOf: () => naam,
       ...{ addressOf, items, hasMore: items.length > ATOM_ENTRIES, before: voor, now: clock.now() },
+      placeOf: ({ firstNumber }) => firstNumber,
     });
     return { type: 'application/atom+xml', body };
   });

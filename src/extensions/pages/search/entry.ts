@@ -4,6 +4,7 @@ import { cutText } from '../../../lib/cut-text.ts';
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
 import type { Resource, ResourceType } from '../../../raadsfeed/domain/resource.ts';
 import { normaliseOrganisatiecode } from '../../../raadsfeed/domain/resource.ts';
+import { datesIn } from './dates.ts';
 import { fold } from './fold.ts';
 
 /** A reference of a resource to another one. */
@@ -22,7 +23,7 @@ export interface Entry {
   readonly gremiumnaam: string | undefined;
   /** The members that lists show; written as JSON, without those that are undefined. */
   readonly kort: JsonObject;
-  /** Folded texts by weight: what it is called, who it concerns, what it says. */
+  /** Words as the index knows them: of its title, of its other texts, and of the name of its body. */
   readonly words: readonly [string, string, string];
   readonly references: readonly EntryReference[];
 }
@@ -97,7 +98,7 @@ export function toEntry(resourceType: ResourceType, { organisatiecode }: Resourc
       bestandsurl: addressOf(data.bestandsurl),
       omvang: Number.isSafeInteger(data.omvang) ? data.omvang : undefined,
     },
-    words: [wordsOf([data[title]]), wordsOf([gremiumnaam, ...values(about)]), wordsOf(values(text))],
+    words: [wordsOf([data[title]]), wordsOf(values([...about, ...text])), wordsOf([gremiumnaam])],
     references,
   };
 }
@@ -156,10 +157,6 @@ function addressOf(value: unknown): string | undefined {
 }
 
 function wordsOf(values: readonly unknown[]): string {
-  return fold(
-    values
-      .flatMap((value) => textOf(value, WORDS) ?? [])
-      .join(' ')
-      .slice(0, WORDS),
-  );
+  const text = cutText(values.flatMap((value) => textOf(value, WORDS) ?? []).join(' ; '), WORDS);
+  return [fold(text), ...datesIn(text).map((date) => `@${date}`)].join(' ').trim();
 }

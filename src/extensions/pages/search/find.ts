@@ -1,17 +1,20 @@
 /**
- * Search over the index, and where the words are in the texts that its results show. Whatever the index still holds, a result is only
- * shown while the feed has that very record.
+ * Search over the index. Rare words are found by the index of words, and all hits are put in order. Of common ones the index would give a large
+ * part of the table, a millisecond a thousand: there the rows are looked at one by one in the order that is wanted, until there are enough.
+ * Whatever the index still holds, a result is only shown while the feed has that very record.
  */
 import type { Db } from '../../../database/transaction.ts';
 import { isRecord } from '../../../lib/json/json-value.ts';
-import { type SearchQuery, tsquery } from './fold.ts';
-import { CURRENT, conditionsOf, ITEM, type Item, type ItemFilter, NEWEST, NEWEST_STORED } from './lists.ts';
+import { CURRENT, conditionsOf, FOLLOWED, ITEM, type Item, type ItemFilter, ORDERS } from './lists.ts';
+import type { WordQuery } from './words.ts';
+
+/** The best first, by the day of the item, by the moment that it came into the feed, or by what last changed about where it is found. */
+export type SearchSort = 'relevantie' | 'datum' | 'oudste' | 'nieuwste' | 'gevolgd';
 
 interface SearchRequest extends ItemFilter {
   /** Absent: everything that passes the filter. */
-  readonly query?: SearchQuery | undefined;
-  /** By the day of the item, or by the moment that it came into the feed. */
-  readonly sort: 'relevantie' | 'datum' | 'nieuwste';
+  readonly words?: WordQuery | undefined;
+  readonly sort: SearchSort;
   readonly offset: number;
   readonly limit: number;
 }
@@ -24,43 +27,124 @@ export interface Facet {
 
 export interface SearchResult {
   readonly items: readonly Item[];
-  /** At most `MOST_FOUND` + 1; more than that are not counted. */
   readonly total: number;
+  /** There are more, which were not counted: the facets are of `total` hits. */
+  readonly isMore: boolean;
   readonly organisations: readonly Facet[];
   readonly types: readonly Facet[];
   /** When one organisation was asked for: identifications of bodies are an organisation's own. */
   readonly bodies: readonly Facet[];
 }
 
-/** Of more results the newest so many are ranked, counted and shown. */
-export const MOST_FOUND = 2000;
-/** Of words that more rows have, the newest results are found sooner in the order of the days than by the index of words. */
+/** Rows that tell how common words are. */
+const SAMPLE = 1000;
+/** Words that more rows have are common. */
 const COMMON = 20_000;
+/** Rows that are looked at for common words, and for a phrase of them, of which few have it. */
+const LOOKED_AT = 4000;
+const LOOKED_AT_FOR_PHRASE = 20_000;
+/** Without words: rows that are counted. */
+const COUNTED = 2001;
 
-export async function search(db: Db, { query, sort, offset, limit, ...filter }: SearchRequest): Promise<SearchResult> {
+/** Where hits are looked for. `titles`: as `rows`, and by the index in titles, whose hits are the best. */
+type Way = { readonly by: 'index' } | { readonly by: 'rows' | 'titles'; readonly most: number };
+
+export async function search(db: Db, request: SearchRequest): Promise<SearchResult> {
+  const { words, sort } = request;
+  const needed = request.offset + request.limit;
+  if (words === undefined) return await find(db, request, { by: 'rows', most: Math.max(COUNTED, needed + 1) });
+  const { rows, hits, near, all } = await sample(db, request, words.all);
+  if (rows < SAMPLE) return await find(db, request, { by: 'rows', most: SAMPLE });
+  if ((near / SAMPLE) * all > COMMON) {
+    const likely = Math.max(LOOKED_AT, Math.ceil((1.5 * needed * SAMPLE) / Math.max(1, hits)));
+    const most = near > hits ? LOOKED_AT_FOR_PHRASE : likely;
+    const found = most <= LOOKED_AT_FOR_PHRASE ? await find(db, request, { by: 'rows', most }) : undefined;
+    if (found !== undefined && (!found.isMore || found.total >= needed)) {
+      const isRanked = sort !== 'relevantie' || !found.isMore || found.best >= needed;
+      return isRanked ? found : await find(db, request, { by: 'titles', most });
+    }
+  }
+  return await find(db, request, { by: 'index' });
+}
+
+/** Of the first rows in the order that is wanted: how many have the words, and how many have them, if not as a phrase; and how many rows there are, about. */
+async function sample(
+  db: Db,
+  { sort, words: _, offset: __, limit: ___, ...filter }: SearchRequest,
+  words: string,
+): Promise<{ rows: number; hits: number; near: number; all: number }> {
+  const values: unknown[] = [words, words.replaceAll('<->', '&')];
+  const { rows } = await db.query<{ rows: number; hits: number; near: number; all: number }>({
+    text: `select count(*)::integer as rows, (count(*) filter (where is_hit))::integer as hits, count(is_hit)::integer as near,
+                  (select greatest(reltuples, 0) from pg_class where oid = 'pages.items'::regclass) as all
+             from (select case when s.woorden @@ $2::tsquery then s.woorden @@ $1::tsquery end as is_hit
+                     from ${inOrder(sort, conditionsOf(filter, values), `${SAMPLE}`)} s) s`,
+    values,
+  });
+  return rows[0] ?? { rows: 0, hits: 0, near: 0, all: 0 };
+}
+
+/** The first rows that pass the filter; those without a day are the last. */
+function inOrder(sort: SearchSort, conditions: string, most: string): string {
+  const first = (order: keyof typeof ORDERS, also = ''): string =>
+    `(select * from pages.items s where ${conditions}${also} order by ${ORDERS[order]} limit ${most})`;
+  // The index has rows without a day before the oldest.
+  if (sort === 'oudste')
+    return `(${first('oldest', ' and s.datum is not null')} union all ${first('oldest', ' and s.datum is null')} limit ${most})`;
+  return first(sort === 'nieuwste' ? 'stored' : sort === 'gevolgd' ? 'followed' : 'newest');
+}
+
+const SORTED: Readonly<Record<SearchSort, string>> = {
+  relevantie: 'score desc, datum desc nulls last, nummer desc',
+  datum: 'datum desc nulls last, nummer desc',
+  oudste: 'datum asc nulls last, nummer asc',
+  nieuwste: 'first_number desc',
+  gevolgd: 'followed_number desc, nummer desc',
+};
+const HIT = `s.nummer, s.organisatiecode, s.resource_type, s.gremium, s.gremiumnaam, s.datum, s.first_number, ${FOLLOWED} as followed_number`;
+/** A hit in titles. */
+const BEST = 2;
+
+async function find(
+  db: Db,
+  { words, sort, offset, limit, ...filter }: SearchRequest,
+  way: Way,
+): Promise<SearchResult & { readonly best: number }> {
   const values: unknown[] = [];
   const conditions = conditionsOf(filter, values);
   const parameter = (value: unknown): string => `$${values.push(value)}`;
-  const words = query && tsquery(parameter(query.web), parameter(query.beginnings));
-  const newest = sort === 'nieuwste' ? NEWEST_STORED : NEWEST;
-  const hasWords = words === undefined ? 'true' : `s.woorden @@ ${words}`;
-  // `offset 0`: of common words the rows are checked one by one, the newest first, until there are enough; others are found by the index of
-  // words, and then put in order. The planner cannot know which: it takes a word that nobody wrote for a common one, and reads every row.
-  const found =
-    query === undefined || (await isCommon(db, query))
-      ? `(select * from pages.items s where ${conditions} order by ${newest} offset 0) s where ${hasWords}`
-      : `(select * from pages.items s where ${hasWords} and ${conditions} offset 0) s order by ${newest}`;
-  const order = sort === 'relevantie' && words !== undefined ? `ts_rank(s.woorden, ${words}) desc, ${NEWEST}` : newest;
+  const has = (query: string | undefined): string =>
+    query === undefined ? 'true' : `s.woorden @@ ${parameter(query)}::tsquery`;
+  const score = (isIn: (query: string) => string): string =>
+    sort === 'relevantie' && words !== undefined
+      ? [words.title, words.exact].map((query) => `(${isIn(query)})::integer`).join(' + ')
+      : '0';
+  // `offset 0`: the rows are found by the index of words, whatever the planner thinks of it and of the filters.
+  const byIndex = (query: string | undefined, score: string): string =>
+    `select ${HIT}, ${score} as score from (select * from pages.items s where ${has(query)} offset 0) s where ${conditions}`;
+  const byRows = (most: number): string =>
+    `select * from (select ${HIT}, case when ${has(words?.all)} then ${score(has)} end as score from ${inOrder(sort, conditions, parameter(most))} s) s`;
+  const looked = way.by === 'index' ? 'select 1 as score' : byRows(way.most);
+  const hits =
+    way.by === 'index'
+      ? byIndex(
+          words?.all,
+          score((query) => `s.nummer in (select s.nummer from pages.items s where ${has(query)})`),
+        )
+      : way.by === 'rows'
+        ? 'select * from looked where score is not null'
+        : `select * from looked where score < ${BEST} union all ${byIndex(words?.title, `${BEST}`)}`;
   const { rows } = await db.query<Item & { facets: unknown }>({
     // Without a name: planned for its words and filters, which differ a thousandfold in how much they find.
-    text: `with hits as materialized (
-             select s.* from ${found} limit ${MOST_FOUND + 1}),
+    text: `with looked as materialized (${looked}), hits as materialized (${hits}),
            shown as (
-             select s.place, ${ITEM} from (select s.*, row_number() over (order by ${order}) as place from hits s) s ${CURRENT}
-              where s.place > ${parameter(offset)}::integer and s.place <= ${parameter(offset + limit)}::integer)
+             select h.place, ${ITEM} from (select nummer, row_number() over (order by ${SORTED[sort]}) as place from hits) h
+               join pages.items s using (nummer) ${CURRENT}
+              where h.place > ${parameter(offset)}::integer and h.place <= ${parameter(offset + limit)}::integer)
            select shown.*, facets from (
              select json_build_object(
-               'total', (select count(*) from hits),
+               'total', (select count(*) from hits), 'looked', (select count(*) from looked),
+               'best', (select count(*) from hits where score = ${BEST}),
                'types', ${countsOf('resource_type')},
                'organisations', ${countsOf('organisatiecode')},
                'bodies', ${filter.organisatiecode === undefined ? 'null' : countsOf('gremium', 'gremiumnaam')}) as facets) f
@@ -73,20 +157,12 @@ export async function search(db: Db, { query, sort, offset, limit, ...filter }: 
     // Without results there is one row, with the facets alone.
     items: rows.filter(({ sequenceNumber }) => sequenceNumber !== null),
     total: Number(facets.total ?? 0),
+    best: Number(facets.best ?? 0),
+    isMore: way.by !== 'index' && Number(facets.looked ?? 0) >= way.most,
     types: toFacets(facets.types),
     organisations: toFacets(facets.organisations),
     bodies: toFacets(facets.bodies),
   };
-}
-
-async function isCommon(db: Db, { web, beginnings }: SearchQuery): Promise<boolean> {
-  const { rows } = await db.query<{ count: number }>({
-    name: 'pages-is-common',
-    text: `select count(*)::integer as count
-             from (select from pages.items s where s.woorden @@ ${tsquery('$1', '$2')} limit ${COMMON + 1}) s`,
-    values: [web, beginnings],
-  });
-  return (rows[0]?.count ?? 0) > COMMON;
 }
 
 /** Values of a facet that are counted. */
@@ -103,32 +179,4 @@ function toFacets(found: unknown): Facet[] {
     label: String(label ?? value),
     count: Number(count),
   }));
-}
-
-/** Where words of a query are in a text: half-open ranges of characters, in order. */
-export type Marks = readonly (readonly [from: number, to: number])[];
-
-const START = '\u0001';
-const END = '\u0002';
-
-/** @param texts folded */
-export async function markWords(db: Db, query: SearchQuery, texts: readonly string[]): Promise<Marks[]> {
-  const { rows } = await db.query<{ marked: string }>({
-    name: 'pages-marks',
-    text: `select ts_headline('dutch', t, q, $4::text) as marked
-             from (select ${tsquery('$2', '$3')} as q) q,
-                  unnest($1::text[]) with ordinality as g (t, place)
-            order by place`,
-    values: [texts, query.web, query.beginnings, `HighlightAll=true, StartSel=${START}, StopSel=${END}`],
-  });
-  return rows.map(({ marked }) => {
-    const [before = '', ...parts] = marked.split(START);
-    let at = before.length;
-    return parts.map((part) => {
-      const [word = '', after = ''] = part.split(END);
-      const from = at;
-      at += word.length + after.length;
-      return [from, from + word.length] as const;
-    });
-  });
 }

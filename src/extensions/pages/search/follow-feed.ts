@@ -12,7 +12,7 @@ export const followStep = (pool: Pool): ReturnType<typeof followFeed> => followF
 
 async function begin(db: Db): Promise<boolean> {
   let isDone = true;
-  for (const table of ['items', 'links']) {
+  for (const table of ['items', 'links', 'words']) {
     const { rowCount } = await db.query(
       `delete from pages.${table} where ctid = any (array(select ctid from pages.${table} limit ${MOST_REMOVED}))`,
     );
@@ -28,34 +28,40 @@ async function write(db: Db, changes: readonly FeedChange[]): Promise<void> {
     name: 'pages-remove',
     text: `with weg as (
              delete from pages.links v using unnest($1::text[], $2::text[], $3::text[]) as g (o, t, b)
-              where v.organisatiecode = g.o and v.van_type = g.t and v.van = g.b)
-           delete from pages.items s using unnest($1::text[], $2::text[], $3::text[], $4::boolean[]) as g (o, t, b, gone)
-            where s.organisatiecode = g.o and s.resource_type = g.t and s.bronidentificatie = g.b and g.gone`,
+              where v.organisatiecode = g.o and v.van_type = g.t and v.van = g.b),
+                before as (
+             delete from pages.items s using unnest($1::text[], $2::text[], $3::text[], $4::boolean[]) as g (o, t, b, gone)
+              where s.organisatiecode = g.o and s.resource_type = g.t and s.bronidentificatie = g.b and g.gone
+             returning s.woorden)
+           ${countWords('select -1, woorden from before')}`,
     values: [...keysOf(changes), changes.map(({ data }) => data === undefined)],
   });
   const present = changes.flatMap(({ data, ...change }) =>
     data === undefined ? [] : [{ ...change, entry: toEntry(change.resourceType, change.resource, data) }],
   );
-  if (present.length === 0) return;
-  await writeEntries(db, present);
-  await writeReferences(db, present);
-  await fillInMeetings(db, keysOf(present));
+  if (present.length > 0) {
+    await writeEntries(db, present);
+    await writeReferences(db, present);
+    await fillInMeetings(db, keysOf(present), Math.max(...present.map(({ sequenceNumber }) => sequenceNumber)));
+  }
+  await db.query({ name: 'pages-forget-words', text: 'delete from pages.words where rows <= 0' });
 }
+
+/** Adds to how many rows have each word. @param rows a query of 1 or -1 and the words of a row, before and after a change */
+const countWords = (rows: string): string => `
+  insert into pages.words as w (word, rows)
+  select reverse(substr(lexeme, 2)), sum(n) from (${rows}) r (n, woorden), unnest(tsvector_to_array(r.woorden)) lexeme
+   where lexeme ^@ '<' group by 1 having sum(n) <> 0 order by 1
+      on conflict (word) do update set rows = w.rows + excluded.rows`;
 
 interface Present extends Pick<FeedChange, 'sequenceNumber' | 'resource' | 'resourceType' | 'storedAt'> {
   readonly entry: Entry;
 }
 
-/** The words of a row, from its texts `a`, `w` and `x` by weight: as the Dutch configuration has them, and beside it as they are. */
-export const WORDS = [
-  ['a', 'A'],
-  ['w', 'B'],
-  ['x', 'D'],
-]
-  .flatMap(([text, weight]) =>
-    ['dutch', 'simple'].map((configuration) => `setweight(to_tsvector('${configuration}', ${text}), '${weight}')`),
-  )
-  .join(' || ');
+/** The words of a row: of its texts `a` and `x`, of the name of its body `c`, and of the organisation and the day. Each has weights of its own. */
+export const WORDS = `pages.words_of(a, '=', 'A') || pages.words_of(x, '', 'A') || pages.words_of(c, '@', 'B') || pages.place_of(o, datum)`;
+/** Of words, those of the row itself. Weight D is of an index that was made before there was weight A alone. */
+export const OWN_WORDS = `ts_filter(s.woorden, '{a,d}')`;
 
 /** The record of `g` that came first since it was last removed: history that was pruned does not count. Each kind has an index of its own. */
 const FIRST_RECORD = `
@@ -68,7 +74,7 @@ const FIRST_RECORD = `
 async function writeEntries(db: Db, present: readonly Present[]): Promise<void> {
   const rows = present.map(({ sequenceNumber: n, resource, resourceType: t, storedAt, entry }) => {
     const { words, references: _, ...columns } = entry;
-    const [a, w, x] = words;
+    const [a, x, c] = words;
     return {
       ...columns,
       n,
@@ -77,27 +83,34 @@ async function writeEntries(db: Db, present: readonly Present[]): Promise<void> 
       b: resource.bronidentificatie,
       stored_at: storedAt,
       a,
-      w,
       x,
+      c,
     };
   });
   await db.query({
     name: 'pages-write',
-    text: `insert into pages.items as s
+    text: `with g as materialized (
+             select * from jsonb_to_recordset($1::jsonb) as g (
+                    n bigint, o text, t text, b text, stored_at timestamptz, titel text, datum timestamptz, soort text,
+                    vergadering text, gremium text, gremiumnaam text, kort jsonb, a text, x text, c text)),
+           before as (
+             select s.woorden from g join pages.items s on s.organisatiecode = g.o and s.resource_type = g.t and s.bronidentificatie = g.b
+              where s.nummer <= g.n),
+           written as (
+           insert into pages.items as s
              (nummer, organisatiecode, resource_type, bronidentificatie, stored_at, first_number, first_stored_at, titel, datum, soort,
               vergadering, gremium, gremiumnaam, kort, woorden)
            select n, o, t, b, g.stored_at, coalesce(f.sequence_number, n), coalesce(f.stored_at, g.stored_at), titel, datum, soort,
                   vergadering, gremium, gremiumnaam, kort, ${WORDS}
-             from jsonb_to_recordset($1::jsonb) as g (
-                  n bigint, o text, t text, b text, stored_at timestamptz, titel text, datum timestamptz, soort text,
-                  vergadering text, gremium text, gremiumnaam text, kort jsonb, a text, w text, x text)
-             left join lateral (${FIRST_RECORD}) f on true
+             from g left join lateral (${FIRST_RECORD}) f on true
            on conflict (organisatiecode, resource_type, bronidentificatie) do update
              set nummer = excluded.nummer, stored_at = excluded.stored_at, first_number = excluded.first_number,
                  first_stored_at = excluded.first_stored_at, titel = excluded.titel, datum = excluded.datum,
                  soort = excluded.soort, vergadering = excluded.vergadering, gremium = excluded.gremium,
                  gremiumnaam = excluded.gremiumnaam, kort = excluded.kort, woorden = excluded.woorden
-           where s.nummer <= excluded.nummer`,
+           where s.nummer <= excluded.nummer
+           returning s.woorden)
+           ${countWords('select -1, woorden from before union all select 1, woorden from written')}`,
     values: [JSON.stringify(rows)],
   });
 }
@@ -122,8 +135,9 @@ async function writeReferences(db: Db, present: readonly Present[]): Promise<voi
 /**
  * Gives documents the meeting of their item, and items and documents the body and the day of their meeting, in whatever order the feed has
  * them: of what is in the batch, and of what refers to something in the batch.
+ * @param last number of the batch's last record
  */
-async function fillInMeetings(db: Db, keys: readonly (readonly string[])[]): Promise<void> {
+async function fillInMeetings(db: Db, keys: readonly (readonly string[])[], last: number): Promise<void> {
   await db.query({
     name: 'pages-fill-in-meetings',
     text: `with g as materialized (select * from unnest($1::text[], $2::text[], $3::text[]) as g (o, t, b)),
@@ -137,7 +151,7 @@ async function fillInMeetings(db: Db, keys: readonly (readonly string[])[]): Pro
                     join pages.links v on g.t = 'Agendapunt' and v.naar_organisatie = g.o and v.naar_type = g.t and v.naar = g.b
                     join pages.items s on s.organisatiecode = v.organisatiecode and s.resource_type = v.van_type and s.bronidentificatie = v.van),
                 placed as (
-                  select s.nummer, i.vergadering, m.gremium, m.gremiumnaam,
+                  select s.nummer, s.woorden, ts_filter(m.woorden, '{b}') as body, i.vergadering, m.gremium, m.gremiumnaam,
                          case when s.resource_type = 'Agendapunt' and not (s.kort ?| array['starttijd', 'geplandestarttijd'])
                               then m.datum else s.datum end as datum
                     from touched join pages.items s using (nummer)
@@ -150,13 +164,18 @@ async function fillInMeetings(db: Db, keys: readonly (readonly string[])[]): Pro
                             limit 1)) as vergadering) i
                     left join pages.items m
                       on m.organisatiecode = s.organisatiecode and m.resource_type = 'Vergadering' and m.bronidentificatie = i.vergadering
-                   where i.vergadering is not null)
-           update pages.items s
-              set vergadering = p.vergadering, gremium = p.gremium, gremiumnaam = p.gremiumnaam, datum = p.datum
-             from placed p
-            where s.nummer = p.nummer
-              and (s.vergadering, s.gremium, s.gremiumnaam, s.datum) is distinct from (p.vergadering, p.gremium, p.gremiumnaam, p.datum)`,
-    values: [...keys],
+                   where i.vergadering is not null),
+                changed as (
+                  update pages.items s
+                     set vergadering = p.vergadering, gremium = p.gremium, gremiumnaam = p.gremiumnaam, datum = p.datum,
+                         placed_number = greatest(s.placed_number, $4::bigint),
+                         woorden = ${OWN_WORDS} || coalesce(p.body, '') || pages.place_of(s.organisatiecode, p.datum)
+                    from placed p
+                   where s.nummer = p.nummer
+                     and (s.vergadering, s.gremium, s.gremiumnaam, s.datum) is distinct from (p.vergadering, p.gremium, p.gremiumnaam, p.datum)
+                  returning p.woorden as before, s.woorden as after)
+           ${countWords('select -1, before from changed union all select 1, after from changed')}`,
+    values: [...keys, last],
   });
 }
 

@@ -1,0 +1,40 @@
+/** Days and months as people and texts write them. */
+
+const MONTHS = [
+  ...['januari', 'februari', 'maart', 'april', 'mei', 'juni', 'juli', 'augustus', 'september', 'oktober'],
+  ...['november', 'december'],
+];
+const SHORT_MONTHS = ['jan', 'feb', 'mrt', 'apr', 'mei', 'jun', 'jul', 'aug', 'sep', 'okt', 'nov', 'dec'];
+const MONTH = [...MONTHS, ...SHORT_MONTHS, 'sept'].join('|');
+const WEEKDAY = '(?:(?:maan|dins|woens|donder|vrij|zater|zon)dag\\s+)?';
+const YEAR = '(?:18|19|20|21)\\d\\d';
+
+/** The source of a regular expression without groups that count. */
+export const DATE = String.raw`${WEEKDAY}\d{1,2}\s+(?:${MONTH})\b\.?(?:\s+${YEAR})?|(?:${MONTH})\b\.?\s+${YEAR}|\d{1,2}(?:-\d{1,2}-|/\d{1,2}/|\.\d{1,2}\.)${YEAR}|${YEAR}-\d\d-\d\d`;
+const DATES = new RegExp(String.raw`(?<![\p{L}\p{N}])(?:${DATE})(?![\p{L}\p{N}])`, 'giu');
+
+/** @returns what the index has of it: `20260312`, `202603` or, without a year, `0312`; `undefined` for a day that does not exist */
+export function readDate(text: string): string | undefined {
+  const parts = text
+    .toLowerCase()
+    .split(/[-/.\s]+/)
+    .filter((part) => part !== '' && !part.endsWith('dag'));
+  const numbers = parts.map((part) => {
+    const at = Math.max(MONTHS.indexOf(part), SHORT_MONTHS.indexOf(part === 'sept' ? 'sep' : part));
+    return (at >= 0 ? String(at + 1) : part).padStart(2, '0');
+  });
+  const [first = '', second = '', third] = numbers;
+  if (third === undefined && second.length === 4) return `${second}${first}`;
+  const [year, month, day] = first.length === 4 ? [first, second, third] : [third, second, first];
+  // Without a year, of one that has 29 February.
+  const date = `${year ?? '2024'}-${month}-${day}`;
+  const moment = new Date(date);
+  const isReal = !Number.isNaN(moment.getTime()) && moment.toISOString().startsWith(date);
+  return isReal ? `${year ?? ''}${month}${day}` : undefined;
+}
+
+/** The days that a text names, as the index has them: each also as that day of any year, and its month. */
+export function datesIn(text: string): string[] {
+  const found = [...text.matchAll(DATES)].flatMap(([date]) => readDate(date) ?? []);
+  return [...new Set(found.flatMap((date) => (date.length === 8 ? [date, date.slice(4), date.slice(0, 6)] : [date])))];
+}

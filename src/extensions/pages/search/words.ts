@@ -1,0 +1,220 @@
+/**
+ * The terms of a query in the words of the index, which `migrations/1120-pages-search.sql` describes. A word is found as it is, in its other
+ * forms, as a beginning, as the end of a compound, and as a name of the organisation.
+ */
+import type { Db } from '../../../database/transaction.ts';
+import { readDate } from './dates.ts';
+import { fold } from './fold.ts';
+import { CURRENT } from './lists.ts';
+import type { SearchQuery, Term } from './query.ts';
+
+/** A query as Postgres reads it: texts of type `tsquery`. */
+export interface WordQuery {
+  /** What is found. */
+  readonly all: string;
+  /** The same, in these forms of the words only. */
+  readonly exact: string;
+  /** The same, in titles; other terms may be about the organisation, the body or the day. */
+  readonly title: string;
+  readonly terms: readonly WordTerm[];
+}
+
+/** A term that must be there. */
+interface WordTerm extends Pick<Term, 'text' | 'kind'> {
+  readonly tsquery: string;
+}
+
+interface Word {
+  readonly word: string;
+  readonly stem: string;
+  /** Organisations that it is a name of. */
+  readonly codes: readonly string[];
+  /** Like `de`, or in the names of most organisations: it counts only when no other word does. */
+  readonly isWeak: boolean;
+}
+
+interface Named {
+  readonly organisatiecode: string;
+  readonly naam: string;
+}
+
+/** Letters of the shortest beginning and of the shortest end: shorter ones would find too much. */
+const SHORTEST_PART = 4;
+/** Letters of the shortest stem that is a beginning. */
+const SHORTEST_STEM = 5;
+
+/** @returns `undefined` without a word that must be there */
+export async function readWords(
+  db: Db,
+  { groups }: SearchQuery,
+  organisations: readonly Named[],
+): Promise<WordQuery | undefined> {
+  const words = await wordsOf(db, groups.flat(), organisations);
+  const hasStrong = [...words.values()].flat().some(({ isWeak }) => !isWeak);
+  const kept = (term: Term): Word[] =>
+    (words.get(term) ?? []).filter(({ isWeak }) => term.kind !== 'word' || !hasStrong || !isWeak);
+  const read = groups
+    .map((group) => group.filter((term) => term.kind === 'date' || kept(term).length > 0))
+    .filter((group) => group.some(({ isExcluded }) => !isExcluded));
+  if (read.length === 0) return undefined;
+  const query = (form: (group: readonly Term[]) => Form): string =>
+    either(
+      read.map((group) =>
+        all(
+          group.map((term) =>
+            term.isExcluded ? `!${termQuery(term, kept(term), exactly)}` : termQuery(term, kept(term), form(group)),
+          ),
+        ),
+      ),
+    );
+  return {
+    all: query(() => anyhow),
+    exact: query(() => exactly),
+    title: query((group) => (group.length > 1 ? inTitleOrPlace : inTitle)),
+    terms: read
+      .flat()
+      .filter(({ isExcluded }) => !isExcluded)
+      .map((term) => ({ text: term.text, kind: term.kind, tsquery: termQuery(term, kept(term), anyhow) })),
+  };
+}
+
+async function wordsOf(
+  db: Db,
+  terms: readonly Term[],
+  organisations: readonly Named[],
+): Promise<Map<Term, readonly Word[]>> {
+  const folded = terms.map(({ text, kind }) => (kind === 'date' ? [] : fold(text).split(' ').filter(Boolean)));
+  const { rows } = await db.query<{ word: string; stem: string; isStop: boolean }>({
+    name: 'pages-stems',
+    text: `select w as word, pages.stem(w) as stem, coalesce(ts_lexize('pg_catalog.dutch_stem', w) = '{}', false) as "isStop"
+             from unnest($1::text[]) w`,
+    values: [[...new Set(folded.flat())]],
+  });
+  const names = organisations.map(({ organisatiecode, naam }) => ({
+    code: organisatiecode,
+    words: [organisatiecode, ...fold(naam).split(' ')],
+  }));
+  const known = new Map(
+    rows.map(({ isStop, ...word }) => {
+      const codes = names.filter(({ words }) => words.includes(word.word)).map(({ code }) => code);
+      return [word.word, { ...word, codes, isWeak: isStop || codes.length * 2 > names.length }];
+    }),
+  );
+  return new Map(terms.map((term, i) => [term, (folded[i] ?? []).flatMap((word) => known.get(word) ?? [])]));
+}
+
+/** How a word, or the lexeme of a day, is looked for. */
+interface Form {
+  readonly word: (word: Word) => string;
+  /** Of a phrase: where it is. */
+  readonly phraseIn: '' | '=';
+  readonly date: (lexeme: string) => string;
+}
+
+const lexeme = (word: string): string => `'${word}'`;
+const either = (parts: readonly string[]): string => `(${[...new Set(parts)].join(' | ')})`;
+const all = (parts: readonly string[]): string => `(${parts.join(' & ')})`;
+const formsOf = ({ word, stem }: Word, mark = ''): string[] => [word, stem].map((form) => lexeme(mark + form));
+const namesOf = ({ codes }: Word): string[] => codes.map((code) => lexeme(`@${code}`));
+
+const exactly: Form = {
+  word: (word) => either([...formsOf(word), ...namesOf(word)]),
+  phraseIn: '',
+  date: (day) => lexeme(`@${day}`),
+};
+const inTitle: Form = {
+  word: (word) => either(formsOf(word, '=')),
+  phraseIn: '=',
+  date: (day) => lexeme(`=@${day}`),
+};
+const inTitleOrPlace: Form = {
+  word: (word) => either([...formsOf(word, '='), ...formsOf(word, '@'), ...namesOf(word)]),
+  phraseIn: '=',
+  date: (day) => lexeme(`@${day}`),
+};
+const anyhow: Form = {
+  ...exactly,
+  word: (word) => {
+    if (word.word.length < SHORTEST_PART || /^\d/.test(word.word)) return exactly.word(word);
+    const beginning = word.stem.length >= SHORTEST_STEM && word.word.startsWith(word.stem) ? word.stem : word.word;
+    return either([
+      `${lexeme(beginning)}:*`,
+      lexeme(word.stem),
+      ...endings(word).map((ending) => `${lexeme(`<${[...ending].reverse().join('')}`)}:*`),
+      ...namesOf(word),
+    ]);
+  },
+};
+
+/** How a compound that ends in the word may end. */
+function endings({ word, stem }: Word): string[] {
+  const bases = [word, word.replace(/(?:en|s)$/, ''), stem].filter((base) => base.length >= SHORTEST_PART);
+  return [...new Set([...bases, `${word}en`, `${word}s`])];
+}
+
+function termQuery({ text, kind, isExcluded }: Term, words: readonly Word[], form: Form): string {
+  const date = kind === 'date' ? readDate(text) : undefined;
+  if (date !== undefined) return form.date(date);
+  // A single word in quotes is that word alone.
+  if (kind === 'phrase' && words.length === 1) return all(words.map(({ word }) => lexeme(form.phraseIn + word)));
+  if (kind === 'phrase' || (isExcluded && words.length > 1))
+    return `(${words.map((word) => either(formsOf(word, form.phraseIn))).join(' <-> ')})`;
+  return all(words.map(form.word));
+}
+
+/** Half-open ranges of characters, in order. */
+export type Marks = readonly (readonly [from: number, to: number])[];
+
+/** Where words of a query are in texts. */
+export async function markWords(db: Db, { terms }: WordQuery, texts: readonly string[]): Promise<Marks[]> {
+  const places = texts.map((text) =>
+    [...text.matchAll(/[\p{L}\p{N}\p{M}'’]+/gu)].map(({ 0: word, index }) => ({ word, index, folded: fold(word) })),
+  );
+  const { rows } = await db.query<{ word: string }>({
+    name: 'pages-marks',
+    text: `select word from unnest($1::text[]) word where pages.words_of(word, '', 'A') @@ $2::tsquery`,
+    values: [
+      [...new Set(places.flat().map(({ folded }) => folded))],
+      // Of a phrase each word by itself.
+      either(terms.map(({ tsquery }) => tsquery.replaceAll(/<->|&/g, '|'))),
+    ],
+  });
+  const found = new Set(rows.map(({ word }) => word));
+  return places.map((words) =>
+    words.filter(({ folded }) => found.has(folded)).map(({ index, word }) => [index, index + word.length] as const),
+  );
+}
+
+/** A term that no result has, and the word that is spelt most like it. */
+export interface MissingTerm {
+  readonly text: string;
+  readonly nearest: string | undefined;
+}
+
+/** Rows of a word that one redaction does not make disappear: that they are current is not looked up. */
+const MANY_ROWS = 1000;
+
+/** Which terms of a query without a result have none by themselves. What was redacted is never suggested. */
+export async function findMissing(
+  db: Db,
+  { terms }: WordQuery,
+  organisations: readonly Named[],
+): Promise<MissingTerm[]> {
+  const { rows } = await db.query<{ text: string; near: string[] }>({
+    name: 'pages-missing',
+    text: `select t.text, array(
+                  select n.word from pages.nearest_words(t.folded, $5::text[]) n
+                   where t.kind = 'word' and (n.rows > ${MANY_ROWS}
+                         or exists (select from pages.items s ${CURRENT} where s.woorden @@ quote_literal(n.word)::tsquery))) as near
+             from unnest($1::text[], $2::text[], $3::text[], $4::text[]) with ordinality t (text, kind, folded, q, place)
+            where not exists (select from pages.words w where w.word = t.folded and w.rows > ${MANY_ROWS})
+              and not exists (select from pages.items s ${CURRENT} where s.woorden @@ t.q::tsquery)
+            order by t.place`,
+    values: [
+      ...[terms.map(({ text }) => text), terms.map(({ kind }) => kind)],
+      ...[terms.map(({ text }) => fold(text)), terms.map(({ tsquery }) => tsquery)],
+      [...new Set(organisations.flatMap(({ naam }) => fold(naam).split(' ')))],
+    ],
+  });
+  return rows.map(({ text, near }) => ({ text, nearest: near[0] }));
+}
