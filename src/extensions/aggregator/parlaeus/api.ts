@@ -26,7 +26,7 @@ const STATUS_NOT_FOUND: readonly number[] = [404, 410];
 
 export function createParlaeus(options: PoolOptions): Supplier<ListedAgenda, Agenda> {
   const clients = new ClientPool(options);
-  const names = new Map<string, { readonly bodies: ReadonlyMap<string, string>; readonly until: number }>();
+  const names = new Map<string, { readonly bodies: Promise<ReadonlyMap<string, string>>; readonly until: number }>();
 
   /** The object that is answered under status 200; what it says is an error is one. */
   const call = async ({ request }: Reading, query: Readonly<Record<string, string>>): Promise<JsonObject> => {
@@ -55,18 +55,25 @@ export function createParlaeus(options: PoolOptions): Supplier<ListedAgenda, Age
     return isHidden(read) ? { kind: 'hidden' } : { kind: 'found', value: read };
   };
 
-  /** The names of the bodies; an organisation may not serve them. */
-  const bodiesOf = async (reading: Reading): Promise<ReadonlyMap<string, string>> => {
+  const fetchBodies = async (reading: Reading): Promise<ReadonlyMap<string, string>> => {
+    try {
+      return namesOf(await call(reading, { fn: 'cie_list' }), reading.issues.at('cie_list'));
+    } catch (error) {
+      // An organisation may not serve them.
+      if (!(error instanceof SupplierError) || error.status === undefined || error.status >= 500) throw error;
+      reading.issues.add('unknown-gremium', 'cie_list', error.message);
+      return new Map();
+    }
+  };
+
+  /** The names of the bodies, fetched once for all meetings that wait for them. */
+  const bodiesOf = (reading: Reading): Promise<ReadonlyMap<string, string>> => {
     const { organisationId } = reading.request.source;
     const known = names.get(organisationId);
     if (known !== undefined && known.until > reading.now.getTime()) return known.bodies;
-    const answer = await call(reading, { fn: 'cie_list' }).catch((error: unknown) => {
-      if (!(error instanceof SupplierError) || error.status === undefined || error.passing) throw error;
-      reading.issues.add('unknown-gremium', 'cie_list', error.message);
-      return { list: [] };
-    });
-    const bodies = namesOf(answer, reading.issues.at('cie_list'));
+    const bodies = fetchBodies(reading);
     names.set(organisationId, { bodies, until: reading.now.getTime() + NAMES_MS });
+    bodies.catch(() => names.delete(organisationId));
     return bodies;
   };
 
@@ -75,6 +82,8 @@ export function createParlaeus(options: PoolOptions): Supplier<ListedAgenda, Age
     async list(reading) {
       const { request, issues } = reading;
       const found = new Map<string, ListedAgenda>();
+      // Without them nothing would be mapped correctly.
+      await bodiesOf(reading);
       await readInHalves({
         issues,
         request,

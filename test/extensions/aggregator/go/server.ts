@@ -15,6 +15,8 @@ export interface GoServer extends Imitation {
   /** Meetings of the second version that are not found by themselves. */
   readonly unfound: Set<number>;
   totalAsText: boolean;
+  /** Records of the second version on a page at most. */
+  perPage: number;
   /** Without the days that were requested: every meeting there is. */
   ignoresDays: boolean;
   isOpen: boolean;
@@ -36,6 +38,7 @@ export async function startGo(version: 'v1' | 'v2'): Promise<GoServer> {
     documents: [],
     unfound: new Set<number>(),
     totalAsText: false,
+    perPage: 3,
     ignoresDays: false,
     isOpen: true,
   });
@@ -91,8 +94,8 @@ function list(value: unknown): Raw[] {
   return Array.isArray(value) ? value : [];
 }
 
-function page(member: string, all: readonly Raw[], { query }: ImitationCall, { totalAsText }: GoServer) {
-  const [offset, limit] = [Number(query.offset), Math.min(Number(query.limit), 3)];
+function page(member: string, all: readonly Raw[], { query }: ImitationCall, { totalAsText, perPage }: GoServer) {
+  const [offset, limit] = [Number(query.offset), Math.min(Number(query.limit), perPage)];
   const records = all.slice(offset, offset + limit);
   const totalCount = totalAsText ? String(all.length) : all.length;
   const result = { offset, limit, count: records.length, totalCount, [member]: records };

@@ -226,6 +226,26 @@ describe('a reading of Parlaeus', () => {
     expect(feed.keys()).toEqual(['Vergadering/parlaeus-meeting-a1']);
   });
 
+  it('that cannot read the names of bodies is not complete; the next one reads them', async () => {
+    add(agendaOf('a1'));
+    supplier.rule = ({ query }) => (query.fn === 'cie_list' ? { status: 500 } : undefined);
+    const round = await feed.round();
+    expect(round.reading.complete).toBe(false);
+    expect(feed.keys()).toEqual([]);
+    supplier.rule = undefined;
+    expect((await feed.round()).reading.complete).toBe(true);
+    expect(feed.get('Vergadering/parlaeus-meeting-a1')).toHaveProperty('georganiseerddoorgremium');
+  });
+
+  it('without names of bodies leaves them out, and says so', async () => {
+    add(agendaOf('a1'));
+    supplier.rule = ({ query }) => (query.fn === 'cie_list' ? { status: 404 } : undefined);
+    const round = await feed.round();
+    expect(round.reading.complete).toBe(true);
+    expect(whats(round)).toContain('unknown-gremium cie_list');
+    expect(feed.get('Vergadering/parlaeus-meeting-a1')).not.toHaveProperty('georganiseerddoorgremium');
+  });
+
   it('that cannot read one agenda publishes the others and deletes nothing', async () => {
     add(agendaOf('a1'), agendaOf('a2'), agendaOf('a3'));
     await feed.round();
