@@ -27,7 +27,8 @@ import {
   STATUS_OF,
 } from './site.ts';
 
-const PER_PAGE = 50;
+/** A year of nearly everybody, in lines that open. */
+const PER_PAGE = 200;
 /** On a page to print, and in a download. */
 const PER_FILE = 1000;
 /** Readings of one citizen at once, in this process. */
@@ -55,6 +56,7 @@ async function serveInzage(server: FastifyInstance): Promise<void> {
     ...config.inzage,
     links: config.html.links,
     organisation: config.server.organisation ?? 'deze organisatie',
+    maxRetention: config.verwerkingenlog.maxRetention,
   };
   const stylesheet = buildStylesheet(HOME, config.html.themeCss);
   const site = createSite(stylesheet.path, settings, readBrand(config));
@@ -151,7 +153,7 @@ async function serveInzage(server: FastifyInstance): Promise<void> {
       if (session === undefined) return reply;
       const { asked, faults } = readAsked(request);
       if (faults.length > 0) return send(reply, site, overviewPage({ settings, asked, faults }), 400);
-      const selection = { ...asked, limit: asked.all ? PER_FILE : PER_PAGE };
+      const selection = { ...asked, byYear: !asked.all, limit: asked.all ? PER_FILE : PER_PAGE };
       const overview = await readOverview({ request, reply, address: OVERVIEW }, session, selection, overviewNeeds);
       return send(reply, site, overviewPage({ settings, asked, overview }));
     });
@@ -162,7 +164,7 @@ async function serveInzage(server: FastifyInstance): Promise<void> {
       const { asked, faults } = readAsked(request);
       if (faults.length > 0) throw new Problem(platformProblems.invalidRequest, { detail: faults.join(' ') });
       const address = `${publicBaseUrl()}${OVERVIEW}.json`;
-      const selection = { ...asked, limit: PER_FILE };
+      const selection = { ...asked, byYear: false, limit: PER_FILE };
       const overview = await readOverview({ request, reply, address }, session, selection, overviewNeeds);
       return reply
         .header('content-disposition', 'attachment; filename="inzage.json"')
@@ -244,7 +246,7 @@ function isDay(text: string): boolean {
 }
 
 /** The download: what the page shows, with the address of the next part. */
-function asFile({ count, next, groups }: Overview, { from, to }: Asked): object {
+function asFile({ count, next, groups, looks }: Overview, { from, to }: Asked): object {
   return {
     uitleg: 'Wat er met uw persoonsgegevens is gedaan. Vertrouwelijke verwerkingen staan er niet in.',
     vanaf: from ?? null,
@@ -252,5 +254,10 @@ function asFile({ count, next, groups }: Overview, { from, to }: Asked): object 
     aantal: count,
     volgende: next,
     doelen: groups,
+    uwEigenInzage: looks.map(({ actieId, tijdstip, isProof }) => ({
+      actieId,
+      tijdstip,
+      wat: isProof ? 'bewijs' : 'overzicht',
+    })),
   };
 }

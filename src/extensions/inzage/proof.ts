@@ -13,6 +13,7 @@ import { heading, link, type Page, paragraph } from '../shared/html/page.ts';
 import { namesAnother, readerOf } from './read-overview.ts';
 import type { Session } from './sessions.ts';
 import { HOME, OVERVIEW } from './site.ts';
+import { OWN_PROOF } from './store/timeline.ts';
 
 /** Path of the pages, below that of the mount. */
 const PROOFS = '/bewijs';
@@ -77,7 +78,7 @@ async function readProof(
   actieId: string,
   { writer, log, loggedRead }: ProofPages,
 ): Promise<OwnProof | undefined> {
-  const reader = readerOf(request, reply, 'Bewijs opgevraagd door de betrokkene zelf');
+  const reader = readerOf(request, reply, OWN_PROOF);
   return await loggedRead(reader, async (db) => {
     const stored = await readCurrent(db, actieId);
     const persons = [{ soortObjectId: 'BSN', objectId: bsn }];

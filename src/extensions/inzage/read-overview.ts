@@ -4,13 +4,15 @@ import type { Pool } from '../../database/pool.ts';
 import { requestClosedSignal } from '../../plugins/connections.ts';
 import { traceOf } from '../../plugins/headers.ts';
 import { isBsnKind, isSamePerson } from '../../verwerkingenlog/domain/identity-keys.ts';
-import { type Versie, withOffset } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
+import { toUtc, type Versie, withOffset } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
 import type { Activiteit } from '../../verwerkingenlog/domain/verwerkingsactiviteit.ts';
 import type { ActieLog, LoggedRead, Reader } from '../../verwerkingenlog/processing-log.ts';
-import { type PersonQuery, preparePersonPage } from '../../verwerkingenlog/routes/person-page.ts';
+import { hashesOf, type PersonQuery, preparePersonPage } from '../../verwerkingenlog/routes/person-page.ts';
 import { readActiviteiten } from '../../verwerkingenlog/store/activiteiten.ts';
+import { isoDay } from '../shared/html/format.ts';
 import type { Session } from './sessions.ts';
 import type { Settings } from './site.ts';
+import { AUTHOR, type Look, OWN_LOOK, readTimeline, type Timeline } from './store/timeline.ts';
 
 export interface OverviewNeeds {
   readonly settings: Settings;
@@ -21,13 +23,19 @@ export interface OverviewNeeds {
   readonly proofAddress?: ((actieId: string) => string) | undefined;
 }
 
-/** Which part of the log is shown. Days are `2026-01-31`. */
-export interface Selection {
+/** Days are `2026-01-31`; absent: without that end. */
+export interface Period {
   readonly from?: string | undefined;
   /** The last day that is shown. */
   readonly to?: string | undefined;
+}
+
+/** Which part of the log is shown. */
+export interface Selection extends Period {
   readonly activity?: string | undefined;
   readonly cursor?: string | undefined;
+  /** Without a period or an activity: only the newest year in which there is anything. */
+  readonly byYear: boolean;
   readonly limit: number;
 }
 
@@ -52,7 +60,13 @@ export interface Entry {
 export interface Explanation
   extends Pick<
     Activiteit,
-    'naam' | 'doel' | 'grondslag' | 'toelichtingGrondslag' | 'herkomst' | 'afnemendeCategorieOntvangers'
+    | 'naam'
+    | 'doel'
+    | 'grondslag'
+    | 'toelichtingGrondslag'
+    | 'bewaartermijn'
+    | 'herkomst'
+    | 'afnemendeCategorieOntvangers'
   > {
   /** By name, where that is known. */
   readonly verantwoordelijkeOrganisatie: string;
@@ -69,6 +83,12 @@ export interface Group {
 }
 
 export interface Overview {
+  /** What is shown. */
+  readonly period: Period;
+  /** In which there is anything, newest first. */
+  readonly years: readonly string[];
+  /** What the citizen did here in that period, newest first; it is not among the rest. */
+  readonly looks: readonly Look[];
   readonly count: number;
   /** Addresses within the pages. */
   readonly next: string | null;
@@ -79,12 +99,9 @@ export interface Overview {
 /** Only what is not confidential and never was: what the API shows to who may only inspect (`read:restricted`). */
 const SHOWN = ['normaal'] as const;
 
-/** Name of the step of a citizen who looks. */
-export const OWN_LOOK = 'Inzage door de betrokkene zelf';
-
 /** Reads for the entry about it; its author is never the citizen, whom it names as the person whose data were read. */
 export function readerOf(request: FastifyRequest, reply: FastifyReply, handelingNaam: string): Reader {
-  const author = { subject: 'inzage', requestId: request.id, trace: traceOf(request) };
+  const author = { subject: AUTHOR, requestId: request.id, trace: traceOf(request) };
   return { context: {}, author, handelingNaam, signal: requestClosedSignal(reply) };
 }
 
@@ -99,22 +116,86 @@ export async function readOverview(
   selection: Selection,
   needs: OverviewNeeds,
 ): Promise<Overview> {
-  const query: PersonQuery = {
-    ...{ objecttype: 'persoon', soortObjectId: 'BSN', objectId: bsn, limit: selection.limit },
-    ...(selection.from === undefined ? {} : { beginDatum: selection.from }),
-    ...(selection.to === undefined ? {} : { eindDatum: dayAfter(selection.to) }),
-    ...(selection.activity === undefined ? {} : { verwerkingsactiviteitId: selection.activity }),
-    ...(selection.cursor === undefined ? {} : { cursor: selection.cursor }),
-  };
-  const read = preparePersonPage(request, query, needs, { categorieen: SHOWN, address, per: 'actie' });
+  const person = { soortObjectId: 'BSN', objectId: bsn };
+  const { keys } = needs.log;
+  const filter = {
+    hashes: hashesOf(person, keys),
+    categorieen: SHOWN,
+    per: 'actie',
+  } as const;
   const reader = readerOf(request, reply, OWN_LOOK);
-  const { versies, count, next, previous } = await needs.loggedRead(reader, async (db) => ({
-    ...(await read(db)),
-    persons: [{ soortObjectId: 'BSN', objectId: bsn }],
-  }));
+  const { page, period, timeline } = await needs.loggedRead(reader, async (db) => {
+    const timeline = await readTimeline(db, filter);
+    const period = periodOf(selection, timeline);
+    const without = timeline.looks.map(({ actieId }) => actieId);
+    const query = { objecttype: 'persoon', ...person, ...queryOf({ ...selection, ...period }) } as const;
+    const options = { categorieen: SHOWN, address, per: 'actie', without } as const;
+    const { result, confidential } = await preparePersonPage(request, query, needs, options)(db);
+    const whole = Promise.resolve(result).then((page) => ({ page, period, timeline }));
+    return { result: whole, confidential, persons: [person] };
+  });
+  const { versies, count } = page;
   const ids = new Set(versies.flatMap(({ verwerkingsactiviteitId: id }) => (id === null ? [] : [id])));
   const register = await readActiviteiten(needs.pool, [...ids]);
-  return { count, next, previous, groups: groupsOf(versies, register, bsn, needs) };
+  return {
+    period,
+    years: [...new Set(timeline.moments.map(yearOf))],
+    looks: timeline.looks.filter(isWithin(period)),
+    count,
+    next: within(period, page.next),
+    previous: within(period, page.previous),
+    groups: groupsOf(versies, register, bsn, needs),
+  };
+}
+
+const yearOf = (tijdstip: string): string => isoDay(new Date(tijdstip)).slice(0, 4);
+
+function periodOf({ from, to, activity, byYear }: Selection, { moments }: Timeline): Period {
+  const [newest] = moments;
+  const isOpen = from === undefined && to === undefined && activity === undefined;
+  if (!byYear || !isOpen || newest === undefined) return { from, to };
+  return yearPeriod(yearOf(newest));
+}
+
+/** A year as a period. @param year four digits */
+export function yearPeriod(year: string): { readonly from: string; readonly to: string } {
+  return { from: `${year}-01-01`, to: `${year}-12-31` };
+}
+
+function queryOf({
+  from,
+  to,
+  activity,
+  cursor,
+  limit,
+}: Omit<Selection, 'byYear'>): Omit<PersonQuery, keyof PersonName> {
+  return {
+    limit,
+    ...(from === undefined ? {} : { beginDatum: from }),
+    ...(to === undefined ? {} : { eindDatum: dayAfter(to) }),
+    ...(activity === undefined ? {} : { verwerkingsactiviteitId: activity }),
+    ...(cursor === undefined ? {} : { cursor }),
+  };
+}
+
+type PersonName = Pick<PersonQuery, 'objecttype' | 'soortObjectId' | 'objectId'>;
+
+function isWithin({ from, to }: Period): (look: Look) => boolean {
+  const moment = (day: string | undefined, absent: number): number =>
+    day === undefined ? absent : Date.parse(toUtc(day) ?? '');
+  const begin = moment(from, Number.NEGATIVE_INFINITY);
+  const end = moment(to === undefined ? undefined : dayAfter(to), Number.POSITIVE_INFINITY);
+  return ({ tijdstip }) => Date.parse(tijdstip) >= begin && Date.parse(tijdstip) < end;
+}
+
+/** The address of another page, with the period in it: a later look at it must not choose another year. */
+function within({ from, to }: Period, address: string | null): string | null {
+  if (address === null) return null;
+  const [path = '', search = ''] = address.split('?', 2);
+  const query = new URLSearchParams(search);
+  if (from !== undefined) query.set('van', from);
+  if (to !== undefined) query.set('tot', to);
+  return `${path}?${query}`;
 }
 
 /** The day after a day. */
@@ -161,10 +242,10 @@ type NameOf = (oin: string) => string;
 function explanationOf(activiteit: Activiteit | undefined, nameOf: NameOf): Explanation | undefined {
   if (activiteit === undefined || activiteit.vertrouwelijkheid !== 'normaal') return undefined;
   const { naam, verantwoordelijkeOrganisatie, doel, grondslag } = activiteit;
-  const { toelichtingGrondslag, herkomst, afnemendeCategorieOntvangers } = activiteit;
+  const { toelichtingGrondslag, bewaartermijn, herkomst, afnemendeCategorieOntvangers } = activiteit;
   return {
     ...{ naam, verantwoordelijkeOrganisatie: nameOf(verantwoordelijkeOrganisatie), doel, grondslag },
-    ...{ toelichtingGrondslag, herkomst, afnemendeCategorieOntvangers },
+    ...{ toelichtingGrondslag, bewaartermijn, herkomst, afnemendeCategorieOntvangers },
   };
 }
 

@@ -15,7 +15,12 @@ export const RETURN = `${HOME}/terug`;
 export const LOGOUT = `${HOME}/uitloggen`;
 
 /** With the name of the organisation whose pages these are. */
-export type Settings = Config['inzage'] & { readonly organisation: string; readonly links: Config['html']['links'] };
+export type Settings = Config['inzage'] & {
+  readonly organisation: string;
+  readonly links: Config['html']['links'];
+  /** How long what has no term of its own is kept. */
+  readonly maxRetention: Config['verwerkingenlog']['maxRetention'];
+};
 
 export function createSite(stylesheet: string, settings: Settings, brand: Brand): Site {
   return {

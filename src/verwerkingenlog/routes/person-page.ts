@@ -32,6 +32,7 @@ export function preparePersonPage(
     readonly categorieen: readonly Categorie[];
     readonly address: string;
     readonly per: PersonFilter['per'];
+    readonly without?: PersonFilter['without'];
   },
 ): (db: Db) => Promise<Pick<Reading<PersonPage>, 'result' | 'confidential'>> {
   const { keys } = needs.log;
@@ -44,6 +45,7 @@ export function preparePersonPage(
     begin: beginDatum === undefined ? undefined : toUtc(beginDatum),
     eind: eindDatum === undefined ? undefined : toUtc(eindDatum),
     verwerkingsactiviteitId: query.verwerkingsactiviteitId,
+    without: options.without,
   };
   const cursor = query.cursor === undefined ? undefined : readPersonCursor(query.cursor, options.per);
   return async (db) => {

@@ -16,6 +16,8 @@ export interface PersonFilter {
   /** To, not included. */
   readonly eind?: string | undefined;
   readonly verwerkingsactiviteitId?: string | undefined;
+  /** Actions that are left out. */
+  readonly without?: readonly string[] | undefined;
 }
 
 /** Where a person is found: in the current version of an action. */
@@ -36,6 +38,10 @@ const MATCHES = `
   and tijdstip >= $2::timestamptz and tijdstip < $3::timestamptz
   and ($4::uuid is null or verwerkingsactiviteit_id = $4::uuid)`;
 
+/** The parameter with the actions that are left out, where any are. */
+const leavesOut = ({ without = [] }: PersonFilter, parameter: number): string =>
+  without.length === 0 ? '' : ` and actie_id not in (select unnest($${parameter}::uuid[]))`;
+
 /** The rows of each key, each read from its one partition by the index, and then merged. */
 function perKey(count: number, rows: (parameter: string) => string): string {
   return Array.from({ length: count }, (_, i) => `(${rows(`$${i + 8}::uuid`)})`).join(' union all ');
@@ -50,7 +56,9 @@ const SOURCES = {
   },
 } as const;
 
-function locationsSql(keys: number, direction: 'after' | 'before', per: PersonFilter['per']): string {
+function locationsSql(filter: PersonFilter, direction: 'after' | 'before'): string {
+  const { hashes, per } = filter;
+  const keys = hashes.length;
   const after = direction === 'after';
   const [columns, down] = per === 'object' ? [', positie', ', positie desc'] : ['', ''];
   const order = after ? `order by tijdstip desc, actie_id${columns}` : `order by tijdstip, actie_id desc${down}`;
@@ -59,10 +67,11 @@ function locationsSql(keys: number, direction: 'after' | 'before', per: PersonFi
   const beyond = after
     ? `tijdstip <= $5::timestamptz and (tijdstip < $5::timestamptz or actie_id > $6::uuid${same('>')})`
     : `tijdstip >= $5::timestamptz and (tijdstip > $5::timestamptz or actie_id < $6::uuid${same('<')})`;
+  const without = leavesOut(filter, keys + (per === 'object' ? 9 : 8));
   const rows = perKey(
     keys,
     (key) => `select ${SOURCES[per].columns} from ${SOURCES[per].from}
-      where sleutel = ${key} and ${MATCHES} and ${beyond} ${order} limit $7::integer`,
+      where sleutel = ${key} and ${MATCHES} and ${beyond}${without} ${order} limit $7::integer`,
   );
   return `select tijdstip, actie_id as "actieId", versie, categorie, positions::text as positions from (${rows}) as p ${order} limit $7::integer`;
 }
@@ -79,8 +88,8 @@ export async function findLocations(
 ): Promise<Location[]> {
   const direction = cursor?.direction ?? 'after';
   const { rows } = await db.query<Omit<Location, 'tijdstip' | 'categorie'> & { tijdstip: Date; categorie: number }>({
-    name: `verwerkingenlog-locations-${direction}-${filter.per}-${filter.hashes.length}`,
-    text: locationsSql(filter.hashes.length, direction, filter.per),
+    name: `verwerkingenlog-locations-${direction}-${statementOf(filter)}`,
+    text: locationsSql(filter, direction),
     values: [
       ...conditions(filter),
       cursor?.key[0] ?? 'infinity',
@@ -88,6 +97,7 @@ export async function findLocations(
       limit,
       ...filter.hashes,
       ...(filter.per === 'object' ? [cursor?.key[2] ?? -1] : []),
+      ...leftOut(filter),
     ],
   });
   return rows.map((row) => ({ ...row, tijdstip: moment(row.tijdstip), categorie: categorieVan(row.categorie) }));
@@ -98,16 +108,23 @@ export async function countLocations(db: Db, filter: PersonFilter): Promise<numb
   const keys = filter.hashes.length;
   const rows = perKey(
     keys,
-    (key) => `select 1 from ${SOURCES[filter.per].from} where sleutel = ${key} and ${MATCHES} limit $7::integer`,
+    (key) =>
+      `select 1 from ${SOURCES[filter.per].from} where sleutel = ${key} and ${MATCHES}${leavesOut(filter, keys + 8)} limit $7::integer`,
   );
   const { rows: counts } = await db.query<{ count: number }>({
-    name: `verwerkingenlog-count-${filter.per}-${keys}`,
+    name: `verwerkingenlog-count-${statementOf(filter)}`,
     // $5 and $6 are those of the cursor in `findLocations`.
     text: `select count(*) as count from (select 1 from (${rows}) as p where $5::text is null and $6::text is null limit $7::integer) as q`,
-    values: [...conditions(filter), null, null, MAX_COUNT, ...filter.hashes],
+    values: [...conditions(filter), null, null, MAX_COUNT, ...filter.hashes, ...leftOut(filter)],
   });
   return counts[0]?.count ?? 0;
 }
+
+/** What the text of a statement depends on. */
+const statementOf = ({ per, hashes, without = [] }: PersonFilter): string =>
+  `${per}-${hashes.length}${without.length === 0 ? '' : '-without'}`;
+
+const leftOut = ({ without = [] }: PersonFilter): unknown[] => (without.length === 0 ? [] : [without]);
 
 function conditions(filter: PersonFilter): unknown[] {
   return [

@@ -42,14 +42,18 @@ beforeAll(async () => {
     },
     log: { info: () => undefined, error: (fields) => void failures.push(fields) },
   });
-  log = await startLog({ env: inzageEnv(`${issuer.issuer}/digid`) });
+  log = await startLog({
+    env: inzageEnv(`${issuer.issuer}/digid`, {
+      PAGES_LINKS: 'contact=https://gemeente.example/contact,fg=mailto:fg@gemeente.example',
+    }),
+  });
   const id = '5f0bef4c-f66f-4311-84a5-19e8bf359eaf';
   await log.call(['register:write'], 'PUT', `/verwerkingsactiviteiten/${id}`, {
     ...{ naam: 'Schuldhulpverlening', doel: 'Mensen met schulden helpen', grondslag: 'Publieke taak' },
     verantwoordelijkeOrganisatie: '00000099000000001000',
   });
   for (let i = 0; i < 52; i += 1) {
-    const tijdstip = new Date(Date.UTC(2026, 0, 1, i)).toISOString();
+    const tijdstip = new Date(Date.UTC(2025, 11, 30, i)).toISOString();
     await log.call(['create:normal'], 'POST', '/verwerkingsacties', actie(PERSONS[0]?.bsn ?? '', { tijdstip }));
   }
   const long = { actieNaam: 'x'.repeat(242), handelingNaam: 'y'.repeat(242), uitvoerder: '0'.repeat(19).concat('1') };
@@ -153,8 +157,16 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     await logIn(page);
     await follow(page, 'Toon alleen: Schuldhulpverlening');
     expect(page.url()).toContain('activiteit=');
-    await follow(page, 'Ouder');
-    await follow(page, 'Nieuwer');
+    await follow(page, 'Toon alles');
+    await page.goto(`${log.server.url}/inzage/overzicht`);
+    await follow(page, '2025');
+    expect(page.url()).toContain('van=2025-01-01');
+    // Without script, by keyboard: a line opens.
+    const entry = page.locator('.kv-entry').first();
+    expect(await entry.locator('dl').isVisible()).toBe(false);
+    await entry.locator('summary').focus();
+    await page.keyboard.press('Enter');
+    expect(await entry.locator('dl').isVisible()).toBe(true);
     expect(await page.locator('main h1').textContent()).toBe('Wat er met uw gegevens is gedaan');
     await follow(page, 'Uitloggen');
     expect(page.url()).toBe(`${log.server.url}/inzage/uitgelogd`);
@@ -210,6 +222,67 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     expect(await page.locator('main').textContent()).toContain('U bent uitgelogd, omdat u een tijd niets deed');
     await check();
     expect(errors).toEqual([]);
+    await context.close();
+  });
+
+  it('tells a citizen who objects what was done, how long it is kept, and whom to object to, and prints it on little paper', async () => {
+    const bsn = PERSONS[1]?.bsn ?? '';
+    const other = '5f0bef4c-f66f-4311-84a5-19e8bf359ea3';
+    await log.call(['register:write'], 'PUT', `/verwerkingsactiviteiten/${other}`, {
+      ...{ naam: 'Kwijtschelding', doel: 'Beoordelen of iemand belasting kan betalen', bewaartermijn: 'P7Y' },
+      ...{ grondslag: 'Wettelijke verplichting', toelichtingGrondslag: 'Invorderingswet 1990, artikel 26' },
+      ...{
+        verantwoordelijkeOrganisatie: '00000099000000001000',
+        herkomst: 'Basisregistratie Personen en de Belastingdienst',
+      },
+    });
+    for (let i = 0; i < 26; i += 1) {
+      const tijdstip = new Date(Date.UTC(2026, 2, 1 + i, 9)).toISOString();
+      const more = i % 2 === 0 ? {} : { verwerkingsactiviteitId: other, bewaartermijn: null };
+      const texts = { actieNaam: `Gegevens opgevraagd, keer ${i + 1}`, handelingNaam: 'Beoordelen van de aanvraag' };
+      const made = await log.call(
+        ['create:normal'],
+        'POST',
+        '/verwerkingsacties',
+        actie(bsn, { ...texts, ...more, tijdstip }),
+      );
+      expect(made.status).toBe(201);
+    }
+    const { context, page } = await open();
+    await page.goto(`${log.server.url}/inzage`);
+    await page.getByRole('link', { name: 'Inloggen' }).click();
+    await page.getByRole('button', { name: /T\. Tweede/ }).click();
+    // What was done: a compact list, of which one opens.
+    const entry = page.locator('.kv-entry', { hasText: 'Gegevens opgevraagd, keer 7' }).first();
+    const { height = 999 } = (await entry.boundingBox()) ?? {};
+    expect(height).toBeLessThan(60);
+    await entry.locator('summary').click();
+    const facts = await entry.locator('dl').textContent();
+    expect(facts ?? '').toContain('Beoordelen van de aanvraag');
+    const number = /Nummer\s*([0-9a-f-]{36})/.exec(facts ?? '')?.[1];
+    expect(number).toBeDefined();
+    // Why, how long it is kept, and whom to ask.
+    const organisation = await page.locator('main').textContent();
+    for (const shown of ['Invorderingswet 1990, artikel 26', '7 jaar', '10 jaar', 'bezwaar maken', 'Noem het nummer'])
+      expect(organisation).toContain(shown);
+    const objection = page.locator('.kv-objection');
+    const leadsTo = (name: string): Promise<string | null> =>
+      objection.getByRole('link', { name }).getAttribute('href');
+    expect(await leadsTo('Neem contact op')).toBe('https://gemeente.example/contact');
+    expect(await leadsTo('functionaris gegevensbescherming')).toBe('mailto:fg@gemeente.example');
+    expect(await leadsTo('Autoriteit Persoonsgegevens')).toBe('https://autoriteitpersoonsgegevens.nl/');
+    // Printed as it is on the screen, and as the page that is meant for it: every entry whole, two or more to a page.
+    for (const address of [page.url(), `${log.server.url}/inzage/overzicht?alles=ja`]) {
+      await page.goto(address);
+      await page.emulateMedia({ media: 'print' });
+      for (const one of await page.locator('.kv-entries .kv-entry dl').all()) expect(await one.isVisible()).toBe(true);
+      expect(await page.getByText(number ?? '').isVisible()).toBe(true);
+      expect(await objection.isVisible()).toBe(true);
+      const pdf = await page.pdf({ format: 'A4' });
+      const sheets = pdf.toString('latin1').match(/\/Type\s*\/Page\b/g)?.length ?? 0;
+      expect(sheets, address).toBeGreaterThan(1);
+      expect(sheets, address).toBeLessThanOrEqual(13);
+    }
     await context.close();
   });
 

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { overviewPage } from '../../../src/extensions/inzage/overview-page.ts';
 import { frontPage } from '../../../src/extensions/inzage/site.ts';
+import { durationInWords } from '../../../src/extensions/inzage/terms.ts';
 import { ConfigError, readConfig } from '../../../src/settings/read-config.ts';
 import { inzageEnv } from './support.ts';
 
@@ -59,7 +60,12 @@ describe('the settings', () => {
   ])('refuse %s=%s', (variable, value) => expect(faultsOf({ ...secure, [variable]: value })).toEqual([variable]));
 });
 
-const settings = { ...readConfig(secure, 'tool').inzage, organisation: 'Gemeente Test', links: new Map() };
+const settings = {
+  ...readConfig(secure, 'tool').inzage,
+  organisation: 'Gemeente Test',
+  links: new Map(),
+  maxRetention: undefined,
+};
 
 it('links to the proof of an entry where there is one, and to nothing where there is none', () => {
   const entry = {
@@ -74,7 +80,8 @@ it('links to the proof of an entry where there is one, and to nothing where ther
   };
   const group = { organisatie: 'x', verwerkingsactiviteitId: null, verwerkingsactiviteitUrl: null, activiteit: null };
   const acties = [{ ...entry, bewijs: '/inzage/bewijs/a' }, entry];
-  const overview = { count: 2, next: null, previous: null, groups: [{ ...group, acties }] };
+  const shown = { period: {}, years: ['2026'], looks: [] };
+  const overview = { ...shown, count: 2, next: null, previous: null, groups: [{ ...group, acties }] };
   const asked = { from: undefined, to: undefined, all: false };
   const { body } = overviewPage({ settings, asked, overview });
   expect(
@@ -90,3 +97,12 @@ it('makes no link of an address to log out at that would run something', () => {
   expect(text('https://provider.example/uit')).toContain('href="https://provider.example/uit"');
   expect(text('javascript:alert(1)')).not.toContain('javascript:');
 });
+
+it.each([
+  ['P5Y', '5 jaar'],
+  ['P1Y6M', '1 jaar en 6 maanden'],
+  ['P1M1D', '1 maand en 1 dag'],
+  ['P2W', '2 weken'],
+  ['P1DT1H1M30S', '1 dag, 1 uur, 1 minuut en 30 seconden'],
+  ['P0Y30D', '30 dagen'],
+])('says %s as people do: %s', (duration, words) => expect(durationInWords(duration)).toBe(words));

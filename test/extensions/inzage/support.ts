@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import type { Clock } from '../../../src/lib/time.ts';
-import { type LogServer, startLog } from '../../verwerkingenlog/support.ts';
+import { actie, actieIn, type LogServer, startLog } from '../../verwerkingenlog/support.ts';
 
 export const SESSION_KEY = Buffer.alloc(32, 9).toString('base64');
 export const CLIENT = { id: 'inzage', secret: 'geheim van de inzage' };
@@ -248,4 +248,32 @@ export function newBsn(): string {
     const sum = [...digits].reduce((total, digit, index) => total + Number(digit) * (9 - index), 0);
     if (sum % 11 < 10) return `${digits}${sum % 11}`;
   }
+}
+
+/** Logs an action about a person. @returns its identity */
+export async function logAbout(
+  inzage: InzageServer,
+  bsn: string,
+  wishes: Record<string, unknown> = {},
+): Promise<string> {
+  const scopes = ['create:confidential'];
+  return actieIn(await inzage.call(scopes, 'POST', '/verwerkingsacties', actie(bsn, wishes))).actieId;
+}
+
+/** Puts an activity in the register. */
+export async function registerActivity(
+  inzage: InzageServer,
+  id: string,
+  wishes: Record<string, unknown> = {},
+): Promise<void> {
+  const body = {
+    naam: 'Schuldhulpverlening',
+    verantwoordelijkeOrganisatie: '00000099000000001000',
+    doel: 'Mensen met schulden helpen',
+    grondslag: 'Publieke taak',
+    toelichtingGrondslag: 'Wet gemeentelijke schuldhulpverlening',
+    ...wishes,
+  };
+  const { status } = await inzage.call(['register:write'], 'PUT', `/verwerkingsactiviteiten/${id}`, body);
+  if (status !== 200 && status !== 201) throw new Error(`not registered: ${status}`);
 }

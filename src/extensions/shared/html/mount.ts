@@ -34,25 +34,40 @@ export async function mountPages(server: FastifyInstance, { site, ...options }: 
   });
 }
 
-const WORDS: Readonly<Record<number, string>> = {
-  404: 'Deze pagina bestaat niet. Misschien is het adres veranderd.',
-  405: 'Deze pagina kunt u alleen bekijken.',
-  414: 'Dit adres is te lang.',
-  429: 'U vraagt te veel pagina’s in korte tijd. Wacht een minuut en probeer het dan opnieuw.',
-  503: 'Het is nu te druk, of wij werken aan de dienst. Probeer het straks opnieuw.',
+/** What people are told of a fault, by status: a heading and what they can do. Others are faults of ours. */
+const WORDS: Readonly<Record<number, readonly [title: string, text: string]>> = {
+  400: ['Dit adres klopt niet', 'Ga terug en probeer het opnieuw, of begin bij het begin.'],
+  401: ['Log eerst in', 'Ga naar het begin en log in.'],
+  403: ['Dat mag hier niet', 'Wat u vraagt, kan alleen vanaf onze eigen pagina’s.'],
+  404: ['Niet gevonden', 'Deze pagina bestaat niet. Misschien is het adres veranderd.'],
+  405: ['Dat kan hier niet', 'Deze pagina kunt u alleen bekijken.'],
+  406: ['Dat kan hier niet', 'Uw programma vraagt een vorm die wij niet hebben. Open het adres in een browser.'],
+  413: ['Te veel gegevens', 'Wat u stuurde, is te groot.'],
+  414: ['Dit adres is te lang', 'Maak het korter, of begin bij het begin.'],
+  415: ['Dat kan hier niet', 'Wat u stuurde, kunnen wij niet lezen.'],
+  431: ['Dit kan niet', 'Uw browser stuurt te veel mee. Verwijder de cookies van deze site en probeer het opnieuw.'],
+  429: ['Wacht even', 'U vraagt te veel pagina’s in korte tijd. Wacht een minuut en probeer het dan opnieuw.'],
+  503: ['Het lukt nu niet', 'Het is nu te druk, of wij werken aan de dienst. Probeer het straks opnieuw.'],
 };
+const OTHERWISE = ['Er ging iets mis', 'Dat ligt aan ons. Probeer het later opnieuw.'] as const;
 
-function problemPage(site: Site, { status, title, detail, instance }: ProblemBody): string {
-  const words = WORDS[status];
-  // What names headers and members is for programs.
-  const told = detail?.includes('`') === true ? undefined : detail;
+/** What only programs have a use for: names of headers, parameters and formats. */
+const TECHNICAL =
+  /[`“]|\b(?:accept|cookie|cursor|headers?|json|koppen|kop|limit|parameters?|scopes?|toegangstoken|utf-8)\b/i;
+
+/** A fault as a page. What is wrong is told where it is in words for people. */
+export function problemPage(
+  site: Site,
+  { status, title: known, detail, invalidParams, instance }: ProblemBody,
+): string {
+  const [title, words] = WORDS[status] ?? (status < 500 ? [known, undefined] : OTHERWISE);
+  const told = invalidParams !== undefined || detail === undefined || TECHNICAL.test(detail) ? undefined : detail;
   const page: Page = {
     title,
     description: title,
     body: [
       heading(1, title),
-      paragraph(words ?? told ?? 'Er ging iets mis. Probeer het later opnieuw.'),
-      words !== undefined && told !== undefined && status !== 404 && paragraph(told),
+      paragraph(told ?? words ?? OTHERWISE[1]),
       paragraph(html`<a class="utrecht-link utrecht-link--html-a" href="${site.home}">Naar het begin</a>`),
       status >= 500 && paragraph(html`<small>Kenmerk: ${instance}</small>`),
     ],

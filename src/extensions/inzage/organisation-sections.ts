@@ -1,0 +1,143 @@
+/** What was done, by organisation and activity: a line for each entry that opens, how long it is kept, and whom to ask, object or complain to. */
+import { type Html, type HtmlValue, html, safeUrl } from '../../plugins/template.ts';
+import { READING } from '../../verwerkingenlog/processing-log.ts';
+import { dayAndTime } from '../shared/html/format.ts';
+import { facts, heading, link, paragraph } from '../shared/html/page.ts';
+import type { Entry, Explanation, Group } from './read-overview.ts';
+import { OVERVIEW, type Settings } from './site.ts';
+import { OWN_LOOK } from './store/timeline.ts';
+import { keptFor, termsOf } from './terms.ts';
+
+interface Manner {
+  /** Whether each entry is shown whole. */
+  readonly open: boolean;
+}
+
+/** @param groups of one organisation together */
+export function organisationSections(groups: readonly Group[], settings: Settings, manner: Manner): HtmlValue {
+  const byOrganisation = Map.groupBy(groups, ({ organisatie }) => organisatie);
+  return [...byOrganisation].map(([name, theirs]) => organisationSection(name, theirs, settings, manner));
+}
+
+/** What one organisation did, maybe nothing, and whom to ask about it. */
+export function organisationSection(
+  name: string,
+  groups: readonly Group[],
+  settings: Settings,
+  manner: Manner,
+): HtmlValue {
+  return [
+    heading(2, capital(name)),
+    groups.map((group) => groupSection(group, settings, manner)),
+    objection(settings, name),
+  ];
+}
+
+/** Whom to ask about what an organisation did. The links are of the organisation whose pages these are. */
+function objection({ organisation, links }: Settings, organisatie: string): Html {
+  const contact = safeUrl(links.get('contact'));
+  const officer = safeUrl(links.get('fg'));
+  const isOurs = organisatie === organisation;
+  return html`<section class="kv-objection">
+${heading(3, 'Klopt er iets niet?')}
+${paragraph([
+  `U mag aan ${organisatie} vragen om uitleg, en om gegevens te verbeteren of te verwijderen. U mag ook bezwaar maken. Noem het nummer dat bij de regel staat.`,
+  contact !== undefined && [
+    isOurs ? ' ' : ` Weet u niet bij wie u moet zijn? Vraag het aan ${organisation}: `,
+    link(contact, 'Neem contact op'),
+    '.',
+  ],
+])}
+${paragraph([
+  'Komt u er samen niet uit? Vraag het dan aan de ',
+  officer === undefined || !isOurs
+    ? 'functionaris gegevensbescherming'
+    : link(officer, 'functionaris gegevensbescherming'),
+  ` van ${organisatie}. U kunt ook een klacht indienen bij de `,
+  link('https://autoriteitpersoonsgegevens.nl/', 'Autoriteit Persoonsgegevens'),
+  '.',
+])}
+</section>`;
+}
+
+function groupSection(group: Group, settings: Settings, manner: Manner): Html {
+  const { activiteit, verwerkingsactiviteitId } = group;
+  const terms = termsOf(group, settings.maxRetention);
+  const onlyThis = verwerkingsactiviteitId === null ? undefined : `${OVERVIEW}?activiteit=${verwerkingsactiviteitId}`;
+  return html`<section class="kv-inspection">
+${heading(3, capital(activiteit?.naam ?? 'Doel niet bekend'))}
+${
+  activiteit === null
+    ? [unexplained(group), facts([kept(terms)])]
+    : facts([
+        ['Waarvoor', activiteit.doel],
+        ['Waarom dat mag', legalGround(activiteit)],
+        ['Verantwoordelijk', activiteit.verantwoordelijkeOrganisatie],
+        ['Waar de gegevens vandaan komen', activiteit.herkomst],
+        ['Wie ze kunnen krijgen', activiteit.afnemendeCategorieOntvangers.join(', ')],
+        kept(terms),
+      ])
+}
+<ul class="kv-entries">${group.acties.map((entry) => entryItem(entry, terms.length > 1 ? keptFor(entry, group, settings.maxRetention) : undefined, manner))}</ul>
+${onlyThis !== undefined && html`<p class="utrecht-paragraph kv-filter">${link(onlyThis, `Toon alleen: ${activiteit?.naam ?? 'doel niet bekend'}`)}</p>`}
+</section>`;
+}
+
+function kept(terms: readonly string[]): readonly [string, string] {
+  return ['Hoe lang wij dit bewaren', terms.length > 1 ? `Dat verschilt: ${terms.join(', of ')}` : (terms[0] ?? '')];
+}
+
+function capital(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}
+
+/** The six legal grounds of the GDPR (article 6), as a citizen would say them. */
+const GROUNDS: Readonly<Record<Explanation['grondslag'], string>> = {
+  'Toestemming betrokkene': 'U hebt daarvoor toestemming gegeven',
+  'Uitvoering overeenkomst': 'Dat is nodig om een afspraak met u na te komen',
+  'Wettelijke verplichting': 'Dat moet van de wet',
+  'Vitaal belang': 'Dat is nodig om iemands leven of gezondheid te beschermen',
+  'Publieke taak': 'Dat hoort bij een taak van de overheid',
+  'Gerechtvaardigd belang': 'De organisatie heeft daar een goede reden voor',
+};
+
+function legalGround({ grondslag, toelichtingGrondslag }: Explanation): HtmlValue {
+  return [
+    `${GROUNDS[grondslag]} (${grondslag.toLowerCase()}).`,
+    toelichtingGrondslag !== null && html`<br>${toelichtingGrondslag}`,
+  ];
+}
+
+/** An activity that the register does not explain may have a page of its own. */
+function unexplained({ verwerkingsactiviteitUrl }: Group): Html {
+  const address = /^https:/i.test(verwerkingsactiviteitUrl ?? '') ? safeUrl(verwerkingsactiviteitUrl ?? '') : undefined;
+  return paragraph([
+    'In ons register staat geen uitleg bij dit doel.',
+    address !== undefined &&
+      html` Misschien staat die op <a class="utrecht-link utrecht-link--html-a" rel="noreferrer noopener nofollow" href="${address}">${address}</a>.`,
+  ]);
+}
+
+/** Looking at the log is in it as well, under a name for who keeps it. */
+function nameOf({ actieNaam, handelingNaam }: Entry): string {
+  if (actieNaam === READING && handelingNaam === OWN_LOOK) return 'U bekeek dit overzicht';
+  return actieNaam === READING ? 'Iemand bekeek wat er met uw gegevens is gedaan' : (actieNaam ?? 'Niet genoemd');
+}
+
+/** @param kept how long it is kept, where that differs within the group */
+function entryItem(entry: Entry, kept: string | undefined, { open }: Manner): Html {
+  const at = new Date(entry.tijdstip);
+  return html`<li><details class="kv-entry"${open && html` open`}>
+<summary><span class="kv-entry__title">${nameOf(entry)}</span> <time datetime="${at.toISOString()}">${dayAndTime(at)}</time></summary>
+${facts([
+  ['Stap', entry.handelingNaam === OWN_LOOK ? undefined : entry.handelingNaam],
+  ['Waar dit bij hoort', entry.verwerkingNaam],
+  ['Welke gegevens', entry.soortenGegevens.join(', ')],
+  ['Uw rol', entry.rol.join(', ')],
+  ['Wie de gegevens kreeg', entry.ontvanger],
+  ['Hoe lang wij dit bewaren', kept],
+  ['Nummer', html`<span class="kv-code">${entry.actieId}</span>`],
+  ['Bewijs', entry.bewijs !== undefined && link(entry.bewijs, 'Bewijs dat dit niet is veranderd')],
+])}
+</details></li>`;
+}

@@ -1,0 +1,66 @@
+/** When something was done with a person's data, and what of it the person did on these pages. */
+import type { Db } from '../../../database/transaction.ts';
+import { findLocations, MAX_COUNT, type PersonFilter } from '../../../verwerkingenlog/store/find.ts';
+
+/** The subject that these pages log their readings under. */
+export const AUTHOR = 'inzage';
+/** What a citizen does here, as the log names it. */
+export const OWN_LOOK = 'Inzage door de betrokkene zelf';
+export const OWN_PROOF = 'Bewijs opgevraagd door de betrokkene zelf';
+
+/** Something that the citizen did here. */
+export interface Look {
+  readonly actieId: string;
+  readonly tijdstip: string;
+  /** Whether it was the overview or a proof. */
+  readonly isProof: boolean;
+}
+
+export interface Timeline {
+  /** When what others did was done, newest first: the newest `MAX_COUNT` moments. */
+  readonly moments: readonly string[];
+  /** Newest first. */
+  readonly looks: readonly Look[];
+}
+
+/** Actions in one statement: their identities follow the time of registration, so that each opens few months. */
+const AT_ONCE = 1000;
+
+/** `filter` names the person and what may be shown. */
+export async function readTimeline(db: Db, filter: PersonFilter): Promise<Timeline> {
+  const places = await findLocations(db, filter, undefined, MAX_COUNT);
+  const ordered = places.toSorted((a, b) => (a.actieId < b.actieId ? -1 : 1));
+  const names = new Map<string, string>();
+  for (let i = 0; i < ordered.length; i += AT_ONCE) {
+    for (const { actieId, name } of await readLooks(db, ordered.slice(i, i + AT_ONCE))) names.set(actieId, name);
+  }
+  return {
+    moments: places.filter(({ actieId }) => !names.has(actieId)).map(({ tijdstip }) => tijdstip),
+    looks: places
+      .filter(({ actieId }) => names.has(actieId))
+      .map(({ actieId, tijdstip }) => ({ actieId, tijdstip, isProof: names.get(actieId) === OWN_PROOF })),
+  };
+}
+
+/**
+ * Which of these versions are looks. Only the service gives an entry a trace, so nobody else can have an entry taken for one.
+ * @param places in the order of their identities
+ */
+async function readLooks(
+  db: Db,
+  places: readonly { readonly actieId: string; readonly versie: number }[],
+): Promise<{ readonly actieId: string; readonly name: string }[]> {
+  const ids = places.map(({ actieId }) => actieId);
+  const { rows } = await db.query<{ actieId: string; name: string }>({
+    name: 'inzage-looks',
+    text: `
+      select v.actie_id as "actieId", v.handeling_naam as name
+      from unnest($1::uuid[], $2::integer[]) as k(actie_id, versie)
+        join verwerkingenlog.versies v on v.actie_id = k.actie_id and v.versie = k.versie and v.actie_id = any($1::uuid[])
+          -- Redundant bounds: with them months without any of these are not opened.
+          and v.actie_id >= $3::uuid and v.actie_id <= $4::uuid
+      where v.trace_id is not null and v.door = $5::text and v.handeling_naam = any($6::text[])`,
+    values: [ids, places.map(({ versie }) => versie), ids[0], ids.at(-1), AUTHOR, [OWN_LOOK, OWN_PROOF]],
+  });
+  return rows;
+}
