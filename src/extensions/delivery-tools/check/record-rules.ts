@@ -2,10 +2,11 @@
 import { isRecord, valueAt } from '../../../lib/json/json-value.ts';
 import type { CheckPlaces, PeriodPlaces } from './check-places.ts';
 import type { Severity } from './report-text.ts';
+import type { What } from './what.ts';
 
 type Path = readonly string[];
 /** Takes what breaks a rule. @param path from the record */
-export type Report = (rule: number, severity: Severity, what: string, path: readonly (string | number)[]) => void;
+export type Report = (rule: number, severity: Severity, what: What, path: readonly (string | number)[]) => void;
 
 const SEXES: readonly unknown[] = ['Man', 'Vrouw', 'Onbekend', 'Leeg'];
 

@@ -1,6 +1,7 @@
 /** The report of a check as one page, to be opened, sent or printed: no script, and nothing loaded from elsewhere. */
 import type { CheckReport } from './delivery-check.ts';
-import { countFindings, countsTable, type Finding, ruleName, ruleText, summary } from './report-text.ts';
+import { countFindings, countsTable, type Finding } from './report-text.ts';
+import type { ReportWords } from './report-words.ts';
 
 /** Black on white, so that it prints; what matters is said in words and lengths, never by a colour alone. */
 const STYLE = `
@@ -25,18 +26,19 @@ interface Subject {
   readonly made: Date;
 }
 
-export function reportHtml(report: CheckReport, { sources, model, made }: Subject): string {
+export function reportHtml(report: CheckReport, { sources, model, made }: Subject, words: ReportWords): string {
   const { period, variant, findings } = report;
-  const title = `Check of a delivery, ${variant.toUpperCase()}`;
+  const title = words.title(variant.toUpperCase());
+  const [blocking, warnings] = [countFindings(report, 'blocking'), countFindings(report, 'warning')];
   const about: readonly (readonly [string, string])[] = [
-    ['Checked', sources.join(', ')],
-    ['Period', period === undefined ? 'unknown' : `${period.start} to ${period.end}`],
-    ['Model', `${variant.toUpperCase()} ${model}`],
-    ['Made', `${made.toISOString().slice(0, 16).replace('T', ' ')} UTC`],
-    ['Result', `${summary(report)}${countFindings(report, 'blocking') > 0 ? ': not ready to be delivered' : ''}`],
+    [words.checked, sources.join(', ')],
+    [words.period, period === undefined ? words.unknown : words.between(period.start, period.end)],
+    [words.model, `${variant.toUpperCase()} ${model}`],
+    [words.made, words.at(made)],
+    [words.result, findings.length === 0 ? words.nothing : words.summary(blocking, warnings)],
   ];
   return `<!DOCTYPE html>
-<html lang="en">
+<html lang="${words.language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -50,23 +52,24 @@ export function reportHtml(report: CheckReport, { sources, model, made }: Subjec
 <dl>
 ${about.map(([name, text]) => `<dt>${name}</dt><dd>${escaped(text)}</dd>`).join('\n')}
 </dl>
-${countsHtml(report)}
-<h2>Findings</h2>
-${findings.length === 0 ? '<p>Nothing was found that breaks a rule.</p>' : findings.map(findingHtml).join('\n')}
+${countsHtml(report, words)}
+<h2>${words.findings}</h2>
+${findings.length === 0 ? `<p>${words.nothing}</p>` : findings.map((finding) => findingHtml(finding, words)).join('\n')}
 </main>
-<footer><p>A place is a JSON Pointer: numbers in it count from 0. Of a finding at most 100 places are listed. No data of persons is in this report.</p></footer>
+<footer><p>${words.footer}</p></footer>
 </body>
 </html>
 `;
 }
 
-function findingHtml({ rule, severity, count, places }: Finding): string {
+function findingHtml({ rule, severity, count, places }: Finding, words: ReportWords): string {
   const more = count - places.length;
-  const items = places.map(({ pointer, what }) => `<li><code>${escaped(pointer || '/')}</code> ${withCode(what)}</li>`);
-  const times = `${count} ${count === 1 ? 'time' : 'times'}`;
-  return `<h3><span class="severity ${severity}">${severity}</span> ${ruleName(rule)}, ${times}: ${withCode(ruleText(rule))}</h3>
+  const items = places.map(
+    ({ pointer, what }) => `<li><code>${escaped(pointer || '/')}</code> ${withCode(words.what(what))}</li>`,
+  );
+  return `<h3><span class="severity ${severity}">${words.severity[severity]}</span> ${words.ruleName(rule)}, ${words.times(count)}: ${withCode(words.ruleText(rule))}</h3>
 <ul>
-${items.join('\n')}${more > 0 ? `\n<li>and ${more} more</li>` : ''}
+${items.join('\n')}${more > 0 ? `\n<li>${words.more(more)}</li>` : ''}
 </ul>`;
 }
 
@@ -76,9 +79,9 @@ function withCode(text: string): string {
 }
 
 /** A row for each municipality, with a bar for its records. */
-function countsHtml(report: CheckReport): string {
-  const { head, rows } = countsTable(report);
-  if (rows.length === 0) return '<h2>Counts</h2>\n<p>There are no records.</p>';
+function countsHtml(report: CheckReport, words: ReportWords): string {
+  const { head, rows } = countsTable(report, words.municipality);
+  if (rows.length === 0) return `<h2>${words.counts}</h2>\n<p>${words.noRecords}</p>`;
   const most = Math.max(...rows.map(([, records]) => Number(records)));
   const lines = rows.map(([name = '', ...counts]) => {
     const part = Number(counts[0]) / most;
@@ -86,15 +89,15 @@ function countsHtml(report: CheckReport): string {
     const cells = counts.map((count) => `<td>${count}</td>`).join('');
     return `<tr><th scope="row">${escaped(name)}</th><td class="bar">${bar}</td>${cells}</tr>`;
   });
-  const heads = head.toSpliced(1, 0, '').map((name) => `<th scope="col">${escaped(name)}</th>`);
-  return `<h2>Counts per municipality</h2>
+  const heads = head.map(words.column).toSpliced(1, 0, '');
+  return `<h2>${words.countsPer}</h2>
 <table>
-<thead><tr>${heads.join('')}</tr></thead>
+<thead><tr>${heads.map((name) => `<th scope="col">${escaped(name)}</th>`).join('')}</tr></thead>
 <tbody>
 ${lines.join('\n')}
 </tbody>
 </table>
-<p>Last: ${report.variant === 'shv' ? 'persons per latest step' : 'signals per kind'}.</p>`;
+<p>${words.last[report.variant]}</p>`;
 }
 
 function escaped(text: string): string {

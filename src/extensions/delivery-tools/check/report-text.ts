@@ -1,6 +1,7 @@
 /** What a check finds, by rule: a count, and the first places. No value of a record is ever part of it. */
 import type { Report } from '../../../gegevens/commands/tools.ts';
 import type { CheckReport, MunicipalityCounts } from './delivery-check.ts';
+import type { ModelFault, What } from './what.ts';
 
 export type Severity = 'blocking' | 'warning';
 export type Rule = number | 'model';
@@ -33,7 +34,7 @@ export interface Place {
   /** JSON Pointer; behind the name of the file when several are checked. */
   readonly pointer: string;
   /** What is wrong there. */
-  readonly what: string;
+  readonly what: What | ModelFault;
 }
 
 export interface Finding {
@@ -50,7 +51,7 @@ export class Findings {
   readonly #found = new Map<string, { rule: Rule; severity: Severity; count: number; places: Place[] }>();
 
   /** @param pointer is asked for only when the place is kept */
-  add(rule: Rule, severity: Severity, what: string, pointer: () => string): void {
+  add(rule: Rule, severity: Severity, what: What | ModelFault, pointer: () => string): void {
     const key = `${rule} ${severity}`;
     const finding = this.#found.get(key) ?? { rule, severity, count: 0, places: [] };
     this.#found.set(key, finding);
@@ -91,13 +92,13 @@ export function reportJson({ variant, period, municipalities, findings }: CheckR
 }
 
 /** The counts of each municipality as a table: what was counted, and the steps or kinds. */
-export function countsTable({ municipalities }: CheckReport) {
+export function countsTable({ municipalities }: CheckReport, nameOf = municipalityText) {
   const columns = Object.keys(municipalities[0]?.counts ?? {});
   const groups = [...new Set(municipalities.flatMap((each) => Object.keys(each.groups)))];
   return {
     head: ['municipality', ...columns, ...groups],
     rows: municipalities.map(({ gemeentecode, counts, groups: own }) => [
-      municipalityText(gemeentecode),
+      nameOf(gemeentecode),
       ...columns.map((name) => String(counts[name] ?? 0)),
       ...groups.map((name) => String(own[name] ?? 0)),
     ]),
@@ -134,7 +135,7 @@ function findingLines({ rule, severity, count, places }: Finding): string[] {
   ];
 }
 
-export function ruleName(rule: Rule): string {
+function ruleName(rule: Rule): string {
   return rule === 'model' ? 'model' : `rule ${rule}`;
 }
 

@@ -12,6 +12,7 @@ import { reasonOf } from '../../../lib/log.ts';
 import { systemClock } from '../../../lib/time.ts';
 import type { Terminal } from '../../../seams/terminal.ts';
 import type { CheckReport } from '../check/delivery-check.ts';
+import { LANGUAGES, type Language, type ReportWords, reportWords } from '../check/report-words.ts';
 import { chooseModel, parsePeriod } from './options.ts';
 
 interface CheckOptions {
@@ -20,6 +21,7 @@ interface CheckOptions {
   readonly model?: string;
   readonly json?: boolean;
   readonly html?: boolean;
+  readonly language?: Language;
   readonly out?: string;
 }
 
@@ -37,6 +39,9 @@ export function checkCommand(terminal: Terminal): Command {
     .option('--model <version>', 'the model to judge by: a built-in version, or the path of a schema')
     .option('--json', 'one machine-readable result')
     .addOption(new Option('--html', 'one page to read, send or print').conflicts('json'))
+    .addOption(
+      new Option('--language <language>', 'of that page (default: "nl")').choices(LANGUAGES).implies({ html: true }),
+    )
     .option('--out <file>', 'write the report to this file instead of standard output')
     .argument('[file...]', 'JSON files')
     .addHelpText(
@@ -85,21 +90,31 @@ function checkWhatIsStored(terminal: Terminal, options: CheckOptions): Promise<v
     const { report, leveringen } = await checkStored(database.pool, {
       ...{ model, period: options.period, now, signal, leverancierscode: gegevens.supplierCode },
     });
-    const sources = storedNames(leveringen, report, model);
+    const sources = storedNames(leveringen, report, model, wordsOf(options));
     await write({ output }, options, { report, model, now, sources });
   });
 }
 
+/** A page is in Dutch unless it is asked in English; text for a terminal is in English. */
+function wordsOf({ html = false, language = 'nl' }: CheckOptions): ReportWords {
+  return reportWords[html ? language : 'en'];
+}
+
 /** How many leveringen there are, and which ones the places of the findings are in. */
-function storedNames(leveringen: readonly Levering[], { findings }: CheckReport, { mapping }: Model): string[] {
-  if (leveringen.length === 0) return ['nothing is stored for this period'];
+function storedNames(
+  leveringen: readonly Levering[],
+  { findings }: CheckReport,
+  { mapping }: Model,
+  words: ReportWords,
+): string[] {
+  if (leveringen.length === 0) return [words.nothingStored];
   const list = mapping.envelop.leveringen.length;
   const named = findings.flatMap(({ places }) => places.map(({ pointer }) => pointer.split('/')[list + 1] ?? ''));
   return [
-    `${leveringen.length} stored ${leveringen.length === 1 ? 'levering' : 'leveringen'}`,
+    words.stored(leveringen.length),
     ...leveringen.flatMap(({ id, periodeStart, periodeEinde, records }, index) => {
-      const what = `levering ${id} (${periodeStart} to ${periodeEinde}, ${records} records)`;
-      return named.includes(String(index)) ? [`/leveringen/${index} is ${what}`] : [];
+      const period = words.between(periodeStart, periodeEinde);
+      return named.includes(String(index)) ? [words.levering(`/leveringen/${index}`, id, period, records)] : [];
     }),
   ];
 }
@@ -131,14 +146,15 @@ interface Checked {
 /** @throws {CommandError} when something blocks */
 async function write(
   { output }: Pick<ToolContext, 'output'>,
-  { html = false, out }: CheckOptions,
+  options: CheckOptions,
   { report, model, now, sources }: Checked,
 ): Promise<void> {
   const { reportHtml } = await import('../check/report-html.ts');
   const { describeReport } = await import('../check/report-text.ts');
   const { text, json, blocking } = describeReport(report, table);
+  const { html = false, out } = options;
   const people = html
-    ? reportHtml(report, { sources, model: model.mapping.versie, made: now })
+    ? reportHtml(report, { sources, model: model.mapping.versie, made: now }, wordsOf(options))
     : `${sources.join('\n')}\n${text}`;
   if (out === undefined) output.result(json, () => output.line(people.trimEnd()));
   else {

@@ -6,6 +6,7 @@ import { DeliveryCheck } from '../../../../src/extensions/delivery-tools/check/d
 import { Persons } from '../../../../src/extensions/delivery-tools/check/persons.ts';
 import { reportHtml } from '../../../../src/extensions/delivery-tools/check/report-html.ts';
 import { reportJson } from '../../../../src/extensions/delivery-tools/check/report-text.ts';
+import { reportWords } from '../../../../src/extensions/delivery-tools/check/report-words.ts';
 import { loadModel } from '../../../../src/gegevens/model/model.ts';
 import { message, shvLevering, traject, vsLevering } from './support.ts';
 
@@ -46,7 +47,9 @@ it.each([
     for (const { places } of reportJson(report).findings) {
       for (const place of places) expect(place).toMatch(/^(\/|$)/);
     }
-    expect(reportHtml(report, { sources: ['a'], model: version, made: new Date(0) })).toContain('</html>');
+    expect(reportHtml(report, { sources: ['a'], model: version, made: new Date(0) }, reportWords.nl)).toContain(
+      '</html>',
+    );
   });
   fc.assert(property, { numRuns: 400 });
 });
