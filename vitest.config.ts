@@ -1,5 +1,6 @@
 import process from 'node:process';
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/support/longest-first.ts';
 
 /** There are more processes than processors: further threads of the garbage collector would only compete with each other. */
 const execArgv: string[] = ['--single-threaded-gc'];
@@ -28,6 +29,7 @@ export default defineConfig({
     globalSetup: ['test/support/global-setup.ts'],
     // Of a test most is waiting: for time-outs, for sources, for the database.
     maxWorkers: 4,
+    sequence: { sequencer: LongestFirst },
     reporters: ['default', './test/support/count-reporter.ts'],
     projects: [
       { test: { ...every, name: 'isolated', include: ISOLATED } },

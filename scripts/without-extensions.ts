@@ -42,8 +42,11 @@ try {
   console.log(`${packages.length} packages at run time: ${packages.join(', ')}`);
   if (packages.length > MAX_PACKAGES) throw new Error(`the core has more than ${MAX_PACKAGES} packages at run time`);
   const named = process.argv.slice(2);
+  // `.ci/run` has the slow tests beside it.
+  const workers = ['--maxWorkers', '1'];
   process.exitCode =
-    run('tsc', '--noEmit') || run('vitest', 'run', '--project', 'shared', ...(named.length > 0 ? named : TESTS));
+    run('tsc', '--noEmit') ||
+    run('vitest', 'run', '--project', 'shared', ...workers, ...(named.length > 0 ? named : TESTS));
 } finally {
   rmSync(copy, { recursive: true, force: true });
 }

@@ -4,10 +4,10 @@ import pg from 'pg';
 import { readIfThere } from '../support/read-if-there.ts';
 
 /**
- * Names of the database's files that contain a text, after everything is written to disk. The write-ahead log is another matter: it is
+ * Names of the database's files that contain one of the texts, after everything is written to disk. The write-ahead log is another matter: it is
  * needed for recovery and goes by itself.
  */
-export async function filesWith(databaseUrl: string, text: string): Promise<string[]> {
+export async function filesWith(databaseUrl: string, ...texts: readonly string[]): Promise<string[]> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
@@ -16,11 +16,12 @@ export async function filesWith(databaseUrl: string, text: string): Promise<stri
       `select current_setting('data_directory') as dir, oid::text from pg_database where datname = current_database()`,
     );
     const dir = join(rows[0]?.dir ?? '', 'base', rows[0]?.oid ?? '');
-    // The bytes of the text as they are in a file, each read as one character.
-    const latin1 = Buffer.from(text).toString('latin1');
+    // The bytes of a text as they are in a file, each read as one character.
+    const wanted = texts.map((text) => Buffer.from(text).toString('latin1'));
     const found: string[] = [];
     for (const name of await readdir(dir)) {
-      if ((await readIfThere(join(dir, name))).includes(latin1)) found.push(await nameOf(client, name));
+      const content = await readIfThere(join(dir, name));
+      if (wanted.some((text) => content.includes(text))) found.push(await nameOf(client, name));
     }
     return found;
   } finally {

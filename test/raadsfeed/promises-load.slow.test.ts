@@ -38,14 +38,16 @@ async function read(mount: string, until: number, limit: number): Promise<number
   return seen;
 }
 
-describe('twenty writers and fifty readers at once, on two instances', () => {
+describe('twenty writers and twenty-four readers at once, on two instances', () => {
   it('gives every reader every number once and in order', async () => {
     const other = await feed.another();
     const total = 20 * 3 * 5;
-    const readers = Array.from({ length: 50 }, (_, i) => read(i % 2 ? feed.mount : other.mount, total, 7 + i));
+    const readers = Array.from({ length: 24 }, (_, i) => read(i % 2 ? feed.mount : other.mount, total, 7 + 2 * i));
     const writers = Array.from({ length: 20 }, async (_, writer) => {
       for (let round = 0; round < 3; round += 1) {
-        await feed.publish(Array.from({ length: 5 }, (_, i) => agendapunt(`w${writer}-r${round}-${i}`)));
+        // Not `feed.publish`, which asks both instances again and again whether they have heard.
+        const lines = Array.from({ length: 5 }, (_, i) => agendapunt(`w${writer}-r${round}-${i}`));
+        await publishLines(feed.pool, lines);
       }
     });
     await Promise.all(writers);
@@ -78,7 +80,7 @@ describe('writers that are killed inside their transaction', () => {
     const fails: unknown[] = [];
     const writers = Array.from({ length: 8 }, async (_, writer) => {
       const pool = servicePool(feed.databaseUrl, 1);
-      for (let round = 0; round < 25; round += 1) {
+      for (let round = 0; round < 12; round += 1) {
         try {
           await publishLines(pool, [vergadering(`k${writer}-${round}`), document(`k${writer}-${round}`)]);
           committed += 2;

@@ -3,7 +3,16 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openStream } from './stream-client.ts';
-import { agendapunt, document, type FeedServer, PATIENT, readRecords, startFeed, vergadering } from './support.ts';
+import {
+  agendapunt,
+  document,
+  type FeedServer,
+  PATIENT,
+  publishLines,
+  readRecords,
+  startFeed,
+  vergadering,
+} from './support.ts';
 
 const DRAIN_SECONDS = 1;
 
@@ -17,18 +26,21 @@ beforeAll(async () => {
 afterAll(() => feed.stop());
 
 describe('a reader that connects again and again', () => {
-  it('misses no record and gets none twice over a thousand connections to two instances', async () => {
+  it('misses no record and gets none twice over four hundred connections to two instances', async () => {
     const other = await feed.another();
-    const total = 1000;
+    const total = 400;
     let published = 0;
     const publishing = (async () => {
       for (; published < total; published += 5) {
-        await feed.publish(Array.from({ length: 5 }, (_, i) => agendapunt(`n-${published + i}`)));
+        await publishLines(
+          feed.pool,
+          Array.from({ length: 5 }, (_, i) => agendapunt(`n-${published + i}`)),
+        );
       }
     })();
     const readers = [0, 1].map(async (reader) => {
       const seen: number[] = [];
-      for (let connection = 0; connection < 500 || seen.length < total; connection += 1) {
+      for (let connection = 0; connection < 200 || seen.length < total; connection += 1) {
         const mount = connection % 2 === reader ? feed.mount : other.mount;
         const stream = await openStream(`${mount}/feed/stream`, { 'last-event-id': String(seen.at(-1) ?? 0) });
         if (seen.length < total) await stream.waitFor(1);

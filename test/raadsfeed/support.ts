@@ -42,7 +42,7 @@ export function servicePool(url: string, size = 10): Pool {
   return createPool({
     url,
     size,
-    connectTimeoutMs: 20_000,
+    connectTimeoutMs: 60_000,
     statementTimeoutMs: 60_000,
     pooler: 'none',
     role: 'koppelvlak_dienst',

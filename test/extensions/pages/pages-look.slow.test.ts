@@ -1,7 +1,7 @@
 /** What people see of the pages, in a real Chromium: today first, an index that stays in view, what a link leads to, whole words, dark colours. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findChromium, inChromium, launchChromium } from '../../../scripts/chromium.ts';
 import { agendapunt, document, removal, vergadering } from '../../raadsfeed/support.ts';
@@ -30,9 +30,16 @@ const PATHS = [
 describe.runIf(executable !== undefined)(inChromium(executable), () => {
   let pages: PagesServer;
   let browser: Browser;
+  /** A page of its own for each test would cost as much as the test. */
+  let shared: Page;
   beforeAll(async () => {
     pages = await startPages({}, { now: () => new Date('2026-03-10T19:00:00Z') });
     browser = await launchChromium(executable ?? '');
+    const context = await browser.newContext();
+    await context.addInitScript(AXE);
+    // A busy machine is no failure.
+    context.setDefaultTimeout(120_000);
+    shared = await context.newPage();
     const of = { vergadering: { bronidentificatie: 'groot' } };
     const raad = (naam: string) => ({ georganiseerddoorgremium: { gremiumidentificatie: naam, gremiumnaam: naam } });
     await pages.publishAndIndex([
@@ -93,12 +100,16 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     await pages?.stop();
   });
 
-  async function open(path: string, options: BrowserContextOptions = {}): Promise<Page> {
-    const context = await browser.newContext({ viewport: PHONE, ...options });
-    await context.addInitScript(AXE);
-    const page = await context.newPage();
-    await page.goto(`${pages.server.url}/raad${path}`);
-    return page;
+  interface View {
+    readonly viewport?: { readonly width: number; readonly height: number };
+    readonly colorScheme?: 'dark' | 'light';
+  }
+
+  async function open(path: string, { viewport = PHONE, colorScheme = 'light' }: View = {}): Promise<Page> {
+    await shared.setViewportSize(viewport);
+    await shared.emulateMedia({ colorScheme });
+    await shared.goto(`${pages.server.url}/raad${path}`);
+    return shared;
   }
 
   it('shows today first on the front page, then what comes; what is past is folded', async () => {
@@ -113,7 +124,6 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     // A status that says nothing is not there; one that does is.
     const badges = await page.locator('main .kv-event .utrecht-status-badge').allTextContents();
     expect(badges.toSorted()).toEqual(['Gaat niet door', 'Gepland']);
-    await page.context().close();
   });
 
   it('begins the month with today, and folds what is past', async () => {
@@ -123,11 +133,12 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     expect(await page.getByRole('link', { name: 'Raadscommissie Samenleving' }).last().isVisible()).toBe(false);
     await page.getByText('Eerder deze maand').click();
     expect(await page.getByRole('link', { name: 'Raadscommissie Samenleving' }).last().isVisible()).toBe(true);
-    await page.context().close();
   });
 
   it('keeps an index of the items in view on a telephone, and leads to each of 60 items, which is in view and marked', async () => {
-    const page = await open('/gm9901/vergaderingen/groot', { javaScriptEnabled: false });
+    const context = await browser.newContext({ viewport: PHONE, javaScriptEnabled: false });
+    const page = await context.newPage();
+    await page.goto(`${pages.server.url}/raad/gm9901/vergaderingen/groot`);
     const index = page.locator('.kv-index summary');
     expect(await page.locator('.kv-index li').count()).toBe(60);
     for (const number of [3, 20, 41, 60]) {
@@ -147,7 +158,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
       expect(box?.y, String(number)).toBeLessThan(PHONE.height);
       if (await page.locator('.kv-index[open]').count()) await index.click();
     }
-    await page.context().close();
+    await context.close();
   });
 
   it('marks the item that a link leads to, with more than a colour', async () => {
@@ -164,7 +175,6 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
       );
     expect(await look('#punt-p-41 > .kv-item')).toEqual(['solid', 'rgb(255, 244, 214)']);
     expect(await look('#punt-p-40 > .kv-item')).toEqual(['none', 'rgba(0, 0, 0, 0)']);
-    await page.context().close();
   });
 
   it('has the file beside each title of a document', async () => {
@@ -182,7 +192,6 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
         expect.stringMatching(/^https:\/\/raad\.example\/.*\.pdf$/),
       ]);
       expect(await file.locator('a').nth(1).textContent()).toMatch(/^PDF, 1,2\u00a0MB$/);
-      await page.context().close();
     }
   });
 
@@ -206,7 +215,6 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
       expect(await page.locator('.kv-calendar [aria-current="date"] .kv-calendar__day').textContent()).toBe(
         '10 vandaag',
       );
-      await page.context().close();
     },
   );
 
@@ -231,7 +239,6 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
       );
       expect(sideways).toBe(0);
     }
-    await page.context().close();
   });
 
   it('has at the foot of every page who it is from and what programs use', async () => {
@@ -242,6 +249,5 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
       'Beschrijving voor programmeurs',
       'Organisaties als CSV',
     ]);
-    await page.context().close();
   });
 });

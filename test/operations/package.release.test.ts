@@ -1,0 +1,77 @@
+/** The package as an organisation installs it: packed, in an empty directory, with the dependencies that npm fetches. */
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isRecord } from '../../src/lib/json/json-value.ts';
+import { operatorEnvironment, type Packed, pack } from './support/packed.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const LIMIT = 600_000;
+const run = promisify(execFile);
+
+let work: string;
+let application: string;
+let packed: readonly Packed[];
+
+/** The same sources elsewhere, as another person has them: other times, and readable by the owner only. */
+async function copySources(): Promise<string> {
+  const copy = join(work, 'copy');
+  // A file that was removed is listed as long as git is not told.
+  const script = `umask 077 && mkdir "$1" && git ls-files -z --cached --others --exclude-standard |
+    tar --create --null --files-from - --ignore-failed-read 2>/dev/null | tar --extract --directory "$1" --touch --no-same-permissions --no-same-owner`;
+  await run('sh', ['-c', script, 'sh', copy], { cwd: ROOT });
+  await symlink(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
+  return copy;
+}
+
+beforeAll(async () => {
+  work = await mkdtemp(join(tmpdir(), 'koppelvlak-installed-'));
+  packed = [await pack(join(work, 'first'), ROOT), await pack(join(work, 'second'), await copySources())];
+  application = join(work, 'application');
+  await mkdir(application);
+  await writeFile(join(application, 'package.json'), '{"private":true}');
+  await run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', packed[0]?.file ?? ''], {
+    cwd: application,
+  });
+}, LIMIT);
+afterAll(() => rm(work, { recursive: true, force: true }));
+
+const program = (): string => join(application, 'node_modules/.bin/koppelvlak');
+
+describe('the installed package', { timeout: LIMIT }, () => {
+  it('is the same file, packed elsewhere at another time under another umask', () => {
+    expect(packed[1]?.digest).toBe(packed[0]?.digest);
+  });
+
+  it('says its version', async () => {
+    const { stdout } = await run(program(), ['--version'], { cwd: application, env: operatorEnvironment() });
+    const own: unknown = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+    expect(stdout).toBe(`${isRecord(own) ? String(own.version) : ''}\n`);
+  });
+
+  it('has the dependencies that the lock file names', async () => {
+    const read = async (file: string): Promise<Record<string, unknown>> => {
+      const lock: unknown = JSON.parse(await readFile(file, 'utf8'));
+      return isRecord(lock) && isRecord(lock.packages) ? lock.packages : {};
+    };
+    const locked = await read(join(ROOT, 'package-lock.json'));
+    const installed = await read(join(application, 'node_modules/.package-lock.json'));
+    const digest = (value: unknown): unknown => (isRecord(value) ? value.integrity : undefined);
+    const digests = new Set(Object.values(locked).map(digest));
+    const others = Object.entries(installed).filter(([path]) => path !== 'node_modules/koppelvlak');
+    expect(others.length).toBeGreaterThan(100);
+    expect(others.filter(([, entry]) => !digests.has(digest(entry))).map(([path]) => path)).toEqual([]);
+  });
+
+  it('runs the whole demo', async () => {
+    const { stdout } = await run(program(), ['demo', '--once'], {
+      cwd: application,
+      env: operatorEnvironment(),
+      maxBuffer: 16 * 1024 * 1024,
+    });
+    expect(stdout).toMatch(/\d+ checks ok, 0 failed/);
+  });
+});

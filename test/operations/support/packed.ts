@@ -1,0 +1,33 @@
+/** The package as `npm pack` makes it, for tests that run what is in it. */
+import { execFile } from 'node:child_process';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import process from 'node:process';
+import { promisify } from 'node:util';
+import { inject } from 'vitest';
+import { isRecord } from '../../../src/lib/json/json-value.ts';
+
+const run = promisify(execFile);
+
+export interface Packed {
+  /** Path of the archive. */
+  readonly file: string;
+  /** Its digest, as npm writes it in lock files. */
+  readonly digest: string;
+}
+
+/** Packs the sources in `root`, into a new `directory`. */
+export async function pack(directory: string, root: string): Promise<Packed> {
+  await mkdir(directory);
+  const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', directory], { cwd: root });
+  const made: unknown = JSON.parse(stdout.slice(stdout.indexOf('[')));
+  const [first]: unknown[] = Array.isArray(made) ? made : [];
+  if (!isRecord(first)) throw new Error(`npm pack made nothing: ${stdout}`);
+  return { file: join(directory, String(first.filename)), digest: String(first.integrity) };
+}
+
+/** The environment of an operator: no variable of the tests themselves. */
+export function operatorEnvironment(more: Readonly<Record<string, string>> = {}): Record<string, string> {
+  const free = { PORT: '0', MANAGEMENT_PORT: '0', DEMO_AUTH_PORT: '0', DEMO_PKI_PORT: '0' };
+  return { PATH: process.env.PATH ?? '', KOPPELVLAK_HOME: join(inject('databaseHomes'), 'package'), ...free, ...more };
+}
