@@ -1,0 +1,127 @@
+/** Suppliers with an address for each organisation, as an operator reads and checks them: the program on a real database. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Pool } from '../../../src/database/pool.ts';
+import type { SupplierOptions } from '../../../src/extensions/aggregator/source.ts';
+import { type ProgramOnDatabase, programOnDatabase } from '../../cli/program.ts';
+import { servicePool } from '../../raadsfeed/support.ts';
+import { documentOf as goDocumentOf, meetingOf as goMeetingOf, itemOf, startGo } from './go/server.ts';
+import type { Imitation } from './imitation.ts';
+import { agendaOf, documentOf, pointOf, RID, startParlaeus } from './parlaeus/server.ts';
+
+const DAYS = ['--from', '2025-01-01', '--to', '2025-03-31'] as const;
+
+let folder: string;
+let program: ProgramOnDatabase;
+let pool: Pool;
+let supplier: Imitation | undefined;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'koppelvlak-test-'));
+  await writeFile(join(folder, 'rid'), `${RID}\n`);
+  program = await programOnDatabase();
+  pool = servicePool(program.databaseUrl, 2);
+});
+afterEach(async () => {
+  await pool.end();
+  await program.drop();
+  await supplier?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function add(adres: string, options: SupplierOptions): Promise<void> {
+  const words = ['--organisatie', 'gm0406', '--naam', 'Gemeente Huizen', '--from', '2025-01-01'];
+  expect(await program.run('bron', 'add', adres, ...words)).toMatchObject({ status: 0 });
+  await pool.query('update aggregator.bron set options = $2::jsonb where adres = $1', [adres, JSON.stringify(options)]);
+}
+
+async function keys(): Promise<string[]> {
+  const { rows } = await pool.query<{ key: string }>(
+    `select resource_type || '/' || bronidentificatie as key from raadsfeed.current_records order by 1`,
+  );
+  return rows.map(({ key }) => key);
+}
+
+describe.each(['v1', 'v2'] as const)('GemeenteOplossingen %s', (version) => {
+  it('is read, published and measured by month; what is confidential is in neither', async () => {
+    const go = await startGo(version);
+    supplier = go;
+    const secret = { confidential: 1, title: 'Zaak Jansen' };
+    const items = [itemOf(1, { documents: [goDocumentOf(7)] }), itemOf(2, secret)];
+    go.meetings.set(11, goMeetingOf(11, { items }));
+    go.meetings.set(12, goMeetingOf(12, { date: '2025-03-04' }));
+    const adres = `go:${go.address}`;
+    await add(adres, { version });
+    const synced = await program.json('bron', 'sync', adres, ...DAYS);
+    expect(synced).toMatchObject({ status: 0, result: { complete: true, issues: 0 } });
+    expect(await keys()).toEqual([
+      'Agendapunt/go-agendapunt-1',
+      'Informatieobject/go-document-7',
+      'Vergadering/go-meeting-11',
+      'Vergadering/go-meeting-12',
+    ]);
+    const months = [
+      { month: '2025-01', shown: 3, held: 3 },
+      { month: '2025-03', shown: 1, held: 1 },
+    ];
+    const checked = await program.json('bron', 'check', adres, ...DAYS);
+    expect(checked).toMatchObject({ status: 0, result: { percentage: 100, months } });
+    // What is in the feed no longer is found missing by the supplier's own count.
+    await pool.query(`delete from raadsfeed.current_records where bronidentificatie = 'go-document-7'`);
+    const lacking = await program.json('bron', 'check', adres, ...DAYS);
+    expect(lacking).toMatchObject({
+      status: 1,
+      result: { months: [{ missing: ['Informatieobject/go-document-7'] }, {}] },
+    });
+    const { rows } = await pool.query('select * from aggregator.issues');
+    expect(JSON.stringify([synced, checked, lacking, rows])).not.toContain('Jansen');
+  });
+
+  it('that has not opened its interface says what to do', async () => {
+    const go = await startGo(version);
+    supplier = go;
+    go.isOpen = false;
+    await add(`go:${go.address}`, { version });
+    expect(await program.json('bron', 'sync', `go:${go.address}`, ...DAYS)).toMatchObject({
+      status: 1,
+      result: { complete: false },
+    });
+    const { stdout } = await program.run('bron', 'issues', `go:${go.address}`);
+    expect(stdout).toContain('the organisation has not opened its public interface; ask it to');
+  });
+});
+
+describe('Parlaeus', () => {
+  it('is read, published and measured, and its key is nowhere', async () => {
+    const parlaeus = await startParlaeus();
+    supplier = parlaeus;
+    const points = [pointOf('p1', { documents: [documentOf('d1'), documentOf('d2', { confidential: 1 })] })];
+    parlaeus.agendas.set('a1', agendaOf('a1', { points }));
+    parlaeus.agendas.set('a2', agendaOf('a2', { date: '20250210' }));
+    const adres = `parlaeus:${parlaeus.base}`;
+    await add(adres, { ridFile: join(folder, 'rid') });
+    const synced = await program.json('bron', 'sync', adres, ...DAYS);
+    expect(synced).toMatchObject({ status: 0, result: { complete: true } });
+    expect(await keys()).toEqual([
+      'Agendapunt/parlaeus-agendapunt-p1',
+      'Informatieobject/parlaeus-document-d1',
+      'Vergadering/parlaeus-meeting-a1',
+      'Vergadering/parlaeus-meeting-a2',
+    ]);
+    const checked = await program.json('bron', 'check', adres, ...DAYS);
+    expect(checked).toMatchObject({ status: 0, result: { percentage: 100, shown: 4, held: 4 } });
+    parlaeus.rule = ({ query }) => ({ status: 500, body: { message: `rid ${query.rid} failed` } });
+    const failed = await program.json('bron', 'sync', adres, ...DAYS);
+    expect(failed).toMatchObject({ status: 1, result: { complete: false } });
+    const issues = await program.json('bron', 'issues', adres);
+    expect(JSON.stringify(issues.result)).toContain('failed');
+    const stored = await Promise.all(
+      ['aggregator.bron', 'aggregator.issues', 'aggregator.parts', 'raadsfeed.texts'].map(
+        async (table) => (await pool.query(`select t::text from ${table} t`)).rows,
+      ),
+    );
+    expect(JSON.stringify([synced, checked, failed, issues, stored])).not.toContain(RID);
+  });
+});

@@ -1,0 +1,183 @@
+/** A year of each supplier with an address for each organisation: read through failures, changed, withdrawn, read again. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createGo } from '../../../src/extensions/aggregator/go/api.ts';
+import { createParlaeus } from '../../../src/extensions/aggregator/parlaeus/api.ts';
+import { measureCoverage } from '../../../src/extensions/aggregator/supplier/coverage.ts';
+import { createAdapter } from '../../../src/extensions/aggregator/supplier/read-listed-window.ts';
+import { quarters } from '../../../src/extensions/aggregator/supplier/windows.ts';
+import { documentOf as goDocumentOf, meetingOf as goMeetingOf, itemOf, startGo } from './go/server.ts';
+import type { Imitation, Misbehaviour, Rule } from './imitation.ts';
+import { chanceOf } from './notubiz/supplier/generate.ts';
+import { MemoryFeed, type Round, SOURCE } from './notubiz/supplier/memory-feed.ts';
+import { agendaOf, documentOf, pointOf, RID, startParlaeus } from './parlaeus/server.ts';
+
+const YEAR = quarters({ from: '2025-01-01', to: '2025-12-31' });
+const BLOCKED = { status: 200, body: '<html>Toegang geweigerd</html>', headers: { 'content-type': 'text/html' } };
+const FAILURES: readonly Misbehaviour[] = ['half', 'reset', { status: 500 }, { status: 504 }, BLOCKED];
+const RETRY = { attempts: 2, firstDelay: 1, maxDelay: 20 };
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'suppliers-'));
+  await writeFile(join(folder, 'rid'), RID);
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+/** A meeting as the test thinks of it, whatever the supplier. */
+interface Known {
+  readonly id: number;
+  readonly day: string;
+  readonly title: string;
+  readonly isSecret: boolean;
+  /** Numbers of its items; a document of each has the same number, the last one is confidential. */
+  readonly items: readonly number[];
+}
+
+interface Supplier {
+  readonly imitation: Imitation;
+  readonly prefix: string;
+  readonly put: (meeting: Known) => void;
+  readonly remove: (id: number) => void;
+  readonly open: () => MemoryFeed;
+}
+
+async function openGo(version: 'v1' | 'v2'): Promise<Supplier> {
+  const imitation = await startGo(version);
+  const source = { ...SOURCE, organisationId: imitation.address, options: { version } };
+  return {
+    imitation,
+    prefix: 'go',
+    put({ id, day, title, isSecret, items }) {
+      const agenda = items.map((item, i) => {
+        const confidential = i === items.length - 1;
+        return itemOf(item, { documents: [goDocumentOf(item, { confidential }), goDocumentOf(1)] });
+      });
+      imitation.meetings.set(id, goMeetingOf(id, { date: day, description: title, items: agenda }));
+      imitation.details.set(id, { confidential: isSecret });
+    },
+    remove: (id) => void imitation.meetings.delete(id),
+    open: () =>
+      new MemoryFeed(
+        (clock) => createAdapter(createGo({ clock, allowPrivate: true, retry: RETRY }), clock),
+        {},
+        source,
+      ),
+  };
+}
+
+async function openParlaeus(): Promise<Supplier> {
+  const imitation = await startParlaeus();
+  const source = { ...SOURCE, organisationId: imitation.base, options: { ridFile: join(folder, 'rid') } };
+  let changes = 0;
+  return {
+    imitation,
+    prefix: 'parlaeus',
+    put({ id, day, title, isSecret, items }) {
+      const points = items.map((item, i) => {
+        const confidential = i === items.length - 1;
+        return pointOf(`${item}`, { documents: [documentOf(`${item}`, { confidential }), documentOf('1')] });
+      });
+      changes += 1;
+      const more = { date: day.replaceAll('-', ''), title, confidential: isSecret, points, last_change: `${changes}` };
+      imitation.agendas.set(`${id}`, agendaOf(`${id}`, more));
+    },
+    remove: (id) => void imitation.agendas.delete(`${id}`),
+    open: () =>
+      new MemoryFeed(
+        (clock) => createAdapter(createParlaeus({ clock, allowPrivate: true, retry: RETRY }), clock),
+        {},
+        source,
+      ),
+  };
+}
+
+/** What may be published, straight from the rules. */
+function expectedKeys(prefix: string, meetings: Iterable<Known>): string[] {
+  const keys = [...meetings]
+    .filter(({ isSecret }) => !isSecret)
+    .flatMap(({ id, items }) => [
+      `Vergadering/${prefix}-meeting-${id}`,
+      ...items.map((item) => `Agendapunt/${prefix}-agendapunt-${item}`),
+      ...items.slice(0, -1).map((item) => `Informatieobject/${prefix}-document-${item}`),
+      `Informatieobject/${prefix}-document-1`,
+    ]);
+  return [...new Set(keys)].toSorted();
+}
+
+function failing(seed: number): Rule {
+  const chance = chanceOf(seed);
+  return () => (chance() < 0.15 ? FAILURES[Math.floor(chance() * FAILURES.length)] : undefined);
+}
+
+async function readYear(feed: MemoryFeed, depth: 'full' | 'quick' = 'full'): Promise<Round[]> {
+  const rounds: Round[] = [];
+  for (const window of YEAR) rounds.push(await feed.round({ window, depth }));
+  return rounds;
+}
+
+it.each([
+  ['GemeenteOplossingen v1', () => openGo('v1')],
+  ['GemeenteOplossingen v2', () => openGo('v2')],
+  ['Parlaeus', openParlaeus],
+] as const)('%s: a year converges to what is public, and reads again to the same', async (_name, start) => {
+  const supplier = await start();
+  const { imitation, prefix } = supplier;
+  const chance = chanceOf(7);
+  const meetings = new Map<number, Known>();
+  const put = (meeting: Known): void => {
+    meetings.set(meeting.id, meeting);
+    supplier.put(meeting);
+  };
+  for (let id = 10; id < 34; id += 1) {
+    const day = new Date(Date.UTC(2025, 0, 1 + Math.floor(chance() * 365))).toISOString().slice(0, 10);
+    put({ id, day, title: `Raad ${id}`, isSecret: chance() < 0.1, items: [id * 100, id * 100 + 1, id * 100 + 2] });
+  }
+  const [feed, fresh] = [supplier.open(), supplier.open()];
+  try {
+    imitation.rule = failing(1);
+    await readYear(feed);
+    const allowed = new Set(expectedKeys(prefix, meetings.values()));
+    for (const key of feed.keys()) expect(allowed).toContain(key);
+
+    imitation.rule = undefined;
+    const rounds = await readYear(feed);
+    expect(feed.keys()).toEqual(expectedKeys(prefix, meetings.values()));
+    for (const { reading } of rounds) {
+      expect(reading.complete).toBe(true);
+      expect(measureCoverage(reading, [], (key) => feed.resources.has(key)).percentage).toBe(100);
+    }
+
+    for (const meeting of [...meetings.values()]) {
+      const luck = chance();
+      if (luck < 0.2) {
+        meetings.delete(meeting.id);
+        supplier.remove(meeting.id);
+      } else if (luck < 0.4) put({ ...meeting, title: `${meeting.title} (gewijzigd)`, items: meeting.items.slice(1) });
+      else if (luck < 0.5) put({ ...meeting, isSecret: true });
+      else if (luck < 0.6) put({ ...meeting, day: '2025-08-08' });
+    }
+    const before = new Set(feed.keys());
+    imitation.rule = failing(2);
+    for (const { reading, deletes } of await readYear(feed)) if (!reading.complete) expect(deletes).toEqual([]);
+    for (const key of expectedKeys(prefix, meetings.values())) if (before.has(key)) expect(feed.keys()).toContain(key);
+
+    imitation.rule = undefined;
+    await readYear(feed);
+    await readYear(feed);
+    expect(feed.keys()).toEqual(expectedKeys(prefix, meetings.values()));
+    const settled = new Map(feed.resources);
+    for (const depth of ['quick', 'full'] as const) {
+      expect((await readYear(feed, depth)).flatMap(({ deletes }) => deletes)).toEqual([]);
+    }
+    expect(feed.resources).toEqual(settled);
+    // Whoever begins today has the same.
+    await readYear(fresh);
+    expect(fresh.resources).toEqual(settled);
+  } finally {
+    await Promise.all([feed, fresh].map(({ adapter }) => adapter.close()));
+    await imitation.close();
+  }
+});
