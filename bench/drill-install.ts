@@ -56,12 +56,20 @@ function checkout(name: string): string {
   return to;
 }
 
-/** The wrapper of docs/installing.md. */
+/** What the image runs, without the image. */
 function wrap(root: string): string {
   mkdirSync(join(root, 'bin'));
   const path = join(root, 'bin/koppelvlak');
   writeFileSync(path, `#!/bin/sh\nexec node ${join(root, 'src/main.ts')} "$@"\n`, { mode: 0o755 });
   return path;
+}
+
+/** The commands of docs/installing.md for a way, with the file of the package as their argument. */
+function commandsOf(way: 'Package' | 'Checkout'): string {
+  const page = readFileSync(join(ROOT, 'docs/installing.md'), 'utf8');
+  const [, block] = /```sh\n([\s\S]*?)```/.exec(page.slice(page.indexOf(`- **${way}**`))) ?? [];
+  if (block === undefined) throw new Error(`docs/installing.md has no commands for: ${way}`);
+  return block.replace(/\.\/koppelvlak-\S+\.tgz/, '"$1"');
 }
 
 /** The program of a way: a command that its arguments follow, and where its files are. */
@@ -77,10 +85,7 @@ function pack(): string {
 }
 
 /** The lines of docs/installing.md. */
-const PACKAGE = `echo '{"private":true}' > package.json
-npm install --omit=optional "$1"
-mkdir bin
-ln -s ../node_modules/.bin/koppelvlak bin/koppelvlak`;
+const PACKAGE = `${commandsOf('Package')}\ntest -f deploy/sql/roles.sql`;
 
 const bareRoot = join(work, 'root');
 
@@ -94,7 +99,8 @@ const WAYS: Readonly<Record<string, () => Installed>> = {
   checkout() {
     const files = checkout('checkout');
     run('npm', ['ci', ...OMIT], files);
-    return { command: [wrap(files)], files };
+    run('sh', ['-ec', commandsOf('Checkout')], files);
+    return { command: [join(files, 'bin/koppelvlak')], files };
   },
   ...(canMake('debootstrap', 'buildah') ? { image } : { 'what the image copies': copied }),
   ...(canMake('debootstrap') ? { 'package in a bare Debian': inBareRoot } : {}),

@@ -6,7 +6,7 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, globSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readLock, withoutDevelopment } from './locked-packages.ts';
+import { shrinkwrapOf } from './locked-packages.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const DIST = join(ROOT, 'dist');
@@ -28,8 +28,7 @@ function build(): number {
     copyFileSync(join(ROOT, 'src', file), join(DIST, file));
   }
   chmodSync(join(DIST, 'main.js'), 0o755);
-  const lock = readFileSync(join(ROOT, 'package-lock.json'), 'utf8');
-  writeFileSync(SHRINKWRAP, `${JSON.stringify(withoutDevelopment(readLock(lock)), null, 2)}\n`);
+  writeFileSync(SHRINKWRAP, shrinkwrapOf(ROOT));
   levelModes();
   return 0;
 }

@@ -17,10 +17,15 @@ const PAGE = join(ROOT, 'docs/licences.md');
 const BEGIN = '<!-- licences: written by `npm run licences` -->';
 const END = '<!-- end of licences -->';
 
-/** Whether a licence, or one of those that its expression leaves the choice of (`OR`), has been assessed. */
+/**
+ * Whether a licence has been assessed; of an expression each of those that apply together (`AND`), or one of those that it leaves the choice of
+ * (`OR`). One with both is not: somebody has to read it.
+ */
 export function isAssessed(license: string): boolean {
-  const choices = license.replace(/[()]/g, '').split(' OR ');
-  return choices.some((one) => ASSESSED.includes(one));
+  const isKnown = (one: string): boolean => ASSESSED.includes(one);
+  const expression = license.replace(/[()]/g, '');
+  if (!expression.includes(' AND ')) return expression.split(' OR ').some(isKnown);
+  return expression.split(' AND ').every(isKnown);
 }
 
 /** `@utrecht` of `@utrecht/link-css`; another package stays itself. */

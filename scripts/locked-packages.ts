@@ -1,5 +1,5 @@
 /** The lock file as scripts read it: which packages are shipped, and where they lie. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isRecord } from '../src/lib/json/json-value.ts';
@@ -48,7 +48,7 @@ export function shippedPackages(lock: Lock): LockedPackage[] {
 }
 
 /** The lock file without what only development needs. */
-export function withoutDevelopment(lock: Lock): Lock {
+function withoutDevelopment(lock: Lock): Lock {
   const packages: Record<string, Entry> = {};
   for (const [path, entry] of Object.entries(lock.packages)) {
     if (entry.dev === true) continue;
@@ -56,6 +56,12 @@ export function withoutDevelopment(lock: Lock): Lock {
     packages[path] = path === '' ? rest : entry;
   }
   return { ...lock, packages };
+}
+
+/** What npm installs of a package from: the lock file of a checkout, without what only development needs. */
+export function shrinkwrapOf(root: string): string {
+  const lock = readLock(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+  return `${JSON.stringify(withoutDevelopment(lock), null, 2)}\n`;
 }
 
 /**

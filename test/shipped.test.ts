@@ -59,6 +59,16 @@ describe('licences', () => {
     );
   });
 
+  it.each([
+    ['MIT OR GPL-2.0', true],
+    ['(MIT AND ISC)', true],
+    ['MIT AND GPL-2.0', false],
+    ['(MIT OR GPL-2.0) AND SSPL-1.0', false],
+    ['MIT AND (ISC OR GPL-2.0)', false],
+  ])('%s: assessed or not', (license, expected) => {
+    expect(isAssessed(license)).toBe(expected);
+  });
+
   it('come with their texts', () => {
     const fastify = shipped.find(({ name }) => name === 'fastify');
     expect(fastify && licenceTexts(fastify).join('\n')).toMatch(/MIT License[\s\S]*Permission is hereby granted/);

@@ -121,10 +121,12 @@ export function readAudit(json: string, lock: Lock): readonly Advisory[] {
   return Object.values(answer.vulnerabilities)
     .filter(isRecord)
     .flatMap(({ name, via, nodes }) => {
-      const entries = (Array.isArray(nodes) ? nodes : []).map((path) => lock.packages[String(path)]);
-      const versions = new Set(
-        entries.flatMap((entry) => (entry === undefined || entry.dev === true ? [] : String(entry.version))),
-      );
+      const entries = (Array.isArray(nodes) ? nodes : []).map((path) => {
+        const entry = lock.packages[String(path)];
+        if (entry !== undefined) return entry;
+        throw new Error(`${String(path)} is not in the lock file: the answer is about another`);
+      });
+      const versions = new Set(entries.flatMap((entry) => (entry.dev === true ? [] : String(entry.version))));
       if (versions.size === 0) return [];
       // A name in `via` is a package that has an entry of its own.
       const own = (Array.isArray(via) ? via : []).filter(isRecord);

@@ -10,7 +10,7 @@ import { type Advisory, createOpenVex, faultsOfStatements, readStatements, STATE
 import { faultsOfSbom, purlsOf } from './cyclonedx.ts';
 import { faultsOfDesignRules } from './design-rules.ts';
 import { DIGESTS, faultsOfDigests, faultsOfSignature, readJson, SIGNATURE, sha256 } from './files.ts';
-import type { Release } from './make.ts';
+import { type Release, timeOf } from './make.ts';
 import { compareWithCommit, inTemporary, unpack } from './packed.ts';
 import { runToEnd } from './run.ts';
 import { createAsvsReport, faultsOfAsvs, faultsOfTests, testFilesOf } from './tests.ts';
@@ -53,8 +53,9 @@ export function checkEvidence(root: string, folder: string, key?: KeyObject): Ve
       const packed = join(unpacked, 'package');
       const hasCommit = runToEnd('git', ['cat-file', '-e', `${release.commit}^{commit}`], root).status === 0;
       const faults = [
+        ...checkRelease(root, packed, release, hasCommit),
         ...checkInventory(folder, packed, release, notes),
-        ...checkReports(folder, packed, release, hasCommit ? testFilesOf(root, release.commit) : undefined),
+        ...checkReports(folder, packed, release, hasCommit ? testFilesOf(root, release.commit) : undefined, notes),
       ];
       // Takes longest, so it comes last, and only when all else holds.
       return faults.length > 0 ? faults : checkPackage(root, unpacked, release, hasCommit, notes);
@@ -90,12 +91,36 @@ function readRelease(folder: string): Release {
   };
 }
 
+/** Whether release.json says what the package and the commit say. */
+function checkRelease(root: string, packed: string, release: Release, hasCommit: boolean): string[] {
+  const { product, version, commit, committed, tag } = release;
+  const own = readJson(packed, 'package.json');
+  const [ofRelease, ofPackage] = [`${product} ${version}`, isRecord(own) ? `${own.name} ${own.version}` : 'nothing'];
+  const time = hasCommit ? timeOf(root, commit) : committed;
+  const tagged =
+    tag === null || !hasCommit
+      ? commit
+      : runToEnd(
+          'git',
+          ['rev-parse', '--verify', '--quiet', '--end-of-options', `refs/tags/${tag}^{commit}`],
+          root,
+        ).stdout.trim();
+  return [
+    ...(ofRelease === ofPackage ? [] : [`release.json is of ${ofRelease}, the package of ${ofPackage}`]),
+    ...(committed === time ? [] : [`release.json: the commit is of ${time}, not of ${committed}`]),
+    ...(tag === null || tag === `v${version}` ? [] : [`release.json: ${tag} is not the tag of ${version}`]),
+    ...(tagged === commit ? [] : [`release.json: ${String(tag)} is not on the commit here (git fetch --tags)`]),
+  ];
+}
+
 function checkInventory(folder: string, packed: string, release: Release, notes: string[]): string[] {
   const lock = readLock(readFileSync(join(packed, 'npm-shrinkwrap.json'), 'utf8'));
   const sbom = readJson(folder, 'sbom.cdx.json');
   const licences = faultsOfLicences(readJson(folder, 'licences.json'), lock);
   const content = readFileSync(join(folder, release.package.file));
   const isOther = sha256(content) !== release.package.sha256;
+  const bare = barePackages(readJson(folder, 'licences.json'));
+  if (bare.length > 0) notes.push(`licences.json: no text of ${bare.join(', ')}`);
   return [
     ...(isOther ? [`${release.package.file} is not the package that release.json names`] : []),
     ...faultsOfSbom(sbom, lock).map((fault) => `sbom.cdx.json ${fault}`),
@@ -124,6 +149,12 @@ function faultsOfLicences(value: unknown, lock: Lock): string[] {
       .filter(([digest, text]) => sha256(String(text)) !== digest)
       .map(([digest]) => `has another text than ${digest}`),
   ];
+}
+
+/** Packages that come without a licence text, or were not installed where the evidence was made. */
+function barePackages(value: unknown): string[] {
+  const packages = isRecord(value) && Array.isArray(value.packages) ? value.packages.filter(isRecord) : [];
+  return packages.filter(({ texts }) => !Array.isArray(texts) || texts.length === 0).map(({ name }) => String(name));
 }
 
 function checkAdvisories(folder: string, packed: string, release: Release, sbom: unknown, notes: string[]): string[] {
@@ -161,8 +192,11 @@ function checkReports(
   packed: string,
   release: Release,
   testFiles: readonly string[] | undefined,
+  notes: string[],
 ): string[] {
   const tests = readJson(folder, 'tests.json');
+  if (isRecord(tests) && isRecord(tests.total))
+    notes.push(`tests.json: ${String(tests.total.passed)} passed, ${String(tests.total.skipped)} skipped`);
   const asvs = createAsvsReport(readFileSync(join(packed, 'docs/compliance/asvs.md'), 'utf8'));
   const isAsvs = isDeepStrictEqual(readJson(folder, 'asvs.json'), JSON.parse(JSON.stringify(asvs)));
   return [
@@ -174,7 +208,7 @@ function checkReports(
 }
 
 function checkPackage(root: string, unpacked: string, release: Release, hasCommit: boolean, notes: string[]): string[] {
-  const { commit, tag, package: made } = release;
+  const { commit, package: made } = release;
   if (!hasCommit) {
     notes.push(`${made.file} was not compared with its commit: this checkout does not have it`);
     return [];
@@ -187,11 +221,5 @@ function checkPackage(root: string, unpacked: string, release: Release, hasCommi
         : `${made.file} has the files of the commit; \`dist\` was not made again, because other packages are installed here`,
     );
   }
-  const tagged =
-    tag === null ? undefined : runToEnd('git', ['rev-parse', '--verify', '--quiet', `${tag}^{commit}`], root);
-  const isMoved = tagged?.status === 0 && tagged.stdout.trim() !== commit;
-  return [
-    ...differing.map((path) => `${made.file}: ${path} is not that of the commit`),
-    ...(isMoved ? [`release.json: ${String(tag)} is another commit here, ${tagged.stdout.trim()}`] : []),
-  ];
+  return differing.map((path) => `${made.file}: ${path} is not that of the commit`);
 }

@@ -34,11 +34,12 @@ export function purlsOf(sbom: unknown): Map<string, string[]> {
 
 /** What the schema of CycloneDX 1.5 says against it, and where it differs from what the lock file ships. */
 export function faultsOfSbom(sbom: unknown, lock: Lock): string[] {
-  const known = componentsOf(sbom).map(({ name, version, digest }) => `${name}@${version} ${digest}`);
+  const known = componentsOf(sbom).map(({ name, version, purl, digest }) => `${name}@${version} ${purl} ${digest}`);
   const locked = shippedPackages(lock).map(({ path, name, version }) => {
     const integrity = lock.packages[path]?.integrity;
     const digest = typeof integrity === 'string' ? integrity.replace('sha512-', '') : '';
-    return `${name}@${version} ${Buffer.from(digest, 'base64').toString('hex')}`;
+    const purl = `pkg:npm/${name.replace('@', '%40')}@${version}`;
+    return `${name}@${version} ${purl} ${Buffer.from(digest, 'base64').toString('hex')}`;
   });
   const label = (one: string): string => one.split(' ', 1)[0] ?? one;
   return [

@@ -3,7 +3,7 @@
  * (Ed25519, 64 bytes).
  */
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export const DIGESTS = 'SHA256SUMS';
@@ -35,6 +35,9 @@ export function writeDigests(folder: string, key?: KeyObject): void {
 
 /** What is wrong with the digests: a changed, missing or added file, each by its name. */
 export function faultsOfDigests(folder: string, required: readonly string[]): string[] {
+  // A link may lead to something else tomorrow; a pipe never ends.
+  const special = readdirSync(folder).filter((name) => !lstatSync(join(folder, name)).isFile());
+  if (special.length > 0) return special.map((name) => `${name} is not a plain file`);
   if (!existsSync(join(folder, DIGESTS))) return [`${DIGESTS} is missing`];
   const listed = new Map<string, string>();
   const faults: string[] = [];

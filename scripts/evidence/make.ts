@@ -55,8 +55,7 @@ export interface Release {
  * @throws {Error} that names everything that keeps this from being a release; the folder is not made then
  */
 export function makeEvidence(root: string, wishes: Wishes, say: (line: string) => void): string {
-  if (run('git', ['status', '--porcelain'], root) !== '')
-    throw new Error('the working tree has changes: commit them first');
+  if (!isClean(root)) throw new Error('the working tree has changes: commit them first');
   const source = describe(root);
   const folder = wishes.folder ?? join(root, `evidence-${source.version}`);
   if (existsSync(folder)) throw new Error(`${folder} exists: remove it, or name another folder`);
@@ -69,6 +68,9 @@ export function makeEvidence(root: string, wishes: Wishes, say: (line: string) =
   try {
     refuse([...writeInventory(root, unfinished, source, wishes, say), ...writeDesignRules(root, unfinished)]);
     refuse(writeTests(root, unfinished, source, wishes, say));
+    // All that came before was of the files in the checkout, and takes long.
+    if (!isClean(root) || describe(root).commit !== source.commit)
+      throw new Error(`the checkout changed meanwhile: it was to be of ${source.commit}`);
     say('Packing twice, each in a clone of its own …');
     const { file, content } = packTwice(root, source.commit);
     writeFileSync(join(unfinished, file), content);
@@ -81,19 +83,28 @@ export function makeEvidence(root: string, wishes: Wishes, say: (line: string) =
   return folder;
 }
 
+function isClean(root: string): boolean {
+  return run('git', ['status', '--porcelain'], root) === '';
+}
+
+/** When a commit was made (ISO 8601, UTC). */
+export function timeOf(root: string, commit: string): string {
+  const seconds = Number(run('git', ['show', '--no-patch', '--format=%ct', commit], root));
+  return new Date(seconds * 1000).toISOString().replace('.000', '');
+}
+
 function describe(root: string): Omit<Release, 'package'> {
   const own: unknown = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   if (!isRecord(own)) throw new TypeError('package.json is not an object');
   const version = String(own.version);
   const commit = run('git', ['rev-parse', 'HEAD'], root).trim();
-  const seconds = Number(run('git', ['show', '--no-patch', '--format=%ct', commit], root));
   const tag = `v${version}`;
   const isTagged = run('git', ['tag', '--points-at', commit], root).split('\n').includes(tag);
   return {
     product: String(own.name),
     version,
     commit,
-    committed: new Date(seconds * 1000).toISOString().replace('.000', ''),
+    committed: timeOf(root, commit),
     tag: isTagged ? tag : null,
     node: process.version,
     npm: run('npm', ['--version'], root).trim(),

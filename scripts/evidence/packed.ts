@@ -9,9 +9,11 @@ import {
   readFileSync,
   rmSync,
   symlinkSync,
+  writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join, relative } from 'node:path';
+import { shrinkwrapOf } from '../locked-packages.ts';
 import { sha256 } from './files.ts';
 import { run } from './run.ts';
 
@@ -21,6 +23,7 @@ const CIRCUMSTANCES = [
   { folder: 'second time/elsewhere', umask: '077', env: { TZ: 'Pacific/Kiritimati', LC_ALL: 'C.UTF-8' } },
 ] as const;
 const PACK = 'umask "$1" && cd "$2" && npm pack --silent --pack-destination "$3"';
+const PACK_AS_IT_IS = `${PACK} --ignore-scripts`;
 const CLONE =
   'umask "$1" && git clone --quiet --no-checkout "$2" "$3" && cd "$3" && git checkout --quiet --detach "$4"';
 
@@ -63,12 +66,17 @@ export function packTwice(root: string, commit: string): { readonly file: string
   });
 }
 
-/** Unpacks into a new folder; npm puts everything under `package/`. */
+/** Unpacks into a new folder; npm puts everything under `package/`. @throws {Error} that names what is neither a file nor a folder */
 export function unpack(file: string, directory: string): string {
   mkdirSync(directory);
   const how = ['--extract', '--gzip', '--preserve-permissions', '--no-same-owner'];
   run('tar', [...how, '--file', file, '--directory', directory], directory);
-  return directory;
+  // A link would lead whatever reads it out of the folder.
+  const entries = readdirSync(directory, { recursive: true, withFileTypes: true });
+  const special = entries.find((entry) => !entry.isFile() && !entry.isDirectory());
+  if (special === undefined) return directory;
+  const path = relative(directory, join(special.parentPath, special.name));
+  throw new Error(`${basename(file)} has ${path}, which is not a plain file`);
 }
 
 /** Mode and digest of each file, by its path. */
@@ -76,7 +84,6 @@ function contentsOf(directory: string): Map<string, string> {
   const files = readdirSync(directory, { recursive: true, encoding: 'utf8' }).flatMap((path): [string, string][] => {
     const stats = lstatSync(join(directory, path));
     if (stats.isDirectory()) return [];
-    if (!stats.isFile()) return [[path, 'not a file']];
     return [[path, `${(stats.mode & 0o777).toString(8)} ${sha256(readFileSync(join(directory, path)))}`]];
   });
   return new Map(files);
@@ -95,7 +102,7 @@ export interface Comparison {
 
 /**
  * Compares an unpacked package with a commit of the checkout at `root`. With the packages that the commit's lock file names installed there,
- * the package is made once more, without a network; otherwise only files that are packed as they are.
+ * the package is made once more, without a network; otherwise without what is compiled, and without regard to permissions.
  */
 export function compareWithCommit(root: string, commit: string, unpacked: string): Comparison {
   return inTemporary((work) => {
@@ -105,18 +112,15 @@ export function compareWithCommit(root: string, commit: string, unpacked: string
     run('git', ['archive', '--format=tar', '--output', archive, commit], root);
     run('tar', ['--extract', '--file', archive, '--directory', sources], work);
     const packed = contentsOf(unpacked);
-    if (hasInstalled(root, sources)) {
-      symlinkSync(join(root, 'node_modules'), join(sources, 'node_modules'));
-      run('sh', ['-c', PACK, 'sh', '022', sources, work], work);
-      const again = unpack(join(work, only(globSync('*.tgz', { cwd: work }))), join(work, 'again'));
-      return { built: true, differing: differences(packed, contentsOf(again)) };
-    }
-    const digest = (value: string | undefined): string | undefined => value?.split(' ')[1];
-    const own = (path: string): string => join(work, path);
-    const asTheyAre = [...packed].filter(([path]) => !/^package\/(dist\/|npm-shrinkwrap\.json$)/.test(path));
-    const isOther = ([path, value]: [string, string]): boolean =>
-      !existsSync(own(path)) || digest(value) !== sha256(readFileSync(own(path)));
-    return { built: false, differing: asTheyAre.filter(isOther).map(([path]) => path) };
+    const built = hasInstalled(root, sources);
+    if (built) symlinkSync(join(root, 'node_modules'), join(sources, 'node_modules'));
+    else writeFileSync(join(sources, 'npm-shrinkwrap.json'), shrinkwrapOf(sources));
+    run('sh', ['-c', built ? PACK : PACK_AS_IT_IS, 'sh', '022', sources, work], work);
+    const again = contentsOf(unpack(join(work, only(globSync('*.tgz', { cwd: work }))), join(work, 'again')));
+    if (built) return { built, differing: differences(packed, again) };
+    const digests = (of: ReadonlyMap<string, string>): Map<string, string> =>
+      new Map([...of].flatMap(([path, value]) => (path.startsWith('package/dist/') ? [] : [[path, value.slice(-64)]])));
+    return { built, differing: differences(digests(packed), digests(again)) };
   });
 }
 

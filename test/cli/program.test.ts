@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -274,19 +274,39 @@ describe('migrate', () => {
   });
 });
 
-it('says first, whatever the command, which Node it needs', () => {
-  const older = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.20.2' } })`;
-  const main = join(import.meta.dirname, '../../src/main.ts');
-  const args = ['--import', `data:text/javascript,${encodeURIComponent(older)}`, main, 'serve'];
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', env: { NODE_ENV: 'test' } });
-  expect({ status, stdout, stderr }).toEqual({
-    status: 1,
-    stdout: '',
-    stderr: 'koppelvlak needs Node 24 or newer; this is 20.20.2.\n',
-  });
-});
+it.each(['src/main.ts', 'scripts/koppelvlak.js'])(
+  'says first, whatever the command, which Node it needs: %s',
+  (file) => {
+    const older = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.20.2' } })`;
+    const main = join(import.meta.dirname, '../..', file);
+    const args = ['--import', `data:text/javascript,${encodeURIComponent(older)}`, main, 'serve'];
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, {
+      encoding: 'utf8',
+      env: { NODE_ENV: 'test' },
+    });
+    expect({ status, stdout, stderr }).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: 'koppelvlak needs Node 24 or newer; this is 20.20.2.\n',
+    });
+  },
+);
 
 it('says of a file that it may not read whose it is, and who it is itself', async () => {
   const { stderr } = await callProgram(['serve'], { AREAS: 'raadsfeed', SECURITY_TXT: '/nergens/security.txt' });
   expect(stderr).toContain('SECURITY_TXT names no readable file: /nergens/security.txt: it does not exist');
+  const key = join(home.path, 'signing-key.pem');
+  writeFileSync(key, 'geheim', { mode: 0o600 });
+  chmodSync(key, 0o000);
+  chmodSync(home.path, 0o755);
+  // The administrator may read everything: somebody else then.
+  const who = process.getuid?.() === 0 ? 65534 : process.getuid?.();
+  const main = join(import.meta.dirname, '../../src/main.ts');
+  const env = { NODE_ENV: 'test', AREAS: 'shv', GEGEVENS_SIGNING_KEY: key };
+  const denied = spawnSync(process.execPath, [main, 'serve'], { encoding: 'utf8', env, uid: who });
+  const owner = process.getuid?.();
+  expect(denied.stderr).toContain(
+    `GEGEVENS_SIGNING_KEY names no readable file: ${key} belongs to user ${owner} and group ${process.getgid?.()} with mode 0000, and this process is user ${who}`,
+  );
+  expect(denied.stderr).not.toContain('geheim');
 });

@@ -95,6 +95,13 @@ describe('deploy', () => {
     },
   );
 
+  it('reloads units only where keys are loaded again: elsewhere the signal would end the service for good', () => {
+    const units = globSync('deploy/{systemd,organisations}/**/*.{service,conf}', { cwd: ROOT });
+    expect(units.filter((unit) => read(unit).includes('ExecReload='))).toEqual([
+      'deploy/systemd/koppelvlak.service.d/gegevens.conf',
+    ]);
+  });
+
   it.runIf(has('systemd-analyze'))('has units that systemd takes, and that leave little exposed', () => {
     for (const path of [
       'systemd/koppelvlak.service',

