@@ -10,12 +10,15 @@ import { dirname, join, relative, resolve } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..');
 const COPIED = ['src', 'test', 'openapi', 'migrations', 'package.json', 'tsconfig.json', 'vitest.config.ts'];
-/** What tells most of each interface; all of the core's tests are run by naming their folders. */
+/**
+ * What tells most of each interface; all of the core's tests are run by naming their folders. Those of `lib` are not among these:
+ * it registers nothing that an extension could be missed by, and that it compiles alone is what is told here.
+ */
 const TESTS = [
   ...['gegevens/delivery', 'gegevens/requests', 'gegevens/import', 'gegevens/journal'],
   ...['verwerkingenlog/acties', 'verwerkingenlog/standard', 'verwerkingenlog/versions', 'verwerkingenlog/idempotency'],
   ...['raadsfeed/feed', 'raadsfeed/promises', 'raadsfeed/commands', 'raadsfeed/redaction', 'raadsfeed/stream'],
-  ...['plugins/headers', 'plugins/management', 'plugins/oauth', 'lib'],
+  ...['plugins/headers', 'plugins/management', 'plugins/oauth'],
 ].map((path) => `test/${path}`);
 /** What the core may depend on at run time. */
 const MAX_PACKAGES = 25;
@@ -45,7 +48,7 @@ try {
   // `.ci/run` has the slow tests beside it.
   const workers = ['--maxWorkers', '1'];
   process.exitCode =
-    run('tsc', '--noEmit') ||
+    run('tsc', '--noEmit', '--checkers', '1') ||
     run('vitest', 'run', '--project', 'shared', ...workers, ...(named.length > 0 ? named : TESTS));
 } finally {
   rmSync(copy, { recursive: true, force: true });

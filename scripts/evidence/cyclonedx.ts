@@ -1,7 +1,7 @@
 /** The bill of materials against the schema of CycloneDX and against a lock file. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Ajv } from 'ajv';
+import { Ajv, type ValidateFunction } from 'ajv';
 import { addStandardFormats } from '../../src/lib/json/formats.ts';
 import { isRecord } from '../../src/lib/json/json-value.ts';
 import { type Lock, shippedPackages } from '../locked-packages.ts';
@@ -51,7 +51,16 @@ export function faultsOfSbom(sbom: unknown, lock: Lock): string[] {
   ];
 }
 
+let validator: ValidateFunction | undefined;
+
 function faultsOfSchema(sbom: unknown): string[] {
+  validator ??= compileSchema();
+  const validate = validator;
+  validate(sbom);
+  return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
+}
+
+function compileSchema(): ValidateFunction {
   const read = (name: string): object =>
     JSON.parse(readFileSync(join(SCHEMAS, `${name}.SNAPSHOT.schema.json`), 'utf8'));
   // npm writes neither of the two further formats.
@@ -60,7 +69,5 @@ function faultsOfSchema(sbom: unknown): string[] {
   for (const name of ['spdx', 'jsf-0.82']) {
     ajv.addSchema(read(name), `http://cyclonedx.org/schema/${name}.SNAPSHOT.schema.json`);
   }
-  const validate = ajv.compile(read('bom-1.5'));
-  validate(sbom);
-  return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
+  return ajv.compile(read('bom-1.5'));
 }

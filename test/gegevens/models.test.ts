@@ -1,9 +1,9 @@
 /** The built-in models of early warning: each is configured by its version, judges what is imported, and is what is answered with. */
 import { join } from 'node:path';
-import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadModel } from '../../src/gegevens/model/model.ts';
 import { recogniseModel } from '../../src/gegevens/store/import-file.ts';
+import { openapiValidator } from '../support/openapi-validator.ts';
 import { callProgram } from '../support/program.ts';
 import type { TestServer } from '../support/server.ts';
 import { openSupplier, type Supplier } from './support/supplier.ts';
@@ -49,7 +49,7 @@ describe.each(VERSIONS)('GEGEVENS_VS_MODEL=%s', (version) => {
 
   it('has a contract that says so', async () => {
     const document = JSON.parse(await (await fetch(`${server.url}/vs/v1/openapi.json`)).text());
-    expect(await new Validator().validate(structuredClone(document))).toMatchObject({ valid: true });
+    expect(await openapiValidator.validate(structuredClone(document))).toMatchObject({ valid: true });
     const { GegevensRequest, Gegevens } = document.components.schemas;
     expect(Object.keys(GegevensRequest.properties).filter((name) => /organisatie/i.test(name))).toEqual(
       version === '1.2' ? ['aanleverendeOrganisatie', 'aanleverende_organisatie'] : ['aanleverende_organisatie'],

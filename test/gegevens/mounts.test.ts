@@ -1,10 +1,10 @@
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadModel } from '../../src/gegevens/model/model.ts';
 import { importFile } from '../../src/gegevens/store/import-file.ts';
+import { openapiValidator } from '../support/openapi-validator.ts';
 import { messageFile, shvMessage } from './support/messages.ts';
 import { send } from './support/requester.ts';
 import { openSupplier, type Supplier } from './support/supplier.ts';
@@ -25,7 +25,7 @@ describe.each([
     const mount = `${supplier.server.url}/${variant}/v1`;
     const text = await (await fetch(`${mount}/openapi.json`)).text();
     const document = JSON.parse(text);
-    expect(await new Validator().validate(document)).toMatchObject({ valid: true });
+    expect(await openapiValidator.validate(structuredClone(document))).toMatchObject({ valid: true });
     expect(document.info.title).toContain(variant.toUpperCase());
     expect(document.servers).toEqual([{ url: mount }]);
     expect(document.components.schemas.GegevensRequest.properties.pageSize.maximum).toBe(maximum);

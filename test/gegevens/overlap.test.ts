@@ -299,10 +299,11 @@ it('stores nothing from which a person can be guessed without the key', async ()
     `select encode(sleutel, 'hex') as hex, sha256('900000013') as bare from gegevens.record_periods where sleutel is not null`,
   );
   expect(hashes.length).toBeGreaterThan(0);
-  for (const { hex, bare } of hashes) {
-    expect(hex).toHaveLength(32);
-    expect(Buffer.isBuffer(bare) && bare.toString('hex').startsWith(String(hex))).toBe(false);
-  }
+  const guessable = hashes.filter(
+    ({ hex, bare }) =>
+      String(hex).length !== 32 || (Buffer.isBuffer(bare) && bare.toString('hex').startsWith(String(hex))),
+  );
+  expect(guessable).toEqual([]);
   const [key] = await supplier.asOwner('select length(sleutel) as bytes from gegevens.recognition_key');
   expect(key).toEqual({ bytes: 32 });
 });

@@ -47,9 +47,12 @@ export async function sourceState(pool: Pool, adres: string): Promise<SourceStat
   return found;
 }
 
-/** Waits until something holds; what is thrown meanwhile is the failure when it never does. */
+/**
+ * Waits until something holds; what is thrown meanwhile is the failure when it never does. A look is a request that is checked
+ * against the contract: to look more often costs more than is waited less.
+ */
 export function eventually(check: () => Promise<void> | void): Promise<void> {
-  return vi.waitFor(check, { timeout: 25_000, interval: 40 });
+  return vi.waitFor(check, { timeout: 25_000, interval: 100 });
 }
 
 /** The current state that follows from a feed: hash by identity. */

@@ -1,12 +1,7 @@
 /** Pages as everybody must get them: valid, accessible, and kept by nobody. */
-import { HtmlValidate } from 'html-validate';
 import { expect } from 'vitest';
+import { htmlFaults } from '../../support/html.ts';
 import type { Browser, Page } from './support.ts';
-
-const validator = new HtmlValidate({
-  extends: ['html-validate:recommended', 'html-validate:a11y'],
-  rules: { 'no-trailing-whitespace': 'off', 'long-title': 'off', 'require-sri': 'off' },
-});
 
 /** A page that is valid, and that nobody keeps. */
 export async function readPage(browser: Browser, path: string, status = 200): Promise<Page> {
@@ -19,10 +14,6 @@ export async function readPage(browser: Browser, path: string, status = 200): Pr
   const policy = page.headers.get('content-security-policy') ?? '';
   expect(policy).toContain("default-src 'none'");
   expect(policy).not.toMatch(/script-src|unsafe/);
-  const { results } = await validator.validateString(page.text);
-  const faults = results.flatMap(({ messages }) =>
-    messages.map(({ ruleId, message, line }) => `${line} ${ruleId} ${message}`),
-  );
-  expect(faults, path).toEqual([]);
+  expect(await htmlFaults(page.text), path).toEqual([]);
   return page;
 }

@@ -1,22 +1,14 @@
 /** Follows the links of the pages as a reader does. */
-import { HtmlValidate } from 'html-validate';
 import { expect } from 'vitest';
+import { htmlFaults } from '../../support/html.ts';
 import type { PagesServer } from './pages-fixture.ts';
-
-const validator = new HtmlValidate({
-  extends: ['html-validate:recommended', 'html-validate:a11y'],
-  rules: { 'no-trailing-whitespace': 'off', 'long-title': 'off', 'require-sri': 'off' },
-});
 
 /** Reads a page; it is valid, and of a size that any telephone takes. */
 export async function readPage({ get }: PagesServer, path: string): Promise<string> {
   const { status, text } = await get(path);
   expect([path, status]).toEqual([path, 200]);
   expect(Buffer.byteLength(text), path).toBeLessThan(150_000);
-  const { results } = await validator.validateString(text);
-  expect(results.flatMap(({ messages }) => messages.map(({ message, line }) => `${path}:${line} ${message}`))).toEqual(
-    [],
-  );
+  expect(await htmlFaults(text), path).toEqual([]);
   expect(text).not.toMatch(/En nog|\ufffd/);
   return text;
 }

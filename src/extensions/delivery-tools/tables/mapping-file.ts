@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
+import type { ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parseDocument } from 'yaml';
 import { describeError } from '../../../gegevens/import/faults.ts';
@@ -73,6 +74,14 @@ export interface MappingFile {
 const MAX_MAPPING_BYTES = 1024 * 1024;
 const MAX_PROBLEMS = 100;
 
+/** Compiling takes longer than reading a small table: once a process. */
+let validator: ValidateFunction<MappingContent> | undefined;
+
+function compileSchema(): ValidateFunction<MappingContent> {
+  const schema = JSON.parse(readFileSync(new URL('table-mapping.schema.json', modelsDirectory), 'utf8'));
+  return new Ajv2020({ allErrors: true, allowUnionTypes: true }).compile<MappingContent>(schema);
+}
+
 /**
  * Reads a mapping file and checks it against its schema.
  * @throws {MappingError} naming all that is wrong with it; errors of the file system
@@ -87,8 +96,8 @@ export function readMappingFile(path: string): MappingFile {
     throw new MappingError(path, problems.slice(0, MAX_PROBLEMS));
   }
   const content: unknown = document.toJS({ maxAliasCount: 100 });
-  const schema = JSON.parse(readFileSync(new URL('table-mapping.schema.json', modelsDirectory), 'utf8'));
-  const validate = new Ajv2020({ allErrors: true, allowUnionTypes: true }).compile<MappingContent>(schema);
+  validator ??= compileSchema();
+  const validate = validator;
   if (validate(content)) return { path, content };
   const problems = (validate.errors ?? [])
     .filter(({ keyword }) => keyword !== 'propertyNames')
