@@ -71,12 +71,19 @@ export function unpack(file: string, directory: string): string {
   mkdirSync(directory);
   const how = ['--extract', '--gzip', '--preserve-permissions', '--no-same-owner'];
   run('tar', [...how, '--file', file, '--directory', directory], directory);
-  // A link would lead whatever reads it out of the folder.
-  const entries = readdirSync(directory, { recursive: true, withFileTypes: true });
-  const special = entries.find((entry) => !entry.isFile() && !entry.isDirectory());
+  const special = specialIn(directory);
   if (special === undefined) return directory;
-  const path = relative(directory, join(special.parentPath, special.name));
-  throw new Error(`${basename(file)} has ${path}, which is not a plain file`);
+  throw new Error(`${basename(file)} has ${relative(directory, special)}, which is not a plain file`);
+}
+
+/** A link would lead whatever reads it out of the folder, `readdirSync` with `recursive` too. */
+function specialIn(directory: string): string | undefined {
+  for (const entry of readdirSync(directory, { withFileTypes: true })) {
+    const path = join(directory, entry.name);
+    const found = entry.isDirectory() ? specialIn(path) : entry.isFile() ? undefined : path;
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /** Mode and digest of each file, by its path. */
