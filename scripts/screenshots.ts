@@ -29,6 +29,10 @@ const made = join(home, 'pictures');
 /** A state of a page: what it shows, and where it is. */
 type State = readonly [name: string, what: string, path: string];
 
+const ROOT_OF_HOST: State[] = [
+  ['adres', 'What the address of the service leads to', '/'],
+  ['beschrijving', 'A contract for programmers', '/ori/v1/docs'],
+];
 const EMPTY: State[] = [['begin-leeg', 'Front, before anything was published', '/raad']];
 
 const examples = await raadsinformatie();
@@ -187,7 +191,18 @@ async function printAll(tab: Page, base: string): Promise<void> {
 }
 
 function document(): string {
-  const states = [EMPTY, COUNCIL, DARK, BEFORE_LOGIN, OVERVIEW, ENDED, LOGGED_OUT, OPERATOR, BROKEN].flat();
+  const states = [
+    ROOT_OF_HOST,
+    EMPTY,
+    COUNCIL,
+    DARK,
+    BEFORE_LOGIN,
+    OVERVIEW,
+    ENDED,
+    LOGGED_OUT,
+    OPERATOR,
+    BROKEN,
+  ].flat();
   const picture = (name: string, width: number): string =>
     `[![${name}](screenshots/${name}-${width}.webp)](screenshots/${name}-${width}.webp)`;
   return [
@@ -231,7 +246,7 @@ async function takePictures(browser: Browser, demo: Demo): Promise<void> {
   }
   await takeAll(tabs, managementUrl, OPERATOR);
   await asOwner(databaseUrl, BEHIND);
-  await takeAll(tabs, base, [...COUNCIL, ...BEFORE_LOGIN]);
+  await takeAll(tabs, base, [...ROOT_OF_HOST, ...COUNCIL, ...BEFORE_LOGIN]);
   for (const tab of tabs) await tab.emulateMedia({ colorScheme: 'dark' });
   await takeAll(tabs, base, DARK);
   for (const tab of tabs) await tab.emulateMedia({ colorScheme: 'light' });
@@ -249,6 +264,9 @@ if (executable === undefined) throw new Error('there is no Chromium on PATH');
 const demo = await startDemo({
   ...{ KOPPELVLAK_HOME: home, PORT: '0', MANAGEMENT_PORT: '0', DEMO_PKI_PORT: '0', DEMO_AUTH_PORT: '0' },
   ...{ LOG_LEVEL: 'error', RAADSFEED_ROL: 'aggregator' },
+  PAGES_LINKS: ['toegankelijkheid', 'privacy', 'contact', 'griffie']
+    .map((name) => `${name}=https://gemeente.example/${name}`)
+    .join(','),
 });
 const browser = await launchChromium(executable);
 try {

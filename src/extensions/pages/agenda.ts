@@ -9,7 +9,7 @@ import { type Html, type HtmlValue, html, shorten, withinBytes } from '../../plu
 import type { Resource } from '../../raadsfeed/domain/resource.ts';
 import { count, time } from '../shared/html/format.ts';
 import { badge, link } from '../shared/html/page.ts';
-import { pagePath, withQuery } from './context.ts';
+import { linkedPath, pagePath, withQuery } from './context.ts';
 import { fileLink, joined, momentIn, pager, TITLE_LENGTH, textIn } from './rows.ts';
 import { type Item, type Linked, listDocumentsOf, listNamed, listOutline, type Outline } from './search/lists.ts';
 
@@ -30,8 +30,8 @@ export interface Agenda {
   readonly isPlanned: boolean;
 }
 
-/** No meeting has as many: a source that holds more is at fault, and the page is to stay within its memory. */
-export const MOST_ITEMS = 10_000;
+/** No meeting has as many: a source that holds more is at fault. The page stays within its memory, and a plain list has all of them. */
+const MOST_ITEMS = 10_000;
 /** Bytes that a part takes, about; when one takes more after all its texts and lists are shorter. */
 const PART_BYTES = 100_000;
 const MOST_BYTES = 92_000;
@@ -171,7 +171,7 @@ export async function agendaPart(pool: Pool, agenda: Agenda, part: number): Prom
   const whole = render(false);
   const list = Buffer.byteLength(whole.markup) > MOST_BYTES ? render(true) : whole;
   const others = pager('Delen van de agenda', part, parts, (other) => `${agendaPath(meeting, other)}#agenda`, 'Deel');
-  return html`<div class="kv-indexed">${index(agenda, part)}${list}${others}</div>${places.length === MOST_ITEMS && html`<p class="kv-quiet">Dit zijn de eerste ${count(MOST_ITEMS)} agendapunten. De andere vindt u door te zoeken.</p>`}`;
+  return html`<div class="kv-indexed">${index(agenda, part)}${list}${others}</div>${places.length === MOST_ITEMS && html`<p class="kv-more">Dit zijn de eerste ${count(MOST_ITEMS)} agendapunten. ${link(linkedPath({ ...meeting, resourceType: 'Vergadering' }, 'Agendapunt'), 'Alle agendapunten')}</p>`}`;
 }
 
 /** Stays in view while the agenda is read. When all items are more than a page can have, it has those of its part. */

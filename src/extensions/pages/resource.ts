@@ -11,7 +11,7 @@ import { type History, historyList, readHistory, removedPage } from './history.t
 import { itemPage } from './item.ts';
 import { meetingPage } from './meeting.ts';
 import { listRow, pager, readWindow, textIn, windowList } from './rows.ts';
-import { listLinked } from './search/lists.ts';
+import { listItems, listLinked } from './search/lists.ts';
 import { paragraph, textPieces } from './texts.ts';
 import { type ResourceView, readData } from './view.ts';
 
@@ -103,6 +103,7 @@ function historyPage(view: View, history: History): Page {
 const LISTS: Readonly<Record<ResourceType, Partial<Record<ResourceType, readonly ['from' | 'to', string]>>>> = {
   Vergadering: {
     Vergadering: ['to', 'Delen van de vergadering'],
+    Agendapunt: ['to', 'Agendapunten van de vergadering'],
     Informatieobject: ['to', 'Documenten bij de vergadering'],
   },
   Agendapunt: {},
@@ -120,9 +121,14 @@ async function linkedPage(view: View, wanted: ResourceType | undefined): Promise
   const [direction, what] = list;
   const address = linkedPath({ ...resource, resourceType }, wanted);
   const now = context.clock.now();
+  const { organisatiecode, bronidentificatie: vergadering } = resource;
   const found = await readWindow(
     from,
-    (slice) => listLinked(context.pool, direction, { ...resource, resourceType }, wanted, slice),
+    (slice) =>
+      // An item names its meeting.
+      resourceType === 'Vergadering' && wanted === 'Agendapunt'
+        ? listItems(context.pool, { organisatiecode, vergadering, resourceType: wanted, order: 'oldest', ...slice })
+        : listLinked(context.pool, direction, { ...resource, resourceType }, wanted, slice),
     (one) => listRow(one, { now }),
   );
   const at = (vanaf: number): string => withQuery(address, { vanaf: vanaf === 0 ? undefined : vanaf });

@@ -249,7 +249,7 @@ function isAcceptable({ bodyHeaders }: CachedResponse, accept: string | undefine
 }
 
 /** Whether `If-None-Match` names this tag; the comparison is the weak one (RFC 9110 13.1.2). */
-function isKnown({ headers }: FastifyRequest, status: number, etag: string): boolean {
+export function isKnown({ headers }: FastifyRequest, status: number, etag: string): boolean {
   const ifNoneMatch = headers['if-none-match'];
   if (ifNoneMatch === undefined || status !== 200) return false;
   if (ifNoneMatch === etag || ifNoneMatch.trim() === '*') return true;

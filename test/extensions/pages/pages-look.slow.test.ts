@@ -9,6 +9,9 @@ import { type PagesServer, startPages } from './pages-fixture.ts';
 
 const executable = findChromium();
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const PAGES_LINKS = ['toegankelijkheid', 'privacy', 'contact', 'griffie']
+  .map((name) => `${name}=https://gemeente.example/${name}`)
+  .join(',');
 const PHONE = { width: 390, height: 844 };
 const PATHS = [
   '',
@@ -33,7 +36,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
   /** A page of its own for each test would cost as much as the test. */
   let shared: Page;
   beforeAll(async () => {
-    pages = await startPages({}, { now: () => new Date('2026-03-10T19:00:00Z') });
+    pages = await startPages({ PAGES_LINKS }, { now: () => new Date('2026-03-10T19:00:00Z') });
     browser = await launchChromium(executable ?? '');
     const context = await browser.newContext();
     await context.addInitScript(AXE);
@@ -241,13 +244,31 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     }
   });
 
-  it('has at the foot of every page who it is from and what programs use', async () => {
-    const page = await open('/gm9901/agendapunten/p-7');
-    const footer = page.getByRole('contentinfo');
-    expect(await footer.getByRole('link').allTextContents()).toEqual([
-      'Dezelfde gegevens voor programma’s',
-      'Beschrijving voor programmeurs',
-      'Organisaties als CSV',
-    ]);
+  it.each(['', '/gm9901/agendapunten/p-7', '/gm9901/informatieobjecten/weg', '/zoeken?soort=iets'])(
+    'has at the foot of every page who answers for it and what programs use: %s',
+    async (path) => {
+      const page = await open(path);
+      const footer = page.getByRole('contentinfo');
+      expect(await footer.getByRole('link').allTextContents()).toEqual([
+        ...['Toegankelijkheid', 'Privacy', 'Contact', 'Griffie'],
+        'Dezelfde gegevens voor programma’s',
+        'Beschrijving voor programmeurs',
+        'Organisaties als CSV',
+      ]);
+      const duties = footer.getByRole('navigation', { name: 'Over deze pagina’s' }).getByRole('link');
+      for (const link of await duties.all()) {
+        expect(await link.isVisible()).toBe(true);
+        expect(await link.getAttribute('href')).toMatch(/^https:\/\/gemeente\.example\/\w+$/);
+      }
+    },
+  );
+
+  it('leads a browser from the address of the service to the pages', async () => {
+    const page = await open('');
+    await page.goto(pages.server.url);
+    expect(await page.getByRole('contentinfo').getByRole('link').allTextContents()).toContain('Toegankelijkheid');
+    await page.getByRole('link', { name: 'Raadsinformatie' }).click();
+    await page.waitForURL(/\/raad$/);
+    expect(await page.locator('h1').textContent()).toBe('Raadsinformatie');
   });
 });

@@ -2,15 +2,24 @@
 
 import { stripControls } from '../../../plugins/template.ts';
 import { isoDay, time } from '../../shared/html/format.ts';
-import { hasPlannedNumbers, numberText } from '../agenda.ts';
+import { numberText } from '../agenda.ts';
 import { hasTime, TYPE_NAMES, textIn } from '../rows.ts';
 import type { Item } from '../search/lists.ts';
 
 type Cell = string | number | null | undefined;
 
+export const csvLine = (row: readonly Cell[]): string => `${row.map(cell).join(';')}\r\n`;
+/** The beginning of a file. */
+export const csvHead = (header: readonly string[]): string => `\ufeff${csvLine(header)}`;
+
 /** @param rows of texts and numbers, without the header */
-export function csv(header: readonly string[], rows: readonly (readonly Cell[])[]): string {
-  return `\ufeff${[header, ...rows].map((row) => `${row.map(cell).join(';')}\r\n`).join('')}`;
+export const csv = (header: readonly string[], rows: readonly (readonly Cell[])[]): string =>
+  `${csvHead(header)}${rows.map(csvLine).join('')}`;
+
+/** What a file says of each of its rows. */
+export interface Table<T> {
+  readonly header: readonly string[];
+  readonly row: (one: T) => readonly Cell[];
 }
 
 /** A text that a spreadsheet would take for a formula gets an apostrophe in front, also where it begins with a blank. */
@@ -24,15 +33,19 @@ function cell(value: Cell): string {
 
 type Columns = readonly (readonly [name: string, of: (item: Item) => Cell])[];
 
-const table = (items: readonly Item[], columns: Columns): string =>
-  csv(
-    columns.map(([name]) => name),
-    items.map((item) => columns.map(([, of]) => of(item))),
-  );
+const tableOf = (columns: Columns): Table<Item> => ({
+  header: columns.map(([name]) => name),
+  row: (item) => columns.map(([, of]) => of(item)),
+});
+
+export function itemsCsv(items: readonly Item[], addressOf: (item: Item) => string): string {
+  const { header, row } = itemTable(addressOf);
+  return csv(header, items.map(row));
+}
 
 /** @param addressOf full address of the page of an item */
-export function itemsCsv(items: readonly Item[], addressOf: (item: Item) => string): string {
-  return table(items, [
+export function itemTable(addressOf: (item: Item) => string): Table<Item> {
+  return tableOf([
     ['soort', ({ resourceType }) => TYPE_NAMES[resourceType]],
     ['naam', ({ titel }) => titel],
     ['datum', ({ datum }) => datum && isoDay(datum)],
@@ -50,15 +63,14 @@ export function itemsCsv(items: readonly Item[], addressOf: (item: Item) => stri
   ]);
 }
 
-/** The agenda of a meeting. */
-export function agendaCsv(items: readonly Item[]): string {
+/** The agenda of a meeting. @param isPlanned whether its items have the numbers of a published agenda */
+export function agendaTable(isPlanned: boolean): Table<Item> {
   const numbers = (item: Item) => ({
     volgnummer: textIn(item.kort, 'volgnummer') ?? null,
     geplandvolgnummer: textIn(item.kort, 'geplandvolgnummer') ?? null,
   });
-  const isPlanned = hasPlannedNumbers(items.map(numbers));
   const yes = (value: unknown): string => (value === true ? 'ja' : '');
-  return table(items, [
+  return tableOf([
     ['nummer', (item) => numberText(numbers(item), isPlanned)],
     ['naam', ({ titel }) => titel],
     ['hoort bij', ({ kort }) => textIn(kort, 'hoofd')],

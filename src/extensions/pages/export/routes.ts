@@ -3,7 +3,6 @@ import type { FastifyInstance } from 'fastify';
 import { Problem } from '../../../lib/problem.ts';
 import { platformProblems } from '../../../plugins/problems.ts';
 import { type FeedOrganisation, readOrganisations } from '../../../raadsfeed/store/state.ts';
-import { MOST_ITEMS } from '../agenda.ts';
 import {
   byName,
   findOrganisation,
@@ -16,20 +15,29 @@ import {
   withQuery,
 } from '../context.ts';
 import { bodyKey } from '../search/entry.ts';
-import { type Item, listBodies, listItems, listSitemap, listSitemaps } from '../search/lists.ts';
+import {
+  type Body,
+  hasPlannedItems,
+  type Item,
+  listBodies,
+  listItems,
+  listSitemap,
+  listSitemaps,
+} from '../search/lists.ts';
 import { readSearchAddress, runSearch, searchPath } from '../search.ts';
 import { ATOM_ENTRIES, atom } from './atom.ts';
-import { agendaCsv, csv, itemsCsv } from './csv.ts';
+import { agendaTable, csv, itemsCsv, itemTable } from './csv.ts';
 import { icalendar } from './icalendar.ts';
 import { sitemap, sitemapIndex } from './sitemap.ts';
+import { type CsvList, createCsvSender } from './stream-csv.ts';
 
 /** Seconds that these may be kept: programs fetch them again and again. */
 const MAX_AGE_SECONDS = 60;
 /** Days back that a calendar reaches, and the most it holds. */
 const CALENDAR_DAYS = 366;
 const CALENDAR_MEETINGS = 2000;
+/** Rows of a part of what a search finds. */
 const CSV_ROWS = 5000;
-const BODIES = 1000;
 /** An export takes at most about the memory of so many records of the feed. */
 const EXPORT_RECORDS = 500;
 
@@ -48,6 +56,11 @@ interface Export {
   readonly link?: string | undefined;
 }
 
+const partOf = (query: PagesRequest['query']): ExportPart => ({
+  gremium: bodyKey({ gremiumidentificatie: [query.gremium].flat()[0] }),
+  voor: readNumber(query, 'voor', 1, undefined),
+});
+
 export function exportRoutes(app: FastifyInstance, context: PagesContext): void {
   const { pool, baseUrl, clock, responses } = context;
   const get = (path: string, handler: (request: PagesRequest) => Promise<Export>, usesIndex = true): void => {
@@ -63,10 +76,7 @@ export function exportRoutes(app: FastifyInstance, context: PagesContext): void 
   /** An export of one organisation, or of one of its bodies. */
   const getOf = (path: string, handler: (organisation: FeedOrganisation, part: ExportPart) => Promise<Export>): void =>
     get(`/:organisatiecode/${path}`, async ({ params, query }) =>
-      handler(await findOrganisation(context, params.organisatiecode), {
-        gremium: bodyKey({ gremiumidentificatie: [query.gremium].flat()[0] }),
-        voor: readNumber(query, 'voor', 1, undefined),
-      }),
+      handler(await findOrganisation(context, params.organisatiecode), partOf(query)),
     );
   const asCsv = (name: string, body: string): Export => ({ type: 'text/csv', filename: `${name}.csv`, body });
   const addressOf = (item: Item): string => `${baseUrl()}${pagePath(item.resourceType, item)}`;
@@ -148,45 +158,67 @@ export function exportRoutes(app: FastifyInstance, context: PagesContext): void 
     return { type: 'text/calendar', filename: `agenda-${organisatiecode}.ics`, body };
   });
 
+  const sendCsv = createCsvSender(context, MAX_AGE_SECONDS);
+  /** A list of one organisation, whole. */
+  const getCsv = <T>(
+    path: string,
+    list: (organisatiecode: string, request: PagesRequest) => Promise<CsvList<T>>,
+  ): void => {
+    app.get(`/:organisatiecode/${path}`, async (request: PagesRequest, reply) => {
+      await context.requireIndex();
+      const { organisatiecode } = await findOrganisation(context, request.params.organisatiecode);
+      return sendCsv(request, reply, await list(organisatiecode, request));
+    });
+  };
+
   for (const [path, resourceType, name] of [
     ['vergaderingen.csv', 'Vergadering', 'vergaderingen'],
     ['informatieobjecten.csv', 'Informatieobject', 'documenten'],
   ] as const) {
-    getOf(path, async ({ organisatiecode }, { gremium, voor }) => {
-      const filter = { organisatiecode, gremium, resourceType, before: voor } as const;
-      const items = await listItems(pool, { ...filter, order: 'stored', limit: CSV_ROWS });
-      const last = items.length < CSV_ROWS ? undefined : items.at(-1);
-      const next = withQuery(`${baseUrl()}${organisationPath(organisatiecode)}/${path}`, {
-        gremium,
-        voor: last?.firstNumber,
-      });
+    getCsv<Item>(path, async (organisatiecode, { query }) => {
+      const { gremium } = partOf(query);
       return {
-        ...asCsv(`${name}-${organisatiecode}`, itemsCsv(items, addressOf)),
-        link: last && `<${next}>; rel="next"`,
+        name: `${name}-${organisatiecode}`,
+        table: itemTable(addressOf),
+        read: (limit, last) =>
+          listItems(pool, {
+            organisatiecode,
+            gremium,
+            resourceType,
+            before: last?.firstNumber,
+            order: 'stored',
+            limit,
+          }),
       };
     });
   }
 
-  getOf('gremia.csv', async ({ organisatiecode }) => {
-    const bodies = await listBodies(pool, { organisatiecode, now: clock.now() }, { limit: BODIES });
-    const rows = bodies.map(({ gremium, naam, vergaderingen, laatste, volgende }) => [
-      ...[gremium, naam, vergaderingen, laatste?.toISOString(), volgende?.toISOString()],
-      `${baseUrl()}${withQuery(organisationPath(organisatiecode), { gremium })}`,
-    ]);
-    const header = ['identificatie', 'naam', 'vergaderingen', 'laatste', 'volgende', 'pagina'];
-    return asCsv(`commissies-${organisatiecode}`, csv(header, rows));
+  getCsv<Body>('gremia.csv', async (organisatiecode) => {
+    const now = clock.now();
+    return {
+      name: `commissies-${organisatiecode}`,
+      table: {
+        header: ['identificatie', 'naam', 'vergaderingen', 'laatste', 'volgende', 'pagina'],
+        row: ({ gremium, naam, vergaderingen, laatste, volgende }) => [
+          ...[gremium, naam, vergaderingen, laatste?.toISOString(), volgende?.toISOString()],
+          `${baseUrl()}${withQuery(organisationPath(organisatiecode), { gremium })}`,
+        ],
+      },
+      read: (limit, _last, offset) => listBodies(pool, { organisatiecode, now }, { limit, offset }),
+      // What was and what comes follows from the time.
+      also: now.toISOString().slice(0, 'yyyy-mm-ddThh:mm'.length),
+    };
   });
 
-  get('/:organisatiecode/vergaderingen/:bronidentificatie/agenda.csv', async ({ params }) => {
-    const { organisatiecode } = await findOrganisation(context, params.organisatiecode);
+  getCsv<Item>('vergaderingen/:bronidentificatie/agenda.csv', async (organisatiecode, { params }) => {
     const { bronidentificatie: vergadering = '' } = params;
-    const items = await listItems(pool, {
-      ...{ organisatiecode, resourceType: 'Agendapunt', vergadering },
-      order: 'oldest',
-      limit: MOST_ITEMS,
-    });
-    if (items.length === 0) throw new Problem(platformProblems.notFound);
-    return asCsv('agenda', agendaCsv(items));
+    const items = { organisatiecode, vergadering, resourceType: 'Agendapunt' } as const;
+    return {
+      name: 'agenda',
+      table: agendaTable(await hasPlannedItems(pool, items)),
+      read: (limit, _last, offset) => listItems(pool, { ...items, order: 'oldest', limit, offset }),
+      isNeeded: true,
+    };
   });
 
   get('/sitemap.xml', async () => ({

@@ -33,7 +33,6 @@ const TITLE = 500;
 const NAME = 200;
 const ADDRESS = 4000;
 const WORDS = 20_000;
-const REFERENCES = 500;
 
 /** Which members say what. */
 const MEMBERS = {
@@ -105,7 +104,7 @@ export function toEntry(resourceType: ResourceType, { organisatiecode }: Resourc
 
 function referencesOf(resourceType: ResourceType, own: string, data: JsonObject): EntryReference[] {
   const read = (to: ResourceType, references: unknown, rol = ''): EntryReference[] =>
-    (Array.isArray(references) ? references : []).slice(0, REFERENCES).flatMap((reference: unknown) => {
+    (Array.isArray(references) ? references : []).flatMap((reference: unknown) => {
       const bronidentificatie = isRecord(reference) ? textOf(reference.bronidentificatie, ADDRESS) : undefined;
       if (!isRecord(reference) || bronidentificatie === undefined) return [];
       const code =

@@ -214,6 +214,27 @@ export async function listOutline(
   return rows;
 }
 
+/** Whether an item of a meeting has a number of the published agenda. */
+export async function hasPlannedItems(
+  db: Db,
+  { organisatiecode, vergadering }: { readonly organisatiecode: string; readonly vergadering: string },
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'pages-planned',
+    text: `select from pages.items s ${CURRENT}
+            where s.organisatiecode = $1::text and s.vergadering = $2::text and s.resource_type = 'Agendapunt' and s.kort ? 'geplandvolgnummer'
+            limit 1`,
+    values: [organisatiecode, vergadering],
+  });
+  return rowCount === 1;
+}
+
+/** How far the index has followed which feed. */
+export async function readIndexPosition(db: Db): Promise<unknown> {
+  const { rows } = await db.query('select feed_id, nummer, scan_after from pages.position');
+  return rows[0];
+}
+
 /** Characters of a title in an outline. */
 export const OUTLINE_TITLE = 120;
 
@@ -270,7 +291,7 @@ export async function listSitemaps(db: Db): Promise<{ page: number; changed: Dat
   const { rows } = await db.query<{ page: number; changed: Date }>({
     name: 'pages-sitemaps',
     text: `select (nummer / ${SITEMAP_NUMBERS})::integer as page, max(stored_at) as changed from pages.items
-            where resource_type <> 'Agendapunt' group by 1 order by 1 limit 50000`,
+            group by 1 order by 1 limit 50000`,
   });
   return rows;
 }
@@ -280,7 +301,7 @@ export async function listSitemap(db: Db, page: number): Promise<Item[]> {
   const { rows } = await db.query<Item>({
     name: 'pages-sitemap',
     text: `select ${ITEM} from pages.items s ${CURRENT}
-            where s.nummer >= $1::bigint and s.nummer < $2::bigint and s.resource_type <> 'Agendapunt' order by s.nummer`,
+            where s.nummer >= $1::bigint and s.nummer < $2::bigint order by s.nummer`,
     values: [page * SITEMAP_NUMBERS, (page + 1) * SITEMAP_NUMBERS],
   });
   return rows;
