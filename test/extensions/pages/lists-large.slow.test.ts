@@ -70,15 +70,15 @@ it('has another tag when something was published', async () => {
 it('leads from an agenda that is longer than its page can know to every item', async () => {
   const { text } = await pages.get('/gm9901/vergaderingen/b-0');
   expect(text).toMatch(/href="\/raad\/gm9901\/vergaderingen\/b-0\/agendapunten">Alle agendapunten</);
-  const list = await crawl(
-    pages,
-    '/gm9901/vergaderingen/b-0/agendapunten',
-    /^\/gm9901\/vergaderingen\/b-0\/agendapunten/,
-  );
-  const ids = [...[...list.values()].join().matchAll(/agendapunten\/(p-\d+)"/g)].map(([, id]) => id);
-  expect(new Set(ids).size).toBe(ITEMS);
+  const ids = new Set<string>();
+  for (let next: string | undefined = '/gm9901/vergaderingen/b-0/agendapunten'; next !== undefined; ) {
+    const { text: part } = await pages.get(next);
+    for (const [, id = ''] of part.matchAll(/agendapunten\/(p-\d+)"/g)) ids.add(id);
+    next = /href="\/raad([^"]*)">Volgende</.exec(part)?.[1];
+  }
+  expect(ids.size).toBe(ITEMS);
   expect((await pages.get(`/gm9901/agendapunten/p-${ITEMS - 1}`)).text).toContain(`Punt ${ITEMS - 1}`);
-}, 300_000);
+});
 
 it('knows every reference of a document', async () => {
   const address = '/gm9901/informatieobjecten/verwijst';
