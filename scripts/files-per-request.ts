@@ -35,8 +35,6 @@ const environment = {
   KOPPELVLAK_HOME: home,
   PORT: '0',
   MANAGEMENT_PORT: '0',
-  DEMO_AUTH_PORT: '0',
-  DEMO_PKI_PORT: '0',
   // The core alone: nothing else follows the feed, and only the feed is sealed.
   RAADSFEED_PAGES: 'false',
   RAADSFEED_DIWOO: 'false',

@@ -262,7 +262,7 @@ async function takePictures(browser: Browser, demo: Demo): Promise<void> {
 const executable = findChromium();
 if (executable === undefined) throw new Error('there is no Chromium on PATH');
 const demo = await startDemo({
-  ...{ KOPPELVLAK_HOME: home, PORT: '0', MANAGEMENT_PORT: '0', DEMO_PKI_PORT: '0', DEMO_AUTH_PORT: '0' },
+  ...{ KOPPELVLAK_HOME: home, PORT: '0', MANAGEMENT_PORT: '0' },
   ...{ LOG_LEVEL: 'error', RAADSFEED_ROL: 'aggregator' },
   PAGES_LINKS: ['toegankelijkheid', 'privacy', 'contact', 'griffie']
     .map((name) => `${name}=https://gemeente.example/${name}`)

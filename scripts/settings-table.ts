@@ -10,7 +10,7 @@ const END = '<!-- end of settings -->';
 
 /** Each section and its groups; a group that is not named has a section of its own. */
 const SECTIONS: Readonly<Record<string, readonly (keyof SettingGroups)[]>> = {
-  'The process': ['server', 'tracing', 'html', 'demo'],
+  'The process': ['server', 'tracing', 'html'],
   'The database': ['database'],
   'Access tokens': ['tokens'],
   'The data exchange (SHV, VS)': ['gegevens'],

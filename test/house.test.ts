@@ -220,7 +220,8 @@ describe('the extensions', () => {
   });
 
   it('keeps the stores of the aggregator free of what reads sources', () => {
-    const own = /store\/|source\.ts|resource-key\.ts|supplier\/(source-adapter|coverage|supplier-client)\.ts/;
+    const own =
+      /store\/|source\.ts|resource-key\.ts|plan-sources\.ts|supplier\/(source-adapter|coverage|supplier-client|windows)\.ts/;
     const may = new RegExp(
       `^src/(settings/|database/|seams/|lib/|raadsfeed/(domain|store)/|extensions/aggregator/(${own.source}))`,
     );

@@ -22,7 +22,9 @@ const AUDIENCE = 'urn:koppelvlak:demo';
  * @throws {Error} with a message for people; what was started is stopped
  */
 export async function startDemo(environment: Environment) {
-  const { server, demo } = readConfig(environment, 'tool');
+  const { server } = readConfig(environment, 'tool');
+  /** The ports after that of the service; 0 takes free ones. */
+  const portAfter = (steps: number): number => (server.port === 0 ? 0 : server.port + steps);
   if (server.environment === 'production') throw new Error('the demo does not start with NODE_ENV=production');
   const home = resolve(server.home);
   const secrets = join(home, 'clients');
@@ -39,7 +41,7 @@ export async function startDemo(environment: Environment) {
   // Whoever waits for the file must not find that of an earlier start.
   await rm(demoFilePath(home), { force: true });
   try {
-    const authority = await orPortError(demo.pkiPort, 'DEMO_PKI_PORT', (port) =>
+    const authority = await orPortError(portAfter(2), 'PORT', (port) =>
       createAuthority({ dir: join(home, 'pki'), port }),
     );
     releases.push(authority.close);
@@ -55,7 +57,7 @@ export async function startDemo(environment: Environment) {
       authorizationUrl: () => authorization.issuer,
       publicBaseUrl: server.publicBaseUrl,
     };
-    const authorization = await orPortError(demo.authPort, 'DEMO_AUTH_PORT', (port) =>
+    const authorization = await orPortError(portAfter(1), 'PORT', (port) =>
       startAuthorizationServer({
         ...{ port, audience: AUDIENCE, clients, keysDirectory: secrets, environment: server.environment, log },
         register: async (app, address) => {

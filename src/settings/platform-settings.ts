@@ -223,9 +223,3 @@ export const htmlSettings = {
     'Accessibility statement, privacy, contact, clerk and privacy officer, at the foot of pages.',
   ),
 };
-
-/** Settings of what only the demo starts. */
-export const demoSettings = {
-  authPort: setting('DEMO_AUTH_PORT', port, 8081, 'Port of the demo’s authorization server.'),
-  pkiPort: setting('DEMO_PKI_PORT', port, 8082, 'Port of its OCSP responder and revocation lists.'),
-};

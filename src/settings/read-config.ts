@@ -3,7 +3,7 @@ import { importFromExtensions, type UnknownModule } from '../seams/extensions.ts
 import { contradictions, unreadableFiles } from './contradictions.ts';
 import { gegevensSettings } from './gegevens-settings.ts';
 import { type Setting, shownValue } from './kinds.ts';
-import { databaseSettings, demoSettings, htmlSettings, serverSettings, tokenSettings } from './platform-settings.ts';
+import { databaseSettings, htmlSettings, serverSettings, tokenSettings } from './platform-settings.ts';
 import { raadsfeedSettings } from './raadsfeed-settings.ts';
 import { whyUnreadable } from './readable-file.ts';
 import { verwerkingenlogSettings } from './verwerkingenlog-settings.ts';
@@ -17,7 +17,6 @@ export interface SettingGroups {
   readonly verwerkingenlog: typeof verwerkingenlogSettings;
   readonly raadsfeed: typeof raadsfeedSettings;
   readonly html: typeof htmlSettings;
-  readonly demo: typeof demoSettings;
 }
 
 type Values<G> = { readonly [K in keyof G]: G[K] extends Setting<infer T> ? T : never };
@@ -54,7 +53,6 @@ const declared: Readonly<Record<string, Group>> = Object.assign(
     verwerkingenlog: verwerkingenlogSettings,
     raadsfeed: raadsfeedSettings,
     html: htmlSettings,
-    demo: demoSettings,
   } satisfies Record<string, Group>,
   ...extensions.map(({ settings }) => settings),
 );

@@ -124,7 +124,7 @@ describe('the demo', () => {
 });
 
 describe('a demo that cannot start', () => {
-  it.each(['PORT', 'MANAGEMENT_PORT', 'DEMO_AUTH_PORT', 'DEMO_PKI_PORT'])(
+  it.each(['PORT', 'MANAGEMENT_PORT'])(
     'names %s when that port is taken, and leaves nothing running',
     { timeout: 60_000 },
     async (variable) => {
@@ -151,10 +151,10 @@ describe('a demo that cannot start', () => {
   });
 
   it('names a setting that is wrong', async () => {
-    const env = { ...freePorts(home.path), DEMO_AUTH_PORT: 'http' };
+    const env = { ...freePorts(home.path), PORT: 'http' };
     const { status, stderr } = await startProgram(['demo'], env).ended;
     expect(status).toBe(1);
-    expect(stderr).toContain('DEMO_AUTH_PORT is not a whole number');
+    expect(stderr).toContain('PORT is not a whole number');
   });
 });
 

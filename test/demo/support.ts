@@ -18,7 +18,7 @@ export async function temporaryHome(): Promise<{ path: string; remove: () => Pro
 
 /** The environment of a demo on free ports. */
 export function freePorts(home: string): Record<string, string> {
-  return { PORT: '0', MANAGEMENT_PORT: '0', DEMO_AUTH_PORT: '0', DEMO_PKI_PORT: '0', KOPPELVLAK_HOME: home };
+  return { PORT: '0', MANAGEMENT_PORT: '0', KOPPELVLAK_HOME: home };
 }
 
 /** Reads `demo.json` once it is there. @throws when the program ends before */

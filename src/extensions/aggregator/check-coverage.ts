@@ -3,8 +3,9 @@ import type { Source } from './source.ts';
 import { readItemsIn } from './store/source-items.ts';
 import { saveCoverage } from './store/windows.ts';
 import { type Coverage, measureReading, totalCoverage } from './supplier/coverage.ts';
-import { supplierSource } from './supplier/read-supplier.ts';
-import { type Period, periodWindows, roundWindows } from './supplier/windows.ts';
+import { requestOf, supplierSource, windowsOf } from './supplier/read-supplier.ts';
+import type { LeftOut } from './supplier/source-adapter.ts';
+import { type Period, periodWindows } from './supplier/windows.ts';
 
 interface CheckOptions extends Period {
   readonly signal: AbortSignal;
@@ -19,21 +20,24 @@ export async function checkCoverage(
   needs: DependencyNeeds,
   source: Source,
   options: CheckOptions,
-): Promise<Coverage & { readonly complete: boolean }> {
+): Promise<Coverage & { readonly complete: boolean; readonly leftOut: LeftOut }> {
   const { pool, clock, log } = needs;
   const { signal, progress } = options;
   return await withDependencies(needs, async ({ adapters }) => {
     const of = supplierSource(source, adapters);
     const months: Coverage['months'][number][] = [];
     let complete = true;
-    for (const window of periodWindows(roundWindows(of.from, clock.now()).all, options)) {
+    const leftOut = { confidential: 0, bodies: 0, period: 0 };
+    for (const window of periodWindows(windowsOf(of, clock.now()).all, options)) {
       signal.throwIfAborted();
       const known = await readItemsIn(pool, source.id, window);
-      const reading = await of.adapter.readWindow({ source: of.source, window, depth: 'full', known, signal });
+      const request = requestOf(pool, source.id, of, { ...window, depth: 'full' }, { known, signal });
+      const reading = await of.adapter.readWindow(request);
       const coverage = await measureReading(pool, of.source.organisatiecode, reading, known);
-      await saveCoverage(pool, source.id, coverage, window, clock.now());
+      await saveCoverage(pool, source.id, coverage, { window, period: of.period }, clock.now());
       months.push(...coverage.months);
       complete &&= reading.complete;
+      for (const why of ['confidential', 'bodies', 'period'] as const) leftOut[why] += reading.leftOut?.[why] ?? 0;
       progress(`${window.from} to ${window.to}: ${coverage.held} of ${coverage.shown}`);
     }
     const coverage = totalCoverage(months);
@@ -41,6 +45,6 @@ export async function checkCoverage(
       const fields = { source: source.adres, coverage: coverage.percentage, complete };
       log.warn(fields, 'the feed has not all that the supplier shows');
     }
-    return { ...coverage, complete };
+    return { ...coverage, complete, leftOut };
   });
 }

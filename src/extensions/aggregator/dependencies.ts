@@ -8,6 +8,7 @@ import { createLineValidator, type LineValidator } from '../../raadsfeed/writer/
 import type { ProofWriter, ProofWriters } from '../../seams/proof-log.ts';
 import type { Config } from '../../settings/read-config.ts';
 import { createGo } from './go/api.ts';
+import { openIbabs } from './ibabs/supplier.ts';
 import { openNotubiz } from './notubiz/adapter.ts';
 import { createParlaeus } from './parlaeus/api.ts';
 import type { SupplierScheme } from './source.ts';
@@ -56,7 +57,7 @@ export function openDependencies(needs: DependencyNeeds): SupplierDependencies {
     clock,
     proxy: server,
     allowPrivate: raadsfeed.sourcesAllowPrivate,
-    slots: (host) => createCallSlots(pool, `${scheme} ${host}`, 4, log),
+    slots: (host) => createCallSlots(pool, `${scheme} ${host}`, { atOnce: 4 }, log),
   });
   return {
     ...aggregator,
@@ -76,9 +77,14 @@ export function openDependencies(needs: DependencyNeeds): SupplierDependencies {
     validate: createLineValidator(),
     validateDraft: createLineValidator('draft'),
     ownFeedUrl: () => `${publicBaseUrl()}${raadsfeed.prefix}/feed`,
-    // All calls to a host of a supplier share its slots: four at a time.
+    // All calls to a supplier, or to a host of one, share its slots.
     adapters: {
-      notubiz: openNotubiz(config, clock, createCallSlots(pool, 'notubiz', 4, log)),
+      notubiz: openNotubiz(config, clock, createCallSlots(pool, 'notubiz', { atOnce: 4 }, log)),
+      ibabs: openIbabs(
+        config,
+        clock,
+        createCallSlots(pool, 'ibabs', { atOnce: 2, perMinute: aggregator.ibabsCallsPerMinute }, log),
+      ),
       go: createAdapter(createGo(hosted('go')), clock),
       parlaeus: createAdapter(createParlaeus(hosted('parlaeus')), clock),
     },

@@ -1,5 +1,5 @@
-import { fixed, pairs, retired, setting, url } from '../../settings/kinds.ts';
-import type { Config } from '../../settings/read-config.ts';
+import { fixed, integer, optional, pairs, retired, setting, url } from '../../settings/kinds.ts';
+import type { Config, Fault } from '../../settings/read-config.ts';
 
 declare module '../../settings/read-config.ts' {
   interface SettingGroups {
@@ -18,6 +18,18 @@ export const settings = {
       ),
       new Map(),
       'Woo categories by type of document, else by register; others have `c_db4862c3`.',
+    ),
+
+    ibabsUrl: optional(
+      'IBABS_URL',
+      url('https', 'http'),
+      'Service of iBabs, when not its public one; `http:` needs `AGGREGATOR_ALLOW_PRIVATE`.',
+    ),
+    ibabsCallsPerMinute: setting(
+      'IBABS_CALLS_PER_MINUTE',
+      integer(1, 60_000),
+      150,
+      'Calls a minute to iBabs, for all sources and instances.',
     ),
 
     /** Base address of the NotuBiz API; absent: its public one, the only one there is. */
@@ -42,6 +54,17 @@ export const settings = {
     leaseSeconds: fixed('AGGREGATOR_LEASE_SECONDS', 30),
   },
 };
+
+/** An address without encryption is for a service on this machine or network. */
+export function contradictions({ aggregator, raadsfeed }: Config, fault: Fault): void {
+  if (/^http:/i.test(aggregator.ibabsUrl ?? '') && !raadsfeed.sourcesAllowPrivate) {
+    fault(
+      ['IBABS_URL', 'AGGREGATOR_ALLOW_PRIVATE'],
+      'is an address with `http:`',
+      'one with `https:`, or AGGREGATOR_ALLOW_PRIVATE=true',
+    );
+  }
+}
 
 export const isServed = ({ raadsfeed, server }: Config): boolean =>
   raadsfeed.rol === 'aggregator' && server.areas.includes('raadsfeed');

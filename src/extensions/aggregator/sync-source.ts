@@ -10,9 +10,8 @@ import { followSource } from './feed/follow-source.ts';
 import type { Lease } from './source.ts';
 import { rereadLease, takeLease } from './store/leased-source.ts';
 import { requestComparison } from './store/sources.ts';
-import { ensureWindows } from './store/windows.ts';
-import { readOneWindow, supplierSource } from './supplier/read-supplier.ts';
-import { type Period, periodWindows, roundWindows } from './supplier/windows.ts';
+import { prepareWindows, readOneWindow, supplierSource } from './supplier/read-supplier.ts';
+import { type Period, periodWindows } from './supplier/windows.ts';
 import { keepLeases, releaseAfterError, releaseAfterSuccess } from './worker.ts';
 
 /** The days are those of a supplier's API. */
@@ -84,8 +83,7 @@ async function syncFeed(
 async function syncSupplier(lease: Lease, sum: Sum, deps: SupplierDependencies, options: SyncOptions): Promise<void> {
   const { allowMassDelete, signal, progress } = options;
   const of = supplierSource(lease.source, deps.adapters);
-  const { all } = roundWindows(of.from, deps.clock.now());
-  await ensureWindows(deps.pool, lease.source.id, all);
+  const { all } = await prepareWindows(lease, of, deps, allowMassDelete);
   // Newest first: that is what people look for.
   const windows = periodWindows(all, options).toReversed();
   for (const [i, window] of windows.entries()) {

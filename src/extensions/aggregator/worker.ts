@@ -10,6 +10,7 @@ import type { SupplierDependencies } from './dependencies.ts';
 import { type Lease, LeaseLostError, type Source } from './source.ts';
 import { addIssues, resolveIssues } from './store/issues.ts';
 import { claimDueSources, releaseSource, renewLeases } from './store/leased-source.ts';
+import { SupplierFault } from './supplier/supplier-client.ts';
 
 interface SchedulerOptions {
   readonly pool: Pool;
@@ -171,6 +172,7 @@ const MAX_RETRY_AFTER_MS = 86_400_000;
 /** @returns `undefined` for what is not the source's doing */
 export function describeFailure(error: unknown): Failure | undefined {
   if (error instanceof FeedFault) return { kind: error.code, message: error.message, retryAfterMs: 0 };
+  if (error instanceof SupplierFault) return { kind: error.code, message: error.message, retryAfterMs: 0 };
   if (!(error instanceof OutboundError)) return undefined;
   return {
     kind: error.status === undefined ? error.code : `status-${error.status}`,

@@ -125,6 +125,9 @@ type Resolve = (host: string, done: (error: Error | null, addresses: LookupAddre
 /** Every address of a host, by the system's resolver. */
 const systemResolve: Resolve = (host, done) => lookup(host, { all: true }, done);
 
+/** Only the IPv4 addresses of a host. */
+export const resolveIpv4: Resolve = (host, done) => lookup(host, { all: true, family: 4 }, done);
+
 export interface ProxySettings {
   /** Address of the forward proxy (secret: it may hold credentials); absent: none. */
   readonly outboundProxy: string | undefined;

@@ -10,6 +10,7 @@ import {
   type ProxySettings,
   type RedirectPolicy,
   readBody,
+  resolveIpv4,
 } from './guarded-fetch.ts';
 import { OutboundError } from './outbound-error.ts';
 
@@ -29,6 +30,8 @@ interface OutboundOptions {
   readonly proxy?: ProxySettings;
   /** Lets loopback and private addresses through; never link-local ones, nor those of a cloud's metadata service. */
   readonly allowPrivate: boolean;
+  /** Connects over IPv4 only, where a host knows its callers by such an address. */
+  readonly ipv4Only?: boolean;
   /** Addresses that receive the trace context of a call; absent: no address does. */
   readonly traceContextTo?: readonly string[];
 }
@@ -61,7 +64,21 @@ export type OutboundAnswer = {
   | { readonly changed: false }
 );
 
+/** A call whose answer is text of another form than JSON. */
+export interface OutboundTextRequest extends OutboundRequest {
+  /** What is sent with POST. */
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The `content-type` of a usable answer. */
+  readonly accepts: RegExp;
+}
+
 export interface OutboundClient {
+  /**
+   * Sends text and gives the text of the answer. The `problem` of an error with a status is the start of the body, as text.
+   * @throws {OutboundError} when no usable answer came; the signal's reason when it is aborted
+   */
+  postText(request: OutboundTextRequest): Promise<string>;
   /** @throws {OutboundError} when no usable answer came; the signal's reason when it is aborted */
   getJson(request: OutboundRequest): Promise<OutboundAnswer>;
   close(): Promise<void>;
@@ -70,7 +87,7 @@ export interface OutboundClient {
 export function createOutboundClient(options: OutboundOptions): OutboundClient {
   const { clock, timeoutMs, maxBytes, allowPrivate, proxy, traceContextTo = [] } = options;
   const connections = createGuardedConnections({
-    rules: { allowPrivate },
+    rules: { allowPrivate, ...(options.ipv4Only === true ? { resolve: resolveIpv4 } : {}) },
     proxy,
     maxRedirects: MAX_REDIRECTS,
     connectTimeoutMs: Math.min(CONNECT_TIMEOUT_MS, timeoutMs),
@@ -132,17 +149,46 @@ export function createOutboundClient(options: OutboundOptions): OutboundClient {
     return { ...head, changed: true, json: parse(bytes), bytes: bytes.length };
   };
 
+  const post = async (request: OutboundTextRequest, signal: AbortSignal): Promise<string> => {
+    const headers = { 'accept-encoding': ACCEPT_ENCODING, 'user-agent': 'koppelvlak', ...request.headers };
+    const options = { method: 'POST', headers, body: request.body, signal } as const;
+    const { answer } = await connections.request(request.url, options, request.redirects);
+    const encoding = headerValue(answer.headers['content-encoding']);
+    const type = headerValue(answer.headers['content-type']);
+    if (answer.statusCode !== 200) {
+      throw new OutboundError('status', `status ${answer.statusCode}`, {
+        status: answer.statusCode,
+        retryAfterMs: retryAfterMs(headerValue(answer.headers['retry-after']), clock.now()),
+        problem: await readErrorText(answer.body, encoding),
+      });
+    }
+    if (type === undefined || !request.accepts.test(type)) {
+      answer.body.on('error', () => undefined).destroy();
+      throw new OutboundError('content-type', `content-type ${type?.slice(0, 60) ?? 'absent'}`);
+    }
+    const bytes = await readBody(answer.body, encoding, maxBytes);
+    try {
+      return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    } catch (cause) {
+      throw new OutboundError('encoding', 'the answer is not UTF-8', { cause });
+    }
+  };
+
+  /** Within the time of a call. */
+  const limited = async <T>(outer: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+    const deadline = AbortSignal.timeout(timeoutMs);
+    try {
+      return await work(AbortSignal.any([outer, deadline]));
+    } catch (error) {
+      outer.throwIfAborted();
+      if (deadline.aborted) throw new OutboundError('timeout', `no complete answer within ${timeoutMs} ms`);
+      throw asOutboundError(error);
+    }
+  };
+
   return {
-    async getJson(request) {
-      const deadline = AbortSignal.timeout(timeoutMs);
-      try {
-        return await call(request, AbortSignal.any([request.signal, deadline]));
-      } catch (error) {
-        request.signal.throwIfAborted();
-        if (deadline.aborted) throw new OutboundError('timeout', `no complete answer within ${timeoutMs} ms`);
-        throw asOutboundError(error);
-      }
-    },
+    getJson: (request) => limited(request.signal, (signal) => call(request, signal)),
+    postText: (request) => limited(request.signal, (signal) => post(request, signal)),
     close: connections.close,
   };
 }
@@ -152,11 +198,30 @@ async function readProblem(
   encoding: string | undefined,
   type: string | undefined,
 ) {
+  const bytes = await readErrorBody(body, encoding);
   try {
-    const bytes = await readBody(body, encoding, ERROR_BODY_BYTES);
-    return isJson(type) ? parse(bytes) : undefined;
+    return bytes !== undefined && isJson(type) ? parse(bytes) : undefined;
   } catch (error) {
-    // The body of an error is optional.
+    if (error instanceof OutboundError) return undefined;
+    throw error;
+  }
+}
+
+async function readErrorText(
+  body: Dispatcher.ResponseData['body'],
+  encoding: string | undefined,
+): Promise<string | undefined> {
+  return (await readErrorBody(body, encoding))?.toString('utf8');
+}
+
+/** The body of an error is optional: `undefined` for one that is too large, or broke off. */
+async function readErrorBody(
+  body: Dispatcher.ResponseData['body'],
+  encoding: string | undefined,
+): Promise<Buffer | undefined> {
+  try {
+    return await readBody(body, encoding, ERROR_BODY_BYTES);
+  } catch (error) {
     if (error instanceof OutboundError) return undefined;
     throw error;
   }

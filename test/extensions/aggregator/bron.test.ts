@@ -52,7 +52,7 @@ describe('bron add', () => {
     expect(await program.json('bron', 'add', `${source.url}/`)).toEqual({
       status: 0,
       stderr: expect.stringMatching(/^Database \S+ on .+, as \S+\.\n$/),
-      result: { added: [], known: [source.url] },
+      result: { added: [], changed: [], known: [source.url] },
     });
     expect(await program.run('bron', 'add', source.url)).toMatchObject({ stdout: `Known already: ${source.url}\n` });
   });
@@ -64,7 +64,7 @@ describe('bron add', () => {
     ]);
     expect(await program.json('bron', 'add', '--file', path)).toMatchObject({
       status: 0,
-      result: { added: [source.url, 'notubiz:281'], known: [] },
+      result: { added: [source.url, 'notubiz:281'], changed: [], known: [] },
     });
     expect((await program.json('bron', 'list')).result).toMatchObject([
       { adres: source.url, soort: 'feed', organisaties: ['gm0001'] },
@@ -137,7 +137,7 @@ describe('bron sync and list', () => {
     const { stdout } = await program.run('bron', 'list');
     const [heads = '', , row = ''] = stdout.split('\n');
     expect(heads).toMatch(
-      /^source +state +organisations +up to date +lag +behind +refused +withheld +coverage +issues$/,
+      /^source +state +organisations +days +up to date +lag +behind +refused +withheld +coverage +issues$/,
     );
     expect(row).toMatch(/^http:\S+ +following +gm0001 +20\S+Z +\d+ s +0 +0 +0 +0$/);
   });

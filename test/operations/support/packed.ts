@@ -28,6 +28,6 @@ export async function pack(directory: string, root: string): Promise<Packed> {
 
 /** The environment of an operator: no variable of the tests themselves. */
 export function operatorEnvironment(more: Readonly<Record<string, string>> = {}): Record<string, string> {
-  const free = { PORT: '0', MANAGEMENT_PORT: '0', DEMO_AUTH_PORT: '0', DEMO_PKI_PORT: '0' };
+  const free = { PORT: '0', MANAGEMENT_PORT: '0' };
   return { PATH: process.env.PATH ?? '', KOPPELVLAK_HOME: join(inject('databaseHomes'), 'package'), ...free, ...more };
 }

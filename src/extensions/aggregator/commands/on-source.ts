@@ -4,7 +4,7 @@ import { table } from '../../../cli/output.ts';
 import { type CommandContext, CommandError, runCommand, UsageError } from '../../../cli/run-command.ts';
 import type { Pool } from '../../../database/pool.ts';
 import type { Terminal } from '../../../seams/terminal.ts';
-import { parseSourceAddress, type Source, type SourceAddress } from '../source.ts';
+import { isSupplierScheme, parseSourceAddress, type Source, type SourceAddress } from '../source.ts';
 import type { Period } from '../supplier/windows.ts';
 
 const FEED_EXAMPLE = 'https://raad.voorbeeldstad.example/ori/v1';
@@ -42,12 +42,7 @@ export function sourceCommands(terminal: Terminal): Command[] {
     command('pause', 'stop reading a source; what was published stays', FEED_EXAMPLE, (context, source) =>
       pause(context, source, true),
     ),
-    command(
-      'resume',
-      'read a paused source again; one that waits after a failure is read at once',
-      FEED_EXAMPLE,
-      (context, source) => pause(context, source, false),
-    ),
+    resumeCommand(terminal),
     command('remove', 'forget a source; what was published from it stays in the feed', FEED_EXAMPLE, remove),
     withDays(
       command('sync', 'read a source now, publish what changed and report what was done', YEAR_EXAMPLE, sync),
@@ -63,6 +58,27 @@ export function sourceCommands(terminal: Terminal): Command[] {
     command('issues', 'what is wrong with a source: what, where, since when and how often', 'notubiz:281', showIssues),
     switchCommand(terminal),
   ];
+}
+
+function resumeCommand(terminal: Terminal): Command {
+  return new Command('resume')
+    .description(
+      'read a paused source again; one that waits after a failure is read at once. Of a supplier that blocked this service: all its sources',
+    )
+    .argument('<source>', 'address under which the source was added, or the name of a supplier, such as ibabs')
+    .option('--json', 'one machine-readable result')
+    .addHelpText('after', `\nExamples:\n  $ koppelvlak bron resume ${FEED_EXAMPLE}\n  $ koppelvlak bron resume ibabs`)
+    .action((text: string, options: { readonly json?: boolean }) =>
+      runCommand(terminal, { ...options, changes: true }, async (context) => {
+        const { database, output } = context;
+        if (!isSupplierScheme(text)) return await pause(context, await requireSource(database.pool, text), false);
+        const { resumeSupplier } = await import('../store/call-slots.ts');
+        const wasBlocked = await resumeSupplier(database.pool, text);
+        output.result({ supplier: text, wasBlocked }, () =>
+          output.line(wasBlocked ? `Resumed: ${text}` : `${text} was not blocked; its sources are read at once.`),
+        );
+      }),
+    );
 }
 
 export function isDay(text: string): boolean {
@@ -129,6 +145,8 @@ async function check(
     output.line(table(['month', 'shown', 'held', 'missing', 'of which unnamed'], rows));
     for (const { missing } of months) for (const key of missing) output.line(`missing: ${key}`);
     output.line(`${percentage} % of ${shown}${complete ? '' : '; not everything could be read'}`);
+    const { confidential, bodies, period } = coverage.leftOut;
+    output.line(`left out: ${confidential} confidential, ${bodies} of other bodies, ${period} of other days`);
   });
   if (!complete) throw new CommandError('not everything could be read; see koppelvlak bron issues after a bron sync');
   if (percentage < 100) throw new CommandError(`${percentage} % is covered`);
@@ -203,7 +221,7 @@ export function readSourceAddress(text: string): SourceAddress {
   const address = parseSourceAddress(text);
   if (address === undefined) {
     throw new UsageError(
-      `${text} is not a source: give the address of a service document, or notubiz:<organisation id>`,
+      `${text} is not a source: give the address of a service document, or of an organisation at a supplier, such as notubiz:281 or ibabs:voorbeeldstad`,
     );
   }
   return address;

@@ -1,5 +1,6 @@
 /** Maps what NotuBiz has to the resources of the feed; see the tables in `docs/notubiz.md`. */
 import type { IssueSink } from '../supplier/issue-log.ts';
+import { endOf, references, statusOf } from '../supplier/mapping.ts';
 import { isSet } from '../supplier/read-answer.ts';
 import type { AdapterSource, DocumentRead, UpsertLine } from '../supplier/source-adapter.ts';
 import { organisatieOf, withoutAbsent } from '../supplier/source-adapter.ts';
@@ -45,10 +46,6 @@ function portalPage({ portaal }: AdapterSource, path: string): string | undefine
   return portaal === undefined ? undefined : `${portaal.replace(/\/+$/, '')}/${path}`;
 }
 
-function references(ids: readonly string[]): { readonly bronidentificatie: string }[] {
-  return ids.map((bronidentificatie) => ({ bronidentificatie }));
-}
-
 /** What a meeting's own answer does not say: ids of what is published too. */
 interface MeetingRelations {
   /** The assembly that it is a part of. */
@@ -78,7 +75,10 @@ export function mapVergadering(
   const [planning] = meeting.plannings;
   const start = momentOf(planning?.start_date, 'start_date', issue);
   const end = endOf(start?.utc, timeOf(planning?.end_date, 'end_date', issue), issue);
-  const status = statusOf(meeting, end ?? start?.utc, start?.day, context.now);
+  const status = statusOf(
+    { isCanceled: isSet(meeting.canceled), moment: end ?? start?.utc, day: start?.day },
+    context.now,
+  );
   const labelled = (label: string, usualId: string): string | undefined =>
     labelledText(meeting.attributes, label, usualId, context.labels, issue);
   const data = {
@@ -103,25 +103,6 @@ export function mapVergadering(
     agendapunten: references(relations.agendaItems.map(agendapuntId)),
   };
   return { record: { op: 'upsert', resourceType: 'Vergadering', data }, day: start?.day, endsAt: status.changesAt };
-}
-
-/** An end belongs to a start, and comes after it. */
-function endOf(start: string | undefined, end: string | undefined, issue: IssueSink): string | undefined {
-  if (end === undefined || (start !== undefined && end >= start)) return end;
-  issue('unusable-value', start === undefined ? 'end_date: an end without a start' : 'end_date: before the start');
-  return undefined;
-}
-
-function statusOf(
-  { canceled }: Meeting,
-  moment: string | undefined,
-  day: string | undefined,
-  now: Date,
-): { name: string | undefined; changesAt: string | null } {
-  if (isSet(canceled)) return { name: 'geannuleerd', changesAt: null };
-  const changesAt = moment ?? (day === undefined ? undefined : `${day}T23:00:00Z`);
-  if (changesAt === undefined) return { name: undefined, changesAt: null };
-  return Date.parse(changesAt) > now.getTime() ? { name: 'gepland', changesAt } : { name: 'gehouden', changesAt: null };
 }
 
 function gremiumOf(

@@ -8,26 +8,41 @@ const SLOT_SECONDS = 120;
 /** Milliseconds between attempts to acquire a slot; up to half as much is added at random, so that no process is always last. */
 const RETRY_MS = 100;
 
+interface CallLimits {
+  /** Calls at a time. */
+  readonly atOnce: number;
+  /** Calls in a minute, spread evenly; absent: any number. */
+  readonly perMinute?: number;
+}
+
 /**
- * The call slots of a supplier or of one of its hosts, kept in the database: `limit` calls at a time. Times are the database's own.
+ * The call slots of a supplier or of one of its hosts, kept in the database. Times are the database's own.
  *
  * @see docs/decisions/0025-one-reader-for-each-source.md
  */
-export function createCallSlots(db: Db, leverancier: string, limit: number, log: Logger): CallSlots {
+export function createCallSlots(
+  db: Db,
+  leverancier: string,
+  { atOnce, perMinute }: CallLimits,
+  log: Logger,
+): CallSlots {
   const warn = (message: string) => (error: unknown) => log.warn({ err: error, supplier: leverancier }, message);
   let exist = false;
   return {
     async acquire() {
-      if (!exist) await ensureSlots(db, leverancier, limit);
+      if (!exist) await ensureSlots(db, leverancier, atOnce);
       exist = true;
       const holder = randomUUID();
-      const { slot, pausedMs } = await acquireSlot(db, leverancier, holder);
+      const spacingMs = perMinute === undefined ? 0 : 60_000 / perMinute;
+      const { slot, pausedMs, blocked } = await acquireSlot(db, leverancier, holder, spacingMs);
+      if (blocked !== null) return { blocked };
       if (slot === null) return { waitMs: pausedMs > 0 ? pausedMs : RETRY_MS * (1 + Math.random() / 2) };
       const release = (): Promise<void> =>
         releaseSlot(db, leverancier, holder).catch(warn('a call slot cannot be released'));
       return { release };
     },
     pauseFor: (ms) => pauseSupplier(db, leverancier, ms).catch(warn('a pause of a supplier cannot be shared')),
+    block: (reason) => blockSupplier(db, leverancier, reason),
   };
 }
 
@@ -37,35 +52,56 @@ async function ensureSlots(db: Db, leverancier: string, limit: number): Promise<
      select $1::text, n from generate_series(1, $2::integer) n on conflict do nothing`,
     [leverancier, limit],
   );
+  await db.query(
+    `insert into aggregator.supplier_pace (leverancier, next_at) values ($1::text, now()) on conflict do nothing`,
+    [leverancier],
+  );
 }
 
-/** @returns the slot, if one was free, and for how many milliseconds the supplier may not be called */
-async function acquireSlot(
-  db: Db,
-  leverancier: string,
-  holder: string,
-): Promise<{ slot: number | null; pausedMs: number }> {
-  const { rows } = await db.query<{ slot: number | null; pausedMs: number }>({
+interface SlotAnswer {
+  readonly slot: number | null;
+  /** For how many milliseconds the supplier may not be called. */
+  readonly pausedMs: number;
+  /** Why nobody may call it. */
+  readonly blocked: string | null;
+}
+
+/** @param spacingMs between the beginnings of two calls */
+async function acquireSlot(db: Db, leverancier: string, holder: string, spacingMs: number): Promise<SlotAnswer> {
+  const { rows } = await db.query<SlotAnswer>({
     name: 'aggregator-acquire-slot',
-    text: `with rust as (
-             select extract(epoch from tot - now())::double precision * 1000 as ms
-               from aggregator.supplier_pauses where leverancier = $1::text and tot > now()
-           ), vrij as materialized (
+    text: `with block as (
+             select reason from aggregator.supplier_blocks where leverancier = $1::text
+           ), pause as (
+             select extract(epoch from max(until) - now())::double precision * 1000 as ms
+               from (select tot from aggregator.supplier_pauses where leverancier = $1::text
+                     union all select next_at from aggregator.supplier_pace where leverancier = $1::text) p (until)
+              where until > now()
+           ), free as materialized (
              select beurt from aggregator.supplier_slots
-              where leverancier = $1::text and (tot is null or tot < now()) and not exists (select from rust)
+              where leverancier = $1::text and (tot is null or tot < now())
+                and not exists (select from block) and not exists (select from pause where ms is not null)
               order by beurt
               limit 1
                 for update skip locked
-           ), genomen as (
-             update aggregator.supplier_slots b set houder = $2::text, tot = now() + make_interval(secs => $3::integer)
-               from vrij
-              where b.leverancier = $1::text and b.beurt = vrij.beurt
-          returning b.beurt
+           ), paced as (
+             -- Of two that are here together the second waits for the first, and then finds that it is too early.
+             update aggregator.supplier_pace
+                set next_at = now() + make_interval(secs => $4::double precision / 1000)
+              where leverancier = $1::text and next_at <= now() and $4::double precision > 0 and exists (select from free)
+          returning 1
+           ), taken as (
+             update aggregator.supplier_slots s set houder = $2::text, tot = now() + make_interval(secs => $3::integer)
+               from free
+              where s.leverancier = $1::text and s.beurt = free.beurt
+                and ($4::double precision = 0 or exists (select from paced))
+          returning s.beurt
            )
-           select (select beurt from genomen) as slot, coalesce((select ms from rust), 0) as "pausedMs"`,
-    values: [leverancier, holder, SLOT_SECONDS],
+           select (select beurt from taken) as slot, coalesce((select ms from pause), 0) as "pausedMs",
+                  (select reason from block) as blocked`,
+    values: [leverancier, holder, SLOT_SECONDS, spacingMs],
   });
-  return rows[0] ?? { slot: null, pausedMs: 0 };
+  return rows[0] ?? { slot: null, pausedMs: 0, blocked: null };
 }
 
 async function releaseSlot(db: Db, leverancier: string, holder: string): Promise<void> {
@@ -85,4 +121,36 @@ async function pauseSupplier(db: Db, leverancier: string, ms: number): Promise<v
                on conflict (leverancier) do update set tot = greatest(r.tot, excluded.tot)`,
     values: [leverancier, ms],
   });
+}
+
+/** Blocks a supplier until an operator resumes it; the first reason stays. */
+async function blockSupplier(db: Db, leverancier: string, reason: string): Promise<void> {
+  await db.query({
+    name: 'aggregator-block-supplier',
+    text: `insert into aggregator.supplier_blocks (leverancier, since, reason) values ($1::text, now(), $2::text)
+               on conflict (leverancier) do nothing`,
+    values: [leverancier, reason],
+  });
+}
+
+/** Why nobody may call a supplier. */
+export async function readBlock(db: Db, leverancier: string): Promise<string | undefined> {
+  const { rows } = await db.query<{ reason: string }>({
+    name: 'aggregator-read-block',
+    text: 'select reason from aggregator.supplier_blocks where leverancier = $1::text',
+    values: [leverancier],
+  });
+  return rows[0]?.reason;
+}
+
+/** Lets a supplier be called again; its sources are due at once. @returns false when it was not blocked */
+export async function resumeSupplier(db: Db, leverancier: string): Promise<boolean> {
+  const { rowCount } = await db.query('delete from aggregator.supplier_blocks where leverancier = $1::text', [
+    leverancier,
+  ]);
+  await db.query(
+    `update aggregator.bron set volgende = now() where soort = 'leveranciers-api' and split_part(adres, ':', 1) = $1::text`,
+    [leverancier],
+  );
+  return (rowCount ?? 0) > 0;
 }

@@ -28,8 +28,9 @@ export async function readOwnedOrganisations(db: Db, sourceId: number): Promise<
 /** Why an organisation that a source offers is not taken from it. */
 interface ElsewhereOrganisation {
   readonly organisatiecode: string;
-  /** Address of the other source; `null`: this feed publishes it itself. */
+  /** Address of the other source, and its kind; `null`: this feed publishes it itself. */
   readonly adres: string | null;
+  readonly soort: 'feed' | 'leveranciers-api' | null;
 }
 
 /**
@@ -70,7 +71,7 @@ export async function saveOfferedOrganisations(
   });
   const { rows: elsewhere } = await db.query<ElsewhereOrganisation>({
     name: 'aggregator-elsewhere',
-    text: `select a.organisatiecode, b.adres
+    text: `select a.organisatiecode, b.adres, b.soort
              from unnest($2::text[]) as a (organisatiecode)
              left join aggregator.bron_organisatie o using (organisatiecode)
              left join aggregator.bron b on b.id = o.bron_id
@@ -81,6 +82,47 @@ export async function saveOfferedOrganisations(
   const had = new Set(before.filter(({ aanwezig }) => aanwezig).map(({ organisatiecode }) => organisatiecode));
   const added = after.filter(({ aanwezig, organisatiecode }) => aanwezig && !had.has(organisatiecode));
   return { added: added.map(({ organisatiecode }) => organisatiecode), elsewhere };
+}
+
+/**
+ * Gives the organisation of a supplier's source to it, when today is one of its days and the supplier that has it now is not that of today.
+ * @param today the Dutch day, `YYYY-MM-DD`
+ * @returns whether the source has the organisation now: what the service document says of it is then what this source says
+ */
+export async function claimOrganisation(
+  db: Db,
+  sourceId: number,
+  { organisatiecode, naam }: { readonly organisatiecode: string; readonly naam: string },
+  today: string,
+): Promise<boolean> {
+  await db.query({
+    name: 'aggregator-claim-organisation',
+    text: `update aggregator.bron_organisatie o
+              set bron_id = n.id, naam = $3::text, aanwezig = true, source_updated_at = null, achtergehouden = 0
+             from aggregator.bron n, aggregator.bron b
+            where n.id = $1::integer and o.organisatiecode = $2::text and b.id = o.bron_id and b.id <> n.id
+              and b.soort = 'leveranciers-api'
+              and $4::date between coalesce(n.vanaf, '-infinity') and coalesce(n.tot, 'infinity')
+              and $4::date not between coalesce(b.vanaf, '-infinity') and coalesce(b.tot, 'infinity')`,
+    values: [sourceId, organisatiecode, naam, today],
+  });
+  const { rows } = await db.query<{ owns: boolean }>({
+    name: 'aggregator-owns-organisation',
+    text: `select exists (select from aggregator.bron_organisatie
+                            where organisatiecode = $2::text and bron_id = $1::integer) as owns`,
+    values: [sourceId, organisatiecode],
+  });
+  return rows[0]?.owns ?? false;
+}
+
+/** As `saveOrigin` of a supplier, for an organisation that the service document does not show yet. */
+export async function saveFirstOrigin(db: Db, organisatiecode: string, naam: string): Promise<void> {
+  await db.query({
+    name: 'aggregator-first-origin',
+    text: `insert into raadsfeed.organisatie (organisatiecode, naam, herkomst_soort)
+           values ($1::text, $2::text, 'leveranciers-api') on conflict (organisatiecode) do nothing`,
+    values: [organisatiecode, naam],
+  });
 }
 
 /** Sets where organisations come from, as this feed's service document shows it. */

@@ -3,7 +3,8 @@
 import type { Pool } from '../../../database/pool.ts';
 import { type Db, transaction } from '../../../database/transaction.ts';
 import type { SourceCompleteness } from '../../../raadsfeed/store/state.ts';
-import type { Source } from '../source.ts';
+import { type ExistingSource, type PlannedSource, planSources } from '../plan-sources.ts';
+import type { Source, SupplierOptions } from '../source.ts';
 import { SOURCE_COLUMNS } from './leased-source.ts';
 import { saveOfferedOrganisations } from './organisations.ts';
 
@@ -14,6 +15,47 @@ export interface NewSource {
   readonly naam?: string | undefined;
   readonly portaal?: string | undefined;
   readonly vanaf?: string | undefined;
+  readonly tot?: string | undefined;
+  readonly options?: SupplierOptions;
+}
+
+/** Every source, as far as it decides what may be added. */
+export async function readExistingSources(db: Db): Promise<ExistingSource[]> {
+  const { rows } = await db.query<ExistingSource>(
+    `select adres, soort, organisatiecodes, naam, portaal, vanaf::text as vanaf, tot::text as tot, options
+       from aggregator.bron order by id`,
+  );
+  return rows;
+}
+
+/**
+ * Adds sources and changes known ones, all or none.
+ * @throws {Error} for operators, when one of them cannot be
+ */
+export async function saveSources(pool: Pool, sources: readonly NewSource[]): Promise<readonly PlannedSource[]> {
+  return await transaction(pool, async (client) => {
+    // Nobody adds another source between the judgement and the change.
+    await client.query('lock table aggregator.bron in share row exclusive mode');
+    const plan = planSources(sources, await readExistingSources(client));
+    const refused = plan.find(({ what }) => what === 'refused');
+    if (refused !== undefined) throw new Error(refused.why);
+    for (const { source } of plan.filter(({ what }) => what === 'changed')) await changeSource(client, source);
+    for (const { source } of plan.filter(({ what }) => what === 'new')) await insertSource(client, source);
+    return plan;
+  });
+}
+
+async function changeSource(db: Db, { adres, naam, portaal, vanaf, tot, options = {} }: NewSource): Promise<void> {
+  const { rows } = await db.query<{ id: number }>(
+    `update aggregator.bron
+        set naam = $2::text, portaal = $3::text, vanaf = $4::date, tot = $5::date, options = $6::jsonb, volgende = now(),
+            lease_number = lease_number + 1, lease_holder = null, lease_until = null
+      where adres = $1::text
+  returning id`,
+    [adres, naam ?? null, portaal ?? null, vanaf ?? null, tot ?? null, JSON.stringify(options)],
+  );
+  // All of it is read again: other days, bodies or a portal may change every record.
+  await db.query('update aggregator.windows set next_full_at = now() where bron_id = $1::integer', [rows[0]?.id]);
 }
 
 /**
@@ -22,26 +64,29 @@ export interface NewSource {
  * @throws {Error} for operators, when its organisation has another source already
  */
 export async function addSource(pool: Pool, source: NewSource): Promise<boolean> {
-  const { adres, soort, organisatiecodes, naam = null, portaal = null, vanaf = null } = source;
-  return await transaction(pool, async (client) => {
-    const { rows } = await client.query<{ id: number }>(
-      `insert into aggregator.bron (adres, soort, organisatiecodes, naam, portaal, vanaf)
-       values ($1::text, $2::text, $3::text[], $4::text, $5::text, $6::date)
-           on conflict (adres) do nothing
-    returning id`,
-      [adres, soort, organisatiecodes, naam, portaal, vanaf],
-    );
-    const [added] = rows;
-    if (added === undefined) return false;
-    const [organisatiecode] = organisatiecodes;
-    if (soort === 'feed' || organisatiecode === undefined) return true;
-    const { added: bound, elsewhere } = await saveOfferedOrganisations(client, added.id, [
-      { organisatiecode, naam: naam ?? organisatiecode, laatstBijgewerkt: null },
-    ]);
-    const other = elsewhere[0]?.adres ?? 'this feed itself';
-    if (bound.length === 0) throw new Error(`${organisatiecode} has a source already: ${other}`);
-    return true;
-  });
+  const [planned] = await saveSources(pool, [source]);
+  return planned?.what === 'new';
+}
+
+async function insertSource(client: Db, source: NewSource): Promise<void> {
+  const { adres, soort, organisatiecodes, naam = null, portaal = null, vanaf = null, tot = null } = source;
+  const { rows } = await client.query<{ id: number }>(
+    `insert into aggregator.bron (adres, soort, organisatiecodes, naam, portaal, vanaf, tot, options)
+     values ($1::text, $2::text, $3::text[], $4::text, $5::text, $6::date, $7::date, $8::jsonb)
+  returning id`,
+    [adres, soort, organisatiecodes, naam, portaal, vanaf, tot, JSON.stringify(source.options ?? {})],
+  );
+  const [organisatiecode] = organisatiecodes;
+  const id = rows[0]?.id;
+  if (soort === 'feed' || organisatiecode === undefined || id === undefined) return;
+  const { added, elsewhere } = await saveOfferedOrganisations(client, id, [
+    { organisatiecode, naam: naam ?? organisatiecode, laatstBijgewerkt: null },
+  ]);
+  const [other] = elsewhere;
+  // Another supplier may have it for other days: each claims it when its days have come.
+  if (added.length === 0 && other?.soort !== 'leveranciers-api') {
+    throw new Error(`${organisatiecode} has a source already: ${other?.adres ?? 'this feed itself'}`);
+  }
 }
 
 /** The source with this address. */
@@ -121,9 +166,11 @@ export async function takeOverOrganisations(
       [id, from, codes],
     );
     await client.query(
-      `delete from aggregator.bron where id = $1::integer
-          and not exists (select from aggregator.bron_organisatie where bron_id = $1::integer)`,
-      [from],
+      `delete from aggregator.bron
+        where (id = $1::integer and not exists (select from aggregator.bron_organisatie where bron_id = $1::integer))
+           -- A feed has all of an organisation, whatever the days: the suppliers of earlier days go too.
+           or (soort = 'leveranciers-api' and organisatiecodes && $2::text[])`,
+      [from, codes],
     );
   });
 }
@@ -154,6 +201,9 @@ export interface SourceState {
   /** Resources whose last record was refused: while there are any, it is not up to date. */
   readonly openGeweigerd: number;
   readonly organisaties: readonly string[];
+  /** Of a supplier's source: its first and last day. */
+  readonly vanaf: string | null;
+  readonly tot: string | null;
   /** When it was last read to its end. */
   readonly bijgewerkt: Date | null;
   /** Seconds since then, or since it was added. */
@@ -185,7 +235,7 @@ export async function readSourceStates(db: Db): Promise<SourceState[]> {
                   extract(epoch from now() - coalesce(b.bijgewerkt, b.toegevoegd))::double precision as "lagSeconds",
                   case when b.last_number is null then null else greatest(b.head - b.last_number, 0) end as behind,
                   b.gelezen, b.gepubliceerd, b.geweigerd, b.mislukt, b.fout, b.error_kind as "foutSoort", b.error_since as "foutSinds",
-                  b.volgende,
+                  b.volgende, b.vanaf::text as vanaf, b.tot::text as tot,
                   coalesce(o.codes, b.organisatiecodes) as organisaties,
                   coalesce(o.achtergehouden, 0) + coalesce(v.achtergehouden, 0) as achtergehouden,
                   coalesce(m.aantal, 0) as meldingen, d.dekking

@@ -3,9 +3,48 @@ import type { Db } from '../../../database/transaction.ts';
 import { type Lease, LeaseLostError } from '../source.ts';
 import type { Coverage } from '../supplier/coverage.ts';
 import type { DateWindow } from '../supplier/source-adapter.ts';
+import { isRegisters, periodOf } from '../supplier/windows.ts';
 
 export interface DueWindow extends DateWindow {
   readonly depth: 'quick' | 'full';
+  /** When a reading of it that was complete last began. */
+  readonly completeAt?: Date | null;
+}
+
+/**
+ * The windows of earlier days of a source, outside the period that it has now.
+ * @param onlyDue not those that an operator has to consent to
+ */
+export async function readStaleWindows(
+  db: Db,
+  sourceId: number,
+  windows: readonly DateWindow[],
+  onlyDue: boolean,
+): Promise<readonly DateWindow[]> {
+  const { rows } = await db.query<DateWindow>({
+    name: 'aggregator-stale-windows',
+    text: `select van::text as from, tot::text as to from aggregator.windows
+            where bron_id = $1::integer and van <> all ($2::date[]) and (next_full_at <= now() or not $3::boolean)
+            order by van`,
+    values: [sourceId, windows.map(({ from }) => from), onlyDue],
+  });
+  return rows;
+}
+
+/** Deletes those windows, or has them looked at again in an hour. */
+export async function endStaleWindows(
+  db: Db,
+  sourceId: number,
+  stale: readonly DateWindow[],
+  isDone: boolean,
+): Promise<void> {
+  const values = [sourceId, stale.map(({ from }) => from)];
+  await db.query(
+    isDone
+      ? 'delete from aggregator.windows where bron_id = $1::integer and van = any ($2::date[])'
+      : `update aggregator.windows set next_full_at = now() + interval '1 hour' where bron_id = $1::integer and van = any ($2::date[])`,
+    values,
+  );
 }
 
 /** Inserts windows that do not exist yet; the last one may have grown. */
@@ -34,7 +73,8 @@ export async function nextWindow(
   const { rows } = await db.query<DueWindow>({
     name: 'aggregator-next-window',
     text: `select van::text as from, tot::text as to,
-                  case when gelezen is null or next_full_at <= now() then 'full' else 'quick' end as depth
+                  case when gelezen is null or next_full_at <= now() then 'full' else 'quick' end as depth,
+                  complete_at as "completeAt"
              from aggregator.windows
             where bron_id = $1::integer
               and (next_full_at <= now() or (van = any ($2::date[]) and next_quick_at <= now()))
@@ -59,6 +99,7 @@ export async function saveWindow(db: Db, sourceId: number, result: WindowResult,
     name: 'aggregator-save-window',
     text: `update aggregator.windows
               set gelezen = $3::timestamptz, volledig = $4::boolean, achtergehouden = $5::integer,
+                  complete_at = case when $4::boolean then $3::timestamptz else complete_at end,
                   next_quick_at = now() + make_interval(secs => $6::double precision / 1000),
                   next_full_at = case when $7::boolean then now() + make_interval(secs => $8::double precision / 1000)
                                            else next_full_at end
@@ -133,26 +174,31 @@ export async function readHeldKeys(
   return new Set(rows.map(({ key }) => key));
 }
 
-/** Replaces the measurement of the months that lie in the window as a whole. */
+/**
+ * Replaces the measurement of the months that lie in the window as a whole, as far as they are in the period of the source; of the
+ * registers, that of all months.
+ */
 export async function saveCoverage(
   db: Db,
   sourceId: number,
   { months }: Coverage,
-  window: DateWindow,
+  { window, period = periodOf() }: { readonly window: DateWindow; readonly period?: DateWindow },
   at: Date,
 ): Promise<void> {
-  const whole = months.filter(({ month }) => isWhole(month, window));
+  const registers = isRegisters(window);
+  const whole = months.filter(({ month }) => registers || isWhole(month, window, period));
   await db.query({
     name: 'aggregator-clear-coverage',
     text: `delete from aggregator.coverage
-            where bron_id = $1::integer and to_date(maand, 'YYYY-MM') >= $2::date
-              and to_date(maand, 'YYYY-MM') + interval '1 month' - interval '1 day' <= $3::date`,
-    values: [sourceId, window.from, window.to],
+            where bron_id = $1::integer and registers = $4::boolean
+              and ($4::boolean or greatest(to_date(maand, 'YYYY-MM'), $5::date) >= $2::date
+                  and least((to_date(maand, 'YYYY-MM') + interval '1 month' - interval '1 day')::date, $6::date) <= $3::date)`,
+    values: [sourceId, window.from, window.to, registers, period.from, period.to],
   });
   await db.query({
     name: 'aggregator-save-coverage',
-    text: `insert into aggregator.coverage (bron_id, maand, getoond, aanwezig, gemeten)
-           select $1::integer, maand, getoond, aanwezig, $5::timestamptz
+    text: `insert into aggregator.coverage (bron_id, maand, getoond, aanwezig, gemeten, registers)
+           select $1::integer, maand, getoond, aanwezig, $5::timestamptz, $6::boolean
              from unnest($2::text[], $3::integer[], $4::integer[]) as n (maand, getoond, aanwezig)`,
     values: [
       sourceId,
@@ -160,12 +206,14 @@ export async function saveCoverage(
       whole.map(({ shown }) => shown),
       whole.map(({ held }) => held),
       at.toISOString(),
+      registers,
     ],
   });
 }
 
-function isWhole(month: string, { from, to }: DateWindow): boolean {
+function isWhole(month: string, { from, to }: DateWindow, period: DateWindow): boolean {
   const [year = 0, number = 0] = month.split('-').map(Number);
   const last = new Date(Date.UTC(year, number, 0)).toISOString().slice(0, 10);
-  return `${month}-01` >= from && last <= to;
+  const first = `${month}-01`;
+  return (first >= from || period.from >= from) && (last <= to || period.to <= to);
 }

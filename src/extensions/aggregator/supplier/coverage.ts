@@ -2,6 +2,7 @@ import type { Db } from '../../../database/transaction.ts';
 import { partKey } from '../resource-key.ts';
 import { readHeldKeys } from '../store/windows.ts';
 import type { KnownItem, WindowReading } from './source-adapter.ts';
+import { REGISTERS } from './windows.ts';
 
 interface MonthCoverage {
   /** `YYYY-MM`. */
@@ -42,10 +43,13 @@ export function measureCoverage(
   const shown: readonly KnownItem[] = [...items, ...known.filter(({ key }) => unchanged.includes(key))];
   const counted = new Set<string>();
   for (const { day, parts } of shown.toSorted((a, b) => a.day.localeCompare(b.day))) {
-    for (const key of parts.map(partKey)) {
+    for (const part of parts) {
+      const key = partKey(part);
       if (counted.has(key)) continue;
       counted.add(key);
-      const month = monthOf(day.slice(0, 7));
+      // An entry of a register is in no window of days.
+      const own = day === REGISTERS.from ? (part.registerdag ?? day) : day;
+      const month = monthOf(own.slice(0, 7));
       if (holds(key)) month.held += 1;
       else month.missing.push(key);
     }

@@ -10,6 +10,7 @@ const KINDS = {
   refused: false,
   'labels-missing': false,
   'unknown-gremium': false,
+  'unresolved-reference': false,
   'unusable-value': false,
   /** Which of several forms was met, where no recording shows one. */
   'unconfirmed-form': false,

@@ -1,23 +1,35 @@
-import { transaction } from '../../../database/transaction.ts';
+import { type Db, transaction } from '../../../database/transaction.ts';
 import type { SupplierDependencies } from '../dependencies.ts';
-import { type Lease, parseSourceAddress, type Source } from '../source.ts';
-import { saveWindowIssues, WITHHELD } from '../store/issues.ts';
+import { type Lease, parseSourceAddress, type Source, type SupplierScheme } from '../source.ts';
+import { readBlock } from '../store/call-slots.ts';
+import { addIssues, resolveIssues, saveWindowIssues, WITHHELD } from '../store/issues.ts';
 import { updateSource } from '../store/leased-source.ts';
-import { saveOrigin, updateLastModified } from '../store/organisations.ts';
+import { claimOrganisation, saveFirstOrigin, saveOrigin, updateLastModified } from '../store/organisations.ts';
 import { readItemsIn } from '../store/source-items.ts';
 import {
   completeSince,
   type DueWindow,
+  endStaleWindows,
   ensureWindows,
   nextWindow,
   readRound,
+  readStaleWindows,
   saveCoverage,
   saveWindow,
 } from '../store/windows.ts';
 import { type Coverage, measureReading } from './coverage.ts';
 import { publishReading } from './publish-window.ts';
-import type { AdapterSource, SourceAdapter, SourceIssue } from './source-adapter.ts';
-import { roundWindows } from './windows.ts';
+import {
+  type AdapterSource,
+  type DateWindow,
+  type SourceAdapter,
+  type SourceIssue,
+  type WindowRequest,
+  withoutAbsent,
+} from './source-adapter.ts';
+import { SupplierFault } from './supplier-client.ts';
+import { dutchDay } from './values.ts';
+import { dayAfter, dayBefore, periodOf, REGISTERS, roundWindows } from './windows.ts';
 
 /** The result of reading one window. */
 interface WindowOutcome {
@@ -37,16 +49,58 @@ export async function readSupplier(
   deps: SupplierDependencies,
   signal: AbortSignal,
 ): Promise<{ inMs: number }> {
-  const { pool, clock } = deps;
+  const { pool } = deps;
   const { id } = lease.source;
   const of = supplierSource(lease.source, deps.adapters);
-  const { all, current } = roundWindows(of.from, clock.now());
-  await ensureWindows(pool, id, all);
+  // Also while nothing is due: a blocked source must not look as if it were read.
+  const blocked = await readBlock(pool, of.scheme);
+  if (blocked !== undefined) throw new SupplierFault('blocked', blocked);
+  const { current } = await prepareWindows(lease, of, deps, false);
   const currentFrom = current.map(({ from }) => from);
   const due = await nextWindow(pool, id, currentFrom);
   if (due === undefined) return { inMs: deps.quickAgainMs / 30 };
   await readOneWindow(lease, of, due, deps, { signal, allowMassDelete: false });
   return { inMs: 0 };
+}
+
+/** The windows of a source: those of its days, and its registers. */
+export function windowsOf({ adapter, period }: SupplierSource, now: Date): ReturnType<typeof roundWindows> {
+  const { all, current } = roundWindows(period.from, now, period.to);
+  const registers = adapter.hasRegisters === true ? [REGISTERS] : [];
+  return { all: [...registers, ...all], current: [...registers, ...current] };
+}
+
+/** Stores the windows of a source, and withdraws what lies outside its period when that was changed. */
+export async function prepareWindows(
+  lease: Lease,
+  of: SupplierSource,
+  deps: SupplierDependencies,
+  allowMassDelete: boolean,
+): Promise<ReturnType<typeof roundWindows>> {
+  const { pool, clock } = deps;
+  const { id, adres } = lease.source;
+  const windows = windowsOf(of, clock.now());
+  await ensureWindows(pool, id, windows.all);
+  const stale = await readStaleWindows(pool, id, windows.all, !allowMassDelete);
+  if (stale.length === 0) return windows;
+  const { from, to } = periodOf(lease.source.vanaf === null ? { to: of.period.to } : of.period);
+  let withheld = 0;
+  for (const window of [
+    { from: '1000-01-01', to: dayBefore(from) },
+    { from: dayAfter(to), to: '9999-12-31' },
+  ]) {
+    const known = await readItemsIn(pool, id, window);
+    const removed = known.map(({ key }) => ({ key, verwijderreden: 'ingetrokken' as const }));
+    const empty = { items: [], unchanged: [], documents: [], hidden: [], underHidden: [], unread: [], issues: [] };
+    const reading = { window, depth: 'full', complete: true, removed, ...empty } as const;
+    const { organisatiecode } = of.source;
+    const done = await publishReading(lease, reading, { organisatiecode, deletedBefore: 0, allowMassDelete }, deps);
+    withheld += done.withheld;
+  }
+  await endStaleWindows(pool, id, stale, withheld === 0);
+  await addIssues(pool, id, withheldIssues(adres, withheld), clock.now());
+  if (withheld === 0) await resolveIssues(pool, id, WITHHELD);
+  return windows;
 }
 
 /** Reads one window, publishes it, and measures what the feed has of it. */
@@ -60,24 +114,32 @@ export async function readOneWindow(
   const { pool, clock } = deps;
   const { id } = lease.source;
   const { organisatiecode, naam } = of.source;
-  // The service document shows the origin of the organisation before anything of it is published.
-  await saveOrigin(pool, [{ organisatiecode, naam }], { soort: 'leveranciers-api' });
   const begun = clock.now();
+  // The service document shows the origin of the organisation before anything of it is published.
+  const isOfToday = await claimOrganisation(pool, id, { organisatiecode, naam }, dutchDay(begun));
+  if (isOfToday) await saveOrigin(pool, [{ organisatiecode, naam }], { soort: 'leveranciers-api' });
+  else await saveFirstOrigin(pool, organisatiecode, naam);
   const known = await readItemsIn(pool, id, window);
-  const reading = await of.adapter.readWindow({ source: of.source, window, depth: window.depth, known, signal });
+  const reading = await of.adapter.readWindow(requestOf(pool, id, of, window, { known, signal }));
   const deletedBefore = await readRound(pool, lease, deps.fullAgainMs);
   const done = await publishReading(lease, reading, { organisatiecode, deletedBefore, allowMassDelete }, deps);
   const issues = [...reading.issues, ...done.issues, ...withheldIssues(lease.source.adres, done.withheld)];
   const complete = reading.complete && done.issues.length === 0 && done.withheld === 0;
   const coverage = await measureReading(pool, organisatiecode, reading, known);
-  const current = roundWindows(of.from, clock.now()).current.map(({ from }) => from);
+  const { all, current } = windowsOf(of, clock.now());
+  const timed = current.length > 0 ? current : all;
+  const quickAgainMs = of.adapter.quickAgainMs ?? deps.quickAgainMs;
   const read = reading.documents.length + reading.items.reduce((sum, { records }) => sum + records.length, 0);
   await transaction(pool, async (client) => {
     await saveWindowIssues(client, id, { ...reading, issues }, begun);
-    await saveCoverage(client, id, coverage, reading.window, begun);
-    await saveWindow(client, id, { ...window, complete, withheld: done.withheld, ...deps }, begun);
-    const since = await completeSince(client, id, current);
-    if (since !== undefined) {
+    await saveCoverage(client, id, coverage, { window: reading.window, period: of.period }, begun);
+    await saveWindow(client, id, { ...window, complete, withheld: done.withheld, ...deps, quickAgainMs }, begun);
+    const since = await completeSince(
+      client,
+      id,
+      timed.map(({ from }) => from),
+    );
+    if (since !== undefined && isOfToday) {
       await updateLastModified(client, [{ organisatiecode, at: since }]);
     }
     const caughtUp = since === undefined ? {} : { caughtUpAt: since };
@@ -98,12 +160,32 @@ function withheldIssues(source: string, withheld: number): SourceIssue[] {
   return [{ what: WITHHELD, where: 'deletes', detail, times: 1, blocking: true }];
 }
 
+/** What an adapter gets to read a window of a source. */
+export function requestOf(
+  db: Db,
+  sourceId: number,
+  { source }: SupplierSource,
+  { from, to, depth, completeAt }: DueWindow,
+  { known, signal }: Pick<WindowRequest, 'known' | 'signal'>,
+): WindowRequest {
+  return {
+    source,
+    window: { from, to },
+    depth,
+    known,
+    completeAt: completeAt ?? undefined,
+    knownOn: (day) => readItemsIn(db, sourceId, { from: day, to: day }),
+    signal,
+  };
+}
+
 /** A source of a supplier with the adapter that reads it. */
-interface SupplierSource {
+export interface SupplierSource {
+  readonly scheme: SupplierScheme;
   readonly adapter: SourceAdapter;
   readonly source: AdapterSource;
-  /** First day that is read. */
-  readonly from: string;
+  /** The first and last day that are read. */
+  readonly period: DateWindow;
 }
 
 /** Council information of before is hardly anywhere in digital form. */
@@ -118,13 +200,15 @@ export function supplierSource(source: Source, adapters: SupplierDependencies['a
     throw new Error(`no adapter reads ${source.adres}`);
   }
   return {
+    scheme: address.scheme,
     adapter,
-    from: source.vanaf ?? DEFAULT_FROM,
+    period: periodOf({ from: source.vanaf ?? DEFAULT_FROM, ...(source.tot === null ? {} : { to: source.tot }) }),
     source: {
       organisationId: address.organisationId,
       organisatiecode,
       naam: source.naam ?? organisatiecode,
       options: source.options,
+      period: withoutAbsent({ from: source.vanaf ?? undefined, to: source.tot ?? undefined }),
       ...(source.portaal === null ? {} : { portaal: source.portaal }),
     },
   };

@@ -2,7 +2,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isRecord } from '../../../lib/json/json-value.ts';
 import type { ProxySettings } from '../../../lib/outbound/guarded-fetch.ts';
-import { createOutboundClient, type OutboundClient } from '../../../lib/outbound/outbound-client.ts';
+import {
+  createOutboundClient,
+  type OutboundClient,
+  type OutboundTextRequest,
+} from '../../../lib/outbound/outbound-client.ts';
 import { OutboundError } from '../../../lib/outbound/outbound-error.ts';
 import { backoffMs, type Clock, systemClock } from '../../../lib/time.ts';
 
@@ -19,22 +23,43 @@ export class SupplierError extends Error {
   readonly status: number | undefined;
   /** Milliseconds that the supplier asks to wait. */
   readonly retryAfter: number | undefined;
+  readonly #passing: boolean | undefined;
 
+  /** @param more `passing`: whether the same call may well succeed later, where the status does not say */
   constructor(
     kind: SupplierError['kind'],
     message: string,
-    more: { status?: number; retryAfter?: number | undefined; cause?: unknown } = {},
+    more: { status?: number; retryAfter?: number | undefined; cause?: unknown; passing?: boolean } = {},
   ) {
     super(message, more.cause === undefined ? {} : { cause: more.cause });
     this.kind = kind;
     this.status = more.status;
     this.retryAfter = more.retryAfter;
+    this.#passing = more.passing;
   }
 
   /** Whether the same call may well succeed later. */
   get passing(): boolean {
+    if (this.#passing !== undefined) return this.#passing;
     if (this.kind === 'unavailable') return true;
     return this.status !== undefined && (this.status === 429 || this.status === 408 || this.status >= 500);
+  }
+}
+
+/**
+ * Why a source cannot be read at all until somebody does something; the message says what. Nothing is read, published or stored for it.
+ * - `blocked`: the supplier blocks the address of this service
+ * - `no-access`: it does not serve this address
+ * - `unknown-organisation`: it does not know the organisation
+ * - `not-public`: the organisation has not opened its data
+ */
+export class SupplierFault extends Error {
+  override readonly name = 'SupplierFault';
+  readonly code: 'blocked' | 'no-access' | 'unknown-organisation' | 'not-public';
+
+  constructor(code: SupplierFault['code'], message: string) {
+    super(message);
+    this.code = code;
   }
 }
 
@@ -83,10 +108,17 @@ export async function withRetries<T>(call: () => Promise<T>, policy: RetryPolicy
 /** Slots for calls to one host, shared by everything that calls it: the instances of a service, and commands beside them. */
 export interface CallSlots {
   /** `release` never throws: a slot that cannot be released expires. Without a free slot: milliseconds until the next attempt. */
-  acquire(): Promise<{ readonly release: () => Promise<void> } | { readonly waitMs: number }>;
+  acquire(): Promise<
+    { readonly release: () => Promise<void> } | { readonly waitMs: number } | { readonly blocked: string }
+  >;
   /** Nobody acquires a slot for this long (milliseconds). Never throws. */
   pauseFor(ms: number): Promise<void>;
+  /** Nobody acquires a slot until an operator resumes the supplier. */
+  block(reason: string): Promise<void>;
 }
+
+/** What a supplier means by a failed call: nobody calls it for a while, or until an operator resumes it. */
+export type Refusal = { readonly pauseMs: number } | { readonly block: string };
 
 /** Longest pause that a supplier can ask for (milliseconds): a day. */
 const MAX_PAUSE_MS = 86_400_000;
@@ -113,6 +145,15 @@ export interface SupplierClientOptions {
   readonly proxy?: ProxySettings;
   /** Shares the limits with other processes; absent: they hold for this one. */
   readonly slots?: CallSlots;
+  readonly ipv4Only?: boolean;
+  /** Judges a failed call, where a supplier means more by it than HTTP does. */
+  readonly refusalOf?: (error: OutboundError) => Refusal | undefined;
+}
+
+/** Text that is sent to the base address, and how its answer is read. */
+export interface SupplierPost<T> extends Pick<OutboundTextRequest, 'body' | 'headers' | 'accepts'> {
+  /** @throws {SupplierError} {SupplierFault} for an answer that says that it failed */
+  readonly read: (text: string) => T;
 }
 
 export class SupplierClient {
@@ -137,6 +178,7 @@ export class SupplierClient {
       connections,
       ...(proxy === undefined ? {} : { proxy }),
       allowPrivate: options.allowPrivate,
+      ipv4Only: options.ipv4Only === true,
     });
   }
 
@@ -149,21 +191,42 @@ export class SupplierClient {
   async get(path: string, query: Query, signal: AbortSignal, attempts = this.#retry.attempts): Promise<unknown> {
     const url = new URL(this.base + path);
     for (const [name, value] of Object.entries({ ...query, ...this.#options.query })) url.searchParams.set(name, value);
+    return await this.#call(signal, attempts, async () => {
+      const answer = await this.#outbound.getJson({ url: url.href, signal, redirects: 'none' });
+      return answer.changed ? answer.json : undefined;
+    });
+  }
+
+  /**
+   * Sends text to the base address. Redirects are not followed.
+   * @throws {SupplierError} when no usable answer came, after the retries; {SupplierFault}; the signal's reason when it is aborted
+   */
+  async post<T>(
+    { read, ...request }: SupplierPost<T>,
+    signal: AbortSignal,
+    attempts = this.#retry.attempts,
+  ): Promise<T> {
+    return await this.#call(signal, attempts, async () =>
+      read(await this.#outbound.postText({ ...request, url: this.base, signal, redirects: 'none' })),
+    );
+  }
+
+  async #call<T>(signal: AbortSignal, attempts: number, call: () => Promise<T>): Promise<T> {
     const policy = { ...this.#retry, attempts: Math.min(attempts, this.#retry.attempts) };
-    return await withRetries(() => this.#limited(url, signal), policy, signal);
+    return await withRetries(() => this.#limited(call, signal), policy, signal);
   }
 
   async close(): Promise<void> {
     await this.#outbound.close();
   }
 
-  async #limited(url: URL, signal: AbortSignal): Promise<unknown> {
+  async #limited<T>(call: () => Promise<T>, signal: AbortSignal): Promise<T> {
     // The queue keeps the processes from polling for shared slots with every call that waits.
     if (this.#free === 0) await new Promise<void>((resolve) => this.#queue.push(resolve));
     else this.#free -= 1;
     try {
       const release = await this.#acquire(signal);
-      return await this.#once(url, signal).finally(release);
+      return await this.#once(call).finally(release);
     } finally {
       const next = this.#queue.shift();
       if (next === undefined) this.#free += 1;
@@ -173,7 +236,7 @@ export class SupplierClient {
 
   /**
    * Waits until no pause holds and a shared slot is free. @returns what releases the slot
-   * @throws {SupplierError} `unavailable` when the supplier asked for a longer pause than a call waits
+   * @throws {SupplierError} `unavailable` when the supplier asked for a longer pause than a call waits; {SupplierFault} `blocked`
    */
   async #acquire(signal: AbortSignal): Promise<() => Promise<void>> {
     for (;;) {
@@ -182,6 +245,7 @@ export class SupplierClient {
       if (wait <= 0) {
         const slot = (await this.#options.slots?.acquire()) ?? { release: async () => undefined };
         if ('release' in slot) return slot.release;
+        if ('blocked' in slot) throw new SupplierFault('blocked', slot.blocked);
         wait = Math.ceil(slot.waitMs);
       }
       if (wait > this.#retry.maxDelay) throw new SupplierError('unavailable', 'asked to wait', { retryAfter: wait });
@@ -189,18 +253,31 @@ export class SupplierClient {
     }
   }
 
-  async #once(url: URL, signal: AbortSignal): Promise<unknown> {
+  async #once<T>(call: () => Promise<T>): Promise<T> {
     try {
-      const answer = await this.#outbound.getJson({ url: url.href, signal, redirects: 'none' });
-      return answer.changed ? answer.json : undefined;
+      return await call();
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error;
-      if (error.retryAfterMs !== undefined) {
-        const ms = Math.min(error.retryAfterMs, MAX_PAUSE_MS);
-        this.#pausedUntil = Math.max(this.#pausedUntil, performance.now() + ms);
-        await this.#options.slots?.pauseFor(ms);
+      const refusal = this.#options.refusalOf?.(error);
+      if (refusal !== undefined && 'block' in refusal) {
+        await this.#options.slots?.block(refusal.block);
+        throw new SupplierFault('blocked', refusal.block);
       }
-      throw asSupplierError(error);
+      const pauseMs = error.retryAfterMs ?? refusal?.pauseMs;
+      if (pauseMs !== undefined) await this.#pause(Math.min(pauseMs, MAX_PAUSE_MS));
+      const failed = asSupplierError(error);
+      if (refusal === undefined) throw failed;
+      const { status } = failed;
+      throw new SupplierError(failed.kind, failed.message, {
+        ...(status === undefined ? {} : { status }),
+        retryAfter: pauseMs,
+        passing: true,
+      });
     }
+  }
+
+  async #pause(ms: number): Promise<void> {
+    this.#pausedUntil = Math.max(this.#pausedUntil, performance.now() + ms);
+    await this.#options.slots?.pauseFor(ms);
   }
 }

@@ -96,6 +96,13 @@ export function dutchMoment(date: unknown, time: unknown, name: string, issue: I
   return MIDNIGHT.test(clock) ? { day: own.day } : own;
 }
 
+/** As `momentOf`, where exactly midnight means that only the day is known. */
+export function localMomentOf(value: unknown, name: string, issue: IssueSink): Moment | undefined {
+  const moment = momentOf(value, name, issue);
+  const isMidnight = typeof value === 'string' && /[T ]00:00(:00(\.0+)?)?$/.test(value.trim());
+  return moment !== undefined && isMidnight ? { day: moment.day } : moment;
+}
+
 const CLOCK = new Intl.DateTimeFormat('en-US', {
   timeZone: 'Europe/Amsterdam',
   timeZoneName: 'longOffset',
@@ -120,6 +127,11 @@ function fromAmsterdam(local: number): number {
   const after = offsetAt(local + 3 * HOUR);
   const instants = [local - Math.max(before, after), local - Math.min(before, after)];
   return instants.find((instant) => instant + offsetAt(instant) === local) ?? local - before;
+}
+
+/** The Dutch day of a moment, `YYYY-MM-DD`. */
+export function dutchDay(moment: Date): string {
+  return amsterdamDay(moment.getTime());
 }
 
 /** The Dutch day of an instant, `YYYY-MM-DD`. */

@@ -10,6 +10,15 @@ function toDay(time: number): string {
   return new Date(time).toISOString().slice(0, 10);
 }
 
+export function dayBefore(day: string): string {
+  return toDay(toTime(day) - DAY);
+}
+
+/** Of the last day that there is, that day itself. */
+export function dayAfter(day: string): string {
+  return day === '9999-12-31' ? day : toDay(toTime(day) + DAY);
+}
+
 /** Both halves of a window, or `undefined` for a single day. */
 export function halves({ from, to }: DateWindow): readonly [DateWindow, DateWindow] | undefined {
   const days = Math.round((toTime(to) - toTime(from)) / DAY) + 1;
@@ -27,11 +36,21 @@ export interface Period {
   readonly to?: string | undefined;
 }
 
-/** The quarters of a period of a source. @param all the windows of the source, oldest first */
+/** The quarters of a period of a source, and its registers where no day was given. @param all the windows of the source, oldest first */
 export function periodWindows(all: readonly DateWindow[], { from, to }: Period): readonly DateWindow[] {
-  const [first, last] = [all[0], all.at(-1)];
+  if (from === undefined && to === undefined) return all;
+  const days = all.filter((window) => !isRegisters(window));
+  const [first, last] = [days[0], days.at(-1)];
   if (first === undefined || last === undefined) return [];
-  return quarters({ from: from ?? first.from, to: to ?? last.to });
+  return quarters({ from: latest(from, first.from), to: earliest(to, last.to) });
+}
+
+function latest(day: string | undefined, other: string): string {
+  return day !== undefined && day > other ? day : other;
+}
+
+function earliest(day: string | undefined, other: string): string {
+  return day !== undefined && day < other ? day : other;
 }
 
 /** The quarters of a year in which the days lie, cut off at both ends, oldest first. */
@@ -59,6 +78,13 @@ export function periodOf({ from, to }: Partial<DateWindow> = {}): DateWindow {
   return { from: from ?? '1000-01-01', to: to ?? '9999-12-31' };
 }
 
+/** The last day of the quarter in which a day is. */
+function quarterEnd(day: string): string {
+  const date = new Date(toTime(day));
+  const next = Date.UTC(date.getUTCFullYear(), Math.floor(date.getUTCMonth() / 3) * 3 + 3, 1);
+  return toDay(next - DAY);
+}
+
 export function inWindow(day: string, { from, to }: DateWindow): boolean {
   return day >= from && day <= to;
 }
@@ -70,15 +96,18 @@ interface RoundWindows {
   readonly all: readonly DateWindow[];
 }
 
-/** The windows of a source: whole quarters, so that an item is expected in the same window in every round. */
-export function roundWindows(since: string, now: Date): RoundWindows {
+/**
+ * The windows of a source: quarters, so that an item is expected in the same window in every round; the first and the last end where its
+ * period does.
+ */
+export function roundWindows(since: string, now: Date, until?: string): RoundWindows {
   const quarterOf = (months: number): DateWindow => {
     const first = Math.floor(now.getUTCMonth() / 3) * 3 + months;
     const from = Date.UTC(now.getUTCFullYear(), first, 1);
     return { from: toDay(from), to: toDay(Date.UTC(now.getUTCFullYear(), first + 3, 1) - DAY) };
   };
-  const start = new Date(toTime(since));
-  const from = toDay(Date.UTC(start.getUTCFullYear(), Math.floor(start.getUTCMonth() / 3) * 3, 1));
-  const all = quarters({ from, to: quarterOf(15).to });
-  return { current: [-3, 0, 3].map(quarterOf).filter((window) => window.from >= from), all };
+  const all = quarters({ from: since, to: earliest(until, quarterOf(15).to) });
+  const ends = new Set([-3, 0, 3].map((months) => quarterOf(months).to));
+  const isCurrent = ({ to }: DateWindow): boolean => ends.has(quarterEnd(to));
+  return { current: all.filter(isCurrent), all };
 }

@@ -117,13 +117,13 @@ describe('coverage', () => {
       pool,
       source,
       coverage(month('2025-01', 3), month('2025-02', 1, ['Vergadering/a'])),
-      QUARTER,
+      { window: QUARTER },
       at,
     );
-    await saveCoverage(pool, source, coverage(month('2025-04', 9)), NEXT_QUARTER, at);
+    await saveCoverage(pool, source, coverage(month('2025-04', 9)), { window: NEXT_QUARTER }, at);
     expect(await months()).toEqual([stored('2025-01', 3), stored('2025-02', 1, 2), stored('2025-04', 9)]);
     const stretch = { from: '2025-01-15', to: '2025-02-28' };
-    await saveCoverage(pool, source, coverage(month('2025-01', 1), month('2025-02', 2)), stretch, at);
+    await saveCoverage(pool, source, coverage(month('2025-01', 1), month('2025-02', 2)), { window: stretch }, at);
     expect(await months()).toEqual([stored('2025-01', 3), stored('2025-02', 2), stored('2025-04', 9)]);
   });
 

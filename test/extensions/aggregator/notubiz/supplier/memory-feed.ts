@@ -74,6 +74,7 @@ export class MemoryFeed {
       window,
       depth: 'full',
       known,
+      knownOn: async (day) => [...this.items.values()].filter((item) => item.day === day),
       signal: new AbortController().signal,
       ...request,
     });

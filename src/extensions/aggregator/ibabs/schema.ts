@@ -1,0 +1,94 @@
+/** The answers of iBabs as they were recorded. */
+import type { XmlElement } from '../../../lib/xml/read-xml.ts';
+import type { IssueSink } from '../supplier/issue-log.ts';
+import {
+  type AnswerSchema,
+  COUNT,
+  createReader,
+  listOf,
+  objectOf,
+  TEXT,
+  type ValueOf,
+} from '../supplier/read-answer.ts';
+
+const ID: AnswerSchema<string> = { type: 'string', pattern: '^[A-Za-z0-9{}_.-]{1,80}$' };
+const IDENTITY: AnswerSchema<string> = { ...ID, identity: true };
+
+const DOCUMENT = objectOf(
+  { Id: IDENTITY },
+  { FileName: TEXT, DisplayName: TEXT, Confidential: TEXT, FileSize: COUNT, PublicDownloadURL: TEXT },
+);
+const DOCUMENTS = listOf(DOCUMENT);
+/** A third place for documents. */
+const LIST_ITEM = objectOf({}, { Confidential: TEXT, Documents: DOCUMENTS });
+const LIST_ITEMS = listOf(LIST_ITEM);
+const ITEM = objectOf(
+  { Id: IDENTITY },
+  {
+    Features: TEXT,
+    Title: TEXT,
+    Explanation: TEXT,
+    Confidential: TEXT,
+    Documents: DOCUMENTS,
+    ListItems: LIST_ITEMS,
+  },
+);
+const MEETING = objectOf(
+  { Id: IDENTITY },
+  {
+    MeetingtypeId: ID,
+    MeetingDate: TEXT,
+    StartTime: TEXT,
+    EndTime: TEXT,
+    Location: TEXT,
+    Explanation: TEXT,
+    MeetingItems: listOf(ITEM),
+    Documents: DOCUMENTS,
+    ListItems: LIST_ITEMS,
+  },
+);
+const MEETING_TYPE = objectOf({ Id: IDENTITY }, { Meetingtype: TEXT, Description: TEXT, Abbreviation: TEXT });
+const PAIR = objectOf({ Key: { ...TEXT, identity: true } }, { Value: TEXT });
+const ENTRY = objectOf(
+  { EntryId: IDENTITY },
+  { EntryMasterId: ID, EntryTitle: TEXT, ListId: ID, ListName: TEXT, MutationDate: TEXT },
+);
+const DETAIL = objectOf({}, { Documents: DOCUMENTS, DocumentsLabel: TEXT, Values: listOf(PAIR) });
+
+export type IbabsDocument = ValueOf<typeof DOCUMENT>;
+export type IbabsItem = ValueOf<typeof ITEM>;
+export type IbabsMeeting = ValueOf<typeof MEETING>;
+export type MeetingType = ValueOf<typeof MEETING_TYPE>;
+export type Register = ValueOf<typeof PAIR>;
+export type RegisterEntry = ValueOf<typeof ENTRY>;
+export type EntryDetail = ValueOf<typeof DETAIL>;
+
+/** Members that are lists, whatever their entries are called. */
+const LISTS = new Set(['MeetingItems', 'Documents', 'ListItems', 'Values']);
+
+/** An element as the members that the schemas know: lists, objects and texts. */
+function toJson({ children, text, isNil, name }: XmlElement): unknown {
+  if (isNil) return undefined;
+  if (LISTS.has(name)) return children.map(toJson);
+  if (children.length === 0) return text;
+  return Object.fromEntries(children.map((child) => [child.name, toJson(child)]));
+}
+
+function readerOf<T>(schema: AnswerSchema<T>): (element: XmlElement, issue: IssueSink, name?: string) => T | undefined {
+  const read = createReader(schema);
+  return (element, issue, name) => read(toJson(element), issue, name);
+}
+
+export const readMeeting = readerOf(MEETING);
+export const readMeetingType = readerOf(MEETING_TYPE);
+export const readRegister = readerOf(PAIR);
+export const readEntry = readerOf(ENTRY);
+export const readDetail = readerOf(DETAIL);
+
+/** Whether a mark hides. One that is not known does, and is reported; the public service leaves it out of what is public. */
+export function isConfidential({ Confidential: mark }: { readonly Confidential?: string }, issue?: IssueSink): boolean {
+  const text = mark?.toLowerCase();
+  if (text === undefined || text === 'false' || text === '0') return false;
+  if (text !== 'true' && text !== '1') issue?.('unusable-value', 'Confidential has an unknown value; it hides');
+  return true;
+}

@@ -1,0 +1,243 @@
+/** iBabs as a supplier: meetings come whole in one call, register entries one by one. */
+import { createHash } from 'node:crypto';
+import type { Clock } from '../../../lib/time.ts';
+import type { XmlElement } from '../../../lib/xml/read-xml.ts';
+import type { Config } from '../../../settings/read-config.ts';
+import type { IssueSink } from '../supplier/issue-log.ts';
+import { bareNumber } from '../supplier/mapping.ts';
+import { readInHalves } from '../supplier/read-in-halves.ts';
+import { createAdapter } from '../supplier/read-listed-window.ts';
+import type { DateWindow, KnownItem, SourceAdapter } from '../supplier/source-adapter.ts';
+import type { Found, Listed, MappedItem, Reading, Supplier } from '../supplier/supplier.ts';
+import type { CallSlots, SupplierError } from '../supplier/supplier-client.ts';
+import { isRegisters } from '../supplier/windows.ts';
+import { IbabsClient } from './calls.ts';
+import {
+  entryValues,
+  type ItemReference,
+  mapEntry,
+  mapMeeting,
+  meetingDay,
+  meetingId,
+  registerItemId,
+  typeName,
+} from './map.ts';
+import {
+  type EntryDetail,
+  type IbabsMeeting,
+  type MeetingType,
+  type RegisterEntry,
+  readDetail,
+  readEntry,
+  readMeeting,
+  readMeetingType,
+  readRegister,
+} from './schema.ts';
+
+type IbabsListed = Listed &
+  (
+    | { readonly kind: 'meeting'; readonly meeting: IbabsMeeting; readonly type: MeetingType | undefined }
+    | { readonly kind: 'entry'; readonly register: string; readonly entry: RegisterEntry }
+  );
+type IbabsDetail =
+  | { readonly kind: 'meeting'; readonly meeting: IbabsMeeting; readonly type: MeetingType | undefined }
+  | { readonly kind: 'entry'; readonly entry: RegisterEntry; readonly detail: EntryDetail };
+
+/** Milliseconds for which the meeting types of a site are kept: an hour. */
+const TYPES_MS = 3_600_000;
+/** Long before any register: everything. */
+const EVER = '1900-01-01T00:00:00';
+const DAY_MS = 86_400_000;
+
+/**
+ * iBabs as it is configured. One adapter serves a whole process.
+ * @param slots share the limits of the supplier with other processes
+ */
+export function openIbabs(
+  { aggregator, raadsfeed, server: proxy }: Pick<Config, 'aggregator' | 'raadsfeed' | 'server'>,
+  clock: Clock,
+  slots: CallSlots,
+): SourceAdapter {
+  const { ibabsUrl: base } = aggregator;
+  const options = { clock, proxy, slots, allowPrivate: raadsfeed.sourcesAllowPrivate };
+  return createAdapter(createIbabs(new IbabsClient({ ...options, ...(base === undefined ? {} : { base }) })), clock);
+}
+
+export function createIbabs(client: IbabsClient): Supplier<IbabsListed, IbabsDetail> {
+  const types = new Map<string, { readonly data: ReadonlyMap<string, MeetingType>; readonly until: number }>();
+
+  const typesOf = async (reading: Reading): Promise<ReadonlyMap<string, MeetingType>> => {
+    const { request, now, issues } = reading;
+    const site = request.source.organisationId;
+    const known = types.get(site);
+    if (known !== undefined && known.until > now.getTime()) return known.data;
+    const issue = issues.at('GetMeetingtypes');
+    const read = (await client.meetingTypes(site, request.signal)).map((raw) => readMeetingType(raw, issue));
+    const data = new Map(read.filter((type) => type !== undefined).map((type) => [type.Id, type]));
+    types.set(site, { data, until: now.getTime() + TYPES_MS });
+    return data;
+  };
+
+  return {
+    hasRegisters: true,
+    async list(reading) {
+      if (isRegisters(reading.request.window)) return await listEntries(client, reading);
+      return { listed: await listMeetings(client, reading, await typesOf(reading)) };
+    },
+    async read(listed, { request, issues }): Promise<Found<IbabsDetail>> {
+      if (listed.kind === 'meeting') {
+        return { kind: 'found', value: { kind: 'meeting', meeting: listed.meeting, type: listed.type } };
+      }
+      const { entry, register } = listed;
+      const raw = await client.entry(request.source.organisationId, register, entry.EntryId, request.signal);
+      const detail = readDetail(detailOf(raw), issues.at(listed.key));
+      return { kind: 'found', value: { kind: 'entry', entry, detail: detail ?? {} } };
+    },
+    async map(found, listed, reading) {
+      const { request, now, issues } = reading;
+      const issue = issues.at(listed.key);
+      if (found.kind === 'meeting') {
+        return mapMeeting(found.meeting, found.type, { source: request.source, now, issue });
+      }
+      return await mapResolved(found, reading, issue);
+    },
+    close: () => client.close(),
+  };
+}
+
+/** `Documents` and `Values` are in the result itself, or in an element below it. */
+function detailOf(result: XmlElement): XmlElement {
+  const has = ({ children }: XmlElement): boolean =>
+    children.some(({ name }) => name === 'Values' || name === 'Documents');
+  return has(result) ? result : (result.children.find(has) ?? result);
+}
+
+async function listMeetings(
+  client: IbabsClient,
+  { request, issues }: Reading,
+  types: ReadonlyMap<string, MeetingType>,
+): Promise<readonly IbabsListed[]> {
+  const path = 'GetMeetingsByDateRange';
+  const issue = issues.at(path);
+  const listed = new Map<string, IbabsListed>();
+  const read = async (part: DateWindow, divisible: boolean): Promise<number> => {
+    const before = listed.size;
+    const site = request.source.organisationId;
+    for (const raw of await client.meetings(site, part, request.signal, divisible ? 1 : undefined)) {
+      const meeting = readMeeting(raw, issue);
+      if (meeting === undefined) continue;
+      const one = listedMeeting(meeting, types, issue);
+      listed.set(one.key, listed.get(one.key) ?? one);
+    }
+    return listed.size - before;
+  };
+  const isTooLarge = ({ passing, kind }: SupplierError): boolean => passing || kind === 'unreadable';
+  await readInHalves({ issues, request, path, read, isTooLarge });
+  return [...listed.values()];
+}
+
+function listedMeeting(meeting: IbabsMeeting, types: ReadonlyMap<string, MeetingType>, issue: IssueSink): IbabsListed {
+  const type = types.get(meeting.MeetingtypeId ?? '');
+  if (type === undefined) issue('unknown-gremium', `meeting ${meeting.Id}: its type is not among the meeting types`);
+  const day = meetingDay(meeting);
+  const name = typeName(type);
+  return {
+    kind: 'meeting',
+    meeting,
+    type,
+    key: meetingId(meeting.Id),
+    day,
+    // No date of change: what it holds decides.
+    stamp: createHash('sha256')
+      .update(JSON.stringify([meeting, type]))
+      .digest('base64'),
+    naam: [name ?? 'Vergadering', day].filter((one) => one !== undefined).join(' '),
+    bodies: [type?.Description, type?.Meetingtype, type?.Abbreviation].filter((one) => one !== undefined),
+    hidden: false,
+  };
+}
+
+/** The entries of every register of the organisation: in a quick round those that changed since the last complete reading. */
+async function listEntries(
+  client: IbabsClient,
+  { request, issues }: Reading,
+): Promise<{ readonly listed: readonly IbabsListed[]; readonly onlyChanged: boolean }> {
+  const { source, signal, depth, completeAt } = request;
+  const site = source.organisationId;
+  const isQuick = depth === 'quick' && completeAt !== undefined;
+  const since = isQuick ? new Date(completeAt.getTime() - DAY_MS).toISOString().slice(0, 19) : EVER;
+  const issue = issues.at('GetLists');
+  const registers = (await client.registers(site, signal)).map((raw) => readRegister(raw, issue));
+  const listed = await Promise.all(
+    registers.map(async (register): Promise<readonly IbabsListed[]> => {
+      const { Key: id, Value: name = id } = register ?? { Key: '' };
+      if (id === '') return [];
+      const about = issues.at(`GetListsEntriesByFilterRequest ${id}`);
+      const entries = (await client.entries(site, id, since, signal)).map((raw) => readEntry(raw, about));
+      return newestOf(entries.filter((entry) => entry !== undefined)).map((entry) => listedEntry(entry, id, name));
+    }),
+  );
+  return { listed: listed.flat(), onlyChanged: isQuick };
+}
+
+/** `EntryMasterId` is the identity: of several versions the one that changed last. */
+function newestOf(entries: readonly RegisterEntry[]): readonly RegisterEntry[] {
+  const newest = new Map<string, RegisterEntry>();
+  for (const entry of entries) {
+    const id = entry.EntryMasterId ?? entry.EntryId;
+    const known = newest.get(id);
+    if (known === undefined || (entry.MutationDate ?? '') >= (known.MutationDate ?? '')) newest.set(id, entry);
+  }
+  return [...newest.values()];
+}
+
+function listedEntry(entry: RegisterEntry, register: string, name: string): IbabsListed {
+  return {
+    kind: 'entry',
+    entry: { ...entry, ListName: entry.ListName ?? name },
+    register,
+    key: registerItemId(entry.EntryMasterId ?? entry.EntryId),
+    day: undefined,
+    stamp: entry.MutationDate,
+    naam: entry.EntryTitle ?? name,
+    bodies: [name],
+    hidden: false,
+  };
+}
+
+/** Maps an entry with the agenda item that it names, among what is known of that day. */
+async function mapResolved(
+  { entry, detail }: Extract<IbabsDetail, { kind: 'entry' }>,
+  { request }: Reading,
+  issue: IssueSink,
+): Promise<MappedItem> {
+  const values = entryValues(detail, issue);
+  const { reference, agendapunt } = values;
+  const mapping = { source: request.source, issue };
+  const relations = reference === undefined ? undefined : resolve(reference, await request.knownOn?.(reference.day));
+  if (agendapunt !== undefined && relations === undefined) {
+    // Never its title: the item may be one that is confidential.
+    const named =
+      reference === undefined ? 'in an unknown form' : `${reference.type} ${reference.day} ${reference.number}`;
+    issue('unresolved-reference', `Agendapunt does not name one item that is known: ${named}`);
+  }
+  return mapEntry(entry, detail, values, relations ?? { vergaderingen: [], agendapunten: [] }, mapping);
+}
+
+/** The one agenda item of that type, day and number; `undefined` when there is none, or more than one. */
+function resolve(
+  { type, number }: ItemReference,
+  known: readonly KnownItem[] = [],
+): { readonly vergaderingen: readonly string[]; readonly agendapunten: readonly string[] } | undefined {
+  const meetings = known.filter(({ parts }) => {
+    const names = parts.find(({ resourceType }) => resourceType === 'Vergadering')?.label?.split('\n') ?? [];
+    return names.some((name) => name.toLowerCase() === type.toLowerCase());
+  });
+  const items = meetings.flatMap(({ parts }) =>
+    parts.filter(({ resourceType, label }) => resourceType === 'Agendapunt' && bareNumber(label) === number),
+  );
+  const [item] = items;
+  return item === undefined || items.length > 1
+    ? undefined
+    : { vergaderingen: [], agendapunten: [item.bronidentificatie] };
+}

@@ -1,0 +1,102 @@
+/** What adding sources would do: which are new, which change, and which cannot be and why. */
+import type { SupplierOptions } from './source.ts';
+import type { NewSource } from './store/sources.ts';
+
+/** A source as far as it decides what may be added beside it. */
+export interface ExistingSource {
+  readonly adres: string;
+  readonly soort: NewSource['soort'];
+  readonly organisatiecodes: readonly string[];
+  readonly naam: string | null;
+  readonly portaal: string | null;
+  readonly vanaf: string | null;
+  readonly tot: string | null;
+  readonly options: SupplierOptions;
+}
+
+export interface PlannedSource {
+  readonly source: NewSource;
+  readonly what: 'new' | 'changed' | 'same' | 'refused';
+  /** What changes, or why it is refused. */
+  readonly why: string;
+}
+
+/**
+ * Judges sources against those that exist and against each other: an organisation has several sources of suppliers only in periods that
+ * do not overlap.
+ */
+export function planSources(wanted: readonly NewSource[], existing: readonly ExistingSource[]): PlannedSource[] {
+  const before = new Map(existing.map((source) => [source.adres, source]));
+  const after = new Map(before);
+  for (const source of wanted) after.set(source.adres, toExisting(source));
+  const seen = new Set<string>();
+  return wanted.map((source): PlannedSource => {
+    const isTwice = seen.has(source.adres);
+    seen.add(source.adres);
+    const refusal = isTwice ? `${source.adres} is there twice` : refusalOf(source, before, [...after.values()]);
+    if (refusal !== undefined) return { source, what: 'refused', why: refusal };
+    const known = before.get(source.adres);
+    if (known === undefined) return { source, what: 'new', why: '' };
+    const changes = changesOf(known, source);
+    return { source, what: changes.length === 0 ? 'same' : 'changed', why: changes.join(', ') };
+  });
+}
+
+function toExisting({ options = {}, naam, portaal, vanaf, tot, ...source }: NewSource): ExistingSource {
+  return { ...source, naam: naam ?? null, portaal: portaal ?? null, vanaf: vanaf ?? null, tot: tot ?? null, options };
+}
+
+function refusalOf(
+  source: NewSource,
+  before: ReadonlyMap<string, ExistingSource>,
+  after: readonly ExistingSource[],
+): string | undefined {
+  if (source.soort === 'feed') return undefined;
+  const [code = ''] = source.organisatiecodes;
+  const known = before.get(source.adres);
+  if (known !== undefined && known.organisatiecodes[0] !== code) {
+    return `${source.adres} is that of ${known.organisatiecodes[0] ?? 'another organisation'}; add it as ${source.adres}#${code}, with --bodies`;
+  }
+  if (source.vanaf !== undefined && source.tot !== undefined && source.tot < source.vanaf) {
+    return `its period ends (${source.tot}) before it begins (${source.vanaf})`;
+  }
+  const other = after.find(
+    (one) =>
+      one.adres !== source.adres &&
+      one.soort === 'leveranciers-api' &&
+      one.organisatiecodes[0] === code &&
+      overlap(one, source),
+  );
+  if (other === undefined) return undefined;
+  const own = toExisting(source);
+  return (
+    `${code} has a source already: ${other.adres} (${periodText(other)}), which overlaps with ${source.adres} ` +
+    `(${periodText(own)}): end one with --until, and begin the other the day after with --from`
+  );
+}
+
+function overlap(one: ExistingSource, other: Pick<NewSource, 'vanaf' | 'tot'>): boolean {
+  return (one.vanaf ?? '') <= (other.tot ?? '9999') && (other.vanaf ?? '') <= (one.tot ?? '9999');
+}
+
+/** The days of a source, for people. */
+export function periodText({ vanaf, tot }: Pick<ExistingSource, 'vanaf' | 'tot'>): string {
+  if (vanaf === null && tot === null) return 'all days';
+  return `${vanaf ?? 'the first day'} to ${tot ?? 'now'}`;
+}
+
+function changesOf(known: ExistingSource, source: NewSource): string[] {
+  if (known.soort === 'feed') return [];
+  const wanted = toExisting(source);
+  const texts = ({ naam, portaal, vanaf, tot, options }: ExistingSource): Record<string, string> => ({
+    name: naam ?? '',
+    portal: portaal ?? '',
+    from: vanaf ?? '',
+    until: tot ?? '',
+    ...options,
+  });
+  const [old, next] = [texts(known), texts(wanted)];
+  return [...new Set([...Object.keys(old), ...Object.keys(next)])]
+    .filter((name) => (old[name] ?? '') !== (next[name] ?? ''))
+    .map((name) => `${name}: ${old[name] || 'none'} → ${next[name] || 'none'}`);
+}

@@ -1,0 +1,38 @@
+import { OutboundError } from '../../lib/outbound/outbound-error.ts';
+import type { SupplierDependencies } from './dependencies.ts';
+import { parseSourceAddress } from './source.ts';
+import type { NewSource } from './store/sources.ts';
+import type { Preview } from './supplier/source-adapter.ts';
+import { SupplierError, SupplierFault } from './supplier/supplier-client.ts';
+import { dutchDay } from './supplier/values.ts';
+
+/** Days that are read for it: a quarter, so that there is something in summer too. */
+const PREVIEW_DAYS = 92;
+
+/**
+ * What a source of a supplier shows of late, or at the end of its period; why it cannot be read, as text; `undefined` where the supplier
+ * shows nothing of itself without reading everything.
+ */
+export async function previewSource(
+  { adres, organisatiecodes, naam = '', tot, options = {} }: NewSource,
+  { adapters, clock }: Pick<SupplierDependencies, 'adapters' | 'clock'>,
+  signal: AbortSignal,
+): Promise<Preview | string | undefined> {
+  const address = parseSourceAddress(adres);
+  if (address?.kind !== 'leveranciers-api') return undefined;
+  const adapter = adapters[address.scheme];
+  if (adapter === undefined) return `this version does not read ${address.scheme}: yet`;
+  const today = dutchDay(clock.now());
+  const to = tot !== undefined && tot < today ? tot : today;
+  const from = new Date(Date.parse(to) - PREVIEW_DAYS * 86_400_000).toISOString().slice(0, 10);
+  const { organisationId } = address;
+  const source = { organisationId, organisatiecode: organisatiecodes[0] ?? '', naam, options };
+  try {
+    return await adapter.preview?.({ source, window: { from, to }, signal });
+  } catch (error) {
+    if (error instanceof SupplierError || error instanceof SupplierFault || error instanceof OutboundError) {
+      return error.message;
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,67 @@
+/** What suppliers map in the same way. */
+import type { IssueSink } from './issue-log.ts';
+
+export function references(ids: readonly string[]): { readonly bronidentificatie: string }[] {
+  return ids.map((bronidentificatie) => ({ bronidentificatie }));
+}
+
+/** An end belongs to a start, and comes after it. Both RFC 3339 in UTC. */
+export function endOf(start: string | undefined, end: string | undefined, issue: IssueSink): string | undefined {
+  if (end === undefined || (start !== undefined && end >= start)) return end;
+  issue('unusable-value', start === undefined ? 'end_date: an end without a start' : 'end_date: before the start');
+  return undefined;
+}
+
+interface Planned {
+  readonly isCanceled: boolean;
+  /** When it ends, or begins; RFC 3339 in UTC. */
+  readonly moment: string | undefined;
+  readonly day: string | undefined;
+}
+
+/** `vergaderstatus`, and the moment at which `gepland` becomes `gehouden`; `null` when that will not happen any more. */
+export function statusOf(
+  { isCanceled, moment, day }: Planned,
+  now: Date,
+): { readonly name: string | undefined; readonly changesAt: string | null } {
+  if (isCanceled) return { name: 'geannuleerd', changesAt: null };
+  const changesAt = moment ?? (day === undefined ? undefined : `${day}T23:00:00Z`);
+  if (changesAt === undefined) return { name: undefined, changesAt: null };
+  return Date.parse(changesAt) > now.getTime() ? { name: 'gepland', changesAt } : { name: 'gehouden', changesAt: null };
+}
+
+interface Numbered {
+  readonly id: string;
+  /** "1.1": the only sign of nesting that some suppliers give. */
+  readonly number: string | undefined;
+}
+
+/** By id, the item under which each is nested: the one whose number is the longest proper prefix at a dot. */
+export function nestByNumber(items: readonly Numbered[]): ReadonlyMap<string, string> {
+  const byNumber = new Map<string, string>();
+  for (const { id, number } of items) {
+    const bare = bareNumber(number);
+    if (bare !== '' && !byNumber.has(bare)) byNumber.set(bare, id);
+  }
+  const parents = new Map<string, string>();
+  for (const { id, number } of items) {
+    const steps = bareNumber(number).split('.');
+    for (let length = steps.length - 1; length > 0; length -= 1) {
+      const parent = byNumber.get(steps.slice(0, length).join('.'));
+      if (parent === undefined || parent === id) continue;
+      parents.set(id, parent);
+      break;
+    }
+  }
+  return parents;
+}
+
+/** "1.1." and " 1.1" are the same number. */
+export function bareNumber(number: string | undefined): string {
+  return (number ?? '').replaceAll(/\s/g, '').replace(/\.+$/, '').toLowerCase();
+}
+
+/** Whether a word of a text says that a meeting will not be held. */
+export function saysCanceled(...texts: readonly (string | undefined)[]): boolean {
+  return texts.some((text) => /\b(vervallen|geannuleerd|afgelast)\b/i.test(text ?? ''));
+}

@@ -1,0 +1,70 @@
+import sax from 'sax';
+
+/** An element with the local part of its name: namespaces are not told apart. */
+export interface XmlElement {
+  readonly name: string;
+  readonly children: readonly XmlElement[];
+  /** The text directly in it. */
+  readonly text: string;
+  /** `xsi:nil="true"`: it has no value. */
+  readonly isNil: boolean;
+}
+
+type OpenElement = { -readonly [K in keyof XmlElement]: XmlElement[K] } & { readonly children: XmlElement[] };
+
+/** A text is not XML that this service reads. */
+export class XmlError extends Error {
+  override readonly name = 'XmlError';
+  readonly code: 'not-xml' | 'document-type' | 'too-deep';
+
+  constructor(code: XmlError['code'], message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** Deeper than any document has a reason to be. */
+const MAX_DEPTH = 50;
+
+/**
+ * Reads a document as a tree. A document type is refused, so a document defines no entities of its own.
+ * @param text of which whoever fetched it limited the size
+ * @throws {XmlError}
+ */
+export function readXml(text: string): XmlElement {
+  const parser = sax.parser(true);
+  const open: OpenElement[] = [];
+  let root: XmlElement | undefined;
+  parser.onerror = (cause) => {
+    const [reason = ''] = cause.message.split('\n');
+    throw new XmlError('not-xml', `not XML: ${reason.slice(0, 100)}`, { cause });
+  };
+  parser.ondoctype = () => {
+    throw new XmlError('document-type', 'XML with a document type is not read');
+  };
+  parser.onopentag = ({ name, attributes }) => {
+    if (open.length >= MAX_DEPTH) throw new XmlError('too-deep', `XML is nested deeper than ${MAX_DEPTH}`);
+    const nil = Object.entries(attributes).find(([attribute]) => localName(attribute) === 'nil')?.[1];
+    open.push({ name: localName(name), children: [], text: '', isNil: nil === 'true' || nil === '1' });
+  };
+  parser.onclosetag = () => {
+    const element = open.pop();
+    if (element === undefined) return;
+    const parent = open.at(-1);
+    if (parent === undefined) root = element;
+    else parent.children.push(element);
+  };
+  const addText = (more: string): void => {
+    const element = open.at(-1);
+    if (element !== undefined) element.text += more;
+  };
+  parser.ontext = addText;
+  parser.oncdata = addText;
+  parser.write(text.replace(/^\uFEFF/, '')).close();
+  if (root === undefined) throw new XmlError('not-xml', 'not XML: it has no element');
+  return root;
+}
+
+function localName(name: string): string {
+  return name.slice(name.indexOf(':') + 1);
+}
