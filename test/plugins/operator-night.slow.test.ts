@@ -1,0 +1,109 @@
+/** An operator at night, in a real Chromium: the page while the database is frozen, not away, so that nothing it is asked ever ends. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { findChromium, inChromium, launchChromium } from '../../scripts/chromium.ts';
+import { type EmbeddedPostgres, startEmbedded } from '../../src/embedded-postgres/start.ts';
+import { createLogger } from '../../src/lib/log.ts';
+import { startServer, type TestServer } from '../support/server.ts';
+
+const executable = findChromium();
+
+describe.runIf(executable !== undefined)(inChromium(executable), () => {
+  const home = mkdtempSync(join(inject('databaseHomes'), 'night-'));
+  let postgres: EmbeddedPostgres;
+  let server: TestServer;
+  let browser: Browser;
+  let frozen: readonly number[] = [];
+
+  beforeAll(async () => {
+    postgres = await startEmbedded({ dir: home, log: createLogger('silent'), settings: { fsync: 'off' } });
+    server = await startServer({ env: { AREAS: 'raadsfeed' }, databaseUrl: postgres.url });
+    browser = await launchChromium(executable ?? '');
+  });
+  afterAll(async () => {
+    signal('SIGCONT', frozen);
+    await browser?.close();
+    await server?.stop();
+    await postgres?.stop();
+    rmSync(home, { recursive: true, force: true });
+  });
+
+  /** Every process of the cluster of this test, and of no other: its postmaster and the children of that. */
+  function clusterProcesses(): number[] {
+    const [first = ''] = readFileSync(join(home, 'postgres', 'postmaster.pid'), 'utf8').split('\n', 1);
+    const children = readdirSync('/proc').filter((name) => {
+      try {
+        return (
+          /^\d+$/.test(name) && readFileSync(`/proc/${name}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[1] === first
+        );
+      } catch {
+        // It ended in the meantime.
+        return false;
+      }
+    });
+    return [first, ...children].map(Number);
+  }
+
+  function signal(name: 'SIGSTOP' | 'SIGCONT', processes: readonly number[]): void {
+    for (const pid of processes) process.kill(pid, name);
+  }
+
+  it('tells an operator at night within two seconds that the database hangs, since when, and what to do; and when it is over', async () => {
+    const page = await browser.newPage();
+    const open = async (): Promise<number> => {
+      const began = performance.now();
+      const answer = await page.goto(`${server.managementUrl}/`);
+      const took = performance.now() - began;
+      expect(answer?.status()).toBe(200);
+      expect(took).toBeLessThan(2000);
+      return took;
+    };
+    const verdict = async (): Promise<string> => {
+      await open();
+      return (await page.locator('.verdict').textContent()) ?? '';
+    };
+    await expect.poll(verdict, { timeout: 30_000, interval: 1000 }).toContain('All is well.');
+    // What it says of the parts of the service before.
+    const before = await page.locator('h2').allTextContents();
+
+    frozen = clusterProcesses();
+    expect(frozen.length).toBeGreaterThan(5);
+    signal('SIGSTOP', frozen);
+    const stopped = Date.now();
+    // At once and all the time: the page never waits for the database.
+    for (let i = 0; i < 5; i += 1) {
+      await open();
+      await sleep(500);
+    }
+    await expect.poll(verdict, { timeout: 30_000, interval: 500 }).toContain('Not ready');
+    const row = page
+      .locator('tr', { has: page.locator('.state.failed') })
+      .filter({ hasText: 'database' })
+      .first();
+    expect(await row.textContent()).toContain('the check did not answer within 3000 ms');
+    // Since it froze: not since somebody looked, which was before and after.
+    const since = Date.parse((await row.locator('time').getAttribute('datetime')) ?? '');
+    expect(since).toBeGreaterThanOrEqual(stopped);
+    expect(since - stopped).toBeLessThan(10_000);
+    await sleep(7000);
+    await open();
+    expect(Date.parse((await row.locator('time').getAttribute('datetime')) ?? '')).toBe(since);
+    // What was seen last is there, with when that was.
+    expect(await page.locator('h2').allTextContents()).toEqual(before);
+    expect(await page.locator('main, body').first().textContent()).toMatch(/As seen at|Not known now/);
+    // The runbook needs no database.
+    await row.getByRole('link', { name: 'database' }).click();
+    expect(new URL(page.url()).pathname).toBe('/runbook');
+    const target = page.locator(':target');
+    expect(await target.count()).toBe(1);
+    expect(await target.isVisible()).toBe(true);
+
+    signal('SIGCONT', frozen);
+    frozen = [];
+    await expect.poll(verdict, { timeout: 60_000, interval: 1000 }).toContain('All is well.');
+    await page.close();
+  });
+});
