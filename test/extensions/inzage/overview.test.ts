@@ -167,6 +167,12 @@ describe('limits', () => {
     }
   });
 
+  it('say that a page is not there without advice on slashes', async () => {
+    const { text } = await inzage.browser().open('/inzage/niets');
+    expect(text).toContain('Deze pagina bestaat niet. Misschien is het adres veranderd.');
+    expect(text).not.toContain('schuine streep');
+  });
+
   it.each(Object.values(platformProblems))('has words for people for $slug', ({ status, title, explanation }) => {
     const page = problemPage(SITE, { type: 'about:blank', status, title, detail: explanation, instance: 'urn:uuid:1' });
     expect(/<main[\s\S]*<\/main>/.exec(page)?.[0]).not.toMatch(TECHNICAL);

@@ -51,6 +51,8 @@ const WORDS: Readonly<Record<number, readonly [title: string, text: string]>> = 
 };
 const OTHERWISE = ['Er ging iets mis', 'Dat ligt aan ons. Probeer het later opnieuw.'] as const;
 
+/** Statuses whose fault says more than the words above, when it says it to people. */
+const TOLD: readonly number[] = [400, 403, 503];
 /** What only programs have a use for: names of headers, parameters and formats. */
 const TECHNICAL =
   /[`“]|\b(?:accept|cookie|cursor|headers?|json|koppen|kop|limit|parameters?|scopes?|toegangstoken|utf-8)\b/i;
@@ -61,7 +63,8 @@ export function problemPage(
   { status, title: known, detail, invalidParams, instance }: ProblemBody,
 ): string {
   const [title, words] = WORDS[status] ?? (status < 500 ? [known, undefined] : OTHERWISE);
-  const told = invalidParams !== undefined || detail === undefined || TECHNICAL.test(detail) ? undefined : detail;
+  const isTold = TOLD.includes(status) || WORDS[status] === undefined;
+  const told = !isTold || invalidParams !== undefined || TECHNICAL.test(detail ?? '') ? undefined : detail;
   const page: Page = {
     title,
     description: title,
