@@ -27,8 +27,13 @@ export async function previewSource(
   const from = new Date(Date.parse(to) - PREVIEW_DAYS * 86_400_000).toISOString().slice(0, 10);
   const { organisationId } = address;
   const source = { organisationId, organisatiecode: organisatiecodes[0] ?? '', naam, options };
+  const request = { window: { from, to }, signal };
   try {
-    return await adapter.preview?.({ source, window: { from, to }, signal });
+    // A version that was found once is kept.
+    const found = options.version === undefined ? await adapter.prepare?.({ source, ...request }) : {};
+    const prepared = { ...options, ...found };
+    const preview = await adapter.preview?.({ source: { ...source, options: prepared }, ...request });
+    return preview && { ...preview, options: prepared };
   } catch (error) {
     if (error instanceof SupplierError || error instanceof SupplierFault || error instanceof OutboundError) {
       return error.message;

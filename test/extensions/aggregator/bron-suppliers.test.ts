@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Pool } from '../../../src/database/pool.ts';
-import type { SupplierOptions } from '../../../src/extensions/aggregator/source.ts';
 import { type ProgramOnDatabase, programOnDatabase } from '../../cli/program.ts';
 import { servicePool } from '../../raadsfeed/support.ts';
 import { documentOf as goDocumentOf, meetingOf as goMeetingOf, itemOf, startGo } from './go/server.ts';
@@ -31,10 +30,14 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-async function add(adres: string, options: SupplierOptions): Promise<void> {
-  const words = ['--organisatie', 'gm0406', '--naam', 'Gemeente Huizen', '--from', '2025-01-01'];
-  expect(await program.run('bron', 'add', adres, ...words)).toMatchObject({ status: 0 });
-  await pool.query('update aggregator.bron set options = $2::jsonb where adres = $1', [adres, JSON.stringify(options)]);
+function add(adres: string, ...more: readonly string[]): ReturnType<ProgramOnDatabase['run']> {
+  const words = ['--organisatie', 'gm0406', '--naam', 'Gemeente Huizen', '--from', '2025-01-01', '--yes'];
+  return program.run('bron', 'add', adres, ...words, ...more);
+}
+
+async function optionsOf(adres: string): Promise<unknown> {
+  const { rows } = await pool.query('select options from aggregator.bron where adres = $1', [adres]);
+  return rows[0]?.options;
 }
 
 async function keys(): Promise<string[]> {
@@ -53,7 +56,11 @@ describe.each(['v1', 'v2'] as const)('GemeenteOplossingen %s', (version) => {
     go.meetings.set(11, goMeetingOf(11, { items }));
     go.meetings.set(12, goMeetingOf(12, { date: '2025-03-04' }));
     const adres = `go:${go.address}`;
-    await add(adres, { version });
+    expect(await add(adres)).toMatchObject({ status: 0, stdout: `Added: ${adres}\n` });
+    expect(await optionsOf(adres)).toEqual({ version });
+    // Adding it again changes what is given, and keeps what was found.
+    expect(await add(adres, '--document-types', 'Besluit')).toMatchObject({ status: 0, stdout: `Changed: ${adres}\n` });
+    expect(await optionsOf(adres)).toEqual({ version, documentTypes: 'Besluit' });
     const synced = await program.json('bron', 'sync', adres, ...DAYS);
     expect(synced).toMatchObject({ status: 0, result: { complete: true, issues: 0 } });
     expect(await keys()).toEqual([
@@ -83,7 +90,15 @@ describe.each(['v1', 'v2'] as const)('GemeenteOplossingen %s', (version) => {
     const go = await startGo(version);
     supplier = go;
     go.isOpen = false;
-    await add(`go:${go.address}`, { version });
+    const refused = await add(`go:${go.address}`);
+    expect(refused).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('has not opened its public interface'),
+    });
+    expect(await optionsOf(`go:${go.address}`)).toBeUndefined();
+    go.isOpen = true;
+    await add(`go:${go.address}`);
+    go.isOpen = false;
     expect(await program.json('bron', 'sync', `go:${go.address}`, ...DAYS)).toMatchObject({
       status: 1,
       result: { complete: false },
@@ -101,7 +116,9 @@ describe('Parlaeus', () => {
     parlaeus.agendas.set('a1', agendaOf('a1', { points }));
     parlaeus.agendas.set('a2', agendaOf('a2', { date: '20250210' }));
     const adres = `parlaeus:${parlaeus.base}`;
-    await add(adres, { ridFile: join(folder, 'rid') });
+    expect(await add(adres)).toMatchObject({ status: 2 });
+    expect(await add(adres, '--rid-file', join(folder, 'nowhere'))).toMatchObject({ status: 1 });
+    expect(await add(adres, '--rid-file', join(folder, 'rid'))).toMatchObject({ status: 0 });
     const synced = await program.json('bron', 'sync', adres, ...DAYS);
     expect(synced).toMatchObject({ status: 0, result: { complete: true } });
     expect(await keys()).toEqual([

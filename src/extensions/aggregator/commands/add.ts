@@ -6,7 +6,7 @@ import { type CommandContext, CommandError, runCommand, UsageError } from '../..
 import { isRecord } from '../../../lib/json/json-value.ts';
 import { parseOrganisatie } from '../../../raadsfeed/commands/publish.ts';
 import type { Terminal } from '../../../seams/terminal.ts';
-import type { PlannedSource } from '../plan-sources.ts';
+import type { ExistingSource, PlannedSource } from '../plan-sources.ts';
 import type { NewSource } from '../store/sources.ts';
 import type { Preview } from '../supplier/source-adapter.ts';
 import { readSourceList, toSource } from './source-list.ts';
@@ -117,10 +117,12 @@ const SHOWN_OF_MANY = 3;
 
 type Previewed = PlannedSource & { readonly preview?: Preview };
 
-async function addAll(context: CommandContext, sources: readonly NewSource[], yes: boolean): Promise<void> {
+async function addAll(context: CommandContext, given: readonly NewSource[], yes: boolean): Promise<void> {
   const { database, config, output } = context;
   const { readExistingSources, saveSources } = await import('../store/sources.ts');
-  const plan = planned(sources, await readExistingSources(database.pool));
+  const existing = await readExistingSources(database.pool);
+  const sources = given.map((source) => withKnownVersion(source, existing));
+  const plan = planned(sources, existing);
   const judged = await addPreviews(context, await plan);
   // The result says it all of one source whose supplier shows nothing.
   const isTold = judged.length > 1 || judged.some(({ why, preview }) => why !== '' || preview !== undefined);
@@ -140,7 +142,8 @@ async function addAll(context: CommandContext, sources: readonly NewSource[], ye
   }
   // A wrong name would publish what is of somebody else.
   if (judged.some(({ preview }) => preview !== undefined) && !yes) await confirm(context);
-  const done = await saveSources(database.pool, sources);
+  const found = judged.map(({ source, preview }) => ({ ...source, options: preview?.options ?? source.options ?? {} }));
+  const done = await saveSources(database.pool, found);
   const adresOf = (...what: readonly PlannedSource['what'][]): string[] =>
     done.filter((one) => what.includes(one.what)).map(({ source }) => source.adres);
   const [added, changed, known] = [adresOf('new'), adresOf('changed'), adresOf('same')];
@@ -154,10 +157,13 @@ async function addAll(context: CommandContext, sources: readonly NewSource[], ye
   });
 }
 
-async function planned(
-  sources: readonly NewSource[],
-  existing: Parameters<typeof import('../plan-sources.ts').planSources>[1],
-): Promise<PlannedSource[]> {
+/** The version of a supplier's interface that was found when the source was added is kept. */
+function withKnownVersion(source: NewSource, existing: readonly ExistingSource[]): NewSource {
+  const version = existing.find(({ adres }) => adres === source.adres)?.options.version;
+  return version === undefined ? source : { ...source, options: { ...source.options, version } };
+}
+
+async function planned(sources: readonly NewSource[], existing: readonly ExistingSource[]): Promise<PlannedSource[]> {
   const { planSources } = await import('../plan-sources.ts');
   return planSources(sources, existing);
 }

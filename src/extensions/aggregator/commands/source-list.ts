@@ -1,5 +1,6 @@
 /** Sources as an operator writes them: arguments, a JSON list, JSON lines or CSV. */
 import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { CsvError, parse } from 'csv-parse/sync';
 import { CommandError, UsageError } from '../../../cli/run-command.ts';
 import { isRecord } from '../../../lib/json/json-value.ts';
@@ -69,6 +70,8 @@ export function toSource(value: unknown, where: string): NewSource {
     }
   }
   const { scheme, organisationId, organisatiecode, adres } = address;
+  if (documentTypes !== undefined && scheme !== 'go') throw wrong('--document-types is for go:');
+  if ((ridFile !== undefined) !== (scheme === 'parlaeus')) throw wrong('--rid-file is for parlaeus:, which needs it');
   if (organisatiecode !== undefined && organisatiecode !== code) throw wrong(`${adres} is not of ${code}`);
   // Several organisations may share a site: each has an address of its own.
   const isShared = bodies !== undefined || notBodies !== undefined;
@@ -80,7 +83,7 @@ export function toSource(value: unknown, where: string): NewSource {
     portaal,
     vanaf,
     tot,
-    options: withoutAbsent({ bodies, notBodies, documentTypes, ridFile }),
+    options: withoutAbsent({ bodies, notBodies, documentTypes, ridFile: ridFile && resolve(ridFile) }),
   };
 }
 

@@ -33,12 +33,7 @@ const MAX_PAGES = 1000;
 
 type Version = 'v1' | 'v2';
 
-export interface GoSupplier extends Supplier<ListedGo, GoMeeting | GoDocument> {
-  /** Which version an organisation serves: the first, else the second, which takes many more calls. @throws {SupplierError} */
-  findVersion(base: string, window: DateWindow, signal: AbortSignal): Promise<Version>;
-}
-
-export function createGo(options: PoolOptions): GoSupplier {
+export function createGo(options: PoolOptions): Supplier<ListedGo, GoMeeting | GoDocument> {
   const clients = new ClientPool(options);
 
   const get = async (
@@ -190,13 +185,14 @@ export function createGo(options: PoolOptions): GoSupplier {
       if (found?.kind !== 'found') return found ?? { kind: 'missing' };
       return { kind: 'found', value: listMeeting(found.value, undefined, reading.issues.at(key)) };
     },
-    async findVersion(base, { from, to }, signal) {
+    /** Which version the organisation serves: the first, else the second, which takes many more calls. */
+    async prepare({ source, window: { from, to }, signal }) {
       const query = { date_from: unixTime(`${from} 00:00:00`), date_to: unixTime(`${to} 23:59:59`) };
-      const client = clients.at(base);
+      const client = clients.at(source.organisationId);
       const first = await orMissing(async () => unrefused(await client.get('/v1/meetings', query, signal, 1)));
-      if (Array.isArray(first)) return 'v1';
+      if (Array.isArray(first)) return { version: 'v1' };
       pageOf(unrefused(await client.get('/v2/meetings', { ...query, offset: '0', limit: '1' }, signal, 1)));
-      return 'v2';
+      return { version: 'v2' };
     },
     close: () => clients.close(),
   };

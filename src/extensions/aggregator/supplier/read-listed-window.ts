@@ -24,6 +24,7 @@ export function createAdapter<L extends Listed, D>(supplier: Supplier<L, D>, clo
     hasRegisters,
     ...(quickAgainMs === undefined ? {} : { quickAgainMs }),
     readWindow: (request) => new WindowReader(supplier, request, clock.now()).read(),
+    prepare: async (request) => (await supplier.prepare?.(request)) ?? {},
     preview: (request) => preview(supplier, { ...request, depth: 'full', known: [] }, clock.now()),
     close: () => supplier.close(),
   };

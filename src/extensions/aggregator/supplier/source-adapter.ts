@@ -168,6 +168,8 @@ export interface Preview {
   /** Of how many those that `--bodies` leaves out. */
   readonly total: number;
   readonly leftOut: number;
+  /** The options of the source, with what was found out. */
+  readonly options?: SupplierOptions;
 }
 
 export interface SourceAdapter {
@@ -175,6 +177,11 @@ export interface SourceAdapter {
   readonly hasRegisters?: boolean;
   /** Milliseconds between quick readings of current windows, where the supplier bears fewer than others. */
   readonly quickAgainMs?: number;
+  /**
+   * What reading takes beside what an operator gives: found once, when a source is added.
+   * @throws {SupplierError} when it cannot be found
+   */
+  prepare?(request: Pick<WindowRequest, 'source' | 'window' | 'signal'>): Promise<SupplierOptions>;
   /**
    * Names of what a window shows, in as few calls as possible.
    * @throws {SupplierError} {SupplierFault} when it cannot be read

@@ -1,4 +1,5 @@
 /** The interface of a supplier: list a window, read an item, map it. What a window needs beside that is in `read-listed-window.ts`. */
+import type { SupplierOptions } from '../source.ts';
 import type { AttachedDocument } from './document-collector.ts';
 import type { IssueLog } from './issue-log.ts';
 import type { KnownItem, PartName, UpsertLine, WindowRequest } from './source-adapter.ts';
@@ -70,5 +71,7 @@ export interface Supplier<L extends Listed, D> {
   map(detail: D, listed: L, reading: Reading): Promise<MappedItem>;
   /** A known item that its list lacks, where it can be read by itself. @throws {SupplierError} */
   find?(known: KnownItem, reading: Reading): Promise<Found<L>>;
+  /** What reading takes beside what an operator gives: found once, when a source is added. @throws {SupplierError} */
+  prepare?(request: Pick<WindowRequest, 'source' | 'window' | 'signal'>): Promise<SupplierOptions>;
   close(): Promise<void>;
 }

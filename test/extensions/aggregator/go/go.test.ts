@@ -193,8 +193,9 @@ describe.each(['v1', 'v2'] as const)('GemeenteOplossingen %s', (version) => {
   it('is recognised when a source is added', async () => {
     await start(version);
     const go = createGo({ clock: systemClock, allowPrivate: true, retry });
-    const found = () => go.findVersion(supplier.address, QUARTER, AbortSignal.timeout(5000));
-    expect(await found()).toBe(version);
+    const request = { source: feed.source, window: QUARTER, signal: AbortSignal.timeout(5000) };
+    const found = () => go.prepare?.(request);
+    expect(await found()).toEqual({ version });
     supplier.isOpen = false;
     await expect(found()).rejects.toThrow('has not opened its public interface');
     supplier.isOpen = true;
@@ -311,9 +312,14 @@ it('calls no address without encryption, and no inner one, unless the operator a
   await start('v1');
   const go = createGo({ clock: systemClock, allowPrivate: false, retry });
   const signal = AbortSignal.timeout(5000);
-  await expect(go.findVersion(supplier.address, QUARTER, signal)).rejects.toThrow('begins with https:');
+  const request = (address: string) => ({
+    source: { ...feed.source, organisationId: address },
+    window: QUARTER,
+    signal,
+  });
+  await expect(go.prepare?.(request(supplier.address))).rejects.toThrow('begins with https:');
   const inner = supplier.address.replace('http:', 'https:');
-  await expect(go.findVersion(inner, QUARTER, signal)).rejects.toThrow(/127\.0\.0\.1/);
+  await expect(go.prepare?.(request(inner))).rejects.toThrow(/127\.0\.0\.1/);
   expect(supplier.calls).toEqual([]);
   await go.close();
 });
