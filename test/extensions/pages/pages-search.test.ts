@@ -254,6 +254,36 @@ it('shows the best of common words first, however old, and says that not all wer
   await asOwner('analyze pages.items');
 });
 
+it('answers each of eight hostile searches at once, or says that it costs too much', async () => {
+  const queries = [
+    'woord '.repeat(1000),
+    'de van en het in een op te voor met is aan',
+    'a b c d e f g h i j k l',
+    Array.from({ length: 12 }, () => 'veelvoud').join(' OR '),
+    '"veelvoud veelvoud veelvoud"',
+    'veelvoud -veelvoud',
+    '-de veel veelv veelvo veelvou -"van een"',
+    `${'"'.repeat(99)} ${'-'.repeat(99)}`,
+  ];
+  await withRows(25_000, "'veelvoud':2A,3A 'de':4A", async () => {
+    await asOwner('analyze pages.items');
+    const answers = await Promise.all(
+      queries.map(async (q) => {
+        const since = performance.now();
+        const { status, text } = await pages.get(`/zoeken?q=${encodeURIComponent(q)}`);
+        expect(text, q).toContain('<h1');
+        return { status, ms: performance.now() - since };
+      }),
+    );
+    expect(answers[0]?.status).toBe(400);
+    for (const { status, ms } of answers.slice(1)) {
+      expect([200, 503]).toContain(status);
+      expect(ms).toBeLessThan(15_000);
+    }
+  });
+  await asOwner('analyze pages.items');
+});
+
 it('forgets what is withdrawn or redacted within a second, also before the index has heard', async () => {
   const secret = 'Geheimnaam Pietersen';
   await pages.publishAndIndex([document('geheim', { titel: secret }), document('weg', { titel: 'Weggehaald stuk' })]);

@@ -39,7 +39,7 @@ export interface SearchResult {
 /** Rows that tell how common words are. */
 const SAMPLE = 1000;
 /** Words that more rows have are common. */
-const COMMON = 20_000;
+const COMMON = 10_000;
 /** Rows that are looked at for common words, and for a phrase of them, of which few have it. */
 const LOOKED_AT = 4000;
 const LOOKED_AT_FOR_PHRASE = 20_000;
@@ -57,7 +57,7 @@ export async function search(db: Db, request: SearchRequest): Promise<SearchResu
   if (rows < SAMPLE) return await find(db, request, { by: 'rows', most: SAMPLE });
   if ((near / SAMPLE) * all > COMMON) {
     const likely = Math.max(LOOKED_AT, Math.ceil((1.5 * needed * SAMPLE) / Math.max(1, hits)));
-    const most = near > hits ? LOOKED_AT_FOR_PHRASE : likely;
+    const most = near > hits && hits > 1 ? LOOKED_AT_FOR_PHRASE : likely;
     const found = most <= LOOKED_AT_FOR_PHRASE ? await find(db, request, { by: 'rows', most }) : undefined;
     if (found !== undefined && (!found.isMore || found.total >= needed)) {
       const isRanked = sort !== 'relevantie' || !found.isMore || found.best >= needed;
@@ -117,7 +117,7 @@ async function find(
     query === undefined ? 'true' : `s.woorden @@ ${parameter(query)}::tsquery`;
   const score = (isIn: (query: string) => string): string =>
     sort === 'relevantie' && words !== undefined
-      ? [words.title, words.exact].map((query) => `(${isIn(query)})::integer`).join(' + ')
+      ? [words.title, words.exact].map((query) => (query === words.all ? '1' : `(${isIn(query)})::integer`)).join(' + ')
       : '0';
   // `offset 0`: the rows are found by the index of words, whatever the planner thinks of it and of the filters.
   const byIndex = (query: string | undefined, score: string): string =>
