@@ -3,6 +3,7 @@
  * part of the table, a millisecond a thousand: there the rows are looked at one by one in the order that is wanted, until there are enough.
  * Whatever the index still holds, a result is only shown while the feed has that very record.
  */
+import type pg from 'pg';
 import type { Db } from '../../../database/transaction.ts';
 import { isRecord } from '../../../lib/json/json-value.ts';
 import { CURRENT, conditionsOf, FOLLOWED, ITEM, type Item, type ItemFilter, ORDERS } from './lists.ts';
@@ -40,31 +41,67 @@ export interface SearchResult {
 const SAMPLE = 1000;
 /** Words that more rows have are common. */
 const COMMON = 10_000;
-/** Rows that are looked at for common words, and for a phrase of them, of which few have it. */
+/** Rows that are looked at for common words, and the most before the index is not slower. */
 const LOOKED_AT = 4000;
-const LOOKED_AT_FOR_PHRASE = 20_000;
+const MOST_LOOKED_AT = 20_000;
+/** A phrase of common words is looked for in the months of about so many rows: of those with the words, few have the phrase. */
+const PHRASE_ROWS = 50_000;
+const MOST_MONTHS = 240;
 /** Without words: rows that are counted. */
 const COUNTED = 2001;
 
 /** Where hits are looked for. `titles`: as `rows`, and by the index in titles, whose hits are the best. */
-type Way = { readonly by: 'index' } | { readonly by: 'rows' | 'titles'; readonly most: number };
+type Way =
+  | { readonly by: 'index' }
+  | {
+      readonly by: 'rows' | 'titles';
+      readonly most: number /** Those in these months, by the index. */;
+      readonly months?: readonly string[];
+    };
 
 export async function search(db: Db, request: SearchRequest): Promise<SearchResult> {
   const { words, sort } = request;
   const needed = request.offset + request.limit;
   if (words === undefined) return await find(db, request, { by: 'rows', most: Math.max(COUNTED, needed + 1) });
-  const { rows, hits, near, all } = await sample(db, request, words.all);
+  const { rows, hits, near, all, newest, oldest } = await sample(db, request, words.all);
   if (rows < SAMPLE) return await find(db, request, { by: 'rows', most: SAMPLE });
   if ((near / SAMPLE) * all > COMMON) {
-    const likely = Math.max(LOOKED_AT, Math.ceil((1.5 * needed * SAMPLE) / Math.max(1, hits)));
-    const most = near > hits && hits > 1 ? LOOKED_AT_FOR_PHRASE : likely;
-    const found = most <= LOOKED_AT_FOR_PHRASE ? await find(db, request, { by: 'rows', most }) : undefined;
+    const most = Math.max(LOOKED_AT, Math.ceil((1.5 * needed * SAMPLE) / Math.max(1, hits)));
+    const months = near > hits && (sort === 'relevantie' || sort === 'datum') ? monthsOf(newest, oldest) : [];
+    const inPart = months.length > 0 ? { most, months } : { most };
+    const isPart = months.length > 0 || most <= MOST_LOOKED_AT;
+    // In titles a phrase is found soon: they are looked through at once.
+    const by = months.length > 0 && sort === 'relevantie' ? 'titles' : 'rows';
+    const found = isPart ? await find(db, request, { by, ...inPart }) : undefined;
     if (found !== undefined && (!found.isMore || found.total >= needed)) {
-      const isRanked = sort !== 'relevantie' || !found.isMore || found.best >= needed;
-      return isRanked ? found : await find(db, request, { by: 'titles', most });
+      const isRanked = sort !== 'relevantie' || by === 'titles' || !found.isMore || found.best >= needed;
+      return isRanked ? found : await find(db, request, { by: 'titles', ...inPart });
     }
   }
   return await find(db, request, { by: 'index' });
+}
+
+/** The months back from the newest of a sample that have `PHRASE_ROWS`, if the older ones have as many rows; none when those are too many. */
+function monthsOf(newest: Date | null, oldest: Date | null): string[] {
+  if (newest === null || oldest === null) return [];
+  const from = newest.getTime() - (newest.getTime() - oldest.getTime()) * (PHRASE_ROWS / SAMPLE);
+  const months: string[] = [];
+  // Begins a month later: in Amsterdam it may be the next one already.
+  for (let back = -1; months.length <= MOST_MONTHS; back += 1) {
+    const month = new Date(Date.UTC(newest.getUTCFullYear(), newest.getUTCMonth() - back, 1));
+    months.push(month.toISOString().slice(0, 7).replace('-', ''));
+    if (month.getTime() <= from) return months;
+  }
+  return [];
+}
+
+interface Sample {
+  readonly rows: number;
+  readonly hits: number;
+  readonly near: number;
+  readonly all: number;
+  readonly newest: Date | null;
+  readonly oldest: Date | null;
 }
 
 /** Of the first rows in the order that is wanted: how many have the words, and how many have them, if not as a phrase; and how many rows there are, about. */
@@ -72,16 +109,16 @@ async function sample(
   db: Db,
   { sort, words: _, offset: __, limit: ___, ...filter }: SearchRequest,
   words: string,
-): Promise<{ rows: number; hits: number; near: number; all: number }> {
+): Promise<Sample> {
   const values: unknown[] = [words, words.replaceAll('<->', '&')];
-  const { rows } = await db.query<{ rows: number; hits: number; near: number; all: number }>({
-    text: `select count(*)::integer as rows, (count(*) filter (where is_hit))::integer as hits, count(is_hit)::integer as near,
+  const { rows } = await db.query<Sample & pg.QueryResultRow>({
+    text: `select count(*)::integer as rows, max(datum) as newest, min(datum) as oldest, (count(*) filter (where is_hit))::integer as hits, count(is_hit)::integer as near,
                   (select greatest(reltuples, 0) from pg_class where oid = 'pages.items'::regclass) as all
-             from (select case when s.woorden @@ $2::tsquery then s.woorden @@ $1::tsquery end as is_hit
+             from (select s.datum, case when s.woorden @@ $2::tsquery then s.woorden @@ $1::tsquery end as is_hit
                      from ${inOrder(sort, conditionsOf(filter, values), `${SAMPLE}`)} s) s`,
     values,
   });
-  return rows[0] ?? { rows: 0, hits: 0, near: 0, all: 0 };
+  return rows[0] ?? { rows: 0, hits: 0, near: 0, all: 0, newest: null, oldest: null };
 }
 
 /** The first rows that pass the filter; those without a day are the last. */
@@ -122,9 +159,14 @@ async function find(
   // `offset 0`: the rows are found by the index of words, whatever the planner thinks of it and of the filters.
   const byIndex = (query: string | undefined, score: string): string =>
     `select ${HIT}, ${score} as score from (select * from pages.items s where ${has(query)} offset 0) s where ${conditions}`;
-  const byRows = (most: number): string =>
-    `select * from (select ${HIT}, case when ${has(words?.all)} then ${score(has)} end as score from ${inOrder(sort, conditions, parameter(most))} s) s`;
-  const looked = way.by === 'index' ? 'select 1 as score' : byRows(way.most);
+  const byRows = (from: string): string =>
+    `select ${HIT}, case when ${has(words?.all)} then ${score(has)} end as score from ${from} s`;
+  const inMonths = (months: readonly string[]): string =>
+    `(select * from pages.items s where ${has(`${words?.all} & (${months.map((month) => `'@${month}'`).join(' | ')})`)} and ${conditions} offset 0)`;
+  const looked =
+    way.by === 'index'
+      ? 'select 1 as score'
+      : byRows(way.months === undefined ? inOrder(sort, conditions, parameter(way.most)) : inMonths(way.months));
   const hits =
     way.by === 'index'
       ? byIndex(
@@ -158,7 +200,7 @@ async function find(
     items: rows.filter(({ sequenceNumber }) => sequenceNumber !== null),
     total: Number(facets.total ?? 0),
     best: Number(facets.best ?? 0),
-    isMore: way.by !== 'index' && Number(facets.looked ?? 0) >= way.most,
+    isMore: way.by !== 'index' && (way.months !== undefined || Number(facets.looked ?? 0) >= way.most),
     types: toFacets(facets.types),
     organisations: toFacets(facets.organisations),
     bodies: toFacets(facets.bodies),
