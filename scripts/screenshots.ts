@@ -208,8 +208,8 @@ function document(): string {
   return [
     '# The pages in pictures',
     '',
-    'Every page and every state of it, at three widths, as `npm run screenshots` takes them: with the data of the demo and one real meeting.',
-    'Long pages are cut. What they are for: [pages](pages.md), [inspection by citizens](inzage.md), [operations](operations.md).',
+    'Taken by `npm run screenshots`.',
+    'Long pages are cut.',
     '',
     `| state | ${WIDTHS.join(' | ')} |`,
     `|---|${WIDTHS.map(() => '---|').join('')}`,
