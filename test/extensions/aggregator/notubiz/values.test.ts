@@ -97,7 +97,7 @@ describe('windows', () => {
       { from: '2025-01-01', to: '2025-03-31' },
       { from: '2025-04-01', to: '2025-06-30' },
     ]);
-    expect(all.at(0)).toEqual({ from: '2023-01-01', to: '2023-03-31' });
+    expect(all.at(0)).toEqual({ from: '2023-02-10', to: '2023-03-31' });
     expect(all.at(-1)).toEqual({ from: '2026-04-01', to: '2026-06-30' });
     expect(all).toHaveLength(14);
   });
