@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { withCases } from '../scripts/conformance-cases.ts';
 import { withSettingsTable } from '../scripts/settings-table.ts';
 import { buildApp } from '../src/app.ts';
 import { createAuthority } from '../src/demo/authority/authority.ts';
@@ -137,6 +138,13 @@ describe('the problems', () => {
       expect(page.status, slug).toBe(200);
       expect(await page.text(), slug).toContain(meaning);
     }
+  });
+});
+
+describe('the cases of the conformance suites', () => {
+  it('are listed in docs/conformance.md as they are', async () => {
+    const page = await readFile(join(ROOT, 'docs/conformance.md'), 'utf8');
+    expect(withCases(page) === page, 'run `npm run docs`').toBe(true);
   });
 });
 

@@ -1,0 +1,104 @@
+/** What a suite consists of: cases, each with the sentence of a standard that it tests, and the ways in which one can end. */
+import type { Ask, Client, Exchange } from './client.ts';
+
+/**
+ * `must`: the source says so. `should`: the source recommends it, or only the published contract has it. `may`: who offers it must have it
+ * right. `open`: the source is silent; what is seen is reported, and nothing is judged.
+ */
+export const LEVELS = ['must', 'should', 'may', 'open'] as const;
+export type Level = (typeof LEVELS)[number];
+
+/** `not-judged`: another case on which it depends did not pass. `inconclusive`: no usable answer came, such as 503 after waiting. */
+export const OUTCOMES = ['failed', 'inconclusive', 'not-judged', 'skipped', 'passed'] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+/** The sentence that a case tests. */
+export interface Clause {
+  readonly document: string;
+  readonly clause: string;
+  /** A few words of it. */
+  readonly quote: string;
+}
+
+/** What an answer must be; all of it. */
+export interface Expectation {
+  readonly status?: readonly number[];
+  /** Without its parameters, such as `application/json`. */
+  readonly mediaType?: string;
+  /** Names in lower case. */
+  readonly headers?: Readonly<Record<string, RegExp>>;
+  /** Name of a schema of the contract. */
+  readonly schema?: string;
+}
+
+/**
+ * What a function of a case found; nothing: it passed. `at` is the answer that shows it, where the case did not ask for it itself.
+ * `seen` is for cases that are `open`.
+ */
+export type Finding =
+  | undefined
+  | { readonly failed: string; readonly at?: Exchange | undefined }
+  | { readonly skipped: string }
+  | { readonly seen: string };
+
+export interface ConformanceCase<Subject extends SuiteSubject> {
+  /** Never changes, and is never used again: `C-FEED-03`. */
+  readonly id: string;
+  readonly title: { readonly nl: string; readonly en: string };
+  readonly level: Level;
+  readonly source: Clause;
+  /** Cases that must have passed before this one means anything. */
+  readonly dependsOn?: readonly string[];
+  /** Each is sent, and each answer must be as expected; `{name}` in an address is a value of the subject, without which it is skipped. */
+  readonly ask?: readonly Ask[];
+  readonly expect?: Expectation;
+  /** What data cannot say. */
+  readonly check?: (subject: Subject, run: CaseRun) => Finding | Promise<Finding>;
+}
+
+/** What a case works with. */
+export interface CaseRun {
+  /** The answers to `ask`, in order. */
+  readonly answers: readonly Exchange[];
+  /** Sends another request, which is shown with the case. @throws {Inconclusive} {Skipped} */
+  readonly ask: (ask: Ask) => Promise<Exchange>;
+}
+
+/** What is tested. */
+export interface SuiteSubject {
+  /** Its values, for addresses; those that it does not offer are absent. */
+  readonly values: Readonly<Record<string, string | undefined>>;
+  /** Why a value does not fit a schema of the contract; undefined: it does. @throws {TypeError} when there is no such schema */
+  readonly fault: (schema: string, value: unknown) => string | undefined;
+  readonly client: Client;
+}
+
+export interface Chapter<Subject extends SuiteSubject> {
+  /** What the ids of its cases begin with: `C-FEED`. */
+  readonly id: string;
+  readonly title: { readonly nl: string; readonly en: string };
+  readonly cases: readonly ConformanceCase<Subject>[];
+}
+
+/** No usable answer came. */
+export class Inconclusive extends Error {
+  readonly code = 'inconclusive';
+}
+
+/** It is not offered. */
+export class Skipped extends Error {
+  readonly code = 'skipped';
+}
+
+/** Where it failed; for a list of which each element must hold. */
+export function firstFault<Item>(
+  items: Iterable<Item>,
+  judge: (item: Item) => string | undefined,
+  at?: (item: Item) => Exchange | undefined,
+): Finding {
+  for (const item of items) {
+    const failed = judge(item);
+    if (failed !== undefined) return { failed, at: at?.(item) };
+  }
+  return undefined;
+}

@@ -1,0 +1,63 @@
+/** Reports on a terminal and in files. */
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { table } from '../../../cli/output.ts';
+import { UsageError } from '../../../cli/run-command.ts';
+import { LEVELS, OUTCOMES } from '../case.ts';
+import { reportHtml } from '../report/html.ts';
+import { reportJunit } from '../report/junit.ts';
+import type { ConformanceReport } from '../report/report.ts';
+
+const SCHEMA = new URL('../../../../openapi/conformance-report.json', import.meta.url);
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/** @throws {UsageError} when the file is not a report */
+export async function readReport(file: string): Promise<ConformanceReport> {
+  const bytes = await readFile(file).catch((cause: unknown) => {
+    throw new UsageError(`${file} cannot be read: ${cause instanceof Error ? cause.message : ''}`);
+  });
+  if (bytes.length > MAX_BYTES) throw new UsageError(`${file} is larger than ${MAX_BYTES} bytes`);
+  const isReport = new Ajv2020({ strict: false }).compile<ConformanceReport>(
+    JSON.parse(await readFile(SCHEMA, 'utf8')),
+  );
+  let value: unknown;
+  try {
+    value = JSON.parse(bytes.toString('utf8'));
+  } catch {
+    throw new UsageError(`${file} is not JSON`);
+  }
+  if (!isReport(value))
+    throw new UsageError(
+      `${file} is not a report: ${isReport.errors?.[0]?.instancePath} ${isReport.errors?.[0]?.message}`,
+    );
+  return value;
+}
+
+/** Writes `report.json`, `report.html` and `junit.xml`. */
+export async function writeReport(report: ConformanceReport, directory: string): Promise<void> {
+  await mkdir(directory, { recursive: true });
+  await writeFile(join(directory, 'report.json'), `${JSON.stringify(report, null, 2)}\n`);
+  await writeFile(join(directory, 'report.html'), reportHtml(report));
+  await writeFile(join(directory, 'junit.xml'), reportJunit(report));
+}
+
+/** What failed with its reason, then the counts by level. */
+export function reportText({ cases, conforms, requests, subject, suite }: ConformanceReport): string {
+  const wrong = cases.filter(({ outcome }) => outcome === 'failed' || outcome === 'inconclusive');
+  const faults = wrong.map(
+    (one) => `${one.outcome.toUpperCase()} ${one.id} (${one.level}${one.expected ? ', expected' : ''}): ${one.title}
+  ${one.reason ?? ''}
+  ${one.source.document}, ${one.source.clause}: “${one.source.quote}”${one.again === undefined ? '' : `\n  ${one.again}`}`,
+  );
+  const rows = LEVELS.map((level) => [
+    level,
+    ...OUTCOMES.map((outcome) => String(cases.filter((one) => one.level === level && one.outcome === outcome).length)),
+  ]);
+  const verdict = conforms ? `${subject} keeps to ${suite}: no must failed` : `${subject} does not keep to ${suite}`;
+  return [
+    ...faults,
+    table(['level', ...OUTCOMES], rows),
+    `${cases.length} cases, ${requests} requests. ${verdict}.`,
+  ].join('\n\n');
+}

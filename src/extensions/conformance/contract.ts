@@ -1,0 +1,29 @@
+/** The schemas of a published contract, to check answers of others with. */
+import { readFileSync } from 'node:fs';
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { parse } from 'yaml';
+import { addStandardFormats } from '../../lib/json/formats.ts';
+import { isRecord } from '../../lib/json/json-value.ts';
+
+/** Faults that are named; the first are enough to begin with. */
+const NAMED = 3;
+
+/** @param file name in `openapi/` @returns why a value does not fit a schema, or undefined */
+export function readContract(file: string): (schema: string, value: unknown) => string | undefined {
+  const document: unknown = parse(readFileSync(new URL(`../../../openapi/${file}`, import.meta.url), 'utf8'));
+  if (!isRecord(document)) throw new TypeError(`${file} is not an object`);
+  const ajv = new Ajv2020({ allErrors: false, strict: false, validateSchema: false });
+  addStandardFormats(ajv);
+  ajv.addSchema(document, 'doc:');
+  const validators = new Map<string, ValidateFunction>();
+  return (schema, value) => {
+    const validate = validators.get(schema) ?? ajv.compile({ $ref: `doc:#/components/schemas/${schema}` });
+    validators.set(schema, validate);
+    return validate(value) ? undefined : describe(validate.errors ?? []);
+  };
+}
+
+function describe(errors: readonly ErrorObject[]): string {
+  const texts = errors.map(({ instancePath, message }) => `${instancePath || '/'} ${message}`);
+  return [...new Set(texts)].slice(0, NAMED).join('; ');
+}

@@ -1,0 +1,246 @@
+import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
+import type { CaseRun, Chapter, Finding } from '../case.ts';
+import { longerThan, TOTALS } from './feed-pages.ts';
+import { contract, draft } from './sources.ts';
+import { escaped, type FeedSubject, keyOf, objectsIn, recordsOf, textAt } from './subject.ts';
+
+const feedRule = (number: number, quote: string) => draft(`Feed rules ${number}`, quote);
+
+/** The collections, with the kind of resource that each holds. */
+const COLLECTIONS = [
+  ['vergaderingen', 'Vergadering', 'VergaderingPage'],
+  ['agendapunten', 'Agendapunt', 'AgendapuntPage'],
+  ['informatieobjecten', 'Informatieobject', 'InformatieObjectPage'],
+] as const;
+
+/** Does it for each collection, up to the first fault. */
+async function inEach(judge: (collection: (typeof COLLECTIONS)[number]) => Promise<Finding>): Promise<Finding> {
+  for (const collection of COLLECTIONS) {
+    const found = await judge(collection);
+    if (found !== undefined && 'failed' in found) return { ...found, failed: `${collection[0]}: ${found.failed}` };
+  }
+  return undefined;
+}
+
+/** Where one resource is. */
+function addressOf({ resource, resourceType }: JsonObject): string {
+  const [name] = COLLECTIONS.find(([, kind]) => kind === resourceType) ?? [];
+  const [code, id] = [textAt(resource, 'organisatiecode') ?? '', textAt(resource, 'bronidentificatie') ?? ''];
+  return `{base}/organisaties/${code}/${name}/${escaped(id)}`;
+}
+
+/** Whether the last record about a resource that was removed is still answered. */
+async function removedIsGone(
+  { history }: FeedSubject,
+  { ask }: CaseRun,
+  operation: 'delete' | 'redact',
+): Promise<Finding> {
+  const last = new Map(history.records.map(({ record }) => [keyOf(record), record] as const));
+  const [removed] = [...last.values()].filter(({ op }) => op === operation);
+  if (removed === undefined || !history.complete)
+    return { skipped: `the part of the feed that was read ends with no ${operation} of a resource` };
+  const { status } = await ask({ to: addressOf(removed) });
+  return [404, 410].includes(status)
+    ? undefined
+    : { failed: `${keyOf(removed)} was removed, and its address gives status ${status}` };
+}
+
+export const COLLECTION_PAGES: Chapter<FeedSubject> = {
+  id: 'C-COL',
+  title: { nl: 'Resources per organisatie', en: 'Resources of an organisation' },
+  cases: [
+    {
+      id: 'C-COL-01',
+      title: { nl: 'Van een organisatie zijn de lijsten te lezen', en: 'The lists of an organisation can be read' },
+      level: 'must',
+      source: draft('Endpoints', 'GET /organisaties/{organisatiecode}/<collection>'),
+      ask: COLLECTIONS.map(([name]) => ({ to: `{base}/organisaties/{organisation}/${name}` })),
+      expect: { mediaType: 'application/json' },
+    },
+    {
+      id: 'C-COL-02',
+      title: { nl: 'Een lege lijst is geen 404', en: 'An empty list is not a 404' },
+      level: 'must',
+      source: feedRule(6, 'returns an empty result, not 404'),
+      ask: COLLECTIONS.map(([name]) => ({ to: `{base}/organisaties/{otherOrganisation}/${name}` })),
+      check: (_, { answers }) =>
+        answers.some(({ json }) => objectsIn(json, 'results').length > 0)
+          ? { failed: 'a code that the feed does not carry has resources' }
+          : undefined,
+    },
+    {
+      id: 'C-COL-03',
+      title: { nl: 'Een lijst past bij het contract', en: 'A list fits the contract' },
+      level: 'should',
+      source: contract('VergaderingPage', 'results, cursor, hasMore, next'),
+      dependsOn: ['C-COL-01'],
+      check: ({ fault }, { ask }) =>
+        inEach(async ([name, , schema]) => {
+          const { json } = await ask({ to: `{base}/organisaties/{organisation}/${name}?limit=50` });
+          const wrong = fault(schema, json);
+          return wrong === undefined ? undefined : { failed: `the page does not fit ${schema}: ${wrong}` };
+        }),
+    },
+    {
+      id: 'C-COL-04',
+      title: {
+        nl: 'Een lijst heeft niet meer resources dan gevraagd',
+        en: 'A list has no more resources than asked for',
+      },
+      level: 'must',
+      source: feedRule(5, 'Paging uses `cursor` and `limit`'),
+      dependsOn: ['C-COL-01'],
+      check: (_, { ask }) =>
+        inEach(async ([name]) =>
+          longerThan((await ask({ to: `{base}/organisaties/{organisation}/${name}?limit=1` })).json, 'results', 1),
+        ),
+    },
+    {
+      id: 'C-COL-05',
+      title: {
+        nl: 'Met de cursor komt de volgende, en niets dubbel',
+        en: 'The cursor gives the next one, and nothing twice',
+      },
+      level: 'must',
+      source: draft('Endpoints', 'with `cursor` and `limit`'),
+      dependsOn: ['C-COL-04'],
+      check: (_, { ask }) =>
+        inEach(async ([name]) => {
+          const both = await ask({ to: `{base}/organisaties/{organisation}/${name}?limit=2` });
+          const first = await ask({ to: `{base}/organisaties/{organisation}/${name}?limit=1` });
+          const cursor = textAt(first.json, 'cursor');
+          const expected = objectsIn(both.json, 'results').map((one) => textAt(one, 'bronidentificatie'));
+          if (expected.length < 2) return undefined;
+          if (cursor === undefined) return { failed: 'the first page has no `cursor`, and there are more resources' };
+          const second = await ask({
+            to: `{base}/organisaties/{organisation}/${name}?limit=1&cursor=${escaped(cursor)}`,
+          });
+          const found = [first, second].flatMap(({ json }) =>
+            objectsIn(json, 'results').map((one) => textAt(one, 'bronidentificatie')),
+          );
+          return found.join('\n') === expected.join('\n')
+            ? undefined
+            : { failed: `one by one come ${found.join(', ')}; on one page ${expected.join(', ')}` };
+        }),
+    },
+    {
+      id: 'C-COL-06',
+      title: { nl: 'Er staat geen totaal op een pagina', en: 'A page has no total' },
+      level: 'must',
+      source: feedRule(7, 'no `total`'),
+      dependsOn: ['C-COL-01'],
+      check: (_, { ask }) =>
+        inEach(async ([name]) => {
+          const { json } = await ask({ to: `{base}/organisaties/{organisation}/${name}?limit=1` });
+          const total = TOTALS.find((one) => isRecord(json) && Object.hasOwn(json, one));
+          return total === undefined ? undefined : { failed: `the page has \`${total}\`` };
+        }),
+    },
+    {
+      id: 'C-COL-07',
+      title: {
+        nl: 'Een resource is op te vragen, en gelijk aan die in de stand',
+        en: 'A resource can be read, and is as in the snapshot',
+      },
+      level: 'should',
+      source: contract('getVergadering', 'De resource.'),
+      dependsOn: ['C-COL-01', 'C-SNAP-04'],
+      check: ({ snapshot }, { ask }) =>
+        inEach(async ([, kind]) => {
+          const seen = snapshot.records.find(({ record }) => record.resourceType === kind);
+          if (seen === undefined) return undefined;
+          const { json, status } = await ask({ to: addressOf(seen.record) });
+          // Its own address is added when it is read.
+          const text = (value: unknown): string =>
+            JSON.stringify(isRecord(value) ? { ...value, url: undefined } : value);
+          if (status !== 200) return { failed: `${keyOf(seen.record)} gives status ${status}` };
+          return text(json) === text(seen.record.data)
+            ? undefined
+            : { failed: `${keyOf(seen.record)} is another than in the snapshot` };
+        }),
+    },
+    {
+      id: 'C-COL-08',
+      title: { nl: 'Een resource die er niet is, geeft 404', en: 'A resource that is not there gives 404' },
+      level: 'should',
+      source: contract('getVergadering', '404'),
+      dependsOn: ['C-COL-01'],
+      ask: COLLECTIONS.map(([name]) => ({ to: `{base}/organisaties/{organisation}/${name}/bestaat-niet-conformance` })),
+      expect: { status: [404], mediaType: 'application/problem+json' },
+    },
+    {
+      id: 'C-COL-09',
+      title: {
+        nl: 'Een code die niet bij het patroon past, krijgt 400',
+        en: 'A code that does not fit the pattern gets 400',
+      },
+      level: 'should',
+      source: contract('Organisatiecode', 'pattern'),
+      dependsOn: ['C-COL-01'],
+      ask: [{ to: '{base}/organisaties/utrecht/vergaderingen' }],
+      expect: { status: [400], mediaType: 'application/problem+json' },
+    },
+    {
+      id: 'C-COL-10',
+      title: { nl: 'Een code in hoofdletters is dezelfde', en: 'A code in upper case is the same' },
+      level: 'should',
+      source: contract('Organisatiecode', 'Hoofdletters worden als kleine letters gelezen.'),
+      dependsOn: ['C-COL-01'],
+      check: async ({ values: { organisation = '' } }, { ask }) => {
+        const lower = await ask({ to: '{base}/organisaties/{organisation}/vergaderingen?limit=5' });
+        const upper = await ask({ to: `{base}/organisaties/${organisation.toUpperCase()}/vergaderingen?limit=5` });
+        const ids = [lower, upper].map(({ json }) =>
+          objectsIn(json, 'results')
+            .map((one) => textAt(one, 'bronidentificatie'))
+            .join(),
+        );
+        return upper.status === 200 && ids[0] === ids[1]
+          ? undefined
+          : { failed: `in upper case the answer has status ${upper.status} and other resources` };
+      },
+    },
+    {
+      id: 'C-COL-11',
+      title: { nl: 'Wat verwijderd is, is niet meer op te vragen', en: 'What was deleted can no longer be read' },
+      level: 'must',
+      source: draft('Events', 'Remove the resource.'),
+      dependsOn: ['C-COL-08'],
+      check: (subject, run) => removedIsGone(subject, run, 'delete'),
+    },
+    {
+      id: 'C-COL-12',
+      title: {
+        nl: 'Waarvan de inhoud weggehaald is, is niet meer op te vragen',
+        en: 'What was redacted can no longer be read',
+      },
+      level: 'must',
+      source: draft('Events', 'Remove the affected content everywhere'),
+      dependsOn: ['C-COL-08'],
+      check: (subject, run) => removedIsGone(subject, run, 'redact'),
+    },
+    {
+      id: 'C-COL-13',
+      title: {
+        nl: 'Een bronidentificatie met bijzondere tekens werkt in een adres',
+        en: 'A `bronidentificatie` with special characters works in an address',
+      },
+      level: 'should',
+      source: contract(
+        'info',
+        'Tekens in een `bronidentificatie` die in een pad niet kunnen, ook `/`, staan daar procent-gecodeerd.',
+      ),
+      dependsOn: ['C-COL-07'],
+      check: async ({ snapshot }, { ask }) => {
+        const [special] = recordsOf(snapshot, ({ resource }) =>
+          /[^\w.~-]/.test(textAt(resource, 'bronidentificatie') ?? ''),
+        );
+        if (special === undefined) return undefined;
+        const { json, status } = await ask({ to: addressOf(special.record) });
+        return status === 200 &&
+          textAt(json, 'bronidentificatie') === textAt(special.record.resource, 'bronidentificatie')
+          ? undefined
+          : { failed: `${keyOf(special.record)} gives status ${status}` };
+      },
+    },
+  ],
+};

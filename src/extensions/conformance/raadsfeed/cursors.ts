@@ -1,0 +1,218 @@
+import { isRecord } from '../../../lib/json/json-value.ts';
+import type { Chapter } from '../case.ts';
+import { ORGANISATION } from './service-document.ts';
+import { contract, draft } from './sources.ts';
+import { escaped, type FeedSubject, keyOf, objectsIn, pageAddress, textAt, walk } from './subject.ts';
+
+const feedRule = (number: number, quote: string) => draft(`Feed rules ${number}`, quote);
+
+export const CURSORS: Chapter<FeedSubject> = {
+  id: 'C-CUR',
+  title: { nl: 'Cursors en filters', en: 'Cursors and filters' },
+  cases: [
+    {
+      id: 'C-CUR-01',
+      title: {
+        nl: 'Een cursor past bij elke combinatie van filters',
+        en: 'A cursor is valid with any combination of filters',
+      },
+      level: 'must',
+      source: feedRule(3, 'A cursor is therefore valid with any filter combination'),
+      dependsOn: ['C-FEED-01'],
+      check: async ({ values }, { ask }) => {
+        const cursor = escaped(values.cursor ?? '');
+        const filters = [
+          '',
+          '&organisatiecode={organisation}',
+          '&resourceType=Vergadering',
+          '&organisatiecode={organisation}&resourceType=Agendapunt',
+        ];
+        for (const filter of filters) {
+          const answer = await ask({ to: `{feed}?limit=5&cursor=${cursor}${filter}` });
+          if (answer.status !== 200)
+            return { failed: `with ${filter || 'no filter'} the cursor gets status ${answer.status}` };
+        }
+        const filtered = await ask({ to: '{feed}?limit=5&resourceType=Vergadering' });
+        const back = await ask({ to: `{feed}?limit=5&cursor=${escaped(textAt(filtered.json, 'cursor') ?? '')}` });
+        return back.status === 200
+          ? undefined
+          : { failed: `a cursor of a filtered page gets status ${back.status} without the filter` };
+      },
+    },
+    {
+      id: 'C-CUR-02',
+      title: {
+        nl: 'Een filter werkt na de plaats van de cursor',
+        en: 'A filter works after the position of the cursor',
+      },
+      level: 'must',
+      source: feedRule(3, 'filters are applied after that position'),
+      dependsOn: ['C-CUR-01'],
+      check: async (_, { ask }) => {
+        const first = await ask({ to: '{feed}?limit=20' });
+        const last = objectsIn(first.json, 'records').at(-1)?.sequenceNumber;
+        if (typeof last !== 'number') return { skipped: 'the feed is empty' };
+        const filtered = await ask({
+          to: `{feed}?limit=20&organisatiecode={organisation}&cursor=${escaped(textAt(first.json, 'cursor') ?? '')}`,
+        });
+        const early = objectsIn(filtered.json, 'records').find(({ sequenceNumber }) => Number(sequenceNumber) <= last);
+        return early === undefined
+          ? undefined
+          : { failed: `record ${String(early.sequenceNumber)} comes after the cursor of ${last}` };
+      },
+    },
+    {
+      id: 'C-CUR-03',
+      title: {
+        nl: 'Met een filter komt alles wat erbij hoort, en niets anders',
+        en: 'A filter gives all that belongs to it, and nothing else',
+      },
+      level: 'should',
+      source: contract('ResourceTypeFilter', 'Alleen resources van deze soort.'),
+      dependsOn: ['C-CUR-01', 'C-FEED-04'],
+      check: async ({ client, history, values }) => {
+        const last = Number(history.records.at(-1)?.record.sequenceNumber ?? 0);
+        if (last === 0) return { skipped: 'the feed is empty' };
+        for (const resourceType of ['Vergadering', 'Agendapunt', 'Informatieobject']) {
+          const filtered = await walk(client, pageAddress(values.feed ?? '', { resourceType }));
+          const reached = filtered.complete ? last : Number(filtered.records.at(-1)?.record.sequenceNumber ?? 0);
+          const numbers = (records: typeof history.records): string =>
+            records
+              .map(({ record }) => Number(record.sequenceNumber))
+              .filter((number) => number <= Math.min(last, reached))
+              .join();
+          const expected = history.records.filter(({ record }) => record.resourceType === resourceType);
+          if (numbers(filtered.records) !== numbers(expected))
+            return {
+              failed: `with resourceType ${resourceType} the records are others than those of this kind without it`,
+              at: filtered.pages[0]?.at,
+            };
+        }
+        return undefined;
+      },
+    },
+    {
+      id: 'C-CUR-04',
+      title: {
+        nl: 'Met een organisatiecode komen alleen records van die organisatie',
+        en: 'An organisation code gives only records of that organisation',
+      },
+      level: 'should',
+      source: contract('OrganisatiecodeFilter', 'Alleen van deze organisatie.'),
+      dependsOn: ['C-CUR-01'],
+      ask: [{ to: '{feed}?limit=100&organisatiecode={organisation}' }],
+      check: ({ values: { organisation } }, { answers: [answer] }) => {
+        const other = objectsIn(answer?.json, 'records').find(
+          ({ resource }) => textAt(resource, 'organisatiecode') !== organisation,
+        );
+        return other === undefined ? undefined : { failed: `with ${organisation} comes ${keyOf(other)}` };
+      },
+    },
+    {
+      id: 'C-CUR-05',
+      title: {
+        nl: 'Een organisatiecode in hoofdletters is dezelfde',
+        en: 'An organisation code in upper case is the same',
+      },
+      level: 'should',
+      source: draft('Resource identity rules 1', 'Normalisation of other cases is documented'),
+      dependsOn: ['C-CUR-04'],
+      check: async ({ values: { organisation = '' } }, { ask }) => {
+        const lower = await ask({ to: '{feed}?limit=20&organisatiecode={organisation}' });
+        const upper = await ask({ to: `{feed}?limit=20&organisatiecode=${organisation.toUpperCase()}` });
+        const numbers = [lower, upper].map(({ json }) =>
+          objectsIn(json, 'records')
+            .map(({ sequenceNumber }) => sequenceNumber)
+            .join(),
+        );
+        return upper.status === 200 && numbers[0] === numbers[1]
+          ? undefined
+          : { failed: `in upper case the answer has status ${upper.status} and other records` };
+      },
+    },
+    {
+      id: 'C-CUR-06',
+      title: {
+        nl: 'Een code die de feed niet heeft, geeft een lege pagina',
+        en: 'A code that the feed does not carry gives an empty page',
+      },
+      level: 'should',
+      source: draft('Errors, area C 3', 'an empty collection is not an error'),
+      dependsOn: ['C-CUR-01'],
+      ask: [{ to: '{feed}?limit=20&organisatiecode={otherOrganisation}' }],
+      check: (_, { answers: [answer] }) => {
+        const [record] = objectsIn(answer?.json, 'records');
+        return record === undefined ? undefined : { failed: `it has ${keyOf(record)}` };
+      },
+    },
+    {
+      id: 'C-CUR-07',
+      title: {
+        nl: 'Een code die niet bij het patroon past, krijgt 400',
+        en: 'A code that does not fit the pattern gets 400',
+      },
+      level: 'should',
+      source: contract('OrganisatiecodeFilter', ORGANISATION.source),
+      dependsOn: ['C-FEED-01'],
+      ask: ['gm1', 'utrecht', 'gm00001', ''].map((code) => ({ to: `{feed}?organisatiecode=${code}` })),
+      expect: { status: [400], mediaType: 'application/problem+json' },
+    },
+    {
+      id: 'C-CUR-08',
+      title: { nl: 'Een soort die niet bestaat, krijgt 400', en: 'A kind that does not exist gets 400' },
+      level: 'should',
+      source: contract('ResourceTypeFilter', 'enum'),
+      dependsOn: ['C-FEED-01'],
+      ask: [{ to: '{feed}?resourceType=Onbekend' }, { to: '{feed}?resourceType=' }],
+      expect: { status: [400], mediaType: 'application/problem+json' },
+    },
+    {
+      id: 'C-CUR-09',
+      title: { nl: 'Een verminkte cursor krijgt 400', en: 'A garbled cursor gets 400' },
+      level: 'should',
+      source: contract('getFeed', 'Is hij niet (meer) geldig, dan is het antwoord 400'),
+      dependsOn: ['C-FEED-01'],
+      ask: [{ to: '{feed}?cursor=geen-cursor' }, { to: '{feed}?cursor=%00' }, { to: '{feed}?cursor={cursor}x' }],
+      expect: { status: [400], mediaType: 'application/problem+json' },
+    },
+    {
+      id: 'C-CUR-10',
+      title: {
+        nl: 'Het antwoord op een ongeldige cursor zegt dat het dat is',
+        en: 'The answer to an invalid cursor says that it is one',
+      },
+      level: 'should',
+      source: contract('info', '400 met type `ongeldige-cursor`: begin opnieuw bij `/snapshot`'),
+      dependsOn: ['C-CUR-09'],
+      ask: [{ to: '{feed}?cursor=geen-cursor' }],
+      expect: { status: [400] },
+      check: (_, { answers: [answer] }) =>
+        textAt(answer?.json, 'type')?.endsWith('ongeldige-cursor')
+          ? undefined
+          : { failed: `the type is ${textAt(answer?.json, 'type')}` },
+    },
+    {
+      id: 'C-CUR-11',
+      title: {
+        nl: 'Een gefilterde pagina die niet de laatste is, heeft een cursor die verder wijst',
+        en: 'A filtered page that is not the last has a cursor that leads on',
+      },
+      level: 'must',
+      source: feedRule(3, 'It denotes a position in the complete feed'),
+      dependsOn: ['C-CUR-01'],
+      check: async (_, { ask }) => {
+        let cursor: string | undefined;
+        for (let pages = 0; pages < 5; pages += 1) {
+          const at = cursor === undefined ? '' : `&cursor=${escaped(cursor)}`;
+          const { json } = await ask({ to: `{feed}?limit=1&organisatiecode={otherOrganisation}${at}` });
+          if (!isRecord(json) || json.hasMore !== true) return undefined;
+          const next = textAt(json, 'cursor');
+          if (next === undefined || next === cursor)
+            return { failed: 'the page says that there is more, and its cursor does not move' };
+          cursor = next;
+        }
+        return undefined;
+      },
+    },
+  ],
+};

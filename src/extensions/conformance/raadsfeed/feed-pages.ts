@@ -1,0 +1,362 @@
+import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
+import type { Chapter, Expectation, Finding } from '../case.ts';
+import type { Exchange } from '../client.ts';
+import { contract, draft, rfc } from './sources.ts';
+import { type FeedSubject, objectsIn, textAt } from './subject.ts';
+
+const feedRule = (number: number, quote: string) => draft(`Feed rules ${number}`, quote);
+const PAGE: Expectation = { mediaType: 'application/json' };
+export const TOTALS = ['total', 'totaal', 'totalCount', 'totalRecords', 'totalPages', 'count', 'aantal'];
+
+export function numbersOf(page: unknown): readonly unknown[] {
+  return objectsIn(page, 'records').map(({ sequenceNumber }) => sequenceNumber);
+}
+
+/** A number that a page does not keep to, with the name of the count. */
+export function longerThan(page: unknown, list: string, most: number): Finding {
+  const found = isRecord(page) && Array.isArray(page[list]) ? page[list].length : undefined;
+  if (found === undefined) return { failed: `\`${list}\` is not a list` };
+  return found <= most ? undefined : { failed: `\`${list}\` holds ${found} where ${most} is the most` };
+}
+
+/** A page of a list counts nothing. */
+export function totalIn(pages: readonly { readonly page: JsonObject; readonly at: Exchange }[]): Finding {
+  for (const { page, at } of pages) {
+    const total = TOTALS.find((name) => Object.hasOwn(page, name));
+    if (total !== undefined) return { failed: `the page has \`${total}\``, at };
+  }
+  return undefined;
+}
+
+/** The target of a link with this relation. @see RFC 8288 section 3 */
+export function linkTo(header: string | undefined, relation: string): string | undefined {
+  for (const [, target = '', parameters = ''] of (header ?? '').matchAll(/<([^>]*)>([^<]*)/g)) {
+    const relations = /;\s*rel="?([^";,]+)"?/i.exec(parameters)?.[1]?.split(/\s+/) ?? [];
+    if (relations.includes(relation)) return target;
+  }
+  return undefined;
+}
+
+export const FEED_PAGES: Chapter<FeedSubject> = {
+  id: 'C-FEED',
+  title: { nl: "Pagina's van de feed", en: 'Pages of the feed' },
+  cases: [
+    {
+      id: 'C-FEED-01',
+      title: {
+        nl: 'De feed geeft records, een cursor, `head` en `hasMore`',
+        en: 'The feed gives records, a cursor, `head` and `hasMore`',
+      },
+      level: 'must',
+      source: feedRule(1, 'a `head` value that tells a consumer how far it is behind'),
+      ask: [{ to: '{feed}' }],
+      expect: PAGE,
+      check: (_, { answers: [answer] }) => {
+        const page = answer?.json;
+        if (!isRecord(page) || !Array.isArray(page.records)) return { failed: '`records` is not a list' };
+        if (textAt(page, 'cursor') === undefined) return { failed: '`cursor` is not a text' };
+        if (!Number.isSafeInteger(page.head)) return { failed: '`head` is not a number' };
+        return typeof page.hasMore === 'boolean' ? undefined : { failed: '`hasMore` is not true or false' };
+      },
+    },
+    {
+      id: 'C-FEED-02',
+      title: { nl: 'De nummers op een pagina lopen op', en: 'The numbers on a page ascend' },
+      level: 'must',
+      source: feedRule(4, 'Records are always delivered ascending'),
+      dependsOn: ['C-FEED-01'],
+      check: ({ history }) => {
+        for (const { page, at } of history.pages) {
+          const numbers = numbersOf(page).map(Number);
+          const wrong = numbers.findIndex((number, i) => i > 0 && number <= (numbers[i - 1] ?? 0));
+          if (wrong > 0) return { failed: `${numbers[wrong]} comes after ${numbers[wrong - 1]}`, at };
+        }
+        return undefined;
+      },
+    },
+    {
+      id: 'C-FEED-03',
+      title: {
+        nl: 'De volgende pagina gaat verder waar de vorige ophield',
+        en: 'The next page goes on where the former ended',
+      },
+      level: 'must',
+      source: feedRule(4, 'never inserts a record before a sequence number that has already been read'),
+      dependsOn: ['C-FEED-02'],
+      check: async (_, { ask }) => {
+        const both = await ask({ to: '{feed}?limit=2' });
+        const first = await ask({ to: '{feed}?limit=1' });
+        const second = await ask({
+          to: `{feed}?limit=1&cursor=${encodeURIComponent(textAt(first.json, 'cursor') ?? '')}`,
+        });
+        const expected = numbersOf(both.json);
+        if (expected.length < 2) return { skipped: 'the feed has fewer than two records' };
+        const found = [...numbersOf(first.json), ...numbersOf(second.json)];
+        return found.join() === expected.join()
+          ? undefined
+          : { failed: `one by one the numbers are ${found.join(', ')}; on one page ${expected.join(', ')}` };
+      },
+    },
+    {
+      id: 'C-FEED-04',
+      title: { nl: 'Er ontbreekt geen nummer', en: 'No number is missing' },
+      level: 'must',
+      source: feedRule(4, 'A gap in the sequence occurs only as an explicit `redact` record'),
+      dependsOn: ['C-FEED-02'],
+      check: ({ history: { records } }) => {
+        const named = new Set(
+          records.flatMap(({ record: { geredigeerdeSequenceNumbers: numbers } }) =>
+            Array.isArray(numbers) ? numbers : [],
+          ),
+        );
+        let last: number | undefined;
+        for (const { record, at } of records) {
+          const number = Number(record.sequenceNumber);
+          for (let missing = (last ?? number - 1) + 1; missing < number; missing += 1)
+            if (!named.has(missing)) return { failed: `number ${missing} is missing, and no redaction names it`, at };
+          last = number;
+        }
+        return last === undefined ? { skipped: 'the feed is empty' } : undefined;
+      },
+    },
+    {
+      id: 'C-FEED-05',
+      title: { nl: 'Een pagina heeft niet meer records dan `limit`', en: 'A page has no more records than `limit`' },
+      level: 'must',
+      source: feedRule(5, 'Paging uses `cursor` and `limit`'),
+      dependsOn: ['C-FEED-01'],
+      ask: [{ to: '{feed}?limit=1' }],
+      check: (_, { answers: [answer] }) => longerThan(answer?.json, 'records', 1),
+    },
+    {
+      id: 'C-FEED-06',
+      title: { nl: 'Een `limit` van 1000 mag', en: 'A `limit` of 1000 is accepted' },
+      level: 'must',
+      source: feedRule(5, '`limit` has a maximum of 1000'),
+      dependsOn: ['C-FEED-01'],
+      ask: [{ to: '{feed}?limit=1000' }],
+      check: (_, { answers: [answer] }) => longerThan(answer?.json, 'records', 1000),
+    },
+    {
+      id: 'C-FEED-07',
+      title: { nl: 'Meer dan 1000 records komen er nooit', en: 'More than 1000 records never come' },
+      level: 'must',
+      source: feedRule(5, '`limit` has a maximum of 1000'),
+      dependsOn: ['C-FEED-01'],
+      ask: [{ to: '{feed}?limit=1001' }],
+      expect: { status: [200, 400] },
+      check: (_, { answers: [answer] }) =>
+        answer?.status === 200 ? longerThan(answer.json, 'records', 1000) : undefined,
+    },
+    {
+      id: 'C-FEED-08',
+      title: { nl: 'Zonder `limit` zijn het er hoogstens 500', en: 'Without `limit` there are at most 500' },
+      level: 'must',
+      source: feedRule(5, 'a default of 500'),
+      dependsOn: ['C-FEED-01'],
+      ask: [{ to: '{feed}' }],
+      check: (_, { answers: [answer] }) => longerThan(answer?.json, 'records', 500),
+    },
+    {
+      id: 'C-FEED-09',
+      title: {
+        nl: 'Een `limit` die geen getal van 1 tot 1000 is, krijgt 400',
+        en: 'A `limit` that is not a number from 1 to 1000 gets 400',
+      },
+      level: 'should',
+      source: contract('Limit', 'minimum 1, maximum 1000'),
+      dependsOn: ['C-FEED-01'],
+      ask: ['0', '-1', '1001', '1.5', 'veel', ''].map((limit) => ({ to: `{feed}?limit=${limit}` })),
+      expect: { status: [400] },
+    },
+    {
+      id: 'C-FEED-10',
+      title: {
+        nl: 'Aan het einde is `hasMore` onwaar, en pas daar',
+        en: '`hasMore` is false at the end, and only there',
+      },
+      level: 'must',
+      source: feedRule(2, '`hasMore: false` tells the consumer it has caught up'),
+      dependsOn: ['C-FEED-02'],
+      check: ({ history: { pages, records } }) => {
+        for (const { page, at } of pages) {
+          const last = Number(numbersOf(page).at(-1) ?? 0);
+          const isBehind = records.length > 0 && last > 0 && last < Number(page.head);
+          if (page.hasMore === false && isBehind)
+            return { failed: `\`hasMore\` is false at ${last}, and \`head\` is ${page.head}`, at };
+        }
+        return undefined;
+      },
+    },
+    {
+      id: 'C-FEED-11',
+      title: { nl: 'Zolang er meer is, is `hasMore` waar', en: '`hasMore` is true while there is more' },
+      level: 'must',
+      source: feedRule(2, '`hasMore: false` tells the consumer it has caught up'),
+      dependsOn: ['C-FEED-01'],
+      ask: [{ to: '{feed}?limit=1' }],
+      check: ({ history }, { answers: [answer] }) => {
+        if (history.records.length < 2) return { skipped: 'the feed has fewer than two records' };
+        return isRecord(answer?.json) && answer.json.hasMore === true
+          ? undefined
+          : { failed: 'a page with the first record alone says that there is no more' };
+      },
+    },
+    {
+      id: 'C-FEED-12',
+      title: {
+        nl: '`head` is minstens het laatste nummer op de pagina',
+        en: '`head` is at least the last number on the page',
+      },
+      level: 'must',
+      source: feedRule(1, 'a `head` value that tells a consumer how far it is behind'),
+      dependsOn: ['C-FEED-01'],
+      check: ({ history }) => {
+        for (const { page, at } of history.pages) {
+          const last = Math.max(0, ...numbersOf(page).map(Number));
+          if (Number(page.head) < last)
+            return { failed: `\`head\` is ${page.head}, and record ${last} is on the page`, at };
+        }
+        return undefined;
+      },
+    },
+    {
+      id: 'C-FEED-13',
+      title: {
+        nl: 'Wie bij is, krijgt een lege pagina met een cursor',
+        en: 'A consumer that has caught up gets an empty page with a cursor',
+      },
+      level: 'must',
+      source: draft('Snapshot', 'from which the consumer continues without a gap'),
+      dependsOn: ['C-FEED-01', 'C-SNAP-01'],
+      check: async ({ values }, { ask }) => {
+        let cursor = values.feedCursor ?? '';
+        for (let pages = 0; pages < 20; pages += 1) {
+          const { json } = await ask({ to: `{feed}?cursor=${encodeURIComponent(cursor)}` });
+          const next = textAt(json, 'cursor');
+          if (next === undefined) return { failed: '`cursor` is not a text' };
+          const isEmpty = numbersOf(json).length === 0;
+          if (isRecord(json) && json.hasMore === false && isEmpty) return undefined;
+          if (isEmpty && next === cursor)
+            return { failed: 'an empty page says that there is more, and its cursor does not move' };
+          cursor = next;
+        }
+        return { skipped: 'the feed grows faster than it was read' };
+      },
+    },
+    {
+      id: 'C-FEED-14',
+      title: { nl: 'Een pagina die gelezen is, verandert niet', en: 'A page that was read does not change' },
+      level: 'must',
+      source: feedRule(4, 'never inserts a record before a sequence number that has already been read'),
+      dependsOn: ['C-FEED-01'],
+      ask: [{ to: '{feed}?limit=50' }, { to: '{feed}?limit=50' }],
+      check: (_, { answers: [first, second] }) => {
+        // A redaction in between is the only change that may be.
+        const texts = [first, second].map((answer) =>
+          objectsIn(answer?.json, 'records')
+            .map((record) => JSON.stringify(record))
+            .filter((text) => !text.includes('"redact"')),
+        );
+        const changed = texts[0]?.find((text) => texts[1]?.every((other) => other !== text));
+        return changed === undefined
+          ? undefined
+          : { failed: `a second reading does not have ${changed.slice(0, 80)}…` };
+      },
+    },
+    {
+      id: 'C-FEED-15',
+      title: { nl: 'Er staat geen totaal op een pagina', en: 'A page has no total' },
+      level: 'must',
+      source: feedRule(7, 'Total counts per page are not returned'),
+      dependsOn: ['C-FEED-01'],
+      check: ({ history }) => totalIn(history.pages),
+    },
+    {
+      id: 'C-FEED-16',
+      title: { nl: 'Een pagina zegt hoe lang zij bewaard mag worden', en: 'A page says how long it may be kept' },
+      level: 'must',
+      source: feedRule(9, 'the feed response carries `Cache-Control` and `Link`'),
+      dependsOn: ['C-FEED-01'],
+      ask: [{ to: '{feed}' }],
+      expect: { headers: { 'cache-control': /\S/ } },
+    },
+    {
+      id: 'C-FEED-17',
+      title: { nl: 'Een pagina heeft een kop `Link`', en: 'A page has a header `Link`' },
+      level: 'must',
+      source: feedRule(9, 'the feed response carries `Cache-Control` and `Link`'),
+      dependsOn: ['C-FEED-01'],
+      ask: [{ to: '{feed}?limit=1' }],
+      expect: { headers: { link: /<[^>]*>/ } },
+    },
+    {
+      id: 'C-FEED-18',
+      title: {
+        nl: '`Link` met `rel="next"` leidt naar de volgende pagina',
+        en: '`Link` with `rel="next"` leads to the next page',
+      },
+      level: 'should',
+      source: rfc(8288, '3', 'the target IRI … relation types'),
+      dependsOn: ['C-FEED-03', 'C-FEED-17'],
+      ask: [{ to: '{feed}?limit=1' }],
+      check: async ({ history }, { answers: [answer], ask }) => {
+        if (history.records.length < 2) return { skipped: 'the feed has fewer than two records' };
+        const target = linkTo(answer?.headers.link, 'next');
+        if (answer === undefined || target === undefined || !URL.canParse(target, answer.url))
+          return { failed: 'the header has no `rel="next"`' };
+        const [following] = numbersOf((await ask({ to: new URL(target, answer.url).href })).json);
+        const expected = history.records[1]?.record.sequenceNumber;
+        return following === expected
+          ? undefined
+          : { failed: `it leads to record ${String(following)} instead of ${String(expected)}` };
+      },
+    },
+    {
+      id: 'C-FEED-19',
+      title: {
+        nl: '`next` op de pagina is een heel adres, dat verdergaat',
+        en: '`next` on the page is a whole address, which goes on',
+      },
+      level: 'should',
+      source: contract('FeedPage', 'Adres van de volgende pagina'),
+      dependsOn: ['C-FEED-03'],
+      ask: [{ to: '{feed}?limit=1' }],
+      check: async ({ history }, { answers: [answer], ask }) => {
+        if (history.records.length < 2) return { skipped: 'the feed has fewer than two records' };
+        const next = textAt(answer?.json, 'next');
+        if (next === undefined || !URL.canParse(next)) return { failed: '`next` is not a whole address' };
+        const [following] = numbersOf((await ask({ to: next })).json);
+        const expected = history.records[1]?.record.sequenceNumber;
+        return following === expected
+          ? undefined
+          : { failed: `it leads to record ${String(following)} instead of ${String(expected)}` };
+      },
+    },
+    {
+      id: 'C-FEED-20',
+      title: { nl: 'Een pagina past bij het contract', en: 'A page fits the contract' },
+      level: 'should',
+      source: contract('FeedPage', 'Een pagina van de feed.'),
+      dependsOn: ['C-FEED-01'],
+      check: ({ fault, history }) => {
+        for (const { page, at } of history.pages) {
+          // Records have cases of their own.
+          const wrong = fault('FeedPage', { ...page, records: [] });
+          if (wrong !== undefined) return { failed: `the page does not fit FeedPage: ${wrong}`, at };
+        }
+        return undefined;
+      },
+    },
+    {
+      id: 'C-FEED-21',
+      title: { nl: 'Een onbekende parameter: wat er gebeurt', en: 'An unknown parameter: what happens' },
+      level: 'open',
+      source: contract('info', 'Onbekende query-parameters worden geweigerd.'),
+      dependsOn: ['C-FEED-01'],
+      ask: [{ to: '{feed}?limit=1&onbekend=1' }],
+      expect: { status: [200, 400, 404, 422] },
+      check: (_, { answers: [answer] }) => ({ seen: `status ${answer?.status}` }),
+    },
+  ],
+};

@@ -1,0 +1,349 @@
+import { contentHash } from '../../../lib/json/canonical-json.ts';
+import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
+import { type Chapter, type Finding, firstFault } from '../case.ts';
+import { CLOCK_SKEW_MS, ORGANISATION } from './service-document.ts';
+import { contract, draft } from './sources.ts';
+import { type FeedSubject, keyOf, nameOf, recordsOf, type SeenRecord, textAt } from './subject.ts';
+
+const record = (quote: string) => draft('Feed record', quote);
+export const identity = (number: number, quote: string) => draft(`Resource identity rules ${number}`, quote);
+const REASONS = ['ingetrokken', 'correctie', 'niet_langer_openbaar', 'persoonsgegevens', 'overig'];
+const HASH = /^sha256:[0-9a-f]{64}$/;
+/** @see RFC 3339 section 5.6 */
+export const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
+
+/** Judges each record of the history of which this is true. */
+export function eachRecord(
+  subject: FeedSubject,
+  isMeant: (record: JsonObject) => boolean,
+  judge: (record: JsonObject) => string | undefined,
+): Finding {
+  return firstFault<SeenRecord>(
+    recordsOf(subject.history, isMeant),
+    (seen) => {
+      const wrong = judge(seen.record);
+      return wrong === undefined ? undefined : `${nameOf(seen.record)}: ${wrong}`;
+    },
+    ({ at }) => at,
+  );
+}
+const all = (): boolean => true;
+export const isUpsert = ({ op }: JsonObject): boolean => op === 'upsert';
+const isRemoval = ({ op }: JsonObject): boolean => op === 'delete' || op === 'redact';
+const isRedaction = ({ op }: JsonObject): boolean => op === 'redact';
+
+export function isWholeAddress(value: unknown): boolean {
+  return typeof value === 'string' && URL.canParse(value);
+}
+
+export const RECORDS: Chapter<FeedSubject> = {
+  id: 'C-REC',
+  title: { nl: 'Records van de feed', en: 'Records of the feed' },
+  cases: [
+    {
+      id: 'C-REC-01',
+      title: {
+        nl: 'Een record heeft een geheel volgnummer vanaf 1',
+        en: 'A record has a whole sequence number of at least 1',
+      },
+      level: 'must',
+      source: record('`sequenceNumber` Assigned by the source holder when the change is recorded'),
+      dependsOn: ['C-FEED-01'],
+      check: (subject) =>
+        eachRecord(subject, all, ({ sequenceNumber }) =>
+          Number.isSafeInteger(sequenceNumber) && Number(sequenceNumber) >= 1
+            ? undefined
+            : '`sequenceNumber` is not a whole number of at least 1',
+        ),
+    },
+    {
+      id: 'C-REC-02',
+      title: { nl: 'Een record is een upsert, delete of redact', en: 'A record is an upsert, a delete or a redact' },
+      level: 'must',
+      source: record('One of `upsert`, `delete`, `redact`'),
+      dependsOn: ['C-FEED-01'],
+      check: (subject) =>
+        eachRecord(subject, all, ({ op }) =>
+          ['upsert', 'delete', 'redact'].includes(String(op)) ? undefined : `\`op\` is ${JSON.stringify(op)}`,
+        ),
+    },
+    {
+      id: 'C-REC-03',
+      title: {
+        nl: 'De identiteit is organisatiecode en bronidentificatie',
+        en: 'The identity is organisation code and `bronidentificatie`',
+      },
+      level: 'must',
+      source: identity(1, 'organisation code plus `bronidentificatie`'),
+      dependsOn: ['C-FEED-01'],
+      check: (subject) =>
+        eachRecord(subject, all, ({ resource }) =>
+          textAt(resource, 'organisatiecode') && textAt(resource, 'bronidentificatie')
+            ? undefined
+            : '`resource` lacks one of the two',
+        ),
+    },
+    {
+      id: 'C-REC-04',
+      title: { nl: 'De organisatiecode is in kleine letters', en: 'The organisation code is in lower case' },
+      level: 'must',
+      source: identity(1, 'in lower case (normative)'),
+      dependsOn: ['C-REC-03'],
+      check: (subject) =>
+        eachRecord(subject, all, ({ resource }) => {
+          const code = textAt(resource, 'organisatiecode') ?? '';
+          return ORGANISATION.test(code) ? undefined : `\`organisatiecode\` is ${code}`;
+        }),
+    },
+    {
+      id: 'C-REC-05',
+      title: {
+        nl: 'De soort is een die het servicedocument noemt',
+        en: 'The kind is one that the service document names',
+      },
+      level: 'must',
+      source: draft('Service document', 'the resource types supported'),
+      dependsOn: ['C-FEED-01', 'C-SVC-05'],
+      check: (subject) => {
+        const { resourceTypes } = subject.service;
+        const known: readonly unknown[] = Array.isArray(resourceTypes) ? resourceTypes : [];
+        return eachRecord(subject, all, ({ resourceType }) =>
+          known.includes(resourceType) ? undefined : `\`resourceType\` is ${String(resourceType)}`,
+        );
+      },
+    },
+    {
+      id: 'C-REC-06',
+      title: {
+        nl: 'De organisatie is een die het servicedocument noemt',
+        en: 'The organisation is one that the service document names',
+      },
+      level: 'must',
+      source: draft('Service document', 'names the organisations in the feed'),
+      dependsOn: ['C-REC-03', 'C-SVC-02'],
+      check: (subject) => {
+        const { organisaties } = subject.service;
+        const known = new Set(
+          (Array.isArray(organisaties) ? organisaties : []).map((one: unknown) => textAt(one, 'organisatiecode')),
+        );
+        return eachRecord(subject, isUpsert, ({ resource }) => {
+          const code = textAt(resource, 'organisatiecode');
+          return known.has(code) ? undefined : `${code} is not in the service document`;
+        });
+      },
+    },
+    {
+      id: 'C-REC-07',
+      title: {
+        nl: 'Het moment van vastleggen is een tijdstip met zone',
+        en: 'The time of recording is a moment with an offset',
+      },
+      level: 'must',
+      source: record('`storedAt` Time of recording'),
+      dependsOn: ['C-FEED-01'],
+      check: (subject) =>
+        eachRecord(subject, all, ({ storedAt }) =>
+          MOMENT.test(String(storedAt)) ? undefined : `\`storedAt\` is ${JSON.stringify(storedAt)}`,
+        ),
+    },
+    {
+      id: 'C-REC-08',
+      title: {
+        nl: 'Het moment van vastleggen ligt niet in de toekomst',
+        en: 'The time of recording is not in the future',
+      },
+      level: 'must',
+      source: record('`storedAt` Time of recording'),
+      dependsOn: ['C-REC-07'],
+      check: (subject) => {
+        const latest = Date.now() + CLOCK_SKEW_MS;
+        return eachRecord(subject, all, ({ storedAt }) =>
+          Date.parse(String(storedAt)) <= latest ? undefined : `\`storedAt\` is ${String(storedAt)}`,
+        );
+      },
+    },
+    {
+      id: 'C-REC-09',
+      title: { nl: 'Een upsert heeft de hele resource', en: 'An upsert has the complete resource' },
+      level: 'must',
+      source: record('`data` The complete resource object. Present for `upsert`'),
+      dependsOn: ['C-REC-02'],
+      check: (subject) =>
+        eachRecord(subject, isUpsert, ({ data }) => (isRecord(data) ? undefined : '`data` is not an object')),
+    },
+    {
+      id: 'C-REC-10',
+      title: { nl: 'Een delete heeft een reden', en: 'A delete has a reason' },
+      level: 'must',
+      source: record('`verwijderreden` Coded removal reason. Required for `delete`'),
+      dependsOn: ['C-REC-02'],
+      check: (subject) =>
+        eachRecord(
+          subject,
+          ({ op }) => op === 'delete',
+          ({ verwijderreden }) =>
+            typeof verwijderreden === 'string' && verwijderreden !== '' ? undefined : 'there is no `verwijderreden`',
+        ),
+    },
+    {
+      id: 'C-REC-11',
+      title: {
+        nl: 'De reden is een van de vijf, en `overig` heeft een toelichting',
+        en: 'The reason is one of the five, and `overig` is explained',
+      },
+      level: 'should',
+      source: contract('Verwijderreden', REASONS.join(', ')),
+      dependsOn: ['C-REC-10'],
+      check: (subject) =>
+        eachRecord(subject, isRemoval, ({ verwijderreden, toelichting }) => {
+          if (!REASONS.includes(String(verwijderreden))) return `\`verwijderreden\` is ${String(verwijderreden)}`;
+          return verwijderreden === 'overig' && !toelichting ? 'there is no `toelichting`' : undefined;
+        }),
+    },
+    {
+      id: 'C-REC-12',
+      title: { nl: 'Een redact heeft geen inhoud', en: 'A redact has no content' },
+      level: 'must',
+      source: draft('Events', 'Earlier content was removed from the feed history'),
+      dependsOn: ['C-REC-02'],
+      check: (subject) =>
+        eachRecord(subject, isRedaction, ({ data }) => (data === undefined ? undefined : 'it has `data`')),
+    },
+    {
+      id: 'C-REC-13',
+      title: {
+        nl: 'Een redact noemt de nummers waarvan de inhoud weg is',
+        en: 'A redact names the numbers whose content is gone',
+      },
+      level: 'must',
+      source: draft('Events', 'The record states which `sequenceNumber`s are affected'),
+      dependsOn: ['C-REC-02'],
+      check: (subject) =>
+        eachRecord(subject, isRedaction, ({ sequenceNumber, geredigeerdeSequenceNumbers: numbers }) => {
+          if (!Array.isArray(numbers) || numbers.length === 0)
+            return '`geredigeerdeSequenceNumbers` is not a list of numbers';
+          const later = numbers.find((number) => Number(number) > Number(sequenceNumber));
+          return later === undefined ? undefined : `it names ${String(later)}, which comes after it`;
+        }),
+    },
+    {
+      id: 'C-REC-14',
+      title: { nl: 'Van een genoemd nummer is de inhoud weg', en: 'The content of a number that is named is gone' },
+      level: 'must',
+      source: draft('Events', 'A `redact` fills the place of a removed sequence number'),
+      dependsOn: ['C-REC-13'],
+      check: (subject) => {
+        const named = new Set(
+          recordsOf(subject.history, isRedaction).flatMap(({ record: { geredigeerdeSequenceNumbers: numbers } }) =>
+            Array.isArray(numbers) ? numbers : [],
+          ),
+        );
+        return eachRecord(
+          subject,
+          ({ sequenceNumber }) => named.has(sequenceNumber),
+          ({ data, op }) =>
+            data === undefined && op === 'redact' ? undefined : 'a redaction names it, and it still has its content',
+        );
+      },
+    },
+    {
+      id: 'C-REC-15',
+      title: { nl: 'Een upsert heeft een hash van de inhoud', en: 'An upsert has a hash of its content' },
+      level: 'must',
+      source: draft('Events', 'the `contentHash` of an upsert'),
+      dependsOn: ['C-REC-02'],
+      check: (subject) =>
+        eachRecord(subject, isUpsert, ({ contentHash: hash }) =>
+          typeof hash === 'string' && hash !== '' ? undefined : 'there is no `contentHash`',
+        ),
+    },
+    {
+      id: 'C-REC-16',
+      title: { nl: 'De hash heeft de vorm van het contract', en: 'The hash has the form of the contract' },
+      level: 'should',
+      source: contract('ContentHash', HASH.source),
+      dependsOn: ['C-REC-15'],
+      check: (subject) =>
+        eachRecord(subject, isUpsert, ({ contentHash: hash }) =>
+          HASH.test(String(hash)) ? undefined : `\`contentHash\` is ${String(hash)}`,
+        ),
+    },
+    {
+      id: 'C-REC-17',
+      title: { nl: 'Waarover de hash gaat', en: 'What the hash is taken of' },
+      level: 'open',
+      source: record('`contentHash` Hash of the content'),
+      dependsOn: ['C-REC-16'],
+      check: ({ history }) => {
+        const upserts = recordsOf(history, isUpsert);
+        const canonical = upserts.filter(
+          ({ record: { data, contentHash: hash } }) => isRecord(data) && contentHash(data) === hash,
+        );
+        return {
+          seen: `${canonical.length} of ${upserts.length} are SHA-256 of the canonical JSON (RFC 8785) of \`data\``,
+        };
+      },
+    },
+    {
+      id: 'C-REC-18',
+      title: {
+        nl: 'Een upsert die niets verandert, komt niet in de feed',
+        en: 'An upsert that changes nothing does not come into the feed',
+      },
+      level: 'must',
+      source: record('suppresses no-op records'),
+      dependsOn: ['C-REC-15', 'C-REC-03'],
+      check: (subject) => {
+        const current = new Map<string, unknown>();
+        return eachRecord(subject, all, (one) => {
+          const key = keyOf(one);
+          if (one.op !== 'upsert') {
+            current.delete(key);
+            return undefined;
+          }
+          const isSame = current.get(key) === one.contentHash;
+          current.set(key, one.contentHash);
+          return isSame ? `the one before it about ${key} has the same \`contentHash\`` : undefined;
+        });
+      },
+    },
+    {
+      id: 'C-REC-19',
+      title: { nl: '`resourceUrl` leidt naar de resource', en: '`resourceUrl` leads to the resource' },
+      level: 'should',
+      source: identity(2, '`url` and `resourceUrl` are addresses, not identity'),
+      dependsOn: ['C-REC-03'],
+      check: async ({ snapshot }, { ask }) => {
+        const [first] = recordsOf(snapshot, (one) => typeof one.resourceUrl === 'string');
+        const url = textAt(first?.record, 'resourceUrl') ?? '';
+        if (!URL.canParse(url)) return { failed: '`resourceUrl` is not an address', at: first?.at };
+        const { json, status } = await ask({ to: url });
+        const resource = first?.record.resource;
+        return status === 200 && textAt(json, 'bronidentificatie') === textAt(resource, 'bronidentificatie')
+          ? undefined
+          : { failed: `it gives an answer with status ${status} that is not the resource` };
+      },
+    },
+    {
+      id: 'C-REC-20',
+      title: {
+        nl: 'Een aggregator zegt van elk record waar het vandaan komt',
+        en: 'An aggregator says of each record where it comes from',
+      },
+      level: 'should',
+      source: contract('Herkomst', 'Waar een aggregator het record vandaan heeft.'),
+      dependsOn: ['C-SVC-07'],
+      check: (subject) => {
+        if (subject.service.rol !== 'aggregator') return { skipped: 'the feed is not that of an aggregator' };
+        return eachRecord(
+          subject,
+          ({ herkomst }) => herkomst !== undefined,
+          ({ herkomst }) =>
+            isRecord(herkomst) && isWholeAddress(herkomst.feedUrl) && Number.isSafeInteger(herkomst.sequenceNumber)
+              ? undefined
+              : '`herkomst` does not have `feedUrl` and `sequenceNumber`',
+        );
+      },
+    },
+  ],
+};

@@ -1,0 +1,258 @@
+import { isRecord } from '../../../lib/json/json-value.ts';
+import type { Chapter, Finding } from '../case.ts';
+import type { StreamReading } from '../client.ts';
+import { contract, draft, html } from './sources.ts';
+import { type FeedSubject, pageAddress, recordsOf } from './subject.ts';
+
+const feedRule = (quote: string) => draft('Feed rules 10', quote);
+
+/** An event of a stream: its fields, of which the lines of `data` are joined. @see HTML, "Interpreting an event stream" */
+type StreamEvent = Readonly<Record<string, string>>;
+
+const READ_MS = 5000;
+/** Longer than the fifteen seconds between two comments. */
+const COMMENT_MS = 18_000;
+const SEVERAL = 3;
+
+/** The events that are whole. */
+function eventsOf(text: string): readonly StreamEvent[] {
+  const blocks = text.replaceAll(/\r\n?/g, '\n').split('\n\n').slice(0, -1);
+  return blocks.flatMap((block) => {
+    const fields: Record<string, string> = {};
+    for (const line of block.split('\n').filter((one) => !one.startsWith(':'))) {
+      const [, name = '', value = ''] = /^([^:]*):? ?(.*)$/.exec(line) ?? [];
+      fields[name] = name === 'data' && fields.data !== undefined ? `${fields.data}\n${value}` : value;
+    }
+    return fields.data === undefined ? [] : [fields];
+  });
+}
+
+/** Reads a stream after the first record until some events have come. */
+async function afterFirst({ client, history, values }: FeedSubject): Promise<StreamReading> {
+  const [first] = recordsOf(history);
+  const id = String(first?.record.sequenceNumber);
+  return client.readStream(
+    { to: values.stream ?? '', headers: { 'last-event-id': id } },
+    (text) => eventsOf(text).length >= SEVERAL,
+    READ_MS,
+  );
+}
+
+/** Judges each event of such a reading. */
+async function eachEvent(
+  subject: FeedSubject,
+  judge: (event: StreamEvent, place: number) => string | undefined,
+): Promise<Finding> {
+  if (subject.history.records.length < 2) return { skipped: 'the feed has fewer than two records' };
+  const at = await afterFirst(subject);
+  const events = eventsOf(at.text);
+  if (events.length === 0) return { failed: 'no event came after the first record', at };
+  for (const [place, event] of events.entries()) {
+    const failed = judge(event, place);
+    if (failed !== undefined) return { failed, at };
+  }
+  return undefined;
+}
+
+function parsed(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? '');
+  } catch {
+    return undefined;
+  }
+}
+
+export const STREAM: Chapter<FeedSubject> = {
+  id: 'C-STR',
+  title: { nl: 'Stroom', en: 'Stream' },
+  cases: [
+    {
+      id: 'C-STR-01',
+      title: { nl: 'De stroom is `text/event-stream`', en: 'The stream is `text/event-stream`' },
+      level: 'must',
+      source: feedRule('Content type is `text/event-stream`'),
+      check: async ({ client, values }) => {
+        const at = await client.readStream({ to: values.stream ?? '' }, () => true, READ_MS);
+        const type = at.headers['content-type'] ?? '';
+        return at.status === 200 && type.startsWith('text/event-stream')
+          ? undefined
+          : { failed: `status ${at.status}, content type ${type}`, at };
+      },
+    },
+    {
+      id: 'C-STR-02',
+      title: { nl: 'Het `id` van een event is het volgnummer', en: 'The `id` of an event is the sequence number' },
+      level: 'must',
+      source: feedRule('each event has `id` equal to the `sequenceNumber`'),
+      dependsOn: ['C-STR-01', 'C-FEED-01'],
+      check: (subject) =>
+        eachEvent(subject, ({ id, data }) => {
+          const record = parsed(data);
+          return isRecord(record) && String(record.sequenceNumber) === id
+            ? undefined
+            : `an event with id ${id} does not have that record`;
+        }),
+    },
+    {
+      id: 'C-STR-03',
+      title: { nl: 'Na `Last-Event-ID` komt het volgende record', en: 'The record after `Last-Event-ID` comes next' },
+      level: 'must',
+      source: feedRule('reconnecting consumers resume with `Last-Event-ID`'),
+      dependsOn: ['C-STR-01', 'C-FEED-04'],
+      check: (subject) => {
+        const expected = subject.history.records.slice(1).map(({ record }) => String(record.sequenceNumber));
+        return eachEvent(subject, ({ id }, place) =>
+          id === expected[place] || expected[place] === undefined
+            ? undefined
+            : `event ${id} comes where ${expected[place]} belongs`,
+        );
+      },
+    },
+    {
+      id: 'C-STR-04',
+      title: {
+        nl: 'Een event heeft het record zoals het in de feed staat',
+        en: 'An event has the record as it is in the feed',
+      },
+      level: 'should',
+      source: contract('getFeedStream', '`data` het record op één regel'),
+      dependsOn: ['C-STR-02'],
+      check: (subject) => {
+        const known = new Map(
+          subject.history.records.map(({ record }) => [String(record.sequenceNumber), JSON.stringify(record)] as const),
+        );
+        return eachEvent(subject, ({ id = '', data = '' }) => {
+          const record = known.get(id);
+          return record === undefined || JSON.stringify(parsed(data)) === record
+            ? undefined
+            : `event ${id} has another record than the feed`;
+        });
+      },
+    },
+    {
+      id: 'C-STR-05',
+      title: {
+        nl: 'Een event heeft geen naam, zodat `onmessage` het krijgt',
+        en: 'An event has no name, so that `onmessage` gets it',
+      },
+      level: 'should',
+      source: contract('getFeedStream', 'Er is geen regel `event`, zodat `EventSource.onmessage` ze krijgt'),
+      dependsOn: ['C-STR-01'],
+      check: (subject) =>
+        eachEvent(subject, ({ event }) =>
+          event === undefined || event === 'message' ? undefined : `an event has the name ${event}`,
+        ),
+    },
+    {
+      id: 'C-STR-06',
+      title: {
+        nl: 'Er staan alleen velden in die de standaard kent',
+        en: 'It has only fields that the standard knows',
+      },
+      level: 'must',
+      source: html('9.2.6 Interpreting an event stream', 'event, data, id, retry'),
+      dependsOn: ['C-STR-01'],
+      check: (subject) =>
+        eachEvent(subject, (event) => {
+          const other = Object.keys(event).find((name) => !['event', 'data', 'id', 'retry'].includes(name));
+          return other === undefined ? undefined : `an event has a field ${other.slice(0, 40)}`;
+        }),
+    },
+    {
+      id: 'C-STR-07',
+      title: { nl: 'De stroom begint na de cursor', en: 'The stream starts after the cursor' },
+      level: 'should',
+      source: contract('getFeedStream', 'De stroom begint na `Last-Event-ID`, anders na `cursor`'),
+      dependsOn: ['C-STR-02'],
+      check: async ({ client, values }, { ask }) => {
+        const page = await ask({ to: '{feed}?limit=1' });
+        const cursor = isRecord(page.json) && typeof page.json.cursor === 'string' ? page.json.cursor : undefined;
+        const next = await ask({ to: `{feed}?limit=1&cursor=${encodeURIComponent(cursor ?? '')}` });
+        const [expected] = isRecord(next.json) && Array.isArray(next.json.records) ? next.json.records : [];
+        if (!isRecord(expected)) return { skipped: 'the feed has fewer than two records' };
+        const at = await client.readStream(
+          { to: pageAddress(values.stream ?? '', { cursor }) },
+          (text) => eventsOf(text).length > 0,
+          READ_MS,
+        );
+        const id = eventsOf(at.text)[0]?.id;
+        return id === String(expected.sequenceNumber)
+          ? undefined
+          : { failed: `event ${id} comes first instead of ${String(expected.sequenceNumber)}`, at };
+      },
+    },
+    {
+      id: 'C-STR-08',
+      title: { nl: 'De filters gelden ook hier', en: 'The filters apply here too' },
+      level: 'should',
+      source: contract('getFeedStream', 'organisatiecode, resourceType'),
+      dependsOn: ['C-STR-02'],
+      check: async ({ client, history, values }) => {
+        const [meeting] = recordsOf(history, ({ resourceType }) => resourceType === 'Vergadering');
+        const before = String(Number(meeting?.record.sequenceNumber) - 1);
+        const to = pageAddress(values.stream ?? '', { resourceType: 'Vergadering' });
+        const at = await client.readStream(
+          { to, headers: { 'last-event-id': before } },
+          (text) => eventsOf(text).length >= SEVERAL,
+          READ_MS,
+        );
+        const records = eventsOf(at.text).map(({ data }) => parsed(data));
+        if (records.length === 0) return { failed: 'no event came', at };
+        return records.every((record) => isRecord(record) && record.resourceType === 'Vergadering')
+          ? undefined
+          : { failed: 'an event is of another kind', at };
+      },
+    },
+    {
+      id: 'C-STR-09',
+      title: {
+        nl: 'Ook als er niets gebeurt, komt er elke vijftien seconden een regel',
+        en: 'A line comes every fifteen seconds, also when nothing happens',
+      },
+      level: 'should',
+      source: contract('getFeedStream', 'Elke vijftien seconden komt er een commentaarregel'),
+      dependsOn: ['C-STR-01'],
+      check: async ({ client, values }) => {
+        const at = await client.readStream(
+          { to: values.stream ?? '' },
+          (text) => /^(:|data:)/m.test(text.replace(/^:.*\n+/, '')),
+          COMMENT_MS,
+        );
+        return /^(:|data:)/m.test(at.text.replace(/^:.*\n+/, ''))
+          ? undefined
+          : { failed: `nothing came in ${COMMENT_MS / 1000} seconds`, at };
+      },
+    },
+    {
+      id: 'C-STR-10',
+      title: {
+        nl: 'Een `Last-Event-ID` die geen nummer is: wat er gebeurt',
+        en: 'A `Last-Event-ID` that is not a number: what happens',
+      },
+      level: 'open',
+      source: contract('LastEventId', 'type: integer'),
+      dependsOn: ['C-STR-01'],
+      check: async ({ client, values }) => {
+        const { status } = await client.readStream(
+          { to: values.stream ?? '', headers: { 'last-event-id': 'x' } },
+          () => true,
+          READ_MS,
+        );
+        return { seen: `status ${status}` };
+      },
+    },
+    {
+      id: 'C-STR-11',
+      title: { nl: 'De stroom wordt nergens bewaard', en: 'The stream is kept nowhere' },
+      level: 'should',
+      source: contract('getFeedStream', 'Cache-Control'),
+      dependsOn: ['C-STR-01'],
+      check: async ({ client, values }) => {
+        const at = await client.readStream({ to: values.stream ?? '' }, () => true, READ_MS);
+        return /no-(store|cache)/.test(at.headers['cache-control'] ?? '')
+          ? undefined
+          : { failed: `Cache-Control is ${at.headers['cache-control'] ?? '(none)'}`, at };
+      },
+    },
+  ],
+};

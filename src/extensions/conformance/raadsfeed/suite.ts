@@ -1,0 +1,27 @@
+/** The suite for a publisher of council information: reading only. */
+import type { Chapter } from '../case.ts';
+import { CACHING } from './caching.ts';
+import { COLLECTION_PAGES } from './collections.ts';
+import { CONTENTS } from './contents.ts';
+import { CURSORS } from './cursors.ts';
+import { ERRORS } from './errors.ts';
+import { FEED_PAGES } from './feed-pages.ts';
+import { RECORDS } from './records.ts';
+import { SERVICE_DOCUMENT } from './service-document.ts';
+import { SNAPSHOT } from './snapshot.ts';
+import { STREAM } from './stream.ts';
+import type { FeedSubject } from './subject.ts';
+
+// Errors come last: they judge every answer that came.
+export const RAADSFEED: readonly Chapter<FeedSubject>[] = [
+  SERVICE_DOCUMENT,
+  FEED_PAGES,
+  CURSORS,
+  RECORDS,
+  CONTENTS,
+  SNAPSHOT,
+  COLLECTION_PAGES,
+  STREAM,
+  CACHING,
+  ERRORS,
+];

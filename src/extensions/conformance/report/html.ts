@@ -1,0 +1,109 @@
+/** The report as one page, to be opened, sent or printed: no script, and nothing loaded from elsewhere. */
+import { LEVELS, OUTCOMES, type Outcome } from '../case.ts';
+import { escaped } from './junit.ts';
+import type { ConformanceReport, ReportedCase } from './report.ts';
+
+/** Black on white, so that it prints; what matters is said in words, never by a colour alone. */
+const STYLE = `
+  @page { size: A4; margin: 14mm 12mm; }
+  body { font: 10pt/1.4 system-ui, Arial, sans-serif; color: #111; background: #fff; margin: 0 auto; padding: 1.5rem; max-width: 60rem; }
+  h1 { font-size: 1.5rem; margin: 0; } h2 { font-size: 1.15rem; margin: 1.75rem 0 .5rem; } h3 { font-size: 1rem; margin: 1.25rem 0 .25rem; }
+  h2, h3 { break-after: avoid; } p, dd, td { overflow-wrap: anywhere; }
+  dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; } dd { margin: 0; }
+  table { border-collapse: collapse; width: 100%; } thead { display: table-header-group; } tr { break-inside: avoid; }
+  th, td { padding: .2rem .4rem; border-bottom: 1px solid #999; text-align: left; vertical-align: top; } thead th { border-bottom: 2px solid #111; }
+  .outcome { border: 1px solid #111; padding: 0 .4rem; white-space: nowrap; } .failed { background: #111; color: #fff; print-color-adjust: exact; }
+  pre { font-size: 8pt; white-space: pre-wrap; overflow-wrap: anywhere; border-left: 3px solid #666; padding-left: .6rem; margin: .3rem 0; }
+  summary { cursor: pointer; } @media print { details::details-content { content-visibility: visible; block-size: auto; } }
+`;
+
+export function reportHtml(report: ConformanceReport): string {
+  const { cases, suite, subject, conforms } = report;
+  const wrong = cases.filter(({ outcome }) => outcome === 'failed' || outcome === 'inconclusive');
+  const title = `Conformance report: ${suite}`;
+  const about: readonly (readonly [string, string])[] = [
+    ['Tested', subject],
+    ['Suite', `${suite}, version ${report.version}`],
+    [
+      'When',
+      `${report.started.slice(0, 16).replace('T', ' ')} to ${report.ended.slice(11, 16)} UTC, ${report.requests} requests`,
+    ],
+    [
+      'Options',
+      Object.entries(report.options)
+        .map(([name, value]) => `--${name} ${String(value)}`)
+        .join(' ') || 'none',
+    ],
+    ['Result', conforms ? 'No must failed.' : 'A must failed.'],
+  ];
+  return `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>${escaped(title)}</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<main>
+<h1>${escaped(title)}</h1>
+<dl>
+${about.map(([name, text]) => `<dt>${name}</dt><dd>${escaped(text)}</dd>`).join('\n')}
+</dl>
+<h2>Summary</h2>
+${summary(cases)}
+<h2>What failed</h2>
+${wrong.length === 0 ? '<p>Nothing failed.</p>' : wrong.map(fault).join('\n')}
+<h2>All cases</h2>
+${[...new Set(cases.map(({ chapter }) => chapter))].map((chapter) => chapterTable(chapter, cases)).join('\n')}
+</main>
+<footer><p>Secrets and numbers that may identify a person are masked, and bodies are cut.</p></footer>
+</body>
+</html>
+`;
+}
+
+function outcome(name: Outcome, isExpected = false): string {
+  return `<span class="outcome ${name}">${name.replace('-', ' ')}${isExpected ? ', expected' : ''}</span>`;
+}
+
+function summary(cases: readonly ReportedCase[]): string {
+  const rows = LEVELS.map((level) => {
+    const counts = OUTCOMES.map((name) => cases.filter((one) => one.level === level && one.outcome === name).length);
+    return `<tr><th scope="row">${level}</th>${counts.map((count) => `<td>${count}</td>`).join('')}</tr>`;
+  });
+  const heads = OUTCOMES.map((name) => `<th scope="col">${name.replace('-', ' ')}</th>`).join('');
+  return `<table><thead><tr><th scope="col">level</th>${heads}</tr></thead><tbody>\n${rows.join('\n')}\n</tbody></table>`;
+}
+
+function fault(one: ReportedCase): string {
+  const exchanges = one.exchanges.map(({ request, sent, status, headers, body }) => {
+    const lines = (all: Readonly<Record<string, string>>): string[] =>
+      Object.entries(all).map(([name, value]) => `${name}: ${value}`);
+    return `<pre>${escaped([request, ...lines(sent), '', String(status), ...lines(headers), '', body].join('\n'))}</pre>`;
+  });
+  const again = one.again === undefined ? '' : `<p>To see it again:</p><pre>${escaped(one.again)}</pre>`;
+  return `<h3>${outcome(one.outcome, one.expected)} ${one.id}, ${one.level}: ${escaped(one.title)}</h3>
+<p>${escaped(one.reason ?? '')}</p>
+<p>${source(one)}</p>
+${again}
+${exchanges.length === 0 ? '' : `<details><summary>What was sent and what came</summary>${exchanges.join('\n')}</details>`}`;
+}
+
+function source({ source: { document, clause, quote } }: ReportedCase): string {
+  return `${escaped(document)}, ${escaped(clause)}: <q>${escaped(quote)}</q>`;
+}
+
+function chapterTable(chapter: string, cases: readonly ReportedCase[]): string {
+  const rows = cases
+    .filter((one) => one.chapter === chapter)
+    .map(
+      (one) =>
+        `<tr><th scope="row">${one.id}</th><td>${one.level}</td><td>${escaped(one.title)}${one.reason === undefined ? '' : `<br>${escaped(one.reason)}`}</td><td>${outcome(one.outcome, one.expected)}</td></tr>`,
+    );
+  return `<h3>${chapter}</h3>
+<table><thead><tr><th scope="col">case</th><th scope="col">level</th><th scope="col">title</th><th scope="col">outcome</th></tr></thead><tbody>
+${rows.join('\n')}
+</tbody></table>`;
+}

@@ -1,0 +1,158 @@
+/** The report of a run as data: what was tested, how each case ended, and what shows it. Its form is stable: `openapi/conformance-report.json`. */
+import { isUtf8 } from 'node:buffer';
+import type { Chapter, Clause, Level, Outcome, SuiteSubject } from '../case.ts';
+import type { Exchange } from '../client.ts';
+import type { CaseResult } from '../run-suite.ts';
+
+/** A request and its answer as they are shown: secrets and numbers of persons masked, bodies cut. */
+interface ShownExchange {
+  readonly request: string;
+  readonly sent: Readonly<Record<string, string>>;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export interface ReportedCase {
+  readonly id: string;
+  readonly chapter: string;
+  readonly title: string;
+  readonly level: Level;
+  readonly source: Clause;
+  readonly outcome: Outcome;
+  readonly reason?: string;
+  /** The failure was announced. */
+  readonly expected?: true;
+  readonly exchanges: readonly ShownExchange[];
+  /** A command that shows it again. */
+  readonly again?: string;
+}
+
+export interface ConformanceReport {
+  readonly suite: string;
+  readonly version: string;
+  readonly subject: string;
+  readonly started: string;
+  readonly ended: string;
+  readonly requests: number;
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly counts: Readonly<Record<Outcome, number>>;
+  /** No must failed, apart from those that were announced. With `--strict` no should either. */
+  readonly conforms: boolean;
+  readonly cases: readonly ReportedCase[];
+}
+
+interface ReportOptions<Subject extends SuiteSubject> {
+  readonly suite: string;
+  readonly version: string;
+  readonly subject: string;
+  readonly started: Date;
+  readonly ended: Date;
+  readonly requests: number;
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly strict: boolean;
+  readonly expectedFailures: ReadonlySet<string>;
+  readonly chapters: readonly Chapter<Subject>[];
+  readonly results: readonly CaseResult[];
+}
+
+/** Exchanges of a case that are shown; the last show why it failed. */
+const SHOWN_EXCHANGES = 4;
+const SHOWN_BODY = 2000;
+const SHOWN_HEADER = 500;
+const SECRET_HEADERS = new Set(['authorization', 'proxy-authorization', 'cookie', 'set-cookie', 'www-authenticate']);
+
+export function makeReport<Subject extends SuiteSubject>(options: ReportOptions<Subject>): ConformanceReport {
+  const { suite, version, subject, chapters, results, strict, expectedFailures } = options;
+  const known = new Map(
+    chapters.flatMap(({ id, cases }) => cases.map((one) => [one.id, { chapter: id, one }] as const)),
+  );
+  const cases = results.flatMap((result): ReportedCase[] => {
+    const found = known.get(result.id);
+    if (found === undefined) return [];
+    const { title, level, source } = found.one;
+    const last = result.exchanges.at(-1);
+    const isWrong = result.outcome === 'failed' || result.outcome === 'inconclusive';
+    return [
+      {
+        ...{ id: result.id, chapter: found.chapter, title: title.en, level, source, outcome: result.outcome },
+        ...(result.reason === undefined ? {} : { reason: masked(result.reason) }),
+        ...(result.outcome === 'failed' && expectedFailures.has(result.id) ? { expected: true } : {}),
+        exchanges: isWrong || level === 'open' ? result.exchanges.slice(-SHOWN_EXCHANGES).map(shown) : [],
+        ...(isWrong && last !== undefined ? { again: curl(last) } : {}),
+      },
+    ];
+  });
+  const count = (outcome: Outcome): number => cases.filter((one) => one.outcome === outcome).length;
+  const counts = {
+    failed: count('failed'),
+    inconclusive: count('inconclusive'),
+    'not-judged': count('not-judged'),
+    skipped: count('skipped'),
+    passed: count('passed'),
+  };
+  const judged: readonly Level[] = strict ? ['must', 'should'] : ['must'];
+  return {
+    ...{
+      suite,
+      version,
+      subject: masked(subject),
+      requests: options.requests,
+      options: options.options,
+      counts,
+      cases,
+    },
+    started: options.started.toISOString(),
+    ended: options.ended.toISOString(),
+    conforms: !cases.some((one) => one.outcome === 'failed' && one.expected !== true && judged.includes(one.level)),
+  };
+}
+
+function shown({ method, url, sent, status, headers, body }: Exchange): ShownExchange {
+  return {
+    request: `${method} ${masked(url)}`,
+    sent: shownHeaders(sent),
+    status,
+    headers: shownHeaders(headers),
+    body: shownBody(body),
+  };
+}
+
+function shownHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      SECRET_HEADERS.has(name.toLowerCase()) ? '(masked)' : masked(value.slice(0, SHOWN_HEADER)),
+    ]),
+  );
+}
+
+/** The beginning of a body, never half a character. */
+function shownBody(body: Buffer): string {
+  if (!isUtf8(body)) return `(${body.length} bytes that are not text)`;
+  const text = body.toString('utf8');
+  if (text.length <= SHOWN_BODY) return masked(text);
+  return `${masked(text.slice(0, SHOWN_BODY).toWellFormed())}… (${body.length} bytes)`;
+}
+
+/** Without passwords in addresses, tokens, and numbers that may be a BSN. */
+function masked(text: string): string {
+  return text
+    .replaceAll(/(\/\/)[^/@\s]+@/g, '$1(masked)@')
+    .replaceAll(/([?&](?:access_token|token|client_secret|password|rid|key)=)[^&\s"]+/gi, '$1(masked)')
+    .replaceAll(/\beyJ[\w-]+\.[\w-]+\.[\w-]*/g, '(masked)')
+    .replaceAll(/(?<!\d)\d{9}(?!\d)/g, (digits) => (mayBeBsn(digits) ? '(masked)' : digits));
+}
+
+/** Whether nine digits pass the test of a citizen service number. */
+function mayBeBsn(digits: string): boolean {
+  const sum = [...digits].reduce((total, digit, i) => total + Number(digit) * (i === 8 ? -1 : 9 - i), 0);
+  return sum % 11 === 0;
+}
+
+/** The request for a shell, without its secrets. */
+function curl({ method, url, sent }: Exchange): string {
+  const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+  const headers = Object.entries(shownHeaders(sent)).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`);
+  return ['curl', method === 'HEAD' ? '-I' : '-i', ...headers, quoted(masked(url))].join(' ');
+}

@@ -1,0 +1,135 @@
+/** Runs the cases of a suite in their order, each once, and says how each ended. */
+import {
+  type CaseRun,
+  type Chapter,
+  type ConformanceCase,
+  type Expectation,
+  type Finding,
+  Inconclusive,
+  type Outcome,
+  Skipped,
+  type SuiteSubject,
+} from './case.ts';
+import type { Ask, Exchange } from './client.ts';
+
+/** How a case ended. */
+export interface CaseResult {
+  readonly id: string;
+  readonly outcome: Outcome;
+  /** Why it failed, was skipped or not judged, in one sentence; what was seen, of a case that judges nothing. */
+  readonly reason?: string;
+  /** What was sent and what came; of a case that failed, the one that shows it is the last. */
+  readonly exchanges: readonly Exchange[];
+}
+
+interface RunOptions<Subject extends SuiteSubject> {
+  readonly chapters: readonly Chapter<Subject>[];
+  readonly subject: Subject;
+  readonly isWanted: (id: string) => boolean;
+  readonly signal: AbortSignal;
+  readonly onResult?: (result: CaseResult) => void;
+}
+
+/**
+ * A case that another one depends on runs for that one also where it was not asked for; only wanted ones are in the result.
+ * @throws the signal's reason
+ */
+export async function runSuite<Subject extends SuiteSubject>(
+  options: RunOptions<Subject>,
+): Promise<readonly CaseResult[]> {
+  const { chapters, subject, isWanted, signal, onResult } = options;
+  const cases = new Map(chapters.flatMap((chapter) => chapter.cases.map((one) => [one.id, one] as const)));
+  const results = new Map<string, CaseResult>();
+
+  const resultOf = async (one: ConformanceCase<Subject>): Promise<CaseResult> => {
+    const known = results.get(one.id);
+    if (known !== undefined) return known;
+    for (const id of one.dependsOn ?? []) {
+      const other = cases.get(id);
+      if (other === undefined) throw new TypeError(`${one.id} depends on ${id}, which does not exist`);
+      const { outcome } = await resultOf(other);
+      if (outcome === 'passed') continue;
+      const result = { id: one.id, outcome: 'not-judged', reason: `${id}: ${outcome}`, exchanges: [] } as const;
+      results.set(one.id, result);
+      return result;
+    }
+    signal.throwIfAborted();
+    const result = await runCase(one, subject, signal);
+    results.set(one.id, result);
+    return result;
+  };
+
+  const wanted = [...cases.values()].filter(({ id }) => isWanted(id));
+  for (const one of wanted) {
+    const result = await resultOf(one);
+    onResult?.(result);
+  }
+  return wanted.flatMap(({ id }) => results.get(id) ?? []);
+}
+
+async function runCase<Subject extends SuiteSubject>(
+  one: ConformanceCase<Subject>,
+  subject: Subject,
+  signal: AbortSignal,
+): Promise<CaseResult> {
+  const exchanges: Exchange[] = [];
+  const ask = async (request: Ask): Promise<Exchange> => {
+    const exchange = await subject.client.send({ ...request, to: filled(request.to, subject) });
+    exchanges.push(exchange);
+    return exchange;
+  };
+  const ended = (finding: Finding): CaseResult => {
+    if (finding === undefined) return { id: one.id, outcome: 'passed', exchanges };
+    if ('seen' in finding) return { id: one.id, outcome: 'passed', reason: finding.seen, exchanges };
+    if ('skipped' in finding) return { id: one.id, outcome: 'skipped', reason: finding.skipped, exchanges };
+    const shown =
+      finding.at === undefined ? exchanges : [...exchanges.filter((other) => other !== finding.at), finding.at];
+    return { id: one.id, outcome: 'failed', reason: finding.failed, exchanges: shown };
+  };
+  try {
+    const answers: Exchange[] = [];
+    for (const request of one.ask ?? []) {
+      const answer = await ask(request);
+      const failed = unexpected(answer, one.expect ?? {}, subject);
+      if (failed !== undefined) return ended({ failed });
+      answers.push(answer);
+    }
+    const run: CaseRun = { answers, ask };
+    return ended(await one.check?.(subject, run));
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof Skipped) return ended({ skipped: error.message });
+    if (error instanceof Inconclusive) return { id: one.id, outcome: 'inconclusive', reason: error.message, exchanges };
+    throw error;
+  }
+}
+
+/** @throws {Skipped} when the subject does not offer what the address names */
+function filled(address: string, { values }: SuiteSubject): string {
+  return address.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = values[name];
+    if (value === undefined) throw new Skipped(`nothing is known for ${name}`);
+    return value;
+  });
+}
+
+/** Why an answer is not as expected. @throws {Inconclusive} when the service is too busy or fails, where that was not expected */
+function unexpected(answer: Exchange, expected: Expectation, { fault }: SuiteSubject): string | undefined {
+  const { status = [200], mediaType, headers = {}, schema } = expected;
+  if (!status.includes(answer.status)) {
+    if (answer.status >= 500 || answer.status === 429) throw new Inconclusive(`status ${answer.status}`);
+    return `the answer has status ${answer.status} instead of ${status.join(' or ')}`;
+  }
+  const type = answer.headers['content-type'] ?? '';
+  if (mediaType !== undefined && type.split(';')[0]?.trim().toLowerCase() !== mediaType)
+    return `the answer has content type ${type || '(none)'} instead of ${mediaType}`;
+  for (const [name, form] of Object.entries(headers)) {
+    const value = answer.headers[name];
+    if (value === undefined) return `the answer has no header ${name}`;
+    if (!form.test(value)) return `the header ${name} has the value ${value.slice(0, 200)}`;
+  }
+  if (schema === undefined) return undefined;
+  if (answer.json === undefined) return 'the body is not JSON';
+  const wrong = fault(schema, answer.json);
+  return wrong === undefined ? undefined : `the body does not fit ${schema}: ${wrong}`;
+}

@@ -1,0 +1,108 @@
+import { header, isFeed, type Mutant, status, where } from './breaking.ts';
+
+export const TRANSPORT: readonly Mutant[] = [
+  {
+    kills: 'C-HTTP-02',
+    what: 'never 304',
+    mutation: {
+      forward: ({ headers }) =>
+        headers['if-none-match'] === undefined ? undefined : { headers: { 'if-none-match': '"x"' } },
+    },
+  },
+  {
+    kills: 'C-HTTP-03',
+    what: 'a 304 with another ETag',
+    mutation: where(isFeed, (answer) => {
+      if (answer.status === 304) answer.headers.etag = '"anders"';
+    }),
+  },
+  {
+    kills: 'C-HTTP-04',
+    what: 'always 304',
+    mutation: status((request) => isFeed(request) && request.headers['if-none-match'] === '"conformance"', 304),
+  },
+  { kills: 'C-HTTP-05', what: 'HEAD is refused', mutation: status(({ method }) => method === 'HEAD', 405) },
+  { kills: 'C-HTTP-06', what: 'compressed without Vary', mutation: header(isFeed, 'vary', undefined) },
+  {
+    kills: 'C-ERR-01',
+    what: 'errors are JSON',
+    mutation: where(
+      () => true,
+      (answer) => {
+        if (answer.status === 400) answer.headers['content-type'] = 'application/json';
+      },
+    ),
+  },
+  {
+    kills: 'C-ERR-02',
+    what: 'no invalidParams',
+    mutation: where(
+      () => true,
+      ({ json: body, status: code }) => {
+        if (code === 400) delete body?.invalidParams;
+      },
+    ),
+  },
+  {
+    kills: 'C-ERR-03',
+    what: 'invalidParams are texts',
+    mutation: where(
+      () => true,
+      ({ json: body, status: code }) => {
+        if (code === 400 && body?.invalidParams !== undefined) body.invalidParams = ['organisatiecode'];
+      },
+    ),
+  },
+  {
+    kills: 'C-ERR-04',
+    what: 'another status in the problem',
+    mutation: where(
+      () => true,
+      ({ json: body, status: code }) => {
+        if (code === 400 && body !== undefined) body.status = 422;
+      },
+    ),
+  },
+  {
+    kills: 'C-ERR-05',
+    what: 'a problem without a title',
+    mutation: where(
+      () => true,
+      ({ json: body, status: code }) => {
+        if (code === 400) delete body?.title;
+      },
+    ),
+  },
+  {
+    kills: 'C-ERR-06',
+    what: 'an unknown address is empty',
+    mutation: where(
+      ({ path }) => path === '/bestaat-niet-conformance',
+      (answer) => {
+        answer.status = 200;
+        answer.json = {};
+      },
+    ),
+  },
+  {
+    kills: 'C-ERR-07',
+    what: 'a token is checked',
+    mutation: where(
+      ({ headers }) => headers.authorization !== undefined,
+      (answer) => {
+        answer.status = 401;
+      },
+    ),
+  },
+  {
+    kills: 'C-ERR-08',
+    what: 'too busy, without saying for how long',
+    mutation: where(
+      ({ path }) => path === '/organisaties/gm0000/vergaderingen',
+      (answer) => {
+        answer.status = 503;
+        delete answer.headers['retry-after'];
+      },
+    ),
+  },
+];

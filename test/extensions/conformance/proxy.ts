@@ -1,0 +1,123 @@
+/** Our own service behind a proxy that breaks one rule of it. */
+
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface Answer {
+  status: number;
+  headers: Record<string, string>;
+  /** Of a JSON answer; changed in place, or replaced. */
+  json: Record<string, unknown> | undefined;
+  body: string;
+}
+
+export interface Request {
+  readonly method: string;
+  /** Path and query, without the mount: `/feed?limit=1`. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingMessage['headers'];
+}
+
+/** Changes an answer, or the request before it is sent on (`forward` gives another path). */
+export interface Mutation {
+  readonly forward?: (request: Request) => { path?: string; headers?: Record<string, string> } | undefined;
+  readonly answer?: (answer: Answer, request: Request) => void;
+  /** Changes the text of the stream. */
+  readonly stream?: (text: string, request: Request) => string;
+  readonly streamHeaders?: Record<string, string>;
+}
+
+export interface BreakingProxy {
+  readonly url: string;
+  mutate(mutation: Mutation): void;
+  stop(): Promise<void>;
+}
+
+/** @param target address of the feed that is served; addresses in answers become those of the proxy */
+export async function startProxy(target: string): Promise<BreakingProxy> {
+  let current: Mutation = {};
+  const { origin, pathname: mount } = new URL(target);
+  let own = '';
+  const localized = (text: string): string => text.replaceAll(origin, own);
+
+  const answer = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
+    const whole = incoming.url ?? '/';
+    const path = whole.startsWith(mount) ? whole.slice(mount.length) : whole;
+    const request = {
+      method: incoming.method ?? 'GET',
+      path,
+      query: new URL(whole, own).searchParams,
+      headers: incoming.headers,
+    };
+    const changed = current.forward?.(request);
+    const forwarded = changed?.path === undefined ? whole : `${mount}${changed.path}`;
+    const { host: _, connection: __, ...rest } = incoming.headers;
+    const headers = Object.fromEntries(
+      Object.entries({ ...rest, ...changed?.headers }).map(([name, value]) => [name, String(value)]),
+    );
+    // Compressed by the proxy's mutation alone: a browser's fetch decompresses.
+    const ending = new AbortController();
+    outgoing.on('close', () => ending.abort());
+    const received = await fetch(`${origin}${forwarded}`, {
+      method: request.method,
+      headers,
+      redirect: 'manual',
+      signal: ending.signal,
+    });
+    const kept = [...received.headers].filter(
+      ([name]) => !['content-length', 'transfer-encoding', 'connection', 'keep-alive'].includes(name),
+    );
+    if (received.headers.get('content-type')?.startsWith('text/event-stream')) {
+      outgoing.writeHead(received.status, { ...Object.fromEntries(kept), ...current.streamHeaders });
+      const decoder = new TextDecoder();
+      for await (const piece of received.body ?? []) {
+        const text = decoder.decode(piece, { stream: true });
+        outgoing.write(localized(current.stream?.(text, request) ?? text));
+      }
+      outgoing.end();
+      return;
+    }
+    const wasPacked = received.headers.get('content-encoding') !== null;
+    const text = localized(await received.text());
+    const isJson = /json/.test(received.headers.get('content-type') ?? '');
+    const mutated: Answer = {
+      status: received.status,
+      headers: Object.fromEntries(kept.map(([name, value]) => [name, localized(value)])),
+      json: isJson && text !== '' ? JSON.parse(text) : undefined,
+      body: text,
+    };
+    delete mutated.headers['content-encoding'];
+    current.answer?.(mutated, request);
+    const body = mutated.json === undefined ? mutated.body : JSON.stringify(mutated.json);
+    if (wasPacked && request.method === 'GET' && mutated.status === 200) {
+      const { gzipSync } = await import('node:zlib');
+      outgoing.writeHead(mutated.status, { ...mutated.headers, 'content-encoding': 'gzip' });
+      outgoing.end(gzipSync(body));
+      return;
+    }
+    outgoing.writeHead(mutated.status, mutated.headers);
+    // Node writes no body to HEAD and 304 itself.
+    outgoing.end(body);
+  };
+
+  const server = createServer((incoming, outgoing) => {
+    answer(incoming, outgoing).catch(() => outgoing.destroy());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  own = `http://127.0.0.1:${port}`;
+  return {
+    url: `${own}${mount}`,
+    mutate: (mutation) => {
+      current = mutation;
+    },
+    async stop() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

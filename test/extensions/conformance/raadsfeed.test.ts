@@ -1,0 +1,158 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { RAADSFEED } from '../../../src/extensions/conformance/raadsfeed/suite.ts';
+import { addStandardFormats } from '../../../src/lib/json/formats.ts';
+import type { FeedServer } from '../../raadsfeed/support.ts';
+import { callProgram } from '../../support/program.ts';
+import { startExampleFeed } from './example-feed.ts';
+import { RAADSFEED_MUTANTS } from './mutants/raadsfeed.ts';
+import { type BreakingProxy, startProxy } from './proxy.ts';
+import { NOT_OFFERED, runRaadsfeed, WAITING } from './run-raadsfeed.ts';
+
+const CASES = RAADSFEED.flatMap(({ cases }) => cases);
+/** A few cases, so that a run of the program is short. */
+const FEW = ['--only', 'C-FEED-05', 'C-FEED-15', 'C-FEED-21', '--rate', '100'];
+
+let feed: FeedServer;
+let proxy: BreakingProxy;
+let dir: string;
+beforeAll(async () => {
+  feed = await startExampleFeed();
+  proxy = await startProxy(feed.mount);
+  dir = await mkdtemp(join(tmpdir(), 'koppelvlak-conformance-'));
+});
+afterAll(async () => {
+  await proxy?.stop();
+  await feed?.stop();
+  await rm(dir, { recursive: true, force: true });
+});
+
+function conformance(...words: readonly string[]) {
+  return callProgram(['conformance', ...words], {}, { cwd: dir });
+}
+
+describe('the suite for a publisher of council information', () => {
+  it('finds no fault in our own service', async () => {
+    const results = await runRaadsfeed(feed.mount, (id) => id !== WAITING);
+    expect(results.length).toBe(CASES.length - 1);
+    const others = results.filter(({ outcome, id }) => outcome !== 'passed' && !NOT_OFFERED.includes(id));
+    expect(others.map(({ id, outcome, reason }) => `${id} ${outcome}: ${reason}`)).toEqual([]);
+  });
+
+  it('changes nothing in what it reads', async () => {
+    const before = await fetch(`${feed.mount}/feed?limit=1000`).then((answer) => answer.text());
+    await runRaadsfeed(feed.mount, (id) => id !== WAITING);
+    expect(await fetch(`${feed.mount}/feed?limit=1000`).then((answer) => answer.text())).toBe(before);
+  });
+
+  it('has ids that occur once, in the order of their chapters, each with its source', () => {
+    for (const { id, cases } of RAADSFEED)
+      expect(cases.map((one) => one.id)).toEqual(cases.map((_, i) => `${id}-${String(i + 1).padStart(2, '0')}`));
+    expect(new Set(RAADSFEED.map(({ id }) => id)).size).toBe(RAADSFEED.length);
+    for (const { source } of CASES) expect(Object.values(source).every((text) => text !== '')).toBe(true);
+  });
+
+  it('depends only on cases that exist, and never on itself', () => {
+    const needs = new Map(CASES.map(({ id, dependsOn = [] }) => [id, dependsOn] as const));
+    const reached = (id: string, path: readonly string[]): void => {
+      expect(path).not.toContain(id);
+      for (const other of needs.get(id) ?? ['(unknown)']) reached(other, [...path, id]);
+    };
+    for (const id of needs.keys()) reached(id, []);
+  });
+
+  it('has a mutant for every case that judges', () => {
+    const judging = CASES.filter(({ level }) => level !== 'open').map(({ id }) => id);
+    expect(judging.filter((id) => !RAADSFEED_MUTANTS.some(({ kills }) => kills === id))).toEqual([]);
+  });
+});
+
+describe('koppelvlak conformance raadsfeed', () => {
+  it('ends with status 0 where no must failed, and writes its report in three forms', async () => {
+    proxy.mutate({});
+    const ended = await conformance('raadsfeed', proxy.url, ...FEW, '--report', 'verslag');
+    expect(ended.stderr).toContain('passed       C-FEED-05');
+    expect(ended.status).toBe(0);
+    expect(ended.stdout).toContain('no must failed');
+    const report = JSON.parse(await readFile(join(dir, 'verslag/report.json'), 'utf8'));
+    const schema = JSON.parse(
+      await readFile(join(import.meta.dirname, '../../../openapi/conformance-report.json'), 'utf8'),
+    );
+    const ajv = new Ajv2020();
+    addStandardFormats(ajv);
+    const isReport = ajv.compile(schema);
+    expect(isReport(report), JSON.stringify(isReport.errors)).toBe(true);
+    expect(report.counts).toEqual({ failed: 0, inconclusive: 0, 'not-judged': 0, skipped: 0, passed: 3 });
+    expect(await readFile(join(dir, 'verslag/junit.xml'), 'utf8')).toContain(
+      '<testsuites tests="3" failures="0" errors="0" skipped="0">',
+    );
+    expect(await readFile(join(dir, 'verslag/report.html'), 'utf8')).toContain('Nothing failed.');
+    const badge = await conformance('badge', 'verslag/report.json');
+    expect(badge.stdout).toContain('aria-label="raadsfeed: 2/2 must"');
+  });
+
+  it('ends with status 1 where a must failed, and says why, by which sentence, and how to see it again', async () => {
+    proxy.mutate({ answer: ({ json }) => void (json !== undefined && Object.assign(json, { total: 3 })) });
+    const ended = await conformance(
+      'raadsfeed',
+      proxy.url,
+      ...FEW,
+      '--report',
+      'fout',
+      '--baseline',
+      'verslag/report.json',
+    );
+    expect(ended.status).toBe(1);
+    expect(ended.stdout).toContain('FAILED C-FEED-15 (must): A page has no total\n  the page has `total`');
+    expect(ended.stdout).toContain('Feed rules 7: “Total counts per page are not returned”');
+    expect(ended.stdout).toMatch(
+      /curl -i -H 'accept: application\/json' .*'http:\/\/127\.0\.0\.1:\d+\/ori\/v1\/feed\?limit=250'/,
+    );
+    expect(ended.stdout).toMatch(/C-FEED-15 +passed +failed/);
+    expect(await readFile(join(dir, 'fout/junit.xml'), 'utf8')).toContain('<failure message="the page has `total`">');
+    const compared = await conformance('compare', 'verslag/report.json', 'fout/report.json', '--json');
+    expect(JSON.parse(compared.stdout)).toEqual([
+      { id: 'C-FEED-15', title: 'A page has no total', outcomes: ['passed', 'failed'] },
+    ]);
+  });
+
+  it('keeps a build green for a failure that was announced', async () => {
+    await writeFile(join(dir, 'bekend.txt'), '# known\nC-FEED-15 # until March\n');
+    const ended = await conformance('raadsfeed', proxy.url, ...FEW, '--expected-failures', 'bekend.txt');
+    expect(ended.status).toBe(0);
+    expect(ended.stdout).toContain('FAILED C-FEED-15 (must, expected)');
+  });
+
+  it('ends with status 2 where the cases cannot be run', async () => {
+    const ended = [
+      await conformance('raadsfeed'),
+      await conformance('raadsfeed', 'http://127.0.0.1:1/ori/v1', ...FEW),
+      await conformance('raadsfeed', proxy.url, '--only', 'C-ONBEKEND'),
+      await conformance('raadsfeed', proxy.url, '--rate', '0'),
+      await conformance('badge', 'bekend.txt'),
+    ];
+    expect(ended.map(({ status }) => status)).toEqual([2, 2, 2, 2, 2]);
+    expect(ended[1]?.stderr).toContain('127.0.0.1:1 cannot be reached');
+    expect(ended[2]?.stderr).toContain('there is no case C-ONBEKEND');
+  });
+
+  it('lists its cases, and runs none', async () => {
+    const { stdout } = await conformance('raadsfeed', '--list', '--json', '--only', 'Feed rules 10');
+    expect(JSON.parse(stdout).map(({ id }: { id: string }) => id)).toEqual(['C-STR-01', 'C-STR-02', 'C-STR-03']);
+  });
+
+  it('shows no password and no number that may be of a person', async () => {
+    proxy.mutate({
+      answer: ({ json }) =>
+        void (
+          json !== undefined &&
+          Object.assign(json, { total: 3, bsn: '999990019', token: 'eyJhbGciOi.eyJzdWIi.c2lnbmF0dXJl' })
+        ),
+    });
+    const ended = await conformance('raadsfeed', proxy.url.replace('http://', 'http://naam:geheim@'), ...FEW, '--json');
+    expect(ended.stdout + ended.stderr).not.toMatch(/geheim|999990019|c2lnbmF0dXJl/);
+  });
+});
