@@ -1,6 +1,7 @@
 /** A meeting in a form that no supplier owns, and the resources that follow from it: the rules that hold for each of them. */
 import type { AttachedDocument } from './document-collector.ts';
 import type { IssueSink } from './issue-log.ts';
+import { endOf, references, statusOf } from './mapping.ts';
 import {
   type AdapterSource,
   type DocumentRead,
@@ -70,7 +71,8 @@ export function mapMeeting(meeting: FoundMeeting, context: MeetingContext): Mapp
   const { source, now, issue } = context;
   const { bronidentificatie } = meeting;
   const { shown, hidden } = splitAgenda(meeting.items);
-  const status = statusOf(meeting, now);
+  const { start, end, isCancelled } = meeting;
+  const status = statusOf({ isCanceled: isCancelled, moment: end ?? start?.utc, day: start?.day }, now);
   const vergadering: UpsertLine = {
     op: 'upsert',
     resourceType: 'Vergadering',
@@ -81,13 +83,13 @@ export function mapMeeting(meeting: FoundMeeting, context: MeetingContext): Mapp
       naam: meeting.naam,
       ...withoutAbsent({
         ...meeting.members,
-        aanvang: meeting.start?.utc,
-        einde: endOf(meeting, issue),
-        vergaderdatum: meeting.start?.day,
+        aanvang: start?.utc,
+        einde: endOf(start?.utc, end, issue),
+        vergaderdatum: start?.day,
         vergaderstatus: status.name,
         georganiseerddoorgremium: meeting.gremium,
       }),
-      agendapunten: shown.map((item) => ({ bronidentificatie: item.bronidentificatie })),
+      agendapunten: references(shown.map((item) => item.bronidentificatie)),
     },
   };
   const found = [...meeting.documents, ...meeting.items.flatMap(({ documents }) => documents)];
@@ -193,24 +195,4 @@ export function mapInformatieObject(document: FoundDocument, page: string, sourc
       ...withoutAbsent(members),
     },
   };
-}
-
-/** An end belongs to a start, and comes after it. */
-function endOf({ start, end }: FoundMeeting, issue: IssueSink): string | undefined {
-  if (end === undefined || (start?.utc !== undefined && end >= start.utc)) return end;
-  issue('unusable-value', start?.utc === undefined ? 'an end without a start' : 'an end before the start');
-  return undefined;
-}
-
-interface Status {
-  readonly name: string | undefined;
-  /** When `gepland` becomes `gehouden`; `null` when that will not happen any more. */
-  readonly changesAt: string | null;
-}
-
-function statusOf({ isCancelled, start, end }: FoundMeeting, now: Date): Status {
-  if (isCancelled) return { name: 'geannuleerd', changesAt: null };
-  if (start === undefined) return { name: undefined, changesAt: null };
-  const changesAt = end ?? start.utc ?? `${start.day}T23:00:00Z`;
-  return Date.parse(changesAt) > now.getTime() ? { name: 'gepland', changesAt } : { name: 'gehouden', changesAt: null };
 }
