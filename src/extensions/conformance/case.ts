@@ -1,5 +1,5 @@
 /** What a suite consists of: cases, each with the sentence of a standard that it tests, and the ways in which one can end. */
-import type { Ask, Client, Exchange } from './client.ts';
+import type { Ask, Client, Exchange, ShownExchange } from './client.ts';
 
 /**
  * `must`: the source says so. `should`: the source recommends it, or only the published contract has it. `may`: who offers it must have it
@@ -37,7 +37,7 @@ export interface Expectation {
  */
 export type Finding =
   | undefined
-  | { readonly failed: string; readonly at?: Exchange | undefined }
+  | { readonly failed: string; readonly at?: Exchange | ShownExchange | undefined }
   | { readonly skipped: string }
   | { readonly seen: string };
 
@@ -94,7 +94,7 @@ export class Skipped extends Error {
 export function firstFault<Item>(
   items: Iterable<Item>,
   judge: (item: Item) => string | undefined,
-  at?: (item: Item) => Exchange | undefined,
+  at?: (item: Item) => Exchange | ShownExchange | undefined,
 ): Finding {
   for (const item of items) {
     const failed = judge(item);

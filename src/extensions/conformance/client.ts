@@ -33,6 +33,11 @@ export interface Exchange {
   readonly json: unknown;
 }
 
+/** An exchange as it is kept to be shown: with the beginning of what it carried, never half a character. */
+export interface ShownExchange extends Omit<Exchange, 'body' | 'json'> {
+  readonly text: string;
+}
+
 /** What was read of a stream until enough had come or the time was over. */
 export interface StreamReading extends Exchange {
   readonly text: string;
@@ -44,7 +49,7 @@ export interface Client {
   /** Reads a stream until `isEnough` of its text, or for `forMs`. @throws as `send` */
   readStream(ask: Ask, isEnough: (text: string) => boolean, forMs: number): Promise<StreamReading>;
   /** Every exchange so far. */
-  readonly exchanges: readonly Exchange[];
+  readonly exchanges: readonly ShownExchange[];
   close(): Promise<void>;
 }
 
@@ -56,8 +61,10 @@ interface ClientOptions {
 }
 
 const TIMEOUT_MS = 30_000;
-const MAX_BYTES = 64 * 1024 * 1024;
+const MAX_BYTES = 32 * 1024 * 1024;
 const STREAM_BYTES = 1024 * 1024;
+/** Characters of a body that are kept of an answer after its case. */
+const SHOWN_BODY = 2000;
 /** Of `Retry-After`; who says longer is not waited for. */
 const LONGEST_WAIT_MS = 30_000;
 const MOST_WAITS = 2;
@@ -71,7 +78,7 @@ export function createClient({ rate, signal, proxy }: ClientOptions): Client {
     connectTimeoutMs: 10_000,
     agent: { connections: 2, headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS, keepAliveTimeout: 4_000 },
   });
-  const exchanges: Exchange[] = [];
+  const exchanges: ShownExchange[] = [];
   let nextAt = 0;
 
   const turn = async (): Promise<void> => {
@@ -98,7 +105,7 @@ export function createClient({ rate, signal, proxy }: ClientOptions): Client {
       const encoding = exchange.method === 'HEAD' ? undefined : exchange.headers['content-encoding'];
       const body = await readBody(stream, encoding, MAX_BYTES);
       const whole = { ...exchange, body, json: parse(body) };
-      exchanges.push(whole);
+      exchanges.push(shown(whole));
       const again = [429, 503].includes(whole.status)
         ? retryAfterMs(whole.headers['retry-after'], systemClock.now())
         : undefined;
@@ -138,7 +145,7 @@ export function createClient({ rate, signal, proxy }: ClientOptions): Client {
           stream.destroy();
         }
         const reading = { ...exchange, text, body: Buffer.from(text), json: undefined };
-        exchanges.push(reading);
+        exchanges.push(shown(reading));
         return reading;
       } catch (error) {
         signal.throwIfAborted();
@@ -163,4 +170,18 @@ function parse(body: Buffer): unknown {
 
 function explain(error: unknown): string {
   return error instanceof OutboundError ? error.message : `no answer (${reasonOf(error).slice(0, 200)})`;
+}
+
+/** What a suite keeps of an answer once its case has been judged: its memory does not grow with what others send. */
+export function shown({ method, url, sent, status, headers, body }: Exchange): ShownExchange {
+  return { method, url, sent, status, headers, text: beginning(body) };
+}
+
+function beginning(body: Buffer): string {
+  // Four bytes are the longest character.
+  const bytes = body.subarray(0, 4 * SHOWN_BODY);
+  const text = new TextDecoder().decode(bytes, { stream: bytes.length < body.length });
+  if (text.includes('\0')) return `(${body.length} bytes that are not text)`;
+  if (text.length <= SHOWN_BODY && bytes.length === body.length) return text;
+  return `${text.slice(0, SHOWN_BODY).toWellFormed()}… (${body.length} bytes)`;
 }

@@ -10,7 +10,7 @@ import {
   Skipped,
   type SuiteSubject,
 } from './case.ts';
-import type { Ask, Exchange } from './client.ts';
+import { type Ask, type Exchange, type ShownExchange, shown } from './client.ts';
 
 /** How a case ended. */
 export interface CaseResult {
@@ -18,9 +18,12 @@ export interface CaseResult {
   readonly outcome: Outcome;
   /** Why it failed, was skipped or not judged, in one sentence; what was seen, of a case that judges nothing. */
   readonly reason?: string;
-  /** What was sent and what came; of a case that failed, the one that shows it is the last. */
-  readonly exchanges: readonly Exchange[];
+  /** What was sent and what came; the last ones; of a case that failed, the one that shows it is the last. */
+  readonly exchanges: readonly ShownExchange[];
 }
+
+/** Exchanges of a case that are kept. */
+const SHOWN_EXCHANGES = 4;
 
 interface RunOptions<Subject extends SuiteSubject> {
   readonly chapters: readonly Chapter<Subject>[];
@@ -72,19 +75,20 @@ async function runCase<Subject extends SuiteSubject>(
   subject: Subject,
   signal: AbortSignal,
 ): Promise<CaseResult> {
-  const exchanges: Exchange[] = [];
+  const exchanges: ShownExchange[] = [];
   const ask = async (request: Ask): Promise<Exchange> => {
     const exchange = await subject.client.send({ ...request, to: filled(request.to, subject) });
-    exchanges.push(exchange);
+    exchanges.push(shown(exchange));
+    if (exchanges.length > SHOWN_EXCHANGES) exchanges.shift();
     return exchange;
   };
   const ended = (finding: Finding): CaseResult => {
     if (finding === undefined) return { id: one.id, outcome: 'passed', exchanges };
     if ('seen' in finding) return { id: one.id, outcome: 'passed', reason: finding.seen, exchanges };
     if ('skipped' in finding) return { id: one.id, outcome: 'skipped', reason: finding.skipped, exchanges };
-    const shown =
-      finding.at === undefined ? exchanges : [...exchanges.filter((other) => other !== finding.at), finding.at];
-    return { id: one.id, outcome: 'failed', reason: finding.failed, exchanges: shown };
+    const { at, failed: reason } = finding;
+    const last = at === undefined ? [] : [isWhole(at) ? shown(at) : at];
+    return { id: one.id, outcome: 'failed', reason, exchanges: [...exchanges, ...last].slice(-SHOWN_EXCHANGES) };
   };
   try {
     const answers: Exchange[] = [];
@@ -102,6 +106,10 @@ async function runCase<Subject extends SuiteSubject>(
     if (error instanceof Inconclusive) return { id: one.id, outcome: 'inconclusive', reason: error.message, exchanges };
     throw error;
   }
+}
+
+function isWhole(exchange: Exchange | ShownExchange): exchange is Exchange {
+  return 'body' in exchange;
 }
 
 /** @throws {Skipped} when the subject does not offer what the address names */

@@ -155,4 +155,31 @@ describe('koppelvlak conformance raadsfeed', () => {
     const ended = await conformance('raadsfeed', proxy.url.replace('http://', 'http://naam:geheim@'), ...FEW, '--json');
     expect(ended.stdout + ended.stderr).not.toMatch(/geheim|999990019|c2lnbmF0dXJl/);
   });
+
+  it('never writes to a terminal what would steer it, and keeps little of a large answer', async () => {
+    proxy.mutate({
+      answer: ({ json }) =>
+        void (
+          json !== undefined &&
+          Object.assign(json, { total: 3, cursor: '\u001b]0;x\u0007', vulling: 'é'.repeat(50_000) })
+        ),
+    });
+    const ended = await conformance(
+      'raadsfeed',
+      proxy.url,
+      '--only',
+      'C-FEED-15',
+      'C-FEED-03',
+      '--rate',
+      '100',
+      '--report',
+      'groot',
+    );
+    expect(ended.stdout + ended.stderr).not.toContain('\u001b');
+    const { cases } = JSON.parse(await readFile(join(dir, 'groot/report.json'), 'utf8'));
+    const bodies = cases.flatMap((one: { exchanges: { body: string }[] }) => one.exchanges.map(({ body }) => body));
+    expect(bodies.length).toBeGreaterThan(0);
+    expect(Math.max(...bodies.map((body: string) => body.length))).toBeLessThan(2100);
+    expect(bodies.every((body: string) => body.isWellFormed() && !body.includes('\ufffd é'))).toBe(true);
+  });
 });

@@ -1,11 +1,10 @@
 /** The report of a run as data: what was tested, how each case ended, and what shows it. Its form is stable: `openapi/conformance-report.json`. */
-import { isUtf8 } from 'node:buffer';
 import type { Chapter, Clause, Level, Outcome, SuiteSubject } from '../case.ts';
-import type { Exchange } from '../client.ts';
+import type { ShownExchange } from '../client.ts';
 import type { CaseResult } from '../run-suite.ts';
 
 /** A request and its answer as they are shown: secrets and numbers of persons masked, bodies cut. */
-interface ShownExchange {
+interface ReportedExchange {
   readonly request: string;
   readonly sent: Readonly<Record<string, string>>;
   readonly status: number;
@@ -23,7 +22,7 @@ export interface ReportedCase {
   readonly reason?: string;
   /** The failure was announced. */
   readonly expected?: true;
-  readonly exchanges: readonly ShownExchange[];
+  readonly exchanges: readonly ReportedExchange[];
   /** A command that shows it again. */
   readonly again?: string;
 }
@@ -56,10 +55,9 @@ interface ReportOptions<Subject extends SuiteSubject> {
   readonly results: readonly CaseResult[];
 }
 
-/** Exchanges of a case that are shown; the last show why it failed. */
-const SHOWN_EXCHANGES = 4;
-const SHOWN_BODY = 2000;
 const SHOWN_HEADER = 500;
+/** Control characters but tab and line feed. */
+const CONTROL = /[^\P{Cc}\t\n]/gu;
 const SECRET_HEADERS = new Set(['authorization', 'proxy-authorization', 'cookie', 'set-cookie', 'www-authenticate']);
 
 export function makeReport<Subject extends SuiteSubject>(options: ReportOptions<Subject>): ConformanceReport {
@@ -78,7 +76,7 @@ export function makeReport<Subject extends SuiteSubject>(options: ReportOptions<
         ...{ id: result.id, chapter: found.chapter, title: title.en, level, source, outcome: result.outcome },
         ...(result.reason === undefined ? {} : { reason: masked(result.reason) }),
         ...(result.outcome === 'failed' && expectedFailures.has(result.id) ? { expected: true } : {}),
-        exchanges: isWrong || level === 'open' ? result.exchanges.slice(-SHOWN_EXCHANGES).map(shown) : [],
+        exchanges: isWrong || level === 'open' ? result.exchanges.map(reported) : [],
         ...(isWrong && last !== undefined ? { again: curl(last) } : {}),
       },
     ];
@@ -108,13 +106,10 @@ export function makeReport<Subject extends SuiteSubject>(options: ReportOptions<
   };
 }
 
-function shown({ method, url, sent, status, headers, body }: Exchange): ShownExchange {
+function reported({ method, url, sent, status, headers, text }: ShownExchange): ReportedExchange {
   return {
-    request: `${method} ${masked(url)}`,
-    sent: shownHeaders(sent),
-    status,
-    headers: shownHeaders(headers),
-    body: shownBody(body),
+    ...{ request: `${method} ${masked(url)}`, sent: shownHeaders(sent), status },
+    ...{ headers: shownHeaders(headers), body: masked(text) },
   };
 }
 
@@ -127,17 +122,10 @@ function shownHeaders(headers: Readonly<Record<string, string>>): Record<string,
   );
 }
 
-/** The beginning of a body, never half a character. */
-function shownBody(body: Buffer): string {
-  if (!isUtf8(body)) return `(${body.length} bytes that are not text)`;
-  const text = body.toString('utf8');
-  if (text.length <= SHOWN_BODY) return masked(text);
-  return `${masked(text.slice(0, SHOWN_BODY).toWellFormed())}… (${body.length} bytes)`;
-}
-
-/** Without passwords in addresses, tokens, and numbers that may be a BSN. */
+/** Without passwords in addresses, tokens, numbers that may be a BSN, and what would steer a terminal. */
 function masked(text: string): string {
   return text
+    .replaceAll(CONTROL, '\ufffd')
     .replaceAll(/(\/\/)[^/@\s]+@/g, '$1(masked)@')
     .replaceAll(/([?&](?:access_token|token|client_secret|password|rid|key)=)[^&\s"]+/gi, '$1(masked)')
     .replaceAll(/\beyJ[\w-]+\.[\w-]+\.[\w-]*/g, '(masked)')
@@ -151,7 +139,7 @@ function mayBeBsn(digits: string): boolean {
 }
 
 /** The request for a shell, without its secrets. */
-function curl({ method, url, sent }: Exchange): string {
+function curl({ method, url, sent }: ShownExchange): string {
   const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
   const headers = Object.entries(shownHeaders(sent)).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`);
   return ['curl', method === 'HEAD' ? '-I' : '-i', ...headers, quoted(masked(url))].join(' ');
