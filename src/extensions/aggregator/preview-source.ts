@@ -14,7 +14,7 @@ const PREVIEW_DAYS = 92;
  * shows nothing of itself without reading everything.
  */
 export async function previewSource(
-  { adres, organisatiecodes, naam = '', tot, options = {} }: NewSource,
+  { adres, organisatiecodes, naam = '', portaal, tot, options = {} }: NewSource,
   { adapters, clock }: Pick<SupplierDependencies, 'adapters' | 'clock'>,
   signal: AbortSignal,
 ): Promise<Preview | string | undefined> {
@@ -26,7 +26,13 @@ export async function previewSource(
   const to = tot !== undefined && tot < today ? tot : today;
   const from = new Date(Date.parse(to) - PREVIEW_DAYS * 86_400_000).toISOString().slice(0, 10);
   const { organisationId } = address;
-  const source = { organisationId, organisatiecode: organisatiecodes[0] ?? '', naam, options };
+  const source = {
+    organisationId,
+    organisatiecode: organisatiecodes[0] ?? '',
+    naam,
+    options,
+    ...(portaal === undefined ? {} : { portaal }),
+  };
   const request = { window: { from, to }, signal };
   try {
     // A version that was found once is kept.

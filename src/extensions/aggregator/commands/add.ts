@@ -130,6 +130,7 @@ async function addAll(context: CommandContext, given: readonly NewSource[], yes:
     output.progress(`${what}: ${source.adres}${why === '' ? '' : ` (${why})`}`);
     const shown = preview?.names.slice(0, sources.length === 1 ? SHOWN : SHOWN_OF_MANY) ?? [];
     for (const name of shown) output.progress(`  ${name}`);
+    for (const detail of preview?.unconfirmed ?? []) output.progress(`  not confirmed: ${detail}`);
     if (preview !== undefined) {
       output.progress(`  ${preview.total} in the last quarter, of which ${preview.leftOut} are left out by --bodies`);
     }

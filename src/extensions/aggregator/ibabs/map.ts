@@ -29,8 +29,8 @@ const documentId = (id: string): string => `ibabs-document-${id}`;
 /** A register entry, also as the key of what is known of it. */
 export const registerItemId = (id: string): string => `ibabs-registerstuk-${id}`;
 
-/** The portal of an organisation at iBabs; its name in the address is that of the site. */
-function portalOf({ portaal, organisationId }: AdapterSource): string {
+/** The portal of an organisation at iBabs; where none was given its host is guessed from the name of the site. */
+export function portalOf({ portaal, organisationId }: AdapterSource): string {
   return (portaal ?? `https://${organisationId}.bestuurlijkeinformatie.nl`).replace(/\/+$/, '');
 }
 

@@ -19,6 +19,7 @@ import {
   mapMeeting,
   meetingDay,
   meetingId,
+  portalOf,
   registerItemId,
   typeName,
 } from './map.ts';
@@ -101,6 +102,10 @@ export function createIbabs(client: IbabsClient): Supplier<IbabsListed, IbabsDet
       }
       return await mapResolved(found, reading, issue);
     },
+    unconfirmed: (source) =>
+      source.portaal === undefined
+        ? [`pages are linked at ${portalOf(source)}, guessed from the name of the site: give its address with --portal`]
+        : [],
     close: () => client.close(),
   };
 }
@@ -208,7 +213,7 @@ function listedEntry(entry: RegisterEntry, register: string, name: string): Ibab
 /** Maps an entry with the agenda item that it names, among what is known of that day. */
 async function mapResolved(
   { entry, detail }: Extract<IbabsDetail, { kind: 'entry' }>,
-  { request }: Reading,
+  { request, issues }: Reading,
   issue: IssueSink,
 ): Promise<MappedItem> {
   const values = entryValues(detail, issue);
@@ -220,6 +225,13 @@ async function mapResolved(
     const named =
       reference === undefined ? 'in an unknown form' : `${reference.type} ${reference.day} ${reference.number}`;
     issue('unresolved-reference', `Agendapunt does not name one item that is known: ${named}`);
+  }
+  if ((detail.Documents ?? []).length === 0) {
+    issues.add(
+      'unconfirmed-form',
+      'GetListEntry',
+      'an entry without documents is linked by its EntryId: /Reports/Item/…',
+    );
   }
   return mapEntry(entry, detail, values, relations ?? { vergaderingen: [], agendapunten: [] }, mapping);
 }

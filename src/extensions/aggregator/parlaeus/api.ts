@@ -103,7 +103,8 @@ export function createParlaeus(options: PoolOptions): Supplier<ListedAgenda, Age
     read: (listed, reading) => fetchAgenda(reading, listed.agid),
     async map(agenda, _listed, reading) {
       const issue = reading.issues.at(meetingId(agenda.agid));
-      return mapAgenda(agenda, { ...reading, bodies: await bodiesOf(reading), issue });
+      const form = reading.issues.at('agenda_detail');
+      return mapAgenda(agenda, { ...reading, bodies: await bodiesOf(reading), issue, form });
     },
     async find({ key, day }: KnownItem, reading) {
       const agid = key.slice(`${PREFIX}-meeting-`.length);

@@ -71,9 +71,11 @@ export function namesOf(answer: unknown, issue: IssueSink): ReadonlyMap<string, 
 interface AgendaContext extends Pick<Reading, 'request' | 'now'> {
   readonly bodies: ReadonlyMap<string, string>;
   readonly issue: IssueSink;
+  /** For what holds for all agendas. */
+  readonly form: IssueSink;
 }
 
-export function mapAgenda(agenda: Agenda, { request, now, bodies, issue }: AgendaContext): MappedItem {
+export function mapAgenda(agenda: Agenda, { request, now, bodies, issue, form }: AgendaContext): MappedItem {
   const { agid, cmid, title, date, time, endtime, cancelled } = agenda;
   const { source, window } = request;
   const start = dutchMoment(date, time, 'date', issue);
@@ -94,7 +96,7 @@ export function mapAgenda(agenda: Agenda, { request, now, bodies, issue }: Agend
     },
     gremium: cmid === undefined || gremiumnaam === '' ? undefined : { gremiumidentificatie: cmid, gremiumnaam },
     documents: (agenda.documents ?? []).map((document) => mapDocument(document, issue)),
-    items: mapPoints(agenda.points, issue),
+    items: mapPoints(agenda.points, issue, form),
   };
   const bodyNames = [title ?? '', gremiumnaam].filter((name) => name !== '');
   const context = { source, now, issue, base: source.organisationId, usualDay: window.from };
@@ -106,8 +108,8 @@ function isNone(value: unknown): boolean {
   return value === undefined || value === false || String(value) === '0';
 }
 
-function mapPoints(points: Agenda['points'], issue: IssueSink): FoundItem[] {
-  const parents = parentsOf(points, issue);
+function mapPoints(points: Agenda['points'], issue: IssueSink, form: IssueSink): FoundItem[] {
+  const parents = parentsOf(points, form);
   return points.map((point, i) => ({
     bronidentificatie: pointId(point.apid),
     isHidden: isHidden(point),

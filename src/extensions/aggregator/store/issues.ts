@@ -54,6 +54,9 @@ export async function addIssues(
   });
 }
 
+/** Which form was met where nothing confirms one. */
+export const UNCONFIRMED = 'unconfirmed-form';
+
 /** What a comparison reports of deletes that wait for an operator; the next comparison decides whether they still do. */
 export const WITHHELD = 'mass-delete-withheld';
 
@@ -114,7 +117,8 @@ function text(value: string): string {
 
 /**
  * Stores the issues of a reading: known ones are counted, and those that a full reading of their window does not find are deleted. A
- * quick reading skips what did not change, so it deletes none.
+ * quick reading skips what did not change, so it deletes none. A form that nothing confirms is the same in all windows: it is stored once
+ * for the source, until two full rounds no longer met it or the source was changed.
  */
 export async function saveWindowIssues(
   db: Db,
@@ -122,8 +126,22 @@ export async function saveWindowIssues(
   { window, depth, issues }: Pick<WindowReading, 'window' | 'depth' | 'issues'>,
   at: Date,
 ): Promise<void> {
-  await addIssues(db, sourceId, issues, at, window);
+  const isOfSource = ({ what }: SourceIssue): boolean => what === UNCONFIRMED;
+  await addIssues(
+    db,
+    sourceId,
+    issues.filter((issue) => !isOfSource(issue)),
+    at,
+    window,
+  );
+  await addIssues(db, sourceId, issues.filter(isOfSource), at);
   if (depth === 'quick') return;
+  await db.query({
+    name: 'aggregator-end-unconfirmed',
+    text: `delete from aggregator.issues
+            where bron_id = $1::integer and window_from is null and wat = $2::text and laatst < $3::timestamptz - interval '15 days'`,
+    values: [sourceId, UNCONFIRMED, at.toISOString()],
+  });
   await db.query({
     name: 'aggregator-end-window-issues',
     text: `delete from aggregator.issues

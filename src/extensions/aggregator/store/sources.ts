@@ -5,6 +5,7 @@ import { type Db, transaction } from '../../../database/transaction.ts';
 import type { SourceCompleteness } from '../../../raadsfeed/store/state.ts';
 import { type ExistingSource, type PlannedSource, planSources } from '../plan-sources.ts';
 import type { Source, SupplierOptions } from '../source.ts';
+import { UNCONFIRMED } from './issues.ts';
 import { SOURCE_COLUMNS } from './leased-source.ts';
 import { saveOfferedOrganisations } from './organisations.ts';
 
@@ -56,6 +57,11 @@ async function changeSource(db: Db, { adres, naam, portaal, vanaf, tot, options 
   );
   // All of it is read again: other days, bodies or a portal may change every record.
   await db.query('update aggregator.windows set next_full_at = now() where bron_id = $1::integer', [rows[0]?.id]);
+  // What was given may be what had to be guessed.
+  await db.query('delete from aggregator.issues where bron_id = $1::integer and wat = $2::text', [
+    rows[0]?.id,
+    UNCONFIRMED,
+  ]);
 }
 
 /**

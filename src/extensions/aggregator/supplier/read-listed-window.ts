@@ -43,7 +43,8 @@ async function preview<L extends Listed, D>(
   const wanted = listed.filter(({ hidden, bodies }) => !hidden && isWanted(bodies));
   const names = wanted.map(({ naam, bodies }) => [...new Set([naam, ...bodies])].join(' · '));
   const leftOut = listed.filter(({ bodies }) => !isWanted(bodies)).length;
-  return { names: [...new Set(names)], total: listed.length, leftOut };
+  const unconfirmed = supplier.unconfirmed?.(request.source) ?? [];
+  return { names: [...new Set(names)], total: listed.length, leftOut, unconfirmed };
 }
 
 /** An item of a list with its names, which for some suppliers only the item itself says. */
@@ -86,6 +87,9 @@ class WindowReader<L extends Listed, D> {
   }
 
   async read(): Promise<WindowReading> {
+    const { source } = this.#reading.request;
+    for (const detail of this.#supplier.unconfirmed?.(source) ?? [])
+      this.#issues.add('unconfirmed-form', 'source', detail);
     const list = await this.#attempt('list', () => this.#supplier.list(this.#reading));
     const seen = new Set<string>();
     const shown = (list?.listed ?? []).filter((one) => this.#isShown(one, seen));

@@ -168,6 +168,8 @@ export interface Preview {
   /** Of how many those that `--bodies` leaves out. */
   readonly total: number;
   readonly leftOut: number;
+  /** What nothing confirms and reading relies on. */
+  readonly unconfirmed: readonly string[];
   /** The options of the source, with what was found out. */
   readonly options?: SupplierOptions;
 }

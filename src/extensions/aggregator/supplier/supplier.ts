@@ -2,7 +2,7 @@
 import type { SupplierOptions } from '../source.ts';
 import type { AttachedDocument } from './document-collector.ts';
 import type { IssueLog } from './issue-log.ts';
-import type { KnownItem, PartName, UpsertLine, WindowRequest } from './source-adapter.ts';
+import type { AdapterSource, KnownItem, PartName, UpsertLine, WindowRequest } from './source-adapter.ts';
 
 /** One reading, for everything that takes part in it. */
 export interface Reading {
@@ -73,5 +73,7 @@ export interface Supplier<L extends Listed, D> {
   find?(known: KnownItem, reading: Reading): Promise<Found<L>>;
   /** What reading takes beside what an operator gives: found once, when a source is added. @throws {SupplierError} */
   prepare?(request: Pick<WindowRequest, 'source' | 'window' | 'signal'>): Promise<SupplierOptions>;
+  /** What reading this source relies on and nothing confirms, for people: an issue of the source, and said before it is added. */
+  unconfirmed?(source: AdapterSource): readonly string[];
   close(): Promise<void>;
 }

@@ -220,6 +220,7 @@ describe('what is confidential', () => {
     const done = await round({ window: REGISTERS });
     expect(issuesOf(done)).toEqual([
       'unresolved-reference: Agendapunt does not name one item that is known: Gemeenteraad 2026-01-29 2',
+      'unconfirmed-form: an entry without documents is linked by its EntryId: /Reports/Item/…',
     ]);
   });
 });
@@ -243,6 +244,7 @@ describe('a site of several municipalities', () => {
       names: ['Gemeenteraad 2026-01-29 · Gemeenteraad · Raad · RAAD'],
       total: 2,
       leftOut: 1,
+      unconfirmed: [],
     });
   });
 });
