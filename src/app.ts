@@ -115,8 +115,12 @@ function createServer(server: Config['server'], log: FastifyBaseLogger): Fastify
     return503OnClosing: false,
     clientErrorHandler: refuseUnreadable(() => app.publicBaseUrl()),
     frameworkErrors: (error, request, reply) => {
-      reply.headers(SECURITY_HEADERS);
-      sendProblem(error, request, reply);
+      // The router could not tell whose address it is.
+      const scope = app.scopes.all
+        .filter(({ prefix }) => request.url.startsWith(`${prefix}/`))
+        .toSorted((a, b) => b.prefix.length - a.prefix.length)[0];
+      reply.headers({ ...SECURITY_HEADERS, ...scope?.headers });
+      sendProblem(error, request, reply, scope?.problemStyle);
     },
   });
   return app;

@@ -13,6 +13,7 @@ import type { ProofWriters } from '../seams/proof-log.ts';
 import { openStoreHooks } from '../seams/store-hooks.ts';
 import type { Config } from '../settings/read-config.ts';
 import type { DescribedInterface } from './openapi-document.ts';
+import type { ProblemStyle } from './problem-reply.ts';
 import { platformProblems } from './problems.ts';
 
 declare module 'fastify' {
@@ -26,6 +27,8 @@ declare module 'fastify' {
     readonly metrics: Registry;
     readonly readiness: Collected<ReadinessCheck>;
     readonly operatorPage: Collected<OperatorSection>;
+    /** Where routes are registered below a prefix. */
+    readonly scopes: Collected<MountedScope>;
     /** Every problem that has a page at `/problems/<slug>`. */
     readonly problemKinds: Collected<ProblemKind>;
     readonly interfaces: Collected<DescribedInterface>;
@@ -40,6 +43,13 @@ declare module 'fastify' {
     /** What of the processing log is forwarded. */
     readonly forward: ForwardPolicy;
   }
+}
+
+/** What answers in a scope have in common. */
+interface MountedScope {
+  readonly prefix: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly problemStyle: ProblemStyle | undefined;
 }
 
 interface ServiceOptions {
@@ -105,6 +115,7 @@ export const operations = fp(
   async (app: FastifyInstance) => {
     app.decorate('readiness', collected<ReadinessCheck>());
     app.decorate('operatorPage', collected<OperatorSection>());
+    app.decorate('scopes', collected<MountedScope>());
     app.decorate('interfaces', collected<DescribedInterface>());
     app.decorate('interfacePages', collected<(described: DescribedInterface) => string>());
     app.decorate('frontEntries', collected<FrontEntry>());

@@ -5,7 +5,6 @@ import { dayAndTime } from '../shared/html/format.ts';
 import { facts, heading, link, paragraph } from '../shared/html/page.ts';
 import type { Entry, Explanation, Group } from './read-overview.ts';
 import { OVERVIEW, type Settings } from './site.ts';
-import { OWN_LOOK } from './store/timeline.ts';
 import { keptFor, termsOf } from './terms.ts';
 
 interface Manner {
@@ -118,9 +117,8 @@ function unexplained({ verwerkingsactiviteitUrl }: Group): Html {
   ]);
 }
 
-/** Looking at the log is in it as well, under a name for who keeps it. */
-function nameOf({ actieNaam, handelingNaam }: Entry): string {
-  if (actieNaam === READING && handelingNaam === OWN_LOOK) return 'U bekeek dit overzicht';
+/** Looking at the log is in it as well, under a name for who keeps it; what the citizen did here is not among these. */
+function nameOf({ actieNaam }: Entry): string {
   return actieNaam === READING ? 'Iemand bekeek wat er met uw gegevens is gedaan' : (actieNaam ?? 'Niet genoemd');
 }
 
@@ -130,7 +128,7 @@ function entryItem(entry: Entry, kept: string | undefined, { open }: Manner): Ht
   return html`<li><details class="kv-entry"${open && html` open`}>
 <summary><span class="kv-entry__title">${nameOf(entry)}</span> <time datetime="${at.toISOString()}">${dayAndTime(at)}</time></summary>
 ${facts([
-  ['Stap', entry.handelingNaam === OWN_LOOK ? undefined : entry.handelingNaam],
+  ['Stap', entry.handelingNaam],
   ['Waar dit bij hoort', entry.verwerkingNaam],
   ['Welke gegevens', entry.soortenGegevens.join(', ')],
   ['Uw rol', entry.rol.join(', ')],

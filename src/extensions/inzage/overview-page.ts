@@ -81,11 +81,11 @@ function periodInWords({ from, to }: Period): string | undefined {
 }
 
 /** The years in which there is anything, and all of them. */
-function years({ period, years: all, groups }: Overview, { activity }: Asked): HtmlValue {
+function years({ period, years: all, isCut, groups }: Overview, { activity }: Asked): HtmlValue {
   const isWhole = period.from === undefined && period.to === undefined;
   const others = all.filter((year) => period.from !== yearPeriod(year).from || period.to !== yearPeriod(year).to);
   // One year that is all there is, and is shown.
-  if (activity === undefined && groups.length > 0 && all.length < 2) return undefined;
+  if (activity === undefined && groups.length > 0 && all.length < 2 && !isCut) return undefined;
   if (activity === undefined && isWhole && others.length < 2) return undefined;
   const items = (activity === undefined ? others : []).map((year) => {
     const { from, to } = yearPeriod(year);

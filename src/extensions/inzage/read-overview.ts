@@ -87,6 +87,8 @@ export interface Overview {
   readonly period: Period;
   /** In which there is anything, newest first. */
   readonly years: readonly string[];
+  /** Whether there may be earlier years than these. */
+  readonly isCut: boolean;
   /** What the citizen did here in that period, newest first; it is not among the rest. */
   readonly looks: readonly Look[];
   readonly count: number;
@@ -140,6 +142,7 @@ export async function readOverview(
   return {
     period,
     years: [...new Set(timeline.moments.map(yearOf))],
+    isCut: timeline.isCut,
     looks: timeline.looks.filter(isWithin(period)),
     count,
     next: within(period, page.next),

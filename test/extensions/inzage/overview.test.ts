@@ -5,6 +5,7 @@ import { problemPage } from '../../../src/extensions/shared/html/mount.ts';
 import { platformProblems } from '../../../src/plugins/problems.ts';
 import { html } from '../../../src/plugins/template.ts';
 import { readConfig } from '../../../src/settings/read-config.ts';
+import { actie, HEADERS, listIn, ofPerson } from '../../verwerkingenlog/support.ts';
 import { type InzageServer, logAbout, newBsn, registerActivity, startInzage } from './support.ts';
 import { readPage as read } from './valid-page.ts';
 
@@ -30,7 +31,7 @@ const SITE = {
 };
 /** What is for programs. */
 const TECHNICAL =
-  /`|retry-after|accept|cursor|parameter|header|\bkop(pen)?\b|json|utf|token|instance|sec-fetch|methode|mediatype/i;
+  /`|retry-after|accept|cursor|parameter|header|\bkop(pen)?\b|json|utf|token|instance|sec-fetch|methode|mediatype|gecodeerd/i;
 const log = (bsn: string, wishes?: Record<string, unknown>): Promise<string> => logAbout(inzage, bsn, wishes);
 const register = (id: string, wishes?: Record<string, unknown>): Promise<void> => registerActivity(inzage, id, wishes);
 
@@ -52,6 +53,7 @@ describe('the overview', () => {
     expect(text).toContain('4 keer op dat er iets');
     expect(text.match(/>Eerder \d\.</g)).toHaveLength(3);
     expect(text).toContain('Nagemaakt');
+    expect(text).toContain('<span class="kv-entry__title">Iemand bekeek wat er met uw gegevens is gedaan</span>');
     expect(text).not.toContain('rel="next"');
     expect(text.indexOf('Eerder 0')).toBeLessThan(text.indexOf('U bekeek dit overzicht: 210'));
     expect(text).not.toContain('Raadplegen verwerkingenlog');
@@ -60,6 +62,27 @@ describe('the overview', () => {
     expect(file.uwEigenInzage).toHaveLength(211);
     // Not in a period without any.
     expect((await read(citizen, `${OVERVIEW}?van=2019-01-01&tot=2019-12-31`)).text).not.toContain('U bekeek');
+  });
+
+  it('shows a reading by another although it was changed into a look, by a client that is named as these pages', async () => {
+    const bsn = newBsn();
+    const scopes = ['read:confidential', 'create:confidential', 'update:confidential'];
+    const client = await inzage.tokens.bearer(scopes, { subject: 'inzage' });
+    const path = `/verwerkingsacties?${ofPerson(bsn, { beperkteSet: 'false', vertrouwelijkheid: 'normaal' })}`;
+    await inzage.api.call('GET', path, { headers: { ...HEADERS, ...client } });
+    const [reading] = listIn(await inzage.api.call('GET', path, { headers: { ...HEADERS, ...client } })).results;
+    const disguised = actie(bsn, {
+      ...{ actieNaam: 'Raadplegen verwerkingenlog', handelingNaam: 'Inzage door de betrokkene zelf' },
+      tijdstip: reading?.tijdstip,
+    });
+    const changed = await inzage.api.call('PUT', `/verwerkingsacties/${reading?.actieId}`, {
+      headers: client,
+      body: disguised,
+    });
+    expect(changed.status).toBe(200);
+    const { text } = await read(await inzage.loggedIn(bsn), OVERVIEW);
+    expect(text).toContain(String(reading?.actieId));
+    expect(text).not.toContain('U bekeek dit overzicht');
   });
 
   it('shows a year as lines that open, the newest with anything first, and leads to the others', async () => {
@@ -151,6 +174,7 @@ describe('limits', () => {
     const form = { method: 'POST', body: new URLSearchParams({ x: 'x' }) };
     const faults: [number, string, RequestInit?][] = [
       [400, `${OVERVIEW}?cursor=x`],
+      [400, '/inzage/%zz'],
       [403, '/inzage/uitloggen', { ...form, headers: { 'sec-fetch-site': 'cross-site' } }],
       [404, '/inzage/niets'],
       [405, OVERVIEW, { method: 'DELETE' }],
@@ -164,6 +188,7 @@ describe('limits', () => {
       const main = /<main[\s\S]*<\/main>/.exec(page.text)?.[0] ?? '';
       expect(main, path).toMatch(/<h1/);
       expect(main, path).not.toMatch(TECHNICAL);
+      expect(page.headers.get('content-security-policy'), path).toContain("style-src 'self'");
     }
   });
 

@@ -21,6 +21,8 @@ export interface Timeline {
   readonly moments: readonly string[];
   /** Newest first. */
   readonly looks: readonly Look[];
+  /** Whether there may be earlier moments than these. */
+  readonly isCut: boolean;
 }
 
 /** Actions in one statement: their identities follow the time of registration, so that each opens few months. */
@@ -39,11 +41,13 @@ export async function readTimeline(db: Db, filter: PersonFilter): Promise<Timeli
     looks: places
       .filter(({ actieId }) => names.has(actieId))
       .map(({ actieId, tijdstip }) => ({ actieId, tijdstip, isProof: names.get(actieId) === OWN_PROOF })),
+    isCut: places.length >= MAX_COUNT,
   };
 }
 
 /**
- * Which of these versions are looks. Only the service gives an entry a trace, so nobody else can have an entry taken for one.
+ * Which of these versions are looks. Only the service gives an entry a trace, and the first version is as the service wrote it: who may change
+ * entries cannot have another one taken for a look, and so hide it.
  * @param places in the order of their identities
  */
 async function readLooks(
@@ -59,7 +63,7 @@ async function readLooks(
         join verwerkingenlog.versies v on v.actie_id = k.actie_id and v.versie = k.versie and v.actie_id = any($1::uuid[])
           -- Redundant bounds: with them months without any of these are not opened.
           and v.actie_id >= $3::uuid and v.actie_id <= $4::uuid
-      where v.trace_id is not null and v.door = $5::text and v.handeling_naam = any($6::text[])`,
+      where v.versie = 1 and v.trace_id is not null and v.door = $5::text and v.handeling_naam = any($6::text[])`,
     values: [ids, places.map(({ versie }) => versie), ids[0], ids.at(-1), AUTHOR, [OWN_LOOK, OWN_PROOF]],
   });
   return rows;

@@ -55,7 +55,7 @@ const OTHERWISE = ['Er ging iets mis', 'Dat ligt aan ons. Probeer het later opni
 const TOLD: readonly number[] = [400, 403, 503];
 /** What only programs have a use for: names of headers, parameters and formats. */
 const TECHNICAL =
-  /[`“]|\b(?:accept|cookie|cursor|headers?|json|koppen|kop|limit|parameters?|scopes?|toegangstoken|utf-8)\b/i;
+  /[`“]|\b(?:accept|cookie|cursor|gecodeerd|headers?|json|koppen|kop|limit|parameters?|scopes?|toegangstoken|utf-8)\b/i;
 
 /** A fault as a page. What is wrong is told where it is in words for people. */
 export function problemPage(
