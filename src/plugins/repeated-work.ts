@@ -9,7 +9,7 @@ export type WorkStep = () => Promise<'changed' | 'done' | 'busy'>;
 interface RepeatedWork {
   readonly everyMs: number;
   readonly step: WorkStep;
-  /** What is logged when a step fails; it is retried. */
+  /** What is logged when a step fails, or for another reason than before; it is retried, ever later. */
   readonly failure: string;
   /** Calls back when there is work before the time. @returns what ends that */
   readonly onWork?: (callback: () => void) => () => void;
@@ -19,8 +19,8 @@ interface RepeatedWork {
 export interface Failing {
   /** Since when, and why the last attempt did, for operators; undefined when that succeeded. */
   text(): string | undefined;
-  /** Notes how an attempt ended. */
-  failed(error: unknown): void;
+  /** Notes how an attempt ended. @returns whether the one before did not fail, or for another reason */
+  failed(error: unknown): boolean;
   succeeded(): void;
 }
 
@@ -29,13 +29,18 @@ export function createFailing(clock: Clock): Failing {
   return {
     text: () => last && `has failed since ${last.since.toISOString()} and is tried again: ${last.reason}`,
     failed(error) {
-      last = { since: last?.since ?? clock.now(), reason: reasonOf(error) };
+      const [before, reason] = [last?.reason, reasonOf(error)];
+      last = { since: last?.since ?? clock.now(), reason };
+      return reason !== before;
     },
     succeeded() {
       last = undefined;
     },
   };
 }
+
+/** The longest that work waits after failures, where it is not repeated more seldom anyway. */
+const MAX_RETRY_MS = 10_000;
 
 export function repeatWork(
   app: FastifyInstance,
@@ -45,6 +50,8 @@ export function repeatWork(
   let running: Promise<void> | undefined;
   let isWanted = false;
   let isClosed = false;
+  let failures = 0;
+  let retryAt = 0;
   let timer: NodeJS.Timeout | undefined;
   let unsubscribe: (() => void) | undefined;
   const run = async (): Promise<void> => {
@@ -53,15 +60,17 @@ export function repeatWork(
         isWanted = false;
         if ((await step()) === 'changed') isWanted = true;
         failing.succeeded();
+        failures = 0;
       }
     } catch (error) {
-      failing.failed(error);
-      if (!app.stopping.aborted) app.log.error({ err: error }, failure);
+      retryAt = performance.now() + Math.min(everyMs * 2 ** failures, MAX_RETRY_MS);
+      failures += 1;
+      if (failing.failed(error) && !app.stopping.aborted) app.log.error({ err: error }, failure);
     }
   };
   const wake = (): void => {
     isWanted = true;
-    if (isClosed) return;
+    if (isClosed || performance.now() < retryAt) return;
     running ??= run().finally(() => {
       running = undefined;
     });
