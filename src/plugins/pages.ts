@@ -45,6 +45,7 @@ export function describeInterface(
       published = { url: url(), text: JSON.stringify({ ...document, servers: [{ url: url() }] }) };
     return published.text;
   };
+  let page: typeof published;
   const described = { ...contract, prefix: app.prefix, specification };
   app.interfaces.add(described);
   app.get('/openapi.json', { config: { public: true } }, (_request, reply) =>
@@ -56,8 +57,8 @@ export function describeInterface(
   app.get('/docs', { config: { public: true } }, (_request, reply) => {
     const [render] = app.interfacePages.all;
     if (render === undefined) return reply.redirect(`${app.prefix}/openapi.json`, 302);
-    const page = render(described);
-    return reply.header('cache-control', 'public, max-age=300').type('text/html; charset=utf-8').send(page);
+    if (page?.url !== url()) page = { url: url(), text: render(described) };
+    return reply.header('cache-control', 'public, max-age=300').type('text/html; charset=utf-8').send(page.text);
   });
 }
 
