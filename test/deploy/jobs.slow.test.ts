@@ -216,15 +216,18 @@ async function serveOnce({ env }: Job, proof: boolean): Promise<void> {
     ...env,
     ...{ HOST: '127.0.0.1', PORT: '0', MANAGEMENT_HOST: '127.0.0.1', MANAGEMENT_PORT: '0', SHUTDOWN_DRAIN_MS: '0' },
   });
-  await expect
-    .poll(() => running.output().stdout + running.output().stderr, { timeout: 60_000 })
-    .toContain('listening');
-  const logs = () => runStatements(secrets.DATABASE_MIGRATION_URL ?? '', 'select from proof.logs');
-  // Those that are served here have a proof log each.
-  const areas = (env.AREAS ?? '').split(',').length;
-  if (proof) await expect.poll(async () => (await logs()).length, { timeout: 60_000 }).toBe(areas);
-  running.child.kill('SIGTERM');
-  await running.ended;
+  try {
+    await expect
+      .poll(() => running.output().stdout + running.output().stderr, { timeout: 60_000 })
+      .toContain('listening');
+    const logs = () => runStatements(secrets.DATABASE_MIGRATION_URL ?? '', 'select from proof.logs');
+    // Those that are served here have a proof log each.
+    const areas = (env.AREAS ?? '').split(',').length;
+    if (proof) await expect.poll(async () => (await logs()).length, { timeout: 60_000 }).toBe(areas);
+  } finally {
+    running.child.kill('SIGTERM');
+    await running.ended;
+  }
 }
 
 describe.each([

@@ -130,7 +130,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     await page.getByRole('button', { name: 'Try it out' }).click();
     await page.getByRole('button', { name: 'Execute' }).click();
     await expect
-      .poll(() => page.locator('.live-responses-table td.response-col_status').first().textContent())
+      .poll(() => page.locator('.live-responses-table .response .response-col_status').first().textContent())
       .toMatch(/^200/);
     await page.goto(`${supplier.server.url}/verwerkingenlog/v1/docs/swagger`);
     await page.locator('.opblock-post .opblock-summary-control').first().click();
