@@ -6,6 +6,11 @@ alter table aggregator.bron
   -- See `SupplierOptions` in src/extensions/aggregator/source.ts.
   add column options jsonb not null default '{}';
 
+-- Earlier versions read, and published, whole quarters: the first day that such a source really has.
+update aggregator.bron
+   set vanaf = date_trunc('quarter', vanaf::timestamp)::date
+ where soort = 'leveranciers-api' and vanaf <> date_trunc('quarter', vanaf::timestamp)::date;
+
 alter table aggregator.windows
   -- When a reading of it that was complete began.
   add column complete_at timestamptz;
