@@ -255,7 +255,7 @@ function form(address: SearchAddress, organisations: readonly FeedOrganisation[]
 <div><label for="soort">Soort</label><select class="utrecht-select utrecht-select--html-select" id="soort" name="soort">${option('', 'Alles', address.soort)}${RESOURCE_TYPES.map((type) => option(COLLECTIONS[type], PLURALS[type], address.soort))}</select></div>
 <div><label for="van">Vanaf</label><input class="utrecht-textbox utrecht-textbox--html-input" id="van" name="van" type="date" value="${address.van}"></div>
 <div><label for="tot">Tot en met</label><input class="utrecht-textbox utrecht-textbox--html-input" id="tot" name="tot" type="date" value="${address.tot}"></div>
-<div><input id="komend" name="komend" type="checkbox" value="ja"${address.komend !== undefined && html` checked`}> <label for="komend">Alleen wat nog komt</label></div>
+<div class="kv-search__check"><input id="komend" name="komend" type="checkbox" value="ja"${address.komend !== undefined && html` checked`}> <label for="komend">Alleen wat nog komt</label></div>
 ${address.gremium !== undefined && html`<input type="hidden" name="gremium" value="${address.gremium}">`}
 ${address.sorteer !== undefined && html`<input type="hidden" name="sorteer" value="${address.sorteer}">`}
 <button class="utrecht-button utrecht-button--primary-action" type="submit">Zoeken</button></div>

@@ -180,6 +180,17 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     expect(await look('#punt-p-40 > .kv-item')).toEqual(['none', 'rgba(0, 0, 0, 0)']);
   });
 
+  it('has the box of a search beside its words', async () => {
+    for (const viewport of [PHONE, { width: 1440, height: 900 }]) {
+      const page = await open('/zoeken?q=bestemmingsplan', { viewport });
+      const box = await page.locator('#komend').boundingBox();
+      const words = await page.locator('label[for="komend"]').boundingBox();
+      expect(box?.width).toBe(24);
+      expect(words?.x).toBe((box?.x ?? 0) + 24 + 8);
+      expect(Math.abs((words?.y ?? 0) - (box?.y ?? 0))).toBeLessThan(24);
+    }
+  });
+
   it('has the file beside each title of a document', async () => {
     for (const [path, row] of [
       ['', '.kv-columns .kv-list li'],
