@@ -68,6 +68,11 @@ function outcome(name: Outcome, isExpected = false): string {
   return `<span class="outcome ${name}">${name.replace('-', ' ')}${isExpected ? ', expected' : ''}</span>`;
 }
 
+/** Names of members are between backticks. */
+function withCode(text: string): string {
+  return escaped(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
+}
+
 function summary(cases: readonly ReportedCase[]): string {
   const rows = LEVELS.map((level) => {
     const counts = OUTCOMES.map((name) => cases.filter((one) => one.level === level && one.outcome === name).length);
@@ -84,8 +89,8 @@ function fault(one: ReportedCase): string {
     return `<pre>${escaped([request, ...lines(sent), '', String(status), ...lines(headers), '', body].join('\n'))}</pre>`;
   });
   const again = one.again === undefined ? '' : `<p>To see it again:</p><pre>${escaped(one.again)}</pre>`;
-  return `<h3>${outcome(one.outcome, one.expected)} ${one.id}, ${one.level}: ${escaped(one.title)}</h3>
-<p>${escaped(one.reason ?? '')}</p>
+  return `<h3>${outcome(one.outcome, one.expected)} ${one.id}, ${one.level}: ${withCode(one.title)}</h3>
+<p>${withCode(one.reason ?? '')}</p>
 <p>${source(one)}</p>
 ${again}
 ${exchanges.length === 0 ? '' : `<details><summary>What was sent and what came</summary>${exchanges.join('\n')}</details>`}`;
@@ -100,9 +105,10 @@ function chapterTable(chapter: string, cases: readonly ReportedCase[]): string {
     .filter((one) => one.chapter === chapter)
     .map(
       (one) =>
-        `<tr><th scope="row">${one.id}</th><td>${one.level}</td><td>${escaped(one.title)}${one.reason === undefined ? '' : `<br>${escaped(one.reason)}`}</td><td>${outcome(one.outcome, one.expected)}</td></tr>`,
+        `<tr><th scope="row">${one.id}</th><td>${one.level}</td><td>${withCode(one.title)}${one.reason === undefined ? '' : `<br>${withCode(one.reason)}`}</td><td>${outcome(one.outcome, one.expected)}</td></tr>`,
     );
-  return `<h3>${chapter}</h3>
+  const title = cases.find((one) => one.chapter === chapter)?.chapterTitle ?? '';
+  return `<h3>${chapter}: ${escaped(title)}</h3>
 <table><thead><tr><th scope="col">case</th><th scope="col">level</th><th scope="col">title</th><th scope="col">outcome</th></tr></thead><tbody>
 ${rows.join('\n')}
 </tbody></table>`;

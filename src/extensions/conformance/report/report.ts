@@ -15,6 +15,7 @@ interface ReportedExchange {
 export interface ReportedCase {
   readonly id: string;
   readonly chapter: string;
+  readonly chapterTitle: string;
   readonly title: string;
   readonly level: Level;
   readonly source: Clause;
@@ -62,9 +63,7 @@ const SECRET_HEADERS = new Set(['authorization', 'proxy-authorization', 'cookie'
 
 export function makeReport<Subject extends SuiteSubject>(options: ReportOptions<Subject>): ConformanceReport {
   const { suite, version, subject, chapters, results, strict, expectedFailures } = options;
-  const known = new Map(
-    chapters.flatMap(({ id, cases }) => cases.map((one) => [one.id, { chapter: id, one }] as const)),
-  );
+  const known = new Map(chapters.flatMap((chapter) => chapter.cases.map((one) => [one.id, { chapter, one }] as const)));
   const cases = results.flatMap((result): ReportedCase[] => {
     const found = known.get(result.id);
     if (found === undefined) return [];
@@ -73,7 +72,15 @@ export function makeReport<Subject extends SuiteSubject>(options: ReportOptions<
     const isWrong = result.outcome === 'failed' || result.outcome === 'inconclusive';
     return [
       {
-        ...{ id: result.id, chapter: found.chapter, title: title.en, level, source, outcome: result.outcome },
+        ...{
+          id: result.id,
+          chapter: found.chapter.id,
+          chapterTitle: found.chapter.title.en,
+          title: title.en,
+          level,
+          source,
+          outcome: result.outcome,
+        },
         ...(result.reason === undefined ? {} : { reason: masked(result.reason) }),
         ...(result.outcome === 'failed' && expectedFailures.has(result.id) ? { expected: true } : {}),
         exchanges: isWrong || level === 'open' ? result.exchanges.map(reported) : [],
