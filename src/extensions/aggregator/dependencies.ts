@@ -57,6 +57,7 @@ export function openDependencies(needs: DependencyNeeds): SupplierDependencies {
     clock,
     proxy: server,
     allowPrivate: raadsfeed.sourcesAllowPrivate,
+    maxBytes: aggregator.maxAnswerBytes,
     slots: (host) => createCallSlots(pool, `${scheme} ${host}`, { atOnce: 4 }, log),
   });
   return {

@@ -15,7 +15,7 @@ type OpenElement = { -readonly [K in keyof XmlElement]: XmlElement[K] } & { read
 /** A text is not XML that this service reads. */
 export class XmlError extends Error {
   override readonly name = 'XmlError';
-  readonly code: 'not-xml' | 'document-type' | 'too-deep';
+  readonly code: 'not-xml' | 'document-type' | 'too-deep' | 'too-large';
 
   constructor(code: XmlError['code'], message: string, options?: ErrorOptions) {
     super(message, options);
@@ -25,6 +25,8 @@ export class XmlError extends Error {
 
 /** Deeper than any document has a reason to be. */
 const MAX_DEPTH = 50;
+/** Elements at most: each takes more memory than its text has bytes. */
+const MAX_ELEMENTS = 1_000_000;
 
 /**
  * Reads a document as a tree. A document type is refused, so a document defines no entities of its own.
@@ -35,6 +37,7 @@ export function readXml(text: string): XmlElement {
   const parser = sax.parser(true);
   const open: OpenElement[] = [];
   let root: XmlElement | undefined;
+  let elements = 0;
   parser.onerror = (cause) => {
     const [reason = ''] = cause.message.split('\n');
     throw new XmlError('not-xml', `not XML: ${reason.slice(0, 100)}`, { cause });
@@ -44,6 +47,8 @@ export function readXml(text: string): XmlElement {
   };
   parser.onopentag = ({ name, attributes }) => {
     if (open.length >= MAX_DEPTH) throw new XmlError('too-deep', `XML is nested deeper than ${MAX_DEPTH}`);
+    elements += 1;
+    if (elements > MAX_ELEMENTS) throw new XmlError('too-large', `XML has more than ${MAX_ELEMENTS} elements`);
     const nil = Object.entries(attributes).find(([attribute]) => localName(attribute) === 'nil')?.[1];
     open.push({ name: localName(name), children: [], text: '', isNil: nil === 'true' || nil === '1' });
   };

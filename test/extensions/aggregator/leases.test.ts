@@ -12,7 +12,14 @@ import {
   takeLease,
   updateSource,
 } from '../../../src/extensions/aggregator/store/leased-source.ts';
-import { addSource, findSource, removeSource, setPaused } from '../../../src/extensions/aggregator/store/sources.ts';
+import {
+  addSource,
+  findSource,
+  removeSource,
+  saveSources,
+  setPaused,
+} from '../../../src/extensions/aggregator/store/sources.ts';
+import { ensureWindows, saveWindow } from '../../../src/extensions/aggregator/store/windows.ts';
 import { prepareChange } from '../../../src/raadsfeed/domain/change.ts';
 import { pool, serviceDatabase } from '../../raadsfeed/service-database.ts';
 
@@ -89,6 +96,29 @@ describe('a lease', () => {
       'select min(extract(epoch from lease_until - now())) > 50 as lasts from aggregator.bron',
     );
     expect(rows).toEqual([{ lasts: true }]);
+  });
+
+  it('of a source that is changed while its window is being stored lasts until it is', async () => {
+    const source = { adres: 'ibabs:een', soort: 'leveranciers-api', organisatiecodes: ['gm0001'] } as const;
+    await addSource(pool, { ...source, naam: 'Een' });
+    const known = await findSource(pool, source.adres);
+    const lease = await takeLease(pool, known?.id ?? 0, 'first', 30);
+    if (lease === undefined) throw new Error('it is gone');
+    const window = { from: '2026-01-01', to: '2026-03-31' };
+    await ensureWindows(pool, lease.source.id, [window]);
+    let change: Promise<unknown> | undefined;
+    const result = { ...window, depth: 'full', complete: true, withheld: 0, quickAgainMs: 1, fullAgainMs: 1 } as const;
+    await transaction(pool, async (db) => {
+      await saveWindow(db, lease.source.id, result, new Date());
+      change = saveSources(pool, [{ ...source, naam: 'Twee' }]);
+      await expect
+        .poll(async () => (await pool.query('select from pg_locks where not granted')).rowCount)
+        .toBeGreaterThan(0);
+      await updateSource(db, lease, { cursor: 'c1' });
+    });
+    await change;
+    expect((await findSource(pool, source.adres))?.naam).toBe('Twee');
+    await removeSource(pool, lease.source.id);
   });
 
   it('of a source that is removed while its records are being published lasts until they are', async () => {

@@ -82,6 +82,23 @@ async function readWindow(more: Partial<WindowRequest> = {}): Promise<WindowRead
 
 const keys = ({ items }: WindowReading): string[] => items.map(({ key }) => key);
 
+it('shows nothing beforehand of days that cannot be read, which is a fault', async () => {
+  const supplier: Supplier<Meeting, Meeting> = {
+    hasRegisters: false,
+    async list({ issues }) {
+      issues.add('unread-days', 'meetings', '2025-01-01 to 2025-03-31: a block page');
+      return { listed: [] };
+    },
+    read: async (value) => ({ kind: 'found', value }),
+    map: async () => ({ records: [], documents: [], hidden: [], underHidden: [], readAgainAfter: null }),
+    close: async () => undefined,
+  };
+  const adapter = createAdapter(supplier, { now: () => new Date('2025-02-01T12:00:00Z') });
+  const source = { organisationId: 'site', organisatiecode: 'gm0553', naam: 'Gemeente Lisse' };
+  const request = { source, window: QUARTER, signal: new AbortController().signal };
+  await expect(adapter.preview?.(request)).rejects.toThrow('a block page');
+});
+
 describe('a window of a supplier', () => {
   it('holds what is listed in it; what a later list lacks was withdrawn', async () => {
     listed = [meeting('x-1'), meeting('x-2')];

@@ -33,9 +33,7 @@ const collect = (text: string, before: readonly string[] = []): readonly string[
 
 export function addCommand(terminal: Terminal): Command {
   return new Command('add')
-    .description(
-      'follow a feed, or the API of a supplier for one organisation; of a known source, change what is given',
-    )
+    .description('follow a feed, or the API of a supplier for one organisation; a known source becomes what is given')
     .argument(
       '[source]',
       'address of a service document, notubiz:<organisation id>, ibabs:<site>, go:<base address> or parlaeus:<base address>',

@@ -28,8 +28,8 @@ import {
 const QUICK_MS = 3_600_000;
 /** Records on a page. */
 const PAGE = 100;
-/** More pages than any window has: a list that never ends is not read for ever. */
-const MAX_PAGES = 1000;
+/** More records than any list has: one that never ends is not read for ever. */
+const MAX_RECORDS = 100_000;
 
 type Version = 'v1' | 'v2';
 
@@ -54,7 +54,8 @@ export function createGo(options: PoolOptions): Supplier<ListedGo, GoMeeting | G
   ): Promise<JsonObject[]> => {
     const issue = reading.issues.at(path);
     const found = new Map<string, JsonObject>();
-    for (let offset = 0, page = 1; page <= MAX_PAGES; page += 1) {
+    for (let offset = 0; offset <= MAX_RECORDS; ) {
+      const before = found.size;
       const { records, total } = pageOf(await get(reading, path, { ...query, offset: `${offset}`, limit: `${PAGE}` }));
       for (const record of records) {
         const id =
@@ -63,11 +64,12 @@ export function createGo(options: PoolOptions): Supplier<ListedGo, GoMeeting | G
         else if (!found.has(id)) found.set(id, record);
       }
       offset += records.length;
-      if (offset < total && records.length > 0) continue;
+      // A page that shows nothing new is not followed by one that does.
+      if (offset < total && found.size > before) continue;
       if (found.size < total) issue('count-mismatch', `${total} announced, ${found.size} shown`);
       return [...found.values()];
     }
-    throw new SupplierError('unreadable', `more than ${MAX_PAGES} pages`);
+    throw new SupplierError('unreadable', `more than ${MAX_RECORDS} records`);
   };
 
   /** The meetings of some days, in the first version with everything in them. */
@@ -232,9 +234,10 @@ function pageOf(answer: unknown): { readonly records: readonly unknown[]; readon
   const { result } = objectOfAnswer(answer);
   const lists = isRecord(result) ? Object.values(result).filter((member) => Array.isArray(member)) : [];
   const [records] = lists;
-  const total = isRecord(result) ? Number(result.totalCount) : Number.NaN;
+  const total =
+    isRecord(result) && /^\d{1,15}$/.test(String(result.totalCount)) ? Number(result.totalCount) : undefined;
   if (records === undefined || lists.length > 1) throw new SupplierError('unreadable', 'the answer has no one list');
-  if (!Number.isSafeInteger(total)) throw new SupplierError('unreadable', 'the answer does not say how many there are');
+  if (total === undefined) throw new SupplierError('unreadable', 'the answer does not say how many there are');
   return { records, total };
 }
 
@@ -245,6 +248,12 @@ function unixTime(local: string): string {
   return String(Date.parse(utc) / 1000);
 }
 
-function stampOf(raw: unknown): string {
-  return createHash('sha256').update(JSON.stringify(raw)).digest('base64url');
+/** `undefined` for what is nested too deep to be a meeting. */
+function stampOf(raw: unknown): string | undefined {
+  try {
+    return createHash('sha256').update(JSON.stringify(raw)).digest('base64url');
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
 }

@@ -73,7 +73,9 @@ export class IbabsClient extends SupplierClient {
       EndDate: `${to}T23:59:59`,
       MetaDataOnly: 'false',
     };
-    return recordsOf(await this.#ask({ name: 'GetMeetingsByDateRange', parameters }, signal, attempts), 'Id');
+    const answer = await this.#ask({ name: 'GetMeetingsByDateRange', parameters }, signal, attempts);
+    // A meeting without an id is one too: what is in it must not be taken for meetings.
+    return recordsOf(answer, 'Id', 'MeetingDate', 'MeetingtypeId', 'MeetingItems');
   }
 
   /** @returns the registers of a site: `Key` and `Value` */
@@ -188,9 +190,9 @@ function textIn({ children }: XmlElement, name: string): string | undefined {
   return found === undefined || found.isNil ? undefined : found.text.trim();
 }
 
-/** The records of an answer: the outermost elements that have this member, whatever the list around them is called. */
-export function recordsOf(element: XmlElement, member: string): readonly XmlElement[] {
+/** The records of an answer: the outermost elements that have one of these members, whatever the list around them is called. */
+function recordsOf(element: XmlElement, ...members: readonly string[]): readonly XmlElement[] {
   return element.children.flatMap((child) =>
-    child.children.some(({ name }) => name === member) ? [child] : recordsOf(child, member),
+    child.children.some(({ name }) => members.includes(name)) ? [child] : recordsOf(child, ...members),
   );
 }

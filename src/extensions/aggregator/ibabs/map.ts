@@ -80,8 +80,9 @@ export function mapMeeting(meeting: IbabsMeeting, type: MeetingType | undefined,
     }),
     agendapunten: references(shown.map((item) => agendapuntId(item.Id))),
   };
+  const nested = Map.groupBy(shown, ({ Id }) => parents.get(Id));
   const agenda = shown.map((item): UpsertLine => {
-    const children = shown.filter((other) => parents.get(other.Id) === item.Id).map((other) => agendapuntId(other.Id));
+    const children = (nested.get(item.Id) ?? []).map((other) => agendapuntId(other.Id));
     return {
       op: 'upsert',
       resourceType: 'Agendapunt',
@@ -161,12 +162,13 @@ interface Agenda {
 function agendaOf(all: readonly IbabsItem[], issue: IssueSink): Agenda {
   const items = [...new Map(all.map((item) => [item.Id, item])).values()];
   const parents = nestByNumber(items.map(({ Id, Features }) => ({ id: Id, number: Features })));
-  const confidential = new Set(items.filter((item) => isConfidential(item, issue)).map(({ Id }) => Id));
+  // Hidden when one of its copies is.
+  const confidential = new Set(all.filter((item) => isConfidential(item, issue)).map(({ Id }) => Id));
   const isHidden = (id: string | undefined): boolean =>
     id !== undefined && (confidential.has(id) || isHidden(parents.get(id)));
   return {
     shown: items.filter(({ Id }) => !isHidden(Id)),
-    hidden: items.filter(({ Id }) => isHidden(Id)),
+    hidden: all.filter(({ Id }) => isHidden(Id)),
     parents,
   };
 }
@@ -288,6 +290,8 @@ export interface EntryValues {
   readonly reference: ItemReference | undefined;
 }
 
+/** Characters of a reference that are looked at: the title at its end does not matter. */
+const MAX_REFERENCE = 300;
 const AGENDAPUNT = /^(.+?)\s+(\d{1,2}-\d{1,2}-\d{4})\s*(?:\\n|\n)\s*(\d[\w.]*)/;
 
 export function entryValues({ Values = [] }: EntryDetail, issue: IssueSink): EntryValues {
@@ -296,7 +300,7 @@ export function entryValues({ Values = [] }: EntryDetail, issue: IssueSink): Ent
   const day = datum === undefined ? undefined : entryDay(datum);
   if (datum !== undefined && day === undefined) issue('unusable-value', `Datum is not a date: ${datum.slice(0, 40)}`);
   const agendapunt = value('agendapunt');
-  const [, type = '', written = '', number = ''] = AGENDAPUNT.exec(agendapunt ?? '') ?? [];
+  const [, type = '', written = '', number = ''] = AGENDAPUNT.exec(agendapunt?.slice(0, MAX_REFERENCE) ?? '') ?? [];
   const on = entryDay(written);
   return {
     title: value('onderwerp'),

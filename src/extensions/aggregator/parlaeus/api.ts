@@ -134,10 +134,17 @@ async function readRid(file: string | undefined): Promise<string> {
   throw new SupplierError('unreadable', `${file} cannot be read, or does not hold a rid and nothing else`);
 }
 
-/** The supplier may repeat it in an answer; it is published and reported nowhere. */
-function withoutSecret(value: unknown, secret: string): unknown {
+/** Deeper than any answer: a hostile one must not exhaust the stack. */
+const MAX_DEPTH = 100;
+
+/** The supplier may repeat it in an answer; it is published and reported nowhere. @throws {SupplierError} */
+function withoutSecret(value: unknown, secret: string, depth = 0): unknown {
+  if (depth > MAX_DEPTH) throw new SupplierError('unreadable', `the answer is nested deeper than ${MAX_DEPTH}`);
   if (typeof value === 'string') return value.replaceAll(secret, '');
-  if (Array.isArray(value)) return value.map((one: unknown) => withoutSecret(one, secret));
+  if (Array.isArray(value)) return value.map((one: unknown) => withoutSecret(one, secret, depth + 1));
   if (!isRecord(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, withoutSecret(member, secret)]));
+  const members = Object.entries(value);
+  return Object.fromEntries(
+    members.map(([key, member]) => [key.replaceAll(secret, ''), withoutSecret(member, secret, depth + 1)]),
+  );
 }

@@ -15,7 +15,7 @@ import {
   type ValueOf,
 } from '../supplier/read-answer.ts';
 import type { Listed, MappedItem, Reading } from '../supplier/supplier.ts';
-import { addressOf, dutchMoment } from '../supplier/values.ts';
+import { dutchMoment, fixUrl } from '../supplier/values.ts';
 
 export const PREFIX = 'parlaeus';
 export const meetingId = (agid: string): string => `${PREFIX}-meeting-${agid}`;
@@ -151,7 +151,7 @@ type ParlaeusDocument = ValueOf<typeof DOCUMENT>;
 function mapDocument(document: ParlaeusDocument, issue: IssueSink): FoundDocument {
   const { dcid, link, title, type } = document;
   const about: IssueSink = (what, detail) => issue(what, `document ${dcid}: ${detail}`);
-  const bestandsurl = addressOf(fixLink(link, about), 'link', about);
+  const bestandsurl = fixLink(link, about);
   const isFileType = type !== undefined && mediaTypeOf(`.${type}`) !== undefined;
   if (title === undefined) about('unusable-value', 'has no title');
   return {
@@ -166,10 +166,15 @@ function mapDocument(document: ParlaeusDocument, issue: IssueSink): FoundDocumen
   };
 }
 
-/** Some links repeat the host, and some of those lost the colon: `https://x.parlaeus.nlhttps//x.parlaeus.nl/…`. */
+/**
+ * Some links repeat the host, and some of those lost the colon: `https://x.parlaeus.nlhttps//x.parlaeus.nl/…`. The issues do not show them:
+ * what they name may be confidential.
+ */
 function fixLink(link: string | undefined, issue: IssueSink): string | undefined {
   if (link === undefined) return undefined;
   const fixed = link.slice(Math.max(0, link.lastIndexOf('https'))).replace(/^https:?\/+/, 'https://');
-  if (fixed !== link) issue('unusable-value', `link ${link.slice(0, 100)} was read as ${fixed.slice(0, 100)}`);
-  return fixed;
+  if (fixed !== link) issue('unusable-value', 'link was read from its last https');
+  const address = fixUrl(fixed);
+  if (address === undefined) issue('unusable-value', 'link cannot be fixed');
+  return address;
 }

@@ -35,8 +35,8 @@ export async function readExistingSources(db: Db): Promise<ExistingSource[]> {
  */
 export async function saveSources(pool: Pool, sources: readonly NewSource[]): Promise<readonly PlannedSource[]> {
   return await transaction(pool, async (client) => {
-    // Nobody adds another source between the judgement and the change.
-    await client.query('lock table aggregator.bron in share row exclusive mode');
+    // Nobody adds another source between the judgement and the change. A reading too locks its window first, and then its source.
+    await client.query('lock table aggregator.windows, aggregator.bron in share row exclusive mode');
     const plan = planSources(sources, await readExistingSources(client));
     const refused = plan.find(({ what }) => what === 'refused');
     if (refused !== undefined) throw new Error(refused.why);

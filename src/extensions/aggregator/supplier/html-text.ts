@@ -24,9 +24,10 @@ const NAMED: Readonly<Record<string, string>> = {
   bull: '•',
 };
 
-const TAG = /<(?:!--[\s\S]*?-->|\/?[a-z][^<>]*>)/gi;
+// What is not closed goes on to the end, as in a browser: a search that fails is not repeated from every beginning.
+const TAG = /<(?:!--[\s\S]*?(?:-->|$)|\/?[a-z][^<>]*>)/gi;
 const BLOCK = /<\/?(?:p|div|br|li|ul|ol|h[1-6]|tr|table|blockquote)\b[^<>]*>/gi;
-const UNREAD = /<(script|style)\b[\s\S]*?<\/\1\s*>/gi;
+const UNREAD = /<(script|style)\b[\s\S]*?(?:<\/\1\s*>|$)/gi;
 
 /** The text of what may be HTML: blocks become lines, character references characters. `undefined` when nothing is left. */
 export function textOfHtml(value: string | undefined): string | undefined {

@@ -56,9 +56,12 @@ export function nestByNumber(items: readonly Numbered[]): ReadonlyMap<string, st
   return parents;
 }
 
+/** Characters of a number at most. */
+const MAX_NUMBER = 100;
+
 /** "1.1." and " 1.1" are the same number. */
 export function bareNumber(number: string | undefined): string {
-  return (number ?? '').replaceAll(/\s/g, '').replace(/\.+$/, '').toLowerCase();
+  return (number ?? '').slice(0, MAX_NUMBER).replaceAll(/\s/g, '').replace(/\.+$/, '').toLowerCase();
 }
 
 /** Whether a word of a text says that a meeting will not be held. */

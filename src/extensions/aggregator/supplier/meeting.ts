@@ -94,7 +94,7 @@ export function mapMeeting(meeting: FoundMeeting, context: MeetingContext): Mapp
   };
   const found = [...meeting.documents, ...meeting.items.flatMap(({ documents }) => documents)];
   return {
-    records: [vergadering, ...shown.map((item) => mapAgendapunt(item, shown, bronidentificatie, source))],
+    records: [vergadering, ...mapAgenda(shown, bronidentificatie, source)],
     documents: attachDocuments(meeting, shown, context),
     hidden: [
       ...hidden.map((item) => partName('Agendapunt', item)),
@@ -130,10 +130,22 @@ function splitAgenda(items: readonly FoundItem[]): { readonly shown: FoundItem[]
   };
 }
 
-function mapAgendapunt(item: FoundItem, all: readonly FoundItem[], meeting: string, source: AdapterSource): UpsertLine {
-  const { bronidentificatie, parent, agendapuntnaam, members } = item;
-  const above = parent !== bronidentificatie ? all.find((other) => other.bronidentificatie === parent) : undefined;
-  const nested = all.filter((other) => other.parent === bronidentificatie && other !== item);
+function mapAgenda(items: readonly FoundItem[], meeting: string, source: AdapterSource): UpsertLine[] {
+  const ids = new Set(items.map(({ bronidentificatie }) => bronidentificatie));
+  const byParent = Map.groupBy(items, ({ parent }) => parent);
+  return items.map((item) => {
+    const nested = (byParent.get(item.bronidentificatie) ?? []).filter((other) => other !== item);
+    const isNested = item.parent !== item.bronidentificatie && ids.has(item.parent ?? '');
+    return mapAgendapunt(item, { above: isNested ? item.parent : undefined, nested }, meeting, source);
+  });
+}
+
+function mapAgendapunt(
+  { bronidentificatie, agendapuntnaam, members }: FoundItem,
+  { above, nested }: { readonly above: string | undefined; readonly nested: readonly FoundItem[] },
+  meeting: string,
+  source: AdapterSource,
+): UpsertLine {
   return {
     op: 'upsert',
     resourceType: 'Agendapunt',
@@ -145,7 +157,7 @@ function mapAgendapunt(item: FoundItem, all: readonly FoundItem[], meeting: stri
       vergadering: { bronidentificatie: meeting },
       ...withoutAbsent({
         ...members,
-        hoofdagendapunt: above && { bronidentificatie: above.bronidentificatie },
+        hoofdagendapunt: above === undefined ? undefined : { bronidentificatie: above },
         subagendapunten:
           nested.length === 0 ? undefined : nested.map((other) => ({ bronidentificatie: other.bronidentificatie })),
       }),

@@ -38,6 +38,9 @@ async function preview<L extends Listed, D>(
   const isWanted = createBodyFilter(request.source.options ?? {});
   const reading = { request, now, issues: new IssueLog() };
   const { listed: all } = await supplier.list(reading);
+  const [fault] = reading.issues.all().filter(({ blocking }) => blocking);
+  // Days that could not be read are not days without meetings.
+  if (all.length === 0 && fault !== undefined) throw new SupplierError('unreadable', fault.detail);
   const listed = await Promise.all(all.map((one) => named(supplier, one, reading)));
   // A name that is not public is not shown either.
   const wanted = listed.filter(({ hidden, bodies }) => !hidden && isWanted(bodies));

@@ -251,6 +251,35 @@ describe('the first version', () => {
 });
 
 describe('the second version', () => {
+  it.each([null, '', -1, 'veel'])(
+    'without a number of all its records, but %j, is not complete',
+    async (totalCount) => {
+      await start('v2');
+      add(meetingOf(11));
+      supplier.rule = ({ path }) =>
+        path.endsWith('/meetings')
+          ? {
+              status: 200,
+              body: { status: 'OK', code: 200, result: { totalCount, meetings: [{ id: 11, date: '2025-01-14' }] } },
+            }
+          : undefined;
+      const round = await feed.round();
+      expect(round.reading).toMatchObject({ complete: false, items: [] });
+      expect(whats(round)).toEqual(['call-failed list']);
+    },
+  );
+
+  it('that shows the same page for ever is read once more, and is not complete', async () => {
+    await start('v2');
+    add(meetingOf(11));
+    const result = { totalCount: 1_000_000_000, documents: [fullDocumentOf(101)] };
+    supplier.rule = ({ path }) =>
+      path.endsWith('/meetings/11/documents') ? { status: 200, body: { status: 'OK', code: 200, result } } : undefined;
+    const round = await feed.round();
+    expect(supplier.count('/api/v2/meetings/11/documents')).toBe(2);
+    expect(whats(round)).toEqual(['count-mismatch meetings/11/documents']);
+  });
+
   it.each([false, true])('is read over all its pages; a total may be text (%s)', async (totalAsText) => {
     await start('v2');
     supplier.totalAsText = totalAsText;

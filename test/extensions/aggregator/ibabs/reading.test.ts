@@ -164,6 +164,18 @@ describe('a meeting', () => {
 });
 
 describe('what is confidential', () => {
+  it('is hidden by one of its copies, and what is in a meeting without an id is not taken for meetings', async () => {
+    const secret = { Confidential: true, Documents: [documentOf(503)], Explanation: 'Zaak Jansen' };
+    site.meetings = [
+      meetingOf(1, '2026-01-29', { MeetingItems: [itemOf(11, '1', secret), itemOf(11, '1')] }),
+      { MeetingDate: '2026-02-02T00:00:00', MeetingItems: [itemOf(12, '1', secret)] },
+    ];
+    const { reading } = await round();
+    expect(feed.keys()).toEqual([MEETING]);
+    expect(reading.complete).toBe(false);
+    expect(JSON.stringify(reading)).not.toContain('Jansen');
+  });
+
   const SECRET = 'Gronddeal met Van Dijk';
   const secretItem = itemOf(11, '2', {
     Confidential: true,

@@ -133,6 +133,28 @@ describe('an agenda of Parlaeus', () => {
     expect(round.reading.complete).toBe(true);
   });
 
+  it('shows nothing of the link of a confidential document in its issues', async () => {
+    const odd = (name: string): string => `https://x.parlaeus.nlhttps://x.parlaeus.nl/${name}`;
+    const document = documentOf('d1', { link: odd('zaak-jansen'), confidential: 1 });
+    const below = documentOf('d2', { link: 'zaak jansen' });
+    add(
+      agendaOf('a1', {
+        points: [pointOf('p1', { documents: [document] }), pointOf('p2', { confidential: 1, documents: [below] })],
+      }),
+    );
+    const { reading } = await feed.round();
+    expect(reading.issues.length).toBeGreaterThan(0);
+    expect(JSON.stringify(reading)).not.toMatch(/jansen/i);
+  });
+
+  it('that is nested without end is an answer that cannot be read', async () => {
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+    supplier.rule = ({ query }) => (query.fn === 'cie_list' ? { status: 200, body: deep } : undefined);
+    const round = await feed.round();
+    expect(round.reading.complete).toBe(false);
+    expect(whats(round)).toEqual(['call-failed list']);
+  });
+
   it('that has something confidential shows nothing of it, nor what is nested in it', async () => {
     const secret = { confidential: 1, title: 'Zaak Jansen' };
     add(
