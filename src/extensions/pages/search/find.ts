@@ -38,14 +38,16 @@ export interface SearchResult {
 }
 
 /** Rows that tell how common words are. */
-const SAMPLE = 1000;
+const SAMPLE = 500;
 /** Words that more rows have are common. */
 const COMMON = 10_000;
 /** Rows that are looked at for common words, and the most before the index is not slower. */
-const LOOKED_AT = 4000;
+const LOOKED_AT = 2000;
 const MOST_LOOKED_AT = 20_000;
+/** Rows that are looked at for a page of hits in titles, before the index of all titles is faster. */
+const MOST_FOR_TITLES = 5000;
 /** A phrase of common words is looked for in the months of about so many rows: of those with the words, few have the phrase. */
-const PHRASE_ROWS = 50_000;
+const PHRASE_ROWS = 20_000;
 const MOST_MONTHS = 240;
 /** Without words: rows that are counted. */
 const COUNTED = 2001;
@@ -63,15 +65,17 @@ export async function search(db: Db, request: SearchRequest): Promise<SearchResu
   const { words, sort } = request;
   const needed = request.offset + request.limit;
   if (words === undefined) return await find(db, request, { by: 'rows', most: Math.max(COUNTED, needed + 1) });
-  const { rows, hits, near, all, newest, oldest } = await sample(db, request, words.all);
+  const { rows, hits, near, best, all, newest, oldest } = await sample(db, request, words);
   if (rows < SAMPLE) return await find(db, request, { by: 'rows', most: SAMPLE });
   if ((near / SAMPLE) * all > COMMON) {
-    const most = Math.max(LOOKED_AT, Math.ceil((1.5 * needed * SAMPLE) / Math.max(1, hits)));
+    const rowsFor = (found: number): number => Math.ceil((1.5 * needed * SAMPLE) / Math.max(1, found));
     const months = near > hits && (sort === 'relevantie' || sort === 'datum') ? monthsOf(newest, oldest) : [];
+    // Titles are looked through at once for a phrase, which is found soon, and where too few of the rows would be the best.
+    const isTitled = months.length > 0 || rowsFor(best) > MOST_FOR_TITLES;
+    const most = Math.max(LOOKED_AT, rowsFor(sort === 'relevantie' && !isTitled ? best : hits));
     const inPart = months.length > 0 ? { most, months } : { most };
     const isPart = months.length > 0 || most <= MOST_LOOKED_AT;
-    // In titles a phrase is found soon: they are looked through at once.
-    const by = months.length > 0 && sort === 'relevantie' ? 'titles' : 'rows';
+    const by = sort === 'relevantie' && isTitled ? 'titles' : 'rows';
     const found = isPart ? await find(db, request, { by, ...inPart }) : undefined;
     if (found !== undefined && (!found.isMore || found.total >= needed)) {
       const isRanked = sort !== 'relevantie' || by === 'titles' || !found.isMore || found.best >= needed;
@@ -99,26 +103,32 @@ interface Sample {
   readonly rows: number;
   readonly hits: number;
   readonly near: number;
+  readonly best: number;
   readonly all: number;
   readonly newest: Date | null;
   readonly oldest: Date | null;
 }
 
-/** Of the first rows in the order that is wanted: how many have the words, and how many have them, if not as a phrase; and how many rows there are, about. */
+/** Of the first rows in the order that is wanted: how many have the words, how many have them, if not as a phrase, and how many in their titles; and how many rows there are, about. */
 async function sample(
   db: Db,
   { sort, words: _, offset: __, limit: ___, ...filter }: SearchRequest,
-  words: string,
+  words: WordQuery,
 ): Promise<Sample> {
-  const values: unknown[] = [words, words.replaceAll('<->', '&')];
+  const values: unknown[] = [words.all, words.title];
+  // A phrase is looked for where its words are.
+  const apart = words.all.replaceAll('<->', '&');
+  const [unlessNear, otherwise] =
+    apart === words.all ? ['', 'null'] : [`when not s.read @@ $${values.push(apart)}::tsquery then null`, '0'];
   const { rows } = await db.query<Sample & pg.QueryResultRow>({
-    text: `select count(*)::integer as rows, max(datum) as newest, min(datum) as oldest, (count(*) filter (where is_hit))::integer as hits, count(is_hit)::integer as near,
+    text: `select count(*)::integer as rows, max(datum) as newest, min(datum) as oldest, count(score)::integer as near,
+                  (count(*) filter (where score > 0))::integer as hits, (count(*) filter (where score = ${BEST}))::integer as best,
                   (select greatest(reltuples, 0) from pg_class where oid = 'pages.items'::regclass) as all
-             from (select s.datum, case when s.woorden @@ $2::tsquery then s.woorden @@ $1::tsquery end as is_hit
-                     from ${inOrder(sort, conditionsOf(filter, values), `${SAMPLE}`)} s) s`,
+             from (select s.datum, case ${unlessNear} when s.read @@ $1::tsquery then 1 + (s.read @@ $2::tsquery)::integer else ${otherwise} end as score
+                     from ${read(inOrder(sort, conditionsOf(filter, values), `${SAMPLE}`))}) s`,
     values,
   });
-  return rows[0] ?? { rows: 0, hits: 0, near: 0, all: 0, newest: null, oldest: null };
+  return rows[0] ?? { rows: 0, hits: 0, near: 0, best: 0, all: 0, newest: null, oldest: null };
 }
 
 /** The first rows that pass the filter; those without a day are the last. */
@@ -130,6 +140,9 @@ function inOrder(sort: SearchSort, conditions: string, most: string): string {
     return `(${first('oldest', ' and s.datum is not null')} union all ${first('oldest', ' and s.datum is null')} limit ${most})`;
   return first(sort === 'nieuwste' ? 'stored' : sort === 'gevolgd' ? 'followed' : 'newest');
 }
+
+/** Rows with their words fetched once from where Postgres keeps long values, not for each query: deleting nothing gives them as they are. */
+const read = (rows: string): string => `(select *, ts_delete(woorden, '') as read from ${rows} s offset 0) s`;
 
 const SORTED: Readonly<Record<SearchSort, string>> = {
   relevantie: 'score desc, datum desc nulls last, nummer desc',
@@ -150,8 +163,9 @@ async function find(
   const values: unknown[] = [];
   const conditions = conditionsOf(filter, values);
   const parameter = (value: unknown): string => `$${values.push(value)}`;
-  const has = (query: string | undefined): string =>
-    query === undefined ? 'true' : `s.woorden @@ ${parameter(query)}::tsquery`;
+  const has = (query: string | undefined, column = 's.woorden'): string =>
+    query === undefined ? 'true' : `${column} @@ ${parameter(query)}::tsquery`;
+  const hasRead = (query: string | undefined): string => has(query, 's.read');
   const score = (isIn: (query: string) => string): string =>
     sort === 'relevantie' && words !== undefined
       ? [words.title, words.exact].map((query) => (query === words.all ? '1' : `(${isIn(query)})::integer`)).join(' + ')
@@ -160,7 +174,7 @@ async function find(
   const byIndex = (query: string | undefined, score: string): string =>
     `select ${HIT}, ${score} as score from (select * from pages.items s where ${has(query)} offset 0) s where ${conditions}`;
   const byRows = (from: string): string =>
-    `select ${HIT}, case when ${has(words?.all)} then ${score(has)} end as score from ${from} s`;
+    `select ${HIT}, case when ${hasRead(words?.all)} then ${score(hasRead)} end as score from ${read(from)}`;
   const inMonths = (months: readonly string[]): string =>
     `(select * from pages.items s where ${has(`${words?.all} & (${months.map((month) => `'@${month}'`).join(' | ')})`)} and ${conditions} offset 0)`;
   const looked =
@@ -180,9 +194,10 @@ async function find(
     // Without a name: planned for its words and filters, which differ a thousandfold in how much they find.
     text: `with looked as materialized (${looked}), hits as materialized (${hits}),
            shown as (
-             select h.place, ${ITEM} from (select nummer, row_number() over (order by ${SORTED[sort]}) as place from hits) h
-               join pages.items s using (nummer) ${CURRENT}
-              where h.place > ${parameter(offset)}::integer and h.place <= ${parameter(offset + limit)}::integer)
+             select h.place, ${ITEM}
+               from (select nummer, row_number() over () as place
+                       from (select nummer from hits order by ${SORTED[sort]} limit ${parameter(limit)}::integer offset ${parameter(offset)}::integer) h) h
+               join pages.items s using (nummer) ${CURRENT})
            select shown.*, facets from (
              select json_build_object(
                'total', (select count(*) from hits), 'looked', (select count(*) from looked),
