@@ -176,21 +176,22 @@ const TYPES: Readonly<Record<string, string>> = {
   null: 'null',
 };
 
-const LIMITS = {
-  format: 'vorm',
-  pattern: 'patroon',
-  default: 'anders',
-  minLength: 'minstens zoveel tekens',
-  maxLength: 'hoogstens zoveel tekens',
-  minimum: 'minstens',
-  maximum: 'hoogstens',
-  minItems: 'minstens zoveel stuks',
-  maxItems: 'hoogstens zoveel stuks',
-} as const;
+/** Before the value, and after it. */
+const LIMITS: Readonly<Record<string, readonly [before: string, after: string]>> = {
+  format: ['vorm', ''],
+  pattern: ['patroon', ''],
+  default: ['anders', ''],
+  minLength: ['minstens', ' tekens'],
+  maxLength: ['hoogstens', ' tekens'],
+  minimum: ['minstens', ''],
+  maximum: ['hoogstens', ''],
+  minItems: ['minstens', ' stuks'],
+  maxItems: ['hoogstens', ' stuks'],
+};
 
 function limitsOf(schema: Members): HtmlValue {
-  return Object.entries(LIMITS).flatMap(([name, word]) =>
-    schema[name] === undefined ? [] : [`, ${word} `, code(schema[name])],
+  return Object.entries(LIMITS).flatMap(([name, [before, after]]) =>
+    schema[name] === undefined ? [] : [`, ${before} `, code(schema[name]), after],
   );
 }
 

@@ -19,7 +19,7 @@ const SECTIONS_MS = 60_000;
 const STYLE = `body{font:16px/1.5 system-ui,sans-serif;margin:0 auto;padding:1rem;max-width:70rem;color:#1b1b1b;background:#fff}
 h1{font-size:1.6rem;margin:0 0 .5rem}h2{font-size:1.2rem;margin:2rem 0 .5rem}
 table{border-collapse:collapse;width:100%}time{white-space:nowrap}td:has(time){white-space:nowrap}
-th,td{text-align:left;padding:.3rem .6rem;border-bottom:1px solid #d5d9de;vertical-align:top;overflow-wrap:anywhere;min-width:4.5rem}
+th,td{text-align:left;padding:.3rem .6rem;border-bottom:1px solid #d5d9de;vertical-align:top;overflow-wrap:anywhere;min-width:4.5rem}thead th{overflow-wrap:normal}
 thead th{color:#555;font-weight:400}tbody th{min-width:9rem}
 .verdict{padding:.6rem 1rem;border-left:.5rem solid #2d6a1f;background:#eef6ea}.verdict.warning{border-color:#8a5a00;background:#fff6e0}
 .verdict.failed{border-color:#a80000;background:#fdeaea}.state{font-weight:600;white-space:nowrap}

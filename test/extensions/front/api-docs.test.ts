@@ -37,6 +37,11 @@ it.each(['/docs', '/docs/swagger'])('is readable at %s within its own policy', a
   expect(page.text, 'the policy allows no script in the page itself').not.toMatch(/<script(?![^>]*\ssrc=)/);
 });
 
+it('says limits as people say them', async () => {
+  const { text } = await ask(`${server.url}${FEED}/docs`);
+  expect(text).toContain('hoogstens <code>4096</code> tekens');
+});
+
 describe('Swagger UI', () => {
   const DOCS = [`${FEED}/docs/swagger`];
   const paths = [
