@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
 import { ClientPool, type PoolOptions } from '../supplier/client-pool.ts';
-import { readInHalves } from '../supplier/read-in-halves.ts';
+import { assertListable, readInHalves } from '../supplier/read-in-halves.ts';
 import type { DateWindow } from '../supplier/source-adapter.ts';
 import type { Found, Reading, Supplier } from '../supplier/supplier.ts';
 import { SupplierError } from '../supplier/supplier-client.ts';
@@ -78,6 +78,7 @@ export function createGo(options: PoolOptions): Supplier<ListedGo, GoMeeting | G
     const isWhole = versionOf(reading) === 'v1';
     const answer = isWhole ? await get(reading, 'meetings', query) : await listAll(reading, 'meetings', query);
     if (!Array.isArray(answer)) throw new SupplierError('unreadable', 'the answer is not a list');
+    assertListable(answer);
     const issue = reading.issues.at('meetings');
     const listed = answer.flatMap((raw: unknown) => {
       const meeting = readMeeting(raw, issue, 'meeting');

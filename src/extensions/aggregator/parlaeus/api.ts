@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
 import { ClientPool, type PoolOptions } from '../supplier/client-pool.ts';
-import { readInHalves } from '../supplier/read-in-halves.ts';
+import { assertListable, readInHalves } from '../supplier/read-in-halves.ts';
 import type { KnownItem } from '../supplier/source-adapter.ts';
 import type { Found, Reading, Supplier } from '../supplier/supplier.ts';
 import { SupplierError } from '../supplier/supplier-client.ts';
@@ -93,6 +93,7 @@ export function createParlaeus(options: PoolOptions): Supplier<ListedAgenda, Age
           const days = { since: from.replaceAll('-', ''), until: to.replaceAll('-', '') };
           const { list } = await call(reading, { fn: 'agenda_list', ...days });
           if (!Array.isArray(list)) throw new SupplierError('unreadable', 'the answer has no list');
+          assertListable(list);
           const before = found.size;
           for (const one of readListed(list, issues.at('agenda_list'))) found.set(one.key, one);
           return found.size - before;

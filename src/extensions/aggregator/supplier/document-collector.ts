@@ -1,4 +1,4 @@
-import type { DocumentRead, Part, PartName } from './source-adapter.ts';
+import { type DocumentRead, type Part, type PartName, withoutAbsent } from './source-adapter.ts';
 
 /** What a document belongs to. */
 export interface Attachment {
@@ -30,14 +30,17 @@ export class DocumentCollector {
 
   /** Adds the documents of one item, and returns its parts. */
   add(attached: readonly AttachedDocument[]): readonly Part[] {
-    const parts = new Map<string, Part>();
-    for (const { read, attachment } of attached) {
-      const { bronidentificatie: id } = read;
-      const known = this.#documents.get(id);
-      if (known === undefined || isNewer(read, known)) this.#documents.set(id, read);
-      parts.set(id, join(parts.get(id), id, attachment));
+    for (const { read } of attached) {
+      const known = this.#documents.get(read.bronidentificatie);
+      if (known === undefined || isNewer(read, known)) this.#documents.set(read.bronidentificatie, read);
     }
-    return [...parts.values()];
+    const copies = Map.groupBy(attached, ({ read }) => read.bronidentificatie);
+    return [...copies].map(([id, all]) =>
+      join(
+        id,
+        all.map(({ attachment }) => attachment),
+      ),
+    );
   }
 
   /** A document is hidden everywhere when one of its copies is. */
@@ -78,23 +81,25 @@ function isNewer(read: DocumentRead, known: DocumentRead): boolean {
   return Object.keys(read.data).length > Object.keys(known.data).length;
 }
 
-function join(known: Part | undefined, bronidentificatie: string, attachment: Attachment): Part {
-  const vergaderdag = earliest(known?.vergaderdag, attachment.vergaderdag);
-  const registerdag = earliest(known?.registerdag, attachment.registerdag);
-  const bestandsurl = known?.bestandsurl ?? attachment.bestandsurl;
-  const category = known?.wooinformatiecategorie ?? attachment.wooinformatiecategorie;
+/** What a document belongs to in all the places where one item has it. */
+function join(bronidentificatie: string, attachments: readonly Attachment[]): Part {
+  const first = <K extends keyof Attachment>(name: K): Attachment[K] | undefined =>
+    attachments.find((one) => one[name] !== undefined)?.[name];
+  const earliest = (name: 'vergaderdag' | 'registerdag'): string | undefined =>
+    attachments
+      .map((one) => one[name])
+      .filter((day) => day !== undefined)
+      .toSorted()[0];
   return {
     resourceType: 'Informatieobject',
     bronidentificatie,
-    vergaderingen: [...new Set([...(known?.vergaderingen ?? []), ...attachment.vergaderingen])],
-    agendapunten: [...new Set([...(known?.agendapunten ?? []), ...attachment.agendapunten])],
-    ...(category === undefined ? {} : { wooinformatiecategorie: category }),
-    ...(vergaderdag === undefined ? {} : { vergaderdag }),
-    ...(registerdag === undefined ? {} : { registerdag }),
-    ...(bestandsurl === undefined ? {} : { bestandsurl }),
+    vergaderingen: [...new Set(attachments.flatMap(({ vergaderingen }) => vergaderingen))],
+    agendapunten: [...new Set(attachments.flatMap(({ agendapunten }) => agendapunten))],
+    ...withoutAbsent({
+      wooinformatiecategorie: first('wooinformatiecategorie'),
+      vergaderdag: earliest('vergaderdag'),
+      registerdag: earliest('registerdag'),
+      bestandsurl: first('bestandsurl'),
+    }),
   };
-}
-
-function earliest(...days: readonly (string | undefined)[]): string | undefined {
-  return days.filter((day) => day !== undefined).toSorted()[0];
 }

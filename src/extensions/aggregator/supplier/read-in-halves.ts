@@ -3,6 +3,14 @@ import type { DateWindow, WindowRequest } from './source-adapter.ts';
 import { SupplierError } from './supplier-client.ts';
 import { halves } from './windows.ts';
 
+/** Items of one list at most: what any window has is a hundredth of it. */
+const MAX_LISTED = 100_000;
+
+/** @throws {SupplierError} for a list that would take the memory and the time of everything else */
+export function assertListable(list: readonly unknown[]): void {
+  if (list.length > MAX_LISTED) throw new SupplierError('unreadable', `the answer lists more than ${MAX_LISTED}`);
+}
+
 /** Consecutive single days that may fail before the supplier counts as unavailable: without an answer, or before it listed anything. */
 const MAX_FAILED = 5;
 

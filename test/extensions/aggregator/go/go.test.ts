@@ -251,6 +251,14 @@ describe('the first version', () => {
 });
 
 describe('the second version', () => {
+  it('that lists more than any window has is not read', async () => {
+    await start('v1');
+    supplier.rule = () => ({ status: 200, body: Array.from({ length: 100_001 }, (_, id) => ({ id: id + 1 })) });
+    const round = await feed.round();
+    expect(round.reading).toMatchObject({ complete: false, items: [] });
+    expect(supplier.calls).toHaveLength(1);
+  });
+
   it.each([null, '', -1, 'veel'])(
     'without a number of all its records, but %j, is not complete',
     async (totalCount) => {

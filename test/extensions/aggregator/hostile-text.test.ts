@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { DocumentCollector } from '../../../src/extensions/aggregator/supplier/document-collector.ts';
 import { textOfHtml } from '../../../src/extensions/aggregator/supplier/html-text.ts';
 import { bareNumber } from '../../../src/extensions/aggregator/supplier/mapping.ts';
 import { readXml } from '../../../src/lib/xml/read-xml.ts';
@@ -17,4 +18,18 @@ it.each([
 
 it('XML of more elements than memory has room for is not read', () => {
   expect(() => readXml(`<a>${'<b/>'.repeat(1_000_001)}</a>`)).toThrow('more than 1000000 elements');
+});
+
+it('a document in very many items is joined in one go', () => {
+  const organisatie = { gemeente: 'gm0001', naam: 'Een' };
+  const data = { bronidentificatie: 'd', dossiertype: 'informatieobject', organisatie } as const;
+  const read = { bronidentificatie: 'd', version: 0, data };
+  const items = Array.from({ length: 40_000 }, (_, n) => `a-${n}`);
+  const begin = performance.now();
+  const attached = items.map((item) => ({ read, attachment: { vergaderingen: ['v'], agendapunten: [item] } }));
+  const parts = new DocumentCollector().add(attached);
+  expect(performance.now() - begin).toBeLessThan(2000);
+  expect(parts).toEqual([
+    { resourceType: 'Informatieobject', bronidentificatie: 'd', vergaderingen: ['v'], agendapunten: items },
+  ]);
 });
