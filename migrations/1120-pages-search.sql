@@ -26,6 +26,8 @@ $$;
 
 -- The last record that changed the meeting, body or day of a row: with it the row may be found by other searches than before.
 alter table pages.items add column placed_number bigint not null default 0;
+-- Servers of the version before leave the writing to the new ones: their rows lack the column.
+alter table pages.items alter column placed_number drop default;
 create index items_followed on pages.items ((greatest(nummer, placed_number)) desc, nummer desc);
 
 -- The words that rows have, and how many, for the nearest spelling. A word goes with the last row that has it.
@@ -38,6 +40,7 @@ grant select, insert, update, delete on pages.words to koppelvlak_dienst;
 insert into raadsfeed.content_tables (schema_name, table_name) values ('pages', 'words');
 
 -- The words that are spelt most like what was typed, of rows and of `names`: without the extension pg_trgm none. Who adds it later calls this.
+-- The function has columns of its own: one that is of the table's type would keep a redaction from replacing the table.
 create function pages.use_trigrams() returns boolean language plpgsql as $$
 declare
   home text;
@@ -51,12 +54,12 @@ begin
   end;
   select nspname into home from pg_extension join pg_namespace n on n.oid = extnamespace where extname = 'pg_trgm';
   if home is null then
-    create or replace function pages.nearest_words(typed text, names text[]) returns setof pages.words language sql stable as
+    create or replace function pages.nearest_words(typed text, names text[]) returns table (word text, rows bigint) language sql stable as
       'select * from pages.words where false';
   else
     execute format('create index if not exists words_trigrams on pages.words using gin (word %I.gin_trgm_ops)', home);
     execute format($f$
-      create or replace function pages.nearest_words(typed text, names text[]) returns setof pages.words language sql stable as $n$
+      create or replace function pages.nearest_words(typed text, names text[]) returns table (word text, rows bigint) language sql stable as $n$
         select * from (select * from pages.words where word operator(%1$I.%%) typed
                        union all select name, 1000000 from unnest(names) name where name operator(%1$I.%%) typed) w
          where abs(length(word) - length(typed)) < 4
@@ -68,6 +71,8 @@ end
 $$;
 revoke execute on function pages.use_trigrams() from public;
 select pages.use_trigrams();
+grant execute on function pages.stem(text), pages.words_of(text, text, text), pages.place_of(text, timestamptz), pages.nearest_words(text, text[])
+  to koppelvlak_dienst;
 
 -- Rows that are there are written again by the first server that starts, while they answer.
 update pages.position set scan_after = 0, scan_to = greatest(nummer, 1) where nummer > 0;

@@ -15,7 +15,7 @@ async function count(table: string): Promise<number> {
 it.each([
   {
     table: 'pages.items',
-    fill: `insert into pages.items select i, 'gm9901', 'Vergadering', 'v-' || i, now(), 'Oud', null, null, null, null, null, '{}', '', i, now() from generate_series(1, ${ROWS}) i`,
+    fill: `insert into pages.items select i, 'gm9901', 'Vergadering', 'v-' || i, now(), 'Oud', null, null, null, null, null, '{}', '', i, now(), 0 from generate_series(1, ${ROWS}) i`,
     step: followStep,
   },
   {

@@ -43,7 +43,8 @@ export function createCsvSender({ pool, heads, baseUrl }: PagesContext, maxAgeSe
     const first = await list.read(PART_ROWS, undefined, 0);
     if (list.isNeeded === true && first.length === 0) throw new Problem(platformProblems.notFound);
     reply.type('text/csv; charset=utf-8').header('content-disposition', `attachment; filename="${list.name}.csv"`);
-    const body = Readable.from(pieces(list, first), { objectMode: false });
+    // A body that nobody gets would be read to its end.
+    const body = Readable.from(request.method === 'HEAD' ? [] : pieces(list, first), { objectMode: false });
     if (acceptedEncoding(request.headers['accept-encoding'], ['gzip']) === 'identity') return reply.send(body);
     // A fault of the one ends the other, and with it the answer, halfway, as the client sees.
     return reply.header('content-encoding', 'gzip').send(pipeline(body, createGzip({ level: 5 }), () => undefined));

@@ -157,5 +157,6 @@ function addressOf(value: unknown): string | undefined {
 
 function wordsOf(values: readonly unknown[]): string {
   const text = cutText(values.flatMap((value) => textOf(value, WORDS) ?? []).join(' ; '), WORDS);
-  return [fold(text), ...datesIn(text).map((date) => `@${date}`)].join(' ').trim();
+  // Folded, a letter may have become eighteen: more than Postgres takes.
+  return [cutText(fold(text), WORDS), ...datesIn(text).map((date) => `@${date}`)].join(' ').trim();
 }

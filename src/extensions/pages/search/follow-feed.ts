@@ -1,4 +1,5 @@
 /** How the index of pages and search follows the feed: what it keeps of each record, written a batch at a time in a fixed number of statements. */
+import type pg from 'pg';
 import type { Pool } from '../../../database/pool.ts';
 import type { Db } from '../../../database/transaction.ts';
 import { type FeedChange, type FeedIndex, followFeed, MOST_REMOVED } from '../../shared/follow-index.ts';
@@ -24,7 +25,11 @@ async function begin(db: Db): Promise<boolean> {
 /** Applies changes, at most one of each resource. */
 async function write(db: Db, changes: readonly FeedChange[]): Promise<void> {
   if (changes.length === 0) return;
-  await db.query({
+  const counted: Counted[] = [];
+  const count = async (query: pg.QueryConfig): Promise<void> => {
+    counted.push(...(await db.query<Counted>(query)).rows);
+  };
+  await count({
     name: 'pages-remove',
     text: `with weg as (
              delete from pages.links v using unnest($1::text[], $2::text[], $3::text[]) as g (o, t, b)
@@ -40,19 +45,30 @@ async function write(db: Db, changes: readonly FeedChange[]): Promise<void> {
     data === undefined ? [] : [{ ...change, entry: toEntry(change.resourceType, change.resource, data) }],
   );
   if (present.length > 0) {
-    await writeEntries(db, present);
+    await count(writeEntries(present));
     await writeReferences(db, present);
-    await fillInMeetings(db, keysOf(present), Math.max(...present.map(({ sequenceNumber }) => sequenceNumber)));
+    await count(fillInMeetings(keysOf(present), Math.max(...present.map(({ sequenceNumber }) => sequenceNumber))));
   }
-  await db.query({ name: 'pages-forget-words', text: 'delete from pages.words where rows <= 0' });
+  await db.query({
+    name: 'pages-forget-words',
+    text: 'delete from pages.words where word = any ($1::text[]) and rows <= 0',
+    values: [counted.map(({ word }) => word)],
+  });
 }
 
-/** Adds to how many rows have each word. @param rows a query of 1 or -1 and the words of a row, before and after a change */
-const countWords = (rows: string): string => `
+/** A word that no row had, when it was counted. */
+interface Counted extends pg.QueryResultRow {
+  readonly word: string;
+}
+
+/** Adds to how many rows have each word, after `with`. @param rows a query of 1 or -1 and the words of a row, before and after a change */
+const countWords = (rows: string): string => `, counted as (
   insert into pages.words as w (word, rows)
   select reverse(substr(lexeme, 2)), sum(n) from (${rows}) r (n, woorden), unnest(tsvector_to_array(r.woorden)) lexeme
    where lexeme ^@ '<' group by 1 having sum(n) <> 0 order by 1
-      on conflict (word) do update set rows = w.rows + excluded.rows`;
+      on conflict (word) do update set rows = w.rows + excluded.rows
+  returning word, rows)
+  select word from counted where rows <= 0`;
 
 interface Present extends Pick<FeedChange, 'sequenceNumber' | 'resource' | 'resourceType' | 'storedAt'> {
   readonly entry: Entry;
@@ -71,7 +87,7 @@ const FIRST_RECORD = `
           where d.op <> 'upsert' and d.organisatiecode = g.o and d.resource_type = g.t and d.bronidentificatie = g.b and d.sequence_number < g.n), 0)
    order by r.sequence_number limit 1`;
 
-async function writeEntries(db: Db, present: readonly Present[]): Promise<void> {
+function writeEntries(present: readonly Present[]): pg.QueryConfig {
   const rows = present.map(({ sequenceNumber: n, resource, resourceType: t, storedAt, entry }) => {
     const { words, references: _, ...columns } = entry;
     const [a, x, c] = words;
@@ -87,7 +103,7 @@ async function writeEntries(db: Db, present: readonly Present[]): Promise<void> 
       c,
     };
   });
-  await db.query({
+  return {
     name: 'pages-write',
     text: `with g as materialized (
              select * from jsonb_to_recordset($1::jsonb) as g (
@@ -99,9 +115,9 @@ async function writeEntries(db: Db, present: readonly Present[]): Promise<void> 
            written as (
            insert into pages.items as s
              (nummer, organisatiecode, resource_type, bronidentificatie, stored_at, first_number, first_stored_at, titel, datum, soort,
-              vergadering, gremium, gremiumnaam, kort, woorden)
+              vergadering, gremium, gremiumnaam, kort, placed_number, woorden)
            select n, o, t, b, g.stored_at, coalesce(f.sequence_number, n), coalesce(f.stored_at, g.stored_at), titel, datum, soort,
-                  vergadering, gremium, gremiumnaam, kort, ${WORDS}
+                  vergadering, gremium, gremiumnaam, kort, 0, ${WORDS}
              from g left join lateral (${FIRST_RECORD}) f on true
            on conflict (organisatiecode, resource_type, bronidentificatie) do update
              set nummer = excluded.nummer, stored_at = excluded.stored_at, first_number = excluded.first_number,
@@ -112,7 +128,7 @@ async function writeEntries(db: Db, present: readonly Present[]): Promise<void> 
            returning s.woorden)
            ${countWords('select -1, woorden from before union all select 1, woorden from written')}`,
     values: [JSON.stringify(rows)],
-  });
+  };
 }
 
 async function writeReferences(db: Db, present: readonly Present[]): Promise<void> {
@@ -137,8 +153,8 @@ async function writeReferences(db: Db, present: readonly Present[]): Promise<voi
  * them: of what is in the batch, and of what refers to something in the batch.
  * @param last number of the batch's last record
  */
-async function fillInMeetings(db: Db, keys: readonly (readonly string[])[], last: number): Promise<void> {
-  await db.query({
+function fillInMeetings(keys: readonly (readonly string[])[], last: number): pg.QueryConfig {
+  return {
     name: 'pages-fill-in-meetings',
     text: `with g as materialized (select * from unnest($1::text[], $2::text[], $3::text[]) as g (o, t, b)),
                 touched as (
@@ -172,11 +188,12 @@ async function fillInMeetings(db: Db, keys: readonly (readonly string[])[], last
                          woorden = ${OWN_WORDS} || coalesce(p.body, '') || pages.place_of(s.organisatiecode, p.datum)
                     from placed p
                    where s.nummer = p.nummer
-                     and (s.vergadering, s.gremium, s.gremiumnaam, s.datum) is distinct from (p.vergadering, p.gremium, p.gremiumnaam, p.datum)
+                     and (s.vergadering, s.gremium, s.gremiumnaam, s.datum, ts_filter(s.woorden, '{b}'))
+                         is distinct from (p.vergadering, p.gremium, p.gremiumnaam, p.datum, coalesce(p.body, ''))
                   returning p.woorden as before, s.woorden as after)
            ${countWords('select -1, before from changed union all select 1, after from changed')}`,
     values: [...keys, last],
-  });
+  };
 }
 
 function keysOf(changes: readonly Pick<FeedChange, 'resource' | 'resourceType'>[]): [string[], string[], string[]] {

@@ -286,12 +286,17 @@ export async function listBodies(
 /** Numbers of one sitemap. */
 const SITEMAP_NUMBERS = 10_000;
 
-/** The sitemaps that have something in them, with their latest change. */
+/** The sitemaps that have something in them, with their latest change: that of the last number, found from one sitemap to the one before. */
 export async function listSitemaps(db: Db): Promise<{ page: number; changed: Date }[]> {
   const { rows } = await db.query<{ page: number; changed: Date }>({
     name: 'pages-sitemaps',
-    text: `select (nummer / ${SITEMAP_NUMBERS})::integer as page, max(stored_at) as changed from pages.items
-            group by 1 order by 1 limit 50000`,
+    text: `with recursive last as (
+             (select nummer, stored_at from pages.items order by nummer desc limit 1)
+             union all
+             select s.* from last cross join lateral (
+               select nummer, stored_at from pages.items
+                where nummer < last.nummer / ${SITEMAP_NUMBERS} * ${SITEMAP_NUMBERS} order by nummer desc limit 1) s)
+           select (nummer / ${SITEMAP_NUMBERS})::integer as page, stored_at as changed from last order by 1 limit 50000`,
   });
   return rows;
 }
