@@ -155,10 +155,10 @@ export function fixUrl(value: string): string | undefined {
   return hostname.includes('.') || hostname === 'localhost' || hostname.startsWith('[') ? url.href : undefined;
 }
 
-/** As `fixUrl`; an address that cannot be fixed is reported. */
+/** As `fixUrl`; an address that cannot be fixed is reported, without its text: what it belongs to may be confidential. */
 export function addressOf(value: string | undefined, name: string, issue: IssueSink): string | undefined {
   if (value === undefined) return undefined;
   const fixed = fixUrl(value);
-  if (fixed === undefined) issue('unusable-value', `${name} cannot be fixed: ${value.slice(0, 100)}`);
+  if (fixed === undefined) issue('unusable-value', `${name} is not a web address`);
   return fixed;
 }
