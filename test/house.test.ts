@@ -331,5 +331,7 @@ describe('migrations', () => {
       ...['1050-ldv', '1060-inzage', '1070-aggregator', '1080-pages', '1090-diwoo'],
     ].map((name) => `${name}.sql`);
     expect(names.filter((name) => name < '1100').sort()).toEqual(first);
+    const later = names.filter((name) => name >= '1100').map((name) => name.slice(0, 4));
+    expect(new Set(later).size, 'two have the same number').toBe(later.length);
   });
 });

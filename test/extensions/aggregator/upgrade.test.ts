@@ -9,13 +9,13 @@ import { type NotubizServer, startNotubiz } from './notubiz/supplier/server.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
-/** The tables as they were before `1120-suppliers`. */
+/** The tables as they were before `1130-suppliers`. */
 const FORMER_TABLES = `
   alter table aggregator.bron drop column tot, drop column options;
   alter table aggregator.windows drop column complete_at;
   alter table aggregator.coverage drop constraint coverage_pkey, drop column registers, add primary key (bron_id, maand);
   drop table aggregator.supplier_pace, aggregator.supplier_blocks;
-  delete from koppelvlak.migraties where name >= '1120-suppliers';`;
+  delete from koppelvlak.migraties where name >= '1130-suppliers';`;
 
 let program: ProgramOnDatabase;
 let pool: Pool;

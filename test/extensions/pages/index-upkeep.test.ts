@@ -92,7 +92,7 @@ it('writes the rows of the version before again while it answers from them', asy
     await rm(dir, { recursive: true });
   });
   await cp(MIGRATIONS, dir, { recursive: true });
-  for (const name of ['1120-pages-search', '1120-suppliers']) await rm(join(dir, `${name}.sql`));
+  for (const name of ['1120-pages-search', '1130-suppliers']) await rm(join(dir, `${name}.sql`));
   await migrate({ url: database.url, dir, log: quiet });
   // An item and its document before their meeting, as the version before had them.
   await publishLines(pool, [
