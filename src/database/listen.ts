@@ -87,7 +87,8 @@ export function createListener({ url, variable, log, pollIntervalMs = 1000 }: Li
     signal.addEventListener('abort', stop, { once: true });
     try {
       signal.throwIfAborted();
-      await client.connect();
+      // A connection that is ended while it is being made never says that it failed.
+      await Promise.race([client.connect(), lost.then((error) => Promise.reject(error ?? new Error('it was ended')))]);
       const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
       // Not the process that was announced: the next user of this one would receive the notifications.
       if (rows[0]?.pid !== client.processID) return 'pooled';

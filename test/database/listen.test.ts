@@ -121,3 +121,12 @@ it('refuses what is not the name of a channel', () => {
   listen();
   expect(() => listener.subscribe('feed"; drop table t', () => undefined)).toThrow(TypeError);
 });
+
+it('closes while its connection is being made', async () => {
+  for (const delayMs of [0, 1, 2, 4, 8, 16]) {
+    listen();
+    subscribe('feed');
+    await new Promise((resolve) => setTimeout(resolve, delayMs));
+    await listener.close();
+  }
+}, 15_000);

@@ -189,6 +189,7 @@ function badgeCommand(terminal: Terminal): Command {
   return new Command('badge')
     .description('a badge for a page, as SVG on standard output')
     .argument('<report>', 'a report.json')
+    .addHelpText('after', '\nExample:\n  $ koppelvlak conformance badge verslag/report.json > badge.svg')
     .action((file: string) =>
       runTool(terminal, {}, async ({ output }) => {
         const { readReport } = await import('./commands/report-files.ts');
@@ -202,6 +203,7 @@ function compareCommand(terminal: Terminal): Command {
   return new Command('compare')
     .description('reports beside each other: the cases that ended differently')
     .argument('<reports...>', 'two or more report.json')
+    .addHelpText('after', '\nExample:\n  $ koppelvlak conformance compare verslag/report.json ander/report.json')
     .option('--json', 'one machine-readable result')
     .action((files: readonly string[], options: { json?: boolean }) =>
       runTool(terminal, options, async ({ output }) => {

@@ -1,7 +1,7 @@
 /** What an operator does with sources. Each change invalidates the lease, so that nothing is published after it. */
 
 import type { Pool } from '../../../database/pool.ts';
-import { type Db, transaction } from '../../../database/transaction.ts';
+import { type Db, lock, transaction } from '../../../database/transaction.ts';
 import type { SourceCompleteness } from '../../../raadsfeed/store/state.ts';
 import { type ExistingSource, type PlannedSource, planSources } from '../plan-sources.ts';
 import type { Source, SupplierOptions } from '../source.ts';
@@ -35,8 +35,7 @@ export async function readExistingSources(db: Db): Promise<ExistingSource[]> {
  */
 export async function saveSources(pool: Pool, sources: readonly NewSource[]): Promise<readonly PlannedSource[]> {
   return await transaction(pool, async (client) => {
-    // Nobody adds another source between the judgement and the change. A reading too locks its window first, and then its source.
-    await client.query('lock table aggregator.windows, aggregator.bron in share row exclusive mode');
+    await lockSources(client);
     const plan = planSources(sources, await readExistingSources(client));
     const refused = plan.find(({ what }) => what === 'refused');
     if (refused !== undefined) throw new Error(refused.why);
@@ -46,7 +45,17 @@ export async function saveSources(pool: Pool, sources: readonly NewSource[]): Pr
   });
 }
 
+/** Nobody adds another source between the judgement and the change. Readings go on: they add none. */
+async function lockSources(db: Db): Promise<void> {
+  await lock(db, 'aggregator sources');
+}
+
 async function changeSource(db: Db, { adres, naam, portaal, vanaf, tot, options = {} }: NewSource): Promise<void> {
+  // As a reading does: its window first, and then its source.
+  await db.query(
+    `select from aggregator.windows where bron_id = (select id from aggregator.bron where adres = $1::text) order by van for update`,
+    [adres],
+  );
   const { rows } = await db.query<{ id: number }>(
     `update aggregator.bron
         set naam = $2::text, portaal = $3::text, vanaf = $4::date, tot = $5::date, options = $6::jsonb, volgende = now(),
@@ -153,6 +162,7 @@ export async function takeOverOrganisations(
   }: { from: number; to: string; codes: readonly string[]; allowMassDelete: boolean },
 ): Promise<void> {
   await transaction(pool, async (client) => {
+    await lockSources(client);
     await lockForRemoval(client, from);
     const { rows } = await client.query<{ id: number }>(
       `insert into aggregator.bron as b (adres, soort, allow_mass_delete, vergelijken)
