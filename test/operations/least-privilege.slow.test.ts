@@ -33,6 +33,7 @@ const ROTATED = `tweede:${Buffer.alloc(32, 9).toString('base64')},${KEY}`;
 const WITHOUT_DATABASE = [
   ...['gegevens request', 'gegevens convert', 'feed follow'],
   ...['proof key', 'proof check', 'proof monitor'],
+  ...['conformance raadsfeed', 'conformance badge', 'conformance compare'],
 ];
 
 let dir: string;
@@ -264,6 +265,9 @@ describe('with the logins that are documented', { timeout: 600_000 }, () => {
     await works(['bron', 'pause', source.url]);
     await works(['bron', 'resume', source.url]);
     await works(['bron', 'add', ...notubiz]);
+    const list = join(dir, 'bronnen.csv');
+    await writeFile(list, 'bron,organisatie,naam,from\nnotubiz:281,gm0363,Gemeente Amsterdam,2025-01-01\n');
+    await works(['bron', 'import', list, '--yes']);
     await works(['bron', 'sync', 'notubiz:281', '--from', '2025-01-01', '--to', '2025-03-31']);
     // What it finds is not the question.
     await koppelvlak(['bron', 'check', 'notubiz:281', '--from', '2025-01-01', '--to', '2025-03-31']);

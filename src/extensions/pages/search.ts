@@ -97,17 +97,14 @@ const NOTHING: FoundByWords = { items: [], total: 0, isMore: false, ...NO_FACETS
 interface Part {
   readonly offset: number;
   readonly limit: number;
-  /** For a follower: what came in last first, and with words what changed last, for it may be found since. Only what is after this. */
+  /** For a follower: what came in last first, so that what changes later moves nothing. Only what came before this. */
   readonly follow?: { readonly voor: string | undefined };
 }
 
 /** @throws {Problem} 404 when `voor` is not what a part of an Atom names */
-function followed(voor: string | undefined, byWords: boolean) {
-  const [, first, , second] = /^(\d{1,15})(-(\d{1,15}))?$/.exec(voor ?? '') ?? [];
-  if (voor !== undefined && (byWords ? second : first) === undefined) throw new Problem(platformProblems.notFound);
-  const after = voor === undefined ? undefined : { followedNumber: Number(first), sequenceNumber: Number(second) };
-  if (byWords) return { sort: 'gevolgd', after } as const;
-  return { sort: 'nieuwste', before: voor === undefined ? undefined : Number(first) } as const;
+function placeOf(voor: string | undefined): number | undefined {
+  if (voor !== undefined && !/^\d{1,15}$/.test(voor)) throw new Problem(platformProblems.notFound);
+  return voor === undefined ? undefined : Number(voor);
 }
 
 /** Runs a search within its time. @throws {Problem} when it takes longer */
@@ -127,7 +124,9 @@ export async function runSearch(
     ...{ organisatiecode: organisatie, gremium, resourceType: typeOf(soort), offset, limit },
     from: from === undefined ? undefined : midnight(from),
     to: tot === undefined ? undefined : midnight(tot, 1),
-    ...(follow === undefined ? { sort: sortOf(address) } : followed(follow.voor, query !== undefined)),
+    ...(follow === undefined
+      ? { sort: sortOf(address) }
+      : ({ sort: 'nieuwste', before: placeOf(follow.voor) } as const)),
   } as const;
   try {
     const options = { readOnly: true, statementTimeoutMs: SEARCH_MS };

@@ -98,31 +98,6 @@ it('gives a follower every new document once, by the links of the Atom feed', as
   }
 });
 
-it('brings a follower of a search what is corrected into it, also by its meeting', async () => {
-  const meeting = (gremiumnaam: string) =>
-    vergadering('verbeterd-v', { georganiseerddoorgremium: { gremiumidentificatie: 'verbeterd', gremiumnaam } });
-  const under = { vergaderingen: [{ bronidentificatie: 'verbeterd-v' }] };
-  await pages.publishAndIndex([
-    meeting('Verzamelnaam'),
-    document('onder', { titel: 'Onder de vergadering', ...under }),
-    document('verbeterd', { titel: 'Verbeterdosier' }),
-    ...Array.from({ length: 60 }, (_, i) => document(`verbeter-${i}`, { titel: `Verbeterdossier ${i}` })),
-  ]);
-  const first = async (q: string): Promise<string | undefined> =>
-    /<entry>\s*<id>([^<]*)/
-      .exec((await pages.get(`/zoeken.atom?q=${q}`)).text)?.[1]
-      ?.split(':')
-      .at(-1);
-  expect(await first('verbeterdossier')).toBe('verbeter-59');
-  await pages.publishAndIndex([document('verbeterd', { titel: 'Verbeterdossier' })]);
-  expect(await first('verbeterdossier')).toBe('verbeterd');
-  expect(await first('enquetecommissie')).toBeUndefined();
-  await pages.publishAndIndex([meeting('Enquêtecommissie'), document('los', { titel: 'Los van de enquêtecommissie' })]);
-  expect(await first('enquetecommissie')).toBe('los');
-  expect((await pages.get('/zoeken.atom?q=enquetecommissie')).text).toContain('Onder de vergadering');
-  expect((await pages.get('/zoeken.atom?q=x&voor=12')).status).toBe(404);
-});
-
 it('leads a follower on while the index still has what was withdrawn', async () => {
   await pages.publishAndIndex(
     Array.from({ length: 51 }, (_, i) => document(`rest-${i}`, { titel: `Restdossier ${i}` })),

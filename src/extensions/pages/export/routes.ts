@@ -118,8 +118,7 @@ export function exportRoutes(app: FastifyInstance, context: PagesContext): void 
       authorOf: ({ organisatiecode }) => names.get(organisatiecode) ?? organisatiecode,
       // Of what the index still has and the feed has not, nothing is shown: the total tells whether the list goes on.
       ...{ addressOf, items, hasMore: isMore || total > ATOM_ENTRIES, before: voor, now: clock.now() },
-      placeOf: ({ firstNumber, followedNumber, sequenceNumber }) =>
-        address.q === undefined ? firstNumber : `${followedNumber}-${sequenceNumber}`,
+      placeOf: ({ firstNumber }) => firstNumber,
     });
     return { type: 'application/atom+xml', body };
   });

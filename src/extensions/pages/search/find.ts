@@ -6,11 +6,11 @@
 import type pg from 'pg';
 import type { Db } from '../../../database/transaction.ts';
 import { isRecord } from '../../../lib/json/json-value.ts';
-import { CURRENT, conditionsOf, FOLLOWED, ITEM, type Item, type ItemFilter, ORDERS } from './lists.ts';
+import { CURRENT, conditionsOf, ITEM, type Item, type ItemFilter, ORDERS } from './lists.ts';
 import type { WordQuery } from './words.ts';
 
-/** The best first, by the day of the item, by the moment that it came into the feed, or by what last changed about where it is found. */
-export type SearchSort = 'relevantie' | 'datum' | 'oudste' | 'nieuwste' | 'gevolgd';
+/** The best first, by the day of the item, or by when it came into the feed. */
+export type SearchSort = 'relevantie' | 'datum' | 'oudste' | 'nieuwste';
 
 interface SearchRequest extends ItemFilter {
   /** Absent: everything that passes the filter. */
@@ -138,7 +138,7 @@ function inOrder(sort: SearchSort, conditions: string, most: string): string {
   // The index has rows without a day before the oldest.
   if (sort === 'oudste')
     return `(${first('oldest', ' and s.datum is not null')} union all ${first('oldest', ' and s.datum is null')} limit ${most})`;
-  return first(sort === 'nieuwste' ? 'stored' : sort === 'gevolgd' ? 'followed' : 'newest');
+  return first(sort === 'nieuwste' ? 'stored' : 'newest');
 }
 
 /** Rows with their words fetched once from where Postgres keeps long values, not for each query: deleting nothing gives them as they are. */
@@ -149,9 +149,8 @@ const SORTED: Readonly<Record<SearchSort, string>> = {
   datum: 'datum desc nulls last, nummer desc',
   oudste: 'datum asc nulls last, nummer asc',
   nieuwste: 'first_number desc',
-  gevolgd: 'followed_number desc, nummer desc',
 };
-const HIT = `s.nummer, s.organisatiecode, s.resource_type, s.gremium, s.gremiumnaam, s.datum, s.first_number, ${FOLLOWED} as followed_number`;
+const HIT = 's.nummer, s.organisatiecode, s.resource_type, s.gremium, s.gremiumnaam, s.datum, s.first_number';
 /** A hit in titles. */
 const BEST = 2;
 

@@ -13,8 +13,6 @@ export interface Item {
   /** Of the first record since the resource was there: its number is the order in which a follower hears of new ones. */
   readonly firstNumber: number;
   readonly firstStoredAt: Date;
-  /** Of the last record that changed what searches find it: its own, or one of its meeting. */
-  readonly followedNumber: number;
   readonly titel: string;
   readonly datum: Date | null;
   readonly soort: string | null;
@@ -24,9 +22,8 @@ export interface Item {
   readonly kort: JsonObject;
 }
 
-export const FOLLOWED = 'greatest(s.nummer, s.placed_number)';
 export const ITEM = `s.nummer as "sequenceNumber", s.organisatiecode, s.resource_type as "resourceType", s.bronidentificatie,
-  s.stored_at as "storedAt", s.first_number as "firstNumber", s.first_stored_at as "firstStoredAt", ${FOLLOWED} as "followedNumber",
+  s.stored_at as "storedAt", s.first_number as "firstNumber", s.first_stored_at as "firstStoredAt",
   s.titel, s.datum, s.soort, s.vergadering, s.gremium, s.gremiumnaam, s.kort`;
 /** Joins only what the feed still has: a redaction takes effect with its commit. */
 export const CURRENT = `join raadsfeed.current_records c on c.sequence_number = s.nummer`;
@@ -43,8 +40,6 @@ export interface ItemFilter {
   readonly to?: Date | undefined;
   /** First recorded before the one with this number. */
   readonly before?: number | undefined;
-  /** After an item in the order `followed`. */
-  readonly after?: Pick<Item, 'followedNumber' | 'sequenceNumber'> | undefined;
 }
 
 /** The conditions of a filter on the row `s`. Only those that there are, for each set of them has an index of its own. @param values gets what they compare with */
@@ -61,11 +56,6 @@ export function conditionsOf(filter: ItemFilter, values: unknown[]): string {
   add(filter.from, 's.datum >=');
   add(filter.to, 's.datum <');
   add(filter.before, 's.first_number <');
-  const { after } = filter;
-  if (after !== undefined)
-    conditions.push(
-      `(${FOLLOWED}, s.nummer) < ($${values.push(after.followedNumber)}::bigint, $${values.push(after.sequenceNumber)}::bigint)`,
-    );
   return conditions.length === 0 ? 'true' : conditions.join(' and ');
 }
 
@@ -75,8 +65,6 @@ export const ORDERS = {
   oldest: 's.datum asc nulls first, s.nummer asc',
   /** By the moment that the feed recorded them first. */
   stored: 's.first_number desc',
-  /** By the last change that a search might find them by. */
-  followed: `${FOLLOWED} desc, s.nummer desc`,
 } as const;
 
 /** A part of a list. */
