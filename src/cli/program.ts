@@ -61,7 +61,8 @@ function hasCommands(module: object): module is CommandsModule {
   return 'addCommands' in module && typeof module.addCommands === 'function';
 }
 
-function packageVersion(): string {
+/** Of this package, as its releases are numbered. */
+export function packageVersion(): string {
   const description: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   return isRecord(description) ? String(description.version) : 'unknown';
 }

@@ -4,7 +4,7 @@ import fp from 'fastify-plugin';
 import { Problem } from '../lib/problem.ts';
 import type { DescribedInterface } from './openapi-document.ts';
 import { platformProblems } from './problems.ts';
-import { type HtmlValue, html, trusted } from './template.ts';
+import { type HtmlValue, html, trusted, withCode } from './template.ts';
 
 /** Pages at the root of the host: every kind of problem, and where to report a vulnerability. */
 export const rootPages = fp(
@@ -85,11 +85,6 @@ interface SmallPage {
   readonly content?: HtmlValue;
   readonly head?: HtmlValue;
   readonly footer?: HtmlValue;
-}
-
-/** Text with backquotes around what is code. */
-export function withCode(text: string): HtmlValue {
-  return text.split('`').map((part, i) => (i % 2 === 0 ? part : html`<code>${part}</code>`));
 }
 
 /** Serves a short page on every kind of problem under `/problems/<slug>`: the address in each problem document's `type`. */

@@ -52,6 +52,11 @@ function render(value: HtmlValue): string {
   return escapeHtml(stripControls(String(value)));
 }
 
+/** Text with backquotes around what is code. */
+export function withCode(text: string): HtmlValue {
+  return text.split('`').map((part, i) => (i % 2 === 0 ? part : html`<code>${part}</code>`));
+}
+
 /** Characters that neither HTML nor XML 1.0 may contain, and those that turn the direction of what follows. */
 const FORBIDDEN = /(?![\t\n\r])[\p{Cc}\u202a-\u202e\u2066-\u2069\ufffe\uffff]/gu;
 

@@ -54,6 +54,8 @@ export interface Client {
 }
 
 interface ClientOptions {
+  /** Address of what is tested. Where its answers lead to other hosts, those must be on the public internet. */
+  readonly subject: string;
   /** Requests in a second at most. */
   readonly rate: number;
   readonly signal: AbortSignal;
@@ -69,15 +71,19 @@ const SHOWN_BODY = 2000;
 const LONGEST_WAIT_MS = 30_000;
 const MOST_WAITS = 2;
 
-export function createClient({ rate, signal, proxy }: ClientOptions): Client {
-  const connections = createGuardedConnections({
-    // The person who tests names the address, often of a machine in the same network.
-    rules: { allowPrivate: true },
-    proxy,
-    maxRedirects: 0,
-    connectTimeoutMs: 10_000,
-    agent: { connections: 2, headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS, keepAliveTimeout: 4_000 },
-  });
+export function createClient({ subject, rate, signal, proxy }: ClientOptions): Client {
+  const connect = (allowPrivate: boolean) =>
+    createGuardedConnections({
+      rules: { allowPrivate },
+      proxy,
+      maxRedirects: 0,
+      connectTimeoutMs: 10_000,
+      agent: { connections: 2, headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS, keepAliveTimeout: 4_000 },
+    });
+  // The person who tests names the address, often of a machine in the same network; what it answers names others.
+  const named = connect(true);
+  const others = connect(false);
+  const { host } = new URL(subject);
   const exchanges: ShownExchange[] = [];
   let nextAt = 0;
 
@@ -91,6 +97,7 @@ export function createClient({ rate, signal, proxy }: ClientOptions): Client {
   const open = async ({ to, method = 'GET', headers = {} }: Ask, over: AbortSignal) => {
     await turn();
     const sent = { accept: 'application/json', 'user-agent': 'koppelvlak-conformance', ...headers };
+    const connections = URL.parse(to)?.host === host ? named : others;
     const { answer } = await connections.request(to, { method, headers: sent, signal: over }, 'none');
     const received = Object.entries(answer.headers).map(([name, value]) => [name, headerText(value)] as const);
     const exchange = { method, url: to, sent, status: answer.statusCode, headers: Object.fromEntries(received) };
@@ -152,7 +159,9 @@ export function createClient({ rate, signal, proxy }: ClientOptions): Client {
         throw new Inconclusive(ended.aborted ? `no answer within ${forMs / 1000} seconds` : explain(error));
       }
     },
-    close: connections.close,
+    async close() {
+      await Promise.all([named.close(), others.close()]);
+    },
   };
 }
 

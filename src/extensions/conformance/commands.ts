@@ -2,10 +2,12 @@
 import { readFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { table } from '../../cli/output.ts';
+import { packageVersion } from '../../cli/program.ts';
 import { runTool, type ToolContext, UsageError } from '../../cli/run-command.ts';
 import { systemClock } from '../../lib/time.ts';
 import type { Terminal } from '../../seams/terminal.ts';
 import type { Chapter, SuiteSubject } from './case.ts';
+import { compareReports, type Difference } from './report/compare.ts';
 import type { ConformanceReport } from './report/report.ts';
 
 interface SuiteOptions {
@@ -85,32 +87,41 @@ async function testSuite<Subject extends SuiteSubject>(context: ToolContext, sui
   const { chapters, url, options } = suite;
   if (url === undefined || !URL.canParse(url)) throw new UsageError('the address of the service is needed');
   const isWanted = selection(chapters, options);
+  const { readReport, reportText, writeReport } = await import('./commands/report-files.ts');
   const expectedFailures = await readExpected(options.expectedFailures);
-  const [{ createClient }, { runSuite }, { makeReport }, { VERSION }, { writeReport }] = await Promise.all([
+  const baseline = options.baseline === undefined ? undefined : await readReport(options.baseline);
+  const [{ createClient }, { runSuite }, { makeReport }] = await Promise.all([
     import('./client.ts'),
     import('./run-suite.ts'),
     import('./report/report.ts'),
-    import('./version.ts'),
-    import('./commands/report-files.ts'),
   ]);
   const { outboundProxy, outboundNoProxy } = config.server;
-  const client = createClient({ rate: options.rate, signal, proxy: { outboundProxy, outboundNoProxy } });
+  const client = createClient({ subject: url, rate: options.rate, signal, proxy: { outboundProxy, outboundNoProxy } });
   const started = systemClock.now();
   try {
     output.progress(`reading ${new URL(url).host} …`);
     const subject = await suite.readSubject(url, client);
-    if (client.exchanges.length === 0) throw new UsageError(`${new URL(url).host} cannot be reached`);
     const results = await runSuite({
       ...{ chapters, subject, isWanted, signal },
       onResult: ({ id, outcome }) => output.progress(`${outcome.padEnd(12)} ${id}`),
     });
+    if (results.length > 0 && results.every(({ outcome }) => outcome !== 'passed' && outcome !== 'failed'))
+      throw new UsageError(`${new URL(url).host} cannot be tested: ${results[0]?.reason ?? ''}`);
     const report = makeReport({
-      ...{ suite: suite.suite, version: VERSION, subject: url, started, ended: systemClock.now(), results, chapters },
+      ...{
+        suite: suite.suite,
+        version: packageVersion(),
+        subject: url,
+        started,
+        ended: systemClock.now(),
+        results,
+        chapters,
+      },
       ...{ expectedFailures, strict: options.strict ?? false, requests: client.exchanges.length },
       options: shownOptions(options),
     });
     if (options.report !== undefined) await writeReport(report, options.report);
-    await show(context, report, options.baseline);
+    show(context, report, reportText(report), baseline);
     if (!report.conforms) terminal.exitCode = 1;
   } finally {
     await client.close();
@@ -154,16 +165,23 @@ function shownOptions({ only, not, strict, rate: perSecond }: SuiteOptions): Rea
   };
 }
 
-async function show({ output }: ToolContext, report: ConformanceReport, baseline: string | undefined): Promise<void> {
-  const { readReport, reportText } = await import('./commands/report-files.ts');
-  const { compareReports } = await import('./report/compare.ts');
-  const changed = baseline === undefined ? undefined : compareReports([await readReport(baseline), report]);
+function show(
+  { output }: ToolContext,
+  report: ConformanceReport,
+  text: string,
+  baseline: ConformanceReport | undefined,
+): void {
+  const changed = baseline === undefined ? undefined : compareReports([baseline, report]);
   output.result(changed === undefined ? report : { ...report, changed }, () => {
-    output.line(reportText(report));
-    if (changed === undefined) return;
-    const rows = changed.map(({ id, outcomes, title }) => [id, ...outcomes.map((one) => one ?? '(not run)'), title]);
-    output.line(rows.length === 0 ? 'Nothing changed since.' : table(['case', 'then', 'now', 'title'], rows));
+    output.line(text);
+    if (changed !== undefined) output.line(differences(['then', 'now'], changed) ?? 'Nothing changed since.');
   });
+}
+
+/** @param names of the reports @returns undefined where there are none */
+function differences(names: readonly string[], found: readonly Difference[]): string | undefined {
+  const rows = found.map(({ id, outcomes, title }) => [id, ...outcomes.map((one) => one ?? '(not run)'), title]);
+  return rows.length === 0 ? undefined : table(['case', ...names, 'title'], rows);
 }
 
 function listCases<Subject extends SuiteSubject>(
@@ -209,16 +227,8 @@ function compareCommand(terminal: Terminal): Command {
       runTool(terminal, options, async ({ output }) => {
         if (files.length < 2) throw new UsageError('name two reports or more');
         const { readReport } = await import('./commands/report-files.ts');
-        const { compareReports } = await import('./report/compare.ts');
-        const differences = compareReports(await Promise.all(files.map(readReport)));
-        output.result(differences, () => {
-          const rows = differences.map(({ id, outcomes, title }) => [
-            id,
-            ...outcomes.map((one) => one ?? '(not run)'),
-            title,
-          ]);
-          output.line(rows.length === 0 ? 'No case ended differently.' : table(['case', ...files, 'title'], rows));
-        });
+        const found = compareReports(await Promise.all(files.map(readReport)));
+        output.result(found, () => output.line(differences(files, found) ?? 'No case ended differently.'));
       }),
     );
 }

@@ -24,6 +24,8 @@ export interface CaseResult {
 
 /** Exchanges of a case that are kept. */
 const SHOWN_EXCHANGES = 4;
+/** Characters of a reason, which may hold what the other side sent. */
+const LONGEST_REASON = 1000;
 
 interface RunOptions<Subject extends SuiteSubject> {
   readonly chapters: readonly Chapter<Subject>[];
@@ -50,9 +52,11 @@ export async function runSuite<Subject extends SuiteSubject>(
     for (const id of one.dependsOn ?? []) {
       const other = cases.get(id);
       if (other === undefined) throw new TypeError(`${one.id} depends on ${id}, which does not exist`);
-      const { outcome } = await resultOf(other);
+      const { outcome, reason = outcome } = await resultOf(other);
       if (outcome === 'passed') continue;
-      const result = { id: one.id, outcome: 'not-judged', reason: `${id}: ${outcome}`, exchanges: [] } as const;
+      // What is not offered cannot be wrong either.
+      const own = outcome === 'skipped' ? 'skipped' : 'not-judged';
+      const result = { id: one.id, outcome: own, reason: `${id}: ${reason}`, exchanges: [] } as const;
       results.set(one.id, result);
       return result;
     }
@@ -86,7 +90,8 @@ async function runCase<Subject extends SuiteSubject>(
     if (finding === undefined) return { id: one.id, outcome: 'passed', exchanges };
     if ('seen' in finding) return { id: one.id, outcome: 'passed', reason: finding.seen, exchanges };
     if ('skipped' in finding) return { id: one.id, outcome: 'skipped', reason: finding.skipped, exchanges };
-    const { at, failed: reason } = finding;
+    const { at } = finding;
+    const reason = finding.failed.slice(0, LONGEST_REASON);
     const last = at === undefined ? [] : [isWhole(at) ? shown(at) : at];
     return { id: one.id, outcome: 'failed', reason, exchanges: [...exchanges, ...last].slice(-SHOWN_EXCHANGES) };
   };
@@ -114,11 +119,15 @@ function isWhole(exchange: Exchange | ShownExchange): exchange is Exchange {
 
 /** @throws {Skipped} when the subject does not offer what the address names */
 function filled(address: string, { values }: SuiteSubject): string {
-  return address.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+  if (!/\{\w+\}/.test(address)) return address;
+  const whole = address.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = values[name];
     if (value === undefined) throw new Skipped(`nothing is known for ${name}`);
     return value;
   });
+  // The address of a feed may have parameters of its own.
+  const [path = '', ...parameters] = whole.split('?');
+  return parameters.length === 0 ? path : `${path}?${parameters.join('&')}`;
 }
 
 /** Why an answer is not as expected. @throws {Inconclusive} when the service is too busy or fails, where that was not expected */

@@ -1,8 +1,8 @@
 /** A contract as one readable page: what it is for, every operation, every schema. Without script; the words are those of the contract. */
 import { isRecord } from '../../lib/json/json-value.ts';
 import { type DescribedInterface, type OpenapiDocument, resolve } from '../../plugins/openapi-document.ts';
-import { htmlPage, withCode } from '../../plugins/pages.ts';
-import { type Html, type HtmlValue, html, safeUrl } from '../../plugins/template.ts';
+import { htmlPage } from '../../plugins/pages.ts';
+import { type Html, type HtmlValue, html, safeUrl, withCode } from '../../plugins/template.ts';
 import { type Brand, dutyNav, iconLink } from '../shared/html/brand.ts';
 import { SMALL } from './root.ts';
 import { TRYOUT } from './swagger.ts';

@@ -22,6 +22,8 @@ export interface Request {
 
 /** Changes an answer, or the request before it is sent on (`forward` gives another path). */
 export interface Mutation {
+  /** Done before the request is sent on. */
+  readonly before?: (request: Request) => Promise<void>;
   readonly forward?: (request: Request) => { path?: string; headers?: Record<string, string> } | undefined;
   readonly answer?: (answer: Answer, request: Request) => void;
   /** Changes the text of the stream. */
@@ -51,6 +53,7 @@ export async function startProxy(target: string): Promise<BreakingProxy> {
       query: new URL(whole, own).searchParams,
       headers: incoming.headers,
     };
+    await current.before?.(request);
     const changed = current.forward?.(request);
     const forwarded = changed?.path === undefined ? whole : `${mount}${changed.path}`;
     const { host: _, connection: __, ...rest } = incoming.headers;

@@ -5,7 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RAADSFEED } from '../../../src/extensions/conformance/raadsfeed/suite.ts';
 import { addStandardFormats } from '../../../src/lib/json/formats.ts';
-import type { FeedServer } from '../../raadsfeed/support.ts';
+import { type FeedServer, vergadering } from '../../raadsfeed/support.ts';
 import { callProgram } from '../../support/program.ts';
 import { startExampleFeed } from './example-feed.ts';
 import { RAADSFEED_MUTANTS } from './mutants/raadsfeed.ts';
@@ -76,7 +76,7 @@ describe('koppelvlak conformance raadsfeed', () => {
     const ended = await conformance('raadsfeed', proxy.url, ...FEW, '--report', 'verslag');
     expect(ended.stderr).toContain('passed       C-FEED-05');
     expect(ended.status).toBe(0);
-    expect(ended.stdout).toContain('no must failed');
+    expect(ended.stdout).toContain('No must failed.');
     const report = JSON.parse(await readFile(join(dir, 'verslag/report.json'), 'utf8'));
     const schema = JSON.parse(
       await readFile(join(import.meta.dirname, '../../../openapi/conformance-report.json'), 'utf8'),
@@ -135,7 +135,7 @@ describe('koppelvlak conformance raadsfeed', () => {
       await conformance('badge', 'bekend.txt'),
     ];
     expect(ended.map(({ status }) => status)).toEqual([2, 2, 2, 2, 2]);
-    expect(ended[1]?.stderr).toContain('127.0.0.1:1 cannot be reached');
+    expect(ended[1]?.stderr).toContain('127.0.0.1:1 cannot be tested: C-FEED-01: no answer (connect ECONNREFUSED');
     expect(ended[2]?.stderr).toContain('there is no case C-ONBEKEND');
   });
 
@@ -181,5 +181,73 @@ describe('koppelvlak conformance raadsfeed', () => {
     expect(bodies.length).toBeGreaterThan(0);
     expect(Math.max(...bodies.map((body: string) => body.length))).toBeLessThan(2100);
     expect(bodies.every((body: string) => body.isWellFormed() && !body.includes('\ufffd é'))).toBe(true);
+  });
+
+  it('follows an answer to another host only where that is on the public internet', async () => {
+    const asked: string[] = [];
+    const other = await startProxy(feed.mount);
+    other.mutate({
+      answer: (_, { path }) => {
+        asked.push(path);
+      },
+    });
+    proxy.mutate({
+      answer: ({ json }, { query }) =>
+        void (json !== undefined && query.get('limit') === '1' && Object.assign(json, { next: `${other.url}/feed` })),
+    });
+    const ended = await conformance(
+      'raadsfeed',
+      proxy.url,
+      '--only',
+      'C-FEED-15',
+      'C-FEED-19',
+      '--rate',
+      '100',
+      '--json',
+    );
+    await other.stop();
+    expect(JSON.parse(ended.stdout).cases).toMatchObject([
+      { outcome: 'passed' },
+      { outcome: 'inconclusive', reason: expect.stringContaining('is not a public address') },
+    ]);
+    expect(asked).toEqual([]);
+  });
+
+  it('ends with status 2 where a service answers, and no case can be judged', async () => {
+    proxy.mutate({
+      answer: (answer) => {
+        answer.status = 500;
+        answer.json = undefined;
+      },
+    });
+    const ended = await conformance('raadsfeed', proxy.url, '--only', 'C-SVC-01', 'C-FEED-01', '--rate', '100');
+    expect([ended.status, ended.stdout]).toEqual([2, '']);
+    expect(ended.stderr).toContain('cannot be tested: status 500');
+  });
+});
+
+describe('a feed that has habits of its own', () => {
+  it('may have parameters in its address', async () => {
+    proxy.mutate({
+      forward: ({ path, query }) => (query.has('versie') ? { path: path.replace(/versie=2&?/, '') } : undefined),
+      answer: ({ json }, { path }) =>
+        void (json !== undefined && path === '/' && Object.assign(json, { feedUrl: `${proxy.url}/feed?versie=2` })),
+    });
+    const results = await runRaadsfeed(proxy.url, (id) => /^C-(FEED|CUR)-/.test(id));
+    expect(results.filter(({ outcome }) => outcome !== 'passed')).toEqual([]);
+  });
+
+  it('may change while it is read', async () => {
+    let changes = 0;
+    // After the history, before and after the snapshot: each time one meeting is another.
+    proxy.mutate({
+      before: async ({ path }) => {
+        if (!/^\/(snapshot|organisaties)/.test(path)) return;
+        changes += 1;
+        await feed.publish([vergadering('v-1', { naam: `Gewijzigd ${changes}` }), vergadering(`nieuw-${changes}`)]);
+      },
+    });
+    const results = await runRaadsfeed(proxy.url, (id) => /^C-(SNAP|COL)-/.test(id));
+    expect(results.filter(({ outcome }) => outcome === 'failed')).toEqual([]);
   });
 });

@@ -11,7 +11,7 @@ export const NOT_OFFERED = ['C-SVC-10', 'C-REC-20', 'C-ERR-08'];
 /** Runs the cases against an address, as fast as it answers. */
 export async function runRaadsfeed(url: string, isWanted: (id: string) => boolean): Promise<readonly CaseResult[]> {
   const { signal } = new AbortController();
-  const client = createClient({ rate: 100_000, signal });
+  const client = createClient({ subject: url, rate: 100_000, signal });
   try {
     const subject = await readSubject(url, client);
     return await runSuite({ chapters: RAADSFEED, subject, isWanted, signal });

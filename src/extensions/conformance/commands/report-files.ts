@@ -7,7 +7,7 @@ import { UsageError } from '../../../cli/run-command.ts';
 import { LEVELS, OUTCOMES } from '../case.ts';
 import { reportHtml } from '../report/html.ts';
 import { reportJunit } from '../report/junit.ts';
-import type { ConformanceReport } from '../report/report.ts';
+import { type ConformanceReport, verdictOf } from '../report/report.ts';
 
 const SCHEMA = new URL('../../../../openapi/conformance-report.json', import.meta.url);
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -43,7 +43,8 @@ export async function writeReport(report: ConformanceReport, directory: string):
 }
 
 /** What failed with its reason, then the counts by level. */
-export function reportText({ cases, conforms, requests, subject, suite }: ConformanceReport): string {
+export function reportText(report: ConformanceReport): string {
+  const { cases, requests, subject, suite } = report;
   const wrong = cases.filter(({ outcome }) => outcome === 'failed' || outcome === 'inconclusive');
   const faults = wrong.map(
     (one) => `${one.outcome.toUpperCase()} ${one.id} (${one.level}${one.expected ? ', expected' : ''}): ${one.title}
@@ -54,10 +55,9 @@ export function reportText({ cases, conforms, requests, subject, suite }: Confor
     level,
     ...OUTCOMES.map((outcome) => String(cases.filter((one) => one.level === level && one.outcome === outcome).length)),
   ]);
-  const verdict = conforms ? `${subject} keeps to ${suite}: no must failed` : `${subject} does not keep to ${suite}`;
   return [
     ...faults,
     table(['level', ...OUTCOMES], rows),
-    `${cases.length} cases, ${requests} requests. ${verdict}.`,
+    `${suite} of ${subject}: ${cases.length} cases, ${requests} requests. ${verdictOf(report)}`,
   ].join('\n\n');
 }

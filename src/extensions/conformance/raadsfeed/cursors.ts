@@ -2,7 +2,7 @@ import { isRecord } from '../../../lib/json/json-value.ts';
 import type { Chapter } from '../case.ts';
 import { ORGANISATION } from './service-document.ts';
 import { contract, draft } from './sources.ts';
-import { escaped, type FeedSubject, keyOf, objectsIn, pageAddress, textAt, walk } from './subject.ts';
+import { type FeedSubject, keyOf, objectsIn, pageAddress, textAt, walk } from './subject.ts';
 
 const feedRule = (number: number, quote: string) => draft(`Feed rules ${number}`, quote);
 
@@ -20,7 +20,7 @@ export const CURSORS: Chapter<FeedSubject> = {
       source: feedRule(3, 'A cursor is therefore valid with any filter combination'),
       dependsOn: ['C-FEED-01'],
       check: async ({ values }, { ask }) => {
-        const cursor = escaped(values.cursor ?? '');
+        const cursor = encodeURIComponent(values.cursor ?? '');
         const filters = [
           '',
           '&organisatiecode={organisation}',
@@ -33,7 +33,9 @@ export const CURSORS: Chapter<FeedSubject> = {
             return { failed: `with ${filter || 'no filter'} the cursor gets status ${answer.status}` };
         }
         const filtered = await ask({ to: '{feed}?limit=5&resourceType=Vergadering' });
-        const back = await ask({ to: `{feed}?limit=5&cursor=${escaped(textAt(filtered.json, 'cursor') ?? '')}` });
+        const back = await ask({
+          to: `{feed}?limit=5&cursor=${encodeURIComponent(textAt(filtered.json, 'cursor') ?? '')}`,
+        });
         return back.status === 200
           ? undefined
           : { failed: `a cursor of a filtered page gets status ${back.status} without the filter` };
@@ -53,7 +55,7 @@ export const CURSORS: Chapter<FeedSubject> = {
         const last = objectsIn(first.json, 'records').at(-1)?.sequenceNumber;
         if (typeof last !== 'number') return { skipped: 'the feed is empty' };
         const filtered = await ask({
-          to: `{feed}?limit=20&organisatiecode={organisation}&cursor=${escaped(textAt(first.json, 'cursor') ?? '')}`,
+          to: `{feed}?limit=20&organisatiecode={organisation}&cursor=${encodeURIComponent(textAt(first.json, 'cursor') ?? '')}`,
         });
         const early = objectsIn(filtered.json, 'records').find(({ sequenceNumber }) => Number(sequenceNumber) <= last);
         return early === undefined
@@ -203,7 +205,7 @@ export const CURSORS: Chapter<FeedSubject> = {
       check: async (_, { ask }) => {
         let cursor: string | undefined;
         for (let pages = 0; pages < 5; pages += 1) {
-          const at = cursor === undefined ? '' : `&cursor=${escaped(cursor)}`;
+          const at = cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`;
           const { json } = await ask({ to: `{feed}?limit=1&organisatiecode={otherOrganisation}${at}` });
           if (!isRecord(json) || json.hasMore !== true) return undefined;
           const next = textAt(json, 'cursor');

@@ -138,8 +138,8 @@ export const RECORDS: Chapter<FeedSubject> = {
         nl: 'Het moment van vastleggen is een tijdstip met zone',
         en: 'The time of recording is a moment with an offset',
       },
-      level: 'must',
-      source: record('`storedAt` Time of recording'),
+      level: 'should',
+      source: contract('Moment', 'format: date-time'),
       dependsOn: ['C-FEED-01'],
       check: (subject) =>
         eachRecord(subject, all, ({ storedAt }) =>
@@ -152,7 +152,7 @@ export const RECORDS: Chapter<FeedSubject> = {
         nl: 'Het moment van vastleggen ligt niet in de toekomst',
         en: 'The time of recording is not in the future',
       },
-      level: 'must',
+      level: 'should',
       source: record('`storedAt` Time of recording'),
       dependsOn: ['C-REC-07'],
       check: (subject) => {

@@ -109,7 +109,7 @@ export const SERVICE_DOCUMENT: Chapter<FeedSubject> = {
         nl: '`laatstBijgewerkt` ligt niet in de toekomst',
         en: '`laatstBijgewerkt` is not in the future',
       },
-      level: 'must',
+      level: 'should',
       source: serviceDocument('`laatstBijgewerkt` (how current)'),
       dependsOn: ['C-SVC-02'],
       check: ({ service, serviceDocument: at }) => {

@@ -1,6 +1,6 @@
 /** What is read of a feed before its cases are judged: the service document, the beginning of the history, its end, and the snapshot. */
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
-import { Inconclusive, Skipped, type SuiteSubject } from '../case.ts';
+import { type CaseRun, Inconclusive, Skipped, type SuiteSubject } from '../case.ts';
 import type { Client, Exchange } from '../client.ts';
 import { readContract } from '../contract.ts';
 
@@ -70,11 +70,6 @@ export async function readSubject(base: string, client: Client): Promise<FeedSub
   };
 }
 
-/** A value for an address. */
-export function escaped(value: string): string {
-  return encodeURIComponent(value);
-}
-
 export function organisationsOf(service: JsonObject): readonly string[] {
   const { organisaties } = service;
   return Array.isArray(organisaties)
@@ -90,6 +85,13 @@ export function textAt(value: unknown, name: string): string | undefined {
 /** `gm0363/Vergadering/1`: what a record is about. */
 export function keyOf({ resourceType, resource }: JsonObject): string {
   return `${textAt(resource, 'organisatiecode')}/${String(resourceType)}/${textAt(resource, 'bronidentificatie')}`;
+}
+
+/** The resources that changed after this place in the feed: nothing can be said about them. @throws {Skipped} when they are too many */
+export async function changedSince(cursor: string, { ask }: Pick<CaseRun, 'ask'>): Promise<ReadonlySet<string>> {
+  const { json } = await ask({ to: `{feed}?limit=1000&cursor=${encodeURIComponent(cursor)}` });
+  if (isRecord(json) && json.hasMore === true) throw new Skipped('the feed grows faster than it was read');
+  return new Set(objectsIn(json, 'records').map(keyOf));
 }
 
 /** How a record is named in a sentence. */

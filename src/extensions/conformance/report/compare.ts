@@ -1,7 +1,7 @@
 /** Reports beside each other: what became better and worse, and how several implementations differ. */
 import type { ConformanceReport } from './report.ts';
 
-interface Difference {
+export interface Difference {
   readonly id: string;
   readonly title: string;
   /** One for each report; undefined where it did not run. */

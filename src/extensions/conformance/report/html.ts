@@ -1,7 +1,7 @@
 /** The report as one page, to be opened, sent or printed: no script, and nothing loaded from elsewhere. */
+import { type Html, html, trusted, withCode } from '../../../plugins/template.ts';
 import { LEVELS, OUTCOMES, type Outcome } from '../case.ts';
-import { escaped } from './junit.ts';
-import type { ConformanceReport, ReportedCase } from './report.ts';
+import { type ConformanceReport, type ReportedCase, verdictOf } from './report.ts';
 
 /** Black on white, so that it prints; what matters is said in words, never by a colour alone. */
 const STYLE = `
@@ -18,7 +18,7 @@ const STYLE = `
 `;
 
 export function reportHtml(report: ConformanceReport): string {
-  const { cases, suite, subject, conforms } = report;
+  const { cases, suite, subject } = report;
   const wrong = cases.filter(({ outcome }) => outcome === 'failed' || outcome === 'inconclusive');
   const title = `Conformance report: ${suite}`;
   const about: readonly (readonly [string, string])[] = [
@@ -34,82 +34,77 @@ export function reportHtml(report: ConformanceReport): string {
         .map(([name, value]) => `--${name} ${String(value)}`)
         .join(' ') || 'none',
     ],
-    ['Result', conforms ? 'No must failed.' : 'A must failed.'],
+    ['Result', verdictOf(report)],
   ];
-  return `<!DOCTYPE html>
+  return html`<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>${escaped(title)}</title>
-<style>${STYLE}</style>
+<title>${title}</title>
+<style>${trusted(STYLE)}</style>
 </head>
 <body>
 <main>
-<h1>${escaped(title)}</h1>
+<h1>${title}</h1>
 <dl>
-${about.map(([name, text]) => `<dt>${name}</dt><dd>${escaped(text)}</dd>`).join('\n')}
+${about.map(([name, text]) => html`<dt>${name}</dt><dd>${text}</dd>`)}
 </dl>
 <h2>Summary</h2>
 ${summary(cases)}
 <h2>What failed</h2>
-${wrong.length === 0 ? '<p>Nothing failed.</p>' : wrong.map(fault).join('\n')}
+${wrong.length === 0 ? html`<p>Nothing failed.</p>` : wrong.map(fault)}
 <h2>All cases</h2>
-${[...new Set(cases.map(({ chapter }) => chapter))].map((chapter) => chapterTable(chapter, cases)).join('\n')}
+${[...new Set(cases.map(({ chapter }) => chapter))].map((chapter) => chapterTable(chapter, cases))}
 </main>
 <footer><p>Secrets and numbers that may identify a person are masked, and bodies are cut.</p></footer>
 </body>
 </html>
-`;
+`.markup;
 }
 
-function outcome(name: Outcome, isExpected = false): string {
-  return `<span class="outcome ${name}">${name.replace('-', ' ')}${isExpected ? ', expected' : ''}</span>`;
+function outcome(name: Outcome, isExpected = false): Html {
+  return html`<span class="outcome ${name}">${name.replace('-', ' ')}${isExpected ? ', expected' : ''}</span>`;
 }
 
-/** Names of members are between backticks. */
-function withCode(text: string): string {
-  return escaped(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
-}
-
-function summary(cases: readonly ReportedCase[]): string {
+function summary(cases: readonly ReportedCase[]): Html {
   const rows = LEVELS.map((level) => {
     const counts = OUTCOMES.map((name) => cases.filter((one) => one.level === level && one.outcome === name).length);
-    return `<tr><th scope="row">${level}</th>${counts.map((count) => `<td>${count}</td>`).join('')}</tr>`;
+    return html`<tr><th scope="row">${level}</th>${counts.map((count) => html`<td>${count}</td>`)}</tr>`;
   });
-  const heads = OUTCOMES.map((name) => `<th scope="col">${name.replace('-', ' ')}</th>`).join('');
-  return `<table><thead><tr><th scope="col">level</th>${heads}</tr></thead><tbody>\n${rows.join('\n')}\n</tbody></table>`;
+  const heads = OUTCOMES.map((name) => html`<th scope="col">${name.replace('-', ' ')}</th>`);
+  return html`<table><thead><tr><th scope="col">level</th>${heads}</tr></thead><tbody>\n${rows}\n</tbody></table>`;
 }
 
-function fault(one: ReportedCase): string {
+function fault(one: ReportedCase): Html {
   const exchanges = one.exchanges.map(({ request, sent, status, headers, body }) => {
     const lines = (all: Readonly<Record<string, string>>): string[] =>
       Object.entries(all).map(([name, value]) => `${name}: ${value}`);
-    return `<pre>${escaped([request, ...lines(sent), '', String(status), ...lines(headers), '', body].join('\n'))}</pre>`;
+    return html`<pre>${[request, ...lines(sent), '', String(status), ...lines(headers), '', body].join('\n')}</pre>`;
   });
-  const again = one.again === undefined ? '' : `<p>To see it again:</p><pre>${escaped(one.again)}</pre>`;
-  return `<h3>${outcome(one.outcome, one.expected)} ${one.id}, ${one.level}: ${withCode(one.title)}</h3>
+  const again = one.again !== undefined && html`<p>To see it again:</p><pre>${one.again}</pre>`;
+  return html`<h3>${outcome(one.outcome, one.expected)} ${one.id}, ${one.level}: ${withCode(one.title)}</h3>
 <p>${withCode(one.reason ?? '')}</p>
 <p>${source(one)}</p>
 ${again}
-${exchanges.length === 0 ? '' : `<details><summary>What was sent and what came</summary>${exchanges.join('\n')}</details>`}`;
+${exchanges.length > 0 && html`<details><summary>What was sent and what came</summary>${exchanges}</details>`}`;
 }
 
-function source({ source: { document, clause, quote } }: ReportedCase): string {
-  return `${escaped(document)}, ${escaped(clause)}: <q>${escaped(quote)}</q>`;
+function source({ source: { document, clause, quote } }: ReportedCase): Html {
+  return html`${document}, ${clause}: <q>${quote}</q>`;
 }
 
-function chapterTable(chapter: string, cases: readonly ReportedCase[]): string {
+function chapterTable(chapter: string, cases: readonly ReportedCase[]): Html {
   const rows = cases
     .filter((one) => one.chapter === chapter)
     .map(
       (one) =>
-        `<tr><th scope="row">${one.id}</th><td>${one.level}</td><td>${withCode(one.title)}${one.reason === undefined ? '' : `<br>${withCode(one.reason)}`}</td><td>${outcome(one.outcome, one.expected)}</td></tr>`,
+        html`<tr><th scope="row">${one.id}</th><td>${one.level}</td><td>${withCode(one.title)}${one.reason !== undefined && html`<br>${withCode(one.reason)}`}</td><td>${outcome(one.outcome, one.expected)}</td></tr>`,
     );
   const title = cases.find((one) => one.chapter === chapter)?.chapterTitle ?? '';
-  return `<h3>${chapter}: ${escaped(title)}</h3>
+  return html`<h3>${chapter}: ${title}</h3>
 <table><thead><tr><th scope="col">case</th><th scope="col">level</th><th scope="col">title</th><th scope="col">outcome</th></tr></thead><tbody>
-${rows.join('\n')}
+${rows}
 </tbody></table>`;
 }

@@ -113,6 +113,13 @@ export function makeReport<Subject extends SuiteSubject>(options: ReportOptions<
   };
 }
 
+/** What a run says of its subject, in a sentence. */
+export function verdictOf({ cases, conforms }: ConformanceReport): string {
+  const unclear = cases.filter(({ outcome }) => outcome === 'inconclusive' || outcome === 'not-judged').length;
+  const open = unclear === 0 ? '' : ` ${unclear} cases could not be judged.`;
+  return `${conforms ? 'No must failed.' : 'It does not keep to the interface.'}${open}`;
+}
+
 function reported({ method, url, sent, status, headers, text }: ShownExchange): ReportedExchange {
   return {
     ...{ request: `${method} ${masked(url)}`, sent: shownHeaders(sent), status },

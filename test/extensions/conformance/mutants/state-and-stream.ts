@@ -257,11 +257,6 @@ export const STATE_AND_STREAM: readonly Mutant[] = [
     mutation: { stream: (text) => text.replaceAll(/^id:/gm, 'event: record\nid:') },
   },
   {
-    kills: 'C-STR-06',
-    what: 'a field of its own',
-    mutation: { stream: (text) => text.replaceAll(/^id:/gm, 'nummer: 1\nid:') },
-  },
-  {
     kills: 'C-STR-07',
     what: 'a cursor is ignored',
     mutation: {
