@@ -10,15 +10,12 @@ import { dirname, join, relative, resolve } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..');
 const COPIED = ['src', 'test', 'openapi', 'migrations', 'package.json', 'tsconfig.json', 'vitest.config.ts'];
-/**
- * What tells most of each interface; all of the core's tests are run by naming their folders. Those of `lib` are not among these:
- * it registers nothing that an extension could be missed by, and that it compiles alone is what is told here.
- */
+/** What tells most of each interface; all of the core's tests are run by naming their folders. */
 const TESTS = [
   ...['gegevens/delivery', 'gegevens/requests', 'gegevens/import', 'gegevens/journal'],
   ...['verwerkingenlog/acties', 'verwerkingenlog/standard', 'verwerkingenlog/versions', 'verwerkingenlog/idempotency'],
   ...['raadsfeed/feed', 'raadsfeed/promises', 'raadsfeed/commands', 'raadsfeed/redaction', 'raadsfeed/stream'],
-  ...['plugins/headers', 'plugins/management', 'plugins/oauth'],
+  ...['plugins/headers', 'plugins/management', 'plugins/oauth', 'lib'],
 ].map((path) => `test/${path}`);
 /** What the core may depend on at run time. */
 const MAX_PACKAGES = 25;

@@ -1,7 +1,8 @@
 /** The rules of docs/architecture.md, read from the source itself. */
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { LONGEST } from './support/longest-first.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const AREAS = ['gegevens', 'verwerkingenlog', 'raadsfeed'];
@@ -281,6 +282,10 @@ describe('one place for each thing', () => {
 });
 
 describe('form', () => {
+  it('begins its slow tests with files that exist', () => {
+    expect(LONGEST.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+  });
+
   it('keeps files within 400 lines', () => {
     // Except for what is generated.
     const written = everything.filter(({ path }) => !path.startsWith('src/contracts/'));

@@ -2,7 +2,7 @@ import type { TestSpecification } from 'vitest/node';
 import { BaseSequencer } from 'vitest/node';
 
 /** Files that take longest, however short they are: one that starts last keeps a single processor at work. */
-const LONGEST = [
+export const LONGEST = [
   ...['extensions/pages/pages-look', 'operations/package', 'operations/failover', 'verwerkingenlog/large'],
   ...['gegevens/hostile-files', 'operations/least-privilege', 'demo/demo', 'raadsfeed/large-pages'],
   ...['raadsfeed/stream-memory', 'operations/drills', 'extensions/ldv/forward-kill', 'extensions/aggregator/kill'],
