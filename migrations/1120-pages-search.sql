@@ -24,11 +24,9 @@ create function pages.place_of(organisatiecode text, datum timestamptz) returns 
                 to_char(datum at time zone 'Europe/Amsterdam', '" @"YYYYMMDD":2C @"MMDD":2C @"YYYYMM":2C"'))::tsvector
 $$;
 
--- The last record that changed the meeting, body or day of a row: with it the row may be found by other searches than before.
-alter table pages.items add column placed_number bigint not null default 0;
--- Servers of the version before leave the writing to the new ones: their rows lack the column.
-alter table pages.items alter column placed_number drop default;
-create index items_followed on pages.items ((greatest(nummer, placed_number)) desc, nummer desc);
+-- How the words of a row were made: 1 before this migration, 2 since. Servers of the version before cannot write: their rows lack the column.
+alter table pages.items add column words_version smallint not null default 1;
+alter table pages.items alter column words_version drop default;
 
 -- The words that rows have, and how many, for the nearest spelling. A word goes with the last row that has it.
 create table pages.words (

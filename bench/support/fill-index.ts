@@ -125,8 +125,8 @@ async function fillBatch(client: pg.PoolClient, first: number, last: number): Pr
       select o, t, b, o, 'Vergadering', vergadering from vul where vergadering is not null;
     insert into pages.items
         (nummer, organisatiecode, resource_type, bronidentificatie, stored_at, first_number, first_stored_at, titel, datum, soort, vergadering,
-         gremium, gremiumnaam, kort, woorden)
-      select n, o, t, b, stored_at, n, stored_at, titel, datum, soort, vergadering, gremium, gremiumnaam, kort, ${WORDS} from vul;
+         gremium, gremiumnaam, kort, words_version, woorden)
+      select n, o, t, b, stored_at, n, stored_at, titel, datum, soort, vergadering, gremium, gremiumnaam, kort, 2, ${WORDS} from vul;
     truncate vul`);
 }
 
@@ -138,7 +138,7 @@ async function copyBatch(client: pg.PoolClient, first: number, last: number): Pr
   await client.query(
     `insert into kopie
      select n.nummer, n.o, s.resource_type, n.b, s.stored_at, s.titel, n.datum, s.soort, n.v, s.gremium, s.gremiumnaam, s.kort,
-            ${OWN_WORDS} || ts_filter(s.woorden, '{b}') || pages.place_of(n.o, n.datum), n.nummer, s.stored_at, 0
+            ${OWN_WORDS} || ts_filter(s.woorden, '{b}') || pages.place_of(n.o, n.datum), n.nummer, s.stored_at, 2
        from (select s.*, $3::bigint / ${PER_MEETING} + case when s.resource_type = 'Vergadering' then substr(s.bronidentificatie, 3) else substr(s.vergadering, 3) end::bigint as m
                from pages.items s where s.nummer >= $1::bigint and s.nummer < $2::bigint) s
       cross join lateral (

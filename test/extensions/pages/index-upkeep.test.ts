@@ -121,7 +121,7 @@ it('writes the rows of the version before again while it answers from them', asy
 
   expect(await migrate({ url: database.url, dir: MIGRATIONS, log: quiet })).toContain('1120-pages-search');
   // A server of the version before, which still runs, cannot read them again in its way.
-  await expect(pool.query(`${insert} on conflict do nothing`)).rejects.toThrow('placed_number');
+  await expect(pool.query(`${insert} on conflict do nothing`)).rejects.toThrow('words_version');
 
   await client.query('begin; select from pages.position for update');
   const server = await startServer({

@@ -47,7 +47,7 @@ async function write(db: Db, changes: readonly FeedChange[]): Promise<void> {
   if (present.length > 0) {
     await count(writeEntries(present));
     await writeReferences(db, present);
-    await count(fillInMeetings(keysOf(present), Math.max(...present.map(({ sequenceNumber }) => sequenceNumber))));
+    await count(fillInMeetings(keysOf(present)));
   }
   await db.query({
     name: 'pages-forget-words',
@@ -115,15 +115,16 @@ function writeEntries(present: readonly Present[]): pg.QueryConfig {
            written as (
            insert into pages.items as s
              (nummer, organisatiecode, resource_type, bronidentificatie, stored_at, first_number, first_stored_at, titel, datum, soort,
-              vergadering, gremium, gremiumnaam, kort, placed_number, woorden)
+              vergadering, gremium, gremiumnaam, kort, words_version, woorden)
            select n, o, t, b, g.stored_at, coalesce(f.sequence_number, n), coalesce(f.stored_at, g.stored_at), titel, datum, soort,
-                  vergadering, gremium, gremiumnaam, kort, 0, ${WORDS}
+                  vergadering, gremium, gremiumnaam, kort, 2, ${WORDS}
              from g left join lateral (${FIRST_RECORD}) f on true
            on conflict (organisatiecode, resource_type, bronidentificatie) do update
              set nummer = excluded.nummer, stored_at = excluded.stored_at, first_number = excluded.first_number,
                  first_stored_at = excluded.first_stored_at, titel = excluded.titel, datum = excluded.datum,
                  soort = excluded.soort, vergadering = excluded.vergadering, gremium = excluded.gremium,
-                 gremiumnaam = excluded.gremiumnaam, kort = excluded.kort, woorden = excluded.woorden
+                 gremiumnaam = excluded.gremiumnaam, kort = excluded.kort,
+                 words_version = excluded.words_version, woorden = excluded.woorden
            where s.nummer <= excluded.nummer
            returning s.woorden)
            ${countWords('select -1, woorden from before union all select 1, woorden from written')}`,
@@ -151,9 +152,8 @@ async function writeReferences(db: Db, present: readonly Present[]): Promise<voi
 /**
  * Gives documents the meeting of their item, and items and documents the body and the day of their meeting, in whatever order the feed has
  * them: of what is in the batch, and of what refers to something in the batch.
- * @param last number of the batch's last record
  */
-function fillInMeetings(keys: readonly (readonly string[])[], last: number): pg.QueryConfig {
+function fillInMeetings(keys: readonly (readonly string[])[]): pg.QueryConfig {
   return {
     name: 'pages-fill-in-meetings',
     text: `with g as materialized (select * from unnest($1::text[], $2::text[], $3::text[]) as g (o, t, b)),
@@ -184,7 +184,6 @@ function fillInMeetings(keys: readonly (readonly string[])[], last: number): pg.
                 changed as (
                   update pages.items s
                      set vergadering = p.vergadering, gremium = p.gremium, gremiumnaam = p.gremiumnaam, datum = p.datum,
-                         placed_number = greatest(s.placed_number, $4::bigint),
                          woorden = ${OWN_WORDS} || coalesce(p.body, '') || pages.place_of(s.organisatiecode, p.datum)
                     from placed p
                    where s.nummer = p.nummer
@@ -192,7 +191,7 @@ function fillInMeetings(keys: readonly (readonly string[])[], last: number): pg.
                          is distinct from (p.vergadering, p.gremium, p.gremiumnaam, p.datum, coalesce(p.body, ''))
                   returning p.woorden as before, s.woorden as after)
            ${countWords('select -1, before from changed union all select 1, after from changed')}`,
-    values: [...keys, last],
+    values: [...keys],
   };
 }
 
