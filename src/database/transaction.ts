@@ -15,8 +15,6 @@ interface TransactionOptions {
   /** Default `read committed`. */
   readonly isolation?: 'read committed' | 'repeatable read' | 'serializable';
   readonly readOnly?: boolean;
-  /** What each statement may take, shorter than the connection allows; sent along with `begin`. */
-  readonly statementTimeoutMs?: number;
   /** What a statement may wait for one lock; sent along with `begin`. */
   readonly lockTimeoutMs?: number;
 }
@@ -78,16 +76,10 @@ export async function pipelinedTransaction<T>(
   }
 }
 
-function beginText({
-  isolation = 'read committed',
-  readOnly = false,
-  statementTimeoutMs,
-  lockTimeoutMs,
-}: TransactionOptions): string {
+function beginText({ isolation = 'read committed', readOnly = false, lockTimeoutMs }: TransactionOptions): string {
   const begin = `begin isolation level ${isolation}${readOnly ? ' read only' : ''}`;
-  const statement = statementTimeoutMs === undefined ? '' : `; set local statement_timeout = ${statementTimeoutMs}`;
   const lock = lockTimeoutMs === undefined ? '' : `; set local lock_timeout = ${lockTimeoutMs}`;
-  return `${begin}${statement}${lock}`;
+  return `${begin}${lock}`;
 }
 
 /** Rolls back. @returns what is wrong with the connection, if it must not be reused; never hides the first error */
@@ -122,6 +114,22 @@ export async function tryLock(db: Db, ...names: string[]): Promise<boolean> {
     [[...new Set(names)].sort()],
   );
   return rows[0]?.locked === true;
+}
+
+/**
+ * The client of a transaction whose statements take no longer together than this: each may take what those before it left.
+ * @param ms from now on, in milliseconds, less than the connection allows for one statement
+ */
+export function withTimeBudget(client: pg.PoolClient, ms: number): Db {
+  const end = performance.now() + ms;
+  return {
+    async query(query, values) {
+      // At least 1: 0 would be no limit.
+      const left = Math.max(1, Math.ceil(end - performance.now()));
+      await client.query(`set local statement_timeout = ${left}`);
+      return await client.query(query, values);
+    },
+  };
 }
 
 /** Added to the server's limit, so that only a connection that has gone silent exceeds it. */

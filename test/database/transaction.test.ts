@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isDatabaseBusy } from '../../src/database/database-unavailable.ts';
 import { type Pool, withAbort } from '../../src/database/pool.ts';
-import { transaction } from '../../src/database/transaction.ts';
+import { transaction, withTimeBudget } from '../../src/database/transaction.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { openPool, until } from './support.ts';
 
@@ -51,6 +51,17 @@ describe('a transaction', () => {
     await expect(failing).rejects.toThrow(new TypeError('no'));
     expect(await rows()).toEqual([]);
     expect(pool.idleCount).toBe(pool.totalCount);
+  });
+
+  it('lets statements that share a budget take no longer than that together', async () => {
+    const slow = transaction(pool, async (client) => {
+      const db = withTimeBudget(client, 300);
+      await db.query('select pg_sleep(0.2)');
+      await db.query('select pg_sleep(0.2)');
+    });
+    await expect(slow).rejects.toMatchObject({ code: '57014' });
+    // The limit ends with the transaction.
+    await pool.query('select pg_sleep(0.4)');
   });
 
   it('fails when a statement in it failed, also when the function caught that', async () => {

@@ -136,7 +136,7 @@ export function numberText({ volgnummer, geplandvolgnummer }: Numbers, isPlanned
 }
 
 /** Whether the items have the numbers of a published agenda. */
-export function hasPlannedNumbers(items: readonly Numbers[]): boolean {
+function hasPlannedNumbers(items: readonly Numbers[]): boolean {
   return items.some(({ geplandvolgnummer }) => typeof geplandvolgnummer === 'string');
 }
 

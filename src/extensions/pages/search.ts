@@ -1,6 +1,6 @@
 /** The page of a search: results with the words marked, filters with their counts, and every search under an address of its own. */
 
-import { transaction } from '../../database/transaction.ts';
+import { transaction, withTimeBudget } from '../../database/transaction.ts';
 import { Problem } from '../../lib/problem.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import { type Html, type HtmlValue, html, shorten } from '../../plugins/template.ts';
@@ -22,7 +22,7 @@ import type { Item } from './search/lists.ts';
 import { MOST_TERMS, QUERY_LENGTH, readQuery } from './search/query.ts';
 import { findMissing, type Marks, type MissingTerm, markWords, readWords, type WordQuery } from './search/words.ts';
 
-/** Milliseconds that a statement of a search may take. */
+/** Milliseconds that the statements of a search may take together. */
 const SEARCH_MS = 3000;
 /** The planner knows nothing of words: it would read the whole table, compile what runs for a moment, and sort in files. */
 const PLANNING = `select set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true), set_config('work_mem', '16MB', true)`;
@@ -69,7 +69,7 @@ export function searchPath(
   address: Partial<SearchAddress>,
   change: Partial<SearchAddress> = {},
   suffix = '',
-  voor?: string | number,
+  voor?: number,
 ): string {
   const { pagina, ...rest } = { ...address, pagina: 1, ...change };
   return withQuery(`${PATH}${suffix}`, { ...rest, pagina: pagina === 1 ? undefined : pagina, voor });
@@ -98,13 +98,7 @@ interface Part {
   readonly offset: number;
   readonly limit: number;
   /** For a follower: what came in last first, so that what changes later moves nothing. Only what came before this. */
-  readonly follow?: { readonly voor: string | undefined };
-}
-
-/** @throws {Problem} 404 when `voor` is not what a part of an Atom names */
-function placeOf(voor: string | undefined): number | undefined {
-  if (voor !== undefined && !/^\d{1,15}$/.test(voor)) throw new Problem(platformProblems.notFound);
-  return voor === undefined ? undefined : Number(voor);
+  readonly follow?: { readonly voor: number | undefined };
 }
 
 /** Runs a search within its time. @throws {Problem} when it takes longer */
@@ -124,15 +118,13 @@ export async function runSearch(
     ...{ organisatiecode: organisatie, gremium, resourceType: typeOf(soort), offset, limit },
     from: from === undefined ? undefined : midnight(from),
     to: tot === undefined ? undefined : midnight(tot, 1),
-    ...(follow === undefined
-      ? { sort: sortOf(address) }
-      : ({ sort: 'nieuwste', before: placeOf(follow.voor) } as const)),
+    ...(follow === undefined ? { sort: sortOf(address) } : ({ sort: 'nieuwste', before: follow.voor } as const)),
   } as const;
   try {
-    const options = { readOnly: true, statementTimeoutMs: SEARCH_MS };
     return await transaction(
       pool,
-      async (db) => {
+      async (client) => {
+        const db = withTimeBudget(client, SEARCH_MS);
         await db.query(PLANNING);
         const words = query && (await readWords(db, query, organisations));
         if (query !== undefined && words === undefined) return NOTHING;
@@ -143,10 +135,10 @@ export async function runSearch(
           missing: words && result.total === 0 ? await findMissing(db, words, organisations) : [],
         };
       },
-      options,
+      { readOnly: true },
     );
   } catch (error) {
-    // 57014: the statement was ended by its time-out.
+    // 57014: no time was left.
     if (error instanceof Error && 'code' in error && error.code === '57014')
       throw new Problem(raadsfeedProblems.searchTooSlow);
     throw error;

@@ -8,16 +8,14 @@ import type { Item } from '../search/lists.ts';
 interface AtomFeed {
   readonly title: string;
   /** Address of the feed, which is its identity too, and of the part of it before this. */
-  readonly at: (before?: string | number) => string;
+  readonly at: (before?: number) => string;
   /** What this part is before; absent: the newest. */
-  readonly before: string | number | undefined;
+  readonly before: number | undefined;
   /** Address of the page of the same list. */
   readonly page: string;
   /** Addresses of the pages of the items. */
   readonly addressOf: (item: Item) => string;
   readonly authorOf: (item: Item) => string;
-  /** What the part after an item begins with. */
-  readonly placeOf: (item: Item) => string | number;
   /** Those of this part come first. */
   readonly items: readonly Item[];
   /** Whether there is a next part. */
@@ -29,11 +27,11 @@ interface AtomFeed {
 /** Entries of a part. */
 export const ATOM_ENTRIES = 50;
 
-export function atom({ items: found, hasMore, placeOf, ...feed }: AtomFeed): string {
+export function atom({ items: found, hasMore, ...feed }: AtomFeed): string {
   const { title, at, before, page, addressOf, authorOf, now } = feed;
   const items = found.slice(0, ATOM_ENTRIES);
   const last = items.at(-1);
-  const next = hasMore && last !== undefined ? placeOf(last) : undefined;
+  const next = hasMore ? last?.firstNumber : undefined;
   const updated = items.reduce((latest, { storedAt }) => Math.max(latest, storedAt.getTime()), 0);
   const entries = items.map((item) => {
     const address = addressOf(item);

@@ -11,7 +11,6 @@ import {
   type PagesRequest,
   pagePath,
   readNumber,
-  readText,
   withQuery,
 } from '../context.ts';
 import { bodyKey } from '../search/entry.ts';
@@ -106,7 +105,7 @@ export function exportRoutes(app: FastifyInstance, context: PagesContext): void 
 
   get('/zoeken.atom', async ({ query }) => {
     const address = readSearchAddress({ ...query, sorteer: undefined, pagina: '1' });
-    const voor = readText(query, 'voor');
+    const { voor } = partOf(query);
     const organisations = await readOrganisations(pool);
     const part = { offset: 0, limit: ATOM_ENTRIES + 1, follow: { voor } };
     const { items, total, isMore } = await runSearch(context, address, organisations, part);
@@ -118,7 +117,6 @@ export function exportRoutes(app: FastifyInstance, context: PagesContext): void 
       authorOf: ({ organisatiecode }) => names.get(organisatiecode) ?? organisatiecode,
       // Of what the index still has and the feed has not, nothing is shown: the total tells whether the list goes on.
       ...{ addressOf, items, hasMore: isMore || total > ATOM_ENTRIES, before: voor, now: clock.now() },
-      placeOf: ({ firstNumber }) => firstNumber,
     });
     return { type: 'application/atom+xml', body };
   });
@@ -135,7 +133,6 @@ export function exportRoutes(app: FastifyInstance, context: PagesContext): void 
       page: `${baseUrl()}${searchPath({ organisatie: organisatiecode, gremium, soort: 'informatieobjecten' })}`,
       authorOf: () => naam,
       ...{ addressOf, items, hasMore: items.length > ATOM_ENTRIES, before: voor, now: clock.now() },
-      placeOf: ({ firstNumber }) => firstNumber,
     });
     return { type: 'application/atom+xml', body };
   });

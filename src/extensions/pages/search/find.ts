@@ -57,7 +57,8 @@ type Way =
   | { readonly by: 'index' }
   | {
       readonly by: 'rows' | 'titles';
-      readonly most: number /** Those in these months, by the index. */;
+      readonly most: number;
+      /** Only rows of these months, by the index. */
       readonly months?: readonly string[];
     };
 

@@ -224,7 +224,7 @@ export async function readIndexPosition(db: Db): Promise<unknown> {
 }
 
 /** Characters of a title in an outline. */
-export const OUTLINE_TITLE = 120;
+const OUTLINE_TITLE = 120;
 
 /** Items of an organisation by their identifications. */
 export async function listNamed(
