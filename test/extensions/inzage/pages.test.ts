@@ -6,12 +6,7 @@ import { readPage as read } from './valid-page.ts';
 
 let inzage: InzageServer;
 beforeAll(async () => {
-  inzage = await startInzage({
-    env: {
-      PAGES_LINKS:
-        'contact=https://gemeente.example/contact,fg=mailto:fg@gemeente.example,toegankelijkheid=https://gemeente.example/t',
-    },
-  });
+  inzage = await startInzage();
 });
 afterAll(() => inzage?.stop());
 

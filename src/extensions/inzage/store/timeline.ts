@@ -46,8 +46,8 @@ export async function readTimeline(db: Db, filter: PersonFilter): Promise<Timeli
 }
 
 /**
- * Which of these versions are looks. Only the service gives an entry a trace, and the first version is as the service wrote it: who may change
- * entries cannot have another one taken for a look, and so hide it.
+ * Which of these versions are looks. Only the service gives an entry a trace, and the first version is as the service wrote it: so
+ * nobody can hide an entry by changing it to look like one of these.
  * @param places in the order of their identities
  */
 async function readLooks(

@@ -34,7 +34,7 @@ export async function mountPages(server: FastifyInstance, { site, ...options }: 
   });
 }
 
-/** What people are told of a fault, by status: a heading and what they can do. Others are faults of ours. */
+/** The heading and advice on an error page, by status; a status that is missing here is our own fault. */
 const WORDS: Readonly<Record<number, readonly [title: string, text: string]>> = {
   400: ['Dit adres klopt niet', 'Ga terug en probeer het opnieuw, of begin bij het begin.'],
   401: ['Log eerst in', 'Ga naar het begin en log in.'],
