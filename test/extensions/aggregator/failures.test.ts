@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../../src/lib/json/json-value.ts';
 import { type FeedServer, readRecords, type TestRecord } from '../../raadsfeed/support.ts';
 import { FakeSource, type Rule } from './fake-source.ts';
-import { eventually, follow, sourceState, startAggregator, unfollow } from './support.ts';
+import { eventually, follow, issueKinds, sourceState, startAggregator, unfollow } from './support.ts';
 
 let aggregator: FeedServer;
 let codes = 0;
@@ -18,10 +18,9 @@ afterAll(async () => {
 });
 
 /** Answers of `/feed` only; the service document stays as it is. */
-const onFeed =
-  (rule: Rule): Rule =>
-  (call) =>
-    call.path === '/feed' && rule(call);
+function onFeed(rule: Rule): Rule {
+  return (call) => call.path === '/feed' && rule(call);
+}
 
 function raw(body: Uint8Array | string, headers: Record<string, string> = {}, status = 200): Rule {
   return onFeed(({ response }) => {
@@ -36,8 +35,17 @@ function changed(change: (records: Record<string, unknown>[], page: Record<strin
     const good = page();
     const records = Array.isArray(good.records) ? good.records.map((record: object) => ({ ...record })) : [];
     if (records.length === 0) return false;
-    json({ ...good, ...change(records, good) });
-    return true;
+    return json({ ...good, ...change(records, good) }) === undefined;
+  });
+}
+
+/** Once, then 503: a third refusal would leave the records out, and a slow machine would wait for them for ever. */
+function changedOnce(change: (records: Record<string, unknown>[]) => object): Rule {
+  let isDone = false;
+  return onFeed((call) => {
+    if (isDone) return call.json({}, 503) === undefined;
+    isDone = changed(change)(call);
+    return isDone;
   });
 }
 
@@ -107,24 +115,24 @@ const failures: readonly (readonly [name: string, fault: string, rule: Rule])[] 
   [
     'changes data and not its hash',
     'records',
-    changed((records) => ({ records: records.map((r) => ({ ...r, contentHash: `sha256:${'0'.repeat(64)}` })) })),
+    changedOnce((records) => ({ records: records.map((r) => ({ ...r, contentHash: `sha256:${'0'.repeat(64)}` })) })),
   ],
   [
     'sends data of another resource',
     'records',
-    changed((records) => ({
+    changedOnce((records) => ({
       records: records.map((r) => ({ ...r, resource: { ...Object(r.resource), bronidentificatie: 'x' } })),
     })),
   ],
   [
     'sends an unknown operation',
     'records',
-    changed((records) => ({ records: records.map((r) => ({ ...r, op: 'merge' })) })),
+    changedOnce((records) => ({ records: records.map((r) => ({ ...r, op: 'merge' })) })),
   ],
   [
     'sends no date',
     'records',
-    changed((records) => ({ records: records.map((r) => ({ ...r, storedAt: 'yesterday' })) })),
+    changedOnce((records) => ({ records: records.map((r) => ({ ...r, storedAt: 'yesterday' })) })),
   ],
   [
     'sends records without a number',
@@ -172,8 +180,9 @@ describe('a source that', () => {
       source.document('d-3');
       await eventually(async () => {
         const state = await sourceState(aggregator.pool, source.url);
-        expect(state).toMatchObject({ foutSoort: fault });
-        expect(state.foutSinds).not.toBeNull();
+        expect(await issueKinds(aggregator.pool, state.id)).toContain(fault);
+        const foutSoort = fault === 'records' ? expect.anything() : fault;
+        expect(state).toMatchObject({ foutSoort, foutSinds: expect.anything() });
       });
       const stood = await currentSince(source);
       expect(await published(source)).toHaveLength(2);
@@ -291,10 +300,8 @@ describe('a source that', () => {
       source.document('d-1');
       await follow(aggregator.pool, source.url);
       await eventually(async () => expect((await sourceState(aggregator.pool, source.url)).behind).toBe(0));
-      source.rule = onFeed(({ page, json }) => {
-        json({ ...page(), records: [], cursor: '1.1', hasMore: false });
-        return true;
-      });
+      const empty = { records: [], cursor: '1.1', hasMore: false };
+      source.rule = onFeed(({ page, json }) => json({ ...page(), ...empty }) === undefined);
       source.document('d-2');
       await eventually(async () => expect((await sourceState(aggregator.pool, source.url)).behind).toBe(1));
       const [stood, calls] = [await currentSince(source), source.calls.length];

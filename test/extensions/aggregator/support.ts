@@ -47,6 +47,11 @@ export async function sourceState(pool: Pool, adres: string): Promise<SourceStat
   return found;
 }
 
+export async function issueKinds(pool: Pool, sourceId: number): Promise<unknown[]> {
+  const { rows } = await pool.query('select wat from aggregator.issues where bron_id = $1', [sourceId]);
+  return rows.map(({ wat }) => wat);
+}
+
 /**
  * Waits until something holds; what is thrown meanwhile is the failure when it never does. A look is a request that is checked
  * against the contract: to look more often costs more than is waited less.
