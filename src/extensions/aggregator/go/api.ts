@@ -111,8 +111,8 @@ export function createGo(options: PoolOptions): Supplier<ListedGo, GoMeeting | G
     return isHidden(read) ? { kind: 'hidden' } : { kind: 'found', value: read };
   };
 
-  /** A meeting of the second version; where it is not found by itself, the record of the list counts. */
-  const readInParts = async (reading: Reading, listed: GoMeeting): Promise<Found<GoMeeting>> => {
+  /** A meeting of the second version without its parts; where it is not found by itself, the record of the list counts. */
+  const readOwn = async (reading: Reading, listed: GoMeeting): Promise<GoMeeting> => {
     const { id } = listed;
     const path = `meetings/${id}`;
     const issue = reading.issues.at(meetingId(id));
@@ -123,6 +123,13 @@ export function createGo(options: PoolOptions): Supplier<ListedGo, GoMeeting | G
     const meeting = own === undefined ? listed : readMeeting({ ...own, id: own.id ?? id }, issue, 'meeting');
     if (meeting === undefined || meeting.id !== id)
       throw new SupplierError('unreadable', 'the answer is another meeting');
+    return meeting;
+  };
+
+  const readInParts = async (reading: Reading, listed: GoMeeting): Promise<Found<GoMeeting>> => {
+    const path = `meetings/${listed.id}`;
+    const issue = reading.issues.at(meetingId(listed.id));
+    const meeting = await readOwn(reading, listed);
     if (isHidden(meeting)) return { kind: 'hidden' };
     const [items, documents] = await Promise.all([
       listAll(reading, `${path}/meetingitems`),
@@ -136,7 +143,11 @@ export function createGo(options: PoolOptions): Supplier<ListedGo, GoMeeting | G
         return { ...item, documents: readDocuments(attached, issue) };
       }),
     );
-    return { kind: 'found', value: { ...meeting, items: agenda, documents: readDocuments(documents, issue) } };
+    const own = readDocuments(documents, issue);
+    if (!agenda.some(isHidden)) return { kind: 'found', value: { ...meeting, items: agenda, documents: own } };
+    // Any of them may hang on a confidential item: only those that a public item has too are public.
+    const withheld = agenda.map((item) => (isHidden(item) ? { ...item, documents: own } : item));
+    return { kind: 'found', value: { ...meeting, items: withheld, documents: [] } };
   };
 
   return {
@@ -163,6 +174,11 @@ export function createGo(options: PoolOptions): Supplier<ListedGo, GoMeeting | G
         return document === undefined ? { kind: 'missing' } : { kind: 'found', value: document };
       if (versionOf(reading) === 'v2') return await readInParts(reading, meeting);
       return await readWhole(reading, meeting.id);
+    },
+    async isPublic({ meeting }, reading) {
+      if (meeting === undefined) return true;
+      if (versionOf(reading) === 'v2') return !isHidden(await readOwn(reading, meeting));
+      return (await readWhole(reading, meeting.id)).kind === 'found';
     },
     async map(value, { key, document }, reading) {
       const context = { ...reading, issue: reading.issues.at(key) };

@@ -97,6 +97,7 @@ export function listDocument(document: GoDocument, issue: IssueSink): ListedGo {
     naam: titleOf(document),
     bodies: type === undefined ? [] : [type],
     hidden: isHidden(document),
+    isUnattached: true,
     document,
   };
 }

@@ -236,7 +236,7 @@ async function mapResolved(
   return mapEntry(entry, detail, values, relations ?? { vergaderingen: [], agendapunten: [] }, mapping);
 }
 
-/** The one agenda item of that type, day and number; `undefined` when there is none, or more than one. */
+/** The one agenda item of that type, day and number; `undefined` unless exactly one matches. */
 function resolve(
   { type, number }: ItemReference,
   known: readonly KnownItem[] = [],

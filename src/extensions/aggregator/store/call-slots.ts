@@ -11,7 +11,7 @@ const RETRY_MS = 100;
 interface CallLimits {
   /** Calls at a time. */
   readonly atOnce: number;
-  /** Calls in a minute, spread evenly; absent: any number. */
+  /** Calls in a minute, spread evenly; without it they are not counted. */
   readonly perMinute?: number;
 }
 

@@ -30,6 +30,9 @@ export function createAdapter<L extends Listed, D>(supplier: Supplier<L, D>, clo
   };
 }
 
+/** Names in a preview at most: some take a call each. */
+const MAX_NAMES = 10;
+
 async function preview<L extends Listed, D>(
   supplier: Supplier<L, D>,
   request: WindowRequest,
@@ -41,13 +44,18 @@ async function preview<L extends Listed, D>(
   const [fault] = reading.issues.all().filter(({ blocking }) => blocking);
   // Days that could not be read are not days without meetings.
   if (all.length === 0 && fault !== undefined) throw new SupplierError('unreadable', fault.detail);
-  const listed = await Promise.all(all.map((one) => named(supplier, one, reading)));
+  const listed = await Promise.all(all.map(async (one) => ({ one, ...(await named(supplier, one, reading)) })));
   // A name that is not public is not shown either.
   const wanted = listed.filter(({ hidden, bodies }) => !hidden && isWanted(bodies));
-  const names = wanted.map(({ naam, bodies }) => [...new Set([naam, ...bodies])].join(' · '));
+  const byName = new Map(wanted.map(({ one, naam, bodies }) => [[...new Set([naam, ...bodies])].join(' · '), one]));
+  const names = await Promise.all(
+    [...byName]
+      .slice(0, MAX_NAMES)
+      .map(async ([name, one]) => ((await supplier.isPublic?.(one, reading)) === false ? [] : [name])),
+  );
   const leftOut = listed.filter(({ bodies }) => !isWanted(bodies)).length;
   const unconfirmed = supplier.unconfirmed?.(request.source) ?? [];
-  return { names: [...new Set(names)], total: listed.length, leftOut, unconfirmed };
+  return { names: names.flat(), total: listed.length, leftOut, unconfirmed };
 }
 
 /** An item of a list with its names, which for some suppliers only the item itself says. */
@@ -81,6 +89,8 @@ class WindowReader<L extends Listed, D> {
   readonly #hidden: PartName[] = [];
   readonly #unread: { readonly month: string; readonly count: number }[] = [];
   readonly #leftOut = { confidential: 0, bodies: 0, period: 0 };
+  /** A meeting or an agenda item is confidential: what hangs on it is not known. */
+  #hidesSome = false;
 
   constructor(supplier: Supplier<L, D>, request: WindowRequest, now: Date) {
     this.#supplier = supplier;
@@ -96,7 +106,11 @@ class WindowReader<L extends Listed, D> {
     const list = await this.#attempt('list', () => this.#supplier.list(this.#reading));
     const seen = new Set<string>();
     const shown = (list?.listed ?? []).filter((one) => this.#isShown(one, seen));
-    for (const mapped of await Promise.all(shown.map((one) => this.#readListed(one)))) this.#addItem(mapped);
+    const read = await Promise.all(shown.map((one) => this.#readListed(one)));
+    const [unattached = [], attached = []] = [true, false].map((is) =>
+      read.filter((found) => (found?.one.isUnattached ?? false) === is),
+    );
+    for (const found of [...attached, ...unattached]) this.#addItem(found);
     const missing = [...this.#known.values()].filter(({ key }) => !seen.has(key));
     if (list?.onlyChanged === true) this.#unchanged.push(...missing.map(({ key }) => key));
     // A failed item may still exist: missing items are only looked for when everything else was read.
@@ -133,8 +147,13 @@ class WindowReader<L extends Listed, D> {
       this.#remove(key, 'ingetrokken');
       return false;
     }
-    if (hidden) this.#hideItem(key);
+    if (hidden) this.#hideListed(one);
     return !hidden;
+  }
+
+  #hideListed({ key, isUnattached }: L): void {
+    if (isUnattached !== true) this.#hidesSome = true;
+    this.#hideItem(key);
   }
 
   #hideItem(key: string): void {
@@ -164,7 +183,7 @@ class WindowReader<L extends Listed, D> {
   }
 
   async #judge(one: L, found: Found<D>): Promise<MappedListed<L> | undefined> {
-    if (found.kind === 'hidden') this.#hideItem(one.key);
+    if (found.kind === 'hidden') this.#hideListed(one);
     if (found.kind === 'missing') {
       this.#issues.add('call-failed', one.key, 'the supplier lists it and does not have it');
     }
@@ -196,6 +215,12 @@ class WindowReader<L extends Listed, D> {
       this.#remove(one.key, 'ingetrokken');
       return;
     }
+    if (one.isUnattached === true && (this.#hidesSome || this.#issues.blocked)) {
+      this.#leftOut.confidential += 1;
+      this.#remove(one.key, 'niet_langer_openbaar');
+      return;
+    }
+    if (mapped.hidden.some(({ resourceType }) => resourceType === 'Agendapunt')) this.#hidesSome = true;
     this.#hidden.push(...mapped.hidden.filter(({ resourceType }) => resourceType !== 'Informatieobject'));
     for (const { resourceType, bronidentificatie } of mapped.hidden) {
       if (resourceType === 'Informatieobject') this.#collector.hide(bronidentificatie);

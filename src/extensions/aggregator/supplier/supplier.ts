@@ -25,6 +25,8 @@ export interface Listed {
   readonly bodies?: readonly string[];
   /** The supplier marks it as not public. */
   readonly hidden: boolean;
+  /** A document of a collection that does not say what it hangs on: withheld when its window has anything confidential. */
+  readonly isUnattached?: boolean;
 }
 
 interface ListedWindow<L extends Listed> {
@@ -68,6 +70,8 @@ export interface Supplier<L extends Listed, D> {
   list(reading: Reading): Promise<ListedWindow<L>>;
   /** The whole of an item that was listed. @throws {SupplierError} */
   read(listed: L, reading: Reading): Promise<Found<D>>;
+  /** Where only the item itself says whether it is confidential: whether its name may be shown. @throws {SupplierError} */
+  isPublic?(listed: L, reading: Reading): Promise<boolean>;
   map(detail: D, listed: L, reading: Reading): Promise<MappedItem>;
   /** A known item that its list lacks, where it can be read by itself. @throws {SupplierError} */
   find?(known: KnownItem, reading: Reading): Promise<Found<L>>;
