@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
+import { readXml } from '../../../src/extensions/aggregator/ibabs/read-xml.ts';
 import { DocumentCollector } from '../../../src/extensions/aggregator/supplier/document-collector.ts';
 import { textOfHtml } from '../../../src/extensions/aggregator/supplier/html-text.ts';
 import { bareNumber } from '../../../src/extensions/aggregator/supplier/mapping.ts';
-import { readXml } from '../../../src/lib/xml/read-xml.ts';
 
 const MANY = 300_000;
 

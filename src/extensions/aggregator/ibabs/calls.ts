@@ -1,6 +1,5 @@
 /** The calls to iBabs: SOAP 1.1, one address for all organisations. */
 import type { OutboundError } from '../../../lib/outbound/outbound-error.ts';
-import { readXml, type XmlElement, XmlError } from '../../../lib/xml/read-xml.ts';
 import {
   type Refusal,
   SupplierClient,
@@ -8,6 +7,7 @@ import {
   SupplierError,
   SupplierFault,
 } from '../supplier/supplier-client.ts';
+import { readXml, type XmlElement, XmlError } from './read-xml.ts';
 
 /** The public service of iBabs. */
 const PUBLIC_BASE = 'https://wcf.ibabs.eu/api/Public.svc';

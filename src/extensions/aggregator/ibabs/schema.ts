@@ -1,5 +1,5 @@
 /** The answers of iBabs as they were recorded. */
-import type { XmlElement } from '../../../lib/xml/read-xml.ts';
+
 import type { IssueSink } from '../supplier/issue-log.ts';
 import {
   type AnswerSchema,
@@ -10,6 +10,7 @@ import {
   TEXT,
   type ValueOf,
 } from '../supplier/read-answer.ts';
+import type { XmlElement } from './read-xml.ts';
 
 const ID: AnswerSchema<string> = { type: 'string', pattern: '^[A-Za-z0-9{}_.-]{1,80}$' };
 const IDENTITY: AnswerSchema<string> = { ...ID, identity: true };

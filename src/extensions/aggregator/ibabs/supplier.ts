@@ -1,7 +1,6 @@
 /** iBabs as a supplier: meetings come whole in one call, register entries one by one. */
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../../lib/time.ts';
-import type { XmlElement } from '../../../lib/xml/read-xml.ts';
 import type { Config } from '../../../settings/read-config.ts';
 import type { IssueSink } from '../supplier/issue-log.ts';
 import { bareNumber } from '../supplier/mapping.ts';
@@ -23,6 +22,7 @@ import {
   registerItemId,
   typeName,
 } from './map.ts';
+import type { XmlElement } from './read-xml.ts';
 import {
   type EntryDetail,
   type IbabsMeeting,

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { readXml, type XmlElement } from '../../../../src/lib/xml/read-xml.ts';
+import { readXml, type XmlElement } from '../../../../src/extensions/aggregator/ibabs/read-xml.ts';
 
 /** A value of an answer: text, an object, a list with the name of its elements, or `nil`. */
 export type Value = string | number | boolean | null | { readonly [member: string]: Value } | readonly Value[];
