@@ -1,0 +1,54 @@
+import process from 'node:process';
+import { expect, it } from 'vitest';
+import { type DrivenProgram, startProgram, wordsOf } from '../../../src/extensions/conformance/protocol.ts';
+
+/** A program of Node that runs this text for each line. */
+function program(onLine: string, timeoutMs = 20_000): DrivenProgram {
+  const text = `const { createInterface } = require('node:readline');
+    const say = (value) => process.stdout.write(JSON.stringify(value) + '\\n');
+    createInterface({ input: process.stdin }).on('line', (line) => { const asked = JSON.parse(line); ${onLine} });`;
+  return startProgram({
+    ...{ command: [process.execPath, '-e', text], env: process.env, timeoutMs },
+    signal: new AbortController().signal,
+  });
+}
+
+it('answers each request in its turn, whatever else is written to standard error', async () => {
+  const driven = program(`console.error('at work'); setTimeout(() => say({ got: asked.do }), asked.after)`);
+  const asked = [driven.ask({ do: 'first', after: 60 }), driven.ask({ do: 'second', after: 0 })];
+  expect(await Promise.all(asked)).toEqual([{ got: 'first' }, { got: 'second' }]);
+  await driven.close();
+});
+
+it.each([
+  ['ended', `console.error('no key'); process.exit(3)`, /status 3.*no key/],
+  ['not-json', `process.stdout.write('hello\\n')`, /not JSON: hello/],
+  ['not-json', 'say([1])', /no object/],
+  ['timeout', '', /no answer within 0\.3 seconds/],
+  ['line-too-long', `process.stdout.write('x'.repeat(2 ** 21))`, /more than 1048576 bytes/],
+] as const)('fails with %s, now and from then on: %s', async (code, onLine, message) => {
+  const driven = program(onLine, code === 'timeout' ? 300 : undefined);
+  await expect(driven.ask({ do: 'it' })).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
+  await expect(driven.ask({ do: 'it' })).rejects.toMatchObject({ code });
+  await driven.close();
+});
+
+it('says that a program cannot be started, and ends one that does not end itself', async () => {
+  const { signal } = new AbortController();
+  const missing = startProgram({ command: ['/nowhere/program'], env: {}, timeoutMs: 5000, signal });
+  await expect(missing.ask({})).rejects.toMatchObject({ code: 'not-started' });
+  await missing.close();
+  const stubborn = program(`say({ id: process.pid }); setInterval(() => undefined, 1000)`);
+  const { id } = await stubborn.ask({});
+  await stubborn.close();
+  expect(() => process.kill(Number(id), 0)).toThrow('ESRCH');
+});
+
+it('splits a command into words without a shell', () => {
+  expect(wordsOf(`node "my adapter.js" --key='a b' c\\ d $HOME;ls`)).toEqual([
+    ...['node', 'my adapter.js', '--key=a b', 'c d', '$HOME;ls'],
+  ]);
+  expect(wordsOf('""')).toEqual(['']);
+  expect(() => wordsOf('node "open')).toThrow('quote');
+  expect(() => wordsOf('  ')).toThrow('empty');
+});
