@@ -1,20 +1,25 @@
 /** Prints the cases of the conformance suites; with `--write` puts them into docs/conformance.md. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { RAADSFEED } from '../src/extensions/conformance/raadsfeed/suite.ts';
+import type { SuiteDescription } from '../src/extensions/conformance/case.ts';
+import { SUITES } from '../src/extensions/conformance/suites.ts';
 
 const PAGE = join(import.meta.dirname, '../docs/conformance.md');
 const BEGIN = '<!-- cases: written by `npm run docs` -->';
 
 /** Every case with its level, its source and what it tests in Dutch and English, as Markdown. */
 function casesTable(): string {
-  return RAADSFEED.map(({ title, cases }) => {
-    const rows = cases.map(
-      ({ id, level, source, title: { nl, en } }) =>
-        `| ${id} | ${level} | ${[source.document, source.clause, `“${source.quote}”`].map(cell).join('<br>')} | ${cell(nl)}<br>*${cell(en)}* |`,
-    );
-    return [`### ${title.nl}`, '', '| case | level | source | what |', '|---|---|---|---|', ...rows].join('\n');
-  }).join('\n\n');
+  return SUITES.map(({ name, title, chapters }) =>
+    [`## \`${name}\`: ${title.en}`, ...chapters.map(chapterTable)].join('\n\n'),
+  ).join('\n\n');
+}
+
+function chapterTable({ title, cases }: SuiteDescription['chapters'][number]): string {
+  const rows = cases.map(
+    ({ id, level, source, title: { nl, en } }) =>
+      `| ${id} | ${level} | ${[source.document, source.clause, `“${source.quote}”`].map(cell).join('<br>')} | ${cell(nl)}<br>*${cell(en)}* |`,
+  );
+  return [`### ${title.nl}`, '', '| case | level | source | what |', '|---|---|---|---|', ...rows].join('\n');
 }
 
 function cell(text: string): string {

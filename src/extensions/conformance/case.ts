@@ -41,7 +41,8 @@ export type Finding =
   | { readonly skipped: string }
   | { readonly seen: string };
 
-export interface ConformanceCase<Subject extends SuiteSubject> {
+/** What a case is about. */
+export interface CaseDescription {
   /** Never changes, and is never used again: `C-FEED-03`. */
   readonly id: string;
   readonly title: { readonly nl: string; readonly en: string };
@@ -49,8 +50,14 @@ export interface ConformanceCase<Subject extends SuiteSubject> {
   readonly source: Clause;
   /** Cases that must have passed before this one means anything. */
   readonly dependsOn?: readonly string[];
-  /** Each is sent, and each answer must be as expected; `{name}` in an address is a value of the subject, without which it is skipped. */
-  readonly ask?: readonly Ask[];
+}
+
+export interface ConformanceCase<Subject extends SuiteSubject> extends CaseDescription {
+  /**
+   * Each is sent, and each answer must be as expected; `{name}` in an address is a value of the subject, without which it is skipped. A
+   * function makes a request of what only the run knows, such as a signature.
+   */
+  readonly ask?: readonly (Ask | ((subject: Subject) => Ask | Promise<Ask>))[];
   readonly expect?: Expectation;
   /** What data cannot say. */
   readonly check?: (subject: Subject, run: CaseRun) => Finding | Promise<Finding>;
@@ -71,13 +78,29 @@ export interface SuiteSubject {
   /** Why a value does not fit a schema of the contract; undefined: it does. @throws {TypeError} when there is no such schema */
   readonly fault: (schema: string, value: unknown) => string | undefined;
   readonly client: Client;
+  /** Undoes what the run wrote, as far as the interface lets it. */
+  readonly undo?: () => Promise<void>;
 }
 
-export interface Chapter<Subject extends SuiteSubject> {
+interface Chaptered<Case> {
   /** What the ids of its cases begin with: `C-FEED`. */
   readonly id: string;
   readonly title: { readonly nl: string; readonly en: string };
-  readonly cases: readonly ConformanceCase<Subject>[];
+  readonly cases: readonly Case[];
+}
+
+export type Chapter<Subject extends SuiteSubject> = Chaptered<ConformanceCase<Subject>>;
+
+/** The cases for one kind of implementation, as they are listed. */
+export interface SuiteDescription {
+  /** As the command calls it. */
+  readonly name: string;
+  readonly title: { readonly nl: string; readonly en: string };
+  readonly chapters: readonly Chaptered<CaseDescription>[];
+}
+
+export interface Suite<Subject extends SuiteSubject> extends SuiteDescription {
+  readonly chapters: readonly Chapter<Subject>[];
 }
 
 /** No usable answer came. */

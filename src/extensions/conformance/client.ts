@@ -9,14 +9,22 @@ import {
 } from '../../lib/outbound/guarded-fetch.ts';
 import { OutboundError } from '../../lib/outbound/outbound-error.ts';
 import { retryAfterMs, systemClock } from '../../lib/time.ts';
-import { Inconclusive } from './case.ts';
+import { Inconclusive, Skipped } from './case.ts';
+import { createMask, type Mask } from './mask.ts';
+import { saveExchange } from './saved-exchanges.ts';
 
 /** A request, as cases write it down. */
 export interface Ask {
   /** Address, in which `{name}` is a value of the subject. */
   readonly to: string;
-  readonly method?: 'GET' | 'HEAD' | 'OPTIONS';
-  readonly headers?: Readonly<Record<string, string>>;
+  /** Default GET. */
+  readonly method?: string;
+  /** A list sends the header as often; undefined leaves out one that is usual. */
+  readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** Text and bytes are sent as they are, anything else as JSON. */
+  readonly body?: unknown;
+  /** Name of the access token that goes along; without it the case is skipped. */
+  readonly as?: string;
 }
 
 /** A request and its answer. */
@@ -24,6 +32,7 @@ export interface Exchange {
   readonly method: string;
   readonly url: string;
   readonly sent: Readonly<Record<string, string>>;
+  readonly sentBody: Buffer;
   readonly status: number;
   /** Names in lower case; one that came more than once is joined by a comma. */
   readonly headers: Readonly<Record<string, string>>;
@@ -34,7 +43,8 @@ export interface Exchange {
 }
 
 /** An exchange as it is kept to be shown: with the beginning of what it carried, never half a character. */
-export interface ShownExchange extends Omit<Exchange, 'body' | 'json'> {
+export interface ShownExchange extends Omit<Exchange, 'sentBody' | 'body' | 'json'> {
+  readonly sentText: string;
   readonly text: string;
 }
 
@@ -44,22 +54,39 @@ export interface StreamReading extends Exchange {
 }
 
 export interface Client {
-  /** @throws {Inconclusive} when no complete answer came; the signal's reason */
+  /** @throws {Inconclusive} when no complete answer came {Skipped} without the token; the signal's reason */
   send(ask: Ask): Promise<Exchange>;
   /** Reads a stream until `isEnough` of its text, or for `forMs`. @throws as `send` */
   readStream(ask: Ask, isEnough: (text: string) => boolean, forMs: number): Promise<StreamReading>;
   /** Every exchange so far. */
   readonly exchanges: readonly ShownExchange[];
+  /** What is kept of an exchange to be shown. */
+  readonly show: (exchange: Exchange) => ShownExchange;
+  readonly mask: Mask;
   close(): Promise<void>;
 }
 
-interface ClientOptions {
+/** What a suite gives the client. */
+export interface ClientNeeds {
+  /** Access tokens by the name that cases give them: each is fetched when it is needed. */
+  readonly tokens?: Readonly<Record<string, () => Promise<string>>>;
+  /** The header that carries them. Default `authorization`. */
+  readonly tokenHeader?: string;
+  /** What may never be shown, beside the tokens. */
+  readonly secrets?: readonly string[];
+  /** How the body of an answer is shown, where it holds persons. Default: its beginning. */
+  readonly showBody?: (exchange: Exchange) => string;
+}
+
+interface ClientOptions extends ClientNeeds {
   /** Address of what is tested. Where its answers lead to other hosts, those must be on the public internet. */
   readonly subject: string;
   /** Requests in a second at most. */
   readonly rate: number;
   readonly signal: AbortSignal;
   readonly proxy?: ProxySettings;
+  /** Directory for whole exchanges. */
+  readonly save?: string | undefined;
 }
 
 const TIMEOUT_MS = 30_000;
@@ -71,7 +98,9 @@ const SHOWN_BODY = 2000;
 const LONGEST_WAIT_MS = 30_000;
 const MOST_WAITS = 2;
 
-export function createClient({ subject, rate, signal, proxy }: ClientOptions): Client {
+export function createClient(options: ClientOptions): Client {
+  const { subject, rate, signal, proxy, tokens = {}, tokenHeader = 'authorization', save } = options;
+  const { showBody = ({ body }) => beginning(body) } = options;
   const connect = (allowPrivate: boolean) =>
     createGuardedConnections({
       rules: { allowPrivate },
@@ -83,9 +112,29 @@ export function createClient({ subject, rate, signal, proxy }: ClientOptions): C
   // The person who tests names the address, often of a machine in the same network; what it answers names others.
   const named = connect(true);
   const others = connect(false);
-  const { host } = new URL(subject);
+  const host = URL.parse(subject)?.host;
   const exchanges: ShownExchange[] = [];
+  const secrets = new Set(options.secrets);
+  const mask = createMask(secrets);
   let nextAt = 0;
+
+  const show = (exchange: Exchange): ShownExchange => {
+    const { method, url, sent, sentBody, status, headers } = exchange;
+    return { method, url, sent, sentText: beginning(sentBody), status, headers, text: showBody(exchange) };
+  };
+
+  const keep = async (exchange: Exchange): Promise<void> => {
+    exchanges.push(show(exchange));
+    if (save !== undefined) await saveExchange(save, exchanges.length, exchange, mask);
+  };
+
+  const access = async (name: string | undefined): Promise<Record<string, string>> => {
+    if (name === undefined) return {};
+    const token = await tokens[name]?.();
+    if (token === undefined) throw new Skipped(`there is no token for ${name}`);
+    secrets.add(token);
+    return { [tokenHeader]: `Bearer ${token}` };
+  };
 
   const turn = async (): Promise<void> => {
     const now = performance.now();
@@ -94,13 +143,33 @@ export function createClient({ subject, rate, signal, proxy }: ClientOptions): C
     if (at > now) await wait(at - now, undefined, { signal });
   };
 
-  const open = async ({ to, method = 'GET', headers = {} }: Ask, over: AbortSignal) => {
+  const open = async ({ to, method = 'GET', headers = {}, body, as }: Ask, over: AbortSignal) => {
+    const usual = {
+      ...{ accept: 'application/json', 'user-agent': 'koppelvlak-conformance' },
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(await access(as)),
+    };
+    const all = Object.entries({ ...usual, ...headers }).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, typeof value === 'string' ? value : [...value]] as const],
+    );
+    const sentBody = bytesOf(body);
     await turn();
-    const sent = { accept: 'application/json', 'user-agent': 'koppelvlak-conformance', ...headers };
     const connections = URL.parse(to)?.host === host ? named : others;
-    const { answer } = await connections.request(to, { method, headers: sent, signal: over }, 'none');
+    const { answer } = await connections.request(
+      to,
+      { method, headers: Object.fromEntries(all), body: body === undefined ? null : sentBody, signal: over },
+      'none',
+    );
     const received = Object.entries(answer.headers).map(([name, value]) => [name, headerText(value)] as const);
-    const exchange = { method, url: to, sent, status: answer.statusCode, headers: Object.fromEntries(received) };
+    const sent = Object.fromEntries(all.map(([name, value]) => [name, headerText(value)]));
+    const exchange = {
+      method,
+      url: to,
+      sent,
+      sentBody,
+      status: answer.statusCode,
+      headers: Object.fromEntries(received),
+    };
     return { exchange, stream: answer.body };
   };
 
@@ -112,7 +181,7 @@ export function createClient({ subject, rate, signal, proxy }: ClientOptions): C
       const encoding = exchange.method === 'HEAD' ? undefined : exchange.headers['content-encoding'];
       const body = await readBody(stream, encoding, MAX_BYTES);
       const whole = { ...exchange, body, json: parse(body) };
-      exchanges.push(shown(whole));
+      await keep(whole);
       const again = [429, 503].includes(whole.status)
         ? retryAfterMs(whole.headers['retry-after'], systemClock.now())
         : undefined;
@@ -120,13 +189,14 @@ export function createClient({ subject, rate, signal, proxy }: ClientOptions): C
       await wait(again, undefined, { signal });
     } catch (error) {
       signal.throwIfAborted();
+      if (error instanceof Skipped) throw error;
       throw new Inconclusive(over.aborted ? `no answer within ${TIMEOUT_MS / 1000} seconds` : explain(error));
     }
     return send(ask, waits + 1);
   };
 
   return {
-    exchanges,
+    ...{ exchanges, show, mask },
     send: (ask) => send(ask),
     async readStream(ask, isEnough, forMs) {
       const ended = AbortSignal.timeout(forMs);
@@ -152,10 +222,11 @@ export function createClient({ subject, rate, signal, proxy }: ClientOptions): C
           stream.destroy();
         }
         const reading = { ...exchange, text, body: Buffer.from(text), json: undefined };
-        exchanges.push(shown(reading));
+        await keep(reading);
         return reading;
       } catch (error) {
         signal.throwIfAborted();
+        if (error instanceof Skipped) throw error;
         throw new Inconclusive(ended.aborted ? `no answer within ${forMs / 1000} seconds` : explain(error));
       }
     },
@@ -167,6 +238,12 @@ export function createClient({ subject, rate, signal, proxy }: ClientOptions): C
 
 function headerText(value: string | string[] | undefined): string {
   return Array.isArray(value) ? value.join(', ') : (headerValue(value) ?? '');
+}
+
+function bytesOf(body: unknown): Buffer {
+  if (body === undefined) return Buffer.alloc(0);
+  if (body instanceof Uint8Array) return Buffer.from(body);
+  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
 }
 
 function parse(body: Buffer): unknown {
@@ -181,11 +258,7 @@ function explain(error: unknown): string {
   return error instanceof OutboundError ? error.message : `no answer (${reasonOf(error).slice(0, 200)})`;
 }
 
-/** What a suite keeps of an answer once its case has been judged: its memory does not grow with what others send. */
-export function shown({ method, url, sent, status, headers, body }: Exchange): ShownExchange {
-  return { method, url, sent, status, headers, text: beginning(body) };
-}
-
+/** Memory does not grow with what others send. */
 function beginning(body: Buffer): string {
   // Four bytes are the longest character.
   const bytes = body.subarray(0, 4 * SHOWN_BODY);

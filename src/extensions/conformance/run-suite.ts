@@ -10,7 +10,7 @@ import {
   Skipped,
   type SuiteSubject,
 } from './case.ts';
-import { type Ask, type Exchange, type ShownExchange, shown } from './client.ts';
+import type { Ask, Exchange, ShownExchange } from './client.ts';
 
 /** How a case ended. */
 export interface CaseResult {
@@ -79,10 +79,11 @@ async function runCase<Subject extends SuiteSubject>(
   subject: Subject,
   signal: AbortSignal,
 ): Promise<CaseResult> {
+  const { show } = subject.client;
   const exchanges: ShownExchange[] = [];
   const ask = async (request: Ask): Promise<Exchange> => {
     const exchange = await subject.client.send({ ...request, to: filled(request.to, subject) });
-    exchanges.push(shown(exchange));
+    exchanges.push(show(exchange));
     if (exchanges.length > SHOWN_EXCHANGES) exchanges.shift();
     return exchange;
   };
@@ -92,13 +93,13 @@ async function runCase<Subject extends SuiteSubject>(
     if ('skipped' in finding) return { id: one.id, outcome: 'skipped', reason: finding.skipped, exchanges };
     const { at } = finding;
     const reason = finding.failed.slice(0, LONGEST_REASON);
-    const last = at === undefined ? [] : [isWhole(at) ? shown(at) : at];
+    const last = at === undefined ? [] : [isWhole(at) ? show(at) : at];
     return { id: one.id, outcome: 'failed', reason, exchanges: [...exchanges, ...last].slice(-SHOWN_EXCHANGES) };
   };
   try {
     const answers: Exchange[] = [];
-    for (const request of one.ask ?? []) {
-      const answer = await ask(request);
+    for (const wanted of one.ask ?? []) {
+      const answer = await ask(typeof wanted === 'function' ? await wanted(subject) : wanted);
       const failed = unexpected(answer, one.expect ?? {}, subject);
       if (failed !== undefined) return ended({ failed });
       answers.push(answer);

@@ -18,14 +18,24 @@ export interface Request {
   readonly path: string;
   readonly query: URLSearchParams;
   readonly headers: IncomingMessage['headers'];
+  readonly body: Buffer;
 }
 
-/** Changes an answer, or the request before it is sent on (`forward` gives another path). */
+/** What is sent on instead; what is absent stays. */
+interface Forwarded {
+  readonly path?: string;
+  readonly method?: string;
+  /** Undefined takes one out. */
+  readonly headers?: Readonly<Record<string, string | undefined>>;
+  readonly body?: Buffer;
+}
+
+/** Changes an answer, or the request before it is sent on. */
 export interface Mutation {
   /** Done before the request is sent on. */
   readonly before?: (request: Request) => Promise<void>;
-  readonly forward?: (request: Request) => { path?: string; headers?: Record<string, string> } | undefined;
-  readonly answer?: (answer: Answer, request: Request) => void;
+  readonly forward?: (request: Request) => Forwarded | undefined | Promise<Forwarded | undefined>;
+  readonly answer?: (answer: Answer, request: Request) => void | Promise<void>;
   /** Changes the text of the stream. */
   readonly stream?: (text: string, request: Request) => string;
   readonly streamHeaders?: Record<string, string>;
@@ -37,7 +47,7 @@ export interface BreakingProxy {
   stop(): Promise<void>;
 }
 
-/** @param target address of the feed that is served; addresses in answers become those of the proxy */
+/** @param target address of what is served; addresses in answers become those of the proxy */
 export async function startProxy(target: string): Promise<BreakingProxy> {
   let current: Mutation = {};
   const { origin, pathname: mount } = new URL(target);
@@ -46,26 +56,33 @@ export async function startProxy(target: string): Promise<BreakingProxy> {
 
   const answer = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const whole = incoming.url ?? '/';
+    const pieces: Buffer[] = [];
+    for await (const piece of incoming) pieces.push(piece);
     const path = whole.startsWith(mount) ? whole.slice(mount.length) : whole;
     const request = {
       method: incoming.method ?? 'GET',
       path,
       query: new URL(whole, own).searchParams,
       headers: incoming.headers,
+      body: Buffer.concat(pieces),
     };
     await current.before?.(request);
-    const changed = current.forward?.(request);
+    const changed = await current.forward?.(request);
     const forwarded = changed?.path === undefined ? whole : `${mount}${changed.path}`;
-    const { host: _, connection: __, ...rest } = incoming.headers;
+    const { host: _, connection: __, 'content-length': ___, ...rest } = incoming.headers;
     const headers = Object.fromEntries(
-      Object.entries({ ...rest, ...changed?.headers }).map(([name, value]) => [name, String(value)]),
+      Object.entries({ ...rest, ...changed?.headers }).flatMap(([name, value]) =>
+        value === undefined ? [] : [[name, String(value)]],
+      ),
     );
+    const forwardedBody = changed?.body ?? request.body;
     // Compressed by the proxy's mutation alone: a browser's fetch decompresses.
     const ending = new AbortController();
     outgoing.on('close', () => ending.abort());
     const received = await fetch(`${origin}${forwarded}`, {
-      method: request.method,
+      method: changed?.method ?? request.method,
       headers,
+      ...(forwardedBody.length === 0 ? {} : { body: new Uint8Array(forwardedBody) }),
       redirect: 'manual',
       signal: ending.signal,
     });
@@ -92,7 +109,7 @@ export async function startProxy(target: string): Promise<BreakingProxy> {
       body: text,
     };
     delete mutated.headers['content-encoding'];
-    current.answer?.(mutated, request);
+    await current.answer?.(mutated, request);
     const body = mutated.json === undefined ? mutated.body : JSON.stringify(mutated.json);
     if (wasPacked && request.method === 'GET' && mutated.status === 200) {
       const { gzipSync } = await import('node:zlib');

@@ -14,7 +14,7 @@ export async function runRaadsfeed(url: string, isWanted: (id: string) => boolea
   const client = createClient({ subject: url, rate: 100_000, signal });
   try {
     const subject = await readSubject(url, client);
-    return await runSuite({ chapters: RAADSFEED, subject, isWanted, signal });
+    return await runSuite({ chapters: RAADSFEED.chapters, subject, isWanted, signal });
   } finally {
     await client.close();
   }

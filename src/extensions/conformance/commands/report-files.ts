@@ -4,10 +4,14 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { table } from '../../../cli/output.ts';
 import { UsageError } from '../../../cli/run-command.ts';
+import { loadPemKey, OwnKeyError } from '../../../lib/jades/own-key.ts';
+import { createSigner, type Signer } from '../../../lib/jades/signature.ts';
+import { systemClock } from '../../../lib/time.ts';
 import { LEVELS, OUTCOMES } from '../case.ts';
 import { reportHtml } from '../report/html.ts';
 import { reportJunit } from '../report/junit.ts';
 import { type ConformanceReport, verdictOf } from '../report/report.ts';
+import { signedStatement } from '../report/statement.ts';
 
 const SCHEMA = new URL('../../../../openapi/conformance-report.json', import.meta.url);
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -18,7 +22,7 @@ export async function readReport(file: string): Promise<ConformanceReport> {
     throw new UsageError(`${file} cannot be read: ${cause instanceof Error ? cause.message : ''}`);
   });
   if (bytes.length > MAX_BYTES) throw new UsageError(`${file} is larger than ${MAX_BYTES} bytes`);
-  const isReport = new Ajv2020({ strict: false }).compile<ConformanceReport>(
+  const isReport = new Ajv2020({ strict: false, validateFormats: false }).compile<ConformanceReport>(
     JSON.parse(await readFile(SCHEMA, 'utf8')),
   );
   let value: unknown;
@@ -34,12 +38,34 @@ export async function readReport(file: string): Promise<ConformanceReport> {
   return value;
 }
 
-/** Writes `report.json`, `report.html` and `junit.xml`. */
-export async function writeReport(report: ConformanceReport, directory: string): Promise<void> {
+/** The key of a statement. @param files a private key and its certificate chain, as PEM in one file or two @throws {UsageError} */
+export async function readSigner(files: readonly string[]): Promise<Signer> {
+  const texts = await Promise.all(
+    files.map((file) =>
+      readFile(file, 'utf8').catch(() => {
+        throw new UsageError(`${file} cannot be read`);
+      }),
+    ),
+  );
+  const pem = texts.join('\n');
+  const [, key = ''] = /(-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]+?-----END [A-Z ]*PRIVATE KEY-----)/.exec(pem) ?? [];
+  try {
+    return createSigner({ ...loadPemKey({ key, chain: pem }, systemClock.now()), now: () => systemClock.now() });
+  } catch (error) {
+    if (error instanceof OwnKeyError) throw new UsageError(`--sign: ${error.message}`);
+    throw error;
+  }
+}
+
+/** Writes `report.json`, `report.html` and `junit.xml`, and `statement.http` where a key was given. */
+export async function writeReport(report: ConformanceReport, directory: string, signer?: Signer): Promise<void> {
   await mkdir(directory, { recursive: true });
-  await writeFile(join(directory, 'report.json'), `${JSON.stringify(report, null, 2)}\n`);
+  const json = `${JSON.stringify(report, null, 2)}\n`;
+  await writeFile(join(directory, 'report.json'), json);
   await writeFile(join(directory, 'report.html'), reportHtml(report));
   await writeFile(join(directory, 'junit.xml'), reportJunit(report));
+  if (signer !== undefined)
+    await writeFile(join(directory, 'statement.http'), await signedStatement(report, json, signer));
 }
 
 /** What failed with its reason, then the counts by level. */

@@ -1,5 +1,5 @@
 /** The suite for a publisher of council information: reading only. */
-import type { Chapter } from '../case.ts';
+import type { Suite } from '../case.ts';
 import { CACHING } from './caching.ts';
 import { COLLECTION_PAGES } from './collections.ts';
 import { CONTENTS } from './contents.ts';
@@ -12,16 +12,20 @@ import { SNAPSHOT } from './snapshot.ts';
 import { STREAM } from './stream.ts';
 import type { FeedSubject } from './subject.ts';
 
-// Errors come last: they judge every answer that came.
-export const RAADSFEED: readonly Chapter<FeedSubject>[] = [
-  SERVICE_DOCUMENT,
-  FEED_PAGES,
-  CURSORS,
-  RECORDS,
-  CONTENTS,
-  SNAPSHOT,
-  COLLECTION_PAGES,
-  STREAM,
-  CACHING,
-  ERRORS,
-];
+export const RAADSFEED: Suite<FeedSubject> = {
+  name: 'raadsfeed',
+  title: { nl: 'Uitgever van raadsinformatie', en: 'Publisher of council information' },
+  // Errors come last: they judge every answer that came.
+  chapters: [
+    SERVICE_DOCUMENT,
+    FEED_PAGES,
+    CURSORS,
+    RECORDS,
+    CONTENTS,
+    SNAPSHOT,
+    COLLECTION_PAGES,
+    STREAM,
+    CACHING,
+    ERRORS,
+  ],
+};

@@ -78,10 +78,10 @@ function summary(cases: readonly ReportedCase[]): Html {
 }
 
 function fault(one: ReportedCase): Html {
-  const exchanges = one.exchanges.map(({ request, sent, status, headers, body }) => {
+  const exchanges = one.exchanges.map(({ request, sent, sentBody, status, headers, body }) => {
     const lines = (all: Readonly<Record<string, string>>): string[] =>
       Object.entries(all).map(([name, value]) => `${name}: ${value}`);
-    return html`<pre>${[request, ...lines(sent), '', String(status), ...lines(headers), '', body].join('\n')}</pre>`;
+    return html`<pre>${[request, ...lines(sent), ...(sentBody === undefined ? [] : ['', sentBody]), '', String(status), ...lines(headers), '', body].join('\n')}</pre>`;
   });
   const again = one.again !== undefined && html`<p>To see it again:</p><pre>${one.again}</pre>`;
   return html`<h3>${outcome(one.outcome, one.expected)} ${one.id}, ${one.level}: ${withCode(one.title)}</h3>

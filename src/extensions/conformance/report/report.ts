@@ -1,12 +1,14 @@
 /** The report of a run as data: what was tested, how each case ended, and what shows it. Its form is stable: `openapi/conformance-report.json`. */
-import type { Chapter, Clause, Level, Outcome, SuiteSubject } from '../case.ts';
+import type { CaseDescription, Clause, Level, Outcome, SuiteDescription } from '../case.ts';
 import type { ShownExchange } from '../client.ts';
+import { type Mask, maskedHeaders } from '../mask.ts';
 import type { CaseResult } from '../run-suite.ts';
 
 /** A request and its answer as they are shown: secrets and numbers of persons masked, bodies cut. */
 interface ReportedExchange {
   readonly request: string;
   readonly sent: Readonly<Record<string, string>>;
+  readonly sentBody?: string;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -42,8 +44,8 @@ export interface ConformanceReport {
   readonly cases: readonly ReportedCase[];
 }
 
-interface ReportOptions<Subject extends SuiteSubject> {
-  readonly suite: string;
+interface ReportOptions {
+  readonly suite: SuiteDescription;
   readonly version: string;
   readonly subject: string;
   readonly started: Date;
@@ -52,18 +54,21 @@ interface ReportOptions<Subject extends SuiteSubject> {
   readonly options: Readonly<Record<string, unknown>>;
   readonly strict: boolean;
   readonly expectedFailures: ReadonlySet<string>;
-  readonly chapters: readonly Chapter<Subject>[];
   readonly results: readonly CaseResult[];
+  readonly mask: Mask;
+  /** The command that shows a case again, where that takes more than `curl`. */
+  readonly again: (id: string) => string;
 }
 
 const SHOWN_HEADER = 500;
-/** Control characters but tab and line feed. */
-const CONTROL = /[^\P{Cc}\t\n]/gu;
-const SECRET_HEADERS = new Set(['authorization', 'proxy-authorization', 'cookie', 'set-cookie', 'www-authenticate']);
+/** Of a request for a shell; a longer one is shown by running its case again. */
+const LONGEST_CURL = 2000;
 
-export function makeReport<Subject extends SuiteSubject>(options: ReportOptions<Subject>): ConformanceReport {
-  const { suite, version, subject, chapters, results, strict, expectedFailures } = options;
-  const known = new Map(chapters.flatMap((chapter) => chapter.cases.map((one) => [one.id, { chapter, one }] as const)));
+export function makeReport(options: ReportOptions): ConformanceReport {
+  const { suite, version, subject, results, strict, expectedFailures, mask } = options;
+  const known = new Map<string, { chapter: SuiteDescription['chapters'][number]; one: CaseDescription }>(
+    suite.chapters.flatMap((chapter) => chapter.cases.map((one) => [one.id, { chapter, one }] as const)),
+  );
   const cases = results.flatMap((result): ReportedCase[] => {
     const found = known.get(result.id);
     if (found === undefined) return [];
@@ -81,10 +86,10 @@ export function makeReport<Subject extends SuiteSubject>(options: ReportOptions<
           source,
           outcome: result.outcome,
         },
-        ...(result.reason === undefined ? {} : { reason: masked(result.reason) }),
+        ...(result.reason === undefined ? {} : { reason: mask(result.reason) }),
         ...(result.outcome === 'failed' && expectedFailures.has(result.id) ? { expected: true } : {}),
-        exchanges: isWrong || level === 'open' ? result.exchanges.map(reported) : [],
-        ...(isWrong && last !== undefined ? { again: curl(last) } : {}),
+        exchanges: isWrong || level === 'open' ? result.exchanges.map((one) => reported(one, mask)) : [],
+        ...(isWrong ? { again: (last && curl(last, mask)) ?? mask(options.again(result.id)) } : {}),
       },
     ];
   });
@@ -99,9 +104,9 @@ export function makeReport<Subject extends SuiteSubject>(options: ReportOptions<
   const judged: readonly Level[] = strict ? ['must', 'should'] : ['must'];
   return {
     ...{
-      suite,
+      suite: suite.name,
       version,
-      subject: masked(subject),
+      subject: mask(subject),
       requests: options.requests,
       options: options.options,
       counts,
@@ -120,41 +125,23 @@ export function verdictOf({ cases, conforms }: ConformanceReport): string {
   return `${conforms ? 'No must failed.' : 'It does not keep to the interface.'}${open}`;
 }
 
-function reported({ method, url, sent, status, headers, text }: ShownExchange): ReportedExchange {
+function reported(exchange: ShownExchange, mask: Mask): ReportedExchange {
+  const { method, url, sent, sentText, status, headers, text } = exchange;
   return {
-    ...{ request: `${method} ${masked(url)}`, sent: shownHeaders(sent), status },
-    ...{ headers: shownHeaders(headers), body: masked(text) },
+    ...{ request: `${method} ${mask(url)}`, sent: maskedHeaders(sent, mask, SHOWN_HEADER), status },
+    ...(sentText === '' ? {} : { sentBody: mask(sentText) }),
+    ...{ headers: maskedHeaders(headers, mask, SHOWN_HEADER), body: mask(text) },
   };
 }
 
-function shownHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [
-      name,
-      SECRET_HEADERS.has(name.toLowerCase()) ? '(masked)' : masked(value.slice(0, SHOWN_HEADER)),
-    ]),
-  );
-}
-
-/** Without passwords in addresses, tokens, numbers that may be a BSN, and what would steer a terminal. */
-function masked(text: string): string {
-  return text
-    .replaceAll(CONTROL, '\ufffd')
-    .replaceAll(/(\/\/)[^/@\s]+@/g, '$1(masked)@')
-    .replaceAll(/([?&](?:access_token|token|client_secret|password|rid|key)=)[^&\s"]+/gi, '$1(masked)')
-    .replaceAll(/\beyJ[\w-]+\.[\w-]+\.[\w-]*/g, '(masked)')
-    .replaceAll(/(?<!\d)\d{9}(?!\d)/g, (digits) => (mayBeBsn(digits) ? '(masked)' : digits));
-}
-
-/** Whether nine digits pass the test of a citizen service number. */
-function mayBeBsn(digits: string): boolean {
-  const sum = [...digits].reduce((total, digit, i) => total + Number(digit) * (i === 8 ? -1 : 9 - i), 0);
-  return sum % 11 === 0;
-}
-
-/** The request for a shell, without its secrets. */
-function curl({ method, url, sent }: ShownExchange): string {
+/** The request for a shell; undefined where it holds what is secret, or is too long for one. */
+function curl({ method, url, sent, sentText }: ShownExchange, mask: Mask): string | undefined {
   const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
-  const headers = Object.entries(shownHeaders(sent)).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`);
-  return ['curl', method === 'HEAD' ? '-I' : '-i', ...headers, quoted(masked(url))].join(' ');
+  const shown = maskedHeaders(sent, mask, Number.POSITIVE_INFINITY);
+  const headers = Object.entries(shown).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`);
+  const how = method === 'HEAD' ? ['-I'] : method === 'GET' ? ['-i'] : ['-i', '-X', method];
+  const body = sentText === '' ? [] : ['--data-raw', quoted(sentText)];
+  const command = ['curl', ...how, ...headers, ...body, quoted(url)].join(' ');
+  const isWhole = mask(command) === command && Object.entries(sent).every(([name, value]) => shown[name] === value);
+  return isWhole && command.length <= LONGEST_CURL ? command : undefined;
 }

@@ -1,12 +1,8 @@
 /** Ways to break a rule of a feed. */
 import type { Answer, Mutation, Request } from '../proxy.ts';
+import type { Mutant } from './mutant.ts';
 
-export interface Mutant {
-  /** The case that it must fail. */
-  readonly kills: string;
-  readonly what: string;
-  readonly mutation: Mutation;
-}
+export type FeedMutant = Mutant<Mutation>;
 
 export type Json = Record<string, unknown>;
 

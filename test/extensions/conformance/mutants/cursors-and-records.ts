@@ -1,6 +1,7 @@
 import {
   accepting,
   dataOf,
+  type FeedMutant,
   GARBLED,
   has,
   isFeed,
@@ -10,14 +11,13 @@ import {
   isUpsert,
   json,
   list,
-  type Mutant,
   record,
   resourceOf,
   status,
   where,
 } from './breaking.ts';
 
-export const CURSORS_AND_RECORDS: readonly Mutant[] = [
+export const CURSORS_AND_RECORDS: readonly FeedMutant[] = [
   {
     kills: 'C-CUR-01',
     what: 'a cursor belongs to its filters',

@@ -1,6 +1,7 @@
 import type { Request } from '../proxy.ts';
 import {
   accepting,
+  type FeedMutant,
   has,
   header,
   isFeed,
@@ -8,12 +9,11 @@ import {
   isService,
   json,
   list,
-  type Mutant,
   status,
   where,
 } from './breaking.ts';
 
-export const SERVICE_AND_PAGES: readonly Mutant[] = [
+export const SERVICE_AND_PAGES: readonly FeedMutant[] = [
   {
     kills: 'C-SVC-01',
     what: 'the service document is text',

@@ -1,5 +1,6 @@
 import {
   accepting,
+  type FeedMutant,
   header,
   isCollection,
   isFeed,
@@ -7,12 +8,11 @@ import {
   isSnapshot,
   json,
   list,
-  type Mutant,
   status,
   where,
 } from './breaking.ts';
 
-export const STATE_AND_STREAM: readonly Mutant[] = [
+export const STATE_AND_STREAM: readonly FeedMutant[] = [
   {
     kills: 'C-SNAP-01',
     what: 'no feedCursor',

@@ -1,6 +1,6 @@
-import { header, isFeed, type Mutant, status, where } from './breaking.ts';
+import { type FeedMutant, header, isFeed, status, where } from './breaking.ts';
 
-export const TRANSPORT: readonly Mutant[] = [
+export const TRANSPORT: readonly FeedMutant[] = [
   {
     kills: 'C-HTTP-02',
     what: 'never 304',

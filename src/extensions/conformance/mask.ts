@@ -1,0 +1,48 @@
+/** What a terminal and a report never show: passwords, tokens, keys, and numbers that may be of a person. */
+
+/** Takes what is secret out of a text. */
+export type Mask = (text: string) => string;
+
+export const MASKED = '(masked)';
+/** Control characters but tab and line feed. */
+const CONTROL = /[^\P{Cc}\t\n]/gu;
+const SECRET_HEADERS = new Set(['authorization', 'fsc-authorization', 'proxy-authorization', 'cookie', 'set-cookie']);
+/** Shorter ones would hide words that mean something. */
+const SHORTEST_SECRET = 6;
+
+/**
+ * Takes out passwords in addresses, tokens, what may be a BSN, and what would steer a terminal.
+ * @param secrets further ones, such as the tokens of this run; read at each call
+ */
+export function createMask(secrets: Iterable<string>): Mask {
+  return (text) => {
+    let masked = text;
+    for (const secret of secrets) if (secret.length >= SHORTEST_SECRET) masked = masked.replaceAll(secret, MASKED);
+    return masked
+      .replaceAll(CONTROL, '\ufffd')
+      .replaceAll(/(\/\/)[^/@\s]+@/g, `$1${MASKED}@`)
+      .replaceAll(/([?&](?:access_token|token|client_secret|password|rid|key)=)[^&\s"]+/gi, `$1${MASKED}`)
+      .replaceAll(/\beyJ[\w-]+\.[\w-]+\.[\w-]*/g, MASKED)
+      .replaceAll(/(?<!\d)\d{9}(?!\d)/g, (digits) => (mayBeBsn(digits) ? MASKED : digits));
+  };
+}
+
+/** Headers without what is secret in them. @param most characters of a value */
+export function maskedHeaders(
+  headers: Readonly<Record<string, string>>,
+  mask: Mask,
+  most: number,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      SECRET_HEADERS.has(name.toLowerCase()) ? MASKED : mask(value).slice(0, most),
+    ]),
+  );
+}
+
+/** Whether nine digits pass the test of a citizen service number. */
+function mayBeBsn(digits: string): boolean {
+  const sum = [...digits].reduce((total, digit, i) => total + Number(digit) * (i === 8 ? -1 : 9 - i), 0);
+  return sum % 11 === 0;
+}

@@ -1,0 +1,33 @@
+/** Whole exchanges as files (`--save`): each message as HTTP writes it, which `conformance signature` reads. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Exchange } from './client.ts';
+import { type Mask, maskedHeaders } from './mask.ts';
+
+/** A message at rest: a first line where it has one, headers, an empty line, and the body to the byte. */
+export function messageBytes(
+  first: string | undefined,
+  headers: Readonly<Record<string, string>>,
+  body: Uint8Array,
+): Buffer {
+  const lines = [
+    ...(first === undefined ? [] : [first]),
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+  ];
+  return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), body]);
+}
+
+/**
+ * Writes `0001-request.http` and `0001-response.http`, readable by their owner only: bodies are whole, for a signature covers every byte of
+ * them, and may hold persons.
+ */
+export async function saveExchange(directory: string, number: number, exchange: Exchange, mask: Mask): Promise<void> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const headersOf = (headers: Exchange['headers']): Record<string, string> =>
+    maskedHeaders(headers, mask, Number.POSITIVE_INFINITY);
+  const write = (what: string, bytes: Buffer): Promise<void> =>
+    writeFile(join(directory, `${String(number).padStart(4, '0')}-${what}.http`), bytes, { mode: 0o600 });
+  const { method, url, sent, sentBody, status, headers, body } = exchange;
+  await write('request', messageBytes(`${method} ${mask(url)} HTTP/1.1`, headersOf(sent), sentBody));
+  await write('response', messageBytes(`HTTP/1.1 ${status}`, headersOf(headers), body));
+}

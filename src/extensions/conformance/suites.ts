@@ -1,0 +1,5 @@
+/** Every suite, in the order of the documentation. */
+import type { SuiteDescription } from './case.ts';
+import { RAADSFEED } from './raadsfeed/suite.ts';
+
+export const SUITES: readonly SuiteDescription[] = [RAADSFEED];

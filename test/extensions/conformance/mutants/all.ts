@@ -1,0 +1,7 @@
+/** The mutants of each suite, by its name. */
+import type { Mutant } from './mutant.ts';
+import { RAADSFEED_MUTANTS } from './raadsfeed.ts';
+
+export const MUTANTS: Readonly<Record<string, readonly Pick<Mutant<unknown>, 'kills' | 'what'>[]>> = {
+  raadsfeed: RAADSFEED_MUTANTS,
+};
