@@ -6,8 +6,17 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Pool } from '../../../src/database/pool.ts';
 import { type ProgramOnDatabase, programOnDatabase } from '../../cli/program.ts';
 import { servicePool } from '../../raadsfeed/support.ts';
+import { callProgram, type Ended } from '../../support/program.ts';
 import { documentOf as goDocumentOf, meetingOf as goMeetingOf, itemOf, startGo } from './go/server.ts';
-import type { Imitation } from './imitation.ts';
+import {
+  entryOf,
+  guid,
+  documentOf as ibabsDocumentOf,
+  itemOf as ibabsItemOf,
+  meetingOf as ibabsMeetingOf,
+  siteOf,
+  startIbabs,
+} from './ibabs/server.ts';
 import { agendaOf, documentOf, pointOf, RID, startParlaeus } from './parlaeus/server.ts';
 
 const DAYS = ['--from', '2025-01-01', '--to', '2025-03-31'] as const;
@@ -15,7 +24,7 @@ const DAYS = ['--from', '2025-01-01', '--to', '2025-03-31'] as const;
 let folder: string;
 let program: ProgramOnDatabase;
 let pool: Pool;
-let supplier: Imitation | undefined;
+let supplier: { close(): Promise<void> } | undefined;
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'koppelvlak-test-'));
@@ -47,6 +56,15 @@ async function keys(): Promise<string[]> {
   return rows.map(({ key }) => key);
 }
 
+/** The report of `bron check`, without its heading: month, shown, held, missing, of which unnamed. */
+function reportOf({ stdout }: Ended): string[] {
+  return stdout
+    .trimEnd()
+    .split('\n')
+    .slice(2)
+    .map((line) => line.replaceAll(/ +/g, ' '));
+}
+
 describe.each(['v1', 'v2'] as const)('GemeenteOplossingen %s', (version) => {
   it('is read, published and measured by month; what is confidential is in neither', async () => {
     const go = await startGo(version);
@@ -55,12 +73,15 @@ describe.each(['v1', 'v2'] as const)('GemeenteOplossingen %s', (version) => {
     const items = [itemOf(1, { documents: [goDocumentOf(7)] }), itemOf(2, secret)];
     go.meetings.set(11, goMeetingOf(11, { items }));
     go.meetings.set(12, goMeetingOf(12, { date: '2025-03-04' }));
-    const adres = `go:${go.address}`;
-    expect(await add(adres)).toMatchObject({ status: 0, stdout: `Added: ${adres}\n` });
-    expect(await optionsOf(adres)).toEqual({ version });
+    go.meetings.set(13, goMeetingOf(13, { date: '2025-03-05', dmu: { id: 15, name: 'Raad van Blaricum' } }));
+    const bodies = ['--not-bodies', 'Blaricum'] as const;
+    const adres = `go:${go.address}#gm0406`;
+    expect(await add(adres, ...bodies)).toMatchObject({ status: 0, stdout: `Added: ${adres}\n` });
+    expect(await optionsOf(adres)).toEqual({ version, notBodies: 'Blaricum' });
     // Adding it again changes what is given, and keeps what was found.
-    expect(await add(adres, '--document-types', 'Besluit')).toMatchObject({ status: 0, stdout: `Changed: ${adres}\n` });
-    expect(await optionsOf(adres)).toEqual({ version, documentTypes: 'Besluit' });
+    const changed = await add(adres, ...bodies, '--document-types', 'Besluit');
+    expect(changed).toMatchObject({ status: 0, stdout: `Changed: ${adres}\n` });
+    expect(await optionsOf(adres)).toEqual({ version, documentTypes: 'Besluit', notBodies: 'Blaricum' });
     const synced = await program.json('bron', 'sync', adres, ...DAYS);
     expect(synced).toMatchObject({ status: 0, result: { complete: true, issues: 0 } });
     expect(await keys()).toEqual([
@@ -75,6 +96,12 @@ describe.each(['v1', 'v2'] as const)('GemeenteOplossingen %s', (version) => {
     ];
     const checked = await program.json('bron', 'check', adres, ...DAYS);
     expect(checked).toMatchObject({ status: 0, result: { percentage: 100, months } });
+    expect(reportOf(await program.run('bron', 'check', adres, ...DAYS))).toEqual([
+      '2025-01 3 3 0 0',
+      '2025-03 1 1 0 0',
+      '100 % of 4',
+      'left out: 1 confidential, 1 of other bodies, 0 of other days',
+    ]);
     // What is in the feed no longer is found missing by the supplier's own count.
     await pool.query(`delete from raadsfeed.current_records where bronidentificatie = 'go-document-7'`);
     const lacking = await program.json('bron', 'check', adres, ...DAYS);
@@ -115,10 +142,13 @@ describe('Parlaeus', () => {
     const points = [pointOf('p1', { documents: [documentOf('d1'), documentOf('d2', { confidential: 1 })] })];
     parlaeus.agendas.set('a1', agendaOf('a1', { points }));
     parlaeus.agendas.set('a2', agendaOf('a2', { date: '20250210' }));
-    const adres = `parlaeus:${parlaeus.base}`;
-    expect(await add(adres)).toMatchObject({ status: 2 });
-    expect(await add(adres, '--rid-file', join(folder, 'nowhere'))).toMatchObject({ status: 1 });
-    expect(await add(adres, '--rid-file', join(folder, 'rid'))).toMatchObject({ status: 0 });
+    parlaeus.bodies.set('c2', 'Raad van Blaricum');
+    parlaeus.agendas.set('a3', agendaOf('a3', { cmid: 'c2' }));
+    const adres = `parlaeus:${parlaeus.base}#gm0406`;
+    const bodies = ['--not-bodies', 'Blaricum'] as const;
+    expect(await add(adres, ...bodies)).toMatchObject({ status: 2 });
+    expect(await add(adres, ...bodies, '--rid-file', join(folder, 'nowhere'))).toMatchObject({ status: 1 });
+    expect(await add(adres, ...bodies, '--rid-file', join(folder, 'rid'))).toMatchObject({ status: 0 });
     const synced = await program.json('bron', 'sync', adres, ...DAYS);
     expect(synced).toMatchObject({ status: 0, result: { complete: true } });
     expect(await keys()).toEqual([
@@ -129,6 +159,12 @@ describe('Parlaeus', () => {
     ]);
     const checked = await program.json('bron', 'check', adres, ...DAYS);
     expect(checked).toMatchObject({ status: 0, result: { percentage: 100, shown: 4, held: 4 } });
+    expect(reportOf(await program.run('bron', 'check', adres, ...DAYS))).toEqual([
+      '2025-01 3 3 0 0',
+      '2025-02 1 1 0 0',
+      '100 % of 4',
+      'left out: 1 confidential, 1 of other bodies, 0 of other days',
+    ]);
     parlaeus.rule = ({ query }) => ({ status: 500, body: { message: `rid ${query.rid} failed` } });
     const failed = await program.json('bron', 'sync', adres, ...DAYS);
     expect(failed).toMatchObject({ status: 1, result: { complete: false } });
@@ -140,5 +176,44 @@ describe('Parlaeus', () => {
       ),
     );
     expect(JSON.stringify([synced, checked, failed, issues, stored])).not.toContain(RID);
+  });
+});
+
+describe('iBabs', () => {
+  it('is measured by month, registers included; what is left out is counted by its reason', async () => {
+    const ibabs = await startIbabs();
+    supplier = ibabs;
+    const env = { ...program.env, IBABS_URL: ibabs.base, IBABS_CALLS_PER_MINUTE: '60000' };
+    const secret = { Confidential: true };
+    const MeetingItems = [
+      ibabsItemOf(11, '1', { Documents: [ibabsDocumentOf(501), ibabsDocumentOf(502, secret)] }),
+      ibabsItemOf(12, '2', { ...secret, Documents: [ibabsDocumentOf(503)] }),
+    ];
+    const entries = [
+      entryOf(601, { Datum: '14-1-2025' }),
+      entryOf(602, { Datum: '1-6-2024' }),
+      entryOf(603, { Datum: '1-3-2025' }),
+    ];
+    const meetings = [
+      ibabsMeetingOf(1, '2025-01-14', { MeetingItems }),
+      ibabsMeetingOf(2, '2025-02-03'),
+      ibabsMeetingOf(3, '2025-02-04', { MeetingtypeId: guid(9002) }),
+    ];
+    const registers = [{ id: guid(8001), name: 'Moties', entries }];
+    ibabs.sites.set('voorbeeldstad', siteOf({ meetings, registers }));
+    const adres = 'ibabs:voorbeeldstad#gm0406';
+    const words = ['--organisatie', 'gm0406', '--naam', 'Gemeente Huizen', '--from', '2025-01-01', '--until'];
+    const bodies = ['--not-bodies', 'Hillegom', '--yes'];
+    expect(await callProgram(['bron', 'add', adres, ...words, '2025-03-31', ...bodies], env)).toMatchObject({
+      status: 0,
+    });
+    expect(await callProgram(['bron', 'sync', adres], env)).toMatchObject({ status: 0 });
+    expect(reportOf(await callProgram(['bron', 'check', adres], env))).toEqual([
+      '2025-01 4 4 0 0',
+      '2025-02 1 1 0 0',
+      '2025-03 1 1 0 0',
+      '100 % of 6',
+      'left out: 3 confidential, 1 of other bodies, 1 of other days',
+    ]);
   });
 });

@@ -145,7 +145,9 @@ async function copyOwnFeed(): Promise<void> {
 
 describe('bron check', () => {
   it('measures, names what is missing, and keeps the last figure for bron list', async () => {
-    supplier.organisation.addMeeting(meetingOf(11, { documents: [documentOf(2)] }));
+    const confidential = { confidential: 1 };
+    supplier.organisation.addMeeting(meetingOf(11, { documents: [documentOf(2), documentOf(3, confidential)] }));
+    supplier.organisation.addMeeting(meetingOf(12, { ...confidential, documents: [documentOf(4)] }));
     await program.run('bron', 'add', ...NOTUBIZ);
     const days = ['--from', '2025-01-01', '--to', '2025-03-31'];
     const nothing = await program.run('bron', 'check', 'notubiz:281', ...days);
@@ -153,6 +155,8 @@ describe('bron check', () => {
     expect(nothing.stdout).toMatch(/^2025-01 +2 +0 +2 +0$/m);
     expect(nothing.stdout).toContain('missing: Vergadering/meeting-11\n');
     expect(nothing.stderr).toContain('the feed has not all that the supplier shows');
+    // A meeting, of which nothing further is read, and a document of the other.
+    expect(nothing.stdout).toContain('\nleft out: 2 confidential, 0 of other bodies, 0 of other days\n');
     expect((await program.json('bron', 'list')).result).toMatchObject([{ dekking: 0 }]);
 
     await program.run('bron', 'sync', 'notubiz:281', ...DAYS);
@@ -166,6 +170,13 @@ describe('bron check', () => {
     await program.run('bron', 'add', ...NOTUBIZ);
     for (const words of [[feed.url], ['notubiz:281', '--from', 'x'], []])
       expect(await program.run('bron', 'check', ...words)).toMatchObject({ status: 2, stdout: '' });
+  });
+});
+
+describe('bron add', () => {
+  it('refuses a choice of bodies for NotuBiz, which would choose nothing', async () => {
+    const refused = await program.run('bron', 'add', ...NOTUBIZ, '--bodies', 'Raad');
+    expect(refused).toMatchObject({ status: 2, stderr: expect.stringContaining('is read without --bodies') });
   });
 });
 

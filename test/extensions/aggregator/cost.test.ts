@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { createGo } from '../../../src/extensions/aggregator/go/api.ts';
+import { IbabsClient } from '../../../src/extensions/aggregator/ibabs/calls.ts';
+import { createIbabs } from '../../../src/extensions/aggregator/ibabs/supplier.ts';
 import { createParlaeus } from '../../../src/extensions/aggregator/parlaeus/api.ts';
 import type { SupplierOptions } from '../../../src/extensions/aggregator/source.ts';
 import { createAdapter } from '../../../src/extensions/aggregator/supplier/read-listed-window.ts';
@@ -11,7 +13,7 @@ import type { SourceAdapter } from '../../../src/extensions/aggregator/supplier/
 import { quarters } from '../../../src/extensions/aggregator/supplier/windows.ts';
 import type { Clock } from '../../../src/lib/time.ts';
 import { meetingOf as goMeetingOf, itemOf, startGo } from './go/server.ts';
-import type { Imitation } from './imitation.ts';
+import { itemOf as ibabsItemOf, meetingOf as ibabsMeetingOf, siteOf, startIbabs } from './ibabs/server.ts';
 import { agendaItemOf, meetingOf } from './notubiz/supplier/answers.ts';
 import { MemoryFeed, SOURCE } from './notubiz/supplier/memory-feed.ts';
 import { startNotubiz } from './notubiz/supplier/server.ts';
@@ -26,7 +28,7 @@ const MEETINGS = Array.from({ length: 100 }, (_, i) => ({
 const PARTS = MEETINGS.length * 11;
 
 async function readYear(
-  supplier: Imitation,
+  supplier: { readonly base: string; readonly calls: readonly unknown[]; close(): Promise<void> },
   open: (clock: Clock) => SourceAdapter,
   options: SupplierOptions = {},
   base = supplier.base,
@@ -56,6 +58,17 @@ it.each([
   supplier.perPage = 100;
   const open = (clock: Clock) => createAdapter(createGo({ clock, allowPrivate: true }), clock);
   expect(await readYear(supplier, open, { version }, supplier.address)).toBe(calls);
+});
+
+it('iBabs: a year takes 5 calls', async () => {
+  const supplier = await startIbabs();
+  const meetings = MEETINGS.map(({ id, day, items }) =>
+    ibabsMeetingOf(id, day, { MeetingItems: items.map((item, i) => ibabsItemOf(item, `${i + 1}`)) }),
+  );
+  supplier.sites.set('voorbeeldstad', siteOf({ meetings }));
+  const client = new IbabsClient({ base: supplier.base, allowPrivate: true });
+  const open = (clock: Clock) => createAdapter(createIbabs(client), clock);
+  expect(await readYear(supplier, open, {}, 'voorbeeldstad')).toBe(5);
 });
 
 it('Parlaeus: a year takes 105 calls', async () => {

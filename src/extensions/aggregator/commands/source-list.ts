@@ -75,6 +75,8 @@ export function toSource(value: unknown, where: string): NewSource {
   if (organisatiecode !== undefined && organisatiecode !== code) throw wrong(`${adres} is not of ${code}`);
   // Several organisations may share a site: each has an address of its own.
   const isShared = bodies !== undefined || notBodies !== undefined;
+  if (isShared && scheme === 'notubiz')
+    throw wrong('notubiz: is read without --bodies and --not-bodies: an organisation has an id of its own');
   return {
     adres: isShared ? supplierAddress(scheme, organisationId, code) : adres,
     soort: 'leveranciers-api',

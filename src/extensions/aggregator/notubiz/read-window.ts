@@ -49,6 +49,11 @@ async function readWith(session: ReadingSession): Promise<WindowReading> {
   const former = issues.blocked ? [] : request.known.filter(({ key }) => !seen.has(key));
   await addMissing(session, former, { items, removed, collector });
   const known = new Set(request.known.map(({ key }) => key));
+  const documents = collector.documents();
+  const hidden = [...found.hidden, ...collector.hidden()];
+  const underHidden = collector.underHidden();
+  const isShown = new Set(documents.map(({ bronidentificatie }) => bronidentificatie));
+  const onlyHidden = underHidden.filter(({ bronidentificatie }) => !isShown.has(bronidentificatie));
   return {
     window: request.window,
     depth: request.depth,
@@ -59,11 +64,12 @@ async function readWith(session: ReadingSession): Promise<WindowReading> {
     })),
     unchanged: all.filter(({ outcome }) => outcome.kind === 'unchanged').map(({ id }) => meetingId(id)),
     removed: removed.filter(({ key }) => known.has(key)),
-    documents: collector.documents(),
-    hidden: [...found.hidden, ...collector.hidden()],
-    underHidden: collector.underHidden(),
+    documents,
+    hidden,
+    underHidden,
     unread:
       unreadEntries === 0 ? unread : [...unread, { month: request.window.from.slice(0, 7), count: unreadEntries }],
+    leftOut: { confidential: hidden.length + onlyHidden.length, bodies: 0, period: 0 },
     issues: issues.all(),
   };
 }

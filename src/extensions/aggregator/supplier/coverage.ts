@@ -56,14 +56,25 @@ export function measureCoverage(
   }
   for (const { month, count } of unread) monthOf(month).unnamed += count;
   return totalCoverage(
-    [...months]
-      .map(([month, count]) => ({ month, shown: count.held + count.missing.length + count.unnamed, ...count }))
-      .toSorted((a, b) => a.month.localeCompare(b.month)),
+    [...months].map(([month, count]) => ({
+      month,
+      shown: count.held + count.missing.length + count.unnamed,
+      ...count,
+    })),
   );
 }
 
-/** The months together. */
-export function totalCoverage(months: readonly MonthCoverage[]): Coverage {
+/** The months together; one that comes twice, in days and in registers, is one. */
+export function totalCoverage(all: readonly MonthCoverage[]): Coverage {
+  const months = [...Map.groupBy(all, ({ month }) => month)]
+    .map(([month, parts]) => ({
+      month,
+      shown: parts.reduce((sum, { shown }) => sum + shown, 0),
+      held: parts.reduce((sum, { held }) => sum + held, 0),
+      missing: parts.flatMap(({ missing }) => missing),
+      unnamed: parts.reduce((sum, { unnamed }) => sum + unnamed, 0),
+    }))
+    .toSorted((a, b) => a.month.localeCompare(b.month));
   const shown = months.reduce((sum, month) => sum + month.shown, 0);
   const held = months.reduce((sum, month) => sum + month.held, 0);
   return { months, shown, held, percentage: shown === 0 ? 100 : Math.floor((held / shown) * 1000) / 10 };
