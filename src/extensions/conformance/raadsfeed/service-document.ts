@@ -101,7 +101,12 @@ export const SERVICE_DOCUMENT: Chapter<FeedSubject> = {
       source: contract('Servicedocument', 'Beschrijving van de feed.'),
       dependsOn: ['C-SVC-01', 'C-SVC-02', 'C-SVC-03', 'C-SVC-05', 'C-SVC-06', 'C-SVC-07'],
       ask: [{ to: '{base}/' }],
-      expect: { schema: 'Servicedocument' },
+      check: ({ fault, values }, { answers: [answer] }) => {
+        // A feed without a stream has no address of one.
+        const document = isRecord(answer?.json) ? { streamUrl: values.stream, ...answer.json } : answer?.json;
+        const failed = fault('Servicedocument', document);
+        return failed === undefined ? undefined : { failed: `it does not fit Servicedocument: ${failed}` };
+      },
     },
     {
       id: 'C-SVC-09',

@@ -71,8 +71,9 @@ export const STREAM: Chapter<FeedSubject> = {
       title: { nl: 'De stroom is `text/event-stream`', en: 'The stream is `text/event-stream`' },
       level: 'must',
       source: feedRule('Content type is `text/event-stream`'),
-      check: async ({ client, values }) => {
+      check: async ({ client, service, values }) => {
         const at = await client.readStream({ to: values.stream ?? '' }, () => true, READ_MS);
+        if (service.streamUrl === undefined && at.status === 404) return { skipped: 'it is not offered' };
         const type = at.headers['content-type'] ?? '';
         return at.status === 200 && type.startsWith('text/event-stream')
           ? undefined

@@ -1,0 +1,22 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { EXAMPLE_LINES } from '../../extensions/conformance/example-feed.ts';
+import { runRaadsfeed } from '../../extensions/conformance/run-raadsfeed.ts';
+import { hasPython, type OtherFeed, startOtherFeed } from './feed.ts';
+
+/** What the contract lets a publisher do without: a stream, pages for people, a role as aggregator, compression. */
+const NOT_OFFERED = /^C-(STR-\d\d|SVC-1[0134]|REC-19|REC-20|HTTP-06|ERR-08)$/;
+
+describe.skipIf(!hasPython)('a publisher that was written from the contract alone', () => {
+  let other: OtherFeed;
+  beforeAll(async () => {
+    other = await startOtherFeed();
+    await other.publish(EXAMPLE_LINES);
+  });
+  afterAll(() => other?.stop());
+
+  it('passes what it offers, and the rest is skipped', async () => {
+    const results = await runRaadsfeed(other.url, () => true);
+    const others = results.filter(({ id, outcome }) => outcome !== (NOT_OFFERED.test(id) ? 'skipped' : 'passed'));
+    expect(others.map(({ id, outcome, reason }) => `${id} ${outcome}: ${reason}`)).toEqual([]);
+  });
+});
