@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest';
 import {
+  CANCELLED,
   COUNT,
   createReader,
+  FLAG,
   IDENTITY,
   listOf,
   objectOf,
@@ -64,4 +66,19 @@ it.each([[{}], ['text'], [null], [[1]]])('reports %j, which cannot be used at al
 it('is not misled by a member named __proto__', () => {
   const { answer } = outcome(JSON.parse('{"id":1,"files":[],"__proto__":{"title":"x"}}'));
   expect(answer?.title).toBeUndefined();
+});
+
+const readMarks = createReader(objectOf({ files: listOf(objectOf({}, { confidential: FLAG })) }));
+
+it('hides by every mark that is not known, an empty one included, and by none that is absent', () => {
+  const files = ['', ' ', 'geheim', 2, null].map((confidential) => ({ confidential }));
+  const answer = readMarks({ files: [...files, {}] }, () => undefined);
+  expect(answer?.files.map(({ confidential }) => confidential)).toEqual([1, 1, 1, 1, undefined, undefined]);
+});
+
+it('cancels by no value that is not known, and reports it', () => {
+  const issues: string[] = [];
+  const readState = createReader(objectOf({ cancelled: CANCELLED }));
+  expect(readState({ cancelled: 'misschien' }, (what) => issues.push(what))).toEqual({ cancelled: 0 });
+  expect(issues).toEqual(['unusable-value']);
 });

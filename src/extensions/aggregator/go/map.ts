@@ -5,7 +5,7 @@ import { mediaTypeOf } from '../supplier/media-type.ts';
 import { type FoundDocument, type FoundItem, mapInformatieObject, mapMeeting } from '../supplier/meeting.ts';
 import {
   ANY,
-  type AnswerSchema,
+  CANCELLED,
   COUNT,
   createReader,
   FLAG,
@@ -26,7 +26,6 @@ export const meetingId = (id: string): string => `${PREFIX}-meeting-${id}`;
 export const loneDocumentId = (id: string): string => `${PREFIX}-stuk-${id}`;
 
 const MARK = { confidential: FLAG };
-const SHOWN: AnswerSchema<0 | 1 | '0' | '1' | boolean> = { ...FLAG, wrong: { what: 'unusable-value', value: 0 } };
 /** The first version and the second name a file differently. */
 const DOCUMENT = objectOf(
   { id: IDENTITY },
@@ -43,7 +42,7 @@ const ITEM = objectOf(
 const MEETING = objectOf(
   { id: IDENTITY },
   {
-    ...{ date: ANY, startTime: ANY, description: TEXT, location: TEXT, canceled: SHOWN, fullUrl: TEXT, ...MARK },
+    ...{ date: ANY, startTime: ANY, description: TEXT, location: TEXT, canceled: CANCELLED, fullUrl: TEXT, ...MARK },
     items: listOf(ITEM),
     documents: listOf(DOCUMENT),
     dmu: { ...objectOf({ id: IDENTITY }, { name: TEXT }), wrong: { what: 'unusable-value' } },
@@ -54,10 +53,9 @@ export type GoMeeting = ValueOf<typeof MEETING>;
 export type GoItem = ValueOf<typeof ITEM>;
 export type GoDocument = ValueOf<typeof DOCUMENT>;
 
-const MARKS = ['confidential'];
-export const readMeeting = createReader(MEETING, undefined, MARKS);
-const readItemList = createReader(objectOf({ list: listOf(ITEM) }), undefined, MARKS);
-const readDocumentList = createReader(objectOf({ list: listOf(DOCUMENT) }), undefined, MARKS);
+export const readMeeting = createReader(MEETING);
+const readItemList = createReader(objectOf({ list: listOf(ITEM) }));
+const readDocumentList = createReader(objectOf({ list: listOf(DOCUMENT) }));
 export const readItems = (list: unknown, issue: IssueSink): readonly GoItem[] =>
   readItemList({ list }, issue)?.list ?? [];
 export const readDocuments = (list: unknown, issue: IssueSink): readonly GoDocument[] =>
@@ -127,7 +125,6 @@ export function mapGoMeeting(
     });
   const found = {
     bronidentificatie: meetingId(meeting.id),
-    isHidden: isHidden(meeting),
     isCancelled: isSet(meeting.canceled),
     start,
     end: undefined,

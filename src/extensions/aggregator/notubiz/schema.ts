@@ -3,6 +3,7 @@ import type { IssueSink } from '../supplier/issue-log.ts';
 import {
   ANY,
   type AnswerSchema,
+  CANCELLED,
   COUNT,
   createReader,
   FLAG,
@@ -18,9 +19,10 @@ import {
 
 const STRING: AnswerSchema<string> = { type: 'string' };
 const CONFIDENTIAL = { confidential: FLAG };
-const GROUP = { permission_group: { ...STRING, absent: { value: 'unknown' }, wrong: { value: 'unknown' } } };
+const GROUP = {
+  permission_group: { ...STRING, absent: { value: 'unknown' }, wrong: { value: 'unknown' }, mark: true },
+} as const;
 const TEMPLATE = { template: FLAG };
-const MARKS = ['confidential', 'template', 'permission_group'];
 
 const VERSION = objectOf({}, { id: COUNT, file_name: TEXT, mime_type: TEXT, file_size: COUNT });
 const DOCUMENT = objectOf(
@@ -57,7 +59,7 @@ const MEETING = objectOf(
     id: IDENTITY,
     ...CONFIDENTIAL,
     ...GROUP,
-    canceled: { ...FLAG, wrong: { what: 'unusable-value', value: 0 } },
+    canceled: CANCELLED,
     plannings: PLANNINGS,
     attributes: ATTRIBUTES,
     ...ATTACHED,
@@ -129,10 +131,10 @@ function completeId(object: Record<string, unknown>): void {
   if (id !== undefined) object.id = id;
 }
 
-export const readMeeting = createReader({ ...MEETING, $defs: { agendaItem: AGENDA_ITEM } }, completeId, MARKS);
-export const readEvent = createReader(EVENT, undefined, MARKS);
-export const readAssembly = createReader(ASSEMBLY, completeId, MARKS);
-const parseRegisterItem = createReader(REGISTER_ITEM, completeId, MARKS);
+export const readMeeting = createReader({ ...MEETING, $defs: { agendaItem: AGENDA_ITEM } }, completeId);
+export const readEvent = createReader(EVENT);
+export const readAssembly = createReader(ASSEMBLY, completeId);
+const parseRegisterItem = createReader(REGISTER_ITEM, completeId);
 export const readReference = createReader(REFERENCE);
 export const readPagination = createReader(objectOf({}, { ...PAGE_COUNTS, has_more_pages: { type: 'boolean' } }));
 

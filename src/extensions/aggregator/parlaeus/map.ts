@@ -39,7 +39,7 @@ const LISTED = objectOf({ agid: IDENTITY }, { date: ANY, time: ANY, last_change:
 const BODY = objectOf({ cmid: IDENTITY }, { committeename: TEXT, name: TEXT });
 
 export type Agenda = ValueOf<typeof AGENDA>;
-export const readAgenda = createReader(AGENDA, undefined, ['confidential']);
+export const readAgenda = createReader(AGENDA);
 const readList = createReader(objectOf({ list: listOf(LISTED) }));
 const readBodies = createReader(objectOf({ list: listOf(BODY) }));
 
@@ -84,7 +84,6 @@ export function mapAgenda(agenda: Agenda, { request, now, bodies, issue, form }:
   if (cmid !== undefined && gremiumnaam === '') issue('unknown-gremium', `body ${cmid} has no name`);
   const meeting = {
     bronidentificatie: meetingId(agid),
-    isHidden: isHidden(agenda),
     isCancelled: !isNone(cancelled),
     start,
     end,

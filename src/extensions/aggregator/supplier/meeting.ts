@@ -42,9 +42,9 @@ export interface FoundItem {
   readonly documents: readonly FoundDocument[];
 }
 
+/** A meeting that is not confidential: of one that is, `list` or `read` says so, and it is not mapped. */
 export interface FoundMeeting {
   readonly bronidentificatie: string;
-  readonly isHidden: boolean;
   readonly isCancelled: boolean;
   readonly start: Moment | undefined;
   /** UTC. */

@@ -22,6 +22,8 @@ export interface AnswerSchema<T = unknown> {
   readonly wrong?: Deviation;
   /** Without a usable value of this member the object that has it is left out. */
   readonly identity?: true;
+  /** It may hide the object that has it: its texts and numbers stay as they are, so that an empty one is not an absent one. */
+  readonly mark?: true;
   /** The type of what the schema lets through; never a value. */
   readonly type_?: T;
 }
@@ -41,12 +43,14 @@ export const ANY: AnswerSchema = {};
 /** `0`/`1`, as a number, text or boolean. */
 export type Flag = 0 | 1 | '0' | '1' | boolean;
 
-/** An unknown mark hides; a missing one does not, except for `permission_group`. */
-export const FLAG: AnswerSchema<Flag> = {
+/** Whether a meeting will not be held; an unknown value does not cancel it. */
+export const CANCELLED: AnswerSchema<Flag> = {
   enum: [0, 1, '0', '1', false, true],
   absent: { what: 'unusable-value', value: 0 },
-  wrong: { value: 1 },
+  wrong: { what: 'unusable-value', value: 0 },
 };
+/** A mark that hides. An unknown one does; a missing one does not, except for `permission_group`. */
+export const FLAG: AnswerSchema<Flag> = { ...CANCELLED, wrong: { value: 1 }, mark: true };
 /** Whether a flag is set. */
 export function isSet(flag: Flag | undefined): boolean {
   return Number(flag) === 1;
@@ -84,15 +88,14 @@ const ajv = new Ajv2020({ allErrors: true, verbose: true, coerceTypes: true, str
 /**
  * Makes a reader of answers. Texts are trimmed; empty texts and `null` are absent values.
  * @param complete may fill in members of any object, before it is checked
- * @param marks members of any object whose texts and numbers stay as they are: an empty one is not an absent one
  * @returns a function that takes the name of the object, for its issues, and returns `undefined` for what cannot be used
  */
 export function createReader<T>(
   schema: AnswerSchema<T>,
   complete?: (object: Record<string, unknown>) => void,
-  marks: readonly string[] = [],
 ): AnswerReader<T> {
   const validate = ajv.compile<T>(schema);
+  const marks = marksIn(schema);
   return (raw, issue, name) => {
     const root: { answer?: unknown } = { answer: clean(raw, { issue, complete, marks }, 'answer', 0) };
     const about: IssueSink = (what, detail) => {
@@ -106,6 +109,13 @@ export function createReader<T>(
     if (answer !== undefined) about('unexpected-answer', 'cannot be read');
     return undefined;
   };
+}
+
+/** The names of the members that are marks, wherever in a schema. */
+function marksIn(schema: unknown, name = ''): readonly string[] {
+  if (!isRecord(schema)) return [];
+  const below = Object.entries(schema).flatMap(([key, member]) => marksIn(member, key));
+  return schema.mark === true ? [name, ...below] : below;
 }
 
 interface Cleaning {
