@@ -2,6 +2,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { SUPPLIERS } from '../src/extensions/aggregator/source.ts';
 import { LONGEST } from './support/longest-first.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -230,7 +231,7 @@ describe('the extensions', () => {
     expect(strays(/^src\/extensions\/aggregator\/store\//, may)).toEqual([]);
   });
 
-  it.each(['notubiz', 'ibabs', 'go', 'parlaeus'])(
+  it.each(Object.keys(SUPPLIERS))(
     'keeps the adapter of %s free of the database, of feeds and of other suppliers',
     (name) => {
       // Of what suppliers share, all but what reads and writes the database.

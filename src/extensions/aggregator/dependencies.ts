@@ -36,7 +36,7 @@ export interface AggregatorDependencies
 }
 
 export interface SupplierDependencies extends AggregatorDependencies {
-  readonly adapters: Readonly<Partial<Record<SupplierScheme, SourceAdapter>>>;
+  readonly adapters: Readonly<Record<SupplierScheme, SourceAdapter>>;
   /** Milliseconds between quick readings of the current windows. */
   readonly quickAgainMs: number;
   /** Milliseconds in which all of history is read again. */

@@ -98,14 +98,26 @@ export type SourceAddress = { readonly adres: string } & (
     }
 );
 
-/** How each supplier identifies an organisation: `notubiz:281`, `ibabs:voorbeeldstad`, `go:https://raad.voorbeeldstad.example/api`. */
-const SUPPLIERS = {
-  notubiz: /^[A-Za-z0-9_-]{1,40}$/,
-  ibabs: /^[A-Za-z0-9_.-]{1,60}$/,
-  go: 'base address',
-  parlaeus: 'base address',
-} as const;
+/** What identifies an organisation at a supplier: its name for people, and its form unless it is an address. */
+interface Identifier {
+  readonly name: string;
+  readonly form?: RegExp;
+}
+
+const BASE = { name: 'base address' };
+/** Each supplier: `notubiz:281`, `ibabs:voorbeeldstad`, `go:https://raad.voorbeeldstad.example/api`. */
+export const SUPPLIERS = {
+  notubiz: { name: 'organisation id', form: /^[A-Za-z0-9_-]{1,40}$/ },
+  ibabs: { name: 'site', form: /^[A-Za-z0-9_.-]{1,60}$/ },
+  go: BASE,
+  parlaeus: BASE,
+} satisfies Readonly<Record<string, Identifier>>;
 export type SupplierScheme = keyof typeof SUPPLIERS;
+
+/** What an operator may give as a source, for people. */
+export const SOURCE_FORMS = `the address of a service document, or ${Object.entries(SUPPLIERS)
+  .map(([scheme, { name }]) => `${scheme}:<${name}>`)
+  .join(', ')}`;
 
 export function isSupplierScheme(text: string): text is SupplierScheme {
   return Object.hasOwn(SUPPLIERS, text);
@@ -128,8 +140,8 @@ export function parseSourceAddress(text: string): SourceAddress | undefined {
 
 function parseSupplierAddress(scheme: SupplierScheme, text: string): SourceAddress | undefined {
   const [, given = '', code] = /^(.*?)(?:#([a-z]{2}\d{2,4}))?$/s.exec(text) ?? [];
-  const form = SUPPLIERS[scheme];
-  const organisationId = typeof form === 'string' ? normaliseBase(given) : form.test(given) ? given : undefined;
+  const { form }: Identifier = SUPPLIERS[scheme];
+  const organisationId = form === undefined ? normaliseBase(given) : form.test(given) ? given : undefined;
   if (organisationId === undefined) return undefined;
   return {
     kind: 'leveranciers-api',

@@ -77,6 +77,7 @@ describe('bron add', () => {
       [[], 'give a source, or --file'],
       [[source.url, '--file', 'x.json'], 'give a source, or --file'],
       [['ftp://raad.example'], 'ftp://raad.example is not a source'],
+      [['parlaeus:huizen'], 'parlaeus:<base address>'],
       [['notubiz:281'], 'is read for one organisation'],
       [['notubiz:281', '--organisatie', 'amsterdam', '--naam', 'A'], 'gm and 4 digits'],
       [['notubiz:281', '--organisatie', 'gm0363', '--naam', 'A', '--from', '1 mei'], 'the first day is not a date'],

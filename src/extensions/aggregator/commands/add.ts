@@ -7,6 +7,7 @@ import { isRecord } from '../../../lib/json/json-value.ts';
 import { parseOrganisatie } from '../../../raadsfeed/commands/publish.ts';
 import type { Terminal } from '../../../seams/terminal.ts';
 import type { ExistingSource, PlannedSource } from '../plan-sources.ts';
+import { SOURCE_FORMS } from '../source.ts';
 import type { NewSource } from '../store/sources.ts';
 import type { Preview } from '../supplier/source-adapter.ts';
 import { readSourceList, toSource } from './source-list.ts';
@@ -34,10 +35,7 @@ const collect = (text: string, before: readonly string[] = []): readonly string[
 export function addCommand(terminal: Terminal): Command {
   return new Command('add')
     .description('follow a feed, or the API of a supplier for one organisation; a known source becomes what is given')
-    .argument(
-      '[source]',
-      'address of a service document, notubiz:<organisation id>, ibabs:<site>, go:<base address> or parlaeus:<base address>',
-    )
+    .argument('[source]', SOURCE_FORMS)
     .option(
       '--organisatie <code>',
       'take this organisation only; may be given again (required for a supplier)',

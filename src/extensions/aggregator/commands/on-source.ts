@@ -4,7 +4,7 @@ import { table } from '../../../cli/output.ts';
 import { type CommandContext, CommandError, runCommand, UsageError } from '../../../cli/run-command.ts';
 import type { Pool } from '../../../database/pool.ts';
 import type { Terminal } from '../../../seams/terminal.ts';
-import { isSupplierScheme, parseSourceAddress, type Source, type SourceAddress } from '../source.ts';
+import { isSupplierScheme, parseSourceAddress, SOURCE_FORMS, type Source, type SourceAddress } from '../source.ts';
 import type { Period } from '../supplier/windows.ts';
 
 const FEED_EXAMPLE = 'https://raad.voorbeeldstad.example/ori/v1';
@@ -220,9 +220,7 @@ function switchCommand(terminal: Terminal): Command {
 export function readSourceAddress(text: string): SourceAddress {
   const address = parseSourceAddress(text);
   if (address === undefined) {
-    throw new UsageError(
-      `${text} is not a source: give the address of a service document, or of an organisation at a supplier, such as notubiz:281 or ibabs:voorbeeldstad`,
-    );
+    throw new UsageError(`${text} is not a source: give ${SOURCE_FORMS}`);
   }
   return address;
 }

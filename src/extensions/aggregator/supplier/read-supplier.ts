@@ -191,17 +191,16 @@ export interface SupplierSource {
 /** Council information of before is hardly anywhere in digital form. */
 const DEFAULT_FROM = '2010-01-01';
 
-/** @throws {Error} when no adapter of this service reads it */
+/** @throws {Error} for a source that is not of a supplier */
 export function supplierSource(source: Source, adapters: SupplierDependencies['adapters']): SupplierSource {
   const address = parseSourceAddress(source.adres);
   const [organisatiecode] = source.organisatiecodes;
-  const adapter = address?.kind === 'leveranciers-api' ? adapters[address.scheme] : undefined;
-  if (address?.kind !== 'leveranciers-api' || adapter === undefined || organisatiecode === undefined) {
-    throw new Error(`no adapter reads ${source.adres}`);
+  if (address?.kind !== 'leveranciers-api' || organisatiecode === undefined) {
+    throw new Error(`${source.adres} is not a source of a supplier`);
   }
   return {
     scheme: address.scheme,
-    adapter,
+    adapter: adapters[address.scheme],
     period: periodOf({ from: source.vanaf ?? DEFAULT_FROM, ...(source.tot === null ? {} : { to: source.tot }) }),
     source: {
       organisationId: address.organisationId,
