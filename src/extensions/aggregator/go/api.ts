@@ -233,7 +233,7 @@ async function orMissing<T>(call: () => Promise<T>): Promise<T | undefined> {
   try {
     return await call();
   } catch (error) {
-    if (error instanceof SupplierError && (error.status === 404 || error.status === 410)) return undefined;
+    if (error instanceof SupplierError && error.isMissing) return undefined;
     throw error;
   }
 }

@@ -67,7 +67,7 @@ export async function fetchOne(
     return fail(isRefusal(message), 'unexpected-answer', message ?? `has no ${member}`);
   } catch (error) {
     if (!(error instanceof SupplierError)) throw error;
-    if (error.status === 404 || error.status === 410) return { kind: 'missing' };
+    if (error.isMissing) return { kind: 'missing' };
     return fail(isRefused(error), 'call-failed', error.message);
   }
 }

@@ -22,7 +22,6 @@ import {
 const PATH = '/receive/opendata';
 /** Milliseconds for which the names of bodies are cached: an hour. */
 const NAMES_MS = 3_600_000;
-const STATUS_NOT_FOUND: readonly number[] = [404, 410];
 
 export function createParlaeus(options: PoolOptions): Supplier<ListedAgenda, Agenda> {
   const clients = new ClientPool(options);
@@ -115,8 +114,7 @@ export function createParlaeus(options: PoolOptions): Supplier<ListedAgenda, Age
         const [listed] = readListed([{ ...found.value, last_change: undefined }], reading.issues.at(key));
         return { kind: 'found', value: listed ?? { key, agid, day, stamp: undefined, naam: key, hidden: false } };
       } catch (error) {
-        const isGone = error instanceof SupplierError && STATUS_NOT_FOUND.includes(error.status ?? 0);
-        if (isGone) return { kind: 'missing' };
+        if (error instanceof SupplierError && error.isMissing) return { kind: 'missing' };
         throw error;
       }
     },

@@ -38,6 +38,11 @@ export class SupplierError extends Error {
     this.#passing = more.passing;
   }
 
+  /** The supplier does not have what was requested, or not any more. */
+  get isMissing(): boolean {
+    return this.status === 404 || this.status === 410;
+  }
+
   /** Whether the same call may well succeed later. */
   get passing(): boolean {
     if (this.#passing !== undefined) return this.#passing;
