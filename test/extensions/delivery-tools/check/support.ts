@@ -1,3 +1,4 @@
+import { vsNames } from '../../../../src/extensions/shared/synthetic/vs-record.ts';
 import { messageFile } from '../../../gegevens/support/messages.ts';
 import { callProgram, type Ended } from '../../../support/program.ts';
 
@@ -82,24 +83,7 @@ export function message(leveringen: readonly Json[], more: Json = {}): Json {
 export const VS_VERSIONS = ['1.0', '1.1', '1.1-draft', '1.2'] as const;
 export type VsVersion = (typeof VS_VERSIONS)[number];
 
-/** How the models of early warning spell what the rules judge. */
-export function vsNames(version: VsVersion) {
-  const isNew = version === '1.2';
-  const isLower = isNew || version === '1.1-draft';
-  const person = (name: string): string => (isLower ? name.toLowerCase() : name);
-  return {
-    organisatie: isNew ? 'aanleverendeOrganisatie' : 'aanleverende_organisatie',
-    contacten: isNew ? 'contactpersonen' : 'contactpersoonen',
-    begin: isNew ? 'startdatumMatchingperiode' : 'startdatum_matchtingperiode',
-    einde: isNew ? 'einddatumMatchingperiode' : 'einddatum_matchingperiode',
-    opgepakt: isNew ? 'datumOpgepakt' : 'datum_opgepakt',
-    bsn: person('Burgerservicenummer'),
-    geslacht: person('Geslachtsaanduiding'),
-    geboren: person('Geboortedatum'),
-    postcode: person('Postcode'),
-    huisnummer: person('Huisnummer'),
-  };
-}
+export { vsNames };
 
 export interface VsWishes {
   readonly organisatie?: Json;
