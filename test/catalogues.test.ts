@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { withCases } from '../scripts/conformance-cases.ts';
 import { withSettingsTable } from '../scripts/settings-table.ts';
 import { buildApp } from '../src/app.ts';
-import { createAuthority } from '../src/demo/authority/authority.ts';
+import { createAuthority } from '../src/lib/authority/authority.ts';
 import { createLogger } from '../src/lib/log.ts';
 import { listOperations, readOpenapi } from '../src/plugins/openapi-document.ts';
 import { platformProblems } from '../src/plugins/problems.ts';

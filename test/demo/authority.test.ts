@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type Authority, createAuthority } from '../../src/demo/authority/authority.ts';
+import { type Authority, createAuthority } from '../../src/lib/authority/authority.ts';
 
 const installed = spawnSync('openssl', ['version']).status === 0;
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { createAuthority } from '../../src/demo/authority/authority.ts';
+import { createAuthority } from '../../src/lib/authority/authority.ts';
 import { openSupplier, type Supplier } from '../gegevens/support/supplier.ts';
 import { KEY } from '../verwerkingenlog/support.ts';
 

@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAuthority } from '../../src/demo/authority/authority.ts';
+import { createAuthority } from '../../src/lib/authority/authority.ts';
 import { readFscKeySet } from '../../src/plugins/oauth/fsc-keys.ts';
 import { type FscTokenOptions, mintFscToken } from '../support/fsc-token.ts';
 import { mintKey } from './support/key-files.ts';

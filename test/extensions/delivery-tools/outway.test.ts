@@ -24,7 +24,7 @@ beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'outway-'));
   const manager = { key: join(dir, 'manager-key.pem'), certificate: join(dir, 'manager.pem') };
   const { mintKey } = await import('../../gegevens/support/key-files.ts');
-  const { createAuthority } = await import('../../../src/demo/authority/authority.ts');
+  const { createAuthority } = await import('../../../src/lib/authority/authority.ts');
   const authority = await createAuthority({ dir: join(dir), port: 0 });
   const minted = mintKey(authority);
   await authority.close();

@@ -2,7 +2,7 @@
 import { appendFileSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createAuthority } from '../../../src/demo/authority/authority.ts';
+import { createAuthority } from '../../../src/lib/authority/authority.ts';
 import { toPkcs12 } from '../../gegevens/support/key-files.ts';
 import { openPreflightKit, type PreflightKit } from '../../gegevens/support/preflight.ts';
 import { keyUsage } from '../../support/authority/certificates.ts';

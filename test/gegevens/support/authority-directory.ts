@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createAuthority } from '../../../src/demo/authority/authority.ts';
+import { createAuthority } from '../../../src/lib/authority/authority.ts';
 
 const keysOf = (dir: string): string[] =>
   ['root', 'intermediate', 'requester', 'supplier'].map((name) => join(dir, `${name}-key.pem`));

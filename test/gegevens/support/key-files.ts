@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import forge from 'node-forge';
-import type { Authority } from '../../../src/demo/authority/authority.ts';
+import type { Authority } from '../../../src/lib/authority/authority.ts';
 import { mintLeaf } from '../../support/authority/profiles.ts';
 
 /** A key of the supplier with its certificate, in memory. */

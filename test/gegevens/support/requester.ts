@@ -1,7 +1,7 @@
 import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
-import type { Party } from '../../../src/demo/authority/authority.ts';
+import type { Party } from '../../../src/lib/authority/authority.ts';
 import { loadPemKey } from '../../../src/lib/jades/own-key.ts';
 import { createSigner, plainStyles, type Signer } from '../../../src/lib/jades/signature.ts';
 import type { SignatureStyle } from '../../../src/lib/jades/verify.ts';

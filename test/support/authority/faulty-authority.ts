@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Authority, type AuthorityOptions, createAuthority } from '../../../src/demo/authority/authority.ts';
+import { type Authority, type AuthorityOptions, createAuthority } from '../../../src/lib/authority/authority.ts';
 import { type Answers, createAnswerer } from './answers.ts';
 import type { Behaviour } from './behaviour.ts';
 import { answerDates, lazyStranger, ocspAnswer, revocationList, signerFor } from './faulty-answers.ts';
