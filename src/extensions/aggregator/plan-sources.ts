@@ -1,5 +1,5 @@
 /** What adding sources would do: which are new, which change, and which cannot be and why. */
-import type { SupplierOptions } from './source.ts';
+import { hasOwnNumbers, parseSourceAddress, type SupplierOptions } from './source.ts';
 import type { NewSource } from './store/sources.ts';
 
 /** A source as far as it decides what may be added beside it. */
@@ -57,22 +57,34 @@ function refusalOf(
   if (known !== undefined && known.organisatiecodes[0] !== code) {
     return `${source.adres} is that of ${known.organisatiecodes[0] ?? 'another organisation'}; add it as ${source.adres}#${code}, with --bodies`;
   }
-  if (source.vanaf !== undefined && source.tot !== undefined && source.tot < source.vanaf) {
-    return `its period ends (${source.tot}) before it begins (${source.vanaf})`;
+  const { vanaf, tot } = source;
+  if (typeof vanaf === 'string' && typeof tot === 'string' && tot < vanaf) {
+    return `its period ends (${tot}) before it begins (${vanaf})`;
   }
-  const other = after.find(
-    (one) =>
-      one.adres !== source.adres &&
-      one.soort === 'leveranciers-api' &&
-      one.organisatiecodes[0] === code &&
-      overlap(one, source),
+  const others = after.filter(
+    (one) => one.adres !== source.adres && one.soort === 'leveranciers-api' && one.organisatiecodes[0] === code,
   );
+  const sameNumbers = others.find((one) => countAlike(one.adres, source.adres));
+  if (sameNumbers !== undefined) {
+    return (
+      `${code} has ${sameNumbers.adres}: each address numbers its meetings from 1, so those of ${source.adres} would ` +
+      'replace them in the feed'
+    );
+  }
+  const other = others.find((one) => overlap(one, source));
   if (other === undefined) return undefined;
   const own = toExisting(source);
   return (
     `${code} has a source already: ${other.adres} (${periodText(other)}), which overlaps with ${source.adres} ` +
     `(${periodText(own)}): end one with --until, and begin the other the day after with --from`
   );
+}
+
+/** Whether two addresses of one supplier each have numbers of their own. */
+function countAlike(one: string, other: string): boolean {
+  const [a, b] = [one, other].map(parseSourceAddress);
+  if (a?.kind !== 'leveranciers-api' || b?.kind !== 'leveranciers-api' || a.scheme !== b.scheme) return false;
+  return hasOwnNumbers(a.scheme) && a.organisationId !== b.organisationId;
 }
 
 function overlap(one: ExistingSource, other: Pick<NewSource, 'vanaf' | 'tot'>): boolean {

@@ -54,6 +54,10 @@ export interface Source {
   readonly failureKind: string | null;
 }
 
+/** Versions of the interface of GemeenteOplossingen. */
+export const SUPPLIER_VERSIONS = ['v1', 'v2'] as const;
+export type SupplierVersion = (typeof SUPPLIER_VERSIONS)[number];
+
 /** What an operator chooses for one source of a supplier; texts. */
 export interface SupplierOptions {
   /** Regular expression, case ignored, for the names of the meeting types, bodies and registers that are the organisation's. */
@@ -61,7 +65,7 @@ export interface SupplierOptions {
   /** The same, for names that are not. */
   readonly notBodies?: string;
   /** Of GemeenteOplossingen: the version of its interface that the organisation serves. */
-  readonly version?: 'v1' | 'v2';
+  readonly version?: SupplierVersion;
   /** Of GemeenteOplossingen, v2: the types of documents that are published though they belong to no meeting, with commas. */
   readonly documentTypes?: string;
   /** Of Parlaeus: the file that holds the key of the organisation's interface. */
@@ -121,6 +125,11 @@ export const SOURCE_FORMS = `the address of a service document, or ${Object.entr
 
 export function isSupplierScheme(text: string): text is SupplierScheme {
   return Object.hasOwn(SUPPLIERS, text);
+}
+
+/** Whether each organisation of a supplier has an address, and so numbers, of its own. */
+export function hasOwnNumbers(scheme: SupplierScheme): boolean {
+  return SUPPLIERS[scheme] === BASE;
 }
 
 /**

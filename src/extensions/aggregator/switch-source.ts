@@ -1,15 +1,21 @@
-/** What it would do to switch organisations from one source to another. Identities stay: what both have is not published again. */
-
+/**
+ * What it would do to take organisations from another source, or by another version of a supplier's interface. Identities stay: what both
+ * have is not published again.
+ */
 import { isMassDelete } from '../../raadsfeed/domain/change.ts';
 import { isResourceType } from '../../raadsfeed/domain/resource.ts';
 import { FeedFault, readServiceDocument } from '../../raadsfeed/domain/service-document.ts';
 import { type AggregatorDependencies, type DependencyNeeds, withDependencies } from './dependencies.ts';
 import { resourceOf } from './feed/judge-record.ts';
 import { askPage, NO_PROGRESS, notePage, readSnapshotPage } from './feed/page.ts';
+import { lastQuarter } from './preview-source.ts';
 import { partKey } from './resource-key.ts';
-import type { Source } from './source.ts';
+import type { Source, SupplierVersion } from './source.ts';
 import { readOwnedOrganisations } from './store/organisations.ts';
-import { readStateKeys } from './store/sources.ts';
+import { readItemsIn } from './store/source-items.ts';
+import { readStateKeys, saveSources, takeOverOrganisations } from './store/sources.ts';
+import { supplierSource } from './supplier/read-supplier.ts';
+import type { KnownItem } from './supplier/source-adapter.ts';
 
 /** What a switch would do to the feed of an organisation, by `<resourceType>/<bronidentificatie>`. */
 interface IdentityComparison {
@@ -23,10 +29,16 @@ interface IdentityComparison {
   readonly isMassDelete: boolean;
 }
 
+/** What a switch would do to each organisation. */
+export interface SwitchPlan {
+  readonly organisations: readonly (IdentityComparison & { readonly organisatiecode: string })[];
+  readonly carryOut: (allowMassDelete: boolean) => Promise<unknown>;
+}
+
 const PAGE = 1000;
 
 /**
- * What a switch would do to each organisation, by reading the snapshot of the new source.
+ * What it would do to take organisations from a feed instead, by reading its snapshot.
  * @throws {OutboundError} {FeedFault} {Error} when the new source has none of the organisations
  */
 export async function planSwitch(
@@ -34,17 +46,19 @@ export async function planSwitch(
   from: Source,
   to: string,
   signal: AbortSignal,
-): Promise<(IdentityComparison & { readonly organisatiecode: string })[]> {
+): Promise<SwitchPlan> {
   const { pool } = needs;
   const codes = (await readOwnedOrganisations(pool, from.id)).map(({ organisatiecode }) => organisatiecode);
   const offered = await withDependencies(needs, (deps) => readIdentities(deps, to, codes, signal));
   if (offered.size === 0) throw new Error(`${to} names none of ${codes.join(', ')} in its service document`);
-  return await Promise.all(
+  const organisations = await Promise.all(
     [...offered].map(async ([organisatiecode, keys]) => ({
       organisatiecode,
       ...compareIdentities(await readStateKeys(pool, organisatiecode), keys),
     })),
   );
+  const taken = { from: from.id, to, codes: [...offered.keys()] };
+  return { organisations, carryOut: (allowMassDelete) => takeOverOrganisations(pool, { ...taken, allowMassDelete }) };
 }
 
 async function readIdentities(
@@ -81,6 +95,34 @@ async function readIdentities(
     position = read;
   }
   return found;
+}
+
+/**
+ * What it would do to the last quarter to read an organisation of GemeenteOplossingen by another version, by reading it that way.
+ * @throws {Error} when that version cannot be read
+ */
+export async function planVersion(
+  needs: DependencyNeeds,
+  from: Source,
+  version: SupplierVersion,
+  signal: AbortSignal,
+): Promise<SwitchPlan> {
+  const { pool, clock } = needs;
+  const window = lastQuarter(from.tot, clock.now());
+  const known = await readItemsIn(pool, from.id, window);
+  const changed = { ...from, options: { ...from.options, version } };
+  const { complete, items, issues } = await withDependencies(needs, async ({ adapters }) => {
+    const { adapter, source } = supplierSource(changed, adapters);
+    return await adapter.readWindow({ source, window, depth: 'full', known: [], signal });
+  });
+  const [fault] = issues.filter(({ blocking }) => blocking);
+  if (!complete) throw new Error(`${from.adres} cannot be read by ${version}: ${fault?.detail ?? 'not complete'}`);
+  const keysOf = (found: readonly KnownItem[]) => new Set(found.flatMap(({ parts }) => parts.map(partKey)));
+  const [organisatiecode = ''] = from.organisatiecodes;
+  return {
+    organisations: [{ organisatiecode, ...compareIdentities(keysOf(known), keysOf(items)) }],
+    carryOut: () => saveSources(pool, [changed]),
+  };
 }
 
 /** Compares the feed with another source of the same organisation. */

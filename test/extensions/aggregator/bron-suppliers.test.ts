@@ -79,9 +79,13 @@ describe.each(['v1', 'v2'] as const)('GemeenteOplossingen %s', (version) => {
     expect(await add(adres, ...bodies)).toMatchObject({ status: 0, stdout: `Added: ${adres}\n` });
     expect(await optionsOf(adres)).toEqual({ version, notBodies: 'Blaricum' });
     // Adding it again changes what is given, and keeps what was found.
-    const changed = await add(adres, ...bodies, '--document-types', 'Besluit');
+    const changed = await add(adres, ...bodies, '--portal', 'https://x.example');
     expect(changed).toMatchObject({ status: 0, stdout: `Changed: ${adres}\n` });
-    expect(await optionsOf(adres)).toEqual({ version, documentTypes: 'Besluit', notBodies: 'Blaricum' });
+    expect(await optionsOf(adres)).toEqual({ version, notBodies: 'Blaricum' });
+    expect(await add(adres, ...bodies, '--document-types', 'Besluit')).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('--document-types needs all meetings'),
+    });
     const synced = await program.json('bron', 'sync', adres, ...DAYS);
     expect(synced).toMatchObject({ status: 0, result: { complete: true, issues: 0 } });
     expect(await keys()).toEqual([
@@ -132,6 +136,116 @@ describe.each(['v1', 'v2'] as const)('GemeenteOplossingen %s', (version) => {
     });
     const { stdout } = await program.run('bron', 'issues', `go:${go.address}`);
     expect(stdout).toContain('the organisation has not opened its public interface; ask it to');
+  });
+});
+
+describe('the period of a source', () => {
+  it('that ends within a quarter takes what lies after it out of the feed, until it ends later again', async () => {
+    const go = await startGo('v1');
+    supplier = go;
+    go.meetings.set(11, goMeetingOf(11, { documents: [goDocumentOf(7)] }));
+    go.meetings.set(12, goMeetingOf(12, { date: '2025-02-20', documents: [goDocumentOf(7), goDocumentOf(8)] }));
+    const adres = `go:${go.address}`;
+    const both = ['document-7', 'document-8', 'meeting-11', 'meeting-12'];
+    const published = async () => (await keys()).map((key) => key.split('/go-')[1]);
+    for (const [until, expected] of [
+      ['2025-03-31', both],
+      ['2025-01-31', ['document-7', 'meeting-11']],
+      ['2025-02-28', both],
+    ] as const) {
+      expect(await add(adres, '--until', until)).toMatchObject({ status: 0 });
+      if (expected !== both) {
+        // More than a tenth: it waits for an operator.
+        await program.json('bron', 'sync', adres);
+        expect(await published()).toEqual(both);
+        expect((await program.run('bron', 'issues', adres)).stdout).toContain('mass-delete-withheld');
+      }
+      const synced = await program.json('bron', 'sync', adres, '--allow-mass-delete');
+      expect(synced).toMatchObject({ status: 0, result: { complete: true } });
+      expect(await published()).toEqual(expected);
+    }
+    expect((await program.run('bron', 'issues', adres)).stdout).toBe('No issues.\n');
+  });
+
+  it('does not make room for another address of the supplier, whose numbers are the same', async () => {
+    const go = await startGo('v1');
+    supplier = go;
+    await add(`go:${go.address}`, '--until', '2025-03-31');
+    const next = ['--organisatie', 'gm0406', '--naam', 'Gemeente Huizen', '--from', '2025-04-01', '--yes'];
+    const refused = await program.run('bron', 'add', 'go:http://127.0.0.1:9/api', ...next);
+    expect(refused).toMatchObject({ status: 1, stderr: expect.stringContaining(`gm0406 has go:${go.address}: each`) });
+    // Another supplier's numbers never meet these.
+    expect(await program.run('bron', 'add', 'notubiz:281', ...next)).toMatchObject({ status: 0 });
+  });
+});
+
+describe('bron switch of GemeenteOplossingen', () => {
+  const dayAt = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+
+  it('goes from one version to the other and back: nothing is doubled, nothing is lost', async () => {
+    const go = await startGo('v1', 'v2');
+    supplier = go;
+    const ids = Array.from({ length: 12 }, (_, i) => 11 + i);
+    for (const id of ids) {
+      const items = [itemOf(100 + id, { documents: [goDocumentOf(200 + id)] })];
+      go.meetings.set(id, goMeetingOf(id, { date: dayAt(-id), items, documents: [goDocumentOf(1)] }));
+    }
+    const adres = `go:${go.address}`;
+    await add(adres, '--from', dayAt(-80));
+    expect(await optionsOf(adres)).toEqual({ version: 'v1' });
+    const sync = () => program.json('bron', 'sync', adres);
+    expect(await sync()).toMatchObject({ status: 0, result: { complete: true, published: 37 } });
+    const before = await keys();
+    expect(before).toHaveLength(37);
+    const organisations = [{ organisatiecode: 'gm0406', same: 37, deleted: [], added: [], isMassDelete: false }];
+    expect(await program.json('bron', 'switch', adres, 'v2', '--dry-run')).toMatchObject({
+      status: 0,
+      result: { organisations, switched: false },
+    });
+    expect(await optionsOf(adres)).toEqual({ version: 'v1' });
+    for (const version of ['v2', 'v1'] as const) {
+      const switched = await program.run('bron', 'switch', adres, version);
+      expect(switched).toMatchObject({
+        status: 0,
+        stdout: `gm0406: 37 the same, 0 to delete, 0 to add\nSwitched to ${version}.\n`,
+      });
+      expect(await optionsOf(adres)).toEqual({ version });
+      // Only the addresses of the files are others.
+      expect(await sync()).toMatchObject({ status: 0, result: { complete: true, published: 13, deleted: 0 } });
+      expect(await keys()).toEqual(before);
+    }
+    expect(await sync()).toMatchObject({ status: 0, result: { complete: true, published: 0, deleted: 0 } });
+    const { rows } = await pool.query("select count(*) as deletes from raadsfeed.record where op <> 'upsert'");
+    expect(rows).toEqual([{ deletes: 0 }]);
+  });
+
+  it('is refused for what would lose more than a tenth, cannot be read or has no versions', async () => {
+    const go = await startGo('v1', 'v2');
+    supplier = go;
+    const adres = `go:${go.address}`;
+    const items = [itemOf(1, { confidential: 1 })];
+    const documents = Array.from({ length: 20 }, (_, i) => goDocumentOf(1 + i));
+    go.meetings.set(11, goMeetingOf(11, { date: dayAt(-3), items, documents }));
+    await add(adres, '--from', dayAt(-80));
+    await program.json('bron', 'sync', adres);
+    // The second version does not say on which item the documents of a meeting are.
+    expect(await program.run('bron', 'switch', adres, 'v2')).toMatchObject({
+      status: 1,
+      stdout: expect.stringContaining('- Informatieobject/go-document-1'),
+      stderr: expect.stringContaining('more than a tenth'),
+    });
+    go.rule = ({ path }) => (path.includes('/v2/') ? { status: 404 } : undefined);
+    expect(await program.run('bron', 'switch', adres, 'v2', '--allow-mass-delete')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('cannot be read by v2'),
+    });
+    expect(await program.run('bron', 'switch', adres, 'v1')).toMatchObject({ status: 2 });
+    expect(await optionsOf(adres)).toEqual({ version: 'v1' });
+    await program.run('bron', 'add', 'notubiz:281', '--organisatie', 'gm0363', '--naam', 'Amsterdam', '--yes');
+    expect(await program.run('bron', 'switch', 'notubiz:281', 'v2')).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('only go: has versions'),
+    });
   });
 });
 

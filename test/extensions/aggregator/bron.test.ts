@@ -1,5 +1,5 @@
 /** `koppelvlak bron …` as an operator runs it: the program itself, on a real database, with sources that are real servers. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -36,12 +36,6 @@ async function head(): Promise<number> {
   return rows[0]?.head ?? -1;
 }
 
-async function file(name: string, content: unknown): Promise<string> {
-  const path = join(dir, name);
-  await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content));
-  return path;
-}
-
 describe('bron add', () => {
   it('adds a feed, once', async () => {
     expect(await program.run('bron', 'add', source.url)).toEqual({
@@ -57,25 +51,9 @@ describe('bron add', () => {
     expect(await program.run('bron', 'add', source.url)).toMatchObject({ stdout: `Known already: ${source.url}\n` });
   });
 
-  it('adds the sources of a file', async () => {
-    const path = await file('bronnen.json', [
-      { adres: source.url, organisaties: ['GM0001'] },
-      { adres: 'notubiz:281', organisaties: ['gm0363'], naam: 'Gemeente Amsterdam', vanaf: '2024-01-01' },
-    ]);
-    expect(await program.json('bron', 'add', '--file', path)).toMatchObject({
-      status: 0,
-      result: { added: [source.url, 'notubiz:281'], changed: [], known: [] },
-    });
-    expect((await program.json('bron', 'list')).result).toMatchObject([
-      { adres: source.url, soort: 'feed', organisaties: ['gm0001'] },
-      { adres: 'notubiz:281', soort: 'leveranciers-api', organisaties: ['gm0363'] },
-    ]);
-  });
-
   it('says what it takes when it is called wrongly, with status 2, and adds nothing', async () => {
     const wrong: [string[], string][] = [
-      [[], 'give a source, or --file'],
-      [[source.url, '--file', 'x.json'], 'give a source, or --file'],
+      [[], "missing required argument 'source'"],
       [['ftp://raad.example'], 'ftp://raad.example is not a source'],
       [['parlaeus:huizen'], 'parlaeus:<base address>'],
       [['notubiz:281'], 'is read for one organisation'],
@@ -91,19 +69,6 @@ describe('bron add', () => {
     expect(await program.run('bron', 'list')).toMatchObject({
       stdout: 'No sources; see koppelvlak bron add --help.\n',
     });
-  });
-
-  it('refuses a file that cannot be read, and adds nothing of it', async () => {
-    const files: [unknown, number, string][] = [
-      ['{', 1, 'cannot be read'],
-      [{}, 1, 'is not a list of sources'],
-      [[{ adres: source.url, organisatie: 'gm0001' }], 2, 'source 1: has an unknown member, organisatie'],
-    ];
-    for (const [content, status, reason] of files) {
-      const ended = await program.run('bron', 'add', '--file', await file('fout.json', content));
-      expect(ended).toMatchObject({ status, stdout: '', stderr: expect.stringContaining(reason) });
-    }
-    expect(await program.json('bron', 'list')).toMatchObject({ result: [] });
   });
 });
 

@@ -128,6 +128,19 @@ describe('bron import', () => {
     for (const fault of [/line 5: a code is gm/, /line 6: the first day/, /line 7: z is not a source/]) {
       expect(faulty.stderr).toMatch(fault);
     }
+    for (const [content, reason] of [
+      ['{', /line 1: is not a JSON object/],
+      ['{"bron": 1}', /line 1: bron is not text/],
+      ['{"adres": "x"}', /line 1: has an unknown column, adres/],
+      ['', /has no sources/],
+    ] as const) {
+      await writeFile(list, content);
+      expect(await koppelvlak('bron', 'import', list)).toMatchObject({
+        status: 1,
+        stderr: expect.stringMatching(reason),
+      });
+    }
+    expect(await koppelvlak('bron', 'import', join(work, 'nowhere'))).toMatchObject({ status: 1 });
     expect((await koppelvlak('bron', 'list')).json).toEqual([]);
     await writeFile(list, lines.join('\n'));
     expect(await koppelvlak('bron', 'import', list)).toMatchObject({ status: 2, json: undefined });

@@ -12,7 +12,7 @@ vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 /** The tables as they were before `1130-suppliers`. */
 const FORMER_TABLES = `
   alter table aggregator.bron drop column tot, drop column options;
-  alter table aggregator.windows drop column complete_at;
+  alter table aggregator.windows drop column complete_at, drop column has_confidential;
   alter table aggregator.coverage drop constraint coverage_pkey, drop column registers, add primary key (bron_id, maand);
   drop table aggregator.supplier_pace, aggregator.supplier_blocks;
   delete from koppelvlak.migraties where name >= '1130-suppliers';`;

@@ -1,5 +1,4 @@
 /** `koppelvlak bron add` and `bron import`: what they would do is shown before it is done. */
-import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 import { Command } from 'commander';
 import { type CommandContext, CommandError, runCommand, UsageError } from '../../../cli/run-command.ts';
@@ -22,7 +21,6 @@ interface AddOptions {
   readonly notBodies?: string;
   readonly documentTypes?: string;
   readonly ridFile?: string;
-  readonly file?: string;
   readonly yes?: boolean;
   readonly json?: boolean;
 }
@@ -35,7 +33,7 @@ const collect = (text: string, before: readonly string[] = []): readonly string[
 export function addCommand(terminal: Terminal): Command {
   return new Command('add')
     .description('follow a feed, or the API of a supplier for one organisation; a known source becomes what is given')
-    .argument('[source]', SOURCE_FORMS)
+    .argument('<source>', SOURCE_FORMS)
     .option(
       '--organisatie <code>',
       'take this organisation only; may be given again (required for a supplier)',
@@ -52,7 +50,6 @@ export function addCommand(terminal: Terminal): Command {
     .option('--not-bodies <regex>', 'none with such a name')
     .option('--document-types <names>', 'of go, v2: types of documents to publish though they belong to no meeting')
     .option('--rid-file <path>', 'of parlaeus: file with the key of its interface')
-    .option('--file <path>', 'a JSON list of {"adres", "organisaties", "naam", "portaal", "vanaf"}')
     .option('--yes', 'do not ask before it is added')
     .option('--json', 'one machine-readable result')
     .addHelpText(
@@ -61,33 +58,21 @@ export function addCommand(terminal: Terminal): Command {
         '  $ koppelvlak bron add notubiz:281 --organisatie gm0363 --naam "Gemeente Amsterdam" --from 2010-01-01\n' +
         '  $ koppelvlak bron add ibabs:bollenstreek --organisatie gm0553 --naam "Gemeente Lisse" --bodies Lisse',
     )
-    .action((text: string | undefined, options: AddOptions) =>
+    .action((adres: string, options: AddOptions) =>
       runCommand(terminal, { ...options, changes: true }, async (context) => {
-        await addAll(context, await readSources(text, options), options.yes === true);
+        const {
+          organisatie: organisaties,
+          portal: portaal,
+          from: vanaf,
+          until: tot,
+          yes,
+          json: _json,
+          ...same
+        } = options;
+        const source = toSource({ adres, organisaties, portaal, vanaf, tot, ...same }, 'the source');
+        await addAll(context, [source], yes === true);
       }),
     );
-}
-
-async function readSources(text: string | undefined, options: AddOptions): Promise<NewSource[]> {
-  const { file, organisatie: organisaties, naam, portal: portaal, from: vanaf, until: tot } = options;
-  const { bodies, notBodies, documentTypes, ridFile } = options;
-  if ((text === undefined) === (file === undefined)) throw new UsageError('give a source, or --file');
-  if (file === undefined) {
-    return [
-      toSource(
-        { adres: text, organisaties, naam, portaal, vanaf, tot, bodies, notBodies, documentTypes, ridFile },
-        'the source',
-      ),
-    ];
-  }
-  let json: unknown;
-  try {
-    json = JSON.parse(await readFile(file, 'utf8'));
-  } catch (error) {
-    throw new CommandError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
-  }
-  if (!Array.isArray(json)) throw new CommandError(`${file} is not a list of sources`);
-  return json.map((value: unknown, i) => toSource(value, `${file}: source ${i + 1}`));
 }
 
 export function importCommand(terminal: Terminal): Command {

@@ -4,7 +4,14 @@ import { table } from '../../../cli/output.ts';
 import { type CommandContext, CommandError, runCommand, UsageError } from '../../../cli/run-command.ts';
 import type { Pool } from '../../../database/pool.ts';
 import type { Terminal } from '../../../seams/terminal.ts';
-import { isSupplierScheme, parseSourceAddress, SOURCE_FORMS, type Source, type SourceAddress } from '../source.ts';
+import {
+  isSupplierScheme,
+  parseSourceAddress,
+  SOURCE_FORMS,
+  type Source,
+  type SourceAddress,
+  SUPPLIER_VERSIONS,
+} from '../source.ts';
 import type { Period } from '../supplier/windows.ts';
 
 const FEED_EXAMPLE = 'https://raad.voorbeeldstad.example/ori/v1';
@@ -173,42 +180,46 @@ const SHOWN = 20;
 function switchCommand(terminal: Terminal): Command {
   return new Command('switch')
     .description(
-      "take a source's organisations from a feed of their own instead; what both have is not published again",
+      "take a source's organisations from a feed of their own instead, or by another version of go; what both have is not published again",
     )
     .argument('<source>', 'address of the source that is followed now')
-    .argument('<feed>', 'address of the service document of the feed')
+    .argument('<to>', 'address of the service document of the feed; of a go: source v1 or v2')
     .option('--dry-run', 'only show what would be deleted and added')
     .option('--allow-mass-delete', 'switch even when more than a tenth of an organisation would be deleted')
     .option('--json', 'one machine-readable result')
     .addHelpText(
       'after',
-      '\nExample:\n  $ koppelvlak bron switch notubiz:281 https://raad.voorbeeldstad.example/ori/v1 --dry-run',
+      '\nExamples:\n  $ koppelvlak bron switch notubiz:281 https://raad.voorbeeldstad.example/ori/v1 --dry-run\n' +
+        '  $ koppelvlak bron switch go:https://raad.voorbeeldstad.example/api v2',
     )
-    .action((text: string, feed: string, options: MassDeleteOptions & { readonly dryRun?: boolean }) =>
+    .action((text: string, to: string, options: MassDeleteOptions & { readonly dryRun?: boolean }) =>
       runCommand(terminal, { ...options, changes: true }, async (context) => {
         const { database, output, interrupted } = context;
-        const { planSwitch } = await import('../switch-source.ts');
-        const { takeOverOrganisations } = await import('../store/sources.ts');
-        const to = readSourceAddress(feed);
-        if (to.kind !== 'feed') throw new UsageError('only a feed can replace another source');
+        const needs = { ...context, pool: database.pool };
+        const { planSwitch, planVersion } = await import('../switch-source.ts');
+        const version = SUPPLIER_VERSIONS.find((one) => one === to);
+        const adres = version ?? readSourceAddress(to).adres;
         const from = await requireSource(database.pool, text);
-        if (from.adres === to.adres) throw new UsageError('that is the same source');
-        const allowMassDelete = options.allowMassDelete === true;
-        const organisations = await planSwitch({ ...context, pool: database.pool }, from, to.adres, interrupted);
-        const isMassDelete = organisations.some((one) => one.isMassDelete);
-        const refused = isMassDelete && !allowMassDelete;
-        const switched = !refused && options.dryRun !== true;
-        if (switched) {
-          const codes = organisations.map(({ organisatiecode }) => organisatiecode);
-          await takeOverOrganisations(database.pool, { from: from.id, to: to.adres, codes, allowMassDelete });
+        if (version !== undefined && !from.adres.startsWith('go:')) throw new UsageError('only go: has versions');
+        if (version === undefined && readSourceAddress(to).kind !== 'feed') {
+          throw new UsageError('only a feed can replace another source');
         }
+        if ([from.adres, from.options.version].includes(adres)) throw new UsageError('that is the same source');
+        const { organisations, carryOut } =
+          version === undefined
+            ? await planSwitch(needs, from, adres, interrupted)
+            : await planVersion(needs, from, version, interrupted);
+        const isMassDelete = organisations.some((one) => one.isMassDelete);
+        const refused = isMassDelete && options.allowMassDelete !== true;
+        const switched = !refused && options.dryRun !== true;
+        if (switched) await carryOut(options.allowMassDelete === true);
         output.result({ organisations, isMassDelete, switched }, () => {
           for (const { organisatiecode, same, deleted, added } of organisations) {
             output.line(`${organisatiecode}: ${same} the same, ${deleted.length} to delete, ${added.length} to add`);
             for (const key of deleted.slice(0, SHOWN)) output.line(`  - ${key}`);
             for (const key of added.slice(0, SHOWN)) output.line(`  + ${key}`);
           }
-          if (switched) output.line(`Switched to ${to.adres}.`);
+          if (switched) output.line(`Switched to ${adres}.`);
         });
         if (refused)
           throw new CommandError('more than a tenth would be deleted; use --allow-mass-delete to switch anyway');

@@ -1,4 +1,4 @@
-/** Sources as an operator writes them: arguments, a JSON list, JSON lines or CSV. */
+/** Sources as an operator writes them: arguments, JSON lines or CSV. */
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { CsvError, parse } from 'csv-parse/sync';
@@ -11,41 +11,30 @@ import { readExpression } from '../supplier/body-filter.ts';
 import { withoutAbsent } from '../supplier/source-adapter.ts';
 import { isDay, readSourceAddress } from './on-source.ts';
 
-const MEMBERS = [
-  'adres',
-  'organisaties',
-  'naam',
-  'portaal',
-  'vanaf',
-  'tot',
-  'bodies',
-  'notBodies',
-  'documentTypes',
-  'ridFile',
-];
+/** A source as it is written; texts that say something. */
+export interface SourceFields {
+  readonly adres?: string | undefined;
+  readonly organisaties?: readonly string[] | undefined;
+  readonly naam?: string | undefined;
+  readonly portaal?: string | undefined;
+  readonly vanaf?: string | undefined;
+  readonly tot?: string | undefined;
+  readonly bodies?: string | undefined;
+  readonly notBodies?: string | undefined;
+  readonly documentTypes?: string | undefined;
+  readonly ridFile?: string | undefined;
+}
 
 /** @throws {UsageError} naming `where` */
-export function toSource(value: unknown, where: string): NewSource {
+export function toSource({ organisaties = [], ...fields }: SourceFields, where: string): NewSource {
   const wrong = (fault: string): UsageError => new UsageError(`${where}: ${fault}`);
-  if (!isRecord(value)) throw wrong('is not an object');
-  const unknown = Object.keys(value).find((name) => !MEMBERS.includes(name));
-  if (unknown !== undefined) throw wrong(`has an unknown member, ${unknown}`);
-  const text = (name: string): string | undefined => {
-    const found = value[name];
-    if (found === undefined || (typeof found === 'string' && found.trim() !== '')) return found;
-    throw wrong(`${name} is not text`);
-  };
-  const { organisaties = [] } = value;
-  if (!Array.isArray(organisaties)) throw wrong('organisaties is not a list');
+  const { naam, portaal, vanaf, tot, bodies, notBodies, documentTypes, ridFile } = fields;
   const organisatiecodes = organisaties.map((code) => {
-    const known = typeof code === 'string' ? normaliseOrganisatiecode(code) : undefined;
+    const known = normaliseOrganisatiecode(code);
     if (known === undefined) throw wrong('a code is gm and 4 digits, pv and 2, or ws and 4');
     return known;
   });
-  const [naam, portaal, vanaf, tot] = [text('naam'), text('portaal'), text('vanaf'), text('tot')];
-  const [bodies, notBodies] = [text('bodies'), text('notBodies')];
-  const [documentTypes, ridFile] = [text('documentTypes'), text('ridFile')];
-  const address = readSourceAddress(text('adres') ?? '');
+  const address = readSourceAddress(fields.adres ?? '');
   const [code] = organisatiecodes;
   if (
     address.kind === 'leveranciers-api' &&
@@ -71,6 +60,12 @@ export function toSource(value: unknown, where: string): NewSource {
   }
   const { scheme, organisationId, organisatiecode, adres } = address;
   if (documentTypes !== undefined && scheme !== 'go') throw wrong('--document-types is for go:');
+  const limits = [bodies, notBodies, vanaf, tot];
+  if (documentTypes !== undefined && limits.some((limit) => limit !== undefined)) {
+    throw wrong(
+      '--document-types needs all meetings, so no --bodies, --not-bodies, --from or --until: a document on no meeting may belong to any',
+    );
+  }
   if ((ridFile !== undefined) !== (scheme === 'parlaeus')) throw wrong('--rid-file is for parlaeus:, which needs it');
   if (organisatiecode !== undefined && organisatiecode !== code) throw wrong(`${adres} is not of ${code}`);
   // Several organisations may share a site: each has an address of its own.
@@ -89,18 +84,18 @@ export function toSource(value: unknown, where: string): NewSource {
   };
 }
 
-const COLUMNS: Readonly<Record<string, string>> = {
-  bron: 'adres',
-  organisatie: 'organisaties',
-  naam: 'naam',
-  portaal: 'portaal',
-  from: 'vanaf',
-  until: 'tot',
-  bodies: 'bodies',
-  'not-bodies': 'notBodies',
-  'document-types': 'documentTypes',
-  'rid-file': 'ridFile',
-};
+const COLUMNS = new Map<string, keyof SourceFields>([
+  ['bron', 'adres'],
+  ['organisatie', 'organisaties'],
+  ['naam', 'naam'],
+  ['portaal', 'portaal'],
+  ['from', 'vanaf'],
+  ['until', 'tot'],
+  ['bodies', 'bodies'],
+  ['not-bodies', 'notBodies'],
+  ['document-types', 'documentTypes'],
+  ['rid-file', 'ridFile'],
+]);
 /** Bytes of a list at most: the whole country is a hundredth of it. */
 const MAX_BYTES = 10_485_760;
 /** Faults of a list that are shown. */
@@ -175,10 +170,12 @@ function csvLines(text: string, file: string): ListLine[] {
 
 function fromRecord(value: unknown, where: string): NewSource {
   if (!isRecord(value)) throw new UsageError(`${where}: is not a JSON object`);
-  const unknown = Object.keys(value).find((name) => !Object.hasOwn(COLUMNS, name));
-  if (unknown !== undefined) throw new UsageError(`${where}: has an unknown column, ${unknown}`);
-  const members = Object.entries(value)
-    .filter(([, member]) => member !== '' && member !== null)
-    .map(([name, member]) => [COLUMNS[name] ?? name, name === 'organisatie' ? [member] : member]);
+  const members = Object.entries(value).flatMap(([column, member]) => {
+    const name = COLUMNS.get(column);
+    if (name === undefined) throw new UsageError(`${where}: has an unknown column, ${column}`);
+    if (member === '' || member === null) return [];
+    if (typeof member !== 'string' || member.trim() === '') throw new UsageError(`${where}: ${column} is not text`);
+    return [[name, name === 'organisaties' ? [member] : member]];
+  });
   return toSource(Object.fromEntries(members), where);
 }

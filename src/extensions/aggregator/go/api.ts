@@ -1,13 +1,14 @@
 /** The calls to GemeenteOplossingen: its first version lists whole meetings, its second takes a call for each part. */
 import { createHash } from 'node:crypto';
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
+import type { SupplierVersion } from '../source.ts';
 import { ClientPool, type PoolOptions } from '../supplier/client-pool.ts';
 import { assertListable, readInHalves } from '../supplier/read-in-halves.ts';
 import type { DateWindow } from '../supplier/source-adapter.ts';
 import type { Found, Reading, Supplier } from '../supplier/supplier.ts';
 import { SupplierError } from '../supplier/supplier-client.ts';
-import { readMoment } from '../supplier/values.ts';
-import { inWindow } from '../supplier/windows.ts';
+import { dutchDay, readMoment } from '../supplier/values.ts';
+import { inWindow, isRegisters } from '../supplier/windows.ts';
 import {
   type GoDocument,
   type GoMeeting,
@@ -28,10 +29,11 @@ import {
 const QUICK_MS = 3_600_000;
 /** Records on a page. */
 const PAGE = 100;
+const DAY_MS = 86_400_000;
+/** Before any document of the collection: a source without a first day is read from it on. */
+const FIRST_DAY = '2010-01-01';
 /** More records than any list has: one that never ends is not read for ever. */
 const MAX_RECORDS = 100_000;
-
-type Version = 'v1' | 'v2';
 
 export function createGo(options: PoolOptions): Supplier<ListedGo, GoMeeting | GoDocument> {
   const clients = new ClientPool(options);
@@ -90,46 +92,52 @@ export function createGo(options: PoolOptions): Supplier<ListedGo, GoMeeting | G
     return inside;
   };
 
-  /** Documents of the types that the operator named: the collection also holds what citizens wrote. */
-  const listDocuments = async (reading: Reading, { from, to }: DateWindow): Promise<ListedGo[]> => {
-    const { documentTypes } = reading.request.source.options ?? {};
-    const types = (documentTypes ?? '').split(',').map((type) => type.trim().toLowerCase());
-    if (documentTypes === undefined || versionOf(reading) === 'v1') return [];
-    const query = { publicationDate_from: `${from}T00:00:00`, publicationDate_to: `${to}T23:59:59` };
+  /**
+   * Documents of the types that the operator named: the collection also holds what citizens wrote. None says what it hangs on, so any may
+   * hang on something confidential: they are read only while every meeting is, and nothing of them is confidential.
+   */
+  const listDocuments = async (reading: Reading): Promise<{ listed: ListedGo[]; onlyChanged?: boolean }> => {
+    const { source, completeAt, depth, meetings } = reading.request;
+    const types = (source.options?.documentTypes ?? '').split(',').map((type) => type.trim().toLowerCase());
+    if (!readsDocuments(reading)) return { listed: [] };
+    const { hasConfidential = true, isUnread = true } = (await meetings?.()) ?? {};
+    if (isUnread) reading.issues.add('unread-days', 'documents', 'wait until all meetings were read');
+    else if (hasConfidential) reading.issues.add('withheld', 'documents', 'may belong to something confidential');
+    if (isUnread || hasConfidential) return { listed: [] };
+    const isQuick = depth === 'quick' && completeAt !== undefined;
+    const from = isQuick ? dutchDay(new Date(completeAt.getTime() - DAY_MS)) : FIRST_DAY;
+    const query = { publicationDate_from: `${from}T00:00:00` };
     const issue = reading.issues.at('documents');
-    return readDocuments(await listAll(reading, 'documents', query), issue)
+    const listed = readDocuments(await listAll(reading, 'documents', query), issue)
       .filter(({ documentTypeLabel: type }) => type !== undefined && types.includes(type.toLowerCase()))
       .map((document) => listDocument(document, issue))
-      .filter(({ day }) => day !== undefined && inWindow(day, { from, to }));
+      .filter(({ day }) => day !== undefined && day >= from);
+    return { listed, onlyChanged: isQuick };
+  };
+
+  /** What a meeting says of itself, without its parts in the second version; `undefined` when it is not found by itself. */
+  const readOwn = async (reading: Reading, id: string): Promise<GoMeeting | undefined> => {
+    const answer = await orMissing(() => get(reading, `meetings/${id}`));
+    if (answer === undefined) return undefined;
+    const own = versionOf(reading) === 'v1' ? answer : { id, ...recordOf(answer) };
+    const meeting = readMeeting(own, reading.issues.at(meetingId(id)), 'meeting');
+    if (meeting === undefined) throw new SupplierError('unreadable', 'the answer is not a meeting');
+    if (meeting.id !== id) throw new SupplierError('unreadable', `is meeting ${meeting.id}`);
+    return meeting;
   };
 
   /** A meeting of the first version by itself, which alone says whether it is confidential. */
   const readWhole = async (reading: Reading, id: string): Promise<Found<GoMeeting>> => {
-    const read = readMeeting(await get(reading, `meetings/${id}`), reading.issues.at(meetingId(id)), 'meeting');
-    if (read === undefined) throw new SupplierError('unreadable', 'the answer is not a meeting');
-    if (read.id !== id) throw new SupplierError('unreadable', `is meeting ${read.id}`);
+    const read = await readOwn(reading, id);
+    if (read === undefined) return { kind: 'missing' };
     return isHidden(read) ? { kind: 'hidden' } : { kind: 'found', value: read };
-  };
-
-  /** A meeting of the second version without its parts; where it is not found by itself, the record of the list counts. */
-  const readOwn = async (reading: Reading, listed: GoMeeting): Promise<GoMeeting> => {
-    const { id } = listed;
-    const path = `meetings/${id}`;
-    const issue = reading.issues.at(meetingId(id));
-    const own = await orMissing(async () => {
-      const { result } = objectOfAnswer(await get(reading, path));
-      return isRecord(result) ? (Object.values(result).find(isRecord) ?? result) : undefined;
-    });
-    const meeting = own === undefined ? listed : readMeeting({ ...own, id: own.id ?? id }, issue, 'meeting');
-    if (meeting === undefined || meeting.id !== id)
-      throw new SupplierError('unreadable', 'the answer is another meeting');
-    return meeting;
   };
 
   const readInParts = async (reading: Reading, listed: GoMeeting): Promise<Found<GoMeeting>> => {
     const path = `meetings/${listed.id}`;
     const issue = reading.issues.at(meetingId(listed.id));
-    const meeting = await readOwn(reading, listed);
+    // Many meetings of this version are not found by themselves: then the record of the list counts.
+    const meeting = (await readOwn(reading, listed.id)) ?? listed;
     if (isHidden(meeting)) return { kind: 'hidden' };
     const [items, documents] = await Promise.all([
       listAll(reading, `${path}/meetingitems`),
@@ -151,10 +159,12 @@ export function createGo(options: PoolOptions): Supplier<ListedGo, GoMeeting | G
   };
 
   return {
-    hasRegisters: false,
+    // The documents that belong to no meeting are read as a register is.
+    hasRegisters: true,
     quickAgainMs: QUICK_MS,
     async list(reading) {
       const { request, issues } = reading;
+      if (isRegisters(request.window)) return await listDocuments(reading);
       const found = new Map<string, ListedGo>();
       await readInHalves({
         issues,
@@ -167,7 +177,7 @@ export function createGo(options: PoolOptions): Supplier<ListedGo, GoMeeting | G
           return found.size - before;
         },
       });
-      return { listed: [...found.values(), ...(await listDocuments(reading, request.window))] };
+      return { listed: [...found.values()] };
     },
     async read({ meeting, document }, reading) {
       if (meeting === undefined)
@@ -176,9 +186,9 @@ export function createGo(options: PoolOptions): Supplier<ListedGo, GoMeeting | G
       return await readWhole(reading, meeting.id);
     },
     async isPublic({ meeting }, reading) {
-      if (meeting === undefined) return true;
-      if (versionOf(reading) === 'v2') return !isHidden(await readOwn(reading, meeting));
-      return (await readWhole(reading, meeting.id)).kind === 'found';
+      // What is not found by itself may be confidential, whatever the list says.
+      const own = meeting && (await readOwn(reading, meeting.id));
+      return own !== undefined && !isHidden(own);
     },
     async map(value, { key, document }, reading) {
       const context = { ...reading, issue: reading.issues.at(key) };
@@ -196,12 +206,15 @@ export function createGo(options: PoolOptions): Supplier<ListedGo, GoMeeting | G
       );
     },
     async find({ key }, reading) {
-      // A document that its list lacks is gone: nothing else shows it.
-      const id = key.startsWith(loneDocumentId('')) ? undefined : key.slice(meetingId('').length);
+      if (key.startsWith(loneDocumentId(''))) {
+        const isWithheld = readsDocuments(reading) && (await reading.request.meetings?.())?.hasConfidential === true;
+        // A document that its list lacks is gone: nothing else shows it.
+        return { kind: isWithheld ? 'hidden' : 'missing' };
+      }
       // In the second version many meetings that exist are not found by themselves.
-      if (id === undefined || versionOf(reading) === 'v2') return { kind: 'missing' };
-      const found = await orMissing(() => readWhole(reading, id));
-      if (found?.kind !== 'found') return found ?? { kind: 'missing' };
+      if (versionOf(reading) === 'v2') return { kind: 'missing' };
+      const found = await readWhole(reading, key.slice(meetingId('').length));
+      if (found.kind !== 'found') return found;
       return { kind: 'found', value: listMeeting(found.value, undefined, reading.issues.at(key)) };
     },
     /** Which version the organisation serves: the first, else the second, which takes many more calls. */
@@ -217,8 +230,15 @@ export function createGo(options: PoolOptions): Supplier<ListedGo, GoMeeting | G
   };
 }
 
-function versionOf({ request }: Reading): Version {
+function versionOf({ request }: Reading): SupplierVersion {
   return request.source.options?.version ?? 'v1';
+}
+
+/** Whether documents that belong to no meeting are wanted, of a source that reads all meetings. */
+function readsDocuments(reading: Reading): boolean {
+  const { period, options: { documentTypes, bodies, notBodies } = {} } = reading.request.source;
+  const isWhole = [bodies, notBodies, period?.from, period?.to].every((limit) => limit === undefined);
+  return documentTypes !== undefined && isWhole && versionOf(reading) === 'v2';
 }
 
 /** @throws {SupplierError} for what is answered while the organisation has not opened its interface */
@@ -244,6 +264,13 @@ function objectOfAnswer(answer: unknown): JsonObject {
   const code = Number(answer.code);
   if (code >= 400) throw new SupplierError('status', `status ${code} in the answer`, { status: code });
   return answer;
+}
+
+/** The record of an answer of the second version, in a member of its own or not. */
+function recordOf(answer: unknown): JsonObject {
+  const { result } = objectOfAnswer(answer);
+  if (!isRecord(result)) throw new SupplierError('unreadable', 'the answer has no result');
+  return Object.values(result).find(isRecord) ?? result;
 }
 
 /** A page of a list: the records are under the one member that is a list, `totalCount` may be a text. */

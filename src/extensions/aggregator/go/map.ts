@@ -95,7 +95,6 @@ export function listDocument(document: GoDocument, issue: IssueSink): ListedGo {
     naam: titleOf(document),
     bodies: type === undefined ? [] : [type],
     hidden: isHidden(document),
-    isUnattached: true,
     document,
   };
 }
@@ -157,7 +156,7 @@ export function mapGoMeeting(
 export function mapLoneDocument(document: GoDocument, address: string, { request, issue }: MapContext): MappedItem {
   const found = mapDocument(document, address, issue);
   const read = mapInformatieObject(found, address, request.source);
-  const attachment = { vergaderingen: [], agendapunten: [] };
+  const attachment = { vergaderingen: [], agendapunten: [], registerdag: found.day };
   return { records: [], documents: [{ read, attachment }], hidden: [], underHidden: [], readAgainAfter: null };
 }
 

@@ -109,6 +109,15 @@ export async function endComparison(
   await forgetSeen(db, source.id);
 }
 
+/** Has what lies outside the period of a supplier's source looked at again, or not any more. */
+export async function compareAgain(db: Db, { source, number }: Lease, again: boolean): Promise<void> {
+  await db.query(
+    `update aggregator.bron set compare_again_at = case when $3::boolean then now() + make_interval(secs => $4::integer) end
+      where id = $1::integer and lease_number = $2::bigint`,
+    [source.id, number, again, RETRY_SECONDS],
+  );
+}
+
 export interface TakenRecord extends NamedResource {
   readonly op: 'upsert' | 'delete' | 'redact';
 }

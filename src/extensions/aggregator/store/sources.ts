@@ -13,10 +13,10 @@ export interface NewSource {
   readonly adres: string;
   readonly soort: Source['soort'];
   readonly organisatiecodes: readonly string[];
-  readonly naam?: string | undefined;
-  readonly portaal?: string | undefined;
-  readonly vanaf?: string | undefined;
-  readonly tot?: string | undefined;
+  readonly naam?: string | null | undefined;
+  readonly portaal?: string | null | undefined;
+  readonly vanaf?: string | null | undefined;
+  readonly tot?: string | null | undefined;
   readonly options?: SupplierOptions;
 }
 
@@ -59,7 +59,7 @@ async function changeSource(db: Db, { adres, naam, portaal, vanaf, tot, options 
   const { rows } = await db.query<{ id: number }>(
     `update aggregator.bron
         set naam = $2::text, portaal = $3::text, vanaf = $4::date, tot = $5::date, options = $6::jsonb, volgende = now(),
-            lease_number = lease_number + 1, lease_holder = null, lease_until = null
+            compare_again_at = now(), lease_number = lease_number + 1, lease_holder = null, lease_until = null
       where adres = $1::text
   returning id`,
     [adres, naam ?? null, portaal ?? null, vanaf ?? null, tot ?? null, JSON.stringify(options)],

@@ -2,8 +2,8 @@
 import type { Db } from '../../../database/transaction.ts';
 import { type Lease, LeaseLostError } from '../source.ts';
 import type { Coverage } from '../supplier/coverage.ts';
-import type { DateWindow } from '../supplier/source-adapter.ts';
-import { isRegisters, periodOf } from '../supplier/windows.ts';
+import type { DateWindow, MeetingsRead } from '../supplier/source-adapter.ts';
+import { isRegisters, periodOf, REGISTERS } from '../supplier/windows.ts';
 
 export interface DueWindow extends DateWindow {
   readonly depth: 'quick' | 'full';
@@ -11,44 +11,25 @@ export interface DueWindow extends DateWindow {
   readonly completeAt?: Date | null;
 }
 
-/**
- * The windows of earlier days of a source, outside the period that it has now.
- * @param onlyDue not those that an operator has to consent to
- */
-export async function readStaleWindows(
-  db: Db,
-  sourceId: number,
-  windows: readonly DateWindow[],
-  onlyDue: boolean,
-): Promise<readonly DateWindow[]> {
-  const { rows } = await db.query<DateWindow>({
-    name: 'aggregator-stale-windows',
-    text: `select van::text as from, tot::text as to from aggregator.windows
-            where bron_id = $1::integer and van <> all ($2::date[]) and (next_full_at <= now() or not $3::boolean)
-            order by van`,
-    values: [sourceId, windows.map(({ from }) => from), onlyDue],
+/** What the last readings of all windows of days found. */
+export async function readMeetingsRead(db: Db, sourceId: number): Promise<MeetingsRead> {
+  const { rows } = await db.query<MeetingsRead>({
+    name: 'aggregator-meetings-read',
+    text: `select coalesce(bool_or(has_confidential), false) as "hasConfidential",
+                  coalesce(bool_or(volledig is not true), true) as "isUnread"
+             from aggregator.windows where bron_id = $1::integer and van <> $2::date`,
+    values: [sourceId, REGISTERS.from],
   });
-  return rows;
+  return rows[0] ?? { hasConfidential: false, isUnread: true };
 }
 
-/** Deletes those windows, or has them looked at again in an hour. */
-export async function endStaleWindows(
-  db: Db,
-  sourceId: number,
-  stale: readonly DateWindow[],
-  isDone: boolean,
-): Promise<void> {
-  const values = [sourceId, stale.map(({ from }) => from)];
-  await db.query(
-    isDone
-      ? 'delete from aggregator.windows where bron_id = $1::integer and van = any ($2::date[])'
-      : `update aggregator.windows set next_full_at = now() + interval '1 hour' where bron_id = $1::integer and van = any ($2::date[])`,
-    values,
-  );
-}
-
-/** Inserts windows that do not exist yet; the last one may have grown. */
+/** Makes these the windows of a source; the last one may have another end than it had. */
 export async function ensureWindows(db: Db, sourceId: number, windows: readonly DateWindow[]): Promise<void> {
+  await db.query({
+    name: 'aggregator-end-windows',
+    text: 'delete from aggregator.windows where bron_id = $1::integer and van <> all ($2::date[])',
+    values: [sourceId, windows.map(({ from }) => from)],
+  });
   await db.query({
     name: 'aggregator-ensure-windows',
     text: `insert into aggregator.windows (bron_id, van, tot)
@@ -88,6 +69,7 @@ export async function nextWindow(
 
 interface WindowResult extends DueWindow {
   readonly complete: boolean;
+  readonly hasConfidential?: boolean;
   readonly withheld: number;
   readonly quickAgainMs: number;
   readonly fullAgainMs: number;
@@ -98,7 +80,7 @@ export async function saveWindow(db: Db, sourceId: number, result: WindowResult,
   await db.query({
     name: 'aggregator-save-window',
     text: `update aggregator.windows
-              set gelezen = $3::timestamptz, volledig = $4::boolean, achtergehouden = $5::integer,
+              set gelezen = $3::timestamptz, volledig = $4::boolean, achtergehouden = $5::integer, has_confidential = $9::boolean,
                   complete_at = case when $4::boolean then $3::timestamptz else complete_at end,
                   next_quick_at = now() + make_interval(secs => $6::double precision / 1000),
                   next_full_at = case when $7::boolean then now() + make_interval(secs => $8::double precision / 1000)
@@ -114,6 +96,7 @@ export async function saveWindow(db: Db, sourceId: number, result: WindowResult,
       result.depth === 'full',
       // An incomplete window is read again before the next full round.
       result.complete ? result.fullAgainMs : Math.min(result.fullAgainMs, result.quickAgainMs),
+      result.hasConfidential === true,
     ],
   });
 }

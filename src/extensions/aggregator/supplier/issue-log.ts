@@ -8,6 +8,7 @@ const KINDS = {
   'other-organisation': true,
   'unread-days': true,
   refused: false,
+  withheld: false,
   'labels-missing': false,
   'unknown-gremium': false,
   'unresolved-reference': false,

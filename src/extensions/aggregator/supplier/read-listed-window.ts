@@ -107,10 +107,7 @@ class WindowReader<L extends Listed, D> {
     const seen = new Set<string>();
     const shown = (list?.listed ?? []).filter((one) => this.#isShown(one, seen));
     const read = await Promise.all(shown.map((one) => this.#readListed(one)));
-    const [unattached = [], attached = []] = [true, false].map((is) =>
-      read.filter((found) => (found?.one.isUnattached ?? false) === is),
-    );
-    for (const found of [...attached, ...unattached]) this.#addItem(found);
+    for (const found of read) this.#addItem(found);
     const missing = [...this.#known.values()].filter(({ key }) => !seen.has(key));
     if (list?.onlyChanged === true) this.#unchanged.push(...missing.map(({ key }) => key));
     // A failed item may still exist: missing items are only looked for when everything else was read.
@@ -147,16 +144,12 @@ class WindowReader<L extends Listed, D> {
       this.#remove(key, 'ingetrokken');
       return false;
     }
-    if (hidden) this.#hideListed(one);
+    if (hidden) this.#hideItem(key);
     return !hidden;
   }
 
-  #hideListed({ key, isUnattached }: L): void {
-    if (isUnattached !== true) this.#hidesSome = true;
-    this.#hideItem(key);
-  }
-
   #hideItem(key: string): void {
+    this.#hidesSome = true;
     this.#leftOut.confidential += 1;
     this.#remove(key, 'niet_langer_openbaar');
     for (const part of this.#known.get(key)?.parts ?? []) {
@@ -183,7 +176,7 @@ class WindowReader<L extends Listed, D> {
   }
 
   async #judge(one: L, found: Found<D>): Promise<MappedListed<L> | undefined> {
-    if (found.kind === 'hidden') this.#hideListed(one);
+    if (found.kind === 'hidden') this.#hideItem(one.key);
     if (found.kind === 'missing') {
       this.#issues.add('call-failed', one.key, 'the supplier lists it and does not have it');
     }
@@ -213,11 +206,6 @@ class WindowReader<L extends Listed, D> {
     if (isRegisters(window) && own !== undefined && !inWindow(own, periodOf(source.period))) {
       this.#leftOut.period += 1;
       this.#remove(one.key, 'ingetrokken');
-      return;
-    }
-    if (one.isUnattached === true && (this.#hidesSome || this.#issues.blocked)) {
-      this.#leftOut.confidential += 1;
-      this.#remove(one.key, 'niet_langer_openbaar');
       return;
     }
     if (mapped.hidden.some(({ resourceType }) => resourceType === 'Agendapunt')) this.#hidesSome = true;
@@ -281,6 +269,7 @@ class WindowReader<L extends Listed, D> {
       underHidden: this.#collector.underHidden(),
       unread: this.#unread,
       leftOut: this.#leftOut,
+      hasConfidential: this.#hidesSome,
       issues: this.#issues.all(),
     };
   }

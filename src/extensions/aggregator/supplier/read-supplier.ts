@@ -2,6 +2,7 @@ import { type Db, transaction } from '../../../database/transaction.ts';
 import type { SupplierDependencies } from '../dependencies.ts';
 import { type Lease, parseSourceAddress, type Source, type SupplierScheme } from '../source.ts';
 import { readBlock } from '../store/call-slots.ts';
+import { compareAgain } from '../store/comparison.ts';
 import { addIssues, resolveIssues, saveWindowIssues, WITHHELD } from '../store/issues.ts';
 import { updateSource } from '../store/leased-source.ts';
 import { claimOrganisation, saveFirstOrigin, saveOrigin, updateLastModified } from '../store/organisations.ts';
@@ -9,11 +10,10 @@ import { readItemsIn } from '../store/source-items.ts';
 import {
   completeSince,
   type DueWindow,
-  endStaleWindows,
   ensureWindows,
   nextWindow,
+  readMeetingsRead,
   readRound,
-  readStaleWindows,
   saveCoverage,
   saveWindow,
 } from '../store/windows.ts';
@@ -78,11 +78,10 @@ export async function prepareWindows(
   allowMassDelete: boolean,
 ): Promise<ReturnType<typeof roundWindows>> {
   const { pool, clock } = deps;
-  const { id, adres } = lease.source;
+  const { id, adres, compareAgainAt } = lease.source;
   const windows = windowsOf(of, clock.now());
   await ensureWindows(pool, id, windows.all);
-  const stale = await readStaleWindows(pool, id, windows.all, !allowMassDelete);
-  if (stale.length === 0) return windows;
+  if (!allowMassDelete && compareAgainAt !== null && compareAgainAt > clock.now()) return windows;
   const { from, to } = periodOf(lease.source.vanaf === null ? { to: of.period.to } : of.period);
   let withheld = 0;
   for (const window of [
@@ -90,6 +89,7 @@ export async function prepareWindows(
     { from: dayAfter(to), to: '9999-12-31' },
   ]) {
     const known = await readItemsIn(pool, id, window);
+    if (known.length === 0) continue;
     const removed = known.map(({ key }) => ({ key, verwijderreden: 'ingetrokken' as const }));
     const empty = { items: [], unchanged: [], documents: [], hidden: [], underHidden: [], unread: [], issues: [] };
     const reading = { window, depth: 'full', complete: true, removed, ...empty } as const;
@@ -97,9 +97,10 @@ export async function prepareWindows(
     const done = await publishReading(lease, reading, { organisatiecode, deletedBefore: 0, allowMassDelete }, deps);
     withheld += done.withheld;
   }
-  await endStaleWindows(pool, id, stale, withheld === 0);
+  // Looked at again in an hour.
+  if (withheld > 0 || compareAgainAt !== null) await compareAgain(pool, lease, withheld > 0);
   await addIssues(pool, id, withheldIssues(adres, withheld), clock.now());
-  if (withheld === 0) await resolveIssues(pool, id, WITHHELD);
+  if (withheld === 0 && compareAgainAt !== null) await resolveIssues(pool, id, WITHHELD);
   return windows;
 }
 
@@ -133,7 +134,9 @@ export async function readOneWindow(
   await transaction(pool, async (client) => {
     await saveWindowIssues(client, id, { ...reading, issues }, begun);
     await saveCoverage(client, id, coverage, { window: reading.window, period: of.period }, begun);
-    await saveWindow(client, id, { ...window, complete, withheld: done.withheld, ...deps, quickAgainMs }, begun);
+    const { hasConfidential = false } = reading;
+    const result = { ...window, complete, hasConfidential, withheld: done.withheld, ...deps, quickAgainMs };
+    await saveWindow(client, id, result, begun);
     const since = await completeSince(
       client,
       id,
@@ -175,6 +178,7 @@ export function requestOf(
     known,
     completeAt: completeAt ?? undefined,
     knownOn: (day) => readItemsIn(db, sourceId, { from: day, to: day }),
+    meetings: () => readMeetingsRead(db, sourceId),
     signal,
   };
 }

@@ -144,7 +144,16 @@ export interface WindowReading {
   readonly unread: readonly UnreadCount[];
   /** What the supplier shows and was left out on purpose. */
   readonly leftOut?: LeftOut;
+  /** A meeting or an agenda item is confidential: what belongs to it is not known. */
+  readonly hasConfidential?: boolean;
   readonly issues: readonly SourceIssue[];
+}
+
+/** What the last readings of all windows of days found. */
+export interface MeetingsRead {
+  readonly hasConfidential: boolean;
+  /** A window was not read completely, or not at all. */
+  readonly isUnread: boolean;
 }
 
 export interface WindowRequest {
@@ -158,6 +167,8 @@ export interface WindowRequest {
   readonly completeAt?: Date | undefined;
   /** The known items of a day, for what a register refers to. */
   readonly knownOn?: (day: string) => Promise<readonly KnownItem[]>;
+  /** For documents that do not say what they belong to. */
+  readonly meetings?: () => Promise<MeetingsRead>;
   readonly signal: AbortSignal;
 }
 

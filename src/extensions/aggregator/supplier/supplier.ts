@@ -25,8 +25,6 @@ export interface Listed {
   readonly bodies?: readonly string[];
   /** The supplier marks it as not public. */
   readonly hidden: boolean;
-  /** A document of a collection that does not say what it hangs on: withheld when its window has anything confidential. */
-  readonly isUnattached?: boolean;
 }
 
 interface ListedWindow<L extends Listed> {

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createGo } from '../../../../src/extensions/aggregator/go/api.ts';
 import type { SupplierOptions } from '../../../../src/extensions/aggregator/source.ts';
 import { createAdapter } from '../../../../src/extensions/aggregator/supplier/read-listed-window.ts';
+import { REGISTERS } from '../../../../src/extensions/aggregator/supplier/windows.ts';
 import { systemClock } from '../../../../src/lib/time.ts';
 import { MemoryFeed, NEXT_QUARTER, QUARTER, type Round } from '../notubiz/supplier/memory-feed.ts';
 import { documentOf, fullDocumentOf, type GoServer, itemOf, meetingOf, type Raw, startGo } from './server.ts';
@@ -327,10 +328,11 @@ describe('the second version', () => {
       fullDocumentOf(2, { documentTypeLabel: 'Bezwaarschrift', description: 'Bezwaar van Jansen' }),
       fullDocumentOf(3, { documentTypeLabel: 'besluit', description: '<p>Besluit <b>drie</b></p>' }),
       fullDocumentOf(4, { confidential: true, description: 'Jansen' }),
-      fullDocumentOf(5, { publicationDate: { date: '2024-05-05 10:00:00' } }),
+      fullDocumentOf(5, { publicationDate: { date: '2009-05-05 10:00:00' } }),
       fullDocumentOf(6, { documentTypeLabel: null, description: 'Jansen' }),
     );
-    const round = await feed.round();
+    await feed.round();
+    const round = await feed.round({ window: REGISTERS });
     expect(round.reading.complete).toBe(true);
     expect(feed.keys()).toEqual(['Informatieobject/go-document-1', 'Informatieobject/go-document-3']);
     expect(feed.get('Informatieobject/go-document-3')).toMatchObject({
@@ -342,7 +344,7 @@ describe('the second version', () => {
     });
     expect(JSON.stringify(round)).not.toContain('Jansen');
     supplier.documents.shift();
-    expect(deletesOf(await feed.round())).toEqual(['go-document-1 ingetrokken']);
+    expect(deletesOf(await feed.round({ window: REGISTERS }))).toEqual(['go-document-1 ingetrokken']);
   });
 });
 

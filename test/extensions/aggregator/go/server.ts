@@ -1,4 +1,4 @@
-/** An organisation's interface in the form of GemeenteOplossingen, of one version. */
+/** An organisation's interface in the form of GemeenteOplossingen, of one version or both. */
 import { type Imitation, type ImitationCall, startImitation } from '../imitation.ts';
 
 export type Raw = Record<string, unknown>;
@@ -24,9 +24,10 @@ export interface GoServer extends Imitation {
 
 const MISSING = { status: 404, body: { status: 'ERROR', code: 404, messages: [] } };
 
-export async function startGo(version: 'v1' | 'v2'): Promise<GoServer> {
+export async function startGo(...versions: readonly ('v1' | 'v2')[]): Promise<GoServer> {
   const imitation = await startImitation((call) => {
-    if (!call.path.startsWith(`/api/${version}/`)) return MISSING;
+    const version = versions.find((one) => call.path.startsWith(`/api/${one}/`));
+    if (version === undefined) return MISSING;
     if (!supplier.isOpen) return { status: 200, body: { code: 'authorization_required' } };
     const path = call.path.slice(`/api/${version}/`.length);
     return version === 'v1' ? first(supplier, path, call) : second(supplier, path, call);

@@ -18,6 +18,7 @@ import {
   type WindowBaseline,
   type WindowChanges,
 } from '../../../../../src/extensions/aggregator/supplier/window-changes.ts';
+import { REGISTERS } from '../../../../../src/extensions/aggregator/supplier/windows.ts';
 import type { Clock } from '../../../../../src/lib/time.ts';
 import { expectContract } from './contract.ts';
 import type { NotubizServer } from './server.ts';
@@ -46,6 +47,8 @@ export class MemoryFeed {
   readonly adapter: SourceAdapter;
   readonly resources = new Map<string, SourceData>();
   readonly items = new Map<string, KnownItem>();
+  /** The last reading of each window, by its first day. */
+  readonly #readings = new Map<string, WindowReading>();
   source: AdapterSource;
   now = NOW;
 
@@ -75,9 +78,17 @@ export class MemoryFeed {
       depth: 'full',
       known,
       knownOn: async (day) => [...this.items.values()].filter((item) => item.day === day),
+      meetings: async () => {
+        const read = [...this.#readings.values()].filter((one) => one.window !== REGISTERS);
+        return {
+          hasConfidential: read.some(({ hasConfidential }) => hasConfidential === true),
+          isUnread: read.length === 0 || read.some(({ complete }) => !complete),
+        };
+      },
       signal: new AbortController().signal,
       ...request,
     });
+    this.#readings.set(window.from, reading);
     const state = this.#state(reading, known, { allowMassDelete, deletedBefore });
     const changes = deriveChanges(reading, state);
     this.#commit(changes);
