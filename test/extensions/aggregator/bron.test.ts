@@ -59,6 +59,10 @@ describe('bron add', () => {
       [['notubiz:281'], 'is read for one organisation'],
       [['notubiz:281', '--organisatie', 'amsterdam', '--naam', 'A'], 'gm and 4 digits'],
       [['notubiz:281', '--organisatie', 'gm0363', '--naam', 'A', '--from', '1 mei'], 'the first day is not a date'],
+      [
+        ['notubiz:281', '--organisatie', 'gm0363', '--naam', 'A', '--until', '2025-02-31'],
+        'the last day is not a date',
+      ],
       [['notubiz:281', '--organisatie', 'gm0363', '--naam', 'A', '--portal', 'x'], 'the portal is not an address'],
     ];
     for (const [words, reason] of wrong) {

@@ -12,6 +12,7 @@ import {
   type SourceAddress,
   SUPPLIER_VERSIONS,
 } from '../source.ts';
+import { readMoment } from '../supplier/values.ts';
 import type { Period } from '../supplier/windows.ts';
 
 const FEED_EXAMPLE = 'https://raad.voorbeeldstad.example/ori/v1';
@@ -89,7 +90,7 @@ function resumeCommand(terminal: Terminal): Command {
 }
 
 export function isDay(text: string): boolean {
-  return /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text));
+  return readMoment(text).moment?.day === text;
 }
 
 function parseDay(text: string): string {
