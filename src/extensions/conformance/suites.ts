@@ -1,5 +1,6 @@
 /** Every suite, in the order of the documentation. */
 import type { SuiteDescription } from './case.ts';
 import { RAADSFEED } from './raadsfeed/suite.ts';
+import { RAADSFEED_CONSUMER } from './raadsfeed-consumer/suite.ts';
 
-export const SUITES: readonly SuiteDescription[] = [RAADSFEED];
+export const SUITES: readonly SuiteDescription[] = [RAADSFEED, RAADSFEED_CONSUMER];

@@ -1,0 +1,165 @@
+/** The consumer under test: a command that prints what it holds, a program that is driven by JSON lines, or an aggregator with a feed of its own. */
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { isRecord } from '../../../lib/json/json-value.ts';
+import { Inconclusive } from '../case.ts';
+import type { Client } from '../client.ts';
+import { type DrivenProgram, ProtocolError, startProgram } from '../protocol.ts';
+import { type FeedSubject, readSubject, textAt, walk } from '../raadsfeed/subject.ts';
+import { runCommand } from '../run-command-line.ts';
+import type { PlayedFeed } from './played-feed.ts';
+
+/** A resource that a consumer holds. */
+export interface HeldResource {
+  readonly organisatiecode: string;
+  readonly resourceType: string;
+  readonly bronidentificatie: string;
+  readonly data: unknown;
+}
+
+export interface Consumer {
+  /** Its own feed, of an aggregator. */
+  readonly ownFeed?: FeedSubject;
+  /** Milliseconds between two readings of what it holds. */
+  readonly pauseMs: number;
+  /**
+   * Lets it read on, and gives what it holds of a feed.
+   * @throws {ConsumerFault} when it does not say what it holds {Inconclusive} when it does not read the feed
+   */
+  read(feed: PlayedFeed): Promise<readonly HeldResource[]>;
+  close(): Promise<void>;
+}
+
+/** The consumer does not say what it holds. */
+export class ConsumerFault extends Error {
+  readonly code = 'consumer-fault';
+}
+
+interface ConsumerOptions {
+  /** Words of a command, in which `{feed}` is the address of a feed. */
+  readonly command: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Milliseconds for one answer. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** A command that reads on, prints what it holds, and ends; for each feed in a directory of its own. */
+export async function commandConsumer({ command, ...options }: ConsumerOptions): Promise<Consumer> {
+  const directory = await mkdtemp(join(tmpdir(), 'koppelvlak-consumer-'));
+  return {
+    pauseMs: 500,
+    async read({ url, organisatiecode }) {
+      const cwd = join(directory, organisatiecode);
+      await mkdir(cwd, { recursive: true });
+      const words = command.map((word) => word.replaceAll('{feed}', url));
+      const ended = await runCommand({ ...options, command: words, cwd });
+      if (ended.status !== 0 && ended.stdout.trim() === '')
+        throw new ConsumerFault(`the command printed nothing, and ended with status ${ended.status}: ${ended.stderr}`);
+      return ended.stdout
+        .split('\n')
+        .filter((line) => line.trim() !== '')
+        .map((line) => held(parsed(line)));
+    },
+    close: () => rm(directory, { recursive: true, force: true }),
+  };
+}
+
+/** A program that stays, and is asked to read on by a line of JSON; one that ended is started again. */
+export function programConsumer(options: ConsumerOptions): Consumer {
+  let program: DrivenProgram | undefined;
+  return {
+    pauseMs: 200,
+    async read({ url }) {
+      program ??= startProgram(options);
+      try {
+        const { state } = await program.ask({ do: 'follow', feed: url });
+        if (!Array.isArray(state)) throw new ConsumerFault('its answer has no list `state`');
+        return state.map(held);
+      } catch (error) {
+        if (!(error instanceof ProtocolError)) throw error;
+        await program.close();
+        program = undefined;
+        throw new ConsumerFault(error.message);
+      }
+    },
+    close: async () => program?.close(),
+  };
+}
+
+/** An aggregator that reads by itself, and publishes what it holds. @param patienceMs for it to read a feed */
+export async function publishingConsumer(
+  url: string,
+  client: Client,
+  patienceMs: number,
+  signal: AbortSignal,
+): Promise<Consumer> {
+  const ownFeed = await readSubject(url, client);
+  const readAll = async (): Promise<readonly HeldResource[]> => {
+    const { records } = await walk(client, ownFeed.values.snapshot ?? '', 1000, MOST_PAGES);
+    return records.map(({ record }) => held(record));
+  };
+  let reading: Promise<unknown> = Promise.resolve();
+  let next: Promise<readonly HeldResource[]> | undefined;
+  /** Those who ask while it is read share the reading after it: that began after what they wait for. */
+  const readSoon = (): Promise<readonly HeldResource[]> => {
+    next ??= reading
+      .catch(() => undefined)
+      .then(() => {
+        const all = readAll();
+        [reading, next] = [all, undefined];
+        return all;
+      });
+    return next;
+  };
+  return {
+    ownFeed,
+    pauseMs: 200,
+    async read(feed) {
+      await hasRead(feed, patienceMs, signal);
+      const all = await readSoon();
+      return all.filter(({ organisatiecode }) => feed.isOf(organisatiecode));
+    },
+    close: async () => undefined,
+  };
+}
+
+/** Pages of a thousand that are read of what an aggregator holds. */
+const MOST_PAGES = 50;
+
+/** Until it has asked twice: what it asked for first has been processed by then. */
+async function hasRead({ calls, url }: PlayedFeed, patienceMs: number, signal: AbortSignal): Promise<void> {
+  const before = calls.length;
+  const end = performance.now() + patienceMs;
+  while (calls.length < before + 2) {
+    if (performance.now() > end) {
+      if (calls.length === 0) throw new Inconclusive(`nobody asked for ${url}`);
+      return;
+    }
+    await wait(20, undefined, { signal });
+  }
+}
+
+/** @throws {ConsumerFault} when it is not a resource as a snapshot has it */
+function held(value: unknown): HeldResource {
+  const { resource, resourceType, data } = isRecord(value) ? value : {};
+  const [organisatiecode, bronidentificatie] = [
+    textAt(resource, 'organisatiecode'),
+    textAt(resource, 'bronidentificatie'),
+  ];
+  if (organisatiecode === undefined || bronidentificatie === undefined || typeof resourceType !== 'string')
+    throw new ConsumerFault(
+      `it says to hold what has no \`resource\` or \`resourceType\`: ${JSON.stringify(value).slice(0, 200)}`,
+    );
+  return { organisatiecode, bronidentificatie, resourceType, data };
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    throw new ConsumerFault(`it prints a line that is not JSON: ${line.slice(0, 200)}`);
+  }
+}

@@ -1,0 +1,324 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as wait } from 'node:timers/promises';
+import { contract, draft, rfc } from '../raadsfeed/sources.ts';
+import type { PlayedCall, PlayedFeed } from './played-feed.ts';
+import { type ConsumerCase, type SceneRun, sceneChapter } from './scene.ts';
+
+const sourceFails = draft('Rules for aggregators 3', 'publishes nothing (no `delete`)');
+
+/** The feed answers wrongly until the consumer has read it; what it held stays, and afterwards it reads on. */
+async function survives({ feed, look }: SceneRun, fail: (call: PlayedCall) => void): Promise<undefined> {
+  await look();
+  feed.rule = (call) => {
+    if (call.path === '/') return false;
+    fail(call);
+    return true;
+  };
+  await look();
+  feed.rule = undefined;
+  feed.upsert('nieuw');
+  return look();
+}
+
+const two = (feed: PlayedFeed): void => {
+  feed.upsert('a');
+  feed.upsert('b');
+};
+
+/** Answers without the content of a page. */
+const EMPTY = ['', '{}', '[]', 'null', '""', '{"records":null}'];
+const BUSY_MS = 1000;
+/** Timers and clocks that differ a little. */
+const TOLERANCE_MS = 150;
+const OVERSIZED_BYTES = 64 * 1024 * 1024;
+/** Redirections that a browser follows are fewer. */
+const MOST_REDIRECTS = 30;
+
+/** The feed is busy once, and says until when; asked again sooner it says so again. */
+function busy(
+  status: 429 | 503,
+  retryAfter: () => { readonly value: string; readonly waitMs: number },
+): Pick<ConsumerCase, 'prepare' | 'play'> {
+  return {
+    prepare: two,
+    play: async ({ feed, look }) => {
+      await look();
+      feed.upsert('c');
+      let until = 0;
+      let early = 0;
+      feed.rule = ({ path, answer }) => {
+        if (path !== '/feed') return false;
+        const now = performance.now();
+        if (until !== 0 && now >= until - TOLERANCE_MS) return false;
+        if (until !== 0) early += 1;
+        const { value, waitMs } = retryAfter();
+        until = until === 0 ? now + waitMs : until;
+        answer({ type: 'about:blank', title: 'Te druk', status, instance: 'urn:x' }, status, { 'retry-after': value });
+        return true;
+      };
+      await look();
+      return early === 0 ? undefined : { failed: `it asked ${early} times before the time in \`Retry-After\`` };
+    },
+  };
+}
+
+/** The feed does not know any cursor of before; what disappeared meanwhile is not in its snapshot. */
+function losesPlace(refusal: 400 | 410): Pick<ConsumerCase, 'prepare' | 'play'> {
+  return {
+    prepare: (feed) => {
+      for (let i = 0; i < 12; i += 1) feed.upsert(`a-${i}`);
+    },
+    play: async ({ feed, look }) => {
+      await look();
+      feed.remove('delete', 'a-3');
+      feed.upsert('nieuw');
+      feed.refusal = refusal;
+      feed.forgetCursors();
+      await look();
+      feed.upsert('later');
+      await look();
+    },
+  };
+}
+
+export const FAILURES = sceneChapter({
+  id: 'K-ERR',
+  title: { nl: 'Als de bron hapert', en: 'When the source fails' },
+  cases: [
+    {
+      id: 'K-ERR-01',
+      title: {
+        nl: 'Een bron die niet antwoordt, verwijdert niets',
+        en: 'A source that does not answer removes nothing',
+      },
+      level: 'must',
+      source: sourceFails,
+      dependsOn: ['K-BEG-02'],
+      prepare: two,
+      play: (run) => survives(run, ({ response }) => void response.destroy()),
+    },
+    {
+      id: 'K-ERR-02',
+      title: { nl: 'Een fout van de bron verwijdert niets', en: 'An error of the source removes nothing' },
+      level: 'must',
+      source: sourceFails,
+      dependsOn: ['K-BEG-02'],
+      prepare: two,
+      play: (run) =>
+        survives(run, ({ answer }) =>
+          answer({ type: 'about:blank', title: 'Fout', status: 500, instance: 'urn:x' }, 500),
+        ),
+    },
+    {
+      id: 'K-ERR-03',
+      title: { nl: 'Een leeg antwoord verwijdert niets', en: 'An empty answer removes nothing' },
+      level: 'must',
+      source: draft('Rules for aggregators 3', 'unreachable or returns an empty answer'),
+      dependsOn: ['K-BEG-02'],
+      prepare: two,
+      play: (run) => survives(run, ({ answer, count }) => answer(EMPTY[(count - 1) % EMPTY.length] ?? '')),
+    },
+    {
+      id: 'K-ERR-04',
+      title: {
+        nl: 'Een pagina in HTML in plaats van de feed verwijdert niets',
+        en: 'A page of HTML instead of the feed removes nothing',
+      },
+      level: 'must',
+      source: sourceFails,
+      dependsOn: ['K-BEG-02'],
+      prepare: two,
+      play: (run) =>
+        survives(run, ({ answer }) =>
+          answer('<!DOCTYPE html><title>Onderhoud</title>', 200, { 'content-type': 'text/html' }),
+        ),
+    },
+    {
+      id: 'K-ERR-05',
+      title: { nl: 'JSON die afbreekt, verwijdert niets', en: 'JSON that is cut off removes nothing' },
+      level: 'must',
+      source: sourceFails,
+      dependsOn: ['K-BEG-02'],
+      prepare: two,
+      play: (run) => survives(run, ({ answer, page }) => answer(JSON.stringify(page()).slice(0, -5))),
+    },
+    {
+      id: 'K-ERR-06',
+      title: {
+        nl: 'Als de cursor niet meer geldt (400), begint het opnieuw bij de stand',
+        en: 'When the cursor is no longer valid (400) it begins again at the snapshot',
+      },
+      level: 'should',
+      source: contract('info', 'dan is het antwoord 400 met type `ongeldige-cursor`: begin opnieuw bij `/snapshot`'),
+      dependsOn: ['K-FEED-02'],
+      ...losesPlace(400),
+    },
+    {
+      id: 'K-ERR-07',
+      title: { nl: 'Hetzelfde met 410', en: 'The same with 410' },
+      level: 'should',
+      source: rfc(9110, '15.5.11', 'no longer available at the origin server and … likely to be permanent'),
+      dependsOn: ['K-ERR-06'],
+      ...losesPlace(410),
+    },
+    {
+      id: 'K-ERR-08',
+      title: {
+        nl: 'Bij 503 wacht het zo lang als `Retry-After` zegt',
+        en: 'At 503 it waits as long as `Retry-After` says',
+      },
+      level: 'should',
+      source: draft('Errors 2', 'status 429 or 503 with header `Retry-After`'),
+      dependsOn: ['K-BEG-02'],
+      ...busy(503, () => ({ value: String(BUSY_MS / 1000), waitMs: BUSY_MS })),
+    },
+    {
+      id: 'K-ERR-09',
+      title: { nl: 'Ook bij 429, en als het een tijdstip is', en: 'Also at 429, and where it is a moment' },
+      level: 'should',
+      source: rfc(9110, '10.2.3', 'Retry-After = HTTP-date / delay-seconds'),
+      dependsOn: ['K-BEG-02'],
+      ...busy(429, () => {
+        // A date has whole seconds.
+        const at = Math.ceil(Date.now() / 1000) * 1000 + BUSY_MS;
+        return { value: new Date(at).toUTCString(), waitMs: at - Date.now() - BUSY_MS / 2 };
+      }),
+    },
+    {
+      id: 'K-ERR-10',
+      title: { nl: 'Een verwijzing wordt gevolgd', en: 'A redirection is followed' },
+      level: 'should',
+      source: rfc(
+        9110,
+        '15.4.8',
+        '307 … the user agent MUST NOT change the request method if it performs an automatic redirection',
+      ),
+      dependsOn: ['K-BEG-02'],
+      prepare: two,
+      play: async ({ feed, look }) => {
+        await look();
+        feed.upsert('c');
+        feed.rule = ({ path, query, answer, page }) => {
+          if (path === '/feed' && !query.has('verhuisd')) {
+            const parameters = new URLSearchParams([...query, ['verhuisd', '1']]);
+            answer('', 307, { location: `${feed.url}/feed?${parameters}` });
+            return true;
+          }
+          if (path !== '/feed') return false;
+          answer(page());
+          return true;
+        };
+        await look();
+      },
+    },
+    {
+      id: 'K-ERR-11',
+      title: { nl: 'Verwijzingen in een kring houden op', en: 'Redirections in a circle come to an end' },
+      level: 'should',
+      source: rfc(9110, '15.4', 'A client SHOULD detect and intervene in cyclical redirections'),
+      dependsOn: ['K-ERR-10'],
+      prepare: two,
+      play: async ({ feed, look, read, signal }) => {
+        await look();
+        feed.upsert('c');
+        let longest = 0;
+        feed.rule = ({ path, query, answer }) => {
+          if (path !== '/feed') return false;
+          const step = Number(query.get('ronde') ?? 0) + 1;
+          longest = Math.max(longest, step);
+          const parameters = new URLSearchParams(query);
+          parameters.set('ronde', String(step));
+          if (step > MOST_REDIRECTS)
+            answer({ type: 'about:blank', title: 'Fout', status: 500, instance: 'urn:x' }, 500);
+          else answer('', 307, { location: `${feed.url}/feed?${parameters}` });
+          return true;
+        };
+        await read().catch((error: unknown) => {
+          signal.throwIfAborted();
+          if (!(error instanceof Error)) throw error;
+        });
+        feed.rule = undefined;
+        if (longest > MOST_REDIRECTS) return { failed: `it follows more than ${MOST_REDIRECTS} redirections` };
+        await look();
+        return undefined;
+      },
+    },
+    {
+      id: 'K-ERR-12',
+      title: { nl: 'Een antwoord dat druppelsgewijs komt, telt', en: 'An answer that comes in drops counts' },
+      level: 'should',
+      source: rfc(9112, '8', 'A message body … is complete'),
+      dependsOn: ['K-BEG-02'],
+      prepare: two,
+      play: async ({ feed, look }) => {
+        await look();
+        feed.upsert('c');
+        feed.rule = ({ path, page, response }) => {
+          if (path !== '/feed') return false;
+          const text = JSON.stringify(page());
+          response.writeHead(200, { 'content-type': 'application/json' });
+          void drip(response, text);
+          return true;
+        };
+        await look();
+      },
+    },
+    {
+      id: 'K-ERR-13',
+      title: { nl: 'Een antwoord zonder einde schaadt niet', en: 'An answer without an end does no harm' },
+      level: 'should',
+      source: sourceFails,
+      dependsOn: ['K-BEG-02'],
+      prepare: two,
+      play: (run) =>
+        survives(run, ({ response }) => {
+          response.writeHead(200, { 'content-type': 'application/json' });
+          void pour(response);
+        }),
+    },
+    {
+      id: 'K-ERR-14',
+      title: {
+        nl: 'Hoe vaak het vraagt als een pagina zegt dat er meer is, maar niet verder gaat',
+        en: 'How often it asks when a page says that there is more, but does not move on',
+      },
+      level: 'open',
+      source: draft('Feed rules 3', 'It denotes a position in the complete feed'),
+      dependsOn: ['K-BEG-02'],
+      prepare: two,
+      play: async ({ feed, look, read, signal }) => {
+        await look();
+        let asked = 0;
+        feed.rule = ({ path, query, answer }) => {
+          if (path !== '/feed') return false;
+          asked += 1;
+          const cursor = query.get('cursor') ?? '';
+          const next = `${feed.url}/feed?cursor=${encodeURIComponent(cursor)}`;
+          answer({ records: [], cursor, head: feed.head, hasMore: asked < 200, next });
+          return true;
+        };
+        await Promise.race([read().catch(() => undefined), wait(1000, undefined, { signal })]);
+        return { seen: `${asked} times` };
+      },
+    },
+  ],
+});
+
+async function drip(response: PlayedCall['response'], text: string): Promise<void> {
+  const bytes = Buffer.from(text);
+  const size = Math.ceil(bytes.length / 20);
+  for (let at = 0; at < bytes.length && !response.destroyed; at += size) {
+    response.write(bytes.subarray(at, at + size));
+    await wait(50);
+  }
+  response.end();
+}
+
+/** Spaces without end, until the other side goes away or enough is enough. */
+async function pour(response: PlayedCall['response']): Promise<void> {
+  const chunk = Buffer.alloc(256 * 1024, ' ');
+  const chunks = Array.from({ length: OVERSIZED_BYTES / chunk.length }, () => chunk);
+  // That nobody reads it to its end is what is hoped for.
+  await pipeline(Readable.from(chunks), response).catch(() => undefined);
+}

@@ -1,0 +1,486 @@
+import { contract, draft } from '../raadsfeed/sources.ts';
+import type { PlayedFeed } from './played-feed.ts';
+import { sceneChapter } from './scene.ts';
+
+const feedRule = (number: number, quote: string) => draft(`Feed rules ${number}`, quote);
+const upsertRule = draft('Events', 'Replace the state held for that `resource`');
+const snapshotRule = draft('Snapshot', 'the current state of all resources');
+
+function publish(feed: PlayedFeed, ...ids: readonly string[]): void {
+  for (const id of ids) feed.upsert(id);
+}
+
+export const BEGINNING = sceneChapter({
+  id: 'K-BEG',
+  title: { nl: 'Beginnen', en: 'Beginning' },
+  cases: [
+    {
+      id: 'K-BEG-01',
+      title: { nl: 'De stand wordt overgenomen', en: 'The snapshot is taken over' },
+      level: 'must',
+      source: snapshotRule,
+      prepare: (feed) => {
+        publish(feed, 'a', 'b', 'c');
+        feed.remove('delete', 'b');
+      },
+    },
+    {
+      id: 'K-BEG-02',
+      title: { nl: 'Daarna gaat het verder met de feed', en: 'The feed is read from there on' },
+      level: 'must',
+      source: draft('Snapshot', 'the feed position from which the consumer continues without a gap'),
+      dependsOn: ['K-BEG-01'],
+      prepare: (feed) => publish(feed, 'a'),
+      play: async ({ feed, look }) => {
+        await look();
+        publish(feed, 'b');
+        await look();
+      },
+    },
+    {
+      id: 'K-BEG-03',
+      title: { nl: "De stand heeft meer pagina's", en: 'The snapshot has more pages' },
+      level: 'must',
+      source: snapshotRule,
+      dependsOn: ['K-BEG-01'],
+      prepare: (feed) => {
+        feed.pageSize = 2;
+        publish(feed, 'a', 'b', 'c', 'd', 'e');
+      },
+    },
+    {
+      id: 'K-BEG-04',
+      title: {
+        nl: 'Wat verandert terwijl de stand gelezen wordt, gaat niet verloren',
+        en: 'What changes while the snapshot is read is not lost',
+      },
+      level: 'must',
+      source: feedRule(8, 'so that changes during the traversal are not lost'),
+      dependsOn: ['K-BEG-03'],
+      prepare: (feed) => {
+        feed.pageSize = 2;
+        publish(feed, 'a', 'b', 'c', 'd');
+        feed.rule = ({ path, count, page, answer }) => {
+          if (path !== '/snapshot' || count !== 1) return false;
+          answer(page());
+          feed.remove('delete', 'a');
+          feed.upsert('b', { titel: 'Gewijzigd' });
+          feed.remove('redact', 'c');
+          publish(feed, 'e');
+          return true;
+        };
+      },
+    },
+    {
+      id: 'K-BEG-05',
+      title: {
+        nl: 'Alleen de eerste pagina van de stand heeft `feedCursor`',
+        en: 'Only the first page of the snapshot has `feedCursor`',
+      },
+      level: 'must',
+      source: draft('Snapshot', 'The first page carries `feedCursor`'),
+      dependsOn: ['K-BEG-03'],
+      prepare: (feed) => {
+        feed.pageSize = 1;
+        publish(feed, 'a', 'b');
+        feed.rule = ({ path, query, page, answer }) => {
+          if (path !== '/snapshot' || !query.has('cursor')) return false;
+          const { feedCursor: _, ...rest } = page();
+          answer(rest);
+          return true;
+        };
+      },
+      play: async ({ feed, look }) => {
+        await look();
+        publish(feed, 'c');
+        await look();
+      },
+    },
+    {
+      id: 'K-BEG-06',
+      title: { nl: 'Een lege feed is geen fout', en: 'An empty feed is not an error' },
+      level: 'must',
+      source: draft('Errors 3', 'an empty collection is not an error'),
+      dependsOn: ['K-BEG-02'],
+      play: async ({ feed, look }) => {
+        await look();
+        publish(feed, 'a');
+        await look();
+      },
+    },
+    {
+      id: 'K-BEG-07',
+      title: { nl: 'Een stand die halverwege afbreekt, is niet af', en: 'A snapshot that breaks off is not finished' },
+      level: 'must',
+      source: snapshotRule,
+      dependsOn: ['K-BEG-03'],
+      prepare: (feed) => {
+        feed.pageSize = 2;
+        publish(feed, 'a', 'b', 'c', 'd', 'e');
+        let broken = false;
+        feed.rule = ({ path, query, response }) => {
+          if (broken || path !== '/snapshot' || !query.has('cursor')) return false;
+          broken = true;
+          response.destroy();
+          return true;
+        };
+      },
+    },
+  ],
+});
+
+export const FOLLOWING = sceneChapter({
+  id: 'K-FEED',
+  title: { nl: 'De feed volgen', en: 'Following the feed' },
+  cases: [
+    {
+      id: 'K-FEED-01',
+      title: { nl: 'Een upsert vervangt de hele resource', en: 'An upsert replaces the whole resource' },
+      level: 'must',
+      source: upsertRule,
+      dependsOn: ['K-BEG-02'],
+      prepare: (feed) => feed.upsert('a', { omschrijving: 'Vervalt', auteur: 'De griffie' }),
+      play: async ({ feed, look }) => {
+        await look();
+        feed.upsert('a', { titel: 'Zonder omschrijving' });
+        await look();
+      },
+    },
+    {
+      id: 'K-FEED-02',
+      title: { nl: 'Een delete verwijdert de resource', en: 'A delete removes the resource' },
+      level: 'must',
+      source: draft('Events', 'Remove the resource.'),
+      dependsOn: ['K-BEG-02'],
+      prepare: (feed) => publish(feed, 'a', 'b'),
+      play: async ({ feed, look }) => {
+        await look();
+        feed.remove('delete', 'a');
+        await look();
+      },
+    },
+    {
+      id: 'K-FEED-03',
+      title: { nl: 'Wat terugkomt na een delete, is er weer', en: 'What comes back after a delete is there again' },
+      level: 'must',
+      source: draft('Events', 'A resource was created or changed.'),
+      dependsOn: ['K-FEED-02'],
+      prepare: (feed) => publish(feed, 'a', 'b'),
+      play: async ({ feed, look }) => {
+        await look();
+        feed.remove('delete', 'a');
+        await look();
+        publish(feed, 'a');
+        await look();
+      },
+    },
+    {
+      id: 'K-FEED-04',
+      title: { nl: 'Er wordt gelezen tot `hasMore` onwaar is', en: 'It is read until `hasMore` is false' },
+      level: 'must',
+      source: feedRule(2, '`hasMore: false` tells the consumer it has caught up'),
+      dependsOn: ['K-BEG-02'],
+      prepare: (feed) => {
+        feed.pageSize = 2;
+        publish(feed, 'a');
+      },
+      play: async ({ feed, look }) => {
+        await look();
+        publish(feed, 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i');
+        await look();
+      },
+    },
+    {
+      id: 'K-FEED-05',
+      title: {
+        nl: 'Een pagina zonder records is niet het einde als er meer is',
+        en: 'A page without records is not the end when there is more',
+      },
+      level: 'must',
+      source: feedRule(2, '`hasMore: false` tells the consumer it has caught up'),
+      dependsOn: ['K-BEG-02'],
+      prepare: (feed) => publish(feed, 'a'),
+      play: async ({ feed, look }) => {
+        await look();
+        publish(feed, 'b');
+        const cursor = feed.cursor('/feed', feed.head - 1, 0, 'verder');
+        feed.rule = ({ path, query, answer }) => {
+          if (path !== '/feed' || query.get('cursor') === cursor) return false;
+          const next = `${feed.url}/feed?cursor=${encodeURIComponent(cursor)}`;
+          answer({ records: [], cursor, head: feed.head, hasMore: true, next });
+          return true;
+        };
+        await look();
+      },
+    },
+    {
+      id: 'K-FEED-06',
+      title: {
+        nl: 'Een cursor is een tekst waarvan de vorm niets zegt',
+        en: 'A cursor is a text whose form says nothing',
+      },
+      level: 'must',
+      source: feedRule(3, 'The cursor is opaque'),
+      dependsOn: ['K-BEG-03', 'K-FEED-04'],
+      prepare: (feed) => {
+        feed.pageSize = 1;
+        feed.dress = (cursor) => `+/=&?#%2F é"${'0'.repeat(300)}${cursor}`;
+        publish(feed, 'a', 'b');
+      },
+      play: async ({ feed, look }) => {
+        await look();
+        publish(feed, 'c', 'd');
+        await look();
+      },
+    },
+    {
+      id: 'K-FEED-07',
+      title: {
+        nl: 'Wat er na elkaar met een resource gebeurt, gebeurt in die volgorde',
+        en: 'What happens to a resource happens in that order',
+      },
+      level: 'must',
+      source: feedRule(4, 'Records are always delivered ascending'),
+      dependsOn: ['K-FEED-02'],
+      prepare: (feed) => publish(feed, 'a', 'c'),
+      play: async ({ feed, look }) => {
+        await look();
+        feed.upsert('a', { titel: 'Tweede' });
+        feed.remove('delete', 'a');
+        feed.upsert('a', { titel: 'Laatste' });
+        feed.upsert('b', { titel: 'Even' });
+        feed.remove('delete', 'b');
+        await look();
+      },
+    },
+    {
+      id: 'K-FEED-08',
+      title: {
+        nl: 'Dezelfde bronidentificatie bij een andere organisatie is een andere resource',
+        en: 'The same `bronidentificatie` of another organisation is another resource',
+      },
+      level: 'must',
+      source: draft('Resource identity rules 1', 'organisation code plus `bronidentificatie`'),
+      dependsOn: ['K-FEED-02'],
+      prepare: (feed) => {
+        const code = feed.organisatiecode.replace('gm', 'ws');
+        feed.organisations.push(code);
+        publish(feed, 'a', 'b');
+        feed.upsert('a', { titel: 'Van het waterschap' }, { code });
+      },
+      play: async ({ feed, look }) => {
+        await look();
+        feed.remove('delete', 'a');
+        await look();
+      },
+    },
+    {
+      id: 'K-FEED-09',
+      title: {
+        nl: 'Dezelfde bronidentificatie bij een andere soort is een andere resource',
+        en: 'The same `bronidentificatie` of another kind is another resource',
+      },
+      level: 'should',
+      source: contract(
+        'info',
+        'De identiteit van een resource is `organisatiecode` met `bronidentificatie` (en het `resourceType`)',
+      ),
+      dependsOn: ['K-FEED-02'],
+      prepare: (feed) => {
+        publish(feed, 'a', 'b');
+        feed.upsert('a', {}, { kind: 'Vergadering' });
+      },
+      play: async ({ feed, look }) => {
+        await look();
+        feed.remove('delete', 'a');
+        await look();
+      },
+    },
+    {
+      id: 'K-FEED-10',
+      title: {
+        nl: 'Een pagina die twee keer komt, verdubbelt niets',
+        en: 'A page that comes twice doubles nothing',
+      },
+      level: 'must',
+      source: upsertRule,
+      dependsOn: ['K-FEED-04'],
+      prepare: (feed) => {
+        feed.pageSize = 2;
+        publish(feed, 'a');
+      },
+      play: async ({ feed, look }) => {
+        await look();
+        publish(feed, 'b', 'c', 'd', 'e');
+        let first: unknown;
+        // The second request gets what a cache still had of the first.
+        feed.rule = ({ path, count, page, answer }) => {
+          if (path !== '/feed' || count > 2) return false;
+          first ??= page();
+          answer(first);
+          return true;
+        };
+        await look();
+      },
+    },
+    {
+      id: 'K-FEED-11',
+      title: {
+        nl: 'Na een afgebroken antwoord komt niets dubbel en ontbreekt niets',
+        en: 'After an answer that broke off nothing is double and nothing is missing',
+      },
+      level: 'must',
+      source: upsertRule,
+      dependsOn: ['K-BEG-02'],
+      prepare: (feed) => publish(feed, 'a'),
+      play: async ({ feed, look }) => {
+        await look();
+        publish(feed, 'b', 'c');
+        feed.rule = ({ path, count, page, response }) => {
+          if (path !== '/feed' || count > 1) return false;
+          const text = JSON.stringify(page());
+          response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
+          response.write(text.slice(0, text.length - 20), () => response.destroy());
+          return true;
+        };
+        await look();
+        publish(feed, 'd');
+        await look();
+      },
+    },
+    {
+      id: 'K-FEED-12',
+      title: {
+        nl: 'De cursor is genoeg: `next` hoeft er niet te zijn',
+        en: 'The cursor is enough: `next` need not be there',
+      },
+      level: 'should',
+      source: feedRule(5, 'Paging uses `cursor` and `limit`'),
+      dependsOn: ['K-FEED-04'],
+      prepare: (feed) => {
+        feed.pageSize = 1;
+        publish(feed, 'a', 'b');
+        feed.rule = ({ path, page, answer }) => {
+          const body = page();
+          if (path === '/' || body.status !== undefined) return false;
+          const { next: _, ...rest } = body;
+          answer(rest);
+          return true;
+        };
+      },
+      play: async ({ feed, look }) => {
+        await look();
+        publish(feed, 'c', 'd');
+        await look();
+      },
+    },
+    {
+      id: 'K-FEED-13',
+      title: { nl: 'Er wordt niet meer dan 1000 tegelijk gevraagd', en: 'No more than 1000 at a time are asked for' },
+      level: 'must',
+      source: feedRule(5, '`limit` has a maximum of 1000'),
+      dependsOn: ['K-BEG-02'],
+      prepare: (feed) => {
+        publish(feed, 'a');
+        feed.rule = ({ query, page, answer }) => {
+          query.delete('limit');
+          answer(page());
+          return true;
+        };
+      },
+      play: async ({ feed, look }) => {
+        const asked = (): number[] => feed.calls.map(({ address }) => Number(address.searchParams.get('limit') ?? 1));
+        await look();
+        const most = Math.max(...asked());
+        return most > 1000 ? { failed: `it asks for \`limit=${most}\`` } : undefined;
+      },
+    },
+    {
+      id: 'K-FEED-14',
+      title: { nl: 'De inhoud blijft zoals zij is', en: 'The content stays as it is' },
+      level: 'must',
+      source: draft('Feed record', '`data` The complete resource object'),
+      dependsOn: ['K-BEG-02'],
+      prepare: (feed) => feed.upsert('a', { titel: 'Raad\u2028“é”\u202e𐍈🗳️ </script>\\u0041\t', omvang: 0 }),
+      play: async ({ feed, look }) => {
+        await look();
+        feed.upsert('b', { omvang: 9007199254740991, omschrijving: '', gerelateerdinformatieobject: null });
+        await look();
+      },
+    },
+    {
+      id: 'K-FEED-15',
+      title: { nl: 'Onbekende leden van de inhoud blijven erin', en: 'Unknown members of the content are kept' },
+      level: 'must',
+      source: draft('Feed record', '`data` The complete resource object'),
+      dependsOn: ['K-BEG-02'],
+      prepare: (feed) => feed.upsert('a', { eigenveld: { van: ['de', 'bron'] } }),
+      play: async ({ feed, look }) => {
+        await look();
+        feed.upsert('a', { eigenveld: { van: ['een', 'andere'] } });
+        await look();
+      },
+    },
+    {
+      id: 'K-FEED-16',
+      title: {
+        nl: 'Onbekende leden van een record of een pagina hinderen niet',
+        en: 'Unknown members of a record or a page do not hinder',
+      },
+      level: 'should',
+      source: contract('FeedRecord', 'Andere leden dan deze kan een afnemer overslaan.'),
+      dependsOn: ['K-BEG-02'],
+      prepare: (feed) => publish(feed, 'a'),
+      play: async ({ feed, look }) => {
+        await look();
+        publish(feed, 'b');
+        feed.records = feed.records.map((record) => ({ ...record, extra: { later: true } }));
+        feed.rule = ({ path, page, answer }) => {
+          if (path !== '/feed') return false;
+          answer({ ...page(), versie: '0.0.3' });
+          return true;
+        };
+        await look();
+      },
+    },
+    {
+      id: 'K-FEED-17',
+      title: {
+        nl: 'Een record met een onbekende `op`: wat er gebeurt',
+        en: 'A record with an unknown `op`: what happens',
+      },
+      level: 'open',
+      source: draft('Feed record', 'One of `upsert`, `delete`, `redact`'),
+      dependsOn: ['K-BEG-02'],
+      prepare: (feed) => publish(feed, 'a'),
+      play: async ({ feed, look, read }) => {
+        await look();
+        feed.add({ op: 'merge' }, 'a');
+        publish(feed, 'b');
+        const names = (await read()).map(({ bronidentificatie }) => bronidentificatie);
+        const kept = names.includes('a') ? 'the resource is kept' : 'the resource is gone';
+        return { seen: `${kept}, and the record after it is ${names.includes('b') ? 'taken' : 'not taken yet'}` };
+      },
+    },
+    {
+      id: 'K-FEED-18',
+      title: { nl: 'Een nummer dat ontbreekt: wat er gebeurt', en: 'A number that is missing: what happens' },
+      level: 'open',
+      source: feedRule(4, 'A gap in the sequence occurs only as an explicit `redact` record'),
+      dependsOn: ['K-BEG-02'],
+      prepare: (feed) => publish(feed, 'a'),
+      play: async ({ feed, look, read }) => {
+        await look();
+        publish(feed, 'weg', 'b');
+        const { records } = feed;
+        feed.rule = ({ path, page, answer }) => {
+          if (path !== '/feed') return false;
+          answer({ ...page(), records: records.filter(({ sequenceNumber }) => sequenceNumber === 3) });
+          return true;
+        };
+        const found = (await read()).some(({ bronidentificatie }) => bronidentificatie === 'b');
+        return { seen: found ? 'the record after it is taken' : 'the record after it is not taken yet' };
+      },
+    },
+  ],
+});

@@ -1,0 +1,280 @@
+/** A feed that a consumer is tested with: it answers by the draft, until a case makes it answer otherwise. */
+import { createHash } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { canonicalJson, contentHash } from '../../../lib/json/canonical-json.ts';
+import type { JsonObject } from '../../../lib/json/json-value.ts';
+import type { ShownExchange } from '../client.ts';
+
+export interface PlayedRecord {
+  readonly sequenceNumber: number;
+  readonly op: string;
+  readonly resourceType: string;
+  readonly resource: { readonly organisatiecode: string; readonly bronidentificatie: string };
+  readonly [member: string]: unknown;
+}
+
+export interface PlayedCall {
+  /** `/`, `/feed` or `/snapshot`; anything else is not there. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** How often this path was asked for since the rule was set, from 1. */
+  readonly count: number;
+  /** What a good feed answers. */
+  page(): JsonObject;
+  answer(body: unknown, status?: number, headers?: Readonly<Record<string, string>>): void;
+}
+
+/** Answers a call otherwise. @returns whether it did, or will */
+type Rule = (call: PlayedCall) => boolean;
+
+interface SeenCall {
+  readonly path: string;
+  /** Milliseconds of `performance.now()`. */
+  readonly at: number;
+  readonly address: URL;
+  readonly headers: IncomingMessage['headers'];
+  readonly shown: () => ShownExchange;
+}
+
+type Kind = 'Vergadering' | 'Agendapunt' | 'Informatieobject';
+
+/** The code of an organisation and the kind and name of one of its resources. */
+export function keyOfResource(organisatiecode: string, resourceType: string, bronidentificatie: string): string {
+  return JSON.stringify([organisatiecode, resourceType, bronidentificatie]);
+}
+
+export class PlayedFeed {
+  readonly organisatiecode: string;
+  /** Address of the service document. */
+  readonly url: string;
+  /** Organisations that the service document names. */
+  readonly organisations: string[];
+  readonly calls: SeenCall[] = [];
+  records: PlayedRecord[] = [];
+  pageSize = 1000;
+  /** How a cursor looks: every text must do. */
+  dress: (cursor: string) => string = (cursor) => Buffer.from(cursor).toString('base64url');
+  /** How a cursor that is not known is refused. */
+  refusal: 400 | 410 = 400;
+  #rule: Rule | undefined;
+  #counts = new Map<string, number>();
+  #cursors = new Map<string, readonly [path: string, place: number, upTo: number]>();
+  #generation = 1;
+
+  constructor(organisatiecode: string, url: string) {
+    this.organisatiecode = organisatiecode;
+    this.url = url;
+    this.organisations = [organisatiecode];
+  }
+
+  get head(): number {
+    return this.records.length;
+  }
+
+  set rule(rule: Rule | undefined) {
+    this.#rule = rule;
+    this.#counts = new Map();
+  }
+
+  /** Whether it names an organisation, or has something of it. */
+  isOf(code: string): boolean {
+    return this.organisations.includes(code) || this.records.some(({ resource }) => resource.organisatiecode === code);
+  }
+
+  /** Publishes a document, or another state of it. */
+  upsert(
+    id: string,
+    more: JsonObject = {},
+    { kind = 'Informatieobject', code = this.organisatiecode }: Named = {},
+  ): void {
+    const data = { ...contentOf(kind, id), organisatie: organisationOf(code), ...more };
+    this.add({ op: 'upsert', contentHash: contentHash(data), data }, id, { kind, code });
+  }
+
+  remove(
+    op: 'delete' | 'redact',
+    id: string,
+    { kind = 'Informatieobject', code = this.organisatiecode }: Named = {},
+  ): void {
+    const isOf = ({ resourceType, resource }: PlayedRecord): boolean =>
+      resourceType === kind && resource.organisatiecode === code && resource.bronidentificatie === id;
+    const held = this.records.filter((record) => isOf(record) && record.data !== undefined);
+    const reason = { verwijderreden: op === 'delete' ? 'ingetrokken' : 'persoonsgegevens' };
+    const numbers = held.map(({ sequenceNumber }) => sequenceNumber);
+    this.add({ op, ...reason, ...(op === 'redact' ? { geredigeerdeSequenceNumbers: numbers } : {}) }, id, {
+      kind,
+      code,
+    });
+    if (op === 'delete') return;
+    this.records = this.records.map((record) => {
+      if (!held.includes(record)) return record;
+      const { contentHash: _, data: __, ...rest } = record;
+      return { ...rest, ...reason, op: 'redact', geredigeerdeSequenceNumbers: [record.sequenceNumber] };
+    });
+  }
+
+  /** Adds a record as it is. */
+  add(
+    record: JsonObject & { readonly op: string },
+    id: string,
+    { kind = 'Informatieobject', code = this.organisatiecode }: Named = {},
+  ): void {
+    const sequenceNumber = this.head + 1;
+    const resource = { organisatiecode: code, bronidentificatie: id };
+    const storedAt = new Date().toISOString();
+    this.records = [...this.records, { sequenceNumber, resourceType: kind, resource, storedAt, ...record }];
+  }
+
+  /** Every cursor that was given is refused from now on. */
+  forgetCursors(): void {
+    this.#cursors = new Map();
+    this.#generation += 1;
+  }
+
+  /** The records that are the state: what a consumer must hold, by resource. */
+  state(): ReadonlyMap<string, PlayedRecord> {
+    const state = new Map<string, PlayedRecord>();
+    for (const record of this.records) {
+      const { organisatiecode, bronidentificatie } = record.resource;
+      const key = keyOfResource(organisatiecode, record.resourceType, bronidentificatie);
+      state.delete(key);
+      if (record.op === 'upsert') state.set(key, record);
+    }
+    return state;
+  }
+
+  /** A cursor of a place; `name` gives another one of the same place. */
+  cursor(path: string, place: number, upTo = 0, name = ''): string {
+    const cursor = this.dress(`${this.#generation}.${path}.${place}.${upTo}${name}`);
+    this.#cursors.set(cursor, [path, place, upTo]);
+    return cursor;
+  }
+
+  handle(path: string, query: URLSearchParams, request: IncomingMessage, response: ServerResponse): void {
+    const count = (this.#counts.get(path) ?? 0) + 1;
+    this.#counts.set(path, count);
+    let text = '';
+    this.calls.push({
+      path,
+      at: performance.now(),
+      address: new URL(request.url ?? '/', this.url),
+      headers: request.headers,
+      shown: () => shownCall(request, response, text),
+    });
+    const answer: PlayedCall['answer'] = (body, status = 200, headers = {}) => {
+      text = typeof body === 'string' ? body : JSON.stringify(body);
+      const etag = `"${createHash('sha256').update(text).digest('base64url')}"`;
+      if (status === 200 && request.headers['if-none-match'] === etag) {
+        response.writeHead(304, { etag }).end();
+        return;
+      }
+      const type = status < 400 ? 'application/json' : 'application/problem+json';
+      const usual = { 'content-type': type, 'cache-control': 'public, max-age=0', etag };
+      response.writeHead(status, { ...usual, ...headers }).end(text);
+    };
+    const page = (): JsonObject => this.#page(path, query);
+    if (this.#rule?.({ path, query, request, response, count, page, answer }) === true) return;
+    const body = page();
+    answer(body, typeof body.status === 'number' ? body.status : 200);
+  }
+
+  #page(path: string, query: URLSearchParams): JsonObject {
+    if (path === '/') return this.#document();
+    if (path !== '/feed' && path !== '/snapshot') return problem(404, 'Niet gevonden');
+    const limit = Number(query.get('limit') ?? 500);
+    if (!Number.isInteger(limit) || limit < 1 || limit > 1000) return problem(400, 'Ongeldig verzoek', 'limit');
+    const given = query.get('cursor');
+    const [kind, place, from] = given === null ? [path, 0, this.head] : (this.#cursors.get(given) ?? []);
+    if (place === undefined || kind !== path) return problem(this.refusal, 'Ongeldige cursor', 'cursor');
+    const rows = (path === '/feed' ? this.records : [...this.state().values()]).filter(
+      ({ sequenceNumber }) => sequenceNumber > place,
+    );
+    const records = rows.slice(0, Math.min(limit, this.pageSize));
+    const hasMore = rows.length > records.length;
+    const last = records.at(-1)?.sequenceNumber ?? place;
+    const upTo = path === '/feed' ? 0 : (from ?? this.head);
+    const cursor = path === '/feed' || hasMore ? this.cursor(path, last, upTo) : null;
+    const next = hasMore && cursor !== null ? `${this.url}${path}?cursor=${encodeURIComponent(cursor)}` : null;
+    return path === '/feed'
+      ? { records, cursor, head: this.head, hasMore, next }
+      : { records, feedCursor: this.cursor('/feed', upTo), cursor, hasMore, next };
+  }
+
+  #document(): JsonObject {
+    return {
+      rol: 'bronhouder',
+      organisaties: this.organisations.map((organisatiecode) => ({
+        organisatiecode,
+        naam: `Organisatie ${organisatiecode}`,
+        herkomstSoort: 'eigen',
+      })),
+      resourceTypes: ['Vergadering', 'Agendapunt', 'Informatieobject'],
+      feedUrl: `${this.url}/feed`,
+      snapshotUrl: `${this.url}/snapshot`,
+      historieVanaf: '2026-01-01',
+      retentie: 'permanent',
+    };
+  }
+}
+
+interface Named {
+  readonly kind?: Kind;
+  readonly code?: string;
+}
+
+export function organisationOf(code: string): JsonObject {
+  const member = { gm: 'gemeente', pv: 'provincie', ws: 'waterschap' }[code.slice(0, 2)] ?? 'gemeente';
+  return { [member]: code, naam: `Organisatie ${code}` };
+}
+
+/** The members that a resource must have. */
+export function contentOf(kind: Kind, id: string): JsonObject {
+  const bronidentificatie = id;
+  if (kind === 'Vergadering') return { bronidentificatie, dossiertype: 'vergadering', naam: `Vergadering ${id}` };
+  if (kind === 'Agendapunt') {
+    const vergadering = { bronidentificatie: 'vergadering' };
+    return { bronidentificatie, dossiertype: 'agendapunt', agendapuntnaam: `Agendapunt ${id}`, vergadering };
+  }
+  return {
+    bronidentificatie,
+    dossiertype: 'informatieobject',
+    webpaginalink: 'https://raad.example/document',
+    titel: `Document ${id}`,
+    wooinformatiecategorie: 'c_db4862c3',
+    datumingediend: '2026-01-08',
+  };
+}
+
+/** Whether two resources are the same; the addresses that a service adds do not count. */
+export function isSameContent(one: unknown, other: unknown): boolean {
+  const text = (value: unknown): string =>
+    canonicalJson(
+      JSON.parse(JSON.stringify(value ?? null), (name, member: unknown) => (name === 'url' ? undefined : member)),
+    );
+  return text(one) === text(other);
+}
+
+function problem(status: number, title: string, parameter?: string): JsonObject {
+  const type = title === 'Ongeldige cursor' ? 'https://feed.example/problems/ongeldige-cursor' : 'about:blank';
+  const invalidParams = parameter === undefined ? [] : [{ name: parameter, reason: 'is niet geldig' }];
+  return { type, title, status, instance: 'urn:uuid:0198c0de-0000-7000-8000-000000000001', invalidParams };
+}
+
+/** Characters of an answer that are shown. */
+const SHOWN = 2000;
+
+function shownCall(request: IncomingMessage, response: ServerResponse, text: string): ShownExchange {
+  const flat = (headers: NodeJS.Dict<unknown>): Record<string, string> =>
+    Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
+  return {
+    method: request.method ?? 'GET',
+    url: `http://${request.headers.host}${request.url}`,
+    sent: flat(request.headers),
+    sentText: '',
+    status: response.statusCode,
+    headers: flat(response.getHeaders()),
+    text: text.slice(0, SHOWN).toWellFormed(),
+  };
+}

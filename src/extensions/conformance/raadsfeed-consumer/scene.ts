@@ -1,0 +1,134 @@
+/** A scene: what a feed does, and what a consumer of it must hold afterwards. */
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Chapter, ConformanceCase, Finding, SuiteSubject } from '../case.ts';
+import { type Consumer, ConsumerFault, type HeldResource } from './consumer.ts';
+import { isSameContent, keyOfResource, type PlayedFeed } from './played-feed.ts';
+
+export interface ConsumerSubject extends SuiteSubject {
+  readonly consumer: Consumer;
+  /** The feed of a case; each has its own. */
+  readonly feedOf: (id: string) => PlayedFeed;
+  /** Plays the scene of a case. */
+  readonly play: (id: string) => Promise<Finding>;
+  /** Milliseconds that a consumer has to come to the state that a feed leads to. */
+  readonly patienceMs: number;
+  readonly signal: AbortSignal;
+}
+
+export interface SceneRun extends Pick<ConsumerSubject, 'consumer' | 'signal'> {
+  readonly feed: PlayedFeed;
+  /**
+   * Lets the consumer read on, until it holds the state that the feed leads to.
+   * @param absent only that it does not hold these documents
+   * @throws {Deviation} when it does not come to that
+   */
+  look(absent?: readonly string[]): Promise<undefined>;
+  /** Lets the consumer read on once. */
+  read(): Promise<readonly HeldResource[]>;
+}
+
+export interface ConsumerCase
+  extends Pick<ConformanceCase<ConsumerSubject>, 'id' | 'title' | 'level' | 'source' | 'dependsOn'> {
+  /** What the feed has before the consumer reads it for the first time. */
+  readonly prepare?: (feed: PlayedFeed) => void;
+  /** What happens then. Default: the consumer must come to the state of the feed. */
+  readonly play?: (run: SceneRun) => Promise<Finding>;
+}
+
+/** The consumer holds something else than the feed leads to. */
+class Deviation extends Error {
+  readonly code = 'deviation';
+}
+
+export interface SceneCase extends ConformanceCase<ConsumerSubject> {
+  readonly prepare?: ConsumerCase['prepare'];
+  readonly scene: (subject: ConsumerSubject) => Promise<Finding>;
+}
+
+export interface SceneChapter extends Chapter<ConsumerSubject> {
+  readonly cases: readonly SceneCase[];
+}
+
+export function sceneChapter(
+  chapter: Omit<SceneChapter, 'cases'> & { readonly cases: readonly ConsumerCase[] },
+): SceneChapter {
+  return { ...chapter, cases: chapter.cases.map(asCase) };
+}
+
+function asCase({ play, ...description }: ConsumerCase): SceneCase {
+  const scene = async (subject: ConsumerSubject): Promise<Finding> => {
+    const { consumer, signal } = subject;
+    const feed = subject.feedOf(description.id);
+    const run: SceneRun = {
+      ...{ consumer, feed, signal },
+      look: (absent) => look(subject, feed, absent),
+      read: () => consumer.read(feed),
+    };
+    try {
+      return await (play === undefined ? run.look() : play(run));
+    } catch (error) {
+      if (!(error instanceof Deviation) && !(error instanceof ConsumerFault)) throw error;
+      return { failed: error.message, at: feed.calls.at(-1)?.shown() };
+    } finally {
+      feed.rule = undefined;
+    }
+  };
+  return { ...description, scene, check: (subject) => subject.play(description.id) };
+}
+
+async function look(
+  subject: ConsumerSubject,
+  feed: PlayedFeed,
+  absent: readonly string[] | undefined,
+): Promise<undefined> {
+  const { consumer, patienceMs, signal } = subject;
+  const end = performance.now() + patienceMs;
+  for (;;) {
+    signal.throwIfAborted();
+    const fault = await faultOf(consumer, feed, absent);
+    if (fault === undefined) return undefined;
+    if (performance.now() >= end) throw new Deviation(fault);
+    await wait(consumer.pauseMs, undefined, { signal });
+  }
+}
+
+async function faultOf(
+  consumer: Consumer,
+  feed: PlayedFeed,
+  absent: readonly string[] | undefined,
+): Promise<string | undefined> {
+  try {
+    const held = await consumer.read(feed);
+    return absent === undefined ? differenceFrom(feed, held) : presenceOf(absent, held);
+  } catch (error) {
+    if (error instanceof ConsumerFault) return error.message;
+    throw error;
+  }
+}
+
+function presenceOf(absent: readonly string[], held: readonly HeldResource[]): string | undefined {
+  const found = held.find(({ bronidentificatie }) => absent.includes(bronidentificatie));
+  return found === undefined ? undefined : `it still holds ${nameOf(found)}`;
+}
+
+/** The first difference between what a feed leads to and what a consumer holds. */
+function differenceFrom(feed: PlayedFeed, held: readonly HeldResource[]): string | undefined {
+  const state = feed.state();
+  const seen = new Set<string>();
+  for (const one of held) {
+    const key = keyOfResource(one.organisatiecode, one.resourceType, one.bronidentificatie);
+    if (seen.has(key)) return `it holds ${nameOf(one)} twice`;
+    seen.add(key);
+    const record = state.get(key);
+    if (record === undefined) return `it holds ${nameOf(one)}, which the feed does not have`;
+    if (!isSameContent(one.data, record.data)) return `it holds ${nameOf(one)} with another content`;
+  }
+  const missing = [...state].find(([key]) => !seen.has(key));
+  if (missing === undefined) return undefined;
+  const [, { resource, resourceType }] = missing;
+  return `it does not hold ${nameOf({ ...resource, resourceType })}`;
+}
+
+function nameOf({ organisatiecode, resourceType, bronidentificatie }: Omit<HeldResource, 'data'>): string {
+  return `${organisatiecode}/${resourceType}/${bronidentificatie}`;
+}

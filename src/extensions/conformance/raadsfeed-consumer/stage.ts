@@ -1,0 +1,45 @@
+/** Where feeds are played: one local address, with a path for the feed of each case. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { PlayedFeed } from './played-feed.ts';
+
+export interface Stage {
+  /** Of an organisation of its own, the first of which is gm9001. */
+  open(): PlayedFeed;
+  readonly feeds: readonly PlayedFeed[];
+  close(): Promise<void>;
+}
+
+const FIRST = 9001;
+
+/** @param port 0: any that is free */
+export async function openStage(port: number): Promise<Stage> {
+  const feeds: PlayedFeed[] = [];
+  const server = createServer((request, response) => {
+    // What was sent is of no use to anybody when the consumer goes away.
+    response.on('error', () => undefined);
+    const [, code = '', path = ''] = /^\/(\w+)\/ori\/v1(\/[^?]*)?/.exec(request.url ?? '') ?? [];
+    const feed = feeds.find(({ organisatiecode }) => organisatiecode === code);
+    const query = new URLSearchParams(request.url?.split('?')[1] ?? '');
+    if (feed === undefined) response.writeHead(404).end();
+    else feed.handle(path === '' ? '/' : path, query, request, response);
+  });
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const origin = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : port}`;
+  return {
+    feeds,
+    open() {
+      const code = `gm${FIRST + feeds.length}`;
+      const feed = new PlayedFeed(code, `${origin}/${code}/ori/v1`);
+      feeds.push(feed);
+      return feed;
+    },
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

@@ -1,0 +1,79 @@
+/** The suite for a consumer of council information, or an aggregator: the feeds that it reads are played. */
+import type { Finding, Suite } from '../case.ts';
+import type { Client } from '../client.ts';
+import { readContract } from '../contract.ts';
+import type { Consumer } from './consumer.ts';
+import { FAILURES } from './failures.ts';
+import { BEGINNING, FOLLOWING } from './following.ts';
+import { REDACTIONS } from './removals.ts';
+import type { ConsumerSubject, SceneCase, SceneChapter } from './scene.ts';
+import { openStage } from './stage.ts';
+import { AGGREGATORS, TRUST } from './trust.ts';
+
+const CHAPTERS: readonly SceneChapter[] = [BEGINNING, FOLLOWING, REDACTIONS, FAILURES, TRUST, AGGREGATORS];
+
+export const RAADSFEED_CONSUMER: Suite<ConsumerSubject> = {
+  name: 'raadsfeed-consumer',
+  title: { nl: 'Afnemer van raadsinformatie', en: 'Consumer of council information' },
+  chapters: CHAPTERS,
+};
+
+export interface ConsumerNeeds {
+  readonly client: Client;
+  readonly consumer: Consumer;
+  readonly port: number;
+  readonly patienceMs: number;
+  readonly signal: AbortSignal;
+  /** Called with the addresses of the feeds before the first case. */
+  readonly opened: (feeds: readonly string[]) => Promise<void>;
+}
+
+/**
+ * Opens a feed for each case. An aggregator, which reads all of them by itself, has all scenes at the same time. What is opened, and the
+ * consumer, is closed by `undo`.
+ */
+export async function openConsumerSubject(needs: ConsumerNeeds): Promise<ConsumerSubject> {
+  const { client, consumer, patienceMs, port, opened } = needs;
+  const over = new AbortController();
+  const stage = await openStage(port);
+  const scenes = CHAPTERS.flatMap(({ cases }) => cases).map((one) => {
+    const feed = stage.open();
+    one.prepare?.(feed);
+    return { ...one, feed };
+  });
+  const sceneOf = (id: string) => {
+    const found = scenes.find((scene) => scene.id === id);
+    if (found === undefined) throw new TypeError(`there is no scene of ${id}`);
+    return found;
+  };
+  let running: ReadonlyMap<string, Promise<Finding>> | undefined;
+  const subject: ConsumerSubject = {
+    ...{ client, consumer, patienceMs, values: {}, fault: readContract('raadsfeed.yaml') },
+    signal: AbortSignal.any([needs.signal, over.signal]),
+    feedOf: (id) => sceneOf(id).feed,
+    play(id) {
+      if (consumer.ownFeed !== undefined) running ??= new Map(scenes.map((one) => [one.id, started(one, subject)]));
+      return running?.get(id) ?? sceneOf(id).scene(subject);
+    },
+    async undo() {
+      over.abort();
+      await Promise.allSettled(running?.values() ?? []);
+      await consumer.close();
+      await stage.close();
+    },
+  };
+  try {
+    await opened(scenes.map(({ feed }) => feed.url));
+  } catch (error) {
+    await subject.undo?.();
+    throw error;
+  }
+  return subject;
+}
+
+/** A failure is for the case that asks for it, if one does. */
+function started({ scene }: SceneCase, subject: ConsumerSubject): Promise<Finding> {
+  const finding = scene(subject);
+  finding.catch(() => undefined);
+  return finding;
+}

@@ -1,0 +1,260 @@
+import { contentHash } from '../../../lib/json/canonical-json.ts';
+import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
+import { Skipped } from '../case.ts';
+import { contract, draft } from '../raadsfeed/sources.ts';
+import type { FeedSubject } from '../raadsfeed/subject.ts';
+import { objectsIn, pageAddress, textAt, walk } from '../raadsfeed/subject.ts';
+import { contentOf, organisationOf } from './played-feed.ts';
+import { type SceneRun, sceneChapter } from './scene.ts';
+
+const named = draft('Servicedocument', 'names the organisations in the feed');
+/** Names that a program might take for something else. */
+const ODD_NAMES = [
+  '__proto__',
+  'constructor',
+  'a/b',
+  '../..',
+  '100%',
+  'a b+c&d=e?f#g',
+  '“é”',
+  '🗳️',
+  'x\'y"z',
+  'n'.repeat(500),
+];
+
+export const TRUST = sceneChapter({
+  id: 'K-TRUST',
+  title: { nl: 'Wat niet te vertrouwen is', en: 'What cannot be trusted' },
+  cases: [
+    {
+      id: 'K-TRUST-01',
+      title: {
+        nl: 'Een resource van een organisatie die de bron niet noemt, wordt niet overgenomen',
+        en: 'A resource of an organisation that the source does not name is not taken over',
+      },
+      level: 'should',
+      source: named,
+      dependsOn: ['K-BEG-02'],
+      prepare: (feed) => feed.upsert('a'),
+      play: async ({ feed, look }) => {
+        await look();
+        feed.upsert('vreemd', {}, { code: 'gm0000' });
+        feed.upsert('b');
+        await look(['vreemd']);
+      },
+    },
+    {
+      id: 'K-TRUST-02',
+      title: {
+        nl: 'Ook niet uit de stand',
+        en: 'Nor from the snapshot',
+      },
+      level: 'should',
+      source: named,
+      dependsOn: ['K-BEG-01'],
+      prepare: (feed) => {
+        feed.upsert('a');
+        feed.upsert('vreemd', {}, { code: 'gm0000' });
+      },
+      play: ({ look }) => look(['vreemd']),
+    },
+    {
+      id: 'K-TRUST-03',
+      title: {
+        nl: 'Elke bronidentificatie is gewoon een tekst',
+        en: 'Every `bronidentificatie` is a text like any other',
+      },
+      level: 'should',
+      source: contract('Bronidentificatie', 'Identificatie van een resource bij de bron.'),
+      dependsOn: ['K-FEED-02'],
+      prepare: (feed) => {
+        for (const name of ODD_NAMES) feed.upsert(name);
+      },
+      play: async ({ feed, look }) => {
+        await look();
+        for (const name of ODD_NAMES.slice(1)) feed.remove('delete', name);
+        await look();
+      },
+    },
+    {
+      id: 'K-TRUST-04',
+      title: { nl: 'Er gaat geen toegangstoken mee', en: 'No access token goes along' },
+      level: 'should',
+      source: draft('Authentication', 'requires no authentication'),
+      dependsOn: ['K-BEG-01'],
+      prepare: (feed) => feed.upsert('a'),
+      play: async ({ feed, look }) => {
+        await look();
+        const sent = feed.calls.find(
+          ({ headers }) => headers.authorization !== undefined || headers.cookie !== undefined,
+        );
+        return sent === undefined ? undefined : { failed: 'it sends `Authorization` or `Cookie`' };
+      },
+    },
+    {
+      id: 'K-TRUST-05',
+      title: {
+        nl: 'Inhoud van een andere resource dan het record noemt: wat er gebeurt',
+        en: 'Content of another resource than the record names: what happens',
+      },
+      level: 'open',
+      source: draft('Resource identity rules 1', 'The identity of a resource'),
+      dependsOn: ['K-BEG-02'],
+      prepare: (feed) => feed.upsert('a'),
+      play: async ({ feed, look, read }) => {
+        await look();
+        const data = { ...contentOf('Informatieobject', 'x'), organisatie: organisationOf(feed.organisatiecode) };
+        feed.add({ op: 'upsert', contentHash: contentHash(data), data }, 'y');
+        const names = (await read()).map(({ bronidentificatie }) => bronidentificatie);
+        const found = ['x', 'y'].filter((name) => names.includes(name));
+        return { seen: found.length === 0 ? 'it is not taken' : `it is taken as ${found.join(' and ')}` };
+      },
+    },
+    {
+      id: 'K-TRUST-06',
+      title: {
+        nl: 'Een hash die niet bij de inhoud past: wat er gebeurt',
+        en: 'A hash that does not fit the content: what happens',
+      },
+      level: 'open',
+      source: draft('Feed record', '`contentHash` Hash of the content'),
+      dependsOn: ['K-BEG-02'],
+      prepare: (feed) => feed.upsert('a'),
+      play: async ({ feed, look, read }) => {
+        await look();
+        const data = { ...contentOf('Informatieobject', 'b'), organisatie: organisationOf(feed.organisatiecode) };
+        feed.add({ op: 'upsert', contentHash: `sha256:${'0'.repeat(64)}`, data }, 'b');
+        const found = (await read()).some(({ bronidentificatie }) => bronidentificatie === 'b');
+        return { seen: found ? 'it is taken' : 'it is not taken yet' };
+      },
+    },
+  ],
+});
+
+const WORD = 'Geheim-Woord-van-Jansen';
+
+/** @throws {Skipped} when the consumer does not publish */
+function ownFeedOf({ consumer }: SceneRun): FeedSubject {
+  if (consumer.ownFeed === undefined) throw new Skipped('it is not an aggregator (`--feed`)');
+  return consumer.ownFeed;
+}
+
+/** The records that the aggregator publishes of what the feed names. */
+async function published({ feed, ...run }: SceneRun): Promise<readonly JsonObject[]> {
+  const { client, values } = ownFeedOf({ feed, ...run });
+  const { organisatiecode } = feed;
+  const { records } = await walk(client, pageAddress(values.feed ?? '', { organisatiecode }));
+  return records.map(({ record }) => record);
+}
+
+async function currentAsOf({ feed, ...run }: SceneRun): Promise<string | undefined> {
+  const { client, values } = ownFeedOf({ feed, ...run });
+  const { json } = await client.send({ to: `${values.base}/` });
+  const organisation = objectsIn(json, 'organisaties').find((one) => one.organisatiecode === feed.organisatiecode);
+  return textAt(organisation, 'laatstBijgewerkt');
+}
+
+export const AGGREGATORS = sceneChapter({
+  id: 'K-AGG',
+  title: { nl: 'Wat een aggregator zelf publiceert', en: 'What an aggregator publishes itself' },
+  cases: [
+    {
+      id: 'K-AGG-01',
+      title: { nl: 'De identiteit gaat ongewijzigd door', en: 'The identity is passed on unchanged' },
+      level: 'must',
+      source: draft('Rules for aggregators 1', 'The `resource` identity is passed on unchanged'),
+      dependsOn: ['K-BEG-01'],
+      prepare: (feed) => feed.upsert('a/Ä 1'),
+      play: async (run) => {
+        ownFeedOf(run);
+        await run.look();
+        const other = (await published(run)).find(({ resource }) => textAt(resource, 'bronidentificatie') !== 'a/Ä 1');
+        return other === undefined ? undefined : { failed: `it publishes ${JSON.stringify(other.resource)}` };
+      },
+    },
+    {
+      id: 'K-AGG-02',
+      title: {
+        nl: 'Weggehaalde inhoud verdwijnt ook uit de eigen geschiedenis',
+        en: 'Redacted content also disappears from its own history',
+      },
+      level: 'must',
+      source: draft('Rules for aggregators 2', 'it removes the content from its own history'),
+      dependsOn: ['K-RED-01', 'K-AGG-01'],
+      prepare: (feed) => feed.upsert('a', { omschrijving: WORD }),
+      play: async (run) => {
+        await run.look();
+        run.feed.upsert('a', { omschrijving: `${WORD} 2` });
+        await run.look();
+        run.feed.remove('redact', 'a');
+        await run.look();
+        const left = (await published(run)).filter((record) => JSON.stringify(record).includes(WORD));
+        return left.length === 0 ? undefined : { failed: `${left.length} records of its feed still have the content` };
+      },
+    },
+    {
+      id: 'K-AGG-03',
+      title: { nl: 'Er komt een eigen redactie in de feed', en: 'It publishes a redaction of its own' },
+      level: 'must',
+      source: draft('Rules for aggregators 2', 'and publishes its own `redact`'),
+      dependsOn: ['K-RED-01', 'K-AGG-01'],
+      prepare: (feed) => feed.upsert('a'),
+      play: async (run) => {
+        await run.look();
+        const before = Math.max(0, ...(await published(run)).map(({ sequenceNumber }) => Number(sequenceNumber)));
+        run.feed.remove('redact', 'a');
+        await run.look();
+        const own = (await published(run)).find(
+          ({ op, sequenceNumber }) => op === 'redact' && Number(sequenceNumber) > before,
+        );
+        if (own === undefined) return { failed: 'its feed has no `redact` after the record that it had' };
+        const { geredigeerdeSequenceNumbers: numbers } = own;
+        return Array.isArray(numbers) && numbers.includes(before)
+          ? undefined
+          : { failed: `its \`redact\` does not name number ${before} of its own feed` };
+      },
+    },
+    {
+      id: 'K-AGG-04',
+      title: {
+        nl: 'Zolang de bron niet antwoordt, staat `laatstBijgewerkt` stil',
+        en: 'As long as the source does not answer, `laatstBijgewerkt` stands still',
+      },
+      level: 'must',
+      source: draft('Rules for aggregators 3', 'reports the lag through `laatstBijgewerkt`'),
+      dependsOn: ['K-AGG-01', 'K-ERR-01'],
+      prepare: (feed) => feed.upsert('a'),
+      play: async (run) => {
+        const { feed, look, read } = run;
+        await look();
+        feed.rule = ({ response }) => {
+          response.destroy();
+          return true;
+        };
+        await read();
+        const first = await currentAsOf(run);
+        await read();
+        const second = await currentAsOf(run);
+        if (first === undefined)
+          return { failed: 'the service document has no `laatstBijgewerkt` of the organisation' };
+        return first === second ? undefined : { failed: `it goes from ${first} to ${second}` };
+      },
+    },
+    {
+      id: 'K-AGG-05',
+      title: { nl: 'Een record zegt waar het vandaan komt', en: 'A record says where it comes from' },
+      level: 'should',
+      source: contract('Herkomst', 'Waar een aggregator het record vandaan heeft.'),
+      dependsOn: ['K-AGG-01'],
+      prepare: (feed) => feed.upsert('a'),
+      play: async (run) => {
+        await run.look();
+        const { url } = run.feed;
+        const wrong = (await published(run)).find(
+          ({ herkomst }) => !isRecord(herkomst) || herkomst.feedUrl !== `${url}/feed` || herkomst.sequenceNumber !== 1,
+        );
+        return wrong === undefined ? undefined : { failed: `\`herkomst\` is ${JSON.stringify(wrong.herkomst)}` };
+      },
+    },
+  ],
+});
