@@ -77,8 +77,7 @@ async function follow(copy, feed) {
   }
 }
 
-for await (const line of createInterface({ input: process.stdin })) {
-  const { feed } = JSON.parse(line);
+async function answerTo({ feed }) {
   const copy = copies.get(feed) ?? { state: new Map(), cursor: undefined, waitUntil: 0 };
   copies.set(feed, copy);
   let fault;
@@ -88,6 +87,8 @@ for await (const line of createInterface({ input: process.stdin })) {
     fault = error.message;
     if (error.isLost) copy.cursor = undefined;
   }
-  const state = [...copy.state.values()].map(({ resourceType, resource, data }) => ({ resourceType, resource, data }));
-  process.stdout.write(`${JSON.stringify({ state, fault })}\n`);
+  return { state: [...copy.state.values()].map(({ number: _, ...resource }) => resource), fault };
 }
+
+for await (const line of createInterface({ input: process.stdin }))
+  process.stdout.write(`${JSON.stringify(await answerTo(JSON.parse(line)))}\n`);

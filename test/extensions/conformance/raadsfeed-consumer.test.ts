@@ -1,32 +1,65 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { publishingConsumer } from '../../../src/extensions/conformance/raadsfeed-consumer/consumer.ts';
-import type { FeedServer } from '../../raadsfeed/support.ts';
-import { follow, startAggregator } from '../aggregator/support.ts';
-import { runConsumer } from './run-consumer.ts';
+import { describe, expect, it } from 'vitest';
+import { callProgram } from '../../support/program.ts';
+import { CONSUMER_MJS, exampleConsumer } from './example-consumer.ts';
+import { CONSUMER_MUTANTS } from './mutants/raadsfeed-consumer.ts';
+import { OF_AGGREGATORS, runConsumer } from './run-consumer.ts';
 
-let aggregator: FeedServer;
-beforeAll(async () => {
-  aggregator = await startAggregator();
-});
-afterAll(() => aggregator?.stop());
+/** What every consumer must be found out for. */
+const PLANTED = ['K-RED-01', 'K-FEED-10', 'K-TRUST-01', 'K-ERR-03'];
+
+const conformance = (...words: readonly string[]) =>
+  callProgram(['conformance', 'raadsfeed-consumer', ...words], { PATH: process.env.PATH ?? '' });
 
 describe('the suite for a consumer of council information', () => {
-  it('finds no fault in our own aggregator', async () => {
-    const results = await runConsumer({
-      url: aggregator.mount,
-      patienceMs: 10_000,
-      consumer: (client, signal) => publishingConsumer(aggregator.mount, client, 10_000, signal),
-      opened: async (feeds) => {
-        for (const feed of feeds) await follow(aggregator.pool, feed);
-      },
-    });
-    console.log(
-      results
-        .filter(({ reason }) => reason)
-        .map(({ id, outcome, reason }) => `${id} ${outcome}: ${reason}`)
-        .join('\n'),
+  it('finds no fault in the worked example', async () => {
+    const results = await runConsumer({ patienceMs: 10_000, consumer: () => exampleConsumer() });
+    const others = results.filter(
+      ({ outcome, id }) => outcome !== (OF_AGGREGATORS.includes(id) ? 'skipped' : 'passed'),
     );
-    const others = results.filter(({ outcome }) => outcome !== 'passed');
     expect(others.map(({ id, outcome, reason }) => `${id} ${outcome}: ${reason}`)).toEqual([]);
+  });
+
+  it('finds out a consumer that loses a redaction, doubles, trusts anybody, or deletes on an empty answer', async () => {
+    const planted = CONSUMER_MUTANTS.filter(({ kills }) => PLANTED.includes(kills));
+    const runs = planted.map(({ kills, mutation }) =>
+      runConsumer({
+        patienceMs: 500,
+        consumer: () => exampleConsumer(mutation),
+        isWanted: (id) => id === kills,
+      }),
+    );
+    const results = (await Promise.all(runs)).flat();
+    expect(results.map(({ id, outcome }) => `${id} ${outcome}`).toSorted()).toEqual(
+      PLANTED.map((id) => `${id} failed`).toSorted(),
+    );
+  });
+});
+
+describe('koppelvlak conformance raadsfeed-consumer', () => {
+  const few = ['--only', 'K-BEG-03', '--json'];
+
+  it('drives a program by lines of JSON', async () => {
+    const { status, stdout } = await conformance('--program', `node ${CONSUMER_MJS}`, ...few);
+    expect({ status, counts: JSON.parse(stdout).counts }).toMatchObject({ status: 0, counts: { passed: 1 } });
+  });
+
+  it('runs a command until what it prints is what the feed leads to, or fails', async () => {
+    const script = `fetch('{feed}/snapshot').then((answer) => answer.json()).then(({ records }) => records.forEach((one) => console.log(JSON.stringify(one))))`;
+    const { status, stdout } = await conformance('--state', `node -e "${script}"`, '--patience', '1', ...few);
+    // It reads one page.
+    expect(status).toBe(1);
+    expect(JSON.parse(stdout).cases).toMatchObject([
+      { outcome: 'failed', reason: expect.stringMatching(/^it does not hold gm900\d\/Informatieobject\/c$/) },
+    ]);
+  });
+
+  it('ends with status 2 where there is nothing to test', async () => {
+    const ended = await Promise.all([
+      conformance(),
+      conformance('--program', 'node a.mjs', '--state', 'node b.mjs'),
+      conformance('--feed', 'http://127.0.0.1:1/', '--add', 'false', '--only', 'K-BEG-01'),
+    ]);
+    expect(ended.map(({ status }) => status)).toEqual([2, 2, 2]);
+    expect(ended[2]?.stderr).toContain('ended with status 1');
   });
 });

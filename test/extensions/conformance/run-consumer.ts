@@ -27,7 +27,7 @@ export async function runConsumer(run: ConsumerRun): Promise<readonly CaseResult
   const { url = 'a consumer', consumer, patienceMs, opened = async () => undefined, isWanted = () => true } = run;
   const { signal } = new AbortController();
   const client = createClient({ subject: url, rate: 100_000, signal });
-  const needs = { client, consumer: await consumer(client, signal), port: 0, patienceMs, signal, opened };
+  const needs = { client, consumer: await consumer(client, signal), isWanted, port: 0, patienceMs, signal, opened };
   const subject = await openConsumerSubject(needs);
   try {
     return await runSuite({ chapters: RAADSFEED_CONSUMER.chapters, subject, isWanted, signal });

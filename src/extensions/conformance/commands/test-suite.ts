@@ -63,7 +63,7 @@ interface SuiteRun<Subject extends SuiteSubject> {
   readonly configuration?: Readonly<Record<string, string | undefined>>;
   readonly needs?: ClientNeeds;
   /** Reads what the cases need. Where the run will write, it says so first (`say`). @throws {UsageError} when nothing can be tested */
-  readonly open: (client: Client, say: (text: string) => void) => Promise<Subject>;
+  readonly open: (client: Client, say: (text: string) => void, isWanted: (id: string) => boolean) => Promise<Subject>;
 }
 
 /** Runs a suite and reports. @throws {UsageError} when the cases cannot be run */
@@ -94,7 +94,7 @@ export async function testSuite<Subject extends SuiteSubject>(
   try {
     const name = client.mask(URL.parse(tested)?.host ?? tested);
     output.progress(`testing ${name} …`);
-    subject = await open(client, output.progress);
+    subject = await open(client, output.progress, isWanted);
     const { chapters } = suite;
     const results = await runSuite({
       ...{ chapters, subject, isWanted, signal },

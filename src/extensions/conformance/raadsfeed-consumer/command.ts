@@ -39,7 +39,7 @@ export function raadsfeedConsumerCommand(terminal: Terminal): Command {
     .option('--feed <url>', 'service document of an aggregator, which reads by itself')
     .option('--add <command>', 'with --feed: gives the aggregator a source', commandWords)
     .option('--port <number>', 'port of the feeds that are played (default: any that is free)', wholeNumber, 0)
-    .option('--patience <seconds>', 'how long a consumer has to come to the state of a feed', wholeNumber, 20)
+    .option('--patience <seconds>', 'how long a consumer has to come to the state of a feed', wholeNumber, 30)
     .addHelpText('after', EXAMPLE)
     .action((options: ConsumerOptions) =>
       runTool(terminal, options, async (context) => {
@@ -69,9 +69,9 @@ export function raadsfeedConsumerCommand(terminal: Terminal): Command {
         };
         await testSuite(context, {
           ...{ suite: RAADSFEED_CONSUMER, options, tested, configuration: { patience: String(patience) } },
-          open: async (client, say) =>
+          open: async (client, say, isWanted) =>
             openConsumerSubject({
-              ...{ client, port, patienceMs, signal },
+              ...{ client, isWanted, port, patienceMs, signal },
               consumer: await consumerOf(client),
               opened: async (feeds) => {
                 if (feed !== undefined) say(`the sources for ${feed} are\n${feeds.join('\n')}`);

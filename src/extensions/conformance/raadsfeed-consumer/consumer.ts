@@ -20,6 +20,8 @@ export interface HeldResource {
 }
 
 export interface Consumer {
+  /** Whether it follows many feeds at the same time. */
+  readonly atOnce: boolean;
   /** Its own feed, of an aggregator. */
   readonly ownFeed?: FeedSubject;
   /** Milliseconds between two readings of what it holds. */
@@ -50,6 +52,7 @@ interface ConsumerOptions {
 export async function commandConsumer({ command, ...options }: ConsumerOptions): Promise<Consumer> {
   const directory = await mkdtemp(join(tmpdir(), 'koppelvlak-consumer-'));
   return {
+    atOnce: false,
     pauseMs: 500,
     async read({ url, organisatiecode }) {
       const cwd = join(directory, organisatiecode);
@@ -61,7 +64,7 @@ export async function commandConsumer({ command, ...options }: ConsumerOptions):
       return ended.stdout
         .split('\n')
         .filter((line) => line.trim() !== '')
-        .map((line) => held(parsed(line)));
+        .map((line) => heldResource(parsed(line)));
     },
     close: () => rm(directory, { recursive: true, force: true }),
   };
@@ -71,13 +74,14 @@ export async function commandConsumer({ command, ...options }: ConsumerOptions):
 export function programConsumer(options: ConsumerOptions): Consumer {
   let program: DrivenProgram | undefined;
   return {
+    atOnce: false,
     pauseMs: 200,
     async read({ url }) {
       program ??= startProgram(options);
       try {
         const { state } = await program.ask({ do: 'follow', feed: url });
         if (!Array.isArray(state)) throw new ConsumerFault('its answer has no list `state`');
-        return state.map(held);
+        return state.map(heldResource);
       } catch (error) {
         if (!(error instanceof ProtocolError)) throw error;
         await program.close();
@@ -99,7 +103,7 @@ export async function publishingConsumer(
   const ownFeed = await readSubject(url, client);
   const readAll = async (): Promise<readonly HeldResource[]> => {
     const { records } = await walk(client, ownFeed.values.snapshot ?? '', 1000, MOST_PAGES);
-    return records.map(({ record }) => held(record));
+    return records.map(({ record }) => heldResource(record));
   };
   let reading: Promise<unknown> = Promise.resolve();
   let next: Promise<readonly HeldResource[]> | undefined;
@@ -115,6 +119,7 @@ export async function publishingConsumer(
     return next;
   };
   return {
+    atOnce: true,
     ownFeed,
     pauseMs: 200,
     async read(feed) {
@@ -143,7 +148,7 @@ async function hasRead({ calls, url }: PlayedFeed, patienceMs: number, signal: A
 }
 
 /** @throws {ConsumerFault} when it is not a resource as a snapshot has it */
-function held(value: unknown): HeldResource {
+export function heldResource(value: unknown): HeldResource {
   const { resource, resourceType, data } = isRecord(value) ? value : {};
   const [organisatiecode, bronidentificatie] = [
     textAt(resource, 'organisatiecode'),

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { contract, draft, rfc } from '../raadsfeed/sources.ts';
-import type { PlayedCall, PlayedFeed } from './played-feed.ts';
+import { type PlayedCall, type PlayedFeed, problem } from './played-feed.ts';
 import { type ConsumerCase, type SceneRun, sceneChapter } from './scene.ts';
 
 const sourceFails = draft('Rules for aggregators 3', 'publishes nothing (no `delete`)');
@@ -27,7 +27,7 @@ const two = (feed: PlayedFeed): void => {
 };
 
 /** Answers without the content of a page. */
-const EMPTY = ['', '{}', '[]', 'null', '""', '{"records":null}'];
+const EMPTY = ['', '{}', '{"records":null}'];
 const BUSY_MS = 1000;
 /** Timers and clocks that differ a little. */
 const TOLERANCE_MS = 150;
@@ -54,7 +54,7 @@ function busy(
         if (until !== 0) early += 1;
         const { value, waitMs } = retryAfter();
         until = until === 0 ? now + waitMs : until;
-        answer({ type: 'about:blank', title: 'Te druk', status, instance: 'urn:x' }, status, { 'retry-after': value });
+        answer(problem(status), status, { 'retry-after': value });
         return true;
       };
       await look();
@@ -105,10 +105,7 @@ export const FAILURES = sceneChapter({
       source: sourceFails,
       dependsOn: ['K-BEG-02'],
       prepare: two,
-      play: (run) =>
-        survives(run, ({ answer }) =>
-          answer({ type: 'about:blank', title: 'Fout', status: 500, instance: 'urn:x' }, 500),
-        ),
+      play: (run) => survives(run, ({ answer }) => answer(problem(500), 500)),
     },
     {
       id: 'K-ERR-03',
@@ -117,7 +114,19 @@ export const FAILURES = sceneChapter({
       source: draft('Rules for aggregators 3', 'unreachable or returns an empty answer'),
       dependsOn: ['K-BEG-02'],
       prepare: two,
-      play: (run) => survives(run, ({ answer, count }) => answer(EMPTY[(count - 1) % EMPTY.length] ?? '')),
+      play: async ({ feed, look }) => {
+        await look();
+        for (const empty of EMPTY) {
+          feed.rule = ({ path, answer }) => {
+            if (path !== '/') answer(empty);
+            return path !== '/';
+          };
+          await look();
+        }
+        feed.rule = undefined;
+        feed.upsert('nieuw');
+        return look();
+      },
     },
     {
       id: 'K-ERR-04',
@@ -229,8 +238,7 @@ export const FAILURES = sceneChapter({
           longest = Math.max(longest, step);
           const parameters = new URLSearchParams(query);
           parameters.set('ronde', String(step));
-          if (step > MOST_REDIRECTS)
-            answer({ type: 'about:blank', title: 'Fout', status: 500, instance: 'urn:x' }, 500);
+          if (step > MOST_REDIRECTS) answer(problem(500), 500);
           else answer('', 307, { location: `${feed.url}/feed?${parameters}` });
           return true;
         };

@@ -182,12 +182,15 @@ export class PlayedFeed {
 
   #page(path: string, query: URLSearchParams): JsonObject {
     if (path === '/') return this.#document();
-    if (path !== '/feed' && path !== '/snapshot') return problem(404, 'Niet gevonden');
-    const limit = Number(query.get('limit') ?? 500);
-    if (!Number.isInteger(limit) || limit < 1 || limit > 1000) return problem(400, 'Ongeldig verzoek', 'limit');
+    if (path !== '/feed' && path !== '/snapshot') return problem(404, 'about:blank', 'Niet gevonden');
+    const limit = Math.min(1000, Number(query.get('limit') ?? 500));
     const given = query.get('cursor');
     const [kind, place, from] = given === null ? [path, 0, this.head] : (this.#cursors.get(given) ?? []);
-    if (place === undefined || kind !== path) return problem(this.refusal, 'Ongeldige cursor', 'cursor');
+    if (place === undefined || kind !== path) {
+      // 410 says so itself.
+      const type = this.refusal === 410 ? 'about:blank' : 'https://feed.example/problems/ongeldige-cursor';
+      return problem(this.refusal, type, 'Ongeldige cursor');
+    }
     const rows = (path === '/feed' ? this.records : [...this.state().values()]).filter(
       ({ sequenceNumber }) => sequenceNumber > place,
     );
@@ -256,10 +259,9 @@ export function isSameContent(one: unknown, other: unknown): boolean {
   return text(one) === text(other);
 }
 
-function problem(status: number, title: string, parameter?: string): JsonObject {
-  const type = title === 'Ongeldige cursor' ? 'https://feed.example/problems/ongeldige-cursor' : 'about:blank';
-  const invalidParams = parameter === undefined ? [] : [{ name: parameter, reason: 'is niet geldig' }];
-  return { type, title, status, instance: 'urn:uuid:0198c0de-0000-7000-8000-000000000001', invalidParams };
+/** A problem document. @see RFC 9457 */
+export function problem(status: number, type = 'about:blank', title = 'Fout'): JsonObject {
+  return { type, title, status, instance: 'urn:uuid:0198c0de-0000-7000-8000-000000000001' };
 }
 
 /** Characters of an answer that are shown. */

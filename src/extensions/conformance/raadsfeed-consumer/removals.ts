@@ -96,7 +96,7 @@ export const REDACTIONS = sceneChapter({
       },
       level: 'must',
       source: everywhere,
-      dependsOn: ['K-RED-01', 'K-ERR-06'],
+      dependsOn: ['K-RED-01'],
       prepare: (feed) => {
         for (let i = 0; i < 12; i += 1) feed.upsert(`a-${i}`);
       },

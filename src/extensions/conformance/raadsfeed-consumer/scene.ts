@@ -23,6 +23,8 @@ export interface SceneRun extends Pick<ConsumerSubject, 'consumer' | 'signal'> {
    * @throws {Deviation} when it does not come to that
    */
   look(absent?: readonly string[]): Promise<undefined>;
+  /** The same for one reading, which ends when the consumer has caught up; an aggregator reads when it wants. */
+  lookOnce(): Promise<undefined>;
   /** Lets the consumer read on once. */
   read(): Promise<readonly HeldResource[]>;
 }
@@ -33,6 +35,11 @@ export interface ConsumerCase
   readonly prepare?: (feed: PlayedFeed) => void;
   /** What happens then. Default: the consumer must come to the state of the feed. */
   readonly play?: (run: SceneRun) => Promise<Finding>;
+}
+
+/** Publishes documents. */
+export function publish(feed: PlayedFeed, ...ids: readonly string[]): void {
+  for (const id of ids) feed.upsert(id);
 }
 
 /** The consumer holds something else than the feed leads to. */
@@ -62,6 +69,7 @@ function asCase({ play, ...description }: ConsumerCase): SceneCase {
     const run: SceneRun = {
       ...{ consumer, feed, signal },
       look: (absent) => look(subject, feed, absent),
+      lookOnce: () => look(consumer.ownFeed === undefined ? { ...subject, patienceMs: 0 } : subject, feed),
       read: () => consumer.read(feed),
     };
     try {
@@ -76,11 +84,7 @@ function asCase({ play, ...description }: ConsumerCase): SceneCase {
   return { ...description, scene, check: (subject) => subject.play(description.id) };
 }
 
-async function look(
-  subject: ConsumerSubject,
-  feed: PlayedFeed,
-  absent: readonly string[] | undefined,
-): Promise<undefined> {
+async function look(subject: ConsumerSubject, feed: PlayedFeed, absent?: readonly string[]): Promise<undefined> {
   const { consumer, patienceMs, signal } = subject;
   const end = performance.now() + patienceMs;
   for (;;) {

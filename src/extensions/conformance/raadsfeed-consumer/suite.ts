@@ -2,9 +2,10 @@
 import type { Finding, Suite } from '../case.ts';
 import type { Client } from '../client.ts';
 import { readContract } from '../contract.ts';
+import { BEGINNING } from './beginning.ts';
 import type { Consumer } from './consumer.ts';
 import { FAILURES } from './failures.ts';
-import { BEGINNING, FOLLOWING } from './following.ts';
+import { FOLLOWING } from './following.ts';
 import { REDACTIONS } from './removals.ts';
 import type { ConsumerSubject, SceneCase, SceneChapter } from './scene.ts';
 import { openStage } from './stage.ts';
@@ -21,6 +22,7 @@ export const RAADSFEED_CONSUMER: Suite<ConsumerSubject> = {
 export interface ConsumerNeeds {
   readonly client: Client;
   readonly consumer: Consumer;
+  readonly isWanted: (id: string) => boolean;
   readonly port: number;
   readonly patienceMs: number;
   readonly signal: AbortSignal;
@@ -29,18 +31,27 @@ export interface ConsumerNeeds {
 }
 
 /**
- * Opens a feed for each case. An aggregator, which reads all of them by itself, has all scenes at the same time. What is opened, and the
+ * Opens a feed for each case that is wanted or needed. A consumer of many feeds at the same time has all scenes at the same time. What is opened, and the
  * consumer, is closed by `undo`.
  */
 export async function openConsumerSubject(needs: ConsumerNeeds): Promise<ConsumerSubject> {
-  const { client, consumer, patienceMs, port, opened } = needs;
+  const { client, consumer, patienceMs, isWanted, port, opened } = needs;
   const over = new AbortController();
   const stage = await openStage(port);
-  const scenes = CHAPTERS.flatMap(({ cases }) => cases).map((one) => {
-    const feed = stage.open();
-    one.prepare?.(feed);
-    return { ...one, feed };
-  });
+  const cases = new Map(CHAPTERS.flatMap((chapter) => chapter.cases.map((one) => [one.id, one] as const)));
+  const needed = new Set<string>();
+  const need = (id: string): void => {
+    for (const other of cases.get(id)?.dependsOn ?? []) need(other);
+    needed.add(id);
+  };
+  for (const id of cases.keys()) if (isWanted(id)) need(id);
+  const scenes = [...cases.values()]
+    .filter(({ id }) => needed.has(id))
+    .map((one) => {
+      const feed = stage.open();
+      one.prepare?.(feed);
+      return { ...one, feed };
+    });
   const sceneOf = (id: string) => {
     const found = scenes.find((scene) => scene.id === id);
     if (found === undefined) throw new TypeError(`there is no scene of ${id}`);
@@ -52,7 +63,7 @@ export async function openConsumerSubject(needs: ConsumerNeeds): Promise<Consume
     signal: AbortSignal.any([needs.signal, over.signal]),
     feedOf: (id) => sceneOf(id).feed,
     play(id) {
-      if (consumer.ownFeed !== undefined) running ??= new Map(scenes.map((one) => [one.id, started(one, subject)]));
+      if (consumer.atOnce) running ??= new Map(scenes.map((one) => [one.id, started(one, subject)]));
       return running?.get(id) ?? sceneOf(id).scene(subject);
     },
     async undo() {

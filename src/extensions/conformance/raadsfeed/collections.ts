@@ -7,7 +7,7 @@ import { changedSince, type FeedSubject, keyOf, objectsIn, recordsOf, textAt } f
 const feedRule = (number: number, quote: string) => draft(`Feed rules ${number}`, quote);
 
 /** The collections, with the kind of resource that each holds. */
-const COLLECTIONS = [
+export const COLLECTIONS = [
   ['vergaderingen', 'Vergadering', 'VergaderingPage'],
   ['agendapunten', 'Agendapunt', 'AgendapuntPage'],
   ['informatieobjecten', 'Informatieobject', 'InformatieObjectPage'],
@@ -23,7 +23,7 @@ async function inEach(judge: (collection: (typeof COLLECTIONS)[number]) => Promi
 }
 
 /** Where one resource is. */
-function addressOf({ resource, resourceType }: JsonObject): string {
+export function addressOf({ resource, resourceType }: JsonObject): string {
   const [name] = COLLECTIONS.find(([, kind]) => kind === resourceType) ?? [];
   const [code, id] = [textAt(resource, 'organisatiecode') ?? '', textAt(resource, 'bronidentificatie') ?? ''];
   return `{base}/organisaties/${code}/${name}/${encodeURIComponent(id)}`;

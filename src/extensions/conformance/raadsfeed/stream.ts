@@ -7,7 +7,7 @@ import { type FeedSubject, pageAddress, recordsOf } from './subject.ts';
 const feedRule = (quote: string) => draft('Feed rules 10', quote);
 
 /** An event of a stream: its fields, of which the lines of `data` are joined. @see HTML, "Interpreting an event stream" */
-type StreamEvent = Readonly<Record<string, string>>;
+export type StreamEvent = Readonly<Record<string, string>>;
 
 const READ_MS = 5000;
 /** Longer than the fifteen seconds between two comments. */
@@ -15,7 +15,7 @@ const COMMENT_MS = 18_000;
 const SEVERAL = 3;
 
 /** The events that are whole. */
-function eventsOf(text: string): readonly StreamEvent[] {
+export function eventsOf(text: string): readonly StreamEvent[] {
   const blocks = text.replaceAll(/\r\n?/g, '\n').split('\n\n').slice(0, -1);
   return blocks.flatMap((block) => {
     const fields: Record<string, string> = {};
