@@ -26,7 +26,7 @@ interface DemoPart {
   readonly tourLog?: (needs: TourNeeds) => Promise<void>;
   /** Lines in the section of a delivery. @param delivered number of records */
   readonly tourDelivery?: (needs: TourNeeds, variant: 'shv' | 'vs', delivered: number) => Promise<void>;
-  /** A section of the tour after all others, when the data exchange is served. */
+  /** A section of the tour after all others. */
   readonly tourLast?: (needs: TourNeeds) => Promise<void>;
   /** Addresses of further interfaces, by name. */
   readonly mounts?: (config: Config, baseUrl: string) => Readonly<Record<string, string>>;

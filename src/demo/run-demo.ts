@@ -107,7 +107,7 @@ async function playTour(needs: TourNeeds): Promise<void> {
     for (const part of parts) await part.tourLog?.(needs);
   }
   if (areas.includes('raadsfeed')) await tourFeed(needs);
-  if (areas.includes('shv') || areas.includes('vs')) for (const part of parts) await part.tourLast?.(needs);
+  for (const part of parts) await part.tourLast?.(needs);
 }
 
 function describeStart({ file, home, logFile }: Demo, transcript: Transcript): void {

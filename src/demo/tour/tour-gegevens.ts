@@ -92,8 +92,6 @@ export async function tourGegevens(needs: TourNeeds, variant: 'shv' | 'vs'): Pro
       anonymous.status === 401 && anonymous.headers.get('fsc-error-code') === 'ERROR_CODE_ACCESS_TOKEN_MISSING',
       String(anonymous.status),
     );
-    transcript.line('try:');
-    transcript.command(`curl -si -X POST -d '{}' ${url}`);
   });
 }
 

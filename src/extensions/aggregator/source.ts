@@ -102,8 +102,9 @@ export type SourceAddress = { readonly adres: string } & (
     }
 );
 
-/** What identifies an organisation at a supplier: its name for people, and its form unless it is an address. */
-interface Identifier {
+/** A supplier, and what identifies an organisation there: its name for people, and its form unless it is an address. */
+interface Supplier {
+  readonly title: string;
   readonly name: string;
   readonly form?: RegExp;
 }
@@ -111,11 +112,11 @@ interface Identifier {
 const BASE = { name: 'base address' };
 /** Each supplier: `notubiz:281`, `ibabs:voorbeeldstad`, `go:https://raad.voorbeeldstad.example/api`. */
 export const SUPPLIERS = {
-  notubiz: { name: 'organisation id', form: /^[A-Za-z0-9_-]{1,40}$/ },
-  ibabs: { name: 'site', form: /^[A-Za-z0-9_.-]{1,60}$/ },
-  go: BASE,
-  parlaeus: BASE,
-} satisfies Readonly<Record<string, Identifier>>;
+  notubiz: { title: 'NotuBiz', name: 'organisation id', form: /^[A-Za-z0-9_-]{1,40}$/ },
+  ibabs: { title: 'iBabs', name: 'site', form: /^[A-Za-z0-9_.-]{1,60}$/ },
+  go: { title: 'GemeenteOplossingen', ...BASE },
+  parlaeus: { title: 'Parlaeus', ...BASE },
+} satisfies Readonly<Record<string, Supplier>>;
 export type SupplierScheme = keyof typeof SUPPLIERS;
 
 /** What an operator may give as a source, for people. */
@@ -129,7 +130,7 @@ export function isSupplierScheme(text: string): text is SupplierScheme {
 
 /** Whether each organisation of a supplier has an address, and so numbers, of its own. */
 export function hasOwnNumbers(scheme: SupplierScheme): boolean {
-  return SUPPLIERS[scheme] === BASE;
+  return !('form' in SUPPLIERS[scheme]);
 }
 
 /**
@@ -149,7 +150,7 @@ export function parseSourceAddress(text: string): SourceAddress | undefined {
 
 function parseSupplierAddress(scheme: SupplierScheme, text: string): SourceAddress | undefined {
   const [, given = '', code] = /^(.*?)(?:#([a-z]{2}\d{2,4}))?$/s.exec(text) ?? [];
-  const { form }: Identifier = SUPPLIERS[scheme];
+  const { form }: Supplier = SUPPLIERS[scheme];
   const organisationId = form === undefined ? normaliseBase(given) : form.test(given) ? given : undefined;
   if (organisationId === undefined) return undefined;
   return {

@@ -114,13 +114,19 @@ ${facts([
   };
 }
 
-/** How far behind its source, and how complete. */
-function sourceFacts({ readAt, behind, refused, coverage, failingSince }: SourceCompleteness): [string, HtmlValue][] {
+/** Which source it has, how far behind that, and how complete. */
+function sourceFacts({ suppliers, ...source }: SourceCompleteness): [string, HtmlValue][] {
+  const { readAt, behind, refused, coverage, failingSince } = source;
+  const noon = (date: string): Date => new Date(`${date}T12:00:00Z`);
+  const periods = suppliers.map(({ name, from, to }) =>
+    [name, from && `vanaf ${day(noon(from))}`, to && `tot en met ${day(noon(to))}`].filter((part) => part).join(' '),
+  );
   const missing = [
     coverage === null ? undefined : `${percentage.format(coverage)} % van wat de bron toont`,
     refused === 0 ? undefined : `${count(refused)} ${refused === 1 ? 'stuk' : 'stukken'} van de bron niet overgenomen`,
   ].filter((part) => part !== undefined);
   return [
+    ['Leverancier', periods.length > 0 && periods.join('; ')],
     ['Bron gelezen', readAt === null ? 'Nog niet helemaal' : `Voor het laatst helemaal op ${dayAndTime(readAt)}`],
     ['Storing', failingSince !== null && `De bron is niet te lezen sinds ${dayAndTime(failingSince)}`],
     [

@@ -70,6 +70,8 @@ export interface SourceCompleteness {
   readonly coverage: number | null;
   /** Reading fails since this moment; `null` when the last reading succeeded. */
   readonly failingSince: Date | null;
+  /** Whose systems it is read from, of which days (`YYYY-MM-DD`); empty: from a feed. The latest first. */
+  readonly suppliers: readonly { readonly name: string; readonly from: string | null; readonly to: string | null }[];
 }
 
 const ORGANISATION = `select organisatiecode, naam, laatst_bijgewerkt as "laatstBijgewerkt", herkomst, herkomst_soort as "herkomstSoort"

@@ -134,6 +134,8 @@ it('reads a body of each supplier, before, at and after one of them changes supp
   expect(await percentageOf(old)).toEqual([100, 6, 6]);
   expect(await originOf()).toEqual([{ adres: old.adres, herkomst: 'leveranciers-api', dated: true }]);
   await eventually(async () => expect(await pageOf('/gm0363/vergaderingen')).toContain('go-meeting-3'));
+  expect(await pageOf('/gm0363')).toContain('GemeenteOplossingen vanaf 1 januari 2024<');
+  expect(await pageOf('/gm0001')).toContain('NotuBiz vanaf 1 januari 2024<');
 
   // At: the days of the former supplier end, and what it published of later ones waits for an operator.
   await addSource(aggregator.pool, { ...old, tot: '2024-02-14' });
@@ -168,5 +170,8 @@ it('reads a body of each supplier, before, at and after one of them changes supp
     expect(page).toContain(`ibabs-meeting-${guid(1)}`);
     expect(page).toContain('go-meeting-1');
     expect(page).not.toMatch(/go-meeting-[23]/);
+    expect(await pageOf('/gm0363')).toContain(
+      'iBabs vanaf 15 februari 2024; GemeenteOplossingen vanaf 1 januari 2024 tot en met 14 februari 2024<',
+    );
   });
 });

@@ -4,7 +4,7 @@ import type { Pool } from '../../../database/pool.ts';
 import { type Db, lock, transaction } from '../../../database/transaction.ts';
 import type { SourceCompleteness } from '../../../raadsfeed/store/state.ts';
 import { type ExistingSource, type PlannedSource, planSources } from '../plan-sources.ts';
-import type { Source, SupplierOptions } from '../source.ts';
+import { isSupplierScheme, type Source, SUPPLIERS, type SupplierOptions } from '../source.ts';
 import { UNCONFIRMED } from './issues.ts';
 import { SOURCE_COLUMNS } from './leased-source.ts';
 import { saveOfferedOrganisations } from './organisations.ts';
@@ -278,11 +278,17 @@ export async function readCompletenessOf(db: Db, organisatiecode: string): Promi
                   (select case when sum(getoond) = 0 then 100
                           else floor(sum(aanwezig)::double precision / sum(getoond) * 1000) / 10 end
                      from aggregator.coverage d where d.bron_id = b.id having count(*) > 0) as coverage,
-                  case when b.mislukt > 0 then b.error_since end as "failingSince"
+                  case when b.mislukt > 0 then b.error_since end as "failingSince",
+                  (select coalesce(json_agg(json_build_object('name', split_part(l.adres, ':', 1), 'from', l.vanaf, 'to', l.tot)
+                                            order by l.vanaf desc nulls last), '[]')
+                     from aggregator.bron l
+                    where l.soort = 'leveranciers-api' and $1::text = any (l.organisatiecodes)) as suppliers
              from aggregator.bron_organisatie o
              join aggregator.bron b on b.id = o.bron_id
             where o.organisatiecode = $1::text`,
     values: [organisatiecode],
   });
-  return rows[0];
+  const [row] = rows;
+  const titleOf = (name: string): string => (isSupplierScheme(name) ? SUPPLIERS[name].title : name);
+  return row && { ...row, suppliers: row.suppliers.map((one) => ({ ...one, name: titleOf(one.name) })) };
 }

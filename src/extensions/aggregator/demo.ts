@@ -1,0 +1,164 @@
+/** Two imitation suppliers beside the demo's authorization server, read into the feed as an aggregator reads them. */
+import type { FastifyInstance } from 'fastify';
+import type { DemoSetup } from '../../demo/demo-parts.ts';
+import type { TourNeeds } from '../../demo/run-demo.ts';
+import { systemClock } from '../../lib/time.ts';
+import { isServed } from './settings.ts';
+import { findSource, saveSources } from './store/sources.ts';
+import { syncSource } from './sync-source.ts';
+
+const NOTUBIZ = '/notubiz';
+const IBABS = '/ibabs/Public.svc';
+const DAY = '2026-01-29';
+const SECRET = 'Aankoop van grond';
+
+export const variables = async ({ authorizationUrl }: DemoSetup): Promise<Record<string, string>> => ({
+  RAADSFEED_ROL: 'aggregator',
+  AGGREGATOR_ALLOW_PRIVATE: 'true',
+  NOTUBIZ_URL: authorizationUrl() + NOTUBIZ,
+  IBABS_URL: authorizationUrl() + IBABS,
+  // Nobody has to be spared here.
+  IBABS_CALLS_PER_MINUTE: '60000',
+});
+
+const SOURCES = [
+  {
+    adres: 'notubiz:9911',
+    organisatiecode: 'gm9911',
+    naam: 'Gemeente Voorbeelddorp',
+    supplier: 'NotuBiz',
+    resources: 3,
+  },
+  {
+    adres: 'ibabs:voorbeeldveld',
+    organisatiecode: 'gm9912',
+    naam: 'Gemeente Voorbeeldveld',
+    supplier: 'iBabs',
+    resources: 4,
+  },
+] as const;
+
+/** Reads a body at each of two suppliers, and looks for it, and for what is confidential there, where people look. */
+export async function tourLast(needs: TourNeeds): Promise<void> {
+  const { config, pool, proof, signal, transcript, demo, client } = needs;
+  const { baseUrl, mounts } = demo.file;
+  if (!isServed(config)) return;
+  const reading = { config, pool, proof, clock: systemClock, log: demo.log, publicBaseUrl: () => baseUrl };
+  transcript.section('Suppliers: two organisations that have no feed of their own');
+  await transcript.part('the suppliers were read', async () => {
+    for (const { adres, organisatiecode, naam, supplier, resources } of SOURCES) {
+      const source = {
+        soort: 'leveranciers-api',
+        organisatiecodes: [organisatiecode],
+        naam,
+        vanaf: '2026-01-01',
+      } as const;
+      await saveSources(pool, [{ adres, ...source }]);
+      const id = (await findSource(pool, adres))?.id ?? 0;
+      transcript.line(
+        `koppelvlak bron add ${adres} --organisatie ${organisatiecode} --naam "${naam}" --from ${source.vanaf}`,
+      );
+      const { complete } = await syncSource(reading, id, { allowMassDelete: false, signal, progress: () => undefined });
+      const snapshot = await client.call(
+        'GET',
+        `${mounts.raadsfeed}/snapshot?organisatiecode=${organisatiecode}&limit=1000`,
+      );
+      const records = Array.isArray(snapshot.body.records) ? snapshot.body.records.length : 0;
+      transcript.line(
+        `koppelvlak bron sync ${adres} -> ${complete ? 'complete' : 'not complete'}, ${records} resources`,
+      );
+      transcript.check(`suppliers: all that ${supplier} shows is in the feed`, complete && records === resources);
+      const page = (await client.call('GET', `${baseUrl}/raad/${organisatiecode}`)).bytes.toString();
+      const isTold = page.includes(`${supplier} vanaf 1 januari 2026`);
+      if (config.pages.isOn)
+        transcript.check(`suppliers: the pages say that it comes from ${supplier}, and since when`, isTold);
+      const found = snapshot.bytes.toString() + page;
+      transcript.check(`suppliers: nothing confidential of ${supplier} is in either`, !found.includes(SECRET));
+    }
+  });
+}
+
+export async function authorize(app: FastifyInstance): Promise<void> {
+  await app.register(serveNotubiz, { prefix: NOTUBIZ });
+  await app.register(serveIbabs, { prefix: IBABS });
+}
+
+const MARKS = { confidential: 0, permission_group: 'public', last_modified: `${DAY} 10:00:00` };
+const LISTS = { documents: [], module_items: [], agenda_items: [] };
+const EVENT = { ...MARKS, id: 1, type: 'meeting', plannings: [{ start_date: `${DAY} 19:30:00` }] };
+const DOCUMENT = {
+  ...{ ...MARKS, id: 3, title: 'Voorstel fietspad', version: 1, types: [{ value: 'Raadsvoorstel' }] },
+  versions: [{ id: 1, mime_type: 'application/pdf', file_name: 'voorstel.pdf', file_size: 62_118 }],
+};
+const agendaItem = (id: number, title: string, more: object): object => ({
+  ...{ ...MARKS, ...LISTS, id, type: 'agenda_point', order: id, ...more },
+  type_data: { attributes: [{ id: 1, value: title }] },
+});
+const MEETING = {
+  ...{ ...EVENT, ...LISTS, organisation: { id: 9911 }, gremium: { id: 1 }, canceled: 0, body: 'council' },
+  attributes: [{ id: 1, value: 'Gemeenteraad' }],
+  agenda_items: [
+    agendaItem(1, 'Fietspad', { documents: [DOCUMENT] }),
+    agendaItem(2, SECRET, { confidential: 1, documents: [{ ...DOCUMENT, id: 4, title: SECRET }] }),
+  ],
+};
+
+async function serveNotubiz(app: FastifyInstance): Promise<void> {
+  const fields = { field: [{ '@attributes': { id: '1' }, label: 'Titel' }] };
+  const organisation = [{ '@attributes': { id: '9911' }, settings: { folder: { fields } } }];
+  app.get('/organisations', async () => ({ organisations: { organisation } }));
+  app.get('/organisations/9911/gremia', async () => ({ gremia: [{ id: 1, title: 'Gemeenteraad' }] }));
+  app.get('/organisations/9911/modules', async () => ({ modules: [] }));
+  app.get<{ Querystring: { date_from: string; date_to: string } }>('/events', async ({ query }) => {
+    const events = query.date_from.slice(0, 10) <= DAY && query.date_to >= DAY ? [EVENT] : [];
+    const counts = { agenda_item_count: 2, document_count: 2 };
+    return {
+      events: events.map((event) => ({ ...event, event_type_data: counts })),
+      pagination: { total_items: events.length, has_more_pages: false },
+    };
+  });
+  app.get('/events/meetings/1', async () => ({ meeting: MEETING }));
+}
+
+/** The members of an element, as XML. */
+function xml(members: Readonly<Record<string, string>>): string {
+  return Object.entries(members)
+    .map(([name, value]) => `<${name}>${value}</${name}>`)
+    .join('');
+}
+
+const ibabsDocument = (id: number, name: string): string => {
+  const address = { PublicDownloadURL: `https://ibabs.voorbeeld.example/${id}` };
+  return `<Document>${xml({ Id: `d${id}`, DisplayName: name, FileName: `${id}.pdf`, ...address })}</Document>`;
+};
+const ibabsItem = (number: number, title: string, more: Readonly<Record<string, string>>): string =>
+  `<Item>${xml({ Id: `i${number}`, Features: `${number}`, Title: title, ...more })}</Item>`;
+
+const ANSWERS: Readonly<Record<string, string>> = {
+  GetMeetingtypes: `<Type>${xml({ Id: 't1', Meetingtype: 'Raad', Description: 'Gemeenteraad' })}</Type>`,
+  GetMeetingsByDateRange: `<Meeting>${xml({
+    ...{ Id: 'm1', MeetingtypeId: 't1', MeetingDate: `${DAY}T00:00:00`, StartTime: '20:00', Location: 'Raadzaal' },
+    Documents: ibabsDocument(1, 'Agenda'),
+    MeetingItems:
+      ibabsItem(1, 'Zwembad', { Documents: ibabsDocument(2, 'Voorstel zwembad') }) +
+      ibabsItem(2, SECRET, { Confidential: 'true', Documents: ibabsDocument(3, SECRET) }),
+  })}</Meeting>`,
+};
+
+async function serveIbabs(app: FastifyInstance): Promise<void> {
+  app.addContentTypeParser('text/xml', { parseAs: 'string' }, async (_request: unknown, body: string | Buffer) => body);
+  app.post('/', async ({ headers, body }, reply) => {
+    const operation = /IPublic\/(\w+)/.exec(String(headers.soapaction))?.[1] ?? '';
+    const [from = '', to = ''] = ['StartDate', 'EndDate'].map((name) =>
+      String(body).split(`<${name}>`)[1]?.slice(0, 10),
+    );
+    const isEmpty = operation === 'GetMeetingsByDateRange' && (from > DAY || to < DAY);
+    const status = isEmpty
+      ? xml({ Status: 'ERR', Message: 'No public meetings for this date range!' })
+      : '<Status>OK</Status>';
+    // The list of registers alone has no status.
+    const result = operation === 'GetLists' ? '' : status + (isEmpty ? '' : (ANSWERS[operation] ?? ''));
+    const answer = `<${operation}Response>${xml({ [`${operation}Result`]: result })}</${operation}Response>`;
+    return await reply.type('text/xml').send(`<Envelope><Body>${answer}</Body></Envelope>`);
+  });
+}
