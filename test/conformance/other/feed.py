@@ -121,6 +121,8 @@ class Handler(BaseHTTPRequestHandler):
         base = f"http://{self.headers.get('host', 'localhost')}"
         url = urllib.parse.urlsplit(self.path)
         try:
+            if len(self.path) > 8192:
+                raise Refused(414, "Adres te lang")
             with LOCK:
                 body, headers = self.answer(base, [urllib.parse.unquote(one) for one in url.path.split("/")[1:]], url.query)
                 self.send(200, body, **headers)
@@ -183,7 +185,9 @@ class Handler(BaseHTTPRequestHandler):
         cursor, more = cursor_of(looked), looked < len(records)
         there = self.next(base + "/feed", urllib.parse.urlsplit(self.path).query, cursor)
         body = {"records": page, "cursor": cursor, "head": len(records), "hasMore": more, "next": there if more else None}
-        return body, {"cache_control": "public, max-age=0", "link": f'<{there}>; rel="next", <{base}{self.path}>; rel="self"'}
+        links = {"next": there, "self": base + self.path, "service-desc": "https://koppelvlak.example/ori/v1/openapi.json"}
+        link = ", ".join(f'<{target}>; rel="{relation}"' for relation, target in links.items())
+        return body, {"cache_control": "public, max-age=0", "link": link}
 
     def collection(self, base, path, query):
         code, kind, name = path[1].lower(), KINDS[path[2]], "/".join(path[3:])

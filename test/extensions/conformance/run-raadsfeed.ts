@@ -3,10 +3,10 @@ import { readSubject } from '../../../src/extensions/conformance/raadsfeed/subje
 import { RAADSFEED } from '../../../src/extensions/conformance/raadsfeed/suite.ts';
 import { type CaseResult, runSuite } from '../../../src/extensions/conformance/run-suite.ts';
 
-/** It waits for fifteen seconds. */
-export const WAITING = 'C-STR-09';
-/** Those of an aggregator only, and of what only a busy service answers. */
-export const NOT_OFFERED = ['C-SVC-10', 'C-REC-20', 'C-ERR-08'];
+/** They wait to see what a stream sends. */
+export const WAITING = ['C-STR-09', 'C-STR-12'];
+/** Those of an aggregator or register only, and of what only a busy service answers. */
+export const NOT_OFFERED = ['C-SVC-10', 'C-SVC-16', 'C-REC-20', 'C-ERR-08'];
 
 /** Runs the cases against an address, as fast as it answers. */
 export async function runRaadsfeed(url: string, isWanted: (id: string) => boolean): Promise<readonly CaseResult[]> {

@@ -1,14 +1,9 @@
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
 import type { Chapter } from '../case.ts';
 import { eachRecord, identity, isUpsert, isWholeAddress, MOMENT } from './records.ts';
-import { contract, rfc } from './sources.ts';
-import { type FeedSubject, textAt } from './subject.ts';
+import { contract } from './sources.ts';
+import { type FeedSubject, textAt, textsIn } from './subject.ts';
 
-const KINDS: Readonly<Record<string, string>> = {
-  vergadering: 'Vergadering',
-  agendapunt: 'Agendapunt',
-  informatieobject: 'Informatieobject',
-};
 const SCHEMAS: Readonly<Record<string, string>> = {
   Vergadering: 'Vergadering',
   Agendapunt: 'Agendapunt',
@@ -30,9 +25,11 @@ function referencesOf(data: JsonObject): readonly (readonly [name: string, value
     'hoofdagendapunt',
     'subagendapunten',
   ];
-  return names.flatMap((name) => {
-    const value = data[name];
-    if (value === undefined) return [];
+  const direct = names.map((name) => [name, data[name]] as const);
+  const { gerelateerdinformatieobject: related } = data;
+  const nested = isRecord(related) ? [['gerelateerdinformatieobject', related.informatieobject] as const] : [];
+  return [...direct, ...nested].flatMap(([name, value]) => {
+    if (value === undefined || value === null) return [];
     return (Array.isArray(value) ? value : [value]).map((one: unknown) => [name, one] as const);
   });
 }
@@ -49,36 +46,38 @@ export const CONTENTS: Chapter<FeedSubject> = {
         en: 'The content is that of the resource that is named',
       },
       level: 'must',
-      source: identity(1, 'The identity of a resource'),
+      source: identity(1, 'The identity of a resource is organisation code plus `bronidentificatie`'),
       dependsOn: ['C-REC-09', 'C-REC-03'],
       check: (subject) =>
         eachRecord(subject, isUpsert, (one) => {
-          const data = dataOf(one);
-          if (data.bronidentificatie !== textAt(one.resource, 'bronidentificatie'))
-            return '`data` has another `bronidentificatie` than `resource`';
-          const { gemeente, provincie, waterschap } = isRecord(data.organisatie) ? data.organisatie : {};
-          const code = gemeente ?? provincie ?? waterschap;
-          return code === undefined || code === textAt(one.resource, 'organisatiecode')
+          const { bronidentificatie } = dataOf(one);
+          return bronidentificatie === undefined || bronidentificatie === textAt(one.resource, 'bronidentificatie')
             ? undefined
-            : '`data` is of another organisation than `resource`';
+            : '`data` has another `bronidentificatie` than `resource`';
         }),
     },
     {
       id: 'C-DATA-02',
       title: {
-        nl: '`dossiertype` zegt welke soort de inhoud is',
-        en: '`dossiertype` says of which kind the content is',
+        nl: 'Aan `dossiertype` is te zien welke soort resource de inhoud is',
+        en: '`dossiertype` tells which kind of resource the content is',
       },
       level: 'must',
       source: identity(6, '`dossiertype` is the discriminator of the `data` alternatives'),
       dependsOn: ['C-REC-09'],
-      check: (subject) =>
-        eachRecord(subject, isUpsert, (one) => {
-          const { dossiertype } = dataOf(one);
-          return KINDS[String(dossiertype)] === one.resourceType
+      check: (subject) => {
+        // How the types are written is the contract's; that one stands for one kind is the draft's.
+        const kinds = new Map<string, unknown>();
+        return eachRecord(subject, isUpsert, (one) => {
+          const dossiertype = textAt(dataOf(one), 'dossiertype');
+          if (dossiertype === undefined) return '`dossiertype` is not a text';
+          const kind = kinds.get(dossiertype) ?? one.resourceType;
+          kinds.set(dossiertype, kind);
+          return kind === one.resourceType
             ? undefined
-            : `\`dossiertype\` is ${String(dossiertype)} for a ${String(one.resourceType)}`;
-        }),
+            : `\`dossiertype\` is ${dossiertype} for a ${String(one.resourceType)} and for a ${String(kind)}`;
+        });
+      },
     },
     {
       id: 'C-DATA-03',
@@ -104,11 +103,11 @@ export const CONTENTS: Chapter<FeedSubject> = {
       check: (subject) =>
         eachRecord(
           subject,
-          (one) => isUpsert(one) && one.resourceType === 'Informatieobject',
+          (one) => isUpsert(one) && /^informatieobject$/i.test(String(one.resourceType)),
           (one) => {
-            const { webpaginalink, bestandsurl } = dataOf(one);
-            if (!isWholeAddress(webpaginalink)) return '`webpaginalink` is not an address';
-            return bestandsurl === undefined || isWholeAddress(bestandsurl)
+            const { bestandsurl, url: _, ...others } = dataOf(one);
+            if (!textsIn(others).some(([, text]) => /^https?:/i.test(text))) return 'it has no address of a web page';
+            return bestandsurl === undefined || bestandsurl === null || isWholeAddress(bestandsurl)
               ? undefined
               : '`bestandsurl` is not an address';
           },
@@ -116,9 +115,9 @@ export const CONTENTS: Chapter<FeedSubject> = {
     },
     {
       id: 'C-DATA-05',
-      title: { nl: 'In een record staat nooit het bestand zelf', en: 'A record never has the file itself' },
+      title: { nl: 'In een record staat nooit het bestand zelf', en: 'A record never holds the file itself' },
       level: 'must',
-      source: identity(6, 'never attachment content'),
+      source: identity(6, 'Feed records carry metadata and references, never attachment content'),
       dependsOn: ['C-REC-09'],
       check: (subject) =>
         eachRecord(subject, isUpsert, (one) => {
@@ -130,9 +129,9 @@ export const CONTENTS: Chapter<FeedSubject> = {
     },
     {
       id: 'C-DATA-06',
-      title: { nl: 'Een tijdstip in de inhoud heeft een zone', en: 'A moment in the content has an offset' },
+      title: { nl: 'Een tijdstip in de inhoud heeft een tijdzone', en: 'A time in the content has a time zone' },
       level: 'should',
-      source: rfc(3339, '5.6', 'date-time = full-date "T" full-time'),
+      source: contract('Moment', 'Tijdstip met tijdzone (RFC 3339).'),
       dependsOn: ['C-REC-09'],
       check: (subject) =>
         eachRecord(subject, isUpsert, (one) => {
@@ -156,12 +155,31 @@ export const CONTENTS: Chapter<FeedSubject> = {
       id: 'C-DATA-07',
       title: { nl: 'De inhoud past bij het contract', en: 'The content fits the contract' },
       level: 'should',
-      source: contract('Vergadering, Agendapunt, InformatieObject', 'required'),
-      dependsOn: ['C-DATA-01', 'C-DATA-02', 'C-DATA-03', 'C-DATA-04'],
+      source: contract('DataPastBijResourceType', 'De vorm van `data` volgt uit `resourceType`'),
+      dependsOn: ['C-DATA-01', 'C-DATA-02', 'C-DATA-03', 'C-DATA-04', 'C-DATA-06', 'C-DATA-08'],
       check: (subject) =>
         eachRecord(subject, isUpsert, ({ resourceType, data }) => {
           const schema = SCHEMAS[String(resourceType)];
           return schema === undefined ? undefined : subject.fault(schema, data);
+        }),
+    },
+    {
+      id: 'C-DATA-08',
+      title: {
+        nl: 'De organisatie in de inhoud is die van de resource',
+        en: 'The organisation in the content is that of the resource',
+      },
+      level: 'should',
+      source: contract('header of the file', 'the code in `organisatie` equals `resource.organisatiecode`'),
+      dependsOn: ['C-REC-09', 'C-REC-03'],
+      check: (subject) =>
+        eachRecord(subject, isUpsert, (one) => {
+          const { organisatie } = dataOf(one);
+          const { gemeente, provincie, waterschap } = isRecord(organisatie) ? organisatie : {};
+          const code = gemeente ?? provincie ?? waterschap;
+          return code === undefined || code === textAt(one.resource, 'organisatiecode')
+            ? undefined
+            : '`data` is of another organisation than `resource`';
         }),
     },
   ],

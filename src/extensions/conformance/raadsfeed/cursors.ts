@@ -1,6 +1,5 @@
 import { isRecord } from '../../../lib/json/json-value.ts';
 import type { Chapter } from '../case.ts';
-import { ORGANISATION } from './service-document.ts';
 import { contract, draft } from './sources.ts';
 import { type FeedSubject, keyOf, objectsIn, pageAddress, textAt, walk } from './subject.ts';
 
@@ -18,7 +17,7 @@ export const CURSORS: Chapter<FeedSubject> = {
       },
       level: 'must',
       source: feedRule(3, 'A cursor is therefore valid with any filter combination'),
-      dependsOn: ['C-FEED-01'],
+      dependsOn: ['C-FEED-22', 'C-CUR-12'],
       check: async ({ values }, { ask }) => {
         const cursor = encodeURIComponent(values.cursor ?? '');
         const filters = [
@@ -66,8 +65,8 @@ export const CURSORS: Chapter<FeedSubject> = {
     {
       id: 'C-CUR-03',
       title: {
-        nl: 'Met een filter komt alles wat erbij hoort, en niets anders',
-        en: 'A filter gives all that belongs to it, and nothing else',
+        nl: 'Met een filter op soort komen alle records van die soort, en geen andere',
+        en: 'A filter on kind gives all records of that kind, and no others',
       },
       level: 'should',
       source: contract('ResourceTypeFilter', 'Alleen resources van deze soort.'),
@@ -96,8 +95,8 @@ export const CURSORS: Chapter<FeedSubject> = {
     {
       id: 'C-CUR-04',
       title: {
-        nl: 'Met een organisatiecode komen alleen records van die organisatie',
-        en: 'An organisation code gives only records of that organisation',
+        nl: 'Met een filter op organisatie komen alleen records van die organisatie',
+        en: 'A filter on organisation gives only records of that organisation',
       },
       level: 'should',
       source: contract('OrganisatiecodeFilter', 'Alleen van deze organisatie.'),
@@ -113,11 +112,11 @@ export const CURSORS: Chapter<FeedSubject> = {
     {
       id: 'C-CUR-05',
       title: {
-        nl: 'Een organisatiecode in hoofdletters is dezelfde',
-        en: 'An organisation code in upper case is the same',
+        nl: 'Een organisatiecode in hoofdletters geeft hetzelfde als in kleine letters',
+        en: 'An organisation code in upper case gives the same as in lower case',
       },
       level: 'should',
-      source: draft('Resource identity rules 1', 'Normalisation of other cases is documented'),
+      source: contract('OrganisatiecodeFilter', 'Hoofdletters worden als kleine letters gelezen.'),
       dependsOn: ['C-CUR-04'],
       check: async ({ values: { organisation = '' } }, { ask }) => {
         const lower = await ask({ to: '{feed}?limit=20&organisatiecode={organisation}' });
@@ -135,8 +134,8 @@ export const CURSORS: Chapter<FeedSubject> = {
     {
       id: 'C-CUR-06',
       title: {
-        nl: 'Een code die de feed niet heeft, geeft een lege pagina',
-        en: 'A code that the feed does not carry gives an empty page',
+        nl: 'Een organisatie die niet in de feed staat, geeft een lege pagina',
+        en: 'An organisation that is not in the feed gives an empty page',
       },
       level: 'should',
       source: draft('Errors, area C 3', 'an empty collection is not an error'),
@@ -150,32 +149,35 @@ export const CURSORS: Chapter<FeedSubject> = {
     {
       id: 'C-CUR-07',
       title: {
-        nl: 'Een code die niet bij het patroon past, krijgt 400',
-        en: 'A code that does not fit the pattern gets 400',
+        nl: 'Een organisatiecode die niet bij het patroon past, krijgt 400',
+        en: 'An organisation code that does not fit the pattern gets 400',
       },
       level: 'should',
-      source: contract('OrganisatiecodeFilter', ORGANISATION.source),
+      source: contract('OrganisatiecodeFilter', '^(?:[Gg][Mm][0-9]{4}|[Pp][Vv][0-9]{2}|[Ww][Ss][0-9]{4})$'),
       dependsOn: ['C-FEED-01'],
       ask: ['gm1', 'utrecht', 'gm00001', ''].map((code) => ({ to: `{feed}?organisatiecode=${code}` })),
-      expect: { status: [400], mediaType: 'application/problem+json' },
+      expect: { status: [400] },
     },
     {
       id: 'C-CUR-08',
-      title: { nl: 'Een soort die niet bestaat, krijgt 400', en: 'A kind that does not exist gets 400' },
+      title: {
+        nl: 'Een soort resource die niet bestaat, krijgt 400',
+        en: 'A kind of resource that does not exist gets 400',
+      },
       level: 'should',
-      source: contract('ResourceTypeFilter', 'enum'),
+      source: contract('ResourceTypeFilter', 'enum: - Vergadering - Agendapunt - Informatieobject'),
       dependsOn: ['C-FEED-01'],
       ask: [{ to: '{feed}?resourceType=Onbekend' }, { to: '{feed}?resourceType=' }],
-      expect: { status: [400], mediaType: 'application/problem+json' },
+      expect: { status: [400] },
     },
     {
       id: 'C-CUR-09',
       title: { nl: 'Een verminkte cursor krijgt 400', en: 'A garbled cursor gets 400' },
       level: 'should',
-      source: contract('getFeed', 'Is hij niet (meer) geldig, dan is het antwoord 400'),
+      source: contract('info', 'Is hij niet (meer) geldig, dan is het antwoord 400'),
       dependsOn: ['C-FEED-01'],
       ask: [{ to: '{feed}?cursor=geen-cursor' }, { to: '{feed}?cursor=%00' }, { to: '{feed}?cursor={cursor}x' }],
-      expect: { status: [400], mediaType: 'application/problem+json' },
+      expect: { status: [400] },
     },
     {
       id: 'C-CUR-10',
@@ -197,7 +199,7 @@ export const CURSORS: Chapter<FeedSubject> = {
       id: 'C-CUR-11',
       title: {
         nl: 'Een gefilterde pagina die niet de laatste is, heeft een cursor die verder wijst',
-        en: 'A filtered page that is not the last has a cursor that leads on',
+        en: 'A filtered page that is not the last has a cursor that points further',
       },
       level: 'must',
       source: feedRule(3, 'It denotes a position in the complete feed'),
@@ -215,6 +217,17 @@ export const CURSORS: Chapter<FeedSubject> = {
         }
         return undefined;
       },
+    },
+    {
+      id: 'C-CUR-12',
+      title: {
+        nl: 'De filters heten `organisatiecode` en `resourceType`',
+        en: 'The filters are named `organisatiecode` and `resourceType`',
+      },
+      level: 'should',
+      source: contract('OrganisatiecodeFilter, ResourceTypeFilter', 'name: organisatiecode … name: resourceType'),
+      dependsOn: ['C-FEED-01'],
+      ask: [{ to: '{feed}?limit=1&organisatiecode={organisation}&resourceType=Vergadering' }],
     },
   ],
 };

@@ -1,5 +1,6 @@
 import { isRecord } from '../../../lib/json/json-value.ts';
-import { type Chapter, firstFault } from '../case.ts';
+import { type CaseRun, type Chapter, type Finding, firstFault, Skipped } from '../case.ts';
+import type { Exchange } from '../client.ts';
 import { contract, draft, rfc } from './sources.ts';
 import { type FeedSubject, objectsIn, textAt } from './subject.ts';
 
@@ -8,46 +9,53 @@ const PROBLEM = 'application/problem+json';
 /** Requests that get an error, each for another reason. */
 const WRONG = ['{feed}?limit=0', '{feed}?cursor=geen-cursor', '{feed}?organisatiecode=utrecht'].map((to) => ({ to }));
 
+/** The refusals among the answers to these. @throws {Skipped} when all were accepted */
+async function refused({ ask }: CaseRun): Promise<readonly Exchange[]> {
+  const answers: Exchange[] = [];
+  for (const request of WRONG) answers.push(await ask(request));
+  const errors = answers.filter(({ status }) => status >= 400);
+  if (errors.length === 0) throw new Skipped('no request was refused');
+  return errors;
+}
+
+/** Judges each refusal. */
+async function eachRefusal(run: CaseRun, judge: (answer: Exchange) => string | undefined): Promise<Finding> {
+  return firstFault(await refused(run), judge, (answer) => answer);
+}
+
 export const ERRORS: Chapter<FeedSubject> = {
   id: 'C-ERR',
   title: { nl: 'Fouten en toegang', en: 'Errors and access' },
   cases: [
     {
       id: 'C-ERR-01',
-      title: { nl: 'Een fout is een probleem volgens RFC 9457', en: 'An error is a problem of RFC 9457' },
+      title: {
+        nl: 'Een foutmelding heeft de vorm van RFC 9457',
+        en: 'An error message has the form of RFC 9457',
+      },
       level: 'must',
       source: errorRule(1, 'Errors use RFC 9457 `application/problem+json`'),
       dependsOn: ['C-FEED-01'],
-      check: async (_, { ask }) => {
-        const answers = [];
-        for (const request of WRONG) answers.push(await ask(request));
-        const errors = answers.filter(({ status }) => status >= 400);
-        if (errors.length === 0) return { skipped: 'no request was refused' };
-        return firstFault(
-          errors,
-          ({ headers, json }) =>
-            headers['content-type']?.startsWith(PROBLEM) && isRecord(json)
-              ? undefined
-              : `content type ${headers['content-type'] ?? '(none)'}`,
-          (answer) => answer,
-        );
-      },
+      check: (_, run) =>
+        eachRefusal(run, ({ headers, json }) =>
+          headers['content-type']?.startsWith(PROBLEM) && isRecord(json)
+            ? undefined
+            : `content type ${headers['content-type'] ?? '(none)'}`,
+        ),
     },
     {
       id: 'C-ERR-02',
       title: {
-        nl: 'Een fout in een parameter noemt `invalidParams`',
-        en: 'An error in a parameter has `invalidParams`',
+        nl: 'De foutmelding over een parameter heeft `invalidParams`',
+        en: 'The error message about a parameter has `invalidParams`',
       },
       level: 'must',
       source: errorRule(1, 'with an `invalidParams` member'),
       dependsOn: ['C-ERR-01'],
-      ask: [{ to: '{feed}?organisatiecode=utrecht' }],
-      expect: { status: [400] },
-      check: (_, { answers: [answer] }) =>
-        isRecord(answer?.json) && Array.isArray(answer.json.invalidParams) && answer.json.invalidParams.length > 0
-          ? undefined
-          : { failed: '`invalidParams` is not a list with an element' },
+      check: (_, run) =>
+        eachRefusal(run, ({ json }) =>
+          isRecord(json) && json.invalidParams !== undefined ? undefined : 'there is no `invalidParams`',
+        ),
     },
     {
       id: 'C-ERR-03',
@@ -56,7 +64,7 @@ export const ERRORS: Chapter<FeedSubject> = {
         en: '`invalidParams` names the parameter and what is wrong with it',
       },
       level: 'should',
-      source: contract('Probleem', 'invalidParams: name, reason'),
+      source: contract('Probleem', 'Naam van de parameter. … Wat er mis mee is.'),
       dependsOn: ['C-ERR-02'],
       ask: [{ to: '{feed}?organisatiecode=utrecht' }],
       expect: { status: [400] },
@@ -70,22 +78,21 @@ export const ERRORS: Chapter<FeedSubject> = {
     {
       id: 'C-ERR-04',
       title: {
-        nl: 'De status in een probleem is die van het antwoord',
-        en: 'The status in a problem is that of the answer',
+        nl: 'De status in een foutmelding is die van het antwoord',
+        en: 'The status in an error message is that of the answer',
       },
       level: 'must',
-      source: rfc(9457, '3.1.2', 'MUST use the same status code in the actual HTTP response'),
+      source: rfc(9457, '3.1.2', 'Generators MUST use the same status code in the actual HTTP response'),
       dependsOn: ['C-ERR-01'],
-      ask: [{ to: '{feed}?organisatiecode=utrecht' }],
-      expect: { status: [400] },
-      check: (_, { answers: [answer] }) => {
-        const status = isRecord(answer?.json) ? answer.json.status : undefined;
-        return status === undefined || status === answer?.status ? undefined : { failed: `it says ${String(status)}` };
-      },
+      check: (_, run) =>
+        eachRefusal(run, ({ json, status: actual }) => {
+          const status = isRecord(json) ? json.status : undefined;
+          return status === undefined || status === actual ? undefined : `it says ${String(status)}`;
+        }),
     },
     {
       id: 'C-ERR-05',
-      title: { nl: 'Een probleem past bij het contract', en: 'A problem fits the contract' },
+      title: { nl: 'Een foutmelding past bij het contract', en: 'An error message fits the contract' },
       level: 'should',
       source: contract('Probleem', 'Een fout volgens RFC 9457.'),
       dependsOn: ['C-ERR-01', 'C-ERR-04'],
@@ -95,8 +102,8 @@ export const ERRORS: Chapter<FeedSubject> = {
     {
       id: 'C-ERR-06',
       title: {
-        nl: 'Een adres dat er niet is, geeft 404 met een probleem',
-        en: 'An address that is not there gives 404 with a problem',
+        nl: 'Een adres dat niet bestaat, geeft 404 met een foutmelding in dezelfde vorm',
+        en: 'An address that does not exist gives 404 with an error message in the same form',
       },
       level: 'should',
       source: errorRule(1, 'Errors use RFC 9457 `application/problem+json`'),
@@ -106,9 +113,9 @@ export const ERRORS: Chapter<FeedSubject> = {
     },
     {
       id: 'C-ERR-07',
-      title: { nl: 'Niemand hoeft zich te melden', en: 'Nobody has to identify themselves' },
+      title: { nl: 'Niemand hoeft in te loggen', en: 'Nobody has to log in' },
       level: 'must',
-      source: errorRule(3, 'There is no 401'),
+      source: draft('Authentication, area C', 'requires no authentication. There is no 401 response'),
       dependsOn: ['C-FEED-01'],
       ask: [{ to: '{feed}?limit=1', headers: { authorization: 'Bearer geen-token' } }],
       expect: { status: [200] },
@@ -122,8 +129,8 @@ export const ERRORS: Chapter<FeedSubject> = {
     {
       id: 'C-ERR-08',
       title: {
-        nl: 'Wie te veel vraagt, hoort wanneer hij terug kan komen',
-        en: 'A consumer that asks too much is told when to come back',
+        nl: 'Wie te veel vraagt, hoort wanneer hij het weer kan proberen',
+        en: 'A consumer that asks too much is told when to try again',
       },
       level: 'must',
       source: errorRule(2, 'status 429 or 503 with header `Retry-After`'),
@@ -137,6 +144,41 @@ export const ERRORS: Chapter<FeedSubject> = {
           (answer) => answer,
         );
       },
+    },
+    {
+      id: 'C-ERR-09',
+      title: {
+        nl: 'Het contract dat de dienst zelf publiceert, vraagt geen toegang',
+        en: 'The contract that the service itself publishes asks for no access',
+      },
+      level: 'must',
+      source: draft('Authentication, area C', 'no security scheme'),
+      dependsOn: ['C-SVC-01'],
+      ask: [{ to: '{base}/openapi.json' }],
+      expect: { status: [200, 404] },
+      check: (_, { answers: [answer] }) => {
+        if (answer?.status === 404 || !isRecord(answer?.json))
+          return { skipped: 'no contract is published at openapi.json' };
+        const { paths, security } = answer.json;
+        const operations = Object.values(isRecord(paths) ? paths : {}).flatMap((item) =>
+          isRecord(item) ? Object.values(item) : [],
+        );
+        const asksAccess = (value: unknown): boolean => Array.isArray(value) && value.length > 0;
+        const isClosed = asksAccess(security) || operations.some((one) => isRecord(one) && asksAccess(one.security));
+        return isClosed ? { failed: 'it has a security requirement' } : undefined;
+      },
+    },
+    {
+      id: 'C-ERR-10',
+      title: {
+        nl: 'Een adres van meer dan 8192 tekens krijgt 414',
+        en: 'An address of more than 8192 characters gets 414',
+      },
+      level: 'should',
+      source: contract('info', 'Een adres van meer dan 8192 tekens krijgt 414.'),
+      dependsOn: ['C-FEED-01'],
+      ask: [{ to: `{feed}?cursor=${'a'.repeat(8200)}` }],
+      expect: { status: [414] },
     },
   ],
 };

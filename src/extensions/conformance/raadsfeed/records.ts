@@ -1,12 +1,24 @@
 import { contentHash } from '../../../lib/json/canonical-json.ts';
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
 import { type Chapter, type Finding, firstFault } from '../case.ts';
-import { CLOCK_SKEW_MS, ORGANISATION } from './service-document.ts';
+import { CLOCK_SKEW_MS } from './service-document.ts';
 import { contract, draft } from './sources.ts';
-import { type FeedSubject, keyOf, nameOf, recordsOf, type SeenRecord, textAt } from './subject.ts';
+import {
+  codesIn,
+  type FeedSubject,
+  keyOf,
+  nameOf,
+  recordsOf,
+  redactedIn,
+  type SeenRecord,
+  textAt,
+  textsIn,
+} from './subject.ts';
 
 const record = (quote: string) => draft('Feed record', quote);
 export const identity = (number: number, quote: string) => draft(`Resource identity rules ${number}`, quote);
+/** What is not there: some leave it out, others write null. */
+const isAbsent = (value: unknown): boolean => value === undefined || value === null;
 const REASONS = ['ingetrokken', 'correctie', 'niet_langer_openbaar', 'persoonsgegevens', 'overig'];
 const HASH = /^sha256:[0-9a-f]{64}$/;
 /** @see RFC 3339 section 5.6 */
@@ -43,17 +55,15 @@ export const RECORDS: Chapter<FeedSubject> = {
     {
       id: 'C-REC-01',
       title: {
-        nl: 'Een record heeft een geheel volgnummer vanaf 1',
-        en: 'A record has a whole sequence number of at least 1',
+        nl: 'Een record heeft een volgnummer, een geheel getal',
+        en: 'A record has a sequence number, a whole number',
       },
       level: 'must',
       source: record('`sequenceNumber` Assigned by the source holder when the change is recorded'),
-      dependsOn: ['C-FEED-01'],
+      dependsOn: ['C-FEED-22'],
       check: (subject) =>
         eachRecord(subject, all, ({ sequenceNumber }) =>
-          Number.isSafeInteger(sequenceNumber) && Number(sequenceNumber) >= 1
-            ? undefined
-            : '`sequenceNumber` is not a whole number of at least 1',
+          Number.isSafeInteger(sequenceNumber) ? undefined : '`sequenceNumber` is not a whole number',
         ),
     },
     {
@@ -61,7 +71,7 @@ export const RECORDS: Chapter<FeedSubject> = {
       title: { nl: 'Een record is een upsert, delete of redact', en: 'A record is an upsert, a delete or a redact' },
       level: 'must',
       source: record('One of `upsert`, `delete`, `redact`'),
-      dependsOn: ['C-FEED-01'],
+      dependsOn: ['C-REC-21'],
       check: (subject) =>
         eachRecord(subject, all, ({ op }) =>
           ['upsert', 'delete', 'redact'].includes(String(op)) ? undefined : `\`op\` is ${JSON.stringify(op)}`,
@@ -74,8 +84,8 @@ export const RECORDS: Chapter<FeedSubject> = {
         en: 'The identity is organisation code and `bronidentificatie`',
       },
       level: 'must',
-      source: identity(1, 'organisation code plus `bronidentificatie`'),
-      dependsOn: ['C-FEED-01'],
+      source: identity(1, 'The identity of a resource is organisation code plus `bronidentificatie`'),
+      dependsOn: ['C-REC-21'],
       check: (subject) =>
         eachRecord(subject, all, ({ resource }) =>
           textAt(resource, 'organisatiecode') && textAt(resource, 'bronidentificatie')
@@ -92,42 +102,38 @@ export const RECORDS: Chapter<FeedSubject> = {
       check: (subject) =>
         eachRecord(subject, all, ({ resource }) => {
           const code = textAt(resource, 'organisatiecode') ?? '';
-          return ORGANISATION.test(code) ? undefined : `\`organisatiecode\` is ${code}`;
+          return code === code.toLowerCase() ? undefined : `\`organisatiecode\` is ${code}`;
         }),
     },
     {
       id: 'C-REC-05',
       title: {
-        nl: 'De soort is een die het servicedocument noemt',
-        en: 'The kind is one that the service document names',
+        nl: 'De soort resource staat in het servicedocument',
+        en: 'The kind of resource is named in the service document',
       },
       level: 'must',
       source: draft('Service document', 'the resource types supported'),
-      dependsOn: ['C-FEED-01', 'C-SVC-05'],
+      dependsOn: ['C-FEED-22', 'C-SVC-05'],
       check: (subject) => {
-        const { resourceTypes } = subject.service;
-        const known: readonly unknown[] = Array.isArray(resourceTypes) ? resourceTypes : [];
+        const known = new Set<unknown>(textsIn(subject.service).map(([, text]) => text));
         return eachRecord(subject, all, ({ resourceType }) =>
-          known.includes(resourceType) ? undefined : `\`resourceType\` is ${String(resourceType)}`,
+          known.has(resourceType) ? undefined : `\`resourceType\` is ${String(resourceType)}`,
         );
       },
     },
     {
       id: 'C-REC-06',
       title: {
-        nl: 'De organisatie is een die het servicedocument noemt',
-        en: 'The organisation is one that the service document names',
+        nl: 'De organisatie staat in het servicedocument',
+        en: 'The organisation is named in the service document',
       },
       level: 'must',
       source: draft('Service document', 'names the organisations in the feed'),
       dependsOn: ['C-REC-03', 'C-SVC-02'],
       check: (subject) => {
-        const { organisaties } = subject.service;
-        const known = new Set(
-          (Array.isArray(organisaties) ? organisaties : []).map((one: unknown) => textAt(one, 'organisatiecode')),
-        );
+        const known = new Set(codesIn(subject.service));
         return eachRecord(subject, isUpsert, ({ resource }) => {
-          const code = textAt(resource, 'organisatiecode');
+          const code = textAt(resource, 'organisatiecode') ?? '';
           return known.has(code) ? undefined : `${code} is not in the service document`;
         });
       },
@@ -135,12 +141,12 @@ export const RECORDS: Chapter<FeedSubject> = {
     {
       id: 'C-REC-07',
       title: {
-        nl: 'Het moment van vastleggen is een tijdstip met zone',
-        en: 'The time of recording is a moment with an offset',
+        nl: 'Het tijdstip van vastleggen heeft een tijdzone',
+        en: 'The time of recording has a time zone',
       },
       level: 'should',
       source: contract('Moment', 'format: date-time'),
-      dependsOn: ['C-FEED-01'],
+      dependsOn: ['C-FEED-22'],
       check: (subject) =>
         eachRecord(subject, all, ({ storedAt }) =>
           MOMENT.test(String(storedAt)) ? undefined : `\`storedAt\` is ${JSON.stringify(storedAt)}`,
@@ -149,7 +155,7 @@ export const RECORDS: Chapter<FeedSubject> = {
     {
       id: 'C-REC-08',
       title: {
-        nl: 'Het moment van vastleggen ligt niet in de toekomst',
+        nl: 'Het tijdstip van vastleggen ligt niet in de toekomst',
         en: 'The time of recording is not in the future',
       },
       level: 'should',
@@ -189,10 +195,10 @@ export const RECORDS: Chapter<FeedSubject> = {
       id: 'C-REC-11',
       title: {
         nl: 'De reden is een van de vijf, en `overig` heeft een toelichting',
-        en: 'The reason is one of the five, and `overig` is explained',
+        en: 'The reason is one of the five, and `overig` comes with an explanation',
       },
       level: 'should',
-      source: contract('Verwijderreden', REASONS.join(', ')),
+      source: contract('Verwijderreden, ToelichtingBijOverig', 'Bij de reden `overig` hoort een toelichting.'),
       dependsOn: ['C-REC-10'],
       check: (subject) =>
         eachRecord(subject, isRemoval, ({ verwijderreden, toelichting }) => {
@@ -204,10 +210,10 @@ export const RECORDS: Chapter<FeedSubject> = {
       id: 'C-REC-12',
       title: { nl: 'Een redact heeft geen inhoud', en: 'A redact has no content' },
       level: 'must',
-      source: draft('Events', 'Earlier content was removed from the feed history'),
+      source: record('The complete resource object. Present for `upsert`'),
       dependsOn: ['C-REC-02'],
       check: (subject) =>
-        eachRecord(subject, isRedaction, ({ data }) => (data === undefined ? undefined : 'it has `data`')),
+        eachRecord(subject, isRedaction, ({ data }) => (isAbsent(data) ? undefined : 'it has `data`')),
     },
     {
       id: 'C-REC-13',
@@ -219,38 +225,37 @@ export const RECORDS: Chapter<FeedSubject> = {
       source: draft('Events', 'The record states which `sequenceNumber`s are affected'),
       dependsOn: ['C-REC-02'],
       check: (subject) =>
-        eachRecord(subject, isRedaction, ({ sequenceNumber, geredigeerdeSequenceNumbers: numbers }) => {
-          if (!Array.isArray(numbers) || numbers.length === 0)
-            return '`geredigeerdeSequenceNumbers` is not a list of numbers';
-          const later = numbers.find((number) => Number(number) > Number(sequenceNumber));
+        eachRecord(subject, isRedaction, (one) => {
+          const numbers = redactedIn(one);
+          if (numbers.length === 0) return 'it has no list of numbers';
+          const later = numbers.find((number) => Number(number) > Number(one.sequenceNumber));
           return later === undefined ? undefined : `it names ${String(later)}, which comes after it`;
         }),
     },
     {
       id: 'C-REC-14',
-      title: { nl: 'Van een genoemd nummer is de inhoud weg', en: 'The content of a number that is named is gone' },
+      title: {
+        nl: 'Van een nummer dat een redact noemt, is de inhoud weg',
+        en: 'The content of a number that a redact names is gone',
+      },
       level: 'must',
       source: draft('Events', 'A `redact` fills the place of a removed sequence number'),
       dependsOn: ['C-REC-13'],
       check: (subject) => {
-        const named = new Set(
-          recordsOf(subject.history, isRedaction).flatMap(({ record: { geredigeerdeSequenceNumbers: numbers } }) =>
-            Array.isArray(numbers) ? numbers : [],
-          ),
-        );
+        const named = new Set(recordsOf(subject.history, isRedaction).flatMap((seen) => redactedIn(seen.record)));
         return eachRecord(
           subject,
           ({ sequenceNumber }) => named.has(sequenceNumber),
           ({ data, op }) =>
-            data === undefined && op === 'redact' ? undefined : 'a redaction names it, and it still has its content',
+            isAbsent(data) && op === 'redact' ? undefined : 'a redaction names it, and it still has its content',
         );
       },
     },
     {
       id: 'C-REC-15',
       title: { nl: 'Een upsert heeft een hash van de inhoud', en: 'An upsert has a hash of its content' },
-      level: 'must',
-      source: draft('Events', 'the `contentHash` of an upsert'),
+      level: 'should',
+      source: contract('FeedRecord', 'required: - data - contentHash'),
       dependsOn: ['C-REC-02'],
       check: (subject) =>
         eachRecord(subject, isUpsert, ({ contentHash: hash }) =>
@@ -259,7 +264,10 @@ export const RECORDS: Chapter<FeedSubject> = {
     },
     {
       id: 'C-REC-16',
-      title: { nl: 'De hash heeft de vorm van het contract', en: 'The hash has the form of the contract' },
+      title: {
+        nl: 'De hash heeft de vorm `sha256:` en 64 tekens',
+        en: 'The hash has the form `sha256:` and 64 characters',
+      },
       level: 'should',
       source: contract('ContentHash', HASH.source),
       dependsOn: ['C-REC-15'],
@@ -270,25 +278,23 @@ export const RECORDS: Chapter<FeedSubject> = {
     },
     {
       id: 'C-REC-17',
-      title: { nl: 'Waarover de hash gaat', en: 'What the hash is taken of' },
-      level: 'open',
-      source: record('`contentHash` Hash of the content'),
-      dependsOn: ['C-REC-16'],
-      check: ({ history }) => {
-        const upserts = recordsOf(history, isUpsert);
-        const canonical = upserts.filter(
-          ({ record: { data, contentHash: hash } }) => isRecord(data) && contentHash(data) === hash,
-        );
-        return {
-          seen: `${canonical.length} of ${upserts.length} are SHA-256 of the canonical JSON (RFC 8785) of \`data\``,
-        };
+      title: {
+        nl: 'De hash is die van de inhoud, in de schrijfwijze van RFC 8785',
+        en: 'The hash is that of the content, in the canonical form of RFC 8785',
       },
+      level: 'should',
+      source: contract('ContentHash', 'SHA-256 over de canonieke JSON (RFC 8785) van `data`.'),
+      dependsOn: ['C-REC-16'],
+      check: (subject) =>
+        eachRecord(subject, isUpsert, ({ data, contentHash: hash }) =>
+          !isRecord(data) || contentHash(data) === hash ? undefined : '`contentHash` is not that of `data`',
+        ),
     },
     {
       id: 'C-REC-18',
       title: {
         nl: 'Een upsert die niets verandert, komt niet in de feed',
-        en: 'An upsert that changes nothing does not come into the feed',
+        en: 'An upsert that changes nothing is not put into the feed',
       },
       level: 'must',
       source: record('suppresses no-op records'),
@@ -311,7 +317,7 @@ export const RECORDS: Chapter<FeedSubject> = {
       id: 'C-REC-19',
       title: { nl: '`resourceUrl` leidt naar de resource', en: '`resourceUrl` leads to the resource' },
       level: 'should',
-      source: identity(2, '`url` and `resourceUrl` are addresses, not identity'),
+      source: contract('FeedRecord', 'Adres van de resource bij deze dienst; geen identiteit.'),
       dependsOn: ['C-REC-03'],
       check: async ({ snapshot }, { ask }) => {
         const [first] = recordsOf(snapshot, (one) => typeof one.resourceUrl === 'string');
@@ -327,8 +333,8 @@ export const RECORDS: Chapter<FeedSubject> = {
     {
       id: 'C-REC-20',
       title: {
-        nl: 'Een aggregator zegt van elk record waar het vandaan komt',
-        en: 'An aggregator says of each record where it comes from',
+        nl: 'Noemt een aggregator de herkomst van een record, dan met feed en nummer',
+        en: 'Where an aggregator names the origin of a record, it gives feed and number',
       },
       level: 'should',
       source: contract('Herkomst', 'Waar een aggregator het record vandaan heeft.'),
@@ -344,6 +350,34 @@ export const RECORDS: Chapter<FeedSubject> = {
               : '`herkomst` does not have `feedUrl` and `sequenceNumber`',
         );
       },
+    },
+    {
+      id: 'C-REC-21',
+      title: {
+        nl: 'De bewerking staat in `op`, en de organisatie in `resource.organisatiecode`',
+        en: 'The operation is in `op`, and the organisation in `resource.organisatiecode`',
+      },
+      level: 'should',
+      source: contract(
+        'FeedRecord, ResourceIdentiteit',
+        'required: - organisatiecode … required: - sequenceNumber - op',
+      ),
+      dependsOn: ['C-FEED-22'],
+      check: (subject) =>
+        eachRecord(subject, all, ({ op, resource }) => {
+          if (op === undefined) return 'there is no `op`';
+          return isRecord(resource) && resource.organisatiecode === undefined
+            ? '`resource` has no `organisatiecode`'
+            : undefined;
+        }),
+    },
+    {
+      id: 'C-REC-22',
+      title: { nl: 'Een record past bij het contract', en: 'A record fits the contract' },
+      level: 'should',
+      source: contract('FeedRecord', 'required: - sequenceNumber - op - resourceType - resource - storedAt'),
+      dependsOn: ['C-REC-07', 'C-REC-17', 'C-DATA-07'],
+      check: (subject) => eachRecord(subject, all, (one) => subject.fault('FeedRecord', one)),
     },
   ],
 };

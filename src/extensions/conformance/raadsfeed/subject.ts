@@ -70,6 +70,33 @@ export async function readSubject(base: string, client: Client): Promise<FeedSub
   };
 }
 
+/** How codes of organisations are written, in lower case. */
+const ORGANISATION = /^(gm[0-9]{4}|pv[0-9]{2}|ws[0-9]{4})$/i;
+
+/** Levels of a service document that are read. */
+const DEPTH = 8;
+
+/** The texts in a value, each with the member that it is in; what holds them may be named in any way. */
+export function textsIn(value: unknown, name = '', depth = DEPTH): readonly (readonly [name: string, text: string])[] {
+  if (typeof value === 'string') return [[name, value]];
+  if (depth === 0) return [];
+  if (Array.isArray(value)) return value.flatMap((one: unknown) => textsIn(one, name, depth - 1));
+  return isRecord(value) ? Object.entries(value).flatMap(([member, one]) => textsIn(one, member, depth - 1)) : [];
+}
+
+/** The codes of organisations in a service document, however its members are named. */
+export function codesIn(service: JsonObject): readonly string[] {
+  return textsIn(service).flatMap(([name, text]) =>
+    name === 'organisatiecode' || ORGANISATION.test(text) ? [text] : [],
+  );
+}
+
+/** The numbers whose content a redaction says is gone: the draft does not name the member. */
+export function redactedIn(record: JsonObject): readonly unknown[] {
+  const lists = [record.geredigeerdeSequenceNumbers, ...Object.values(record)].filter((value) => Array.isArray(value));
+  return lists.find((list) => list.every(Number.isSafeInteger)) ?? [];
+}
+
 export function organisationsOf(service: JsonObject): readonly string[] {
   const { organisaties } = service;
   return Array.isArray(organisaties)
@@ -85,6 +112,24 @@ export function textAt(value: unknown, name: string): string | undefined {
 /** `gm0363/Vergadering/1`: what a record is about. */
 export function keyOf({ resourceType, resource }: JsonObject): string {
   return `${textAt(resource, 'organisatiecode')}/${String(resourceType)}/${textAt(resource, 'bronidentificatie')}`;
+}
+
+/**
+ * What the records lead to, by resource: the record that holds its state, or the one that removed it. A redaction of earlier content alone
+ * removes nothing.
+ */
+export function stateOf(records: Walk['records']): ReadonlyMap<string, SeenRecord> {
+  const state = new Map<string, SeenRecord>();
+  for (const seen of records) {
+    const key = keyOf(seen.record);
+    const before = state.get(key)?.record;
+    const isKept =
+      seen.record.op === 'redact' &&
+      before?.op === 'upsert' &&
+      !redactedIn(seen.record).includes(before.sequenceNumber);
+    if (!isKept) state.set(key, seen);
+  }
+  return state;
 }
 
 /** The resources that changed after this place in the feed: nothing can be said about them. @throws {Skipped} when they are too many */

@@ -121,6 +121,11 @@ export const CURSORS_AND_RECORDS: readonly FeedMutant[] = [
     },
   },
   {
+    kills: 'C-CUR-12',
+    what: 'filters have other names',
+    mutation: status((request) => isFeed(request) && request.query.has('resourceType'), 400),
+  },
+  {
     kills: 'C-REC-01',
     what: 'numbers are texts',
     mutation: record(
@@ -174,7 +179,7 @@ export const CURSORS_AND_RECORDS: readonly FeedMutant[] = [
   },
   {
     kills: 'C-REC-07',
-    what: 'moments without an offset',
+    what: 'times without a time zone',
     mutation: record(
       () => true,
       (one) => {
@@ -268,6 +273,13 @@ export const CURSORS_AND_RECORDS: readonly FeedMutant[] = [
     }),
   },
   {
+    kills: 'C-REC-17',
+    what: 'a hash of something else than the content',
+    mutation: record(isUpsert, (one) => {
+      one.contentHash = `sha256:${String(one.sequenceNumber).padStart(64, '0')}`;
+    }),
+  },
+  {
     kills: 'C-REC-18',
     what: 'what does not change is recorded',
     mutation: record(isUpsert, (one) => {
@@ -293,6 +305,24 @@ export const CURSORS_AND_RECORDS: readonly FeedMutant[] = [
     },
   },
   {
+    kills: 'C-REC-21',
+    what: 'the operation is under another name',
+    mutation: record(
+      () => true,
+      (one) => {
+        one.operation = one.op;
+        delete one.op;
+      },
+    ),
+  },
+  {
+    kills: 'C-REC-22',
+    what: 'an upsert with a reason for removal',
+    mutation: record(isUpsert, (one) => {
+      one.verwijderreden = 'correctie';
+    }),
+  },
+  {
     kills: 'C-DATA-01',
     what: 'content of another resource',
     mutation: record(isUpsert, (one) => {
@@ -301,13 +331,10 @@ export const CURSORS_AND_RECORDS: readonly FeedMutant[] = [
   },
   {
     kills: 'C-DATA-02',
-    what: 'another dossiertype',
-    mutation: record(
-      ({ resourceType }) => resourceType === 'Vergadering',
-      (one) => {
-        dataOf(one).dossiertype = 'zitting';
-      },
-    ),
+    what: 'one dossiertype for every kind',
+    mutation: record(isUpsert, (one) => {
+      dataOf(one).dossiertype = 'raadsinformatie';
+    }),
   },
   {
     kills: 'C-DATA-03',
@@ -358,5 +385,12 @@ export const CURSORS_AND_RECORDS: readonly FeedMutant[] = [
         delete dataOf(one).titel;
       },
     ),
+  },
+  {
+    kills: 'C-DATA-08',
+    what: 'content of another organisation',
+    mutation: record(isUpsert, (one) => {
+      dataOf(one).organisatie = { gemeente: 'gm0001', naam: 'Een andere gemeente' };
+    }),
   },
 ];

@@ -16,14 +16,17 @@ import {
 export const SERVICE_AND_PAGES: readonly FeedMutant[] = [
   {
     kills: 'C-SVC-01',
-    what: 'the service document is text',
-    mutation: header(isService, 'content-type', 'text/plain'),
+    what: 'the service document is a page for people',
+    mutation: where(isService, (answer) => {
+      answer.json = undefined;
+      answer.body = '<!DOCTYPE html><title>Feed</title>';
+    }),
   },
   {
     kills: 'C-SVC-02',
     what: 'organisations are a list of names',
     mutation: json(isService, (body) => {
-      body.organisaties = ['gm9901'];
+      body.organisaties = list(body, 'organisaties').map(({ naam }) => naam);
     }),
   },
   {
@@ -31,13 +34,6 @@ export const SERVICE_AND_PAGES: readonly FeedMutant[] = [
     what: 'codes are in upper case',
     mutation: json(isService, (body) => {
       for (const one of list(body, 'organisaties')) one.organisatiecode = String(one.organisatiecode).toUpperCase();
-    }),
-  },
-  {
-    kills: 'C-SVC-04',
-    what: 'an organisation is named twice',
-    mutation: json(isService, (body) => {
-      body.organisaties = [...list(body, 'organisaties'), ...list(body, 'organisaties')];
     }),
   },
   {
@@ -115,6 +111,24 @@ export const SERVICE_AND_PAGES: readonly FeedMutant[] = [
       ({ headers, path }) => (path === '/' || path === '') && String(headers.accept).includes('html'),
       (answer) => {
         answer.body = '<!DOCTYPE html><title>Feed</title>';
+      },
+    ),
+  },
+  {
+    kills: 'C-SVC-15',
+    what: 'no word about how current an organisation is',
+    mutation: json(isService, (body) => {
+      for (const one of list(body, 'organisaties')) delete one.laatstBijgewerkt;
+    }),
+  },
+  {
+    kills: 'C-SVC-16',
+    what: 'a register that copies content',
+    mutation: where(
+      ({ path }) => path === '/register',
+      (answer) => {
+        answer.status = 200;
+        answer.json = { results: [{ data: { naam: 'Raad' } }], cursor: null, hasMore: false, next: null };
       },
     ),
   },
@@ -235,11 +249,11 @@ export const SERVICE_AND_PAGES: readonly FeedMutant[] = [
   },
   {
     kills: 'C-FEED-14',
-    what: 'records change at each reading',
+    what: 'a number that a redaction names is filled later',
     mutation: json(
-      (request) => isFeed(request) && request.query.get('limit') === '50',
+      (request) => isFeed(request) && request.query.get('limit') === '250',
       (page) => {
-        for (const one of list(page, 'records')) one.gelezen = Math.random();
+        page.records = list(page, 'records').filter(({ sequenceNumber }) => sequenceNumber !== 5);
       },
     ),
   },
@@ -278,5 +292,35 @@ export const SERVICE_AND_PAGES: readonly FeedMutant[] = [
         page.next = 3;
       },
     ),
+  },
+  {
+    kills: 'C-FEED-21',
+    what: 'an unknown parameter is ignored',
+    mutation: accepting((request) => isFeed(request) && request.query.has('onbekend'), ['onbekend']),
+  },
+  {
+    kills: 'C-FEED-22',
+    what: 'records are under another name',
+    mutation: json(isFeed, (page) => {
+      page.items = page.records;
+      delete page.records;
+    }),
+  },
+  {
+    kills: 'C-FEED-23',
+    what: 'records change at each reading',
+    mutation: json(
+      (request) => isFeed(request) && request.query.get('limit') === '50',
+      (page) => {
+        for (const one of list(page, 'records')) one.gelezen = Math.random();
+      },
+    ),
+  },
+  {
+    kills: 'C-FEED-24',
+    what: 'at the end of the feed no link to ask again',
+    mutation: where(isFeed, ({ headers, json: body }) => {
+      if (body?.next === null) headers.link = String(headers.link).replace('rel="next"', 'rel="last"');
+    }),
   },
 ];

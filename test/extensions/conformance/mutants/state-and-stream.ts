@@ -22,7 +22,7 @@ export const STATE_AND_STREAM: readonly FeedMutant[] = [
   },
   {
     kills: 'C-SNAP-02',
-    what: 'feedCursor is the beginning',
+    what: 'feedCursor is not one of the feed',
     mutation: {
       answer: ({ json: body }, request) => {
         if (body !== undefined && isSnapshot(request)) body.feedCursor = 'geen-cursor';
@@ -133,13 +133,16 @@ export const STATE_AND_STREAM: readonly FeedMutant[] = [
     mutation: accepting((request) => isSnapshot(request) && request.query.get('cursor') === 'geen-cursor', ['cursor']),
   },
   {
+    kills: 'C-SNAP-14',
+    what: 'another operation than upsert',
+    mutation: json(isSnapshot, (page) => {
+      for (const one of list(page, 'records')) one.op = 'state';
+    }),
+  },
+  {
     kills: 'C-COL-01',
-    what: 'a list is text',
-    mutation: header(
-      (request) => isCollection(request) && request.query.size === 0 && !request.path.includes('gm0000'),
-      'content-type',
-      'text/plain',
-    ),
+    what: 'a list has another address',
+    mutation: status((request) => isCollection(request) && request.path.includes('gm9901/informatieobjecten'), 404),
   },
   {
     kills: 'C-COL-02',
@@ -175,7 +178,7 @@ export const STATE_AND_STREAM: readonly FeedMutant[] = [
     kills: 'C-COL-06',
     what: 'a total',
     mutation: json(isCollection, (page) => {
-      page.aantal = 42;
+      page.total = 42;
     }),
   },
   {
@@ -230,6 +233,19 @@ export const STATE_AND_STREAM: readonly FeedMutant[] = [
     what: 'a slash in an id is not understood',
     mutation: status(({ path }) => path.includes('%2F'), 404),
   },
+  {
+    kills: 'C-COL-14',
+    what: 'an empty list of an organisation in the feed is 404',
+    mutation: status((request) => isCollection(request) && request.path.includes('ws0655/agendapunten'), 404),
+  },
+  {
+    kills: 'C-COL-15',
+    what: 'resources are under another name',
+    mutation: json(isCollection, (page) => {
+      page.items = page.results;
+      delete page.results;
+    }),
+  },
   { kills: 'C-STR-01', what: 'the stream is text', mutation: { streamHeaders: { 'content-type': 'text/plain' } } },
   {
     kills: 'C-STR-02',
@@ -280,9 +296,27 @@ export const STATE_AND_STREAM: readonly FeedMutant[] = [
     mutation: { stream: (text) => text.replaceAll(/^:.*\n/gm, '') },
   },
   {
+    kills: 'C-STR-10',
+    what: 'any Last-Event-ID is accepted',
+    mutation: {
+      forward: ({ headers }) =>
+        headers['last-event-id'] === 'x' ? { headers: { 'last-event-id': undefined } } : undefined,
+    },
+  },
+  {
     kills: 'C-STR-11',
-    what: 'the stream may be kept',
-    mutation: { streamHeaders: { 'cache-control': 'public, max-age=60' } },
+    what: 'no word about keeping the stream',
+    mutation: { streamHeaders: { 'cache-control': '' } },
+  },
+  {
+    kills: 'C-STR-12',
+    what: 'the stream always starts at the beginning',
+    mutation: {
+      forward: ({ path, headers }) =>
+        path === '/feed/stream' && headers['last-event-id'] === undefined
+          ? { headers: { 'last-event-id': '0' } }
+          : undefined,
+    },
   },
   { kills: 'C-HTTP-01', what: 'no ETag', mutation: header(isFeed, 'etag', undefined) },
 ];

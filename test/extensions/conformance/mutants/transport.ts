@@ -1,4 +1,4 @@
-import { type FeedMutant, header, isFeed, status, where } from './breaking.ts';
+import { type FeedMutant, header, isFeed, json, status, where } from './breaking.ts';
 
 export const TRANSPORT: readonly FeedMutant[] = [
   {
@@ -23,6 +23,17 @@ export const TRANSPORT: readonly FeedMutant[] = [
   },
   { kills: 'C-HTTP-05', what: 'HEAD is refused', mutation: status(({ method }) => method === 'HEAD', 405) },
   { kills: 'C-HTTP-06', what: 'compressed without Vary', mutation: header(isFeed, 'vary', undefined) },
+  {
+    kills: 'C-HTTP-09',
+    what: 'JSON as text',
+    mutation: where(
+      () => true,
+      ({ headers, status: code }) => {
+        if (code === 200 && headers['content-type']?.startsWith('application/json'))
+          headers['content-type'] = 'text/plain';
+      },
+    ),
+  },
   {
     kills: 'C-ERR-01',
     what: 'errors are JSON',
@@ -104,5 +115,20 @@ export const TRANSPORT: readonly FeedMutant[] = [
         delete answer.headers['retry-after'];
       },
     ),
+  },
+  {
+    kills: 'C-ERR-09',
+    what: 'the contract asks for a token',
+    mutation: json(
+      ({ path }) => path.startsWith('/openapi.json'),
+      (body) => {
+        body.security = [{ token: [] }];
+      },
+    ),
+  },
+  {
+    kills: 'C-ERR-10',
+    what: 'an address that is too long is any bad request',
+    mutation: status(({ path }) => path.length > 8192, 400),
   },
 ];
