@@ -33,7 +33,7 @@ const ROTATED = `tweede:${Buffer.alloc(32, 9).toString('base64')},${KEY}`;
 const WITHOUT_DATABASE = [
   ...['gegevens request', 'gegevens convert', 'feed follow'],
   ...['proof key', 'proof check', 'proof monitor'],
-  ...['conformance raadsfeed', 'conformance badge', 'conformance compare'],
+  ...['conformance gegevens', 'conformance raadsfeed', 'conformance badge', 'conformance compare'],
 ];
 
 let dir: string;

@@ -2,10 +2,11 @@
 import { Command } from 'commander';
 import type { Terminal } from '../../seams/terminal.ts';
 import { badgeCommand, compareCommand } from './commands/reports.ts';
+import { gegevensCommand } from './gegevens/command.ts';
 import { raadsfeedCommand } from './raadsfeed/command.ts';
 import { raadsfeedConsumerCommand } from './raadsfeed-consumer/command.ts';
 
-const SUITES = [raadsfeedCommand, raadsfeedConsumerCommand];
+const SUITES = [gegevensCommand, raadsfeedCommand, raadsfeedConsumerCommand];
 
 export function addCommands(program: Command, terminal: Terminal): void {
   const conformance = new Command('conformance').description('test an implementation of these interfaces');

@@ -8,8 +8,16 @@ import { isRecord } from '../../lib/json/json-value.ts';
 /** Faults that are named; the first are enough to begin with. */
 const NAMED = 3;
 
+const contracts = new Map<string, ReturnType<typeof compileContract>>();
+
 /** @param file name in `openapi/` @returns why a value does not fit a schema, or undefined */
-export function readContract(file: string): (schema: string, value: unknown) => string | undefined {
+export function readContract(file: string): ReturnType<typeof compileContract> {
+  const known = contracts.get(file) ?? compileContract(file);
+  contracts.set(file, known);
+  return known;
+}
+
+function compileContract(file: string): (schema: string, value: unknown) => string | undefined {
   const document: unknown = parse(readFileSync(new URL(`../../../openapi/${file}`, import.meta.url), 'utf8'));
   if (!isRecord(document)) throw new TypeError(`${file} is not an object`);
   const ajv = new Ajv2020({ allErrors: false, strict: false, validateSchema: false });

@@ -12,6 +12,8 @@ const ATTRIBUTES = {
 
 /** Attributes in the order of the name. */
 export type Name = readonly (readonly [keyof typeof ATTRIBUTES, string])[];
+/** Or the name of another certificate, as it is written there. */
+type AnyName = Name | pkijs.RelativeDistinguishedNames;
 
 /** Who signs certificates, lists and answers. */
 export interface Issuer {
@@ -20,11 +22,11 @@ export interface Issuer {
 }
 
 interface CertificateRequest {
-  readonly subject: Name;
+  readonly subject: AnyName;
   /** Private key of the subject. */
   readonly key: KeyObject;
   /** The subject itself for a root. */
-  readonly issuer: Issuer;
+  readonly issuer: { readonly name: AnyName; readonly key: KeyObject };
   readonly from: Date;
   readonly days: number;
   readonly extensions: readonly pkijs.Extension[];
@@ -43,7 +45,8 @@ export function signatureOf(structure: asn1.Sequence, key: KeyObject): asn1.BitS
   return new asn1.BitString({ valueHex: sign('sha256', Buffer.from(contents.toBER()), key) });
 }
 
-export function encodeName(name: Name): pkijs.RelativeDistinguishedNames {
+export function encodeName(name: AnyName): pkijs.RelativeDistinguishedNames {
+  if (name instanceof pkijs.RelativeDistinguishedNames) return name;
   const attributes = name.map(([type, value]) => {
     const isPlain = type === 'country' || type === 'serialNumber';
     const text = isPlain ? new asn1.PrintableString({ value }) : new asn1.Utf8String({ value });
@@ -125,7 +128,7 @@ function extension(extnID: string, value: asn1.BaseBlock, critical = false): pki
   return new pkijs.Extension({ extnID, critical, extnValue: value.toBER() });
 }
 
-function authorityKeyIdentifier({ key }: Issuer): pkijs.Extension {
+function authorityKeyIdentifier({ key }: Pick<Issuer, 'key'>): pkijs.Extension {
   const keyId = new asn1.OctetString({ valueHex: keyIdentifier(key) });
   return extension('2.5.29.35', new pkijs.AuthorityKeyIdentifier({ keyIdentifier: keyId }).toSchema());
 }

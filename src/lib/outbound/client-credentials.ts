@@ -6,7 +6,10 @@ export interface ClientCredentials {
   /** The `token` endpoint of the authorization server. */
   readonly tokenUrl: string;
   readonly clientId: string;
-  readonly clientSecret: string;
+  /** Undefined for a client that has an assertion. */
+  readonly clientSecret: string | undefined;
+  /** Makes a signed JWT that proves who the client is (RFC 7523 section 2.2), instead of the secret. */
+  readonly assertion?: (() => Promise<string>) | undefined;
   readonly scopes: readonly string[];
 }
 
@@ -30,6 +33,7 @@ export class TokenFetchError extends Error {
 }
 
 const TOKEN_TIMEOUT_MS = 5000;
+const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 /** More than any token; what answers with more is not an authorization server. */
 const TOKEN_MAX_BYTES = 64 * 1024;
 /** A token is renewed this long before it expires. */
@@ -63,15 +67,21 @@ async function fetchToken(
   credentials: ClientCredentials,
   dispatcher: Dispatcher | undefined,
 ): Promise<{ token: string; seconds: number }> {
-  const basic = [credentials.clientId, credentials.clientSecret].map(encodeURIComponent).join(':');
+  const { clientId, clientSecret, scopes } = credentials;
+  const basic = Buffer.from([clientId, clientSecret ?? ''].map(encodeURIComponent).join(':')).toString('base64');
+  const assertion = await credentials.assertion?.();
+  const form = {
+    ...{ grant_type: 'client_credentials', scope: scopes.join(' ') },
+    ...(assertion === undefined ? {} : { client_assertion_type: ASSERTION_TYPE, client_assertion: assertion }),
+  };
   const { statusCode, body } = await request(credentials.tokenUrl, {
     method: 'POST',
     headers: {
-      authorization: `Basic ${Buffer.from(basic).toString('base64')}`,
+      ...(assertion === undefined ? { authorization: `Basic ${basic}` } : {}),
       'content-type': 'application/x-www-form-urlencoded',
       accept: 'application/json',
     },
-    body: new URLSearchParams({ grant_type: 'client_credentials', scope: credentials.scopes.join(' ') }).toString(),
+    body: new URLSearchParams(form).toString(),
     headersTimeout: TOKEN_TIMEOUT_MS,
     bodyTimeout: TOKEN_TIMEOUT_MS,
     ...(dispatcher === undefined ? {} : { dispatcher }),

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { outwayAddress, uuidV7 } from '../../../src/extensions/delivery-tools/requester/send-request.ts';
+import { outwayAddress, uuidV7 } from '../../../src/extensions/shared/outway.ts';
 import { messageFile, shvMessage } from '../../gegevens/support/messages.ts';
 import { type StandInOutway, startOutway } from '../../gegevens/support/outway.ts';
 import { FIXTURES, openSupplier, type Supplier } from '../../gegevens/support/supplier.ts';

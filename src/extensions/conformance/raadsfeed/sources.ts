@@ -15,11 +15,7 @@ export const contract = (clause: string, quote: string): Clause => ({
   quote,
 });
 
-export const rfc = (number: number, clause: string, quote: string): Clause => ({
-  document: `RFC ${number}`,
-  clause,
-  quote,
-});
+export { rfc } from '../clause.ts';
 
 /** Server-sent events. @see https://html.spec.whatwg.org/multipage/server-sent-events.html */
 export const html = (clause: string, quote: string): Clause => ({ document: 'HTML Living Standard', clause, quote });

@@ -1,33 +1,12 @@
 /** Options that several commands have. */
 import { readFile } from 'node:fs/promises';
-import { type Command, InvalidArgumentError } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import { CommandError } from '../../../cli/run-command.ts';
 import type { Variant } from '../../../gegevens/model/mapping.ts';
 import type { Model } from '../../../gegevens/model/model.ts';
 import type { Period } from '../../../gegevens/model/selection.ts';
 import type { Config } from '../../../settings/read-config.ts';
-
-/** Where an access token comes from. */
-export interface TokenOptions {
-  readonly tokenFile?: string;
-  readonly tokenUrl?: string;
-  readonly clientId?: string;
-  readonly clientSecretFile?: string;
-  readonly fsc?: boolean;
-}
-
-export function tokenOptions(command: Command): Command {
-  return command
-    .option('--token-file <file>', 'file with an access token')
-    .option('--token-url <url>', 'token endpoint, for client credentials')
-    .option('--client-id <id>', 'client at the token endpoint')
-    .option('--client-secret-file <file>', 'file with its secret')
-    .option('--fsc', 'send the token as `Fsc-Authorization`');
-}
-
-export function hasToken({ tokenFile, tokenUrl }: TokenOptions): boolean {
-  return tokenFile !== undefined || tokenUrl !== undefined;
-}
+import type { TokenOptions } from '../../shared/token-options.ts';
 
 /** The header with the access token. @throws {CommandError} {RequesterError} */
 export async function authorization(options: TokenOptions): Promise<Record<string, string>> {

@@ -2,8 +2,9 @@ import { Command } from 'commander';
 import { CommandError, runTool, type ToolContext } from '../../../cli/run-command.ts';
 import type { Terminal } from '../../../seams/terminal.ts';
 import { ConfigError, readConfig } from '../../../settings/read-config.ts';
+import { hasToken, type TokenOptions, tokenOptions } from '../../shared/token-options.ts';
 import type { Preflight } from '../preflight/preflight.ts';
-import { authorization, collect, hasToken, type TokenOptions, tokenOptions, wholeNumber } from './options.ts';
+import { authorization, collect, wholeNumber } from './options.ts';
 
 interface PreflightOptions extends TokenOptions {
   readonly transportCertificate?: string;

@@ -4,8 +4,9 @@ import type { Mapping, Variant } from '../../../gegevens/model/mapping.ts';
 import type { GegevensRequest } from '../../../gegevens/model/selection.ts';
 import type { Terminal } from '../../../seams/terminal.ts';
 import type { Config } from '../../../settings/read-config.ts';
+import { hasToken, type TokenOptions, tokenOptions } from '../../shared/token-options.ts';
 import type { DeliveredPage, Requester } from '../requester/request-delivery.ts';
-import { authorization, chooseModel, hasToken, type TokenOptions, tokenOptions, wholeNumber } from './options.ts';
+import { authorization, chooseModel, wholeNumber } from './options.ts';
 
 export interface RequestOptions extends TokenOptions {
   readonly variant?: Variant;
@@ -146,7 +147,7 @@ async function destination(
   const base = URL.parse(outway);
   if (base === null || !/^https?:$/.test(base.protocol)) throw new UsageError('--outway is not an address');
   if (!/^[\x21-\x7e]+$/.test(grantHash)) throw new UsageError('--grant-hash is not the hash of a grant');
-  const { outwayAddress, outwayHeaders } = await import('../requester/send-request.ts');
+  const { outwayAddress, outwayHeaders } = await import('../../shared/outway.ts');
   const { variantSettings } = await import('../../../gegevens/model/mapping.ts');
   const path = named ?? `${variantSettings(gegevens, variant).prefix}/gegevens`;
   return { url: outwayAddress(base, path), freshHeaders: outwayHeaders(grantHash) };

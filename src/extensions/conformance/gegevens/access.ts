@@ -1,0 +1,233 @@
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
+import { type Chapter, type ConformanceCase, Skipped } from '../case.ts';
+import { rfc } from '../clause.ts';
+import type { Ask } from '../client.ts';
+import { ddas, errors } from './sources.ts';
+import type { GegevensSubject } from './subject.ts';
+
+const PROBLEM = 'application/problem+json';
+const TOKEN_CODES = /^ERROR_CODE_ACCESS_TOKEN_(?:MISSING|INVALID|EXPIRED)$/;
+
+/** A good request with another token; undefined: without one. */
+const withToken =
+  (change: (token: string) => string | undefined) =>
+  async (subject: GegevensSubject): Promise<Ask> => {
+    const { token, tokenHeader } = subject;
+    // The Outway adds the token: only the Inway could be called with another one.
+    if (token === undefined) throw new Skipped('the token is added by the Outway');
+    const changed = change(await token());
+    const { as: _, ...ask } = subject.signed();
+    const headers = { ...ask.headers, [tokenHeader]: changed === undefined ? undefined : `Bearer ${changed}` };
+    return { ...ask, headers };
+  };
+const without = withToken(() => undefined);
+const unreadable = withToken(() => 'geen.geldig.token');
+
+/** The parts of a token that is a JWT. @throws {Skipped} */
+function partsOf(token: string): { header: JsonObject; claims: JsonObject; encoded: readonly string[] } {
+  const encoded = token.split('.');
+  const [header, claims] = encoded.slice(0, 2).map((part): unknown => {
+    try {
+      return JSON.parse(Buffer.from(part, 'base64url').toString());
+    } catch {
+      return undefined;
+    }
+  });
+  if (encoded.length !== 3 || !isRecord(header) || !isRecord(claims)) throw new Skipped('the token is not a JWT');
+  return { header, claims, encoded };
+}
+
+const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+const widened = withToken((token) => {
+  const { claims, encoded } = partsOf(token);
+  return [encoded[0], encode({ ...claims, exp: 4_102_444_800 }), encoded[2]].join('.');
+});
+const unsigned = withToken((token) => {
+  const { header, claims } = partsOf(token);
+  return `${encode({ ...header, alg: 'none' })}.${encode(claims)}.`;
+});
+const bringsItsKey = withToken((token) => {
+  const { header, claims } = partsOf(token);
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const input = `${encode({ ...header, alg: 'ES256', jwk: publicKey.export({ format: 'jwk' }) })}.${encode(claims)}`;
+  const signature = sign('sha256', Buffer.from(input), { key: privateKey, dsaEncoding: 'ieee-p1363' });
+  return `${input}.${signature.toString('base64url')}`;
+});
+/** A good request with a token that the person who tests gave under this name. */
+const named =
+  (as: string) =>
+  (subject: GegevensSubject): Ask => ({ ...subject.signed(), to: '{direct}', as });
+
+const refusesToken = (
+  id: string,
+  nl: string,
+  en: string,
+  source: ConformanceCase<GegevensSubject>['source'],
+  ask: (subject: GegevensSubject) => Promise<Ask>,
+): ConformanceCase<GegevensSubject> => ({
+  ...{ id, title: { nl, en }, level: 'must', source, dependsOn: ['A-ACC-01'], ask: [ask] },
+  expect: { status: [401] },
+});
+
+export const ACCESS: Chapter<GegevensSubject> = {
+  id: 'A-ACC',
+  title: { nl: 'Toegang', en: 'Access' },
+  cases: [
+    {
+      id: 'A-ACC-01',
+      title: { nl: 'Zonder token is het antwoord 401', en: 'Without a token the answer is 401' },
+      level: 'must',
+      source: errors('401 No or invalid authentication'),
+      ask: [without],
+      expect: { status: [401] },
+    },
+    {
+      id: 'A-ACC-02',
+      title: { nl: 'Een 401 zegt dat een Bearer-token nodig is', en: 'A 401 says that a Bearer token is needed' },
+      level: 'must',
+      source: rfc(6750, '3', 'the resource server MUST include the HTTP "WWW-Authenticate" response header field'),
+      dependsOn: ['A-ACC-01'],
+      ask: [without],
+      expect: { status: [401], headers: { 'www-authenticate': /\bBearer\b/i } },
+    },
+    {
+      id: 'A-ACC-03',
+      title: { nl: 'Een 401 heeft de foutcode van FSC in een kop', en: 'A 401 has the error code of FSC in a header' },
+      level: 'must',
+      source: errors('the header `Fsc-Error-Code` is set to one of these exact values'),
+      dependsOn: ['A-ACC-01'],
+      ask: [without],
+      expect: { status: [401], headers: { 'fsc-error-code': TOKEN_CODES } },
+    },
+    {
+      id: 'A-ACC-04',
+      title: { nl: 'Een 401 heeft een fout volgens FSC als inhoud', en: 'A 401 has an error of FSC as its body' },
+      level: 'must',
+      source: errors('FSC error bodies and problem bodies use content type `application/problem+json`'),
+      dependsOn: ['A-ACC-01'],
+      ask: [without],
+      expect: { status: [401], mediaType: PROBLEM, schema: 'FscError' },
+    },
+    refusesToken(
+      'A-ACC-05',
+      'Een onleesbaar token wordt geweigerd',
+      'An unreadable token is refused',
+      errors('the invalid-token code is shown with 401'),
+      unreadable,
+    ),
+    refusesToken(
+      'A-ACC-06',
+      'Een token waarvan de inhoud is veranderd, wordt geweigerd',
+      'A token whose claims were changed is refused',
+      rfc(9068, '4', 'The resource server MUST validate the signature of all incoming JWT access tokens'),
+      widened,
+    ),
+    refusesToken(
+      'A-ACC-07',
+      'Een token met `alg: none` wordt geweigerd',
+      'A token with `alg: none` is refused',
+      rfc(9068, '4', 'MUST reject any JWT in which the value of "alg" is "none"'),
+      unsigned,
+    ),
+    refusesToken(
+      'A-ACC-08',
+      'Een token dat zijn eigen sleutel meebrengt, wordt geweigerd',
+      'A token that brings its own key is refused',
+      rfc(9068, '4', 'MUST use the keys provided by the authorization server'),
+      bringsItsKey,
+    ),
+    {
+      id: 'A-ACC-09',
+      title: {
+        nl: 'Een 401 voor een ongeldig token zegt `invalid_token`',
+        en: 'A 401 for an invalid token says `invalid_token`',
+      },
+      level: 'should',
+      source: rfc(
+        6750,
+        '3.1',
+        'The access token provided is expired, revoked, malformed, or invalid for other reasons',
+      ),
+      dependsOn: ['A-ACC-05'],
+      ask: [unreadable],
+      expect: { status: [401], headers: { 'www-authenticate': /error="?invalid_token"?/ } },
+    },
+    {
+      id: 'A-ACC-10',
+      title: {
+        nl: 'De foutcode voor een ongeldig token is die van FSC',
+        en: 'The error code for an invalid token is the one of FSC',
+      },
+      level: 'must',
+      source: errors('the invalid-token code is shown with 401'),
+      dependsOn: ['A-ACC-05'],
+      ask: [unreadable],
+      expect: { status: [401], headers: { 'fsc-error-code': /^ERROR_CODE_ACCESS_TOKEN_INVALID$/ } },
+    },
+    {
+      id: 'A-ACC-11',
+      title: { nl: 'Een token in het adres telt niet', en: 'A token in the address does not count' },
+      level: 'should',
+      source: rfc(6750, '2.3', 'it SHOULD NOT be used'),
+      dependsOn: ['A-ACC-01'],
+      ask: [
+        async (subject) => ({
+          ...(await without(subject)),
+          to: `{direct}?access_token=${encodeURIComponent((await subject.token?.()) ?? '')}`,
+        }),
+      ],
+      expect: { status: [400, 401] },
+    },
+    {
+      id: 'A-ACC-12',
+      title: { nl: 'Het schema mag in kleine letters: `bearer`', en: 'The scheme may be in lower case: `bearer`' },
+      level: 'must',
+      source: rfc(9110, '11.1', 'It uses a case-insensitive token to identify the authentication scheme'),
+      dependsOn: ['A-REQ-01'],
+      ask: [
+        async (subject) => {
+          const ask = await without(subject);
+          return { ...ask, headers: { ...ask.headers, [subject.tokenHeader]: `bearer ${await subject.token?.()}` } };
+        },
+      ],
+    },
+    {
+      id: 'A-ACC-13',
+      title: { nl: 'Een verlopen token wordt geweigerd', en: 'An expired token is refused' },
+      level: 'must',
+      source: errors('`ERROR_CODE_ACCESS_TOKEN_EXPIRED`'),
+      dependsOn: ['A-ACC-01'],
+      ask: [named('expired')],
+      expect: { status: [401], headers: { 'fsc-error-code': /^ERROR_CODE_ACCESS_TOKEN_EXPIRED$/ } },
+    },
+    {
+      id: 'A-ACC-14',
+      title: { nl: 'Zonder scope `read` is het antwoord 403', en: 'Without scope `read` the answer is 403' },
+      level: 'must',
+      source: ddas('Authentication 1', 'The scope is required on `POST /gegevens`'),
+      dependsOn: ['A-ACC-01'],
+      ask: [named('without-scope')],
+      expect: { status: [403] },
+    },
+    {
+      id: 'A-ACC-15',
+      title: { nl: 'Een token van een andere groep wordt geweigerd', en: 'A token of another group is refused' },
+      level: 'must',
+      source: errors('Wrong group goes with 403'),
+      dependsOn: ['A-ACC-01'],
+      ask: [named('other-group')],
+      expect: { status: [403], headers: { 'fsc-error-code': /^ERROR_CODE_WRONG_GROUP_ID_IN_TOKEN$/ } },
+    },
+    {
+      id: 'A-ACC-16',
+      title: { nl: 'Een token voor een andere dienst wordt geweigerd', en: 'A token for another service is refused' },
+      level: 'must',
+      source: errors('Service not found goes with 404'),
+      dependsOn: ['A-ACC-01'],
+      ask: [named('other-service')],
+      expect: { status: [404], headers: { 'fsc-error-code': /^ERROR_CODE_SERVICE_NOT_FOUND$/ } },
+    },
+  ],
+};

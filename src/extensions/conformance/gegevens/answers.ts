@@ -1,0 +1,362 @@
+import { isDeepStrictEqual } from 'node:util';
+import { valueAt } from '../../../lib/json/json-value.ts';
+import { type Chapter, type Clause, firstFault } from '../case.ts';
+import type { Exchange } from '../client.ts';
+import { ddas, model, paging, requirements } from './sources.ts';
+import { type GegevensSubject, gegevensOf, get, good, leveringenOf, pagingOf, recordsOf, signed } from './subject.ts';
+
+const answer = (quote: string): Clause => ddas('Response body (status 200)', quote);
+/** Records in one answer. */
+const MOST_RECORDS = { shv: 25_000, vs: 50_000 } as const;
+
+/** Every answer with data that was read. */
+function answersOf({ small, whole, pages }: GegevensSubject): readonly Exchange[] {
+  return [small, whole, ...pages].flatMap((one) => (one?.status === 200 ? [one] : []));
+}
+
+function numberAt(exchange: Exchange, member: string): number | undefined {
+  const value = pagingOf(exchange)?.[member];
+  return typeof value === 'number' ? value : undefined;
+}
+
+/** The period that an answer says it is of. */
+function periodOf(exchange: Exchange, { model: { mapping } }: GegevensSubject): readonly [string, string] | undefined {
+  const [start, end] = [mapping.envelop.startdatum, mapping.envelop.einddatum].map((path) =>
+    valueAt(gegevensOf(exchange), path),
+  );
+  return typeof start === 'string' && typeof end === 'string' ? [start, end] : undefined;
+}
+
+export const ANSWERS: Chapter<GegevensSubject> = {
+  id: 'A-ANS',
+  title: { nl: 'Het antwoord', en: 'The answer' },
+  cases: [
+    {
+      id: 'A-ANS-01',
+      title: { nl: 'Een antwoord is JSON in UTF-8', en: 'An answer is JSON in UTF-8' },
+      level: 'must',
+      source: ddas('Endpoints', 'Response 200: content type `application/json`'),
+      dependsOn: ['A-REQ-01'],
+      ask: [signed()],
+      expect: { mediaType: 'application/json' },
+      check: (_, { answers: [only] }) =>
+        only?.json === undefined ? { failed: 'the body is not JSON in UTF-8' } : undefined,
+    },
+    {
+      id: 'A-ANS-02',
+      title: {
+        nl: 'Een antwoord heeft `gegevens`, en daarnaast hoogstens `paginering`',
+        en: 'An answer has `gegevens`, and beside it `paginering` at most',
+      },
+      level: 'must',
+      source: answer('`gegevens` object of the exchange model, required'),
+      dependsOn: ['A-ANS-01'],
+      ask: [signed()],
+      expect: { schema: 'GegevensResponse' },
+    },
+    {
+      id: 'A-ANS-03',
+      title: { nl: '`gegevens` past bij het uitwisselmodel', en: '`gegevens` fits the exchange model' },
+      level: 'must',
+      source: ddas('`gegevens` content', 'version 1.0 for the SHV variant and version 1.1 for the VS variant'),
+      dependsOn: ['A-ANS-02'],
+      check: (subject) => {
+        const models = [subject.model, ...subject.otherModels];
+        return firstFault(
+          answersOf(subject),
+          (one) => {
+            if (models.some(({ whole }) => whole.ok(gegevensOf(one)))) return undefined;
+            const [fault] = subject.model.whole.faults(gegevensOf(one));
+            return `${fault?.instancePath || '/'} ${fault?.message ?? ''}`;
+          },
+          (one) => one,
+        );
+      },
+    },
+    {
+      id: 'A-ANS-04',
+      title: {
+        nl: 'Aan welke uitgave van het uitwisselmodel het antwoord zich houdt (VS 1.1 is in twee vormen gepubliceerd)',
+        en: 'Which edition of the exchange model the answer keeps to (VS 1.1 was published in two forms)',
+      },
+      level: 'open',
+      source: ddas('`gegevens` content', 'it follows an external exchange model'),
+      dependsOn: ['A-ANS-03'],
+      check: (subject) => {
+        const fitting = [subject.model, ...subject.otherModels].filter(({ whole }) =>
+          answersOf(subject).every((one) => whole.ok(gegevensOf(one))),
+        );
+        return { seen: `it fits ${fitting.map(({ mapping }) => mapping.versie).join(' and ') || 'not one of them'}` };
+      },
+    },
+    {
+      id: 'A-ANS-05',
+      title: {
+        nl: 'Wie een pagina vraagt, krijgt `paginering` met alle vier de velden',
+        en: 'A page that was asked for has `paginering` with all four fields',
+      },
+      level: 'must',
+      source: paging('when present, all four fields are required'),
+      dependsOn: ['A-ANS-01'],
+      ask: [signed()],
+      check: ({ fault }, { answers: [only] }) => {
+        const found = only && pagingOf(only);
+        if (found === undefined) return { failed: 'the answer has no `paginering`' };
+        const wrong = fault('Paginering', found);
+        return wrong === undefined ? undefined : { failed: `\`paginering\` does not fit: ${wrong}` };
+      },
+    },
+    {
+      id: 'A-ANS-06',
+      title: {
+        nl: 'Een pagina heeft niet meer records dan `pageSize`',
+        en: 'A page has no more records than `pageSize`',
+      },
+      level: 'must',
+      source: ddas('GegevensRequest', 'Number of records (signals or trajectories) in one response'),
+      dependsOn: ['A-ANS-05'],
+      check: (subject) =>
+        firstFault(
+          subject.pages,
+          (page) => {
+            const [count, size] = [recordsOf(page, subject.model).length, numberAt(page, 'pageSize') ?? 0];
+            return count > size ? `a page of ${size} has ${count} records` : undefined;
+          },
+          (page) => page,
+        ),
+    },
+    {
+      id: 'A-ANS-07',
+      title: { nl: '`currentPage` is de gevraagde pagina', en: '`currentPage` is the page that was asked for' },
+      level: 'must',
+      source: paging('`currentPage` Current page'),
+      dependsOn: ['A-ANS-05'],
+      check: ({ pages }) =>
+        firstFault(
+          pages.entries(),
+          ([i, page]) => {
+            const current = numberAt(page, 'currentPage');
+            return current === i + 1 ? undefined : `page ${i + 1} says that it is page ${current}`;
+          },
+          ([, page]) => page,
+        ),
+    },
+    {
+      id: 'A-ANS-08',
+      title: {
+        nl: '`totalPages` past bij `totalRecords` en `pageSize`',
+        en: '`totalPages` fits `totalRecords` and `pageSize`',
+      },
+      level: 'must',
+      source: paging('`totalPages` Total number of available pages, minimum 1'),
+      dependsOn: ['A-ANS-05'],
+      check: ({ pages }) =>
+        firstFault(
+          pages,
+          (page) => {
+            const [size = 1, records = 0] = [numberAt(page, 'pageSize'), numberAt(page, 'totalRecords')];
+            const expected = Math.max(1, Math.ceil(records / size));
+            const named = numberAt(page, 'totalPages');
+            return named === expected ? undefined : `${records} records in pages of ${size} are not ${named} pages`;
+          },
+          (page) => page,
+        ),
+    },
+    {
+      id: 'A-ANS-09',
+      title: {
+        nl: 'Alle pagina’s samen hebben `totalRecords` records',
+        en: 'All pages together have `totalRecords` records',
+      },
+      level: 'must',
+      source: paging('`totalRecords` Total number of records to be delivered'),
+      dependsOn: ['A-ANS-08'],
+      check: ({ pages, complete, model: of }) => {
+        if (!complete) return { skipped: 'the delivery is larger than what is read' };
+        const count = pages.reduce((sum, page) => sum + recordsOf(page, of).length, 0);
+        const named = pages.map((page) => numberAt(page, 'totalRecords'))[0];
+        return count === named
+          ? undefined
+          : { failed: `the pages have ${count} records, and \`totalRecords\` says ${named}`, at: pages.at(-1) };
+      },
+    },
+    {
+      id: 'A-ANS-10',
+      title: { nl: 'De totalen zijn op elke pagina dezelfde', en: 'The totals are the same on every page' },
+      level: 'must',
+      source: paging('`totalRecords` Total number of records to be delivered'),
+      dependsOn: ['A-ANS-05'],
+      check: ({ pages }) => {
+        const [first] = pages;
+        return firstFault(
+          pages,
+          (page) =>
+            ['totalRecords', 'totalPages', 'pageSize'].every(
+              (member) => first !== undefined && numberAt(page, member) === numberAt(first, member),
+            )
+              ? undefined
+              : 'a later page has other totals than the first',
+          (page) => page,
+        );
+      },
+    },
+    {
+      id: 'A-ANS-11',
+      title: {
+        nl: 'De pagina’s hebben samen dezelfde records als het antwoord zonder pagina’s',
+        en: 'The pages together have the same records as the answer without pages',
+      },
+      level: 'must',
+      source: ddas('What the service does, area A 6', 'Large answers are paged'),
+      dependsOn: ['A-ANS-09'],
+      check: ({ pages, whole, model: of }) => {
+        const paged = pages.flatMap((page) => recordsOf(page, of));
+        return isDeepStrictEqual(sorted(paged), sorted(recordsOf(good(whole), of)))
+          ? undefined
+          : { failed: 'a record is missing from the pages, or on two of them', at: pages.at(-1) };
+      },
+    },
+    {
+      id: 'A-ANS-12',
+      title: {
+        nl: 'Dezelfde pagina heeft opnieuw dezelfde records',
+        en: 'The same page has the same records again',
+      },
+      level: 'should',
+      source: ddas('What the service does, area A 6', 'Large answers are paged'),
+      dependsOn: ['A-ANS-07'],
+      check: async (subject, run) => {
+        const last = good(subject.pages.at(-1));
+        const { currentPage: page, pageSize } = pagingOf(last) ?? {};
+        const again = await get(subject, run, { page, pageSize });
+        return isDeepStrictEqual(recordsOf(again, subject.model), recordsOf(last, subject.model))
+          ? undefined
+          : { failed: 'a page that was asked for twice has other records the second time' };
+      },
+    },
+    {
+      id: 'A-ANS-13',
+      title: {
+        nl: 'Een pagina voorbij de laatste: de eerste (eisen van juni 2026) of een lege',
+        en: 'A page past the last: the first (requirements of June 2026) or an empty one',
+      },
+      level: 'open',
+      source: requirements('Paginering, juni 2026', 'a page past the end'),
+      dependsOn: ['A-ANS-05'],
+      check: async (subject, { ask }) => {
+        const { totalPages, pageSize } = pagingOf(good(subject.pages[0])) ?? {};
+        const past = await ask(subject.signed({ body: { page: Number(totalPages) + 1, pageSize } }));
+        const count = recordsOf(past, subject.model).length;
+        const { currentPage } = pagingOf(past) ?? {};
+        return { seen: `status ${past.status}, \`currentPage\` ${String(currentPage)}, ${count} records` };
+      },
+    },
+    {
+      id: 'A-ANS-14',
+      title: {
+        nl: 'Elk record overlapt de gevraagde periode',
+        en: 'Every record overlaps the period that was asked for',
+      },
+      level: 'must',
+      source: model('Aanleverperiode', 'all running trajectories with overlap with the period of the request'),
+      dependsOn: ['A-ANS-03'],
+      check: async (subject, run) => {
+        const [start] = periodOf(good(subject.whole), subject) ?? [];
+        if (start === undefined) return { skipped: 'the answer names no period' };
+        // The first month of the period, in which not every record falls.
+        const end = `${start.slice(0, 8)}28`;
+        const day = start < end ? start : end;
+        const found = await get(subject, run, { aanleverperiodeStartdatum: day, aanleverperiodeEinddatum: end });
+        const { begin, einde } = subject.model.mapping.levering.record;
+        return firstFault(recordsOf(found, subject.model), (record) => {
+          const [from, until] = [begin, einde].map((path) => path && valueAt(record, path));
+          const isBefore = typeof until === 'string' && until < day;
+          const isAfter = typeof from === 'string' && from > end;
+          return isBefore || isAfter ? `a record lies outside ${day} to ${end}` : undefined;
+        });
+      },
+    },
+    {
+      id: 'A-ANS-15',
+      title: {
+        nl: 'Zonder datums is het antwoord dat van de laatste aanleverperiode',
+        en: 'Without dates the answer is that of the most recent reporting period',
+      },
+      level: 'must',
+      source: ddas('GegevensRequest', 'the start and end date of the most recent reporting period are used'),
+      dependsOn: ['A-ANS-03'],
+      check: async (subject, run) => {
+        const whole = good(subject.whole);
+        const period = periodOf(whole, subject);
+        if (period === undefined) return { skipped: 'the answer names no period' };
+        const [aanleverperiodeStartdatum, aanleverperiodeEinddatum] = period;
+        const named = await get(subject, run, { aanleverperiodeStartdatum, aanleverperiodeEinddatum });
+        const [ours, theirs] = [whole, named].map((one) => sorted(recordsOf(one, subject.model)));
+        return isDeepStrictEqual(ours, theirs)
+          ? undefined
+          : { failed: `the answer without dates has other records than the one for ${period.join(' to ')}` };
+      },
+    },
+    {
+      id: 'A-ANS-16',
+      title: {
+        nl: 'Een periode waarvan niets bekend is: wat er gebeurt',
+        en: 'A period of which nothing is known: what happens',
+      },
+      level: 'open',
+      source: ddas('GegevensRequest', 'Start of the reporting period'),
+      dependsOn: ['A-REQ-01'],
+      check: async (subject, { ask }) => {
+        const dates = { aanleverperiodeStartdatum: '1900-01-01', aanleverperiodeEinddatum: '1900-01-01' };
+        const found = await ask(subject.signed({ body: dates }));
+        return { seen: `status ${found.status}, ${recordsOf(found, subject.model).length} records` };
+      },
+    },
+    {
+      id: 'A-ANS-17',
+      title: {
+        nl: 'Wie een organisatie noemt, krijgt alleen wat van haar is',
+        en: 'A request for an organisation gets only what is its own',
+      },
+      level: 'must',
+      source: ddas('GegevensRequest', 'whose data is delivered'),
+      dependsOn: ['A-ANS-03'],
+      check: async (subject, run) => {
+        const { organisatieLeden, levering } = subject.model.mapping;
+        const nameOf = (one: object): unknown => valueAt(one, levering.organisatie.naam);
+        const names = leveringenOf(good(subject.whole), subject.model).map(nameOf);
+        const [name] = names;
+        if (typeof name !== 'string' || new Set(names).size < 2)
+          return { skipped: 'the supplier delivers for one organisation' };
+        const found = await get(subject, run, { [organisatieLeden[0]]: name });
+        const mine = leveringenOf(found, subject.model);
+        if (mine.length === 0) return { failed: 'nothing is delivered for an organisation that has data' };
+        return firstFault(mine, (one) =>
+          nameOf(one) === name ? undefined : 'the answer has data of another organisation',
+        );
+      },
+    },
+    {
+      id: 'A-ANS-18',
+      title: {
+        nl: 'Een antwoord heeft hoogstens het toegestane aantal records: 25 000 (SHV) of 50 000 (VS)',
+        en: 'An answer has the number of records that is allowed at most: 25 000 (SHV) or 50 000 (VS)',
+      },
+      level: 'must',
+      source: requirements('Omvang', 'maximum 25 000 (SHV) and 50 000 (VS) records in an answer'),
+      dependsOn: ['A-ANS-05'],
+      check: async (subject, { ask }) => {
+        const most = MOST_RECORDS[subject.model.variant];
+        if (subject.whole === undefined) return { skipped: 'as much at once would be much' };
+        const found = await ask(subject.signed({ body: { page: 1, pageSize: most + 1 } }));
+        // To refuse so large a page is right too.
+        const size = found.status === 200 ? Number(pagingOf(found)?.pageSize) : 0;
+        return size > most ? { failed: `it gives pages of ${size} records` } : undefined;
+      },
+    },
+  ],
+};
+
+function sorted(records: readonly object[]): readonly string[] {
+  return records.map((record) => JSON.stringify(record)).toSorted();
+}

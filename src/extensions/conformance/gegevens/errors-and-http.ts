@@ -1,0 +1,181 @@
+import { hash } from 'node:crypto';
+import { digestOf } from '../../../lib/jades/signature.ts';
+import { isRecord } from '../../../lib/json/json-value.ts';
+import { type Chapter, firstFault } from '../case.ts';
+import { rfc } from '../clause.ts';
+import type { Ask } from '../client.ts';
+import { bytesOf, SMALL } from './signed-request.ts';
+import { contract, ddas, errors } from './sources.ts';
+import { type GegevensSubject, signed } from './subject.ts';
+
+const PROBLEM = 'application/problem+json';
+const wrong = signed({ body: { page: 0, pageSize: 1 } });
+const elsewhere = signed({ to: '{elsewhere}' });
+/** The same address with another method. */
+const withMethod =
+  (method: string) =>
+  (subject: GegevensSubject): Ask => {
+    const { as, to } = subject.signed();
+    return { to, method, headers: subject.freshHeaders?.() ?? {}, ...(as === undefined ? {} : { as }) };
+  };
+const small = bytesOf(SMALL);
+
+export const ERRORS: Chapter<GegevensSubject> = {
+  id: 'A-ERR',
+  title: { nl: 'Fouten', en: 'Errors' },
+  cases: [
+    {
+      id: 'A-ERR-01',
+      title: { nl: 'Een 400 is een probleem volgens RFC 9457', en: 'A 400 is a problem of RFC 9457' },
+      level: 'must',
+      source: errors('400 Invalid request: body `ProblemDetails`'),
+      dependsOn: ['A-REQ-03'],
+      ask: [wrong],
+      expect: { status: [400], mediaType: PROBLEM, schema: 'ProblemDetails' },
+    },
+    {
+      id: 'A-ERR-02',
+      title: {
+        nl: 'De status in een probleem is die van het antwoord',
+        en: 'The status in a problem is that of the answer',
+      },
+      level: 'must',
+      source: rfc(9457, '3.1.2', 'MUST use the same status code in the actual HTTP response'),
+      dependsOn: ['A-ERR-01'],
+      ask: [wrong],
+      expect: { status: [400] },
+      check: (_, { answers: [only] }) => {
+        const status = isRecord(only?.json) ? only.json.status : undefined;
+        return status === 400 ? undefined : { failed: `the problem says ${String(status)}` };
+      },
+    },
+    {
+      id: 'A-ERR-03',
+      title: {
+        nl: 'Een adres dat er niet is, geeft 404 met een fout volgens FSC',
+        en: 'An address that is not there gives 404 with an error of FSC',
+      },
+      level: 'must',
+      source: errors('404 Service or resource not found: body `FscError`'),
+      dependsOn: ['A-REQ-01'],
+      ask: [elsewhere],
+      expect: { status: [404], mediaType: PROBLEM, schema: 'FscError' },
+    },
+    {
+      id: 'A-ERR-04',
+      title: { nl: 'Een 404 heeft de foutcode van FSC in een kop', en: 'A 404 has the error code of FSC in a header' },
+      level: 'must',
+      source: errors('Service not found goes with 404'),
+      dependsOn: ['A-ERR-03'],
+      ask: [elsewhere],
+      expect: { status: [404], headers: { 'fsc-error-code': /^ERROR_CODE_SERVICE_NOT_FOUND$/ } },
+    },
+    {
+      id: 'A-ERR-05',
+      title: { nl: 'Geen fout heeft gegevens bij zich', en: 'No error comes with data' },
+      level: 'must',
+      source: ddas('Response body (status 200)', '`gegevens` The requested records'),
+      dependsOn: ['A-REQ-03', 'A-ERR-03'],
+      ask: [wrong, elsewhere],
+      expect: { status: [400, 404] },
+      check: (_, { answers }) =>
+        firstFault(
+          answers,
+          ({ json }) => (isRecord(json) && Object.hasOwn(json, 'gegevens') ? 'an error has `gegevens`' : undefined),
+          (answer) => answer,
+        ),
+    },
+  ],
+};
+
+export const HTTP: Chapter<GegevensSubject> = {
+  id: 'A-HTTP',
+  title: { nl: 'HTTP', en: 'HTTP' },
+  cases: [
+    {
+      id: 'A-HTTP-01',
+      title: { nl: 'GET geeft geen gegevens, maar 405', en: 'GET gives no data, but 405' },
+      level: 'must',
+      source: ddas('What the service does, area A 3', '`GET` is deliberately not used'),
+      dependsOn: ['A-REQ-01'],
+      ask: [withMethod('GET')],
+      expect: { status: [405], headers: { 'fsc-error-code': /^ERROR_CODE_METHOD_UNSUPPORTED$/ }, schema: 'FscError' },
+    },
+    {
+      id: 'A-HTTP-02',
+      title: { nl: 'Een 405 noemt de methode die wel kan', en: 'A 405 names the method that is allowed' },
+      level: 'must',
+      source: rfc(9110, '15.5.6', 'The origin server MUST generate an Allow header field'),
+      dependsOn: ['A-HTTP-01'],
+      ask: [withMethod('GET')],
+      expect: { status: [405], headers: { allow: /\bPOST\b/ } },
+    },
+    {
+      id: 'A-HTTP-03',
+      title: {
+        nl: 'Andere methoden worden ook geweigerd: PUT, PATCH en DELETE',
+        en: 'Other methods are refused too: PUT, PATCH and DELETE',
+      },
+      level: 'must',
+      source: errors('405 HTTP method not supported'),
+      dependsOn: ['A-HTTP-01'],
+      ask: ['PUT', 'PATCH', 'DELETE'].map(withMethod),
+      expect: { status: [405] },
+    },
+    {
+      id: 'A-HTTP-04',
+      title: { nl: 'Een ander mediatype geeft 415', en: 'Another media type gives 415' },
+      level: 'should',
+      source: rfc(9110, '15.5.16', 'the content is in a format not supported by this method'),
+      dependsOn: ['A-REQ-01'],
+      ask: [signed({ headers: { 'content-type': 'text/plain' } })],
+      expect: { status: [415] },
+    },
+    {
+      id: 'A-HTTP-05',
+      title: {
+        nl: 'Een mediatype heeft geen hoofdletters nodig, en mag een `charset` hebben',
+        en: 'A media type has no case, and may have a `charset`',
+      },
+      level: 'must',
+      source: rfc(9110, '8.3.1', 'The type and subtype tokens are case-insensitive'),
+      dependsOn: ['A-REQ-01'],
+      ask: ['Application/JSON', 'application/json; charset=utf-8'].map((type) =>
+        signed({ headers: { 'content-type': type } }),
+      ),
+    },
+    {
+      id: 'A-HTTP-06',
+      title: { nl: 'Een antwoord wordt nergens bewaard', en: 'An answer is stored nowhere' },
+      level: 'should',
+      source: ddas('What the service does, area A 3', 'can lead to cached answers'),
+      dependsOn: ['A-REQ-01'],
+      ask: [signed()],
+      expect: { headers: { 'cache-control': /\bno-store\b/ } },
+    },
+    {
+      id: 'A-HTTP-07',
+      title: { nl: 'De versie van de API staat in een kop', en: 'A header has the version of the API' },
+      level: 'should',
+      source: contract('API-Version', 'De volledige versie van deze API.'),
+      dependsOn: ['A-REQ-01'],
+      ask: [signed()],
+      expect: { headers: { 'api-version': /^1\.\d+\.\d+$/ } },
+    },
+    {
+      id: 'A-HTTP-08',
+      title: {
+        nl: 'Een `Digest` met ook SHA-512 (RFC 3230 kent een lijst): wat er gebeurt',
+        en: 'A `Digest` with SHA-512 as well (RFC 3230 has a list): what happens',
+      },
+      level: 'open',
+      source: rfc(3230, '4.3.2', 'Digest = "Digest" ":" #(instance-digest)'),
+      dependsOn: ['A-REQ-01'],
+      check: async (subject, { ask }) => {
+        const digest = `SHA-512=${hash('sha512', small, 'base64')},${digestOf(small)}`;
+        const { status } = await ask(subject.signed({ digest }));
+        return { seen: `the answer has status ${status}` };
+      },
+    },
+  ],
+};

@@ -1,0 +1,148 @@
+import { isRecord } from '../../../lib/json/json-value.ts';
+import type { Chapter, Clause, ConformanceCase, Level } from '../case.ts';
+import { rfc } from '../clause.ts';
+import { contract, ddas, errors } from './sources.ts';
+import { type GegevensSubject, isMuch, signed } from './subject.ts';
+
+const request = (quote: string): Clause => ddas('GegevensRequest', quote);
+
+/** A body, well signed, that must not be answered with data. */
+const refusesBody = (
+  id: string,
+  [nl, en]: readonly [string, string],
+  source: Clause,
+  body: unknown,
+  { level = 'must', status = 400 }: { level?: Level; status?: number } = {},
+): ConformanceCase<GegevensSubject> => ({
+  ...{ id, title: { nl, en }, level, source, dependsOn: ['A-REQ-01'] },
+  ask: [signed({ body })],
+  expect: { status: [status] },
+});
+
+export const REQUEST_MESSAGE: Chapter<GegevensSubject> = {
+  id: 'A-REQ',
+  title: { nl: 'Het verzoek', en: 'The request' },
+  cases: [
+    {
+      id: 'A-REQ-01',
+      title: { nl: 'Een goed verzoek wordt beantwoord', en: 'A good request is answered' },
+      level: 'must',
+      source: ddas('Endpoints', 'POST {base_url}/gegevens'),
+      ask: [signed()],
+    },
+    {
+      id: 'A-REQ-02',
+      title: { nl: 'Een leeg object is een geldig verzoek', en: 'An empty object is a valid request' },
+      level: 'must',
+      source: request('all properties optional'),
+      dependsOn: ['A-REQ-01'],
+      check: async (subject, { ask }) => {
+        if (isMuch(subject.small)) return { skipped: 'everything at once would be much' };
+        const { status } = await ask(subject.signed({ body: {} }));
+        return status === 200 ? undefined : { failed: `the answer has status ${status} instead of 200` };
+      },
+    },
+    refusesBody(
+      'A-REQ-03',
+      ['Een `page` onder 1 wordt geweigerd', 'A `page` below 1 is refused'],
+      errors('a `page` value below 1'),
+      { page: 0, pageSize: 1 },
+    ),
+    refusesBody(
+      'A-REQ-04',
+      ['Een `pageSize` onder 1 wordt geweigerd', 'A `pageSize` below 1 is refused'],
+      request('`pageSize` integer, minimum 1'),
+      { page: 1, pageSize: 0 },
+    ),
+    refusesBody(
+      'A-REQ-05',
+      ['Een `page` als tekst wordt geweigerd', 'A `page` as text is refused'],
+      request('`page` integer'),
+      { page: '1', pageSize: 1 },
+    ),
+    refusesBody(
+      'A-REQ-06',
+      ['Een onbekend lid wordt geweigerd', 'An unknown member is refused'],
+      request('no other properties allowed'),
+      { page: 1, pageSize: 1, conformanceOnbekend: true },
+    ),
+    refusesBody(
+      'A-REQ-07',
+      ['Een datum die niet bestaat, wordt geweigerd', 'A date that does not exist is refused'],
+      request('`aanleverperiodeStartdatum` string, format date'),
+      { aanleverperiodeStartdatum: '2026-02-30', page: 1, pageSize: 1 },
+    ),
+    refusesBody(
+      'A-REQ-08',
+      ['Wat geen JSON is, wordt geweigerd', 'What is not JSON is refused'],
+      errors('Invalid request (for example invalid filters or syntax)'),
+      '{"page": 1,',
+    ),
+    refusesBody(
+      'A-REQ-09',
+      ['Een inhoud die geen UTF-8 is, wordt geweigerd', 'A body that is not UTF-8 is refused'],
+      ddas('What the service does, area A 5', 'Message encoding is UTF-8'),
+      Buffer.from('{"aanleverende_organisatie":"caf\xe9"}', 'latin1'),
+    ),
+    refusesBody(
+      'A-REQ-10',
+      ['Een verzoek zonder inhoud wordt geweigerd', 'A request without a body is refused'],
+      ddas('Endpoints', 'body `GegevensRequest` (required body)'),
+      '',
+    ),
+    refusesBody(
+      'A-REQ-11',
+      ['Een begin na het einde kan niet worden verwerkt', 'A start after the end cannot be processed'],
+      contract('422', 'de startdatum ligt na de einddatum'),
+      { aanleverperiodeStartdatum: '2026-03-31', aanleverperiodeEinddatum: '2026-01-01', page: 1, pageSize: 1 },
+      { level: 'should', status: 422 },
+    ),
+    {
+      id: 'A-REQ-12',
+      title: {
+        nl: 'Een organisatie waarvoor niet wordt geleverd: wat er gebeurt',
+        en: 'An organisation for which nothing is delivered: what happens',
+      },
+      level: 'open',
+      source: request('The organisation (municipality or debt-assistance provider) whose data is delivered'),
+      dependsOn: ['A-REQ-01'],
+      check: async ({ signed: make, model }, { ask }) => {
+        const [lid] = model.mapping.organisatieLeden;
+        const { status } = await ask(make({ body: { [lid]: 'Bestaat Niet Conformance', page: 1, pageSize: 1 } }));
+        return { seen: `the answer has status ${status}` };
+      },
+    },
+    {
+      id: 'A-REQ-13',
+      title: { nl: 'Een lid dat tweemaal voorkomt: wat er gebeurt', en: 'A member that occurs twice: what happens' },
+      level: 'open',
+      source: rfc(8259, '4', 'The names within an object SHOULD be unique'),
+      dependsOn: ['A-REQ-01'],
+      check: async ({ signed: make }, { ask }) => {
+        const { status, json } = await ask(make({ body: '{"page":1,"pageSize":1,"page":1}' }));
+        return { seen: status === 200 && isRecord(json) ? 'it is answered' : `it is refused with status ${status}` };
+      },
+    },
+    {
+      id: 'A-REQ-14',
+      title: {
+        nl: 'De koppen over de verwerking worden aanvaard',
+        en: 'The headers about the processing are accepted',
+      },
+      level: 'must',
+      source: ddas('Obligations 1, area B', 'sends the six header attributes of the processing'),
+      dependsOn: ['A-REQ-01'],
+      ask: [
+        signed({
+          headers: {
+            VerwerkingId: '6b1d7d6e-2f0b-4b5e-8f35-1c6f0f0a7c11',
+            VerwerkingsactiviteitId: '0f5d1a40-6c0e-4f1c-9a52-6a4f7f1f2a10',
+            VerwerkingsactiviteitUrl: 'https://register.example/verwerkingsactiviteiten/1',
+            Vertrouwelijkheid: 'normaal',
+            Bewaartermijn: 'P1Y',
+          },
+        }),
+      ],
+    },
+  ],
+};

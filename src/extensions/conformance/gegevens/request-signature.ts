@@ -1,0 +1,287 @@
+import { createPublicKey, hash } from 'node:crypto';
+import { digestOf } from '../../../lib/jades/signature.ts';
+import { isRecord } from '../../../lib/json/json-value.ts';
+import { type Chapter, type Clause, type ConformanceCase, type Finding, Skipped } from '../case.ts';
+import { rfc } from '../clause.ts';
+import type { Ask } from '../client.ts';
+import {
+  bytesOf,
+  hs256,
+  type Identity,
+  noSignature,
+  ps256,
+  rs256,
+  type SignatureForm,
+  type SignedHeaders,
+  SMALL,
+  type Wishes,
+} from './signed-request.ts';
+import { signing, signingPage } from './sources.ts';
+import { type GegevensSubject, good, signed } from './subject.ts';
+
+/** The source says that such a message does not hold, not with which status: none of these comes with data. */
+const REFUSED = [400, 401, 403, 422];
+const SIGNATURE = 'nlgov-adr-payload-sig';
+const OTHER_BYTES = Buffer.from('{"page":1, "pageSize":1}');
+
+const refuses = (
+  id: string,
+  [nl, en]: readonly [string, string],
+  source: Clause,
+  wishes: Wishes | ((subject: GegevensSubject) => Wishes),
+): ConformanceCase<GegevensSubject> => ({
+  ...{ id, title: { nl, en }, level: 'must', source, dependsOn: ['A-REQ-01'] },
+  ask: [(subject) => subject.signed(typeof wishes === 'function' ? wishes(subject) : wishes)],
+  expect: { status: REFUSED },
+});
+
+/** Changes the three parts of the signature after it was made. */
+const parts =
+  (change: (header: string, payload: string, signature: string) => string) =>
+  (headers: SignedHeaders): Ask['headers'] => {
+    const [header = '', payload = '', signature = ''] = headers[SIGNATURE].split('.');
+    return { ...headers, [SIGNATURE]: change(header, payload, signature) };
+  };
+
+const reencoded = (header: string, change: (members: Record<string, unknown>) => object): string => {
+  const members: unknown = JSON.parse(Buffer.from(header, 'base64url').toString());
+  return Buffer.from(JSON.stringify(change(isRecord(members) ? { ...members } : {}))).toString('base64url');
+};
+
+/** The chain of the supplier itself, as its answer has it. */
+function chainOf({ headers }: { readonly headers: Readonly<Record<string, string>> }): readonly string[] {
+  const [header = ''] = (headers[SIGNATURE] ?? '').split('.');
+  const members: unknown = JSON.parse(Buffer.from(header, 'base64url').toString() || '{}');
+  const x5c = isRecord(members) && Array.isArray(members.x5c) ? members.x5c : [];
+  return x5c.filter((one) => typeof one === 'string');
+}
+
+function given(identity: Identity | undefined, option: string): Identity {
+  if (identity === undefined) throw new Skipped(`${option} was not given`);
+  return identity;
+}
+
+export const REQUEST_SIGNATURE: Chapter<GegevensSubject> = {
+  id: 'A-SIG',
+  title: { nl: 'De handtekening van het verzoek', en: 'The signature of the request' },
+  cases: [
+    {
+      id: 'A-SIG-01',
+      title: {
+        nl: 'Welke vormen van handtekening worden aanvaard: over de body (tekst van juni 2026) of over de digest (module Signing)',
+        en: 'Which forms of signature are accepted: over the body (text of June 2026) or over the digest (module Signing)',
+      },
+      level: 'open',
+      source: signing('detached payload, only the digest is signed'),
+      dependsOn: ['A-REQ-01'],
+      check: async (subject, { ask }) => {
+        const accepted: SignatureForm[] = [];
+        for (const form of ['body', 'digest'] as const)
+          if ((await ask(subject.signed({ form }))).status === 200) accepted.push(form);
+        return { seen: `accepted: ${accepted.join(' and ') || 'none'}` };
+      },
+    },
+    refuses(
+      'A-SIG-02',
+      ['Een verzoek zonder handtekening wordt geweigerd', 'A request without a signature is refused'],
+      signing('`nlgov-adr-payload-sig`, required on the request'),
+      { after: ({ digest }) => ({ digest }) },
+    ),
+    refuses(
+      'A-SIG-03',
+      ['Een verzoek zonder `Digest` wordt geweigerd', 'A request without `Digest` is refused'],
+      signing('It is required on messages with a body'),
+      { after: (headers) => ({ [SIGNATURE]: headers[SIGNATURE] }) },
+    ),
+    refuses(
+      'A-SIG-04',
+      ['Een `Digest` van andere bytes wordt geweigerd', 'A `Digest` of other bytes is refused'],
+      signing('SHA-256 digest of the payload'),
+      { sent: OTHER_BYTES },
+    ),
+    refuses(
+      'A-SIG-05',
+      ['Een `Digest` met alleen SHA-512 wordt geweigerd', 'A `Digest` with SHA-512 only is refused'],
+      signing('format `SHA-256=<base64>`'),
+      { digest: `SHA-512=${hash('sha512', bytesOf(SMALL), 'base64')}` },
+    ),
+    refuses(
+      'A-SIG-06',
+      [
+        'Een inhoud die na het ondertekenen is veranderd, wordt geweigerd, ook met een nieuwe `Digest`',
+        'A body that was changed after signing is refused, with a new `Digest` too',
+      ],
+      signing('The request is signed with the private key of the requester'),
+      { sent: OTHER_BYTES, after: (headers) => ({ ...headers, digest: digestOf(OTHER_BYTES) }) },
+    ),
+    refuses(
+      'A-SIG-07',
+      ['Een handtekening die is veranderd, wordt geweigerd', 'A signature that was changed is refused'],
+      rfc(7515, '5.2', 'If any of these steps fail, the signature or MAC cannot be validated'),
+      { sign: (input, key) => Buffer.from(ps256(input, key).map((byte, i) => (i === 40 ? byte ^ 1 : byte))) },
+    ),
+    refuses(
+      'A-SIG-08',
+      [
+        'Een kop van de handtekening die daarna is veranderd, wordt geweigerd',
+        'A header of the signature that was changed afterwards is refused',
+      ],
+      rfc(7515, '5.2', 'Validate the JWS Signature against the JWS Signing Input'),
+      { after: parts((header, _, signature) => `${reencoded(header, (all) => ({ ...all, kid: 'x' }))}..${signature}`) },
+    ),
+    refuses(
+      'A-SIG-09',
+      ['`alg: none` wordt geweigerd', '`alg: none` is refused'],
+      rfc(8725, '2.1', 'The algorithm can be changed to "none" by an attacker'),
+      { header: { alg: 'none' }, sign: noSignature },
+    ),
+    refuses(
+      'A-SIG-10',
+      [
+        'HS256 met de openbare sleutel als geheim wordt geweigerd',
+        'HS256 with the public key as its secret is refused',
+      ],
+      rfc(8725, '2.1', 'parameter value can be changed into "HS256"'),
+      { header: { alg: 'HS256' }, sign: hs256 },
+    ),
+    refuses('A-SIG-11', ['RS256 wordt geweigerd', 'RS256 is refused'], signing('`alg` = `PS256`'), {
+      header: { alg: 'RS256' },
+      sign: rs256,
+    }),
+    refuses(
+      'A-SIG-12',
+      ['Een verzoek zonder `x5c` wordt geweigerd', 'A request without `x5c` is refused'],
+      signing('`x5c` = full X.509 certificate chain'),
+      { header: { x5c: undefined } },
+    ),
+    refuses(
+      'A-SIG-13',
+      [
+        'De keten van een ander bij de eigen handtekening wordt geweigerd',
+        'The chain of somebody else beside an own signature is refused',
+      ],
+      signing('Public key: taken from the first certificate in `x5c`'),
+      (subject) => {
+        const x5c = chainOf(good(subject.small));
+        if (x5c.length === 0) throw new Skipped('the answer has no chain');
+        return { header: { x5c, kid: undefined, 'x5t#S256': undefined } };
+      },
+    ),
+    refuses(
+      'A-SIG-14',
+      ['Een sleutel in `jwk` telt niet', 'A key in `jwk` does not count'],
+      signing('Public key: taken from the first certificate in `x5c`'),
+      ({ strangers, identity: { x5c } }) => {
+        const { key } = strangers.ownRoot;
+        return { identity: { key, x5c }, header: { jwk: createPublicKey(key).export({ format: 'jwk' }) } };
+      },
+    ),
+    refuses(
+      'A-SIG-15',
+      [
+        'Een keten naar een eigen stamcertificaat wordt geweigerd',
+        'A chain to a root certificate of its own is refused',
+      ],
+      signing('Chain validated up to the government PKI root'),
+      ({ strangers }) => ({ identity: strangers.ownRoot }),
+    ),
+    refuses(
+      'A-SIG-16',
+      [
+        'Een certificaat dat zijn uitgever verzint, wordt geweigerd',
+        'A certificate that makes up its issuer is refused',
+      ],
+      rfc(5280, '6.1.3', 'The signature on the certificate can be verified'),
+      ({ strangers }) => ({ identity: strangers.forged }),
+    ),
+    refuses(
+      'A-SIG-17',
+      [
+        'Een certificaat dat door een gewoon certificaat is uitgegeven, wordt geweigerd',
+        'A certificate that was issued by one that is no authority is refused',
+      ],
+      rfc(5280, '6.1.4', 'verify that the basicConstraints extension is present and that cA is set to TRUE'),
+      ({ strangers }) => ({ identity: strangers.belowLeaf }),
+    ),
+    refuses(
+      'A-SIG-18',
+      ['Een ingetrokken certificaat wordt geweigerd', 'A revoked certificate is refused'],
+      signing('revocation check by OCSP or CRL'),
+      ({ revoked }) => ({ identity: given(revoked, '--revoked') }),
+    ),
+    refuses(
+      'A-SIG-19',
+      ['Een verlopen certificaat wordt geweigerd', 'An expired certificate is refused'],
+      signing('validity period checked'),
+      ({ expired }) => ({ identity: given(expired, '--expired') }),
+    ),
+    refuses(
+      'A-SIG-20',
+      ['Een onbekend lid in `crit` wordt geweigerd', 'An unknown member in `crit` is refused'],
+      rfc(7515, '4.1.11', 'If any of the listed extension Header Parameters are not understood'),
+      ({ form }) => ({
+        header: {
+          crit: [...(form === 'digest' ? ['sigD', 'b64'] : []), 'urn:conformance:onbekend'],
+          'urn:conformance:onbekend': true,
+        },
+      }),
+    ),
+    refuses(
+      'A-SIG-21',
+      ['`b64: false` dat niet in `crit` staat, wordt geweigerd', '`b64: false` that is not in `crit` is refused'],
+      rfc(7797, '6', 'the "crit" Header Parameter MUST be included'),
+      ({ form }) => ({ header: { b64: false, crit: form === 'digest' ? ['sigD'] : undefined } }),
+    ),
+    {
+      id: 'A-SIG-22',
+      title: {
+        nl: 'Een handtekening met de inhoud erin wordt geweigerd',
+        en: 'A signature with its content attached is refused',
+      },
+      level: 'should',
+      source: signing('JWS compact serialization, detached payload'),
+      dependsOn: ['A-REQ-01'],
+      ask: [
+        signed({
+          after: parts((header, _, signature) => `${header}.${bytesOf(SMALL).toString('base64url')}.${signature}`),
+        }),
+      ],
+      expect: { status: REFUSED },
+    },
+    {
+      id: 'A-SIG-23',
+      title: {
+        nl: 'Een handtekening uit de toekomst, van vorige week, of waarvan `exp` voorbij is: wat er gebeurt',
+        en: 'A signature from the future, from last week, or whose `exp` has passed: what happens',
+      },
+      level: 'open',
+      source: signingPage('JAdES', 'JAdES-B'),
+      dependsOn: ['A-REQ-01'],
+      check: async (subject, { ask }): Promise<Finding> => {
+        const now = Math.floor(Date.now() / 1000);
+        const [hour, week] = [3600, 7 * 24 * 3600];
+        const statuses = [];
+        for (const header of [{ iat: now + hour }, { iat: now - week }, { exp: now - hour }])
+          statuses.push((await ask(subject.signed({ header }))).status);
+        const [ahead, old, past] = statuses;
+        return { seen: `an hour ahead: status ${ahead}; a week ago: ${old}; \`exp\` an hour ago: ${past}` };
+      },
+    },
+    {
+      id: 'A-SIG-24',
+      title: {
+        nl: 'Hetzelfde ondertekende verzoek tweemaal: wat er gebeurt',
+        en: 'The same signed request twice: what happens',
+      },
+      level: 'open',
+      source: signing('The request is signed with the private key of the requester'),
+      dependsOn: ['A-REQ-01'],
+      check: async (subject, { ask }) => {
+        const request = subject.signed();
+        await ask(request);
+        const { status } = await ask({ ...request, headers: { ...request.headers, ...subject.freshHeaders?.() } });
+        return { seen: `the second time the answer has status ${status}` };
+      },
+    },
+  ],
+};

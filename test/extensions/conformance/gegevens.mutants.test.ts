@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, describe } from 'vitest';
+import { type ExampleSupplier, startExampleSupplier } from './example-supplier.ts';
+import { GEGEVENS_MUTANTS } from './mutants/gegevens.ts';
+import { type BreakingProxy, type Mutation, startProxy } from './proxy.ts';
+import { testMutants } from './run-mutants.ts';
+
+let supplier: ExampleSupplier;
+let proxy: BreakingProxy;
+beforeAll(async () => {
+  supplier = await startExampleSupplier();
+  proxy = await startProxy(`${supplier.server.url}/shv/v1`);
+});
+afterAll(async () => {
+  await proxy?.stop();
+  await supplier?.close();
+});
+
+/** The bytes of an answer are signed: it is never parsed and written anew. */
+function keepingBytes({ answer, ...mutation }: Mutation): Mutation {
+  return {
+    ...mutation,
+    answer: async (received, request) => {
+      received.json = undefined;
+      await answer?.(received, request);
+    },
+  };
+}
+
+describe('the suite for a supplier of data', () => {
+  testMutants({
+    suite: 'gegevens',
+    mutants: GEGEVENS_MUTANTS,
+    notOffered: [],
+    run: (mutant) => {
+      proxy.mutate(keepingBytes(mutant?.mutation(supplier) ?? {}));
+      return supplier.run(`${proxy.url}/gegevens`);
+    },
+  });
+});
