@@ -53,12 +53,13 @@ export interface DependencyNeeds extends Pick<AggregatorDependencies, 'pool' | '
 export function openDependencies(needs: DependencyNeeds): SupplierDependencies {
   const { config, pool, clock, log, publicBaseUrl, proof } = needs;
   const { aggregator, raadsfeed, server } = config;
+  const { callSlotSeconds: slotSeconds, ibabsCallsPerMinute: perMinute } = aggregator;
   const hosted = (scheme: SupplierScheme): PoolOptions => ({
     clock,
     proxy: server,
     allowPrivate: raadsfeed.sourcesAllowPrivate,
     maxBytes: aggregator.maxAnswerBytes,
-    slots: (host) => createCallSlots(pool, `${scheme} ${host}`, { atOnce: 4 }, log),
+    slots: (host) => createCallSlots(pool, `${scheme} ${host}`, { atOnce: 4, slotSeconds }, log),
   });
   return {
     ...aggregator,
@@ -80,12 +81,8 @@ export function openDependencies(needs: DependencyNeeds): SupplierDependencies {
     ownFeedUrl: () => `${publicBaseUrl()}${raadsfeed.prefix}/feed`,
     // All calls to a supplier, or to a host of one, share its slots.
     adapters: {
-      notubiz: openNotubiz(config, clock, createCallSlots(pool, 'notubiz', { atOnce: 4 }, log)),
-      ibabs: openIbabs(
-        config,
-        clock,
-        createCallSlots(pool, 'ibabs', { atOnce: 2, perMinute: aggregator.ibabsCallsPerMinute }, log),
-      ),
+      notubiz: openNotubiz(config, clock, createCallSlots(pool, 'notubiz', { atOnce: 4, slotSeconds }, log)),
+      ibabs: openIbabs(config, clock, createCallSlots(pool, 'ibabs', { atOnce: 2, slotSeconds, perMinute }, log)),
       go: createAdapter(createGo(hosted('go')), clock),
       parlaeus: createAdapter(createParlaeus(hosted('parlaeus')), clock),
     },

@@ -7,12 +7,13 @@ import { closeDependencies, openDependencies } from './dependencies.ts';
 import { followSource } from './feed/follow-source.ts';
 import { registerSourceMetrics } from './metrics.ts';
 import { sourcesSection } from './operator-section.ts';
+import { SUPPLIER_SCHEMES } from './source.ts';
 import { readCompletenessOf } from './store/sources.ts';
 import { readSupplier } from './supplier/read-supplier.ts';
 import { createScheduler, runSource } from './worker.ts';
 
-/** Suppliers that are read at the same time; the adapter limits the calls. */
-const SUPPLIERS_AT_ONCE = 4;
+/** Sources of one supplier that are read at the same time: more would wait for its calls. */
+const SUPPLIERS_AT_ONCE = 2;
 
 /** Follows the sources of the feed for as long as the service runs. */
 export const plugin = fp(
@@ -23,16 +24,16 @@ export const plugin = fp(
     const { clock, publicBaseUrl, proof } = app;
     const deps = openDependencies({ config, pool, clock, log, publicBaseUrl, proof });
     registerSourceMetrics(app.metrics, pool);
-    const schedulers = (['feed', 'leveranciers-api'] as const).map((soort) =>
+    const schedulers = (['feed', ...SUPPLIER_SCHEMES] as const).map((kind) =>
       createScheduler({
         pool,
         log,
         holder: `${hostname()} ${process.pid} ${randomUUID()}`,
-        soort,
-        concurrency: soort === 'feed' ? settings.concurrency : SUPPLIERS_AT_ONCE,
+        kind,
+        concurrency: kind === 'feed' ? settings.concurrency : SUPPLIERS_AT_ONCE,
         leaseSeconds: settings.leaseSeconds,
         stopping,
-        run: (lease, signal) => runSource(lease, soort === 'feed' ? followSource : readSupplier, deps, signal),
+        run: (lease, signal) => runSource(lease, kind === 'feed' ? followSource : readSupplier, deps, signal),
       }),
     );
     app.addHook('onListen', async () => {

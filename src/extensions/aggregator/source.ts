@@ -133,6 +133,8 @@ export function hasOwnNumbers(scheme: SupplierScheme): boolean {
   return !('form' in SUPPLIERS[scheme]);
 }
 
+export const SUPPLIER_SCHEMES: readonly SupplierScheme[] = Object.keys(SUPPLIERS).filter(isSupplierScheme);
+
 /**
  * Reads the address of a service document, or `<supplier>:<organisation>`, with `#<organisatiecode>` where a site has several;
  * `undefined` when it is neither.

@@ -7,9 +7,9 @@ import { OutboundError } from '../../lib/outbound/outbound-error.ts';
 import { backoffMs } from '../../lib/time.ts';
 import { FeedFault } from '../../raadsfeed/domain/service-document.ts';
 import type { SupplierDependencies } from './dependencies.ts';
-import { type Lease, LeaseLostError, type Source } from './source.ts';
+import { type Lease, LeaseLostError } from './source.ts';
 import { addIssues, resolveIssues } from './store/issues.ts';
-import { claimDueSources, releaseSource, renewLeases } from './store/leased-source.ts';
+import { claimDueSources, releaseSource, renewLeases, type SourceKind } from './store/leased-source.ts';
 import { SupplierFault } from './supplier/supplier-client.ts';
 
 interface SchedulerOptions {
@@ -17,8 +17,8 @@ interface SchedulerOptions {
   readonly log: Logger;
   /** Identifies this process among all instances. */
   readonly holder: string;
-  /** The kind of sources: suppliers take long to read, and must not hold up the feeds. */
-  readonly soort: Source['soort'];
+  /** Sources of one kind: a supplier that takes long, or allows few calls, holds up no other and no feed. */
+  readonly kind: SourceKind;
   /** Sources at the same time. */
   readonly concurrency: number;
   readonly leaseSeconds: number;
@@ -36,11 +36,14 @@ interface Scheduler {
 
 /** Milliseconds between queries for sources that are due, of all readers of a scheduler together. */
 const POLL_MS = 200;
+/** Of a supplier less often: there are several, and their sources are due by the quarter of an hour. */
+const SUPPLIER_POLL_MS = 500;
 
 /** Reads a few sources at a time: each reader takes one that is due, and the next as soon as that one was released. */
 export function createScheduler(options: SchedulerOptions): Scheduler {
-  const { pool, log, holder, soort, concurrency, leaseSeconds, run } = options;
+  const { pool, log, holder, kind, concurrency, leaseSeconds, run } = options;
   const closing = new AbortController();
+  const pollMs = kind === 'feed' ? POLL_MS : SUPPLIER_POLL_MS;
   const signal = AbortSignal.any([closing.signal, options.stopping]);
   const readers: Promise<void>[] = [];
   let renewal: NodeJS.Timeout | undefined;
@@ -48,7 +51,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   const read = async (): Promise<void> => {
     while (!signal.aborted) {
       try {
-        const [lease] = await claimDueSources(pool, holder, { soort, limit: 1, leaseSeconds });
+        const [lease] = await claimDueSources(pool, holder, { kind, limit: 1, leaseSeconds });
         if (lease !== undefined) {
           await run(lease, signal);
           continue;
@@ -56,7 +59,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       } catch (error) {
         if (!signal.aborted) log.warn({ err: error }, 'sources cannot be claimed');
       }
-      await sleep(POLL_MS * concurrency * (0.5 + Math.random()), undefined, { signal }).catch(() => undefined);
+      await sleep(pollMs * concurrency * (0.5 + Math.random()), undefined, { signal }).catch(() => undefined);
     }
   };
   return {

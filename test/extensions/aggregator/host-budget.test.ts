@@ -23,7 +23,7 @@ afterEach(async () => {
 
 /** An instance that reads the organisation at this address. */
 function instance(organisationId: string): MemoryFeed {
-  const slots = (host: string) => createCallSlots(pool, `go ${host}`, { atOnce: 4 }, quiet);
+  const slots = (host: string) => createCallSlots(pool, `go ${host}`, { atOnce: 4, slotSeconds: 120 }, quiet);
   const retry = { attempts: 2, firstDelay: 1, maxDelay: 5000 };
   const feed = new MemoryFeed(
     (clock) => createAdapter(createGo({ clock, allowPrivate: true, retry, slots }), clock),

@@ -63,8 +63,10 @@ function openly(host: Imitation): Pick<ImitatedBody, 'host' | 'hasRegisters' | '
   };
 }
 
-export async function startGoBody(version: 'v1' | 'v2'): Promise<ImitatedBody> {
+/** @param perPage records of the second version on a page */
+export async function startGoBody(version: 'v1' | 'v2', perPage = 3): Promise<ImitatedBody> {
   const server = await startGo(version);
+  server.perPage = perPage;
   return {
     ...openly(server),
     scheme: 'go',
@@ -121,7 +123,8 @@ export function notubizBody(server: NotubizServer, id: number): ImitatedBody {
       changes += 1;
       const last_modified = new Date(Date.UTC(2025, 0, 1, 0, 0, changes)).toISOString().slice(0, 19).replace('T', ' ');
       const more = { title, start: `${day} 19:30:00`, last_modified, agenda_items, confidential: isSecret ? 1 : 0 };
-      organisation.addMeeting(notubizMeetingOf(meeting, more));
+      const own = { organisation: { id, self: `api.notubiz.nl/organisations/${id}` } };
+      organisation.addMeeting(notubizMeetingOf(meeting, { ...own, ...more }));
     },
     remove: (meeting) => organisation.remove(meeting),
   };

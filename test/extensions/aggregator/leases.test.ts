@@ -25,7 +25,7 @@ import { pool, serviceDatabase } from '../../raadsfeed/service-database.ts';
 
 const SOURCES = 12;
 const url = (n: number): string => `https://raad.example/${n}`;
-const FEEDS = { soort: 'feed', limit: 100, leaseSeconds: 30 } as const;
+const FEEDS = { kind: 'feed', limit: 100, leaseSeconds: 30 } as const;
 
 serviceDatabase();
 beforeEach(async () => {

@@ -3,14 +3,14 @@ import type { Db } from '../../../database/transaction.ts';
 import type { Logger } from '../../../lib/log.ts';
 import type { CallSlots } from '../supplier/supplier-client.ts';
 
-/** Seconds after which the slot of a process that died is free again: longer than any call takes. */
-const SLOT_SECONDS = 120;
 /** Milliseconds between attempts to acquire a slot; up to half as much is added at random, so that no process is always last. */
 const RETRY_MS = 100;
 
 interface CallLimits {
   /** Calls at a time. */
   readonly atOnce: number;
+  /** After which the slot of a process that died is free again. */
+  readonly slotSeconds: number;
   /** Calls in a minute, spread evenly; without it they are not counted. */
   readonly perMinute?: number;
 }
@@ -23,7 +23,7 @@ interface CallLimits {
 export function createCallSlots(
   db: Db,
   leverancier: string,
-  { atOnce, perMinute }: CallLimits,
+  { atOnce, slotSeconds, perMinute }: CallLimits,
   log: Logger,
 ): CallSlots {
   const warn = (message: string) => (error: unknown) => log.warn({ err: error, supplier: leverancier }, message);
@@ -34,7 +34,7 @@ export function createCallSlots(
       exist = true;
       const holder = randomUUID();
       const spacingMs = perMinute === undefined ? 0 : 60_000 / perMinute;
-      const { slot, pausedMs, blocked } = await acquireSlot(db, leverancier, holder, spacingMs);
+      const { slot, pausedMs, blocked } = await acquireSlot(db, leverancier, { holder, slotSeconds, spacingMs });
       if (blocked !== null) return { blocked };
       if (slot === null) return { waitMs: pausedMs > 0 ? pausedMs : RETRY_MS * (1 + Math.random() / 2) };
       const release = (): Promise<void> =>
@@ -66,8 +66,18 @@ interface SlotAnswer {
   readonly blocked: string | null;
 }
 
-/** @param spacingMs between the beginnings of two calls */
-async function acquireSlot(db: Db, leverancier: string, holder: string, spacingMs: number): Promise<SlotAnswer> {
+interface SlotRequest {
+  readonly holder: string;
+  readonly slotSeconds: number;
+  /** Between the beginnings of two calls. */
+  readonly spacingMs: number;
+}
+
+async function acquireSlot(
+  db: Db,
+  leverancier: string,
+  { holder, slotSeconds, spacingMs }: SlotRequest,
+): Promise<SlotAnswer> {
   const { rows } = await db.query<SlotAnswer>({
     name: 'aggregator-acquire-slot',
     text: `with block as (
@@ -99,7 +109,7 @@ async function acquireSlot(db: Db, leverancier: string, holder: string, spacingM
            )
            select (select beurt from taken) as slot, coalesce((select ms from pause), 0) as "pausedMs",
                   (select reason from block) as blocked`,
-    values: [leverancier, holder, SLOT_SECONDS, spacingMs],
+    values: [leverancier, holder, slotSeconds, spacingMs],
   });
   return rows[0] ?? { slot: null, pausedMs: 0, blocked: null };
 }

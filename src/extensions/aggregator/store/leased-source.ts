@@ -3,7 +3,7 @@
  * agree. A lease is a number on the source: taking it raises the number, and every change of a holder checks it.
  */
 import type { Db } from '../../../database/transaction.ts';
-import { type Lease, LeaseLostError, type Source } from '../source.ts';
+import { type Lease, LeaseLostError, type Source, type SupplierScheme } from '../source.ts';
 import { forgetSeen } from './comparison.ts';
 import { deleteRefusals } from './issues.ts';
 
@@ -103,18 +103,21 @@ function toLease({ number, ...source }: Row, holder: string): Lease {
   return { source, number, holder };
 }
 
+/** Feeds, or the sources of one supplier. */
+export type SourceKind = 'feed' | SupplierScheme;
+
 /** Takes sources of one kind that are due and have no lease. */
 export async function claimDueSources(
   db: Db,
   holder: string,
-  { soort, limit, leaseSeconds }: { soort: Source['soort']; limit: number; leaseSeconds: number },
+  { kind, limit, leaseSeconds }: { kind: SourceKind; limit: number; leaseSeconds: number },
 ): Promise<Lease[]> {
   const { rows } = await db.query<Row>({
     name: 'aggregator-claim',
     // Materialised: a plan that repeated the subquery for every row would take more than the limit.
     text: `with klaar as materialized (
              select id from aggregator.bron
-              where soort = $4::text and toestand = 'actief' and volgende <= now() and (lease_until is null or lease_until < now())
+              where case soort when 'feed' then soort else split_part(adres, ':', 1) end = $4::text and toestand = 'actief' and volgende <= now() and (lease_until is null or lease_until < now())
               order by volgende
               limit $2::integer
                 for update skip locked
@@ -123,7 +126,7 @@ export async function claimDueSources(
               set lease_number = lease_number + 1, lease_holder = $1::text, lease_until = now() + make_interval(secs => $3::integer)
             where id in (select id from klaar)
         returning ${SOURCE_COLUMNS}, lease_number as number`,
-    values: [holder, limit, leaseSeconds, soort],
+    values: [holder, limit, leaseSeconds, kind],
   });
   return rows.map((row) => toLease(row, holder));
 }

@@ -25,7 +25,7 @@ afterEach(async () => {
 });
 
 function instance(perMinute: number): IbabsClient {
-  const slots = createCallSlots(pool, 'ibabs', { atOnce: 2, perMinute }, quiet);
+  const slots = createCallSlots(pool, 'ibabs', { atOnce: 2, slotSeconds: 120, perMinute }, quiet);
   const client = new IbabsClient({ base: supplier.base, allowPrivate: true, slots });
   clients.push(client);
   return client;

@@ -205,6 +205,16 @@ function answer({ operation, parameters }: IbabsCall, site: Site): string {
   );
 }
 
+/** The most calls that began within this many milliseconds of each other. */
+export function mostCallsIn(calls: readonly IbabsCall[], ms: number): number {
+  const times = calls.map(({ at }) => at).toSorted((a, b) => a - b);
+  let first = 0;
+  return times.reduce((most, at, last) => {
+    while (at - (times[first] ?? at) >= ms) first += 1;
+    return Math.max(most, last - first + 1);
+  }, 0);
+}
+
 /** The page under which the supplier blocks an address. */
 export const BLOCKED: Misbehaviour = { status: 403, body: '<html><h2>The request is blocked.</h2></html>' };
 

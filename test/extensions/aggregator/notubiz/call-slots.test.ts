@@ -27,7 +27,7 @@ function instance(maxDelay = 5000): NotubizClient {
   const client = new NotubizClient({
     base: supplier.base,
     retry: { attempts: 3, firstDelay: 1, maxDelay },
-    slots: createCallSlots(pool, 'notubiz', { atOnce: 4 }, quiet),
+    slots: createCallSlots(pool, 'notubiz', { atOnce: 4, slotSeconds: 120 }, quiet),
   });
   clients.push(client);
   return client;
