@@ -1,18 +1,13 @@
 /** Maps what iBabs has to the resources of the feed. */
 import type { AttachedDocument, Attachment } from '../supplier/document-collector.ts';
 import type { IssueSink } from '../supplier/issue-log.ts';
-import { bareNumber, endOf, nestByNumber, references, saysCanceled, statusOf } from '../supplier/mapping.ts';
+import { bareNumber, nestByNumber, saysCanceled } from '../supplier/mapping.ts';
 import { mediaTypeOf } from '../supplier/media-type.ts';
-import {
-  type AdapterSource,
-  type DocumentRead,
-  organisatieOf,
-  type PartName,
-  type UpsertLine,
-  withoutAbsent,
-} from '../supplier/source-adapter.ts';
+import { type FoundDocument, type FoundItem, mapInformatieObject, mapMeeting } from '../supplier/meeting.ts';
+import { type AdapterSource, organisatieOf, withoutAbsent } from '../supplier/source-adapter.ts';
 import type { MappedItem } from '../supplier/supplier.ts';
-import { addressOf, localMomentOf, readMoment } from '../supplier/values.ts';
+import { addressOf, localMomentOf, type Moment, readMoment } from '../supplier/values.ts';
+import { dayAfter } from '../supplier/windows.ts';
 import {
   type EntryDetail,
   type IbabsDocument,
@@ -34,10 +29,12 @@ export function portalOf({ portaal, organisationId }: AdapterSource): string {
   return (portaal ?? `https://${organisationId}.bestuurlijkeinformatie.nl`).replace(/\/+$/, '');
 }
 
-export interface MeetingMapping {
+interface MeetingMapping {
   readonly source: AdapterSource;
   readonly now: Date;
   readonly issue: IssueSink;
+  /** For the documents of a meeting without a day. */
+  readonly usualDay: string;
 }
 
 /** How people call the type of a meeting. */
@@ -51,84 +48,59 @@ export function meetingDay({ MeetingDate: date }: IbabsMeeting): string | undefi
 }
 
 /** Maps a meeting with its agenda and documents. */
-export function mapMeeting(meeting: IbabsMeeting, type: MeetingType | undefined, mapping: MeetingMapping): MappedItem {
-  const { source, now, issue } = mapping;
-  const id = meetingId(meeting.Id);
-  const { start, end, day } = timesOf(meeting, issue);
-  const isCanceled = saysCanceled(type?.Meetingtype, type?.Description, meeting.Explanation);
-  const status = statusOf({ isCanceled, moment: end ?? start, day }, now);
-  const { shown, hidden, parents } = agendaOf(meeting.MeetingItems ?? [], issue);
-  const name = typeName(type);
-  const data = {
+export function mapIbabsMeeting(
+  meeting: IbabsMeeting,
+  type: MeetingType | undefined,
+  { source, now, issue, usualDay }: MeetingMapping,
+): MappedItem {
+  const { Id, Explanation, Location, MeetingItems = [], MeetingtypeId } = meeting;
+  const id = meetingId(Id);
+  const { start, end } = timesOf(meeting, issue);
+  const gremiumnaam = typeName(type);
+  const found = {
     bronidentificatie: id,
-    dossiertype: 'vergadering',
-    organisatie: organisatieOf(source),
-    naam: name ?? (day === undefined ? 'Vergadering' : `Vergadering ${day}`),
-    ...withoutAbsent({
-      webpaginalink: `${portalOf(source)}/Agenda/Index/${meeting.Id}`,
-      aanvang: start,
-      einde: end,
-      vergaderdatum: day,
-      locatie: meeting.Location,
-      vergadertoelichting: meeting.Explanation,
-      vergaderstatus: status.name,
+    isCancelled: saysCanceled(type?.Meetingtype, type?.Description, Explanation),
+    start,
+    end,
+    naam: gremiumnaam ?? (start === undefined ? 'Vergadering' : `Vergadering ${start.day}`),
+    members: {
+      webpaginalink: `${portalOf(source)}/Agenda/Index/${Id}`,
+      locatie: Location,
+      vergadertoelichting: Explanation,
       vergaderingstype: type?.Meetingtype,
-      georganiseerddoorgremium:
-        name === undefined || meeting.MeetingtypeId === undefined
-          ? undefined
-          : { gremiumidentificatie: meeting.MeetingtypeId, gremiumnaam: name },
-    }),
-    agendapunten: references(shown.map((item) => agendapuntId(item.Id))),
+    },
+    gremium:
+      gremiumnaam === undefined || MeetingtypeId === undefined
+        ? undefined
+        : { gremiumidentificatie: MeetingtypeId, gremiumnaam },
+    documents: documentsOf(meeting, source, issue),
+    items: mapItems(MeetingItems, source, issue),
   };
-  const nested = Map.groupBy(shown, ({ Id }) => parents.get(Id));
-  const agenda = shown.map((item): UpsertLine => {
-    const children = (nested.get(item.Id) ?? []).map((other) => agendapuntId(other.Id));
-    return {
-      op: 'upsert',
-      resourceType: 'Agendapunt',
-      data: mapItem(item, { meeting: id, parent: parents.get(item.Id), children, source }),
-    };
-  });
-  const own: Attachment = { vergaderingen: [id], agendapunten: [], vergaderdag: day };
-  const places = [
-    ...placesOf(meeting, own, source),
-    ...shown.flatMap((item) => placesOf(item, { ...own, agendapunten: [agendapuntId(item.Id)] }, source)),
-  ];
-  const found = documentsOf(places, mapping);
+  const mapped = mapMeeting(found, { source, now, issue, base: portalOf(source), usualDay });
+  const shown = new Set(mapped.records.map(({ data }) => data.bronidentificatie));
+  const numbers = MeetingItems.map((item) => [agendapuntId(item.Id), bareNumber(item.Features)] as const);
   return {
-    records: [{ op: 'upsert', resourceType: 'Vergadering', data }, ...agenda],
+    ...mapped,
     labels: new Map([
       [id, [type?.Meetingtype, type?.Description].filter((one) => one !== undefined).join('\n')],
-      ...shown.map((item) => [agendapuntId(item.Id), bareNumber(item.Features)] as const),
+      ...numbers.filter(([item]) => shown.has(item)),
     ]),
-    documents: found.documents,
-    hidden: [
-      ...found.hidden,
-      ...hidden.map(({ Id }): PartName => ({ resourceType: 'Agendapunt', bronidentificatie: agendapuntId(Id) })),
-    ],
-    underHidden: [
-      ...found.underHidden,
-      ...hidden.flatMap((item) => allDocuments(item).map(({ Id }) => documentId(Id))),
-    ],
-    readAgainAfter: status.changesAt,
   };
 }
 
-interface MeetingTimes {
-  readonly start: string | undefined;
-  readonly end: string | undefined;
-  readonly day: string | undefined;
-}
-
-function timesOf({ MeetingDate, StartTime, EndTime }: IbabsMeeting, issue: IssueSink): MeetingTimes {
+function timesOf(
+  { MeetingDate, StartTime, EndTime }: IbabsMeeting,
+  issue: IssueSink,
+): { readonly start: Moment | undefined; readonly end: string | undefined } {
   const date = localMomentOf(MeetingDate, 'MeetingDate', issue);
-  if (date === undefined) return { start: undefined, end: undefined, day: undefined };
+  if (date === undefined) return { start: undefined, end: undefined };
+  const { day } = date;
   const [from, to] = [clockTime(StartTime, 'StartTime', issue), clockTime(EndTime, 'EndTime', issue)];
-  const start = from === undefined ? date.utc : at(date.day, from);
+  const utc = from === undefined ? date.utc : at(day, from);
   // Past midnight it is the next day.
   const isNextDay = from !== undefined && to !== undefined && to < from;
-  const end = to === undefined ? undefined : at(isNextDay ? dayAfter(date.day) : date.day, to);
-  return { start, end: endOf(start, end, issue), day: date.day };
+  const end = to === undefined ? undefined : at(isNextDay ? dayAfter(day) : day, to);
+  return { start: { day, ...(utc === undefined ? {} : { utc }) }, end };
 }
 
 /** `20:00` of a time of day; midnight means that it is not known. */
@@ -147,129 +119,58 @@ function at(day: string, time: string): string | undefined {
   return readMoment(`${day}T${time}:00`).moment?.utc;
 }
 
-function dayAfter(day: string): string {
-  return new Date(Date.parse(`${day}T00:00:00Z`) + 86_400_000).toISOString().slice(0, 10);
-}
-
-interface Agenda {
-  readonly shown: readonly IbabsItem[];
-  /** Confidential items, and those nested under such. */
-  readonly hidden: readonly IbabsItem[];
-  /** Of those that are shown. */
-  readonly parents: ReadonlyMap<string, string>;
-}
-
-function agendaOf(all: readonly IbabsItem[], issue: IssueSink): Agenda {
+/** The agenda; an item is hidden when one of its copies is. */
+function mapItems(all: readonly IbabsItem[], source: AdapterSource, issue: IssueSink): FoundItem[] {
   const items = [...new Map(all.map((item) => [item.Id, item])).values()];
   const parents = nestByNumber(items.map(({ Id, Features }) => ({ id: Id, number: Features })));
-  // Hidden when one of its copies is.
-  const confidential = new Set(all.filter((item) => isConfidential(item, issue)).map(({ Id }) => Id));
-  const isHidden = (id: string | undefined): boolean =>
-    id !== undefined && (confidential.has(id) || isHidden(parents.get(id)));
-  return {
-    shown: items.filter(({ Id }) => !isHidden(Id)),
-    hidden: all.filter(({ Id }) => isHidden(Id)),
-    parents,
-  };
+  return all.map((item) => {
+    const { Id, Features, Title, Explanation } = item;
+    const parent = parents.get(Id);
+    return {
+      bronidentificatie: agendapuntId(Id),
+      isHidden: isConfidential(item, issue),
+      parent: parent === undefined ? undefined : agendapuntId(parent),
+      agendapuntnaam: Title ?? `Agendapunt${Features === undefined ? '' : ` ${Features}`}`,
+      members: { omschrijving: Explanation, volgnummer: Features },
+      documents: documentsOf(item, source, issue),
+    };
+  });
 }
 
-interface ItemRelations {
-  readonly meeting: string;
-  readonly parent: string | undefined;
-  readonly children: readonly string[];
-  readonly source: AdapterSource;
-}
-
-function mapItem(item: IbabsItem, { meeting, parent, children, source }: ItemRelations): UpsertLine['data'] {
-  return {
-    bronidentificatie: agendapuntId(item.Id),
-    dossiertype: 'agendapunt',
-    organisatie: organisatieOf(source),
-    agendapuntnaam: item.Title ?? `Agendapunt${item.Features === undefined ? '' : ` ${item.Features}`}`,
-    vergadering: { bronidentificatie: meeting },
-    ...withoutAbsent({
-      omschrijving: item.Explanation,
-      volgnummer: item.Features,
-      hoofdagendapunt: parent === undefined ? undefined : { bronidentificatie: agendapuntId(parent) },
-      subagendapunten: children.length === 0 ? undefined : references(children),
-    }),
-    indicatiebesloten: false,
-  };
-}
-
-/** What has documents: a meeting, an item or an entry, directly and in its list items. */
-type Holder = Pick<IbabsItem, 'Documents' | 'ListItems'>;
-
-/** Documents in one place. */
-interface Place {
-  readonly documents: readonly IbabsDocument[];
-  readonly isHidden: boolean;
-  readonly attachment: Attachment;
-  readonly source: AdapterSource;
-  /** Of a register entry. */
-  readonly register?: { readonly name: string | undefined; readonly label: string | undefined };
-}
-
-function placesOf({ Documents = [], ListItems = [] }: Holder, attachment: Attachment, source: AdapterSource): Place[] {
-  return [
-    { documents: Documents, isHidden: false, attachment, source },
-    ...ListItems.map((item) => ({
-      documents: item.Documents ?? [],
-      isHidden: isConfidential(item),
-      attachment,
-      source,
-    })),
-  ];
-}
-
-function allDocuments({ Documents = [], ListItems = [] }: Holder): readonly IbabsDocument[] {
-  return [...Documents, ...ListItems.flatMap((item) => item.Documents ?? [])];
-}
-
+/** The documents of a meeting, an item or an entry: its own, and those of its list items. */
 function documentsOf(
-  places: readonly Place[],
-  { issue }: Pick<MeetingMapping, 'issue'>,
-): Pick<MappedItem, 'documents' | 'hidden' | 'underHidden'> {
-  const documents: AttachedDocument[] = [];
-  const hidden: PartName[] = [];
-  const underHidden: string[] = [];
-  for (const { documents: found, isHidden, ...place } of places) {
-    for (const document of found) {
-      const bronidentificatie = documentId(document.Id);
-      if (isConfidential(document, issue)) hidden.push({ resourceType: 'Informatieobject', bronidentificatie });
-      else if (isHidden) underHidden.push(bronidentificatie);
-      else documents.push({ read: mapDocument(document, place, issue), attachment: place.attachment });
-    }
-  }
-  return { documents, hidden, underHidden };
+  { Documents = [], ListItems = [] }: Pick<IbabsItem, 'Documents' | 'ListItems'>,
+  source: AdapterSource,
+  issue: IssueSink,
+  type?: string,
+): FoundDocument[] {
+  const map = (document: IbabsDocument): FoundDocument => mapDocument(document, portalOf(source), issue, type);
+  const listed = ListItems.flatMap((item) => {
+    const isUnderHidden = isConfidential(item);
+    return (item.Documents ?? []).map((document) => ({ ...map(document), isUnderHidden }));
+  });
+  return [...Documents.map(map), ...listed];
 }
 
-function mapDocument(
-  document: IbabsDocument,
-  place: Omit<Place, 'documents' | 'isHidden'>,
-  issue: IssueSink,
-): DocumentRead {
+/** @param page of a document without a file */
+function mapDocument(document: IbabsDocument, page: string, issue: IssueSink, type?: string): FoundDocument {
   const { Id, FileName, DisplayName, FileSize, PublicDownloadURL } = document;
   const about: IssueSink = (what, detail) => issue(what, `document ${Id}: ${detail}`);
+  const isHidden = isConfidential(document, issue);
   const titel = DisplayName ?? FileName;
   if (titel === undefined) about('unusable-value', 'has neither a name nor a file name');
   const bestandsurl = addressOf(PublicDownloadURL, 'PublicDownloadURL', about);
   if (bestandsurl === undefined) about('unusable-value', 'has no address to download it from');
   return {
     bronidentificatie: documentId(Id),
-    version: 0,
-    data: {
-      bronidentificatie: documentId(Id),
-      dossiertype: 'informatieobject',
-      organisatie: organisatieOf(place.source),
-      webpaginalink: bestandsurl ?? portalOf(place.source),
-      titel: titel ?? `Document ${Id}`,
-      ...withoutAbsent({
-        bestandsurl,
-        formaat: mediaTypeOf(FileName),
-        omvang: FileSize === 0 ? undefined : FileSize,
-        informatieobjecttype: place.register?.label ?? place.register?.name,
-      }),
+    isHidden,
+    titel: titel ?? `Document ${Id}`,
+    webpaginalink: bestandsurl ?? page,
+    members: {
+      bestandsurl,
+      formaat: mediaTypeOf(FileName),
+      omvang: FileSize === 0 ? undefined : FileSize,
+      informatieobjecttype: type,
     },
   };
 }
@@ -339,9 +240,7 @@ export function mapEntry(
 ): MappedItem {
   const { source, issue } = mapping;
   const attachment: Attachment = { ...relations, registerdag: values.day ?? values.reference?.day };
-  const documents = detail.Documents ?? [];
-  const register = { name: entry.ListName, label: detail.DocumentsLabel };
-  const found = documentsOf([{ documents, isHidden: false, attachment, source, register }], mapping);
+  const documents = documentsOf(detail, source, issue, detail.DocumentsLabel ?? entry.ListName);
   const id = registerItemId(entry.EntryMasterId ?? entry.EntryId);
   const changed = localMomentOf(entry.MutationDate, 'MutationDate', issue);
   const itself: AttachedDocument = {
@@ -360,11 +259,16 @@ export function mapEntry(
       },
     },
   };
+  const found = documents
+    .filter(({ isHidden }) => !isHidden)
+    .map((document) => ({ read: mapInformatieObject(document, portalOf(source), source), attachment }));
   return {
     records: [],
-    documents: documents.length === 0 ? [itself] : found.documents,
-    hidden: found.hidden,
-    underHidden: found.underHidden,
+    documents: documents.length === 0 ? [itself] : found,
+    hidden: documents
+      .filter(({ isHidden }) => isHidden)
+      .map(({ bronidentificatie }) => ({ resourceType: 'Informatieobject', bronidentificatie })),
+    underHidden: [],
     readAgainAfter: null,
     day: values.day ?? values.reference?.day,
   };

@@ -15,7 +15,7 @@ import {
   entryValues,
   type ItemReference,
   mapEntry,
-  mapMeeting,
+  mapIbabsMeeting,
   meetingDay,
   meetingId,
   portalOf,
@@ -98,7 +98,10 @@ export function createIbabs(client: IbabsClient): Supplier<IbabsListed, IbabsDet
       const { request, now, issues } = reading;
       const issue = issues.at(listed.key);
       if (found.kind === 'meeting') {
-        return mapMeeting(found.meeting, found.type, { source: request.source, now, issue });
+        return mapIbabsMeeting(found.meeting, found.type, {
+          ...{ source: request.source, now, issue },
+          usualDay: request.window.from,
+        });
       }
       return await mapResolved(found, reading, issue);
     },

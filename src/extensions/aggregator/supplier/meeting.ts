@@ -21,6 +21,8 @@ export interface FoundDocument {
   readonly bronidentificatie: string;
   /** Confidential. */
   readonly isHidden: boolean;
+  /** What it belongs to here is confidential. */
+  readonly isUnderHidden?: boolean;
   /** Its own day; absent: that of the earliest meeting that it belongs to. */
   readonly day?: string | undefined;
   readonly titel: string;
@@ -100,9 +102,16 @@ export function mapMeeting(meeting: FoundMeeting, context: MeetingContext): Mapp
       ...hidden.map((item) => partName('Agendapunt', item)),
       ...found.filter(({ isHidden }) => isHidden).map((document) => partName('Informatieobject', document)),
     ],
-    underHidden: hidden.flatMap(({ documents }) => documents.map((document) => document.bronidentificatie)),
+    underHidden: [
+      ...meeting.items.filter((item) => isIn(hidden, item)).flatMap(({ documents }) => documents),
+      ...found.filter(({ isUnderHidden }) => isUnderHidden === true),
+    ].map((document) => document.bronidentificatie),
     readAgainAfter: status.changesAt,
   };
+}
+
+function isIn(items: readonly FoundItem[], { bronidentificatie }: FoundItem): boolean {
+  return items.some((item) => item.bronidentificatie === bronidentificatie);
 }
 
 function partName(
@@ -175,7 +184,7 @@ function attachDocuments(
   const vergaderdag = meeting.start?.day ?? usualDay;
   const attach = (documents: readonly FoundDocument[], agendapunten: readonly string[]): AttachedDocument[] =>
     documents
-      .filter(({ isHidden }) => !isHidden)
+      .filter(({ isHidden, isUnderHidden }) => !isHidden && isUnderHidden !== true)
       .map((document) => ({
         read: mapInformatieObject(document, page, source),
         attachment: {
