@@ -6,7 +6,10 @@ import { gegevensCommand } from './gegevens/command.ts';
 import { raadsfeedCommand } from './raadsfeed/command.ts';
 import { raadsfeedConsumerCommand } from './raadsfeed-consumer/command.ts';
 
-const SUITES = [gegevensCommand, raadsfeedCommand, raadsfeedConsumerCommand];
+import { requesterCommand } from './requester/command.ts';
+import { signatureCommand } from './signature/command.ts';
+
+const SUITES = [gegevensCommand, requesterCommand, signatureCommand, raadsfeedCommand, raadsfeedConsumerCommand];
 
 export function addCommands(program: Command, terminal: Terminal): void {
   const conformance = new Command('conformance').description('test an implementation of these interfaces');

@@ -4,4 +4,7 @@ import { GEGEVENS } from './gegevens/suite.ts';
 import { RAADSFEED } from './raadsfeed/suite.ts';
 import { RAADSFEED_CONSUMER } from './raadsfeed-consumer/suite.ts';
 
-export const SUITES: readonly SuiteDescription[] = [GEGEVENS, RAADSFEED, RAADSFEED_CONSUMER];
+import { REQUESTER } from './requester/suite.ts';
+import { SIGNATURES } from './signature/suite.ts';
+
+export const SUITES: readonly SuiteDescription[] = [GEGEVENS, REQUESTER, SIGNATURES, RAADSFEED, RAADSFEED_CONSUMER];

@@ -59,6 +59,10 @@ interface SuiteRun<Subject extends SuiteSubject> {
   readonly options: SuiteOptions;
   /** Address of what is tested, or the name of a program or file. */
   readonly tested: string;
+  /** What is typed after the name of the suite. Default: what is tested. */
+  readonly argument?: string;
+  /** Requests that the suite did not send itself, but got. */
+  readonly received?: () => number;
   /** Further options, as they were given; without secrets. */
   readonly configuration?: Readonly<Record<string, string | undefined>>;
   readonly needs?: ClientNeeds;
@@ -69,7 +73,7 @@ interface SuiteRun<Subject extends SuiteSubject> {
 /** Runs a suite and reports. @throws {UsageError} when the cases cannot be run */
 export async function testSuite<Subject extends SuiteSubject>(
   context: ToolContext,
-  { suite, options, tested, configuration = {}, needs, open }: SuiteRun<Subject>,
+  { suite, options, tested, argument = tested, received, configuration = {}, needs, open }: SuiteRun<Subject>,
 ): Promise<void> {
   const { output, interrupted: signal, config, terminal } = context;
   const isWanted = selection(suite, options);
@@ -105,13 +109,13 @@ export async function testSuite<Subject extends SuiteSubject>(
     const given = shownOptions(options, configuration);
     const report = makeReport({
       ...{ suite, version: packageVersion(), subject: tested, started, ended: systemClock.now(), results },
-      ...{ expectedFailures, strict: options.strict ?? false, requests: client.exchanges.length },
+      ...{ expectedFailures, strict: options.strict ?? false, requests: client.exchanges.length + (received?.() ?? 0) },
       ...{ options: given, mask: client.mask },
       again: (id) =>
         [
           'koppelvlak conformance',
           suite.name,
-          tested,
+          ...(argument === '' ? [] : [argument]),
           ...words(configuration),
           '--only',
           id,

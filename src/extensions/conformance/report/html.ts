@@ -1,6 +1,7 @@
 /** The report as one page, to be opened, sent or printed: no script, and nothing loaded from elsewhere. */
 import { type Html, html, trusted, withCode } from '../../../plugins/template.ts';
 import { LEVELS, OUTCOMES, type Outcome } from '../case.ts';
+import { acceptance } from './acceptance.ts';
 import { type ConformanceReport, type ReportedCase, verdictOf } from './report.ts';
 
 /** Black on white, so that it prints; what matters is said in words, never by a colour alone. */
@@ -15,6 +16,7 @@ const STYLE = `
   .outcome { border: 1px solid #111; padding: 0 .4rem; white-space: nowrap; } .failed { background: #111; color: #fff; print-color-adjust: exact; }
   pre { font-size: 8pt; white-space: pre-wrap; overflow-wrap: anywhere; border-left: 3px solid #666; padding-left: .6rem; margin: .3rem 0; }
   @media (max-width: 30rem) { body { padding: .5rem; } dl { display: block; } dt { font-weight: bold; } th, td { padding: .15rem; } .outcome { white-space: normal; } }
+  .acceptance { break-inside: avoid; } .remarks { border: 1px solid #999; height: 20mm; } .acceptance .blank { border: 1px solid #999; height: 16mm; min-width: 20mm; }
   summary { cursor: pointer; } @media print { details::details-content { content-visibility: visible; block-size: auto; } }
 `;
 
@@ -58,6 +60,7 @@ ${summary(cases)}
 ${wrong.length === 0 ? html`<p>Nothing failed.</p>` : wrong.map(fault)}
 <h2>All cases</h2>
 ${[...new Set(cases.map(({ chapter }) => chapter))].map((chapter) => chapterTable(chapter, cases))}
+${acceptance(report)}
 </main>
 <footer><p>Secrets and numbers that may identify a person are masked, and bodies are cut.</p></footer>
 </body>

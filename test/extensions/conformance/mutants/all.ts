@@ -3,9 +3,13 @@ import { GEGEVENS_MUTANTS } from './gegevens.ts';
 import type { Mutant } from './mutant.ts';
 import { RAADSFEED_MUTANTS } from './raadsfeed.ts';
 import { AGGREGATOR_MUTANTS, CONSUMER_MUTANTS } from './raadsfeed-consumer.ts';
+import { REQUESTER_MUTANTS } from './requester.ts';
+import { SIGNATURE_MUTANTS } from './signature.ts';
 
 export const MUTANTS: Readonly<Record<string, readonly Pick<Mutant<unknown>, 'kills' | 'what'>[]>> = {
   gegevens: GEGEVENS_MUTANTS,
+  'gegevens-requester': REQUESTER_MUTANTS,
+  signature: SIGNATURE_MUTANTS,
   raadsfeed: RAADSFEED_MUTANTS,
   'raadsfeed-consumer': [...CONSUMER_MUTANTS, ...AGGREGATOR_MUTANTS],
 };

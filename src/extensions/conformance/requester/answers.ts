@@ -1,0 +1,229 @@
+/** What a requester does with answers: good ones it takes, whatever they look like; planted faults it refuses. */
+import type { Chapter, Clause } from '../case.ts';
+import { rfc } from '../clause.ts';
+import { ddas, paging, signing } from '../gegevens/sources.ts';
+import { refuses, seen, TAKES_GOOD, takes } from './answer-case.ts';
+import type { RequesterSubject } from './subject.ts';
+
+const answer = (quote: string): Clause => ddas('Response body (status 200)', quote);
+
+export const GOOD_ANSWERS: Chapter<RequesterSubject> = {
+  id: 'R-ACC',
+  title: { nl: 'Goede antwoorden', en: 'Good answers' },
+  cases: [
+    takes(
+      TAKES_GOOD,
+      [
+        'Een goede levering in pagina’s wordt aanvaard, met alle records',
+        'A good delivery in pages is taken, with all records',
+      ],
+      paging('`totalRecords` Total number of records to be delivered'),
+      'pages',
+    ),
+    takes(
+      'R-ACC-02',
+      ['Een antwoord zonder `paginering` wordt aanvaard', 'An answer without `paginering` is taken'],
+      answer('`paginering` Present only if delivery is paged'),
+      'whole',
+    ),
+    takes(
+      'R-ACC-03',
+      ['Een levering zonder records wordt aanvaard', 'A delivery without records is taken'],
+      ddas('Limits', '`totalRecords` minimum 0'),
+      'empty',
+      { level: 'should' },
+    ),
+    takes(
+      'R-ACC-04',
+      [
+        'De hele keten in `x5c`, met het stamcertificaat, wordt aanvaard',
+        'The full chain in `x5c`, with the root certificate, is taken',
+      ],
+      signing('`x5c` = full X.509 certificate chain of the national government PKI'),
+      'with-root',
+    ),
+    takes(
+      'R-ACC-05',
+      [
+        'Een `Digest` van 43 tekens, zonder opvulling, wordt aanvaard',
+        'A `Digest` of 43 characters, without padding, is taken',
+      ],
+      signing('pattern `^SHA-256=[A-Za-z0-9+/=]{43,44}$`'),
+      'unpadded',
+      { level: 'should' },
+    ),
+    takes(
+      'R-ACC-06',
+      ['`typ` in kleine letters wordt aanvaard', '`typ` in lower case is taken'],
+      rfc(7515, '4.1.9', 'using the media type names without the "application/" prefix'),
+      'lower-typ',
+      { level: 'should' },
+    ),
+    takes(
+      'R-ACC-07',
+      [
+        'Een onbekend lid in de kop van de handtekening wordt genegeerd',
+        'An unknown member in the header of the signature is ignored',
+      ],
+      rfc(7515, '4', 'all Header Parameters not defined by this specification MUST be ignored when not understood'),
+      'more-members',
+    ),
+    takes(
+      'R-ACC-08',
+      ['De bytes tellen, niet hoe de JSON is geschreven', 'The bytes count, not how the JSON is spelled'],
+      signing('SHA-256 digest of the payload per RFC 3230'),
+      'spelled',
+    ),
+    seen(
+      'R-ACC-09',
+      [
+        'Een antwoord dat over de body is ondertekend (tekst van juni 2026), niet over de digest (module Signing)',
+        'An answer signed over the body (text of June 2026), not over the digest (module Signing)',
+      ],
+      signing('detached payload, only the digest is signed'),
+      'body-form',
+    ),
+  ],
+};
+
+const validated = (quote: string): Clause => rfc(7515, '5.2', quote);
+
+export const PLANTED_FAULTS: Chapter<RequesterSubject> = {
+  id: 'R-REF',
+  title: { nl: 'Antwoorden die niet deugen', en: 'Answers that are wrong' },
+  cases: [
+    refuses(
+      'R-REF-01',
+      ['Zonder handtekening wordt geweigerd', 'Without a signature is refused'],
+      signing('required on the request and on the 200 response'),
+      'no-signature',
+    ),
+    refuses(
+      'R-REF-02',
+      ['Zonder `Digest` wordt geweigerd', 'Without `Digest` is refused'],
+      signing('It is required on messages with a body'),
+      'no-digest',
+    ),
+    refuses(
+      'R-REF-03',
+      ['Een `Digest` van andere bytes wordt geweigerd', 'A `Digest` of other bytes is refused'],
+      signing('SHA-256 digest of the payload'),
+      'other-digest',
+    ),
+    refuses(
+      'R-REF-04',
+      [
+        'Een inhoud die na het ondertekenen is veranderd, wordt geweigerd, ook met een nieuwe `Digest`',
+        'A body that was changed after signing is refused, with a new `Digest` too',
+      ],
+      signing('the response [is signed] with the private key of the supplier'),
+      'changed-body',
+    ),
+    refuses(
+      'R-REF-05',
+      ['Een handtekening die is veranderd, wordt geweigerd', 'A signature that was changed is refused'],
+      validated('If any of these steps fail, the signature or MAC cannot be validated'),
+      'changed-signature',
+    ),
+    refuses(
+      'R-REF-06',
+      ['`alg: none` wordt geweigerd', '`alg: none` is refused'],
+      rfc(8725, '2.1', 'change the algorithm to "none" by an attacker'),
+      'alg-none',
+    ),
+    refuses(
+      'R-REF-07',
+      [
+        'HS256 met de openbare sleutel als geheim wordt geweigerd',
+        'HS256 with the public key as its secret is refused',
+      ],
+      rfc(8725, '2.1', '"RS256" parameter value can be changed into "HS256"'),
+      'alg-hs256',
+    ),
+    refuses('R-REF-08', ['RS256 wordt geweigerd', 'RS256 is refused'], signing('`alg` = `PS256`'), 'alg-rs256'),
+    refuses(
+      'R-REF-09',
+      ['Een onbekend lid in `crit` wordt geweigerd', 'An unknown member in `crit` is refused'],
+      rfc(
+        7515,
+        '4.1.11',
+        'If any of the listed extension Header Parameters are not understood and supported by the recipient, then the JWS is invalid',
+      ),
+      'unknown-critical',
+    ),
+    refuses(
+      'R-REF-10',
+      [
+        'Een keten naar een ander stamcertificaat met dezelfde namen wordt geweigerd',
+        'A chain to another root with the same names is refused',
+      ],
+      signing('Chain validated up to the government PKI root'),
+      'own-root',
+    ),
+    refuses(
+      'R-REF-11',
+      [
+        'Een certificaat dat de uitgever niet heeft ondertekend, wordt geweigerd',
+        'A certificate that its issuer did not sign is refused',
+      ],
+      signing('Chain validated up to the government PKI root'),
+      'forged',
+    ),
+    refuses(
+      'R-REF-12',
+      [
+        'Een certificaat dat een leverancier zelf uitgaf, wordt geweigerd',
+        'A certificate that a supplier issued itself is refused',
+      ],
+      rfc(5280, '6.1.4', 'verify that the basicConstraints extension is present and that cA is set to TRUE'),
+      'below-leaf',
+    ),
+    refuses(
+      'R-REF-13',
+      ['Een verlopen certificaat wordt geweigerd', 'An expired certificate is refused'],
+      signing('validity period checked'),
+      'expired',
+    ),
+    refuses(
+      'R-REF-14',
+      ['Een ingetrokken certificaat wordt geweigerd', 'A revoked certificate is refused'],
+      signing('revocation check by OCSP or CRL'),
+      'revoked',
+    ),
+    refuses(
+      'R-REF-15',
+      ['Ook de tweede pagina moet ondertekend zijn', 'The second page must be signed too'],
+      signing('required on the request and on the 200 response'),
+      'second-unsigned',
+    ),
+    refuses(
+      'R-REF-16',
+      ['Wat niet in het uitwisselmodel past, wordt geweigerd', 'What does not fit the exchange model is refused'],
+      ddas('`gegevens` content', 'it follows an external exchange model'),
+      'other-model',
+      { level: 'should' },
+    ),
+    refuses(
+      'R-REF-17',
+      ['Een fout met gegevens erin is geen levering', 'An error with data in it is no delivery'],
+      ddas('Errors', '500'),
+      'error-with-data',
+      { level: 'should' },
+    ),
+    seen(
+      'R-REF-18',
+      [
+        'Wanneer niet is na te gaan of een certificaat is ingetrokken',
+        'When it cannot be found out whether a certificate was revoked',
+      ],
+      signing('revocation check by OCSP or CRL'),
+      'unknown-status',
+    ),
+    seen(
+      'R-REF-19',
+      ['Een handtekening van overmorgen', 'A signature of three days from now'],
+      signing('validity period checked'),
+      'future-time',
+    ),
+  ],
+};

@@ -1,0 +1,154 @@
+/** How a requester follows pages, and what it does when a supplier does not answer. */
+import type { Chapter, Clause, Finding } from '../case.ts';
+import { rfc } from '../clause.ts';
+import { ddas, paging } from '../gegevens/sources.ts';
+import { type Case, named, refuses, type Title } from './answer-case.ts';
+import type { ScenarioName } from './scenarios.ts';
+import type { Played, RequesterSubject } from './subject.ts';
+
+const pagesOf = ({ requests }: Played): readonly number[] => requests.map(({ json }) => Number(Object(json).page ?? 1));
+
+const pagingCase = (
+  id: string,
+  title: Title,
+  source: Clause,
+  scenario: ScenarioName,
+  check: (played: Played, subject: RequesterSubject) => Finding,
+): Case => ({
+  ...named(id, title, source, { level: 'should' }),
+  check: async (subject) => check(await subject.play(scenario), subject),
+});
+
+export const PAGES: Chapter<RequesterSubject> = {
+  id: 'R-PAG',
+  title: { nl: 'Pagina’s', en: 'Pages' },
+  cases: [
+    pagingCase(
+      'R-PAG-01',
+      [
+        'Elke pagina wordt eenmaal gevraagd, van de eerste tot de laatste',
+        'Each page is asked for once, from the first to the last',
+      ],
+      paging('`totalPages` Total number of available pages'),
+      'pages',
+      (played) => {
+        const pages = pagesOf(played);
+        const upToEnd = pages.filter((page) => page <= 3);
+        return upToEnd.join() === '1,2,3' ? undefined : { failed: `of 3 pages it asked for ${pages.join(', ')}` };
+      },
+    ),
+    pagingCase(
+      'R-PAG-02',
+      ['Na de laatste pagina wordt niet verder gevraagd', 'Nothing is asked for past the last page'],
+      paging('`totalPages` Total number of available pages'),
+      'pages',
+      (played) => {
+        const past = pagesOf(played).find((page) => page > 3);
+        return past === undefined ? undefined : { failed: `of 3 pages it asked for page ${past}` };
+      },
+    ),
+    pagingCase(
+      'R-PAG-03',
+      [
+        'Alle pagina’s worden met dezelfde periode en grootte gevraagd',
+        'All pages are asked for with the same period and size',
+      ],
+      paging('`pageSize` Records per page'),
+      'pages',
+      ({ requests }) => {
+        const filters = requests.map(({ json }) => {
+          const { page: _, pageSize = 2, ...filter } = Object(json);
+          return JSON.stringify([pageSize, Object.entries(filter).toSorted()]);
+        });
+        return new Set(filters).size > 1 ? { failed: 'its requests for the pages of one delivery differ' } : undefined;
+      },
+    ),
+    refuses(
+      'R-PAG-04',
+      [
+        'Een pagina die zegt de eerste te zijn, telt niet als de tweede',
+        'A page that says it is the first does not count as the second',
+      ],
+      paging('`currentPage` Current page'),
+      'first-again',
+      { level: 'should' },
+    ),
+    refuses(
+      'R-PAG-05',
+      ['`paginering` zonder `totalPages` wordt geweigerd', '`paginering` without `totalPages` is refused'],
+      paging('when present, all four fields are required'),
+      'half-paging',
+      { level: 'should' },
+    ),
+    pagingCase(
+      'R-PAG-06',
+      [
+        'Minder records dan `totalRecords` is geen hele levering',
+        'Fewer records than `totalRecords` is no whole delivery',
+      ],
+      paging('`totalRecords` Total number of records to be delivered'),
+      'other-total',
+      ({ accepted, records }) =>
+        accepted && records !== undefined
+          ? { failed: `it took ${records} records for the 7 that were announced` }
+          : undefined,
+    ),
+    pagingCase(
+      'R-PAG-07',
+      [
+        'Pagina’s van twee standen worden niet tot één levering gemaakt',
+        'Pages of two states are not made into one delivery',
+      ],
+      ddas('Response body (status 200)', '`gegevens` The requested records'),
+      'two-states',
+      (played) => {
+        const pages = pagesOf(played);
+        // Who sees it begins again with the first page, or refuses.
+        const beganAgain = pages.indexOf(1, 1) !== -1;
+        const went = pages.includes(3);
+        return went && !beganAgain && (played.accepted || played.refused === undefined)
+          ? { failed: 'it took the first page of one state and the others of another' }
+          : undefined;
+      },
+    ),
+    pagingCase(
+      'R-PAG-08',
+      ['Na 429 wordt gewacht zo lang als `Retry-After` zegt', 'After 429 it waits as long as `Retry-After` says'],
+      rfc(9110, '10.2.3', 'how long the user agent ought to wait before making a follow-up request'),
+      'busy',
+      ({ requests: [first, second] }) =>
+        first !== undefined && second !== undefined && second.at - first.at < 900
+          ? { failed: `it asked again after ${second.at - first.at} ms in place of a second` }
+          : undefined,
+    ),
+    {
+      ...named(
+        'R-PAG-09',
+        [
+          'Een leverancier die niet bereikbaar is, wordt niet bestookt',
+          'A supplier that cannot be reached is not besieged',
+        ],
+        rfc(9110, '15.6.3', 'received an invalid response from an inbound server'),
+        { level: 'should' },
+      ),
+      check: async ({ play }) => {
+        const { accepted, requests } = await play('unreachable');
+        if (accepted) return { failed: 'it took a 502 for a delivery' };
+        return requests.length > 10 ? { failed: `it asked ${requests.length} times` } : undefined;
+      },
+    },
+    {
+      ...named(
+        'R-PAG-10',
+        ['Een verlopen token is geen levering', 'An expired token is no delivery'],
+        ddas('Errors 2', 'Token-related codes go with status 401'),
+        { level: 'should' },
+      ),
+      check: async ({ play }) => {
+        const { accepted, requests } = await play('expired-token');
+        if (accepted) return { failed: 'it took a 401 for a delivery' };
+        return requests.length > 5 ? { failed: `it asked ${requests.length} times` } : undefined;
+      },
+    },
+  ],
+};

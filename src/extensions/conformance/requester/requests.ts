@@ -1,0 +1,244 @@
+/** What comes from a requester: the message, its signature, and whether it asks for what it was told. */
+import { isRecord } from '../../../lib/json/json-value.ts';
+import type { Chapter, Clause, ConformanceCase, Finding, Level } from '../case.ts';
+import { firstFault } from '../case.ts';
+import { rfc } from '../clause.ts';
+import { ddas } from '../gegevens/sources.ts';
+import type { RuleName } from '../signature/rule.ts';
+import { judgeAll, ruleCases } from '../signature/suite.ts';
+import type { ScenarioName } from './scenarios.ts';
+import { orderOf, type RequesterSubject } from './subject.ts';
+import type { ReceivedRequest } from './suppliers.ts';
+
+type Title = readonly [nl: string, en: string];
+
+/** A rule that every request keeps. */
+const every = (
+  id: string,
+  [nl, en]: Title,
+  source: Clause,
+  judge: (request: ReceivedRequest, subject: RequesterSubject) => string | undefined,
+  level: Level = 'must',
+): ConformanceCase<RequesterSubject> => ({
+  ...{ id, title: { nl, en }, level, source },
+  check: async (subject) => {
+    const requests = await subject.requests();
+    return firstFault(
+      requests,
+      (request) => {
+        const fault = judge(request, subject);
+        return fault === undefined ? undefined : `${request.message.name}: ${fault}`;
+      },
+      ({ shown }) => shown,
+    );
+  },
+});
+
+const headerOf = ({ message }: ReceivedRequest, name: string): string => message.values(name).join(', ');
+const request = (quote: string): Clause => ddas('GegevensRequest', quote);
+
+export const MESSAGES: Chapter<RequesterSubject> = {
+  id: 'R-REQ',
+  title: { nl: 'Het verzoek', en: 'The request' },
+  cases: [
+    every(
+      'R-REQ-01',
+      ['Er wordt met `POST` gevraagd', 'It asks with `POST`'],
+      ddas('What the service does, area A 3', 'All data is requested with `POST`'),
+      ({ method }) => (method === 'POST' ? undefined : `the method is ${method}`),
+    ),
+    every(
+      'R-REQ-02',
+      ['De inhoud is `application/json`', 'The body is `application/json`'],
+      ddas('Endpoints', 'Content type `application/json`'),
+      (one) =>
+        /^application\/json\s*(;|$)/i.test(headerOf(one, 'content-type'))
+          ? undefined
+          : `the content type is ${headerOf(one, 'content-type') || '(none)'}`,
+    ),
+    every(
+      'R-REQ-03',
+      ['De inhoud is een JSON-object in UTF-8', 'The body is a JSON object in UTF-8'],
+      ddas('What the service does, area A 5', 'Message encoding is UTF-8'),
+      ({ json }) => (isRecord(json) ? undefined : 'the body is not a JSON object in UTF-8'),
+    ),
+    {
+      ...every(
+        'R-REQ-04',
+        ['De inhoud past bij `GegevensRequest`', 'The body fits `GegevensRequest`'],
+        request('no other properties allowed'),
+        ({ json }, { fault, model }) => {
+          const { [model.mapping.organisatieLeden[0]]: organisation, ...rest } = Object(json);
+          return fault(
+            'GegevensRequest',
+            organisation === undefined ? rest : { ...rest, aanleverende_organisatie: organisation },
+          );
+        },
+      ),
+      dependsOn: ['R-REQ-03'],
+    },
+    every(
+      'R-REQ-05',
+      [
+        'Het token staat in de kop `Authorization` of `Fsc-Authorization`',
+        'The token is in the header `Authorization` or `Fsc-Authorization`',
+      ],
+      rfc(6750, '2.1', 'the client uses the "Bearer" authentication scheme to transmit the access token'),
+      (one) =>
+        [...one.message.values('authorization'), ...one.message.values('fsc-authorization')].some((value) =>
+          /^Bearer \S+$/i.test(value),
+        )
+          ? undefined
+          : 'there is no Bearer token',
+    ),
+    every(
+      'R-REQ-06',
+      ['Het adres heeft geen parameters', 'The address has no parameters'],
+      ddas('What the service does, area A 3', 'parameters in a URL can lead to cached answers'),
+      ({ url }) => (url.includes('?') ? 'the address has parameters' : undefined),
+      'should',
+    ),
+    every(
+      'R-REQ-07',
+      ['`Accept` laat `application/json` toe', '`Accept` allows `application/json`'],
+      rfc(9110, '12.5.1', 'to specify their preferences regarding response media types'),
+      (one) => {
+        const accept = headerOf(one, 'accept');
+        return accept === '' || /application\/(json|\*)|\*\/\*/i.test(accept)
+          ? undefined
+          : `\`Accept\` is ${accept.slice(0, 100)}`;
+      },
+      'should',
+    ),
+  ],
+};
+
+const SIGNATURE_RULES: readonly RuleName[] = [
+  ...([
+    'digest',
+    'digest-form',
+    'digest-holds',
+    'signature',
+    'detached',
+    'base64url',
+    'json',
+    'alg',
+    'kid',
+    'typ',
+    'crit',
+    'b64',
+  ] as const),
+  ...([
+    'sigD',
+    'form',
+    'x5c',
+    'x5t',
+    'holds',
+    'time',
+    'time-holds',
+    'anchor',
+    'validity',
+    'usage',
+    'strength',
+    'oin',
+    'revoked',
+  ] as const),
+];
+
+export const SIGNED_REQUESTS: Chapter<RequesterSubject> = {
+  id: 'R-SIG',
+  title: { nl: 'De handtekening van het verzoek', en: 'The signature of the request' },
+  cases: ruleCases<RequesterSubject>(
+    'R-SIG',
+    SIGNATURE_RULES,
+    (name) => `R-SIG-${String(SIGNATURE_RULES.indexOf(name) + 1).padStart(2, '0')}`,
+    async (name, { messages, trust }) => judgeAll(name, await messages(), trust),
+  ),
+};
+
+/** It was told what to ask, and asks that. */
+const asks = (
+  id: string,
+  [nl, en]: Title,
+  quote: string,
+  scenario: ScenarioName,
+): ConformanceCase<RequesterSubject> => ({
+  ...{ id, title: { nl, en }, level: 'should', source: request(quote), dependsOn: ['R-REQ-03'] },
+  check: async ({ play, isDriven, model }): Promise<Finding> => {
+    if (!isDriven) return { skipped: 'what it is to ask is told with --command only' };
+    const { requests } = await play(scenario);
+    const [first] = requests;
+    if (first === undefined) return { failed: 'it asked nothing' };
+    const wanted = orderOf(scenario, model);
+    const sent: Record<string, unknown> = isRecord(first.json) ? first.json : {};
+    const names = [
+      'aanleverperiodeStartdatum',
+      'aanleverperiodeEinddatum',
+      model.mapping.organisatieLeden[0],
+      'pageSize',
+    ];
+    const wrong = names.find(
+      (name) => sent[name] !== wanted[name] && !(name === 'pageSize' && wanted[name] === undefined),
+    );
+    if (wrong === undefined) return undefined;
+    return { failed: `\`${wrong}\` is ${JSON.stringify(sent[wrong])}, and was to be ${JSON.stringify(wanted[wrong])}` };
+  },
+});
+
+export const CALENDAR: Chapter<RequesterSubject> = {
+  id: 'R-CAL',
+  title: { nl: 'De kalender van verzoeken', en: 'The calendar of requests' },
+  cases: [
+    asks(
+      'R-CAL-01',
+      ['Een kwartaal', 'A quarter'],
+      '`aanleverperiodeStartdatum` Start of the reporting period',
+      'pages',
+    ),
+    asks(
+      'R-CAL-02',
+      ['Een heel jaar', 'A whole year'],
+      '`aanleverperiodeEinddatum` End of the reporting period',
+      'year',
+    ),
+    asks(
+      'R-CAL-03',
+      ['De meest recente periode: zonder datums', 'The most recent period: without dates'],
+      'Empty: the supplier decides the start date',
+      'recent',
+    ),
+    asks('R-CAL-04', ['Alleen een begin', 'A start only'], 'Empty: the supplier decides the end date', 'from-start'),
+    asks('R-CAL-05', ['Alleen een einde', 'An end only'], 'Empty: the supplier decides the start date', 'until-end'),
+    asks(
+      'R-CAL-06',
+      ['Eén organisatie', 'One organisation'],
+      '`aanleverende_organisatie` Default: all organisations',
+      'organisation',
+    ),
+    asks(
+      'R-CAL-07',
+      ['Een grootte van pagina’s', 'A size of pages'],
+      '`pageSize` Number of records (signals or trajectories) in one response',
+      'page-size',
+    ),
+    {
+      id: 'R-CAL-08',
+      title: {
+        nl: 'Wie een periode opnieuw vraagt, vraagt haar echt: een verbeterde levering komt aan',
+        en: 'A period asked for again is really asked for: a corrected delivery arrives',
+      },
+      level: 'should',
+      source: ddas(
+        'What the service does, area A 3',
+        'parameters in a URL can lead to cached answers when the parameters do not change',
+      ),
+      dependsOn: ['R-ACC-01'],
+      check: async ({ play, playAgain }): Promise<Finding> => {
+        await play('corrected');
+        const { accepted, requests, refused } = await playAgain('corrected');
+        if (requests.length === 0) return { failed: 'it did not ask again' };
+        return accepted ? undefined : { failed: `it refused the corrected delivery: ${refused ?? ''}` };
+      },
+    },
+  ],
+};

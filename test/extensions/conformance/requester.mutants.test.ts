@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, describe } from 'vitest';
+import { REQUESTER_MUTANTS, type RequesterMutation } from './mutants/requester.ts';
+import { SIGNATURE_FAULTS } from './mutants/signature-faults.ts';
+import { type Faults, type PlainRequester, plainRequester } from './requester/plain-requester.ts';
+import { openRequesterRuns, type RequesterRuns } from './requester/run-requester.ts';
+import { testMutants } from './run-mutants.ts';
+
+let runs: RequesterRuns;
+let requester: PlainRequester;
+let faults: Faults = {};
+beforeAll(async () => {
+  runs = await openRequesterRuns();
+  requester = plainRequester(() => faults);
+});
+afterAll(async () => {
+  await requester?.close();
+  await runs?.close();
+});
+
+/** A message that is signed wrongly keeps its other headers. */
+function faultsOf({ faults: own = {}, signs }: RequesterMutation): Faults {
+  const make = signs === undefined ? undefined : SIGNATURE_FAULTS[signs]?.[1];
+  if (make === undefined) return own;
+  return {
+    send: (outgoing, identity) => {
+      const { headers, body } = make({ body: outgoing.body, identity, keys: runs.keys });
+      const others = outgoing.headers.filter(([name]) => name !== 'digest' && name !== 'nlgov-adr-payload-sig');
+      return {
+        ...outgoing,
+        body,
+        headers: [...others, ...headers.map(([name, value]): [string, string] => [name, value])],
+      };
+    },
+  };
+}
+
+describe('the suite for a requester of data', () => {
+  testMutants({
+    suite: 'gegevens-requester',
+    mutants: REQUESTER_MUTANTS,
+    notOffered: [],
+    run: (mutant) => {
+      faults = faultsOf(mutant?.mutation ?? {});
+      return runs.run(requester);
+    },
+  });
+});
