@@ -130,6 +130,24 @@ export function startProgram({ command: [name = '', ...args], env, timeoutMs, si
   };
 }
 
+/** A program that is started when it is asked first, and again after it failed. */
+export function restartedProgram(options: ProgramOptions): DrivenProgram {
+  let program: DrivenProgram | undefined;
+  return {
+    async ask(message) {
+      program ??= startProgram(options);
+      try {
+        return await program.ask(message);
+      } catch (error) {
+        await program.close();
+        program = undefined;
+        throw error;
+      }
+    },
+    close: async () => program?.close(),
+  };
+}
+
 async function hasEnded(child: ChildProcessWithoutNullStreams): Promise<boolean> {
   // One that was not started has no id.
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return true;

@@ -70,7 +70,7 @@ async function run(context: ToolContext, options: RequesterOptions): Promise<voi
     { makeKeys },
     { startSuppliers },
     { requesterSubject, waitForRequests },
-    { startProgram, wordsOf },
+    { restartedProgram, wordsOf },
   ] = await Promise.all([
     import('./suite.ts'),
     import('./keys.ts'),
@@ -87,7 +87,7 @@ async function run(context: ToolContext, options: RequesterOptions): Promise<voi
   const keys = await makeKeys(directory);
   const network = createGuardedFetch({ allowPrivate: true, proxy: config.server });
   const suppliers = await startSuppliers({ keys, model, port, token });
-  const program = words && startProgram({ command: words, env: terminal.env, timeoutMs: ANSWER_MS, signal });
+  const program = words && restartedProgram({ command: words, env: terminal.env, timeoutMs: ANSWER_MS, signal });
   try {
     const roots = await Promise.all([keys.root, ...(options.trust === undefined ? [] : [options.trust])].map(readText));
     const trust = asUsage('--trust', () =>
