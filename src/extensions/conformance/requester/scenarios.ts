@@ -132,6 +132,8 @@ export const SCENARIOS = {
   }),
   unreachable: wrong((answer) => {
     answer.status = 502;
+    // Who asks again at once is not kept waiting; how often it asks is what is looked at.
+    answer.headers['retry-after'] = '0';
     answer.headers['fsc-error-code'] = 'ERROR_CODE_SERVICE_UNREACHABLE';
     answer.after = () => ({});
     answer.value = { code: 'ERROR_CODE_SERVICE_UNREACHABLE', domain: 'ERROR_DOMAIN_INWAY', status: 502 };
