@@ -77,12 +77,12 @@ const ANSWERS: readonly RequesterMutant[] = [
   ignores('R-REF-13', 'does not check validity', 'certificate-expired'),
   ignores('R-REF-14', 'does not check revocation', 'certificate-revoked'),
   does('R-REF-15', 'checks the first page only', { ignores: (_code, _header, page) => page > 1 }),
-  does('R-REF-16', 'does not check the model', { ignoresModel: true }),
-  does('R-REF-17', 'does not look at the status', { ignoresStatus: true, ignoresPaging: true, ignoresModel: true }),
-  does('R-PAG-01', 'skips a page', { skipsPage: 2 }),
+  does('R-REF-16', 'does not check the model', { ignoresModel: true, ignoresTotal: true }),
+  does('R-REF-17', 'takes data with status 500', { ignoresStatus: 500 }),
+  does('R-PAG-01', 'asks for a page twice', { extraPages: [2] }),
   does('R-PAG-02', 'asks past the end', { extraPages: [4] }),
-  orders('R-PAG-03', 'asks for pages of another size', (order, page) =>
-    page === 3 ? { ...order, pageSize: 1 } : order,
+  orders('R-PAG-03', 'asks for further pages of one organisation', (order, page) =>
+    page > 1 ? { ...order, aanleverende_organisatie: 'Kredietbank Proefland' } : order,
   ),
   does('R-PAG-04', 'does not look which page it is', { ignoresPaging: true }),
   does('R-PAG-05', 'does not miss totalPages', { ignoresPaging: true }),

@@ -24,13 +24,12 @@ export interface Faults {
   /** Also refuses what is good. */
   readonly refuses?: (text: string, headers: Headers) => boolean;
   readonly ignoresModel?: true;
-  readonly ignoresStatus?: true;
+  readonly ignoresStatus?: number;
   readonly ignoresPaging?: true;
   readonly ignoresTotal?: true;
   readonly ignoresState?: true;
   /** Pages that it asks for beside those that there are. */
   readonly extraPages?: readonly number[];
-  readonly skipsPage?: number;
   /** Milliseconds that it waits after 429. */
   readonly waits?: number;
   readonly attempts?: number;
@@ -70,6 +69,8 @@ export function plainRequester(faultsNow: () => Faults): PlainRequester {
   const openVerifier = async (trust: string): Promise<Verifier> =>
     createVerifier({
       ...{ anchors: await readFile(trust, 'utf8'), revocation: 'hard', fetch: network.fetch, now: () => new Date() },
+      // On a machine that is busy with other tests.
+      limits: { ocspTimeoutMs: 20_000, revocationDeadlineMs: 40_000 },
     });
   const kept = new Map<string, JsonObject>();
   return {
@@ -108,7 +109,6 @@ async function collect(told: JsonObject & Told, faults: Faults, verifier: Verifi
   let [total, pageSize, pages] = [0, 0, 1];
   let state: string | undefined;
   for (let page = 1; page <= pages; page += 1) {
-    if (page === faults.skipsPage) continue;
     const order = { ...told.body, ...(page === 1 ? {} : { page, pageSize }) };
     const value = await take(told, {
       body: faults.order?.(order, page) ?? order,
@@ -127,13 +127,7 @@ async function collect(told: JsonObject & Told, faults: Faults, verifier: Verifi
     if (page > 1 && state !== stateOf(value, model) && !faults.ignoresState) throw new Refused('another state');
     state = stateOf(value, model);
     [pageSize, pages] = [Number(paginering.pageSize), typeof totalPages === 'number' ? totalPages : 3];
-    if (
-      page === pages &&
-      total !== paginering.totalRecords &&
-      faults.skipsPage === undefined &&
-      !faults.ignoresTotal &&
-      !faults.ignoresPaging
-    )
+    if (page === pages && total !== paginering.totalRecords && !faults.ignoresTotal && !faults.ignoresPaging)
       throw new Refused('fewer records than announced');
   }
   for (const page of faults.extraPages ?? [])
@@ -189,7 +183,7 @@ async function take(told: Told, { body, page, faults, identity, verifier, model 
       await wait(isBusy ? (faults.waits ?? 1000) : 0);
       continue;
     }
-    if (answer.status !== 200 && !faults.ignoresStatus) throw new Refused(`status ${answer.status}`);
+    if (answer.status !== 200 && answer.status !== faults.ignoresStatus) throw new Refused(`status ${answer.status}`);
     const signature = answer.headers.get('nlgov-adr-payload-sig') ?? undefined;
     const message = { digestHeader: answer.headers.get('digest') ?? undefined, signatureHeader: signature, body: text };
     await verifier.verify(message).catch((error: unknown) => {
