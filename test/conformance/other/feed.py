@@ -137,8 +137,9 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self):
         try:
             with LOCK:
-                for line in self.rfile.read(int(self.headers["content-length"])).decode().splitlines():
-                    publish(json.loads(line))
+                for line in self.rfile.read(int(self.headers["content-length"])).decode().split("\n"):
+                    if line.strip():
+                        publish(json.loads(line))
         except (KeyError, TypeError, ValueError) as error:
             return self.send(422, {"fault": repr(error)})
         self.send(200, {"head": len(records)})

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EXAMPLE_LINES } from '../../extensions/conformance/example-feed.ts';
+import { runPublish } from '../../extensions/conformance/run-publish.ts';
 import { runRaadsfeed } from '../../extensions/conformance/run-raadsfeed.ts';
 import { hasPython, type OtherFeed, startOtherFeed } from './feed.ts';
 
 /** What the contract lets a publisher do without: a stream, pages for people, a role as aggregator or register, its own contract, compression. */
 const NOT_OFFERED = /^C-(STR-\d\d|SVC-1[01346]|REC-19|REC-20|HTTP-06|ERR-0[89])$/;
+const OF_STREAMS = ['P-NEW-11', 'P-RED-08'];
 
 describe.skipIf(!hasPython)('a publisher that was written from the contract alone', () => {
   let other: OtherFeed;
@@ -17,6 +19,12 @@ describe.skipIf(!hasPython)('a publisher that was written from the contract alon
   it('passes what it offers, and the rest is skipped', async () => {
     const results = await runRaadsfeed(other.url, () => true);
     const others = results.filter(({ id, outcome }) => outcome !== (NOT_OFFERED.test(id) ? 'skipped' : 'passed'));
+    expect(others.map(({ id, outcome, reason }) => `${id} ${outcome}: ${reason}`)).toEqual([]);
+  });
+
+  it('passes what happens when it publishes, and the stream is skipped', async () => {
+    const results = await runPublish({ url: other.url, publish: (line) => other.publish([line]) });
+    const others = results.filter(({ id, outcome }) => outcome !== (OF_STREAMS.includes(id) ? 'skipped' : 'passed'));
     expect(others.map(({ id, outcome, reason }) => `${id} ${outcome}: ${reason}`)).toEqual([]);
   });
 });

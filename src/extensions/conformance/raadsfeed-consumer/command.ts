@@ -1,8 +1,8 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { runTool, UsageError } from '../../../cli/run-command.ts';
 import type { Terminal } from '../../../seams/terminal.ts';
+import { commandWords } from '../commands/command-words.ts';
 import { listCases, type SuiteOptions, suiteOptions, testSuite } from '../commands/test-suite.ts';
-import { wordsOf } from '../protocol.ts';
 import type { Consumer } from './consumer.ts';
 import type { ConsumerNeeds } from './suite.ts';
 
@@ -81,14 +81,6 @@ export function raadsfeedConsumerCommand(terminal: Terminal): Command {
         });
       }),
     );
-}
-
-function commandWords(text: string): readonly string[] {
-  try {
-    return wordsOf(text);
-  } catch (error) {
-    throw new InvalidArgumentError(error instanceof TypeError ? error.message : 'a command');
-  }
 }
 
 function wholeNumber(text: string): number {

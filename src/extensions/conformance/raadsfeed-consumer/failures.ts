@@ -167,7 +167,11 @@ export const FAILURES = sceneChapter({
       id: 'K-ERR-07',
       title: { nl: 'Hetzelfde met 410', en: 'The same with 410' },
       level: 'should',
-      source: rfc(9110, '15.5.11', 'no longer available at the origin server and … likely to be permanent'),
+      source: rfc(
+        9110,
+        '15.5.11',
+        'no longer available at the origin server and that this condition is likely to be permanent',
+      ),
       dependsOn: ['K-ERR-06'],
       ...losesPlace(410),
     },
@@ -256,7 +260,7 @@ export const FAILURES = sceneChapter({
       id: 'K-ERR-12',
       title: { nl: 'Een antwoord dat druppelsgewijs komt, telt', en: 'An answer that comes in drops counts' },
       level: 'should',
-      source: rfc(9112, '8', 'A message body … is complete'),
+      source: rfc(9112, '7.1', 'wraps content in order to transfer it as a series of chunks'),
       dependsOn: ['K-BEG-02'],
       prepare: two,
       play: async ({ feed, look }) => {

@@ -1,7 +1,7 @@
 /** A feed that a consumer is tested with: it answers by the draft, until a case makes it answer otherwise. */
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { canonicalJson, contentHash } from '../../../lib/json/canonical-json.ts';
+import { contentHash } from '../../../lib/json/canonical-json.ts';
 import type { JsonObject } from '../../../lib/json/json-value.ts';
 import type { ShownExchange } from '../client.ts';
 
@@ -248,15 +248,6 @@ export function contentOf(kind: Kind, id: string): JsonObject {
     wooinformatiecategorie: 'c_db4862c3',
     datumingediend: '2026-01-08',
   };
-}
-
-/** Whether two resources are the same; the addresses that a service adds do not count. */
-export function isSameContent(one: unknown, other: unknown): boolean {
-  const text = (value: unknown): string =>
-    canonicalJson(
-      JSON.parse(JSON.stringify(value ?? null), (name, member: unknown) => (name === 'url' ? undefined : member)),
-    );
-  return text(one) === text(other);
 }
 
 /** A problem document. @see RFC 9457 */

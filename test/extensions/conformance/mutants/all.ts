@@ -3,6 +3,7 @@ import { GEGEVENS_MUTANTS } from './gegevens.ts';
 import type { Mutant } from './mutant.ts';
 import { RAADSFEED_MUTANTS } from './raadsfeed.ts';
 import { AGGREGATOR_MUTANTS, CONSUMER_MUTANTS } from './raadsfeed-consumer.ts';
+import { PUBLISH_MUTANTS } from './raadsfeed-publish.ts';
 import { REQUESTER_MUTANTS } from './requester.ts';
 import { SIGNATURE_MUTANTS } from './signature.ts';
 
@@ -11,5 +12,6 @@ export const MUTANTS: Readonly<Record<string, readonly Pick<Mutant<unknown>, 'ki
   'gegevens-requester': REQUESTER_MUTANTS,
   signature: SIGNATURE_MUTANTS,
   raadsfeed: RAADSFEED_MUTANTS,
+  'raadsfeed-publish': PUBLISH_MUTANTS,
   'raadsfeed-consumer': [...CONSUMER_MUTANTS, ...AGGREGATOR_MUTANTS],
 };

@@ -102,7 +102,7 @@ export const CONSUMER_MUTANTS: readonly Mutant<Replacements>[] = [
   {
     kills: 'K-FEED-06',
     what: 'a cursor is not encoded',
-    mutation: [["url.searchParams.set('cursor', cursor);", 'url.search = `?cursor=${cursor}`;']],
+    mutation: [["url.searchParams.set('cursor', cursor);", "url.search = '?cursor=' + cursor;"]],
   },
   {
     kills: 'K-FEED-07',
@@ -140,7 +140,7 @@ export const CONSUMER_MUTANTS: readonly Mutant<Replacements>[] = [
   {
     kills: 'K-FEED-10',
     what: 'a record that comes again is another resource',
-    mutation: [['state.set(key, {', 'state.set(state.get(key)?.number === number ? `${key}again` : key, {']],
+    mutation: [['state.set(key, {', "state.set(state.get(key)?.number === number ? key + 'again' : key, {"]],
   },
   {
     kills: 'K-FEED-11',
@@ -224,7 +224,7 @@ export const CONSUMER_MUTANTS: readonly Mutant<Replacements>[] = [
   {
     kills: 'K-RED-06',
     what: 'a record that cannot be used holds up its page',
-    mutation: [['process.stderr.write(`record ${number} cannot be used\\n`)', "throw new Error('cannot be used')"]],
+    mutation: [['else {\n    process', "else {\n    throw new Error('cannot be used');\n    process"]],
   },
   {
     kills: 'K-ERR-01',
