@@ -7,7 +7,7 @@ import {
   SupplierError,
   SupplierFault,
 } from '../supplier/supplier-client.ts';
-import { readXml, type XmlElement, XmlError } from './read-xml.ts';
+import { readXml, type XmlElement } from './read-xml.ts';
 
 /** The public service of iBabs. */
 const PUBLIC_BASE = 'https://wcf.ibabs.eu/api/Public.svc';
@@ -139,14 +139,7 @@ function refusalOf({ status, problem }: OutboundError, pauseMs: number): Refusal
 
 /** The result of an operation. @throws {SupplierError} {SupplierFault} */
 function resultOf({ name, hasStatus }: Operation, text: string, site: string): XmlElement {
-  let root: XmlElement;
-  try {
-    root = readXml(text);
-  } catch (error) {
-    if (error instanceof XmlError) throw new SupplierError('unreadable', error.message, { cause: error });
-    throw error;
-  }
-  const result = descend(root, ['Body', `${name}Response`, `${name}Result`]);
+  const result = descend(readXml(text), ['Body', `${name}Response`, `${name}Result`]);
   if (result === undefined || result.isNil) throw new SupplierError('unreadable', `the answer has no ${name}Result`);
   const [status, message = ''] = [textIn(result, 'Status'), textIn(result, 'Message')];
   if (hasStatus === false ? status === undefined : status === 'OK') return result;

@@ -6,7 +6,7 @@ import { mediaTypeOf } from '../supplier/media-type.ts';
 import { type FoundDocument, type FoundItem, mapInformatieObject, mapMeeting } from '../supplier/meeting.ts';
 import { type AdapterSource, organisatieOf, withoutAbsent } from '../supplier/source-adapter.ts';
 import type { MappedItem } from '../supplier/supplier.ts';
-import { addressOf, localMomentOf, type Moment, readMoment } from '../supplier/values.ts';
+import { addressOf, dutchMoment, type Moment, readMoment } from '../supplier/values.ts';
 import { dayAfter } from '../supplier/windows.ts';
 import {
   type EntryDetail,
@@ -92,7 +92,7 @@ function timesOf(
   { MeetingDate, StartTime, EndTime }: IbabsMeeting,
   issue: IssueSink,
 ): { readonly start: Moment | undefined; readonly end: string | undefined } {
-  const date = localMomentOf(MeetingDate, 'MeetingDate', issue);
+  const date = dutchMoment(MeetingDate, undefined, 'MeetingDate', issue);
   if (date === undefined) return { start: undefined, end: undefined };
   const { day } = date;
   const [from, to] = [clockTime(StartTime, 'StartTime', issue), clockTime(EndTime, 'EndTime', issue)];
@@ -242,7 +242,7 @@ export function mapEntry(
   const attachment: Attachment = { ...relations, registerdag: values.day ?? values.reference?.day };
   const documents = documentsOf(detail, source, issue, detail.DocumentsLabel ?? entry.ListName);
   const id = registerItemId(entry.EntryMasterId ?? entry.EntryId);
-  const changed = localMomentOf(entry.MutationDate, 'MutationDate', issue);
+  const changed = dutchMoment(entry.MutationDate, undefined, 'MutationDate', issue);
   const itself: AttachedDocument = {
     attachment,
     read: {

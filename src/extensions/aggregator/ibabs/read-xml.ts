@@ -1,4 +1,5 @@
 import sax from 'sax';
+import { SupplierError } from '../supplier/supplier-client.ts';
 
 /** An element with the local part of its name: namespaces are not told apart. */
 export interface XmlElement {
@@ -12,17 +13,6 @@ export interface XmlElement {
 
 type OpenElement = { -readonly [K in keyof XmlElement]: XmlElement[K] } & { readonly children: XmlElement[] };
 
-/** A text is not XML that this service reads. */
-export class XmlError extends Error {
-  override readonly name = 'XmlError';
-  readonly code: 'not-xml' | 'document-type' | 'too-deep' | 'too-large';
-
-  constructor(code: XmlError['code'], message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.code = code;
-  }
-}
-
 /** Deeper than any document has a reason to be. */
 const MAX_DEPTH = 50;
 /** Elements at most: each takes more memory than its text has bytes. */
@@ -31,7 +21,7 @@ const MAX_ELEMENTS = 1_000_000;
 /**
  * Reads a document as a tree. A document type is refused, so a document defines no entities of its own.
  * @param text of which whoever fetched it limited the size
- * @throws {XmlError}
+ * @throws {SupplierError}
  */
 export function readXml(text: string): XmlElement {
   const parser = sax.parser(true);
@@ -40,15 +30,15 @@ export function readXml(text: string): XmlElement {
   let elements = 0;
   parser.onerror = (cause) => {
     const [reason = ''] = cause.message.split('\n');
-    throw new XmlError('not-xml', `not XML: ${reason.slice(0, 100)}`, { cause });
+    throw new SupplierError('unreadable', `not XML: ${reason.slice(0, 100)}`, { cause });
   };
   parser.ondoctype = () => {
-    throw new XmlError('document-type', 'XML with a document type is not read');
+    throw new SupplierError('unreadable', 'XML with a document type is not read');
   };
   parser.onopentag = ({ name, attributes }) => {
-    if (open.length >= MAX_DEPTH) throw new XmlError('too-deep', `XML is nested deeper than ${MAX_DEPTH}`);
+    if (open.length >= MAX_DEPTH) throw new SupplierError('unreadable', `XML is nested deeper than ${MAX_DEPTH}`);
     elements += 1;
-    if (elements > MAX_ELEMENTS) throw new XmlError('too-large', `XML has more than ${MAX_ELEMENTS} elements`);
+    if (elements > MAX_ELEMENTS) throw new SupplierError('unreadable', `XML has more than ${MAX_ELEMENTS} elements`);
     const nil = Object.entries(attributes).find(([attribute]) => localName(attribute) === 'nil')?.[1];
     open.push({ name: localName(name), children: [], text: '', isNil: nil === 'true' || nil === '1' });
   };
@@ -66,7 +56,7 @@ export function readXml(text: string): XmlElement {
   parser.ontext = addText;
   parser.oncdata = addText;
   parser.write(text.replace(/^\uFEFF/, '')).close();
-  if (root === undefined) throw new XmlError('not-xml', 'not XML: it has no element');
+  if (root === undefined) throw new SupplierError('unreadable', 'not XML: it has no element');
   return root;
 }
 

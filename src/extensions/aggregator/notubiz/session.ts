@@ -1,5 +1,6 @@
 /** What the parts of one reading share, and the things that are read by their id: meetings and register items. */
 import type { IssueSink } from '../supplier/issue-log.ts';
+import { withNested } from '../supplier/mapping.ts';
 import type { WindowRequest } from '../supplier/source-adapter.ts';
 import { readMoment } from '../supplier/values.ts';
 import { type Fetcher, fetchNamed, type OneOutcome } from './api.ts';
@@ -196,12 +197,10 @@ export function flattenAgenda(items: readonly AgendaItem[]): FlatAgenda {
     }
   };
   walk(items, undefined);
-  const hidden = new Set([...entries].filter(([, entry]) => entry.hidden).map(([id]) => id));
-  // Repeated until nothing is added, since parents may form a cycle.
-  for (let before = -1; before !== hidden.size; ) {
-    before = hidden.size;
-    for (const [id, { parent }] of entries) if (parent !== undefined && hidden.has(parent)) hidden.add(id);
-  }
+  const hidden = withNested(
+    [...entries].filter(([, entry]) => entry.hidden).map(([id]) => id),
+    [...entries].map(([id, { parent }]) => [id, parent]),
+  );
   const all = [...entries.values()];
   return {
     shown: all

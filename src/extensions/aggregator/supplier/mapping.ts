@@ -59,6 +59,20 @@ export function nestByNumber(items: readonly Numbered[]): ReadonlyMap<string, st
 /** Characters of a number at most. */
 const MAX_NUMBER = 100;
 
+/** What is hidden, and what is nested in it at any depth. */
+export function withNested(
+  hidden: Iterable<string>,
+  items: Iterable<readonly [id: string, parent: string | undefined]>,
+): ReadonlySet<string> {
+  const all = new Set(hidden);
+  // Repeated until nothing is added, since parents may form a cycle.
+  for (let before = -1; before !== all.size; ) {
+    before = all.size;
+    for (const [id, parent] of items) if (parent !== undefined && all.has(parent)) all.add(id);
+  }
+  return all;
+}
+
 /** "1.1." and " 1.1" are the same number. */
 export function bareNumber(number: string | undefined): string {
   return (number ?? '').slice(0, MAX_NUMBER).replaceAll(/\s/g, '').replace(/\.+$/, '').toLowerCase();

@@ -1,7 +1,7 @@
 /** A meeting in a form that no supplier owns, and the resources that follow from it: the rules that hold for each of them. */
 import type { AttachedDocument } from './document-collector.ts';
 import type { IssueSink } from './issue-log.ts';
-import { endOf, references, statusOf } from './mapping.ts';
+import { endOf, references, statusOf, withNested } from './mapping.ts';
 import {
   type AdapterSource,
   type DocumentRead,
@@ -124,14 +124,10 @@ function partName(
 /** Items that may be published, each once, and those that may not: confidential, or nested in something that is. */
 function splitAgenda(items: readonly FoundItem[]): { readonly shown: FoundItem[]; readonly hidden: FoundItem[] } {
   const byId = new Map(items.map((item) => [item.bronidentificatie, item]));
-  const hidden = new Set(items.filter(({ isHidden }) => isHidden).map(({ bronidentificatie }) => bronidentificatie));
-  // Repeated until nothing is added, since parents may form a cycle.
-  for (let before = -1; before !== hidden.size; ) {
-    before = hidden.size;
-    for (const { bronidentificatie, parent } of items) {
-      if (parent !== undefined && hidden.has(parent)) hidden.add(bronidentificatie);
-    }
-  }
+  const hidden = withNested(
+    items.filter(({ isHidden }) => isHidden).map(({ bronidentificatie }) => bronidentificatie),
+    items.map(({ bronidentificatie, parent }) => [bronidentificatie, parent]),
+  );
   const all = [...byId.values()];
   return {
     shown: all.filter(({ bronidentificatie }) => !hidden.has(bronidentificatie)),

@@ -96,13 +96,6 @@ export function dutchMoment(date: unknown, time: unknown, name: string, issue: I
   return MIDNIGHT.test(clock) ? { day: own.day } : own;
 }
 
-/** As `momentOf`, where exactly midnight means that only the day is known. */
-export function localMomentOf(value: unknown, name: string, issue: IssueSink): Moment | undefined {
-  const moment = momentOf(value, name, issue);
-  const isMidnight = typeof value === 'string' && /[T ]00:00(:00(\.0+)?)?$/.test(value.trim());
-  return moment !== undefined && isMidnight ? { day: moment.day } : moment;
-}
-
 const CLOCK = new Intl.DateTimeFormat('en-US', {
   timeZone: 'Europe/Amsterdam',
   timeZoneName: 'longOffset',
