@@ -120,11 +120,12 @@ export async function startExampleSupplier(): Promise<ExampleSupplier> {
     },
   };
   const fsc = { ...GROUP, key: manager.export({ type: 'pkcs8', format: 'pem' }).toString(), certificate };
-  const ofManager = { ...fsc, service: 'shv', subject: authority.requester.oin };
+  // As long as all mutants take.
+  const ofManager = { ...fsc, service: 'shv', subject: authority.requester.oin, lifetimeSeconds: 7200 };
   const accessTokens = {
-    read: await tokens.token(['read']),
+    read: await tokens.token(['read'], { seconds: 7200 }),
     expired: await tokens.token(['read'], { seconds: -3600 }),
-    'without-scope': await tokens.token(['create:normal']),
+    'without-scope': await tokens.token(['create:normal'], { seconds: 7200 }),
     'other-group': await mintFscToken({ ...ofManager, groupId: 'andere-groep' }),
     'other-service': await mintFscToken({ ...ofManager, service: 'andere-dienst' }),
   };
