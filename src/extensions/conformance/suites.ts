@@ -1,11 +1,13 @@
 /** Every suite, in the order of the documentation. */
 import type { SuiteDescription } from './case.ts';
 import { GEGEVENS } from './gegevens/suite.ts';
+import { LDV } from './ldv/suite.ts';
 import { RAADSFEED } from './raadsfeed/suite.ts';
 import { RAADSFEED_CONSUMER } from './raadsfeed-consumer/suite.ts';
 import { RAADSFEED_PUBLISH } from './raadsfeed-publish/suite.ts';
 import { REQUESTER } from './requester/suite.ts';
 import { SIGNATURES } from './signature/suite.ts';
+import { VERWERKINGENLOG } from './verwerkingenlog/suite.ts';
 
 export const SUITES: readonly SuiteDescription[] = [
   GEGEVENS,
@@ -14,4 +16,6 @@ export const SUITES: readonly SuiteDescription[] = [
   RAADSFEED,
   RAADSFEED_PUBLISH,
   RAADSFEED_CONSUMER,
+  VERWERKINGENLOG,
+  LDV,
 ];

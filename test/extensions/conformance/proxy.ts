@@ -100,7 +100,9 @@ export async function startProxy(target: string): Promise<BreakingProxy> {
       return;
     }
     const wasPacked = received.headers.get('content-encoding') !== null;
-    const text = localized(await received.text());
+    // A body that is not text keeps its bytes.
+    const encoding = received.headers.get('content-type')?.includes('protobuf') ? 'latin1' : 'utf8';
+    const text = localized(Buffer.from(await received.arrayBuffer()).toString(encoding));
     const isJson = /json/.test(received.headers.get('content-type') ?? '');
     const mutated: Answer = {
       status: received.status,
@@ -119,7 +121,7 @@ export async function startProxy(target: string): Promise<BreakingProxy> {
     }
     outgoing.writeHead(mutated.status, mutated.headers);
     // Node writes no body to HEAD and 304 itself.
-    outgoing.end(body);
+    outgoing.end(body, mutated.json === undefined ? encoding : 'utf8');
   };
 
   const server = createServer((incoming, outgoing) => {

@@ -1,0 +1,76 @@
+/** Access tokens from a file, by the name that cases give them. */
+import { readFile } from 'node:fs/promises';
+import { UsageError } from '../../../cli/run-command.ts';
+import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
+import { reasonOf } from '../../../lib/log.ts';
+import { clientCredentialsToken } from '../../../lib/outbound/client-credentials.ts';
+
+export type Tokens = Readonly<Record<string, () => Promise<string>>>;
+
+/** The name of a token that what is tested must refuse: of another organisation, or for another service. */
+export const OTHER = 'other';
+
+/**
+ * Three forms are understood: a token alone, which is used for every scope; an object with a token for each name, where a client of an
+ * authorization server may stand for its token; and an authorization server with its clients, as the demo writes it.
+ * @param scopes the names of tokens, which are the scopes that they have, and no other
+ * @throws {UsageError} when the file cannot be read or has another form
+ */
+export async function readTokenFile(file: string, scopes: readonly string[]): Promise<Tokens> {
+  const text = await readFile(file, 'utf8').catch(() => {
+    throw new UsageError(`${file} cannot be read`);
+  });
+  if (!text.trimStart().startsWith('{')) {
+    const token = text.trim();
+    if (!/^[\x21-\x7e]+$/.test(token)) throw new UsageError(`${file} has no token`);
+    return Object.fromEntries(scopes.map((scope) => [scope, async () => token]));
+  }
+  const content = parse(text, file);
+  const { tokenUrl, clients } = content;
+  if (typeof tokenUrl === 'string' && isRecord(clients)) return ofClients(tokenUrl, clients, scopes);
+  return Object.fromEntries(
+    Object.entries(content).map(([name, value]) => {
+      if (name !== OTHER && !scopes.includes(name))
+        throw new UsageError(`${file}: ${name} is not one of ${[...scopes, OTHER].join(', ')}`);
+      return [name, tokenOf(value, [name], `${file}: ${name}`)];
+    }),
+  );
+}
+
+function parse(text: string, file: string): JsonObject {
+  let content: unknown;
+  try {
+    content = JSON.parse(text);
+  } catch (error) {
+    throw new UsageError(`${file} is not JSON: ${reasonOf(error)}`);
+  }
+  if (!isRecord(content)) throw new UsageError(`${file} is not an object`);
+  return content;
+}
+
+function tokenOf(value: unknown, scopes: readonly string[], where: string): () => Promise<string> {
+  if (typeof value === 'string') return async () => value;
+  const { tokenUrl, clientId, clientSecret } = isRecord(value) ? value : {};
+  if (typeof tokenUrl !== 'string' || typeof clientId !== 'string' || typeof clientSecret !== 'string')
+    throw new UsageError(`${where} is neither a token nor a client with tokenUrl, clientId and clientSecret`);
+  return clientCredentialsToken({ tokenUrl, clientId, clientSecret, scopes: scopes.filter((one) => one !== OTHER) });
+}
+
+/** Each scope is asked for alone, as a client that has it; one that has none of them gives the token that must be refused. */
+function ofClients(tokenUrl: string, clients: JsonObject, scopes: readonly string[]): Tokens {
+  const known = Object.values(clients).flatMap((client) => {
+    const { id, secret, scopes: own } = isRecord(client) ? client : {};
+    return typeof id === 'string' && typeof secret === 'string' && Array.isArray(own)
+      ? { clientId: id, clientSecret: secret, own: own.map(String) }
+      : [];
+  });
+  const other = known.find(({ own }) => own.length > 0 && !own.some((scope) => scopes.includes(scope)));
+  const found: [string, () => Promise<string>][] = scopes.flatMap((scope) => {
+    const client = known.find(({ own }) => own.includes(scope));
+    return client === undefined ? [] : [[scope, clientCredentialsToken({ tokenUrl, ...client, scopes: [scope] })]];
+  });
+  return Object.fromEntries([
+    ...found,
+    ...(other === undefined ? [] : [[OTHER, clientCredentialsToken({ tokenUrl, ...other, scopes: other.own })]]),
+  ]);
+}

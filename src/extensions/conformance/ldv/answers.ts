@@ -1,0 +1,230 @@
+import type { Chapter } from '../case.ts';
+import { type Form, MEDIA_TYPES, requestOf, saidIn } from './otlp.ts';
+import { contract, from, otlp } from './sources.ts';
+import { DPL, type LdvSubject, ldvCases } from './subject.ts';
+
+/** More than the 20 MiB that OTLP recommends as a limit. */
+const LARGE_BYTES = 32 * 2 ** 20;
+const BOTH: readonly Form[] = ['json', 'protobuf'];
+
+export const ANSWERS: Chapter<LdvSubject> = {
+  id: 'L-ANS',
+  title: { nl: 'Gedeeltelijk succes, fouten en toegang', en: 'Partial success, errors and access' },
+  cases: ldvCases({
+    'L-ANS-01': {
+      level: 'must',
+      source: otlp(
+        'Partial Success',
+        'it MUST set the respective `rejected_spans` … the number of spans … it rejected',
+      ),
+      nl: 'Zijn er regels geweigerd, dan is het antwoord 200 met hoeveel; ook als het alle zijn',
+      en: 'Where lines were refused, the answer is 200 with how many; also where it was all of them',
+      needs: ['L-LINE-01'],
+      test: async (intake) => {
+        const wrong = () => intake.line({}, { [DPL.activity]: undefined });
+        return (
+          (await intake.refused([wrong(), intake.line(), wrong()], 2)) ??
+          (await intake.refused([wrong(), wrong(), wrong()], 3))
+        );
+      },
+    },
+    'L-ANS-02': {
+      level: 'must',
+      source: otlp('Partial Success', 'The response body MUST be the same ExportTraceServiceResponse message'),
+      nl: 'In protobuf net zo',
+      en: 'The same in protobuf',
+      needs: ['L-ANS-01', 'L-OTLP-02'],
+      test: (intake) =>
+        intake.refused([intake.line(), intake.line({}, { [DPL.activity]: undefined })], 1, { form: 'protobuf' }),
+    },
+    'L-ANS-03': {
+      level: 'should',
+      source: otlp(
+        'Partial Success',
+        'The server SHOULD populate the `error_message` field with a human-readable error message',
+      ),
+      nl: 'Het antwoord zegt waarom, en noemt nooit wat er in de regel stond',
+      en: 'The answer says why, and never names what the line held',
+      needs: ['L-ANS-01'],
+      test: async (intake) => {
+        const person = `cf-${intake.subject.run}-geheim`;
+        const at = await intake.send([intake.line({}, { [DPL.activity]: undefined, [DPL.subject]: person })]);
+        const message = saidIn(at)?.message ?? '';
+        if (message === '') return 'it has no `error_message`';
+        return message.includes(person) ? 'it names the data subject' : undefined;
+      },
+    },
+    'L-ANS-04': {
+      level: 'must',
+      source: otlp(
+        'Bad Data',
+        'cannot be decoded or is otherwise invalid … the server MUST respond with HTTP 400 Bad Request',
+      ),
+      nl: 'Wat niet te lezen is, geeft 400',
+      en: 'What cannot be read gives 400',
+      test: async (intake) => {
+        const wrong = [Buffer.from('{"resourceSpans":'), Buffer.from('[1]'), Buffer.from('{"resourceSpans":{"a":1}}')];
+        for (const body of wrong) {
+          const { status } = await intake.send([], { body });
+          if (status !== 400) return `${body} gives status ${status}`;
+        }
+        const { status } = await intake.send([], {
+          body: Buffer.from('geen gzip'),
+          headers: { 'content-encoding': 'gzip' },
+        });
+        return status === 400 ? undefined : `what is not gzip gives status ${status}`;
+      },
+    },
+    'L-ANS-05': {
+      level: 'must',
+      source: otlp('Bad Data', 'cannot be decoded … the server MUST respond with HTTP 400 Bad Request'),
+      nl: 'Protobuf dat niet te lezen is, geeft 400, met een fout in protobuf',
+      en: 'Protobuf that cannot be read gives 400, with an error in protobuf',
+      needs: ['L-OTLP-02'],
+      test: async (intake) => {
+        const whole = requestOf([intake.line()], 'protobuf');
+        const at = await intake.send([], { form: 'protobuf', body: whole.subarray(0, whole.length - 9) });
+        if (at.status !== 400) return `the answer has status ${at.status}`;
+        if (at.headers['content-type'] !== MEDIA_TYPES.protobuf)
+          return `content type ${at.headers['content-type'] ?? '(none)'}`;
+        return saidIn(at) === undefined ? 'the body is no `google.rpc.Status`' : undefined;
+      },
+    },
+    'L-ANS-06': {
+      level: 'must',
+      source: otlp(
+        'Failures',
+        'The response body for all HTTP 4xx and HTTP 5xx responses MUST be a Protobuf-encoded Status message',
+      ),
+      nl: 'Een fout is een `google.rpc.Status` in het type van het verzoek, ook zonder toegang',
+      en: 'An error is a `google.rpc.Status` in the type of the request, also without access',
+      needs: ['L-ANS-04', 'L-ANS-10'],
+      test: async (intake) => {
+        for (const at of [
+          await intake.send([], { body: Buffer.from('geen') }),
+          await intake.send([intake.line()], { as: '' }),
+        ]) {
+          if (!at.headers['content-type']?.startsWith(MEDIA_TYPES.json))
+            return `status ${at.status}: content type ${at.headers['content-type'] ?? '(none)'}`;
+          if (saidIn(at) === undefined) return `status ${at.status}: no \`google.rpc.Status\``;
+        }
+        return undefined;
+      },
+    },
+    'L-ANS-07': {
+      level: 'should',
+      source: otlp('Failures', 'The `Status.message` field SHOULD contain a developer-facing error message'),
+      nl: 'Een fout zegt wat er mis is',
+      en: 'An error says what is wrong',
+      needs: ['L-ANS-06'],
+      test: async (intake) => {
+        const said = saidIn(await intake.send([], { body: Buffer.from('geen') }));
+        return said?.message ? undefined : 'it has no message';
+      },
+    },
+    'L-ANS-08': {
+      level: 'should',
+      source: otlp(
+        'OTLP/HTTP Request',
+        'limit the size of the request body … including after decompression … 413 Content Too Large',
+      ),
+      nl: 'Wat uitgepakt veel te groot is, geeft 413',
+      en: 'What is far too large once unpacked gives 413',
+      needs: ['L-OTLP-05'],
+      test: async (intake) => {
+        // Blanks after a request are JSON: nothing but its size is wrong.
+        const body = Buffer.alloc(LARGE_BYTES, ' ');
+        requestOf([intake.line()], 'json').copy(body);
+        const { status } = await intake.send([], { body, gzip: true });
+        return status === 413 ? undefined : `${LARGE_BYTES / 2 ** 20} MiB give status ${status}`;
+      },
+    },
+    'L-ANS-09': {
+      level: 'should',
+      source: contract('AnderType', 'Een ander mediatype of een andere codering'),
+      nl: 'Een ander mediatype of een andere codering geeft 415',
+      en: 'Another media type or encoding gives 415',
+      test: async (intake) => {
+        const wrong: readonly Record<string, string>[] = [
+          { 'content-type': 'text/plain' },
+          { 'content-encoding': 'compress' },
+        ];
+        for (const headers of wrong) {
+          const { status } = await intake.send([intake.line()], { headers });
+          if (status !== 415) return `${JSON.stringify(headers)} gives status ${status}`;
+        }
+        return undefined;
+      },
+    },
+    'L-ANS-10': {
+      level: 'must',
+      source: from('RFC 9110')(
+        '15.5.2',
+        'The server generating a 401 response MUST send a WWW-Authenticate header field',
+      ),
+      nl: 'Zonder toegangstoken is het antwoord 401, en zegt het hoe men zich aanmeldt; in beide vormen',
+      en: 'Without an access token the answer is 401, and says how to authenticate; in both forms',
+      test: async (intake) => {
+        for (const form of BOTH) {
+          const { status, headers } = await intake.send([intake.line()], { form, as: '' });
+          if (status === 415) continue;
+          if (status !== 401) return `in ${form} the answer has status ${status}`;
+          if (headers['www-authenticate'] === undefined) return 'it has no WWW-Authenticate';
+        }
+        return undefined;
+      },
+    },
+    'L-ANS-11': {
+      level: 'must',
+      source: from('RFC 9068')(
+        '4',
+        'The resource server MUST validate the signature of all incoming JWT access tokens',
+      ),
+      nl: 'Een token met een andere handtekening geeft 401',
+      en: 'A token with another signature gives 401',
+      test: async (intake) => {
+        const token = (await intake.subject.tokens['create:normal']?.()) ?? '';
+        if (token.split('.').length !== 3) return { skipped: 'the token is not a JWT' };
+        const forged = `${token.slice(0, -8)}${token.endsWith('AAAAAAAA') ? 'BBBBBBBB' : 'AAAAAAAA'}`;
+        const { status } = await intake.send([intake.line()], {
+          as: '',
+          headers: { authorization: `Bearer ${forged}` },
+        });
+        return status === 401 ? undefined : `the answer has status ${status}`;
+      },
+    },
+    'L-ANS-12': {
+      level: 'must',
+      source: from('RFC 9110')('15.5.6', 'The origin server MUST generate an Allow header field in a 405 response'),
+      nl: 'GET geeft 405 met `Allow: POST`',
+      en: 'GET gives 405 with `Allow: POST`',
+      test: async ({ ask }) => {
+        const { status, headers } = await ask({ to: '{base}/traces', as: 'create:normal' });
+        if (status !== 405) return { skipped: `the answer has status ${status}` };
+        return headers.allow?.includes('POST') ? undefined : `Allow: ${headers.allow ?? '(none)'}`;
+      },
+    },
+    'L-ANS-13': {
+      level: 'should',
+      source: contract('paths', 'responses: content, schema'),
+      nl: 'Elk antwoord van deze run past bij het contract',
+      en: 'Each answer of this run fits the contract',
+      test: ({ subject: { departures } }) => {
+        const [first] = departures;
+        return Promise.resolve(first && { failed: first.text, at: first.at });
+      },
+    },
+    'L-ANS-14': {
+      level: 'should',
+      source: contract('TeVeel, NietBeschikbaar', 'Retry-After: Na hoeveel seconden het verzoek herhaald kan worden.'),
+      nl: 'Wie te veel stuurt, hoort wanneer hij terug kan komen',
+      en: 'A client that sends too much is told when to come back',
+      test: ({ subject: { client } }) => {
+        const busy = client.exchanges.filter(({ status }) => status === 429 || status === 503);
+        const without = busy.find(({ headers }) => headers['retry-after'] === undefined);
+        if (busy.length === 0) return Promise.resolve({ skipped: 'no answer was 429 or 503' });
+        return Promise.resolve(without && { failed: `a ${without.status} has no \`Retry-After\``, at: without });
+      },
+    },
+  }),
+};

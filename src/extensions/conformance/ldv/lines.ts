@@ -1,0 +1,198 @@
+import type { Chapter } from '../case.ts';
+import { contract, ldv, otlp } from './sources.ts';
+import { DPL, id, type LdvSubject, ldvCases, nanoseconds } from './subject.ts';
+
+/** The rules for one line. */
+export const LINES: Chapter<LdvSubject> = {
+  id: 'L-LINE',
+  title: { nl: 'Logregels', en: 'Log lines' },
+  cases: ldvCases({
+    'L-LINE-01': {
+      level: 'should',
+      source: ldv(
+        'attributes',
+        'De volgende velden zijn vereist in de namespace `core`: dpl.core.processing_activity_id',
+      ),
+      nl: 'Een regel zonder verwerkingsactiviteit wordt geweigerd',
+      en: 'A line without a processing activity is refused',
+      test: (intake) => intake.refused([intake.line({}, { [DPL.activity]: undefined })], 1),
+    },
+    'L-LINE-02': {
+      level: 'must',
+      source: ldv('Gedrag van Applicatie', 'Een logregel kan naar 0 of 1 Betrokkenen verwijzen'),
+      nl: 'Een regel zonder betrokkene wordt aangenomen',
+      en: 'A line without a data subject is taken',
+      test: (intake) => intake.taken([intake.line({}, { [DPL.subject]: undefined, [DPL.subjectType]: undefined })]),
+    },
+    'L-LINE-03': {
+      level: 'must',
+      source: ldv(
+        'attributes',
+        'Type … zoals BSN, personeelsnummer, of een URI naar een Register; versleutelde identificerende code',
+      ),
+      nl: 'Een pseudoniem met een URI als soort wordt aangenomen',
+      en: 'A pseudonym with a URI as its type is taken',
+      test: (intake) =>
+        intake.taken([
+          intake.line(
+            {},
+            {
+              [DPL.subject]: Buffer.alloc(96, intake.subject.run).toString('base64'),
+              [DPL.subjectType]: 'https://register.example/pseudoniem',
+            },
+          ),
+        ]),
+    },
+    'L-LINE-04': {
+      level: 'must',
+      source: ldv('status', 'Unset, Ok, Error'),
+      nl: 'Elke status wordt aangenomen, ook de fout en geen',
+      en: 'Each status is taken, also the error and none',
+      test: (intake) =>
+        intake.taken([{ code: 0 }, { code: 1 }, { code: 2 }, {}, undefined].map((status) => intake.line({ status }))),
+    },
+    'L-LINE-05': {
+      level: 'must',
+      source: ldv(
+        'Loggen van Dataverwerkingen met persoonsdata',
+        'voor elke Betrokkene een nieuwe actie met unieke `span_id` … als `parent_span_id`',
+      ),
+      nl: 'Een regel met een regel per betrokkene eronder wordt aangenomen',
+      en: 'A line with a line for each data subject below it is taken',
+      test: (intake) => {
+        const parent = intake.line({}, { [DPL.subject]: undefined, [DPL.subjectType]: undefined });
+        const child = () => intake.line({ traceId: parent.traceId, parentSpanId: parent.spanId });
+        return intake.taken([parent, child(), child()]);
+      },
+    },
+    'L-LINE-06': {
+      level: 'must',
+      source: ldv('attributes', 'dpl.core.foreign_operation.processor: Link naar externe applicatie'),
+      nl: 'Een regel met de aanroepende applicatie wordt aangenomen',
+      en: 'A line with the calling application is taken',
+      test: (intake) =>
+        intake.taken([
+          intake.line(
+            { parentSpanId: id(8) },
+            { 'dpl.core.foreign_operation.processor': 'https://conformance.example/app' },
+          ),
+        ]),
+    },
+    'L-LINE-07': {
+      level: 'must',
+      source: ldv('Interface', '`resource` … optioneel'),
+      nl: 'Een regel zonder `resource` wordt aangenomen',
+      en: 'A line without a `resource` is taken',
+      test: (intake) => {
+        const spans = [intake.line()];
+        return intake.taken(spans, {
+          body: Buffer.from(JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans }] }] })),
+        });
+      },
+    },
+    'L-LINE-08': {
+      level: 'should',
+      source: otlp('trace.proto, Span', 'An ID with all zeroes OR of length other than 16 bytes is considered invalid'),
+      nl: 'Een `traceId` of `spanId` van nullen, of van een andere lengte, wordt geweigerd',
+      en: 'A `traceId` or `spanId` of zeros, or of another length, is refused',
+      test: async (intake) => {
+        const wrong = [{ traceId: '0'.repeat(32) }, { spanId: '0'.repeat(16) }, { traceId: id(8) }, { spanId: id(16) }];
+        for (const one of wrong) {
+          const failed = await intake.refused([intake.line(one)], 1);
+          if (failed !== undefined) return `${JSON.stringify(one)}: ${failed}`;
+        }
+        return undefined;
+      },
+    },
+    'L-LINE-09': {
+      level: 'should',
+      source: otlp('trace.proto, Span', 'it is expected that end_time >= start_time'),
+      nl: 'Een regel die eindigt voor zij begint, wordt geweigerd',
+      en: 'A line that ends before it begins is refused',
+      test: (intake) => intake.refused([intake.line({ endTimeUnixNano: nanoseconds(120_000) })], 1),
+    },
+    'L-LINE-10': {
+      level: 'should',
+      source: contract('info', 'Een regel die meer dan 24 uur in de toekomst ligt, wordt geweigerd'),
+      nl: 'Een regel van overmorgen wordt geweigerd',
+      en: 'A line of the day after tomorrow is refused',
+      test: (intake) => {
+        const [startTimeUnixNano, endTimeUnixNano] = [-172_800_000, -172_801_000].map(nanoseconds);
+        return intake.refused([intake.line({ startTimeUnixNano, endTimeUnixNano })], 1);
+      },
+    },
+    'L-LINE-11': {
+      level: 'should',
+      source: contract('info', 'Een `parentSpanId` van nullen is geen ouder'),
+      nl: 'Een `parentSpanId` van nullen telt als geen',
+      en: 'A `parentSpanId` of zeros counts as none',
+      test: (intake) => intake.taken([intake.line({ parentSpanId: '0'.repeat(16) })]),
+    },
+    'L-LINE-12': {
+      level: 'should',
+      source: contract('info', 'Dezelfde regel nog eens sturen mag: bepalend zijn client, `traceId` en `spanId`'),
+      nl: 'Dezelfde regel nog eens sturen slaagt',
+      en: 'Sending the same line again succeeds',
+      test: async (intake) => {
+        const line = intake.line();
+        return (await intake.taken([line])) ?? (await intake.taken([line]));
+      },
+    },
+    'L-LINE-13': {
+      level: 'open',
+      source: ldv('span_id', 'Unieke identificerende code van Actie binnen de Dataverwerking'),
+      nl: 'Wat er gebeurt met een andere regel onder hetzelfde `traceId` en `spanId`',
+      en: 'What happens to another line under the same `traceId` and `spanId`',
+      test: async (intake) => {
+        const line = intake.line();
+        return (await intake.taken([line])) ?? (await intake.seen({ ...line, name: 'Een andere regel' }));
+      },
+    },
+    'L-LINE-14': {
+      level: 'open',
+      source: ldv('start_time', 'in milliseconden sinds Epoch; OTLP: start_time_unix_nano'),
+      nl: 'Wat er gebeurt met een tijd in milliseconden, zoals LDV het zegt; OTLP vraagt nanoseconden',
+      en: 'What happens to a time in milliseconds, as LDV says it; OTLP requires nanoseconds',
+      test: (intake) => {
+        const ms = String(Date.now());
+        return intake.seen(intake.line({ startTimeUnixNano: ms, endTimeUnixNano: ms }));
+      },
+    },
+    'L-LINE-15': {
+      level: 'open',
+      source: ldv(
+        'Interface',
+        '`span_id`, `parent_span_id` (1.0.0) … `operation_id`, `parent_operation_id` (eerdere tekst)',
+      ),
+      nl: 'Wat er gebeurt met een regel die `operationId` heeft, de naam in een eerdere tekst, en geen `spanId`',
+      en: 'What happens to a line that has `operationId`, the name in an earlier text, and no `spanId`',
+      test: (intake) => intake.seen(intake.line({ spanId: undefined, operationId: id(8) })),
+    },
+    'L-LINE-16': {
+      level: 'open',
+      source: ldv(
+        'attributes',
+        'dpl.core.foreign_operation.processor (1.0.0) … foreign_operation {trace_id, operation_id, entity} (eerdere tekst)',
+      ),
+      nl: 'Wat er gebeurt met de namen van `foreign_operation` in een eerdere tekst',
+      en: 'What happens to the names of `foreign_operation` in an earlier text',
+      test: (intake) =>
+        intake.seen(
+          intake.line(
+            {},
+            {
+              'dpl.core.foreign_operation.entity': 'https://conformance.example',
+              'dpl.core.foreign_operation.trace_id': id(16),
+            },
+          ),
+        ),
+    },
+    'L-LINE-17': {
+      level: 'open',
+      source: ldv('attributes', 'vereist: dpl.core.data_subject_id_type; 0 of 1 Betrokkenen'),
+      nl: 'Wat er gebeurt met een betrokkene zonder soort',
+      en: 'What happens to a data subject without a type',
+      test: (intake) => intake.seen(intake.line({}, { [DPL.subjectType]: undefined })),
+    },
+  }),
+};

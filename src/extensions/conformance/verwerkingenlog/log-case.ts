@@ -1,0 +1,138 @@
+/** Cases of the processing log: what each one calls, with the answers held against the contract as they come. */
+import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
+import { type Clause, type ConformanceCase, type Finding, Inconclusive, type Level } from '../case.ts';
+import type { Exchange } from '../client.ts';
+import { KIND, type LogSubject, ownActies, personOf, type Scope, wholeActie } from './subject.ts';
+
+interface Call {
+  readonly as?: Scope | 'other' | undefined;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string | undefined>>;
+}
+
+/** A processing log as one case sees it. */
+export interface Log {
+  readonly subject: LogSubject;
+  /** @param path with query, from the address of the log */
+  call(method: string, path: string, call?: Call): Promise<Exchange>;
+  /** The same, where another status is a failure of the case. */
+  expect(status: number, method: string, path: string, call?: Call): Promise<Exchange>;
+  /** An identifier of nobody. */
+  person(name: string): string;
+  /** An action with every field. */
+  whole(person: string, wishes?: JsonObject): JsonObject;
+  /** Stores an action of the run, which is deleted in the end. @throws {Inconclusive} when that fails */
+  store(body: JsonObject, as?: Scope): Promise<JsonObject>;
+  /** Stores it once for all cases that name it. */
+  kept(name: string, wishes?: JsonObject, as?: Scope): Promise<JsonObject>;
+  /** The actions of this run in the list of a person. @throws {Unexpected} when there is no list */
+  list(person: string, query?: Readonly<Record<string, string>>, as?: Scope): Promise<readonly JsonObject[]>;
+  /** The ids in that list. */
+  ids(person: string, query?: Readonly<Record<string, string>>, as?: Scope): Promise<readonly unknown[]>;
+}
+
+/** An answer is not as the case expects. */
+class Unexpected extends Error {
+  readonly code = 'unexpected';
+}
+
+/** All fields of actions that never were confidential. */
+export const NORMAL = { beperkteSet: 'false', vertrouwelijkheid: 'normaal' };
+/** Every action there is. */
+export const EVERY = { beperkteSet: 'false', vertrouwelijkheid__in: 'normaal,vertrouwelijk,opgeheven' };
+
+export interface LogCase {
+  readonly level: Level;
+  readonly source: Clause;
+  readonly nl: string;
+  readonly en: string;
+  readonly needs?: readonly string[];
+  /** A text: why it fails. */
+  readonly test: (log: Log) => Promise<Finding | string>;
+}
+
+/** Cases by their ids. Without an action nothing else can be tried. */
+export function logCases(cases: Readonly<Record<string, LogCase>>): readonly ConformanceCase<LogSubject>[] {
+  return Object.entries(cases).map(([id, { level, source, nl, en, needs = ['B-LOG-01'], test }]) => ({
+    ...{ id, level, source, title: { nl, en }, dependsOn: needs },
+    check: async (subject, { ask }) => {
+      try {
+        const found = await test(openLog(subject, ask));
+        return typeof found === 'string' ? { failed: found } : found;
+      } catch (error) {
+        if (error instanceof Unexpected) return { failed: error.message };
+        throw error;
+      }
+    },
+  }));
+}
+
+function openLog(
+  subject: LogSubject,
+  ask: (ask: Parameters<LogSubject['client']['send']>[0]) => Promise<Exchange>,
+): Log {
+  const { base, contract, departures, written, processingHeaders, kept } = subject;
+
+  const log: Log = {
+    subject,
+    person: (name) => personOf(subject, name),
+    whole: (person, wishes) => wholeActie(subject, person, wishes),
+    async call(method, path, { as, body, headers } = {}) {
+      const at = await ask({
+        ...{ to: base + path, method, headers: { ...(method === 'GET' ? processingHeaders : {}), ...headers } },
+        ...(as === undefined ? {} : { as }),
+        ...(body === undefined ? {} : { body }),
+      });
+      const [bare = ''] = path.split('?');
+      departures.push(...contract.departures(bare, at).map((departure) => ({ ...departure, at })));
+      if (method === 'POST' && at.status === 201 && isRecord(at.json))
+        written.set(`${base}${bare}/${String(at.json.actieId)}`, 'delete:confidential');
+      if (method === 'PUT' && at.status === 201) written.set(base + bare, 'register:write');
+      if (method === 'DELETE' && at.status < 300) written.delete(base + bare);
+      return at;
+    },
+    async expect(status, method, path, call) {
+      const at = await log.call(method, path, call);
+      if (at.status === status) return at;
+      if (at.status >= 500 || at.status === 429) throw new Inconclusive(`status ${at.status}`);
+      throw new Unexpected(`${method} gives status ${at.status} instead of ${status}`);
+    },
+    async store(body, as = body.vertrouwelijkheid === 'vertrouwelijk' ? 'create:confidential' : 'create:normal') {
+      const { status, json } = await log.call('POST', '/verwerkingsacties', { as, body });
+      if (status === 201 && isRecord(json)) return { ...body, ...json };
+      throw new Inconclusive(`no action could be stored: status ${status}`);
+    },
+    kept(name, wishes = {}, as) {
+      const made = kept.get(name) ?? log.store(log.whole(log.person(name), wishes), as);
+      kept.set(name, made);
+      return made;
+    },
+    async list(person, query = NORMAL, as = 'read:normal') {
+      const { json } = await log.expect(200, 'GET', listPath(person, query), { as });
+      return ownActies(subject, json);
+    },
+    async ids(person, query, as) {
+      return (await log.list(person, query, as)).map(({ actieId }) => actieId);
+    },
+  };
+  return log;
+}
+
+/** The list of a person. */
+export function listPath(
+  person: string,
+  query: Readonly<Record<string, string>> = {},
+  of = 'verwerkingsacties',
+): string {
+  return `/${of}?${new URLSearchParams({ objecttype: 'persoon', soortObjectId: KIND, objectId: person, ...query })}`;
+}
+
+export function actiePath({ actieId }: JsonObject): string {
+  return `/verwerkingsacties/${String(actieId)}`;
+}
+
+/** What is said of an action that should, or should not, be in a list. The action comes first: it must be there before the list is read. */
+export function found({ actieId }: JsonObject, ids: readonly unknown[], expected: boolean): string | undefined {
+  if (ids.includes(actieId) === expected) return undefined;
+  return expected ? 'the action is not in the list' : 'the action is in the list';
+}

@@ -1,0 +1,18 @@
+/** The suite for a processing log. It writes, under identifiers of its own, and deletes what it wrote. */
+import type { Suite } from '../case.ts';
+import { ACCESS } from './access.ts';
+import { CHANGES } from './changes.ts';
+import { CONFIDENTIALITY } from './confidentiality.ts';
+import { EXTRAS } from './extras.ts';
+import { HTTP } from './http.ts';
+import { LOGGING } from './logging.ts';
+import { QUERYING } from './querying.ts';
+import type { LogSubject } from './subject.ts';
+import { PAGES, VALUES } from './values.ts';
+
+export const VERWERKINGENLOG: Suite<LogSubject> = {
+  name: 'verwerkingenlog',
+  title: { nl: 'Het verwerkingenlog', en: 'The processing log' },
+  // HTTP comes last: it judges every answer that came.
+  chapters: [LOGGING, ACCESS, QUERYING, CONFIDENTIALITY, CHANGES, PAGES, VALUES, EXTRAS, HTTP],
+};

@@ -1,0 +1,256 @@
+/** Ways in which an intake of log lines can be wrong. */
+import type { Answer, Mutation, Request } from '../proxy.ts';
+import { isJson, type Json } from './breaking.ts';
+import type { Mutant } from './mutant.ts';
+
+type LdvMutant = Mutant<Mutation>;
+type Is = (request: Request) => boolean;
+
+/** A token that may do everything; of the run that is broken. */
+export const keys = { all: '' };
+
+const isProtobuf: Is = ({ headers }) => headers['content-type'] === 'application/x-protobuf';
+const isReading: Is = ({ path }) => path.startsWith('/data-processing-operations');
+const isPlain: Is = (request) => !isProtobuf(request) && !isReading(request) && request.method === 'POST';
+/** The text of a request in JSON that is not packed. */
+const saying =
+  (pattern: RegExp): Is =>
+  (request) =>
+    isPlain(request) && pattern.test(request.body.toString());
+const body = (at: Answer, json: Json): void => {
+  Object.assign(at, { status: 200, json });
+  at.headers['content-type'] = 'application/json';
+};
+const answering = (is: Is, change: (answer: Answer, request: Request) => void): Mutation => ({
+  answer: (answer, request) => {
+    if (is(request)) change(answer, request);
+  },
+});
+/** Of what is refused, this is taken. */
+const taking = (is: Is): Mutation => answering(is, (answer) => body(answer, {}));
+/** Of what is taken, one line is refused. */
+const refusing = (is: Is): Mutation =>
+  answering(is, (answer) => body(answer, { partialSuccess: { rejectedSpans: '1', errorMessage: 'geweigerd' } }));
+const giving = (is: Is, from: number, to: number): Mutation =>
+  answering(is, (answer) => {
+    if (answer.status === from) answer.status = to;
+  });
+const allowing = (is: Is): Mutation => ({
+  forward: (request) => (is(request) ? { headers: { authorization: `Bearer ${keys.all}` } } : undefined),
+});
+const partial = (change: (partialSuccess: Json) => void): Mutation =>
+  answering(isPlain, ({ json }) => {
+    if (isJson(json?.partialSuccess)) change(json.partialSuccess);
+  });
+const reading = (change: (json: Json) => void): Mutation =>
+  answering(isReading, ({ json, status }) => {
+    if (status === 200 && json !== undefined) change(json);
+  });
+const withoutActivity = /^(?!.*processing_activity_id)/;
+
+export const LDV_MUTANTS: readonly LdvMutant[] = [
+  { kills: 'L-OTLP-01', what: 'lines are accepted, not confirmed (202)', mutation: giving(isPlain, 200, 202) },
+  {
+    kills: 'L-OTLP-02',
+    what: 'protobuf is answered in JSON',
+    mutation: answering(isProtobuf, (answer) => {
+      if (answer.status === 200) body(answer, {});
+    }),
+  },
+  {
+    kills: 'L-OTLP-03',
+    what: 'JSON is answered as text',
+    mutation: answering(
+      isPlain,
+      ({ status, headers }) => void (status === 200 && Object.assign(headers, { 'content-type': 'text/json' })),
+    ),
+  },
+  {
+    kills: 'L-OTLP-04',
+    what: 'partial success of nothing',
+    mutation: answering(
+      isPlain,
+      ({ status, json }) =>
+        void (
+          status === 200 &&
+          json !== undefined &&
+          Object.assign(json, {
+            partialSuccess: { rejectedSpans: '0', ...(isJson(json.partialSuccess) ? json.partialSuccess : {}) },
+          })
+        ),
+    ),
+  },
+  {
+    kills: 'L-OTLP-05',
+    what: 'gzip is refused',
+    mutation: giving(({ headers }) => headers['content-encoding'] === 'gzip', 200, 415),
+  },
+  {
+    kills: 'L-OTLP-06',
+    what: 'a request without lines is wrong',
+    mutation: giving(saying(/^\{("resourceSpans":\[\])?\}$/), 200, 400),
+  },
+  { kills: 'L-OTLP-07', what: 'unknown fields are wrong', mutation: giving(saying(/onbekend/), 200, 400) },
+  {
+    kills: 'L-OTLP-08',
+    what: 'unknown fields in protobuf are wrong',
+    mutation: giving((request) => isProtobuf(request) && request.body.includes('onbekend'), 200, 400),
+  },
+  { kills: 'L-OTLP-09', what: 'upper case is refused', mutation: refusing(saying(/"traceId":"AB/)) },
+  { kills: 'L-OTLP-10', what: 'a number is refused', mutation: refusing(saying(/UnixNano":\d/)) },
+  { kills: 'L-OTLP-11', what: 'a list is no value', mutation: giving(saying(/arrayValue/), 200, 400) },
+  { kills: 'L-LINE-01', what: 'no activity is needed', mutation: taking(saying(withoutActivity)) },
+  {
+    kills: 'L-LINE-02',
+    what: 'a data subject is needed',
+    mutation: refusing(saying(/^(?!.*(?:data_subject_id|parentSpanId|onbekend))(?=.*processing_activity_id)/)),
+  },
+  { kills: 'L-LINE-03', what: 'the type is of a list', mutation: refusing(saying(/register\.example\/pseudoniem/)) },
+  { kills: 'L-LINE-04', what: 'errors are not taken', mutation: refusing(saying(/"code":2/)) },
+  { kills: 'L-LINE-05', what: 'children are refused', mutation: refusing(saying(/"parentSpanId".*"parentSpanId"/)) },
+  {
+    kills: 'L-LINE-06',
+    what: 'other applications are refused',
+    mutation: refusing(saying(/foreign_operation\.processor/)),
+  },
+  {
+    kills: 'L-LINE-07',
+    what: 'a resource is needed',
+    mutation: refusing(saying(/^\{"resourceSpans":\[\{"scopeSpans":\[\{"spans":\[\{(?!.*onbekend)/)),
+  },
+  { kills: 'L-LINE-08', what: 'zeros are an id', mutation: taking(saying(/"traceId":"0{32}"/)) },
+  {
+    kills: 'L-LINE-09',
+    what: 'time may run back',
+    mutation: taking((request) => isPlain(request) && isBackwards(request)),
+  },
+  {
+    kills: 'L-LINE-10',
+    what: 'the future is taken',
+    mutation: taking((request) => isPlain(request) && isAhead(request)),
+  },
+  { kills: 'L-LINE-11', what: 'zeros are a parent', mutation: refusing(saying(/"parentSpanId":"0{16}"/)) },
+  {
+    kills: 'L-LINE-12',
+    what: 'a repeated line is refused',
+    mutation: answering(isPlain, (answer, { body: sent }) => {
+      if (repeated.has(sent.toString()))
+        body(answer, { partialSuccess: { rejectedSpans: '1', errorMessage: 'dubbel' } });
+      if (sent.length > 100) repeated.add(sent.toString());
+    }),
+  },
+  {
+    kills: 'L-READ-01',
+    what: 'times are in milliseconds',
+    mutation: reading((json) => spans(json).map((one) => Object.assign(one, { startTime: 1 }))),
+  },
+  {
+    kills: 'L-READ-02',
+    what: 'lines of everybody',
+    mutation: {
+      forward: ({ path, body: sent }) =>
+        isOther(sent) ? { path, body: Buffer.from(sent.toString().replace('-ander"', '"')) } : undefined,
+    },
+  },
+  {
+    kills: 'L-READ-03',
+    what: 'another order',
+    mutation: reading((json) => void (Array.isArray(json.results) && json.results.reverse())),
+  },
+  {
+    kills: 'L-READ-04',
+    what: 'everything without a selector',
+    mutation: giving((request) => isReading(request) && request.body.toString() === '{}', 400, 200),
+  },
+  {
+    kills: 'L-ANS-01',
+    what: 'one is counted',
+    mutation: partial((partialSuccess) => Object.assign(partialSuccess, { rejectedSpans: '1' })),
+  },
+  {
+    kills: 'L-ANS-02',
+    what: 'in protobuf nothing is said',
+    mutation: answering(isProtobuf, (answer) => void (answer.status === 200 && Object.assign(answer, { body: '' }))),
+  },
+  {
+    kills: 'L-ANS-03',
+    what: 'no reason',
+    mutation: partial((partialSuccess) => Object.assign(partialSuccess, { errorMessage: '' })),
+  },
+  { kills: 'L-ANS-04', what: 'what cannot be read is 422', mutation: giving(isPlain, 400, 422) },
+  { kills: 'L-ANS-05', what: 'cut protobuf is taken', mutation: giving(isProtobuf, 400, 200) },
+  {
+    kills: 'L-ANS-06',
+    what: 'errors are problems',
+    mutation: answering(isPlain, (answer) => {
+      if (answer.status !== 401) return;
+      answer.headers['content-type'] = 'application/problem+json';
+    }),
+  },
+  {
+    kills: 'L-ANS-07',
+    what: 'no message',
+    mutation: answering(
+      isPlain,
+      ({ status, json }) => void (status === 400 && Object.assign(json ?? {}, { message: '' })),
+    ),
+  },
+  { kills: 'L-ANS-08', what: 'what is too large is 400', mutation: giving(() => true, 413, 400) },
+  { kills: 'L-ANS-09', what: 'another type is 400', mutation: giving(() => true, 415, 400) },
+  {
+    kills: 'L-ANS-10',
+    what: 'no challenge',
+    mutation: answering(
+      () => true,
+      ({ headers }) => void delete headers['www-authenticate'],
+    ),
+  },
+  {
+    kills: 'L-ANS-11',
+    what: 'signatures are not checked',
+    mutation: allowing(({ headers }) => /(A{8}|B{8})$/.test(headers.authorization ?? '')),
+  },
+  {
+    kills: 'L-ANS-12',
+    what: 'no Allow',
+    mutation: answering(
+      ({ method }) => method === 'GET',
+      ({ headers }) => void delete headers.allow,
+    ),
+  },
+  {
+    kills: 'L-ANS-13',
+    what: 'the number is a number',
+    mutation: partial((partialSuccess) =>
+      Object.assign(partialSuccess, { rejectedSpans: Number(partialSuccess.rejectedSpans) }),
+    ),
+  },
+  {
+    kills: 'L-ANS-14',
+    what: 'too busy, without saying for how long',
+    mutation: answering(saying(/pseudoniem/), (answer) => {
+      answer.status = 503;
+      delete answer.headers['retry-after'];
+    }),
+  },
+];
+
+const repeated = new Set<string>();
+
+function timesIn({ body: sent }: Request): readonly bigint[] {
+  return [...sent.toString().matchAll(/UnixNano":"(\d+)"/g)].map(([, digits = '0']) => BigInt(digits));
+}
+function isBackwards(request: Request): boolean {
+  const [start = 0n, end = 0n, ...more] = timesIn(request);
+  return more.length === 0 && end < start && !isAhead(request);
+}
+function isAhead(request: Request): boolean {
+  return timesIn(request).some((time) => time > BigInt(Date.now()) * 1_000_000n + 86_400_000_000_000n);
+}
+function isOther(sent: Buffer): boolean {
+  return sent.toString().includes('-lezen-ander"');
+}
+function spans(json: Json): Json[] {
+  const { dataProcessingOperations } = json;
+  return Array.isArray(dataProcessingOperations) ? dataProcessingOperations.filter(isJson) : [];
+}

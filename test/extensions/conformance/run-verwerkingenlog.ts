@@ -1,0 +1,35 @@
+import { createClient } from '../../../src/extensions/conformance/client.ts';
+import { OTHER } from '../../../src/extensions/conformance/commands/token-file.ts';
+import { type CaseResult, runSuite } from '../../../src/extensions/conformance/run-suite.ts';
+import { readLogSubject, SCOPES } from '../../../src/extensions/conformance/verwerkingenlog/subject.ts';
+import { VERWERKINGENLOG } from '../../../src/extensions/conformance/verwerkingenlog/suite.ts';
+import type { TestTokens } from '../../support/tokens.ts';
+
+/** What only a busy service answers. */
+export const NOT_OFFERED = ['B-HTTP-12'];
+
+/** A token for each scope, and one for another service. */
+export async function tokensOf(issuer: TestTokens): Promise<Record<string, string>> {
+  const own = await Promise.all(SCOPES.map(async (scope) => [scope, await issuer.token([scope])] as const));
+  const other = await issuer.token([...SCOPES], { claims: { aud: 'https://elders.example/api' } });
+  return Object.fromEntries([...own, [OTHER, other]]);
+}
+
+/** Runs the cases against an address, as fast as it answers. */
+export async function runVerwerkingenlog(
+  url: string,
+  given: Readonly<Record<string, string>>,
+  isWanted: (id: string) => boolean = () => true,
+): Promise<readonly CaseResult[]> {
+  const tokens = Object.fromEntries(Object.entries(given).map(([name, token]) => [name, async () => token]));
+  const { signal } = new AbortController();
+  const client = createClient({ subject: url, rate: 100_000, signal, tokens });
+  try {
+    const subject = await readLogSubject(url, client, { tokens });
+    const results = await runSuite({ chapters: VERWERKINGENLOG.chapters, subject, isWanted, signal });
+    await subject.undo?.();
+    return results;
+  } finally {
+    await client.close();
+  }
+}
