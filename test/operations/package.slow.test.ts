@@ -4,7 +4,7 @@
  */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
@@ -98,6 +98,12 @@ describe('the package', { timeout: LIMIT }, () => {
       expect(reply.status).toBe(200);
       expect((await fetch(`${url}/ori/v1/docs`)).status).toBe(200);
       expect((await fetch(`${url}/ori/v1/register`)).status).toBe(200);
+      // Without settings or a database, from a directory with nothing in it.
+      const [empty, PATH] = [await mkdtemp(join(work, 'empty-')), process.env.PATH ?? ''];
+      const conformance = ['conformance', 'raadsfeed', `${url}/ori/v1`, '--only', 'C-SVC', '--rate', '50'];
+      const tested = await run(program(), [...conformance, '--report', 'verslag'], { cwd: empty, env: { PATH } });
+      expect(tested.stdout).toContain('No must failed.');
+      expect(await readdir(join(empty, 'verslag'))).toEqual(['junit.xml', 'report.html', 'report.json']);
       for (const part of ['', '/controleer.js', '/controleer.css'])
         expect((await fetch(`${url}/proof/v1/controleer${part}`)).status, part).toBe(200);
     } finally {
