@@ -7,8 +7,11 @@ import { loadModel } from '../../../gegevens/model/model.ts';
 import { createGuardedFetch } from '../../../lib/outbound/guarded-fetch.ts';
 import type { Terminal } from '../../../seams/terminal.ts';
 import { listCases, type SuiteOptions, suiteOptions, testSuite } from '../commands/test-suite.ts';
+import { createMask } from '../mask.ts';
+import { saveExchange } from '../saved-exchanges.ts';
 import { readTrust } from '../signature/trust.ts';
 import { SCENARIOS, type ScenarioName } from './scenarios.ts';
+import type { ReceivedRequest } from './suppliers.ts';
 
 interface RequesterOptions extends SuiteOptions {
   readonly variant?: 'shv' | 'vs';
@@ -110,9 +113,19 @@ async function run(context: ToolContext, options: RequesterOptions): Promise<voi
         return requesterSubject(needs);
       },
     });
+    if (options.save !== undefined) await saveRequests(suppliers.received, options.save, token);
   } finally {
     await program?.close();
     await Promise.all([suppliers.close(), keys.close(), network.close()]);
+  }
+}
+
+/** As other suites save what they sent; of an answer the status says which one it was. */
+async function saveRequests(received: readonly ReceivedRequest[], directory: string, token: string): Promise<void> {
+  const mask = createMask([token]);
+  for (const [index, { shown, message }] of received.entries()) {
+    const exchange = { ...shown, sentBody: message.body, body: Buffer.alloc(0), json: undefined };
+    await saveExchange(directory, index + 1, exchange, mask);
   }
 }
 

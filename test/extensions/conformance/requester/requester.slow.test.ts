@@ -53,6 +53,7 @@ describe('koppelvlak conformance gegevens-requester, as a program', () => {
       'R-ACC-01',
       'R-CAL-01',
       '--json',
+      ...['--save', 'verzoeken'],
     ];
     const running = startProgram(['conformance', 'gegevens-requester', ...words], {}, { cwd: dir });
     const shown = (pattern: RegExp) => () => pattern.exec(running.output().stderr)?.[1] ?? '';
@@ -69,6 +70,10 @@ describe('koppelvlak conformance gegevens-requester, as a program', () => {
     const { status, stdout } = await running.ended;
     const { cases } = JSON.parse(stdout);
     const outcomes = cases.map(({ id, outcome }: Record<string, string>) => `${id} ${outcome}`);
+    // What was saved is what `conformance signature` reads; the token is not in it.
+    const saved = await readFile(join(dir, 'verzoeken/0001-request.http'), 'utf8');
+    expect(saved).toContain('nlgov-adr-payload-sig: ');
+    expect(saved).not.toContain(token);
     expect([status, outcomes]).toEqual([
       1,
       ['R-ACC-01 passed', 'R-REF-01 passed', 'R-REF-03 failed', 'R-CAL-01 skipped'],
