@@ -1,8 +1,9 @@
 /** Maps what NotuBiz has to the resources of the feed; see the tables in `docs/notubiz.md`. */
 import type { IssueSink } from '../supplier/issue-log.ts';
-import { endOf, references, statusOf } from '../supplier/mapping.ts';
+import { references } from '../supplier/mapping.ts';
+import type { FoundItem, FoundMeeting } from '../supplier/meeting.ts';
 import { isSet } from '../supplier/read-answer.ts';
-import type { AdapterSource, DocumentRead, UpsertLine } from '../supplier/source-adapter.ts';
+import type { AdapterSource, DocumentRead } from '../supplier/source-adapter.ts';
 import { organisatieOf, withoutAbsent } from '../supplier/source-adapter.ts';
 import { addressOf, momentOf, timeOf } from '../supplier/values.ts';
 import type { Names } from './names.ts';
@@ -53,56 +54,39 @@ interface MeetingRelations {
   /** Its children, when it is an assembly. */
   readonly children: readonly string[] | undefined;
   /** Its agenda items, nested ones too, in their order. */
-  readonly agendaItems: readonly string[];
+  readonly agenda: readonly { readonly item: AgendaItem; readonly parent: string | undefined }[];
 }
 
-interface MappedMeeting {
-  readonly record: UpsertLine;
-  /** Dutch day on which it is; `undefined` when the supplier gives none. */
-  readonly day: string | undefined;
-  /** Moment at which `gepland` becomes `gehouden`; `null` when that will not happen any more. */
-  readonly endsAt: string | null;
-}
-
-/** Maps a meeting or an assembly to a Vergadering. */
-export function mapVergadering(
+/** A meeting or an assembly, without its documents. */
+export function toFoundMeeting(
   meeting: Meeting,
-  relations: MeetingRelations,
-  context: MappingContext,
+  { parent, children, agenda }: MeetingRelations,
+  { source, gremia, labels }: MappingContext,
   issue: IssueSink,
-): MappedMeeting {
-  const { source, gremia } = context;
+): FoundMeeting {
   const [planning] = meeting.plannings;
   const start = momentOf(planning?.start_date, 'start_date', issue);
-  const end = endOf(start?.utc, timeOf(planning?.end_date, 'end_date', issue), issue);
-  const status = statusOf(
-    { isCanceled: isSet(meeting.canceled), moment: end ?? start?.utc, day: start?.day },
-    context.now,
-  );
   const labelled = (label: string, usualId: string): string | undefined =>
-    labelledText(meeting.attributes, label, usualId, context.labels, issue);
-  const data = {
+    labelledText(meeting.attributes, label, usualId, labels, issue);
+  return {
     bronidentificatie: meetingId(meeting.id),
-    dossiertype: 'vergadering',
-    organisatie: organisatieOf(source),
+    isCancelled: isSet(meeting.canceled),
+    start,
+    end: timeOf(planning?.end_date, 'end_date', issue),
     naam: labelled('Titel', '1') ?? (start === undefined ? 'Vergadering' : `Vergadering ${start.day}`),
-    ...withoutAbsent({
+    members: {
       gewijzigdop: timeOf(meeting.last_modified, 'last_modified', issue),
       webpaginalink: portalPage(source, `vergadering/${meeting.id}`) ?? addressOf(meeting.url, 'url', issue),
-      aanvang: start?.utc,
-      einde: end,
-      vergaderdatum: start?.day,
       locatie: labelled('Locatie', '50'),
       vergadertoelichting: labelled('Omschrijving', '3'),
-      vergaderstatus: status.name,
       vergaderingstype: meeting.body,
-      georganiseerddoorgremium: gremiumOf(meeting.gremium?.id, gremia, issue),
-      hoofdvergadering: relations.parent === undefined ? undefined : { bronidentificatie: meetingId(relations.parent) },
-      deelvergaderingen: relations.children && references(relations.children.map(meetingId)),
-    }),
-    agendapunten: references(relations.agendaItems.map(agendapuntId)),
+      hoofdvergadering: parent === undefined ? undefined : { bronidentificatie: meetingId(parent) },
+      deelvergaderingen: children && references(children.map(meetingId)),
+    },
+    gremium: gremiumOf(meeting.gremium?.id, gremia, issue),
+    documents: [],
+    items: agenda.map(({ item, parent: above }) => toFoundItem(item, above, issue)),
   };
-  return { record: { op: 'upsert', resourceType: 'Vergadering', data }, day: start?.day, endsAt: status.changesAt };
 }
 
 function gremiumOf(
@@ -145,31 +129,17 @@ function labelledText(
   return ids.map((id) => attributeText(attributes, id, issue)).find((value) => value !== undefined);
 }
 
-interface AgendaItemRelations {
-  readonly meeting: string;
-  readonly parent: string | undefined;
-  /** Ids of the items nested directly in it that are published too. */
-  readonly children: readonly string[];
-}
-
-/** Maps an agenda item that may be published to an Agendapunt. */
-export function mapAgendapunt(
-  item: AgendaItem,
-  { meeting, parent, children }: AgendaItemRelations,
-  context: MappingContext,
-  issue: IssueSink,
-): UpsertLine {
+function toFoundItem(item: AgendaItem, parent: string | undefined, issue: IssueSink): FoundItem {
   const about: IssueSink = (what, detail) => issue(what, `agenda item ${item.id}: ${detail}`);
   const { attributes, title_prefix: prefix } = item.type_data;
-  const naam = attributeText(attributes, '1', about) ?? prefix ?? 'Agendapunt';
+  const agendapuntnaam = attributeText(attributes, '1', about) ?? prefix ?? 'Agendapunt';
   const time = (id: string): string | undefined => timeOf(attributeOf(attributes, id), `attribute ${id}`, about);
-  const data = {
+  return {
     bronidentificatie: agendapuntId(item.id),
-    dossiertype: 'agendapunt',
-    organisatie: organisatieOf(context.source),
-    agendapuntnaam: naam,
-    vergadering: { bronidentificatie: meetingId(meeting) },
-    ...withoutAbsent({
+    isHidden: false,
+    parent: parent === undefined ? undefined : agendapuntId(parent),
+    agendapuntnaam,
+    members: {
       gewijzigdop: timeOf(item.last_modified, 'last_modified', about),
       omschrijving: attributeText(attributes, '3', about),
       geplandestarttijd: time('82'),
@@ -178,13 +148,10 @@ export function mapAgendapunt(
       eindtijd: timeOf(item.end_date, 'end_date', about),
       volgnummer: item.order,
       geplandvolgnummer: prefix,
-      tussenkop: isSubheading(item) ? naam : undefined,
-      hoofdagendapunt: parent === undefined ? undefined : { bronidentificatie: agendapuntId(parent) },
-      subagendapunten: children.length === 0 ? undefined : references(children.map(agendapuntId)),
-    }),
-    indicatiebesloten: false,
+      tussenkop: isSubheading(item) ? agendapuntnaam : undefined,
+    },
+    documents: [],
   };
-  return { op: 'upsert', resourceType: 'Agendapunt', data };
 }
 
 /** `heading` is a boolean in the recordings; text in it, or a type that is not an agenda point, says the same. */

@@ -1,10 +1,11 @@
 /** Reads the meetings of a window, and makes the items of those that may be published. */
 import type { Attachment } from '../supplier/document-collector.ts';
 import type { IssueSink } from '../supplier/issue-log.ts';
+import { mapMeeting } from '../supplier/meeting.ts';
 import type { PartName, ReadItem, UnreadCount } from '../supplier/source-adapter.ts';
 import { fetchNamed, listWindow } from './api.ts';
 import { type AttachedDocuments, documentsOf, type NotubizDocuments } from './documents.ts';
-import { agendapuntId, mapAgendapunt, mapVergadering, meetingId } from './map.ts';
+import { agendapuntId, meetingId, toFoundMeeting } from './map.ts';
 import {
   agendaItemsOf,
   type EventSummary,
@@ -222,17 +223,12 @@ function meetingItem(
 ): { readonly item: ReadItem; readonly hidden: readonly PartName[] } {
   const issue = issues.at(meetingPath(meeting.id));
   const { shown, hidden } = flattenAgenda(meeting.agenda_items);
-  const relations = { parent, children, agendaItems: shown.map(({ item }) => item.id) };
-  const mapped = mapVergadering(meeting, relations, context, issue);
-  const agenda = shown.map(({ item, parent: above }) => {
-    const nested = shown.filter((other) => other.parent === item.id).map((other) => other.item.id);
-    return mapAgendapunt(item, { meeting: meeting.id, parent: above, children: nested }, context, issue);
-  });
-  const records = [mapped.record, ...agenda];
-  for (const item of hidden) collector.addUnderHidden(item.documents);
+  const found = toFoundMeeting(meeting, { parent, children, agenda: shown }, context, issue);
   // A child has the day of its assembly: that is how the supplier lists it.
   const day = listedDay ?? request.window.from;
-  const own = { vergaderingen: [meetingId(meeting.id)], agendapunten: [], vergaderdag: mapped.day ?? day };
+  const { records, readAgainAfter } = mapMeeting(found, { ...context, issue, usualDay: day });
+  for (const item of hidden) collector.addUnderHidden(item.documents);
+  const own = { vergaderingen: [meetingId(meeting.id)], agendapunten: [], vergaderdag: found.start?.day ?? day };
   const documents = collector.addAll(
     [
       ...attachmentsOf(meeting, items, own, collector),
@@ -250,7 +246,7 @@ function meetingItem(
       day,
       parent: parent === undefined ? null : meetingId(parent),
       lastModified: complete ? (meeting.last_modified ?? null) : null,
-      readAgainAfter: mapped.endsAt,
+      readAgainAfter,
       parts: [
         ...records.map(({ resourceType, data: { bronidentificatie } }) => ({ resourceType, bronidentificatie })),
         ...documents,

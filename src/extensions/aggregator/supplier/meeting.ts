@@ -16,6 +16,10 @@ import type { Moment } from './values.ts';
 /** Members of a resource by their names in the feed; `undefined` is an absent one. */
 type Members<K extends string, T = string> = { readonly [name in K]?: T | undefined };
 
+interface Reference {
+  readonly bronidentificatie: string;
+}
+
 export interface FoundDocument {
   /** As it is called in the feed: with the prefix of the supplier. */
   readonly bronidentificatie: string;
@@ -40,7 +44,8 @@ export interface FoundItem {
   /** The item that it is nested in. */
   readonly parent?: string | undefined;
   readonly agendapuntnaam: string;
-  readonly members: Members<'omschrijving' | 'volgnummer' | 'geplandvolgnummer' | 'tussenkop'>;
+  readonly members: Members<'omschrijving' | 'volgnummer' | 'geplandvolgnummer' | 'tussenkop' | 'gewijzigdop'> &
+    Members<'geplandestarttijd' | 'geplandeeindtijd' | 'starttijd' | 'eindtijd'>;
   readonly documents: readonly FoundDocument[];
 }
 
@@ -52,7 +57,9 @@ export interface FoundMeeting {
   /** UTC. */
   readonly end: string | undefined;
   readonly naam: string;
-  readonly members: Members<'locatie' | 'vergadertoelichting' | 'vergaderingstype' | 'webpaginalink' | 'gewijzigdop'>;
+  readonly members: Members<'locatie' | 'vergadertoelichting' | 'vergaderingstype' | 'webpaginalink' | 'gewijzigdop'> &
+    Members<'hoofdvergadering', Reference> &
+    Members<'deelvergaderingen', readonly Reference[]>;
   readonly gremium?: { readonly gremiumidentificatie: string; readonly gremiumnaam: string } | undefined;
   readonly documents: readonly FoundDocument[];
   readonly items: readonly FoundItem[];
@@ -73,7 +80,8 @@ export function mapMeeting(meeting: FoundMeeting, context: MeetingContext): Mapp
   const { source, now, issue } = context;
   const { bronidentificatie } = meeting;
   const { shown, hidden } = splitAgenda(meeting.items);
-  const { start, end, isCancelled } = meeting;
+  const { start, isCancelled } = meeting;
+  const end = endOf(start?.utc, meeting.end, issue);
   const status = statusOf({ isCanceled: isCancelled, moment: end ?? start?.utc, day: start?.day }, now);
   const vergadering: UpsertLine = {
     op: 'upsert',
@@ -86,7 +94,7 @@ export function mapMeeting(meeting: FoundMeeting, context: MeetingContext): Mapp
       ...withoutAbsent({
         ...meeting.members,
         aanvang: start?.utc,
-        einde: endOf(start?.utc, end, issue),
+        einde: end,
         vergaderdatum: start?.day,
         vergaderstatus: status.name,
         georganiseerddoorgremium: meeting.gremium,
