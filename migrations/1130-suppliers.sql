@@ -13,9 +13,7 @@ update aggregator.bron
 
 alter table aggregator.windows
   -- When a reading of it that was complete began.
-  add column complete_at timestamptz,
-  -- A meeting or an agenda item in it is confidential.
-  add column has_confidential boolean not null default false;
+  add column complete_at timestamptz;
 
 alter table aggregator.coverage
   -- What registers hold is measured in one reading of all of them, meetings in that of a window.
