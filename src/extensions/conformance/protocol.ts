@@ -2,11 +2,12 @@
  * Drives a program under test by JSON lines: the suite writes one object a line to its standard input, and the program writes one object a
  * line to its standard output for each, in the same order. What it writes to standard error is kept, and shown when it fails.
  */
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
 import { reasonOf } from '../../lib/log.ts';
+import { startChild } from './child-program.ts';
 
 type ProtocolFault = 'not-started' | 'ended' | 'timeout' | 'line-too-long' | 'not-json';
 
@@ -42,9 +43,7 @@ interface ProgramOptions {
 
 /** Bytes of one line, both ways. */
 const MAX_LINE = 1024 * 1024;
-/** Characters of standard error that are kept: the last ones. */
-const KEPT_ERRORS = 2000;
-/** Milliseconds that a program has to end by itself, and again after SIGTERM. */
+/** Milliseconds that a program has to end by itself. */
 const GRACE_MS = 2000;
 
 /**
@@ -66,21 +65,15 @@ export function wordsOf(command: string): readonly string[] {
 }
 
 /** Starts the program; that it cannot be started is said by the first answer. */
-export function startProgram({ command: [name = '', ...args], env, timeoutMs, signal }: ProgramOptions): DrivenProgram {
-  const child = spawn(name, args, { env: { ...env }, stdio: 'pipe' });
-  let errors = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    errors = (errors + text).slice(-KEPT_ERRORS);
-  });
-  // Who does not read its input ends, and that is said.
-  child.stdin.on('error', () => undefined);
+export function startProgram({ command, env, timeoutMs, signal }: ProgramOptions): DrivenProgram {
+  const { process: child, errors, kill } = startChild({ command, env });
   const failure = Promise.withResolvers<never>();
   failure.promise.catch(() => undefined);
   child.on('error', (cause) =>
-    failure.reject(new ProtocolError('not-started', `${name} cannot be started: ${reasonOf(cause)}`, { cause })),
+    failure.reject(new ProtocolError('not-started', `${command[0]} cannot be started: ${reasonOf(cause)}`, { cause })),
   );
   child.on('close', (status, by) => {
-    const said = errors.trim() === '' ? '' : `; it wrote: ${errors.trim()}`;
+    const said = errors() === '' ? '' : `; it wrote: ${errors()}`;
     failure.reject(
       new ProtocolError('ended', `the program ended (${by ?? `status ${status}`}) without an answer${said}`),
     );
@@ -105,7 +98,7 @@ export function startProgram({ command: [name = '', ...args], env, timeoutMs, si
       return parseAnswer(value);
     } catch (error) {
       failure.reject(error);
-      child.kill();
+      kill();
       signal.throwIfAborted();
       throw error;
     } finally {
@@ -122,10 +115,9 @@ export function startProgram({ command: [name = '', ...args], env, timeoutMs, si
     },
     async close() {
       child.stdin.end();
-      for (const kill of ['SIGTERM', 'SIGKILL'] as const) {
-        if (await hasEnded(child)) return;
-        child.kill(kill);
-      }
+      await Promise.race([hasEnded(child), wait(GRACE_MS, undefined, { ref: false })]);
+      kill();
+      await hasEnded(child);
     },
   };
 }
@@ -148,14 +140,11 @@ export function restartedProgram(options: ProgramOptions): DrivenProgram {
   };
 }
 
-async function hasEnded(child: ChildProcessWithoutNullStreams): Promise<boolean> {
+/** Waits for the program itself; what it started may keep its output open. */
+async function hasEnded(child: ChildProcessWithoutNullStreams): Promise<void> {
   // One that was not started has no id.
-  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return true;
-  const over = AbortSignal.timeout(GRACE_MS);
-  return once(child, 'close', { signal: over }).then(
-    () => true,
-    () => false,
-  );
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  await once(child, 'exit');
 }
 
 function parseAnswer(value: string): JsonObject {

@@ -1,7 +1,7 @@
 /** Runs a command of the person who tests, to its end. */
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { reasonOf } from '../../lib/log.ts';
+import { startChild } from './child-program.ts';
 
 export interface EndedCommand {
   /** `null` when it was ended, or could not be started. */
@@ -23,36 +23,26 @@ interface CommandLine {
 
 /** Characters of standard output that are read. */
 const MOST_OUTPUT = 16 * 1024 * 1024;
-const MOST_ERRORS = 2000;
 
 /** @throws the signal's reason */
 export async function runCommand(line: CommandLine): Promise<EndedCommand> {
-  const { command, env, input = '', cwd, timeoutMs, signal } = line;
-  const [name = '', ...args] = command;
+  const { input = '', timeoutMs, signal } = line;
   const over = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-  const child = spawn(name, args, {
-    env: { ...env },
-    ...(cwd === undefined ? {} : { cwd }),
-    stdio: 'pipe',
-    signal: over,
-  });
-  let [stdout, stderr] = ['', ''];
+  const { process: child, errors, kill } = startChild(line);
+  let stdout = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     stdout += text;
-    if (stdout.length > MOST_OUTPUT) child.kill();
+    if (stdout.length > MOST_OUTPUT) kill();
   });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr = (stderr + text).slice(-MOST_ERRORS);
-  });
-  // Who does not read its input ends, and its status says how.
-  child.stdin.on('error', () => undefined);
   child.stdin.end(input);
-  const failure = await once(child, 'close').then(
+  const failure = await once(child, 'close', { signal: over }).then(
     () => undefined,
     (cause: unknown) => reasonOf(cause),
   );
+  kill();
   signal.throwIfAborted();
   if (failure !== undefined)
     return { status: null, stdout, stderr: over.aborted ? `no end within ${timeoutMs / 1000} seconds` : failure };
-  return { status: child.exitCode, stdout, stderr: stderr.trim() };
+  const stderr = stdout.length > MOST_OUTPUT ? `more than ${MOST_OUTPUT} characters were written` : errors();
+  return { status: child.exitCode, stdout, stderr };
 }

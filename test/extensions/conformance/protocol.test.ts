@@ -1,6 +1,8 @@
+import { spawnSync } from 'node:child_process';
 import process from 'node:process';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { type DrivenProgram, startProgram, wordsOf } from '../../../src/extensions/conformance/protocol.ts';
+import { runCommand } from '../../../src/extensions/conformance/run-command-line.ts';
 
 /** A program of Node that runs this text for each line. */
 function program(onLine: string, timeoutMs = 20_000): DrivenProgram {
@@ -42,6 +44,38 @@ it('says that a program cannot be started, and ends one that does not end itself
   const { id } = await stubborn.ask({});
   await stubborn.close();
   expect(() => process.kill(Number(id), 0)).toThrow('ESRCH');
+});
+
+/** A program that starts another one, which keeps its output open and hears no SIGTERM. */
+const FORKING = `const { spawn } = require('node:child_process');
+  const text = "process.on('SIGTERM', () => undefined); setInterval(() => undefined, 1000)";
+  const { pid } = spawn(process.execPath, ['-e', text], { stdio: 'inherit' });`;
+/** Whether it has ended; one whose end nobody waits for stays in the list, as Z. */
+const hasEnded = (id: unknown): void => {
+  const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(id).trim()], { encoding: 'utf8' });
+  expect(stdout).toMatch(/^Z|^$/);
+};
+
+it('ends what a program started as well', async () => {
+  const driven = program(`${FORKING} say({ id: pid }); process.exitCode = 0`);
+  const { id } = await driven.ask({});
+  await driven.close();
+  await vi.waitFor(() => hasEnded(id));
+  const { signal } = new AbortController();
+  const ended = await runCommand({
+    ...{ command: [process.execPath, '-e', `${FORKING} console.log(pid)`], env: process.env, timeoutMs: 1500, signal },
+  });
+  expect(ended).toMatchObject({ status: null, stderr: 'no end within 1.5 seconds' });
+  await vi.waitFor(() => hasEnded(ended.stdout));
+});
+
+it('reads a bounded part of what a command writes that hears no signal', async () => {
+  const text = `process.on('SIGTERM', () => undefined); const piece = 'x'.repeat(2 ** 20);
+    const more = () => process.stdout.write(piece, more); more();`;
+  const { signal } = new AbortController();
+  const ended = await runCommand({ command: [process.execPath, '-e', text], env: {}, timeoutMs: 20_000, signal });
+  expect(ended).toMatchObject({ status: null, stderr: 'more than 16777216 characters were written' });
+  expect(ended.stdout.length).toBeLessThan(17 * 2 ** 20);
 });
 
 it('splits a command into words without a shell', () => {
