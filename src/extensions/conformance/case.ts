@@ -78,8 +78,16 @@ export interface SuiteSubject {
   /** Why a value does not fit a schema of the contract; undefined: it does. @throws {TypeError} when there is no such schema */
   readonly fault: (schema: string, value: unknown) => string | undefined;
   readonly client: Client;
-  /** Undoes what the run wrote, as far as the interface lets it. */
-  readonly undo?: () => Promise<void>;
+  /**
+   * Undoes what the run wrote, as far as the interface lets it; after an interruption too, so with a client and a signal of its own.
+   * @returns what could not be undone, in a sentence
+   */
+  readonly undo?: (undoing: Undoing) => Promise<string | undefined>;
+}
+
+export interface Undoing {
+  readonly client: Client;
+  readonly signal: AbortSignal;
 }
 
 interface Chaptered<Case> {

@@ -4,11 +4,14 @@
 export type Mask = (text: string) => string;
 
 export const MASKED = '(masked)';
-/** Control characters but tab and line feed. */
-const CONTROL = /[^\P{Cc}\t\n]/gu;
+/** Control characters but tab and line feed, what turns the direction of a text, and what XML does not know. */
+const CONTROL = /[^\P{Cc}\t\n]|[\u202a-\u202e\u2066-\u2069\ufffe\uffff]/gu;
 const SECRET_HEADERS = new Set(['authorization', 'fsc-authorization', 'proxy-authorization', 'cookie', 'set-cookie']);
 /** Shorter ones would hide words that mean something. */
 const SHORTEST_SECRET = 6;
+
+/** A text that cannot steer a terminal. */
+export const visible: Mask = (text) => text.replaceAll(CONTROL, '\ufffd');
 
 /**
  * Takes out passwords in addresses, tokens, what may be a BSN, and what would steer a terminal.
@@ -17,14 +20,26 @@ const SHORTEST_SECRET = 6;
 export function createMask(secrets: Iterable<string>): Mask {
   return (text) => {
     let masked = text;
-    for (const secret of secrets) if (secret.length >= SHORTEST_SECRET) masked = masked.replaceAll(secret, MASKED);
-    return masked
-      .replaceAll(CONTROL, '\ufffd')
+    for (const secret of secrets)
+      if (secret.length >= SHORTEST_SECRET)
+        for (const form of formsOf(secret)) masked = masked.replaceAll(form, MASKED);
+    return visible(masked)
       .replaceAll(/(\/\/)[^/@\s]+@/g, `$1${MASKED}@`)
       .replaceAll(/([?&](?:access_token|token|client_secret|password|rid|key)=)[^&\s"]+/gi, `$1${MASKED}`)
       .replaceAll(/\beyJ[\w-]+\.[\w-]+\.[\w-]*/g, MASKED)
       .replaceAll(/(?<!\d)\d{9}(?!\d)/g, (digits) => (mayBeBsn(digits) ? MASKED : digits));
   };
+}
+
+/** A secret as it is, in an address, and within a text in base64 or base64url. */
+function formsOf(secret: string): readonly string[] {
+  // What goes before it shifts the groups of three bytes; those that it has whole look the same.
+  const inBase64 = [0, 1, 2].flatMap((before) => {
+    const bytes = Buffer.from(secret).subarray((3 - before) % 3);
+    const whole = bytes.subarray(0, bytes.length - (bytes.length % 3));
+    return [whole.toString('base64'), whole.toString('base64url')];
+  });
+  return [secret, encodeURIComponent(secret), ...inBase64.filter((form) => form.length >= SHORTEST_SECRET)];
 }
 
 /** Headers without what is secret in them. @param most characters of a value */

@@ -32,7 +32,7 @@ export async function runConsumer(run: ConsumerRun): Promise<readonly CaseResult
   try {
     return await runSuite({ chapters: RAADSFEED_CONSUMER.chapters, subject, isWanted, signal });
   } finally {
-    await subject.undo?.();
+    await subject.undo?.({ client, signal });
     await client.close();
   }
 }

@@ -17,7 +17,7 @@ export async function runPublish({ url, publish, patienceMs = 10_000 }: PublishR
   try {
     return await runSuite({ chapters: RAADSFEED_PUBLISH.chapters, subject, isWanted: () => true, signal });
   } finally {
-    await subject.undo?.();
+    await subject.undo?.({ client, signal });
     await client.close();
   }
 }

@@ -27,7 +27,7 @@ export async function runVerwerkingenlog(
   try {
     const subject = await readLogSubject(url, client, { tokens });
     const results = await runSuite({ chapters: VERWERKINGENLOG.chapters, subject, isWanted, signal });
-    await subject.undo?.();
+    await subject.undo?.({ client, signal });
     return results;
   } finally {
     await client.close();

@@ -1,10 +1,11 @@
 import { InvalidArgumentError } from 'commander';
 import { wordsOf } from '../protocol.ts';
 
-/** The words of a command, as an option. */
-export function commandWords(text: string): readonly string[] {
+/** A command, as an option: its text, of which `wordsOf` gives the words. */
+export function commandText(text: string): string {
   try {
-    return wordsOf(text);
+    wordsOf(text);
+    return text;
   } catch (error) {
     throw new InvalidArgumentError(error instanceof TypeError ? error.message : 'a command');
   }

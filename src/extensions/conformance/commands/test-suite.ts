@@ -3,12 +3,15 @@ import { readFile } from 'node:fs/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import { table } from '../../../cli/output.ts';
 import { packageVersion } from '../../../cli/program.ts';
-import { type ToolContext, UsageError } from '../../../cli/run-command.ts';
+import { runTool, type ToolContext, UsageError } from '../../../cli/run-command.ts';
+import { reasonOf } from '../../../lib/log.ts';
 import { systemClock } from '../../../lib/time.ts';
+import type { Terminal } from '../../../seams/terminal.ts';
 import type { Suite, SuiteDescription, SuiteSubject } from '../case.ts';
 import type { Client, ClientNeeds } from '../client.ts';
+import { createMask, visible } from '../mask.ts';
 import { compareReports } from '../report/compare.ts';
-import type { ConformanceReport } from '../report/report.ts';
+import { type ConformanceReport, quoted } from '../report/report.ts';
 import { differences } from './reports.ts';
 
 export interface SuiteOptions {
@@ -54,34 +57,59 @@ export function requireAddress(url: string | undefined): string {
   return url;
 }
 
+/**
+ * Runs what was asked of a suite. Status 1 is for a must that failed: whatever keeps the cases from being run ends with 2.
+ */
+export async function suiteCommand(
+  terminal: Terminal,
+  options: SuiteOptions,
+  suiteOf: () => SuiteDescription | Promise<SuiteDescription>,
+  run: (context: ToolContext) => Promise<void>,
+): Promise<void> {
+  await runTool(terminal, options, async (context) => {
+    try {
+      if (options.list) listCases(context, await suiteOf(), options);
+      else await run(context);
+    } catch (error) {
+      throw new UsageError(createMask([])(reasonOf(error)));
+    }
+  });
+}
+
 interface SuiteRun<Subject extends SuiteSubject> {
   readonly suite: Suite<Subject>;
+  /** As they were given; what is not an option of every suite is in the report too, so none may be a secret. */
   readonly options: SuiteOptions;
   /** Address of what is tested, or the name of a program or file. */
   readonly tested: string;
   /** What is typed after the name of the suite. Default: what is tested. */
-  readonly argument?: string;
+  readonly words?: readonly string[];
   /** Requests that the suite did not send itself, but got. */
   readonly received?: () => number;
-  /** Further options, as they were given; without secrets. */
-  readonly configuration?: Readonly<Record<string, string | undefined>>;
   readonly needs?: ClientNeeds;
   /** Reads what the cases need. Where the run will write, it says so first (`say`). @throws {UsageError} when nothing can be tested */
   readonly open: (client: Client, say: (text: string) => void, isWanted: (id: string) => boolean) => Promise<Subject>;
 }
 
+/** For undoing what was written. */
+const UNDO_MS = 60_000;
+
 /** Runs a suite and reports. @throws {UsageError} when the cases cannot be run */
 export async function testSuite<Subject extends SuiteSubject>(
   context: ToolContext,
-  { suite, options, tested, argument = tested, received, configuration = {}, needs, open }: SuiteRun<Subject>,
+  { suite, options, tested, words = [tested], received, needs, open }: SuiteRun<Subject>,
 ): Promise<void> {
-  const { output, interrupted: signal, config, terminal } = context;
+  const { output, interrupted, config, terminal } = context;
   const isWanted = selection(suite, options);
+  if (!suite.chapters.some(({ cases }) => cases.some(({ id }) => isWanted(id))))
+    throw new UsageError('--only and --not leave no case');
   if (options.sign !== undefined && options.report === undefined)
     throw new UsageError('--sign needs --report: the statement is written beside the report');
   const { readReport, readSigner, reportText, writeReport } = await import('./report-files.ts');
   const expectedFailures = await readExpected(options.expectedFailures);
   const baseline = options.baseline === undefined ? undefined : await readReport(options.baseline);
+  if (baseline !== undefined && baseline.suite !== suite.name)
+    throw new UsageError(`--baseline: ${options.baseline} is a report of another suite`);
   const signer = options.sign === undefined ? undefined : await readSigner(options.sign);
   const [{ createClient }, { runSuite }, { makeReport }] = await Promise.all([
     import('../client.ts'),
@@ -89,45 +117,53 @@ export async function testSuite<Subject extends SuiteSubject>(
     import('../report/report.ts'),
   ]);
   const { outboundProxy, outboundNoProxy } = config.server;
-  const client = createClient({
-    ...{ ...needs, subject: tested, rate: options.rate, signal, save: options.save },
-    proxy: { outboundProxy, outboundNoProxy },
-  });
+  const connect = (signal: AbortSignal, save?: string): Client =>
+    createClient({
+      ...{ ...needs, subject: tested, rate: options.rate, signal, save },
+      proxy: { outboundProxy, outboundNoProxy },
+    });
+  const say = (text: string): void => output.progress(visible(text));
+  const client = connect(interrupted, options.save);
   const started = systemClock.now();
   let subject: Subject | undefined;
   try {
     const name = client.mask(URL.parse(tested)?.host ?? tested);
-    output.progress(`testing ${name} …`);
-    subject = await open(client, output.progress, isWanted);
-    const { chapters } = suite;
+    say(`testing ${name} …`);
+    subject = await open(client, say, isWanted);
     const results = await runSuite({
-      ...{ chapters, subject, isWanted, signal },
-      onResult: ({ id, outcome }) => output.progress(`${outcome.padEnd(12)} ${id}`),
+      ...{ chapters: suite.chapters, subject, isWanted, signal: interrupted },
+      onResult: ({ id, outcome }) => say(`${outcome.padEnd(12)} ${id}`),
     });
-    if (results.length > 0 && results.every(({ outcome }) => outcome !== 'passed' && outcome !== 'failed'))
+    if (results.every(({ outcome }) => outcome !== 'passed' && outcome !== 'failed'))
       throw new UsageError(`${name} cannot be tested: ${client.mask(results[0]?.reason ?? '')}`);
-    const given = shownOptions(options, configuration);
     const report = makeReport({
       ...{ suite, version: packageVersion(), subject: tested, started, ended: systemClock.now(), results },
       ...{ expectedFailures, strict: options.strict ?? false, requests: client.exchanges.length + (received?.() ?? 0) },
-      ...{ options: given, mask: client.mask },
-      again: (id) =>
-        [
-          'koppelvlak conformance',
-          suite.name,
-          ...(argument === '' ? [] : [argument]),
-          ...words(configuration),
-          '--only',
-          id,
-          '--save',
-          'berichten/',
-        ].join(' '),
+      ...{ options: shownOptions(options), mask: client.mask },
+      again: (id) => commandLine(['conformance', suite.name, ...words], options, id),
     });
     if (options.report !== undefined) await writeReport(report, options.report, signer);
     show(context, report, reportText(report), baseline);
     if (!report.conforms) terminal.exitCode = 1;
   } finally {
-    await subject?.undo?.();
+    await client.close();
+    if (subject?.undo !== undefined) await undo(subject.undo, connect, say);
+  }
+}
+
+async function undo(
+  work: NonNullable<SuiteSubject['undo']>,
+  connect: (signal: AbortSignal) => Client,
+  say: (text: string) => void,
+): Promise<void> {
+  const signal = AbortSignal.timeout(UNDO_MS);
+  const client = connect(signal);
+  try {
+    const left = await work({ client, signal });
+    if (left !== undefined) say(left);
+  } catch (error) {
+    say(`not everything was undone: ${client.mask(reasonOf(error))}`);
+  } finally {
     await client.close();
   }
 }
@@ -157,12 +193,24 @@ async function readExpected(file: string | undefined): Promise<ReadonlySet<strin
   return new Set(ids.filter((id) => id !== ''));
 }
 
-function shownOptions(
-  { only, not, strict, rate: perSecond }: SuiteOptions,
-  configuration: NonNullable<SuiteRun<SuiteSubject>['configuration']>,
-): Readonly<Record<string, unknown>> {
+const OF_EVERY_SUITE: ReadonlySet<string> = new Set([
+  ...['only', 'not', 'list', 'strict', 'expectedFailures', 'rate', 'report', 'save', 'sign', 'baseline', 'json'],
+]);
+
+/** The options of this suite, each with its name as it is typed and the words after that. */
+function ownOptions(options: SuiteOptions): readonly (readonly [name: string, words: readonly string[]])[] {
+  return Object.entries(options).flatMap(([name, value]: [string, unknown]) => {
+    if (OF_EVERY_SUITE.has(name) || value === undefined) return [];
+    const typed = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    if (value === true) return [[typed, []]];
+    return [[typed, [value].flat().map((one) => (one instanceof Date ? one.toISOString() : String(one)))]];
+  });
+}
+
+function shownOptions(options: SuiteOptions): Readonly<Record<string, unknown>> {
+  const { only, not, strict, rate: perSecond } = options;
   return {
-    ...Object.fromEntries(Object.entries(configuration).filter(([, value]) => value !== undefined)),
+    ...Object.fromEntries(ownOptions(options).map(([name, words]) => [name, words.length === 0 || words.join(' ')])),
     rate: perSecond,
     ...(strict ? { strict } : {}),
     ...(only === undefined ? {} : { only: only.join(' ') }),
@@ -170,9 +218,12 @@ function shownOptions(
   };
 }
 
-/** Options as they are typed. */
-function words(configuration: NonNullable<SuiteRun<SuiteSubject>['configuration']>): readonly string[] {
-  return Object.entries(configuration).flatMap(([name, value]) => (value === undefined ? [] : [`--${name} ${value}`]));
+/** A command for a shell that shows a case again. */
+function commandLine(begin: readonly string[], options: SuiteOptions, id: string): string {
+  const own = ownOptions(options).flatMap(([name, words]) => [`--${name}`, ...words]);
+  return ['koppelvlak', ...begin, ...own, '--only', id, '--save', 'berichten/']
+    .map((word) => (/^[\w./:@%+=,-]+$/.test(word) ? word : quoted(word)))
+    .join(' ');
 }
 
 function show(
@@ -188,7 +239,7 @@ function show(
   });
 }
 
-export function listCases({ output }: ToolContext, suite: SuiteDescription, options: SuiteOptions): void {
+function listCases({ output }: ToolContext, suite: SuiteDescription, options: SuiteOptions): void {
   const isWanted = selection(suite, options);
   const cases = suite.chapters.flatMap((chapter) => chapter.cases).filter(({ id }) => isWanted(id));
   const listed = cases.map(({ id, level, title, source }) => ({ id, level, title, source }));

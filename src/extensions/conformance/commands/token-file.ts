@@ -5,6 +5,9 @@ import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
 import { reasonOf } from '../../../lib/log.ts';
 import { clientCredentialsToken } from '../../../lib/outbound/client-credentials.ts';
 
+import { Inconclusive, Skipped } from '../case.ts';
+import type { Ask, Client } from '../client.ts';
+
 export type Tokens = Readonly<Record<string, () => Promise<string>>>;
 
 /** The name of a token that what is tested must refuse: of another organisation, or for another service. */
@@ -16,25 +19,52 @@ export const OTHER = 'other';
  * @param scopes the names of tokens, which are the scopes that they have, and no other
  * @throws {UsageError} when the file cannot be read or has another form
  */
-export async function readTokenFile(file: string, scopes: readonly string[]): Promise<Tokens> {
+export async function readTokenFile(
+  file: string,
+  scopes: readonly string[],
+): Promise<{ readonly tokens: Tokens; readonly secrets: readonly string[] }> {
   const text = await readFile(file, 'utf8').catch(() => {
     throw new UsageError(`${file} cannot be read`);
   });
   if (!text.trimStart().startsWith('{')) {
     const token = text.trim();
     if (!/^[\x21-\x7e]+$/.test(token)) throw new UsageError(`${file} has no token`);
-    return Object.fromEntries(scopes.map((scope) => [scope, async () => token]));
+    return { tokens: Object.fromEntries(scopes.map((scope) => [scope, async () => token])), secrets: [token] };
   }
   const content = parse(text, file);
   const { tokenUrl, clients } = content;
-  if (typeof tokenUrl === 'string' && isRecord(clients)) return ofClients(tokenUrl, clients, scopes);
-  return Object.fromEntries(
+  const secrets = secretsIn(content);
+  if (typeof tokenUrl === 'string' && isRecord(clients))
+    return { tokens: ofClients(tokenUrl, clients, scopes), secrets };
+  const tokens = Object.fromEntries(
     Object.entries(content).map(([name, value]) => {
       if (name !== OTHER && !scopes.includes(name))
         throw new UsageError(`${file}: ${name} is not one of ${[...scopes, OTHER].join(', ')}`);
       return [name, tokenOf(value, [name], `${file}: ${name}`)];
     }),
   );
+  return { tokens, secrets };
+}
+
+/** @throws {UsageError} when the token is refused: every case would fail, and say nothing of the service */
+export async function requireAccess(client: Client, ask: Ask): Promise<void> {
+  try {
+    if ((await client.send(ask)).status === 401)
+      throw new UsageError('the token was refused with status 401: nothing can be tested');
+  } catch (error) {
+    // The cases that ask say so.
+    if (!(error instanceof Inconclusive || error instanceof Skipped)) throw error;
+  }
+}
+
+/** Tokens by their name, and the secrets of clients. */
+function secretsIn(content: JsonObject): readonly string[] {
+  const { clients = {}, tokenUrl: _, ...named } = content;
+  return Object.values({ ...named, ...(isRecord(clients) ? clients : {}) }).flatMap((value) => {
+    if (typeof value === 'string') return [value];
+    const { secret, clientSecret } = isRecord(value) ? value : {};
+    return [secret, clientSecret].filter((one) => typeof one === 'string');
+  });
 }
 
 function parse(text: string, file: string): JsonObject {

@@ -2,7 +2,7 @@ import { createPrivateKey, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { Command, Option } from 'commander';
 import { SignJWT } from 'jose';
-import { runTool, type ToolContext, UsageError } from '../../../cli/run-command.ts';
+import { type ToolContext, UsageError } from '../../../cli/run-command.ts';
 import { loadModel } from '../../../gegevens/model/model.ts';
 import { parsePemCertificates } from '../../../lib/jades/certificate.ts';
 import { loadPemKey, OwnKeyError } from '../../../lib/jades/own-key.ts';
@@ -14,7 +14,7 @@ import type { Terminal } from '../../../seams/terminal.ts';
 import { outwayAddress, outwayHeaders } from '../../shared/outway.ts';
 import { hasToken, type TokenOptions, tokenOptions } from '../../shared/token-options.ts';
 import type { Exchange } from '../client.ts';
-import { listCases, requireAddress, type SuiteOptions, suiteOptions, testSuite } from '../commands/test-suite.ts';
+import { requireAddress, type SuiteOptions, suiteCommand, suiteOptions, testSuite } from '../commands/test-suite.ts';
 import type { Identity } from './signed-request.ts';
 import type { GegevensNeeds } from './subject.ts';
 
@@ -64,11 +64,12 @@ export function gegevensCommand(terminal: Terminal): Command {
   return tokenOptions(command)
     .addHelpText('after', EXAMPLE)
     .action((url: string | undefined, options: GegevensOptions) =>
-      runTool(terminal, options, async (context) => {
-        const { GEGEVENS } = await import('./suite.ts');
-        if (options.list) return listCases(context, GEGEVENS, options);
-        await run(context, url, options);
-      }),
+      suiteCommand(
+        terminal,
+        options,
+        async () => (await import('./suite.ts')).GEGEVENS,
+        (context) => run(context, url, options),
+      ),
     );
 }
 
@@ -103,7 +104,6 @@ async function run(context: ToolContext, named: string | undefined, options: Geg
   try {
     await testSuite(context, {
       ...{ suite: GEGEVENS, options, tested },
-      configuration: configurationOf(options),
       needs: {
         ...{ tokenHeader, secrets, showBody: withoutPersons },
         tokens: { ...refused, ...(token === undefined ? {} : { read: token }) },
@@ -219,12 +219,6 @@ async function namedTokens(file: string | undefined): Promise<Record<string, () 
   if (!isRecord(value)) throw new UsageError(`${file} is not a JSON object of tokens`);
   const tokens = Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
   return Object.fromEntries(tokens.map(([name, token]) => [name, async () => token]));
-}
-
-/** What the report says of the run; names of files, never what is in them. */
-function configurationOf(options: GegevensOptions): Record<string, string | undefined> {
-  const { variant, model, key, chain, trust, outway } = options;
-  return { variant, model, key, chain, trust, outway, 'token-url': options.tokenUrl, 'client-id': options.clientId };
 }
 
 /** The body of a good answer is of persons, whatever it looks like. */

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import { runTool, UsageError } from '../../../cli/run-command.ts';
+import { type ToolContext, UsageError } from '../../../cli/run-command.ts';
 import type { Terminal } from '../../../seams/terminal.ts';
-import { listCases, requireAddress, type SuiteOptions, suiteOptions, testSuite } from '../commands/test-suite.ts';
+import { requireAddress, type SuiteOptions, suiteCommand, suiteOptions, testSuite } from '../commands/test-suite.ts';
 
 const EXAMPLE = `
 Writes lines about persons that do not exist; nothing takes them back. The exit status is 0 when no must failed, 1 when one did, and 2 when
@@ -26,26 +26,35 @@ export function ldvCommand(terminal: Terminal): Command {
     .option('--activity <uri>', 'a processing activity that its register knows')
     .addHelpText('after', EXAMPLE)
     .action((url: string | undefined, options: Options) =>
-      runTool(terminal, options, async (context) => {
-        const { LDV } = await import('./suite.ts');
-        if (options.list) return listCases(context, LDV, options);
-        const tested = requireAddress(url);
-        const { tokenFile, activity } = options;
-        if (tokenFile === undefined) throw new UsageError('--token-file is needed');
-        const [{ readTokenFile }, { LOGS, READS, readLdvSubject, whatIsWritten }] = await Promise.all([
-          import('../commands/token-file.ts'),
-          import('./subject.ts'),
-        ]);
-        const tokens = await readTokenFile(tokenFile, [LOGS, READS]);
-        await testSuite(context, {
-          ...{ suite: LDV, options, tested, needs: { tokens } },
-          configuration: { 'token-file': tokenFile, activity },
-          open: async (client, say) => {
-            const subject = readLdvSubject(tested, client, tokens, activity);
-            say(whatIsWritten(subject));
-            return subject;
-          },
-        });
-      }),
+      suiteCommand(
+        terminal,
+        options,
+        async () => (await import('./suite.ts')).LDV,
+        (context) => run(context, url, options),
+      ),
     );
+}
+
+async function run(context: ToolContext, url: string | undefined, options: Options): Promise<void> {
+  const tested = requireAddress(url);
+  const { tokenFile, activity } = options;
+  if (tokenFile === undefined) throw new UsageError('--token-file is needed');
+  const [{ LDV }, { readTokenFile, requireAccess }, { LOGS, READS, readLdvSubject, whatIsWritten }] = await Promise.all(
+    [import('./suite.ts'), import('../commands/token-file.ts'), import('./subject.ts')],
+  );
+  const { tokens, secrets } = await readTokenFile(tokenFile, [LOGS, READS]);
+  await testSuite(context, {
+    ...{ suite: LDV, options, tested, needs: { tokens, secrets } },
+    open: async (client, say) => {
+      const subject = readLdvSubject(tested, client, tokens, activity);
+      await requireAccess(client, {
+        to: `${subject.base}/traces`,
+        method: 'POST',
+        body: { resourceSpans: [] },
+        as: LOGS,
+      });
+      say(whatIsWritten(subject));
+      return subject;
+    },
+  });
 }

@@ -1,16 +1,17 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { runTool, UsageError } from '../../../cli/run-command.ts';
+import { type ToolContext, UsageError } from '../../../cli/run-command.ts';
 import type { Terminal } from '../../../seams/terminal.ts';
-import { commandWords } from '../commands/command-words.ts';
-import { listCases, type SuiteOptions, suiteOptions, testSuite } from '../commands/test-suite.ts';
+import { commandText } from '../commands/command-words.ts';
+import { type SuiteOptions, suiteCommand, suiteOptions, testSuite } from '../commands/test-suite.ts';
+import { wordsOf } from '../protocol.ts';
 import type { Consumer } from './consumer.ts';
 import type { ConsumerNeeds } from './suite.ts';
 
 interface ConsumerOptions extends SuiteOptions {
-  readonly state?: readonly string[];
-  readonly program?: readonly string[];
+  readonly state?: string;
+  readonly program?: string;
   readonly feed?: string;
-  readonly add?: readonly string[];
+  readonly add?: string;
   readonly port: number;
   readonly patience: number;
 }
@@ -33,54 +34,59 @@ export function raadsfeedConsumerCommand(terminal: Terminal): Command {
     .option(
       '--state <command>',
       'a command that reads the feed on, prints what it holds, a line of JSON each, and ends',
-      commandWords,
+      commandText,
     )
-    .option('--program <command>', 'a program that does so for each line of JSON on its standard input', commandWords)
+    .option('--program <command>', 'a program that does so for each line of JSON on its standard input', commandText)
     .option('--feed <url>', 'service document of an aggregator, which reads by itself')
-    .option('--add <command>', 'with --feed: gives the aggregator a source', commandWords)
+    .option('--add <command>', 'with --feed: gives the aggregator a source', commandText)
     .option('--port <number>', 'port of the feeds that are played (default: any that is free)', wholeNumber, 0)
     .option('--patience <seconds>', 'how long a consumer has to come to the state of a feed', wholeNumber, 30)
     .addHelpText('after', EXAMPLE)
     .action((options: ConsumerOptions) =>
-      runTool(terminal, options, async (context) => {
-        const { openConsumerSubject, RAADSFEED_CONSUMER } = await import('./suite.ts');
-        if (options.list) return listCases(context, RAADSFEED_CONSUMER, options);
-        const { state, program, feed, add, port, patience } = options;
-        const ways = [state?.join(' '), program?.join(' '), feed].filter((way) => way !== undefined);
-        const [tested] = ways;
-        if (tested === undefined || ways.length > 1)
-          throw new UsageError('one of --state, --program and --feed is needed');
-        const { commandConsumer, programConsumer, publishingConsumer } = await import('./consumer.ts');
-        const { runCommand } = await import('../run-command-line.ts');
-        const signal = context.interrupted;
-        const common = { env: terminal.env, timeoutMs: TIMEOUT_MS, signal };
-        const patienceMs = patience * 1000;
-        const addAll = async (feeds: readonly string[]): Promise<void> => {
-          for (const address of add === undefined ? [] : feeds) {
-            const command = (add ?? []).map((word) => word.replaceAll('{feed}', address));
-            const { status, stderr } = await runCommand({ ...common, command });
-            if (status !== 0) throw new UsageError(`${command.join(' ')} ended with status ${status}: ${stderr}`);
-          }
-        };
-        const consumerOf = async (client: ConsumerNeeds['client']): Promise<Consumer> => {
-          if (state !== undefined) return await commandConsumer({ ...common, command: state });
-          if (program !== undefined) return programConsumer({ ...common, command: program });
-          return await publishingConsumer(tested, client, patienceMs, signal);
-        };
-        await testSuite(context, {
-          ...{ suite: RAADSFEED_CONSUMER, options, tested, configuration: { patience: String(patience) } },
-          open: async (client, say, isWanted) =>
-            openConsumerSubject({
-              ...{ client, isWanted, port, patienceMs, signal },
-              consumer: await consumerOf(client),
-              opened: async (feeds) => {
-                if (feed !== undefined) say(`the sources for ${feed} are\n${feeds.join('\n')}`);
-                await addAll(feeds);
-              },
-            }),
-        });
-      }),
+      suiteCommand(
+        terminal,
+        options,
+        async () => (await import('./suite.ts')).RAADSFEED_CONSUMER,
+        (context) => run(context, options),
+      ),
     );
+}
+
+async function run(context: ToolContext, options: ConsumerOptions): Promise<void> {
+  const { openConsumerSubject, RAADSFEED_CONSUMER } = await import('./suite.ts');
+  const { state, program, feed, add, port, patience } = options;
+  const ways = [state, program, feed].filter((way) => way !== undefined);
+  const [tested] = ways;
+  if (tested === undefined || ways.length > 1) throw new UsageError('one of --state, --program and --feed is needed');
+  const { commandConsumer, programConsumer, publishingConsumer } = await import('./consumer.ts');
+  const { runCommand } = await import('../run-command-line.ts');
+  const signal = context.interrupted;
+  const common = { env: context.terminal.env, timeoutMs: TIMEOUT_MS, signal };
+  const patienceMs = patience * 1000;
+  const addAll = async (feeds: readonly string[]): Promise<void> => {
+    for (const address of add === undefined ? [] : feeds) {
+      const command = wordsOf(add ?? '').map((word) => word.replaceAll('{feed}', address));
+      const { status, stderr } = await runCommand({ ...common, command });
+      if (status !== 0) throw new UsageError(`${command.join(' ')} ended with status ${status}: ${stderr}`);
+    }
+  };
+  const consumerOf = async (client: ConsumerNeeds['client']): Promise<Consumer> => {
+    if (state !== undefined) return await commandConsumer({ ...common, command: wordsOf(state) });
+    if (program !== undefined) return programConsumer({ ...common, command: wordsOf(program) });
+    return await publishingConsumer(tested, client, patienceMs, signal);
+  };
+  await testSuite(context, {
+    ...{ suite: RAADSFEED_CONSUMER, options, tested, words: [] },
+    open: async (client, say, isWanted) =>
+      openConsumerSubject({
+        ...{ client, isWanted, port, patienceMs, signal },
+        consumer: await consumerOf(client),
+        opened: async (feeds) => {
+          if (feed !== undefined) say(`the sources for ${feed} are\n${feeds.join('\n')}`);
+          await addAll(feeds);
+        },
+      }),
+  });
 }
 
 function wholeNumber(text: string): number {

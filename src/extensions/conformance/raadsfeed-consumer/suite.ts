@@ -58,6 +58,12 @@ export async function openConsumerSubject(needs: ConsumerNeeds): Promise<Consume
     return found;
   };
   let running: ReadonlyMap<string, Promise<Finding>> | undefined;
+  const end = async (): Promise<undefined> => {
+    over.abort();
+    await Promise.allSettled(running?.values() ?? []);
+    await consumer.close();
+    await stage.close();
+  };
   const subject: ConsumerSubject = {
     ...{ client, consumer, patienceMs, values: {}, fault: readContract('raadsfeed.yaml') },
     signal: AbortSignal.any([needs.signal, over.signal]),
@@ -66,17 +72,12 @@ export async function openConsumerSubject(needs: ConsumerNeeds): Promise<Consume
       if (consumer.atOnce) running ??= new Map(scenes.map((one) => [one.id, started(one, subject)]));
       return running?.get(id) ?? sceneOf(id).scene(subject);
     },
-    async undo() {
-      over.abort();
-      await Promise.allSettled(running?.values() ?? []);
-      await consumer.close();
-      await stage.close();
-    },
+    undo: end,
   };
   try {
     await opened(scenes.map(({ feed }) => feed.url));
   } catch (error) {
-    await subject.undo?.();
+    await end();
     throw error;
   }
   return subject;

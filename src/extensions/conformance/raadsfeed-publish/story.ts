@@ -1,7 +1,8 @@
 /** What a run publishes, step by step: each step happens once, when the first case asks for it, and after those before it. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
-import { Inconclusive, Skipped } from '../case.ts';
+import { reasonOf } from '../../../lib/log.ts';
+import { Inconclusive, Skipped, type Undoing } from '../case.ts';
 import type { Exchange, StreamReading } from '../client.ts';
 import { addressOf, COLLECTIONS } from '../raadsfeed/collections.ts';
 import { eventsOf } from '../raadsfeed/stream.ts';
@@ -21,7 +22,7 @@ export interface PublishSubject extends FeedSubject {
 }
 
 /** Publishes one line. @throws {Inconclusive} when the command refuses it */
-export type Publish = (line: JsonObject) => Promise<void>;
+export type Publish = (line: JsonObject, signal?: AbortSignal) => Promise<void>;
 
 type Kind = (typeof COLLECTIONS)[number][1];
 
@@ -98,13 +99,14 @@ export function createStory({ subject, publish, patienceMs, run }: StoryOptions)
   };
   const upsert = async (own: Own, more?: JsonObject): Promise<JsonObject> => {
     const data = contentOf(own, more);
-    await publish({ op: 'upsert', resourceType: own.kind, data });
+    // Also where the command fails: who knows how far it came.
     held.set(keyOfOwn(own), own);
+    await publish({ op: 'upsert', resourceType: own.kind, data });
     return data;
   };
-  const remove = async (op: 'delete' | 'redact', own: Own): Promise<void> => {
+  const remove = async (op: 'delete' | 'redact', own: Own, signal?: AbortSignal): Promise<void> => {
     const verwijderreden = op === 'delete' ? 'ingetrokken' : 'persoonsgegevens';
-    await publish({ op, ...recordOf(own), verwijderreden });
+    await publish({ op, ...recordOf(own), verwijderreden }, signal);
     held.delete(keyOfOwn(own));
   };
 
@@ -254,8 +256,13 @@ export function createStory({ subject, publish, patienceMs, run }: StoryOptions)
     /** Records about a resource of the run. */
     of: ({ records }: Walk, own: Own) => records.filter(({ record }) => keyOf(record) === keyOfOwn(own)),
     /** Deletes what is still there. */
-    async undo(): Promise<void> {
-      for (const own of [...held.values()]) await remove('delete', own);
+    async undo({ signal }: Pick<Undoing, 'signal'>): Promise<string | undefined> {
+      let reason = '';
+      for (const own of [...held.values()])
+        await remove('delete', own, signal).catch((error: unknown) => {
+          reason = reasonOf(error);
+        });
+      return held.size === 0 ? undefined : `not deleted: ${held.size} (${reason})`;
     },
   };
 }

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { Inconclusive, type Suite } from '../case.ts';
 import type { Client } from '../client.ts';
 import { readSubject } from '../raadsfeed/subject.ts';
+import { RAADSFEED } from '../raadsfeed/suite.ts';
 import { runCommand } from '../run-command-line.ts';
 import { APPEARING } from './appearing.ts';
 import { CHANGING, DELETING } from './changing.ts';
@@ -16,6 +17,12 @@ export const RAADSFEED_PUBLISH: Suite<PublishSubject> = {
     en: 'Publishing council information, with `--publish`',
   },
   chapters: [APPEARING, CHANGING, DELETING, REDACTING],
+};
+
+/** Reading and publishing. */
+export const WITH_PUBLISHING: Suite<PublishSubject> = {
+  ...RAADSFEED,
+  chapters: [...RAADSFEED.chapters, ...RAADSFEED_PUBLISH.chapters],
 };
 
 interface PublishNeeds {
@@ -55,9 +62,9 @@ interface PublishCommand {
 
 /** Runs a command for each line, which is on its standard input. */
 export function publishByCommand(options: PublishCommand): Publish {
-  return async (line) => {
+  return async (line, signal = options.signal) => {
     const { status, stdout, stderr } = await runCommand({
-      ...{ ...options, timeoutMs: TIMEOUT_MS },
+      ...{ ...options, signal, timeoutMs: TIMEOUT_MS },
       input: `${JSON.stringify(line)}\n`,
     });
     if (status !== 0)

@@ -1,9 +1,11 @@
 import { Command } from 'commander';
-import { runTool } from '../../../cli/run-command.ts';
+import type { ToolContext } from '../../../cli/run-command.ts';
 import type { Terminal } from '../../../seams/terminal.ts';
+import type { SuiteDescription } from '../case.ts';
 import type { Client } from '../client.ts';
-import { commandWords } from '../commands/command-words.ts';
-import { listCases, requireAddress, type SuiteOptions, suiteOptions, testSuite } from '../commands/test-suite.ts';
+import { commandText } from '../commands/command-words.ts';
+import { requireAddress, type SuiteOptions, suiteCommand, suiteOptions, testSuite } from '../commands/test-suite.ts';
+import { wordsOf } from '../protocol.ts';
 
 const EXAMPLE = `
 Reads only, but with --publish: then about forty changes of resources of its own are given to that command, a line of JSON on its standard
@@ -16,7 +18,7 @@ Examples:
   $ koppelvlak conformance raadsfeed --list`;
 
 interface RaadsfeedOptions extends SuiteOptions {
-  readonly publish?: readonly string[];
+  readonly publish?: string;
 }
 
 /** For what was published to appear. */
@@ -26,31 +28,35 @@ export function raadsfeedCommand(terminal: Terminal): Command {
   return suiteOptions(new Command('raadsfeed'))
     .description('test a publisher of council information')
     .argument('[url]', 'address of its service document')
-    .option('--publish <command>', 'also what happens on change: this command publishes a line', commandWords)
+    .option('--publish <command>', 'also what happens on change: this command publishes a line', commandText)
     .addHelpText('after', EXAMPLE)
     .action((url: string | undefined, options: RaadsfeedOptions) =>
-      runTool(terminal, options, async (context) => {
-        const { RAADSFEED } = await import('./suite.ts');
-        const { publish: command } = options;
-        if (command === undefined) {
-          if (options.list) return listCases(context, RAADSFEED, options);
-          const tested = requireAddress(url);
-          const { readSubject } = await import('./subject.ts');
-          const open = (client: Client) => readSubject(tested, client);
-          return await testSuite(context, { suite: RAADSFEED, options, tested, open });
-        }
-        const { openPublishSubject, publishByCommand, RAADSFEED_PUBLISH } = await import(
-          '../raadsfeed-publish/suite.ts'
-        );
-
-        const suite = { ...RAADSFEED, chapters: [...RAADSFEED.chapters, ...RAADSFEED_PUBLISH.chapters] };
-        if (options.list) return listCases(context, suite, options);
-        const tested = requireAddress(url);
-        const publish = publishByCommand({ command, env: terminal.env, signal: context.interrupted });
-        await testSuite(context, {
-          ...{ suite, options, tested, configuration: { publish: command.join(' ') } },
-          open: (client, say) => openPublishSubject({ url: tested, client, publish, patienceMs: PATIENCE_MS, say }),
-        });
-      }),
+      suiteCommand(
+        terminal,
+        options,
+        () => suiteOf(options),
+        (context) => run(context, requireAddress(url), options),
+      ),
     );
+}
+
+async function suiteOf({ publish }: RaadsfeedOptions): Promise<SuiteDescription> {
+  const { RAADSFEED } = await import('./suite.ts');
+  return publish === undefined ? RAADSFEED : (await import('../raadsfeed-publish/suite.ts')).WITH_PUBLISHING;
+}
+
+async function run(context: ToolContext, tested: string, options: RaadsfeedOptions): Promise<void> {
+  if (options.publish === undefined) {
+    const [{ RAADSFEED }, { readSubject }] = await Promise.all([import('./suite.ts'), import('./subject.ts')]);
+    const open = (client: Client) => readSubject(tested, client);
+    await testSuite(context, { suite: RAADSFEED, options, tested, open });
+    return;
+  }
+  const { openPublishSubject, publishByCommand, WITH_PUBLISHING } = await import('../raadsfeed-publish/suite.ts');
+  const { terminal, interrupted: signal } = context;
+  const publish = publishByCommand({ command: wordsOf(options.publish), env: terminal.env, signal });
+  await testSuite(context, {
+    ...{ suite: WITH_PUBLISHING, options, tested },
+    open: (client, say) => openPublishSubject({ url: tested, client, publish, patienceMs: PATIENCE_MS, say }),
+  });
 }

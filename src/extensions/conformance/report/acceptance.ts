@@ -1,6 +1,6 @@
 /** The end of a report on the data exchange: what both parties sign when they agree on it. */
 import { type Html, html } from '../../../plugins/template.ts';
-import type { ConformanceReport } from './report.ts';
+import { type ConformanceReport, verdictOf } from './report.ts';
 
 /** Suites of which the result is agreed on between two parties. */
 const AGREED: Readonly<Record<string, readonly [tested: string, other: string]>> = {
@@ -10,13 +10,14 @@ const AGREED: Readonly<Record<string, readonly [tested: string, other: string]>>
 const FIELDS = ['Organisation', 'Name', 'Function', 'Date', 'Signature'];
 
 /** The place for it; undefined for other suites. */
-export function acceptance({ suite, cases, conforms, subject, version }: ConformanceReport): Html | undefined {
+export function acceptance(report: ConformanceReport): Html | undefined {
+  const { suite, cases, conforms, subject, version } = report;
   const parties = AGREED[suite];
   if (parties === undefined) return undefined;
   const announced = cases.filter(({ expected }) => expected === true).map(({ id }) => id);
   const terms = [
     `What was tested is called ${subject} here, with the suite ${suite} of version ${version}.`,
-    conforms ? 'No must failed.' : 'At least one must failed: signing accepts that, until the date below.',
+    conforms ? verdictOf(report) : 'At least one must failed: signing accepts that, until the date below.',
     announced.length === 0 ? 'No failure was announced.' : `Failures that were announced: ${announced.join(', ')}.`,
   ];
   const blank = (): Html => html`<td class="blank"></td>`;

@@ -108,7 +108,7 @@ export function makeReport(options: ReportOptions): ConformanceReport {
       version,
       subject: mask(subject),
       requests: options.requests,
-      options: options.options,
+      options: maskedOptions(options.options, mask),
       counts,
       cases,
     },
@@ -118,11 +118,18 @@ export function makeReport(options: ReportOptions): ConformanceReport {
   };
 }
 
-/** What a run says of its subject, in a sentence. */
+function maskedOptions(options: ReportOptions['options'], mask: Mask): Readonly<Record<string, unknown>> {
+  const entries = Object.entries(options);
+  return Object.fromEntries(entries.map(([name, value]) => [name, typeof value === 'string' ? mask(value) : value]));
+}
+
+/** What a run says of its subject, in a sentence or two. */
 export function verdictOf({ cases, conforms }: ConformanceReport): string {
+  const isAnnounced = cases.some(({ level, expected }) => level === 'must' && expected === true);
+  const good = isAnnounced ? 'No must failed but those that were announced.' : 'No must failed.';
   const unclear = cases.filter(({ outcome }) => outcome === 'inconclusive' || outcome === 'not-judged').length;
   const open = unclear === 0 ? '' : ` ${unclear} cases could not be judged.`;
-  return `${conforms ? 'No must failed.' : 'It does not keep to the interface.'}${open}`;
+  return `${conforms ? good : 'It does not keep to the interface.'}${open}`;
 }
 
 function reported(exchange: ShownExchange, mask: Mask): ReportedExchange {
@@ -134,9 +141,13 @@ function reported(exchange: ShownExchange, mask: Mask): ReportedExchange {
   };
 }
 
+/** A word for a shell. */
+export function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
 /** The request for a shell; undefined where it holds what is secret, or is too long for one. */
 function curl({ method, url, sent, sentText }: ShownExchange, mask: Mask): string | undefined {
-  const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
   const shown = maskedHeaders(sent, mask, Number.POSITIVE_INFINITY);
   const headers = Object.entries(shown).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`);
   const how = method === 'HEAD' ? ['-I'] : method === 'GET' ? ['-i'] : ['-i', '-X', method];

@@ -5,9 +5,9 @@ import { type ConformanceReport, verdictOf } from './report.ts';
 
 /** @param json the bytes of `report.json`, whose digest it states */
 export async function signedStatement(report: ConformanceReport, json: string, signer: Signer): Promise<Buffer> {
-  const { suite, version, subject, started, ended, counts, conforms } = report;
+  const { suite, version, subject, started, ended, options, counts, conforms } = report;
   const statement = {
-    ...{ suite, version, subject, started, ended, counts, conforms },
+    ...{ suite, version, subject, started, ended, options, counts, conforms },
     ...{ verdict: verdictOf(report), report: digestOf(Buffer.from(json)) },
   };
   const body = Buffer.from(`${JSON.stringify(statement, null, 2)}\n`);

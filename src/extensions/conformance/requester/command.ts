@@ -2,11 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { runTool, type ToolContext, UsageError } from '../../../cli/run-command.ts';
+import { type ToolContext, UsageError } from '../../../cli/run-command.ts';
 import { loadModel } from '../../../gegevens/model/model.ts';
 import { createGuardedFetch } from '../../../lib/outbound/guarded-fetch.ts';
 import type { Terminal } from '../../../seams/terminal.ts';
-import { listCases, type SuiteOptions, suiteOptions, testSuite } from '../commands/test-suite.ts';
+import { commandText } from '../commands/command-words.ts';
+import { type SuiteOptions, suiteCommand, suiteOptions, testSuite } from '../commands/test-suite.ts';
 import { createMask } from '../mask.ts';
 import { saveExchange } from '../saved-exchanges.ts';
 import { readTrust } from '../signature/trust.ts';
@@ -45,16 +46,17 @@ export function requesterCommand(terminal: Terminal): Command {
     .option('--model <version>', 'version of the model that the suppliers deliver')
     .option('--keys <directory>', 'where the keys of the run are written', 'sleutels')
     .option('--trust <file>', 'roots of the certificates that the requester signs with (PEM)')
-    .option('--command <program>', 'program that asks as it is told, without a shell')
+    .option('--command <program>', 'program that asks as it is told, without a shell', commandText)
     .option('--port <number>', 'port of the suppliers; 0: a free one', whole(65_535), 0)
     .option('--wait <seconds>', 'how long is waited for what a requester asks by hand', whole(86_400), 600)
     .addHelpText('after', EXAMPLE)
     .action((options: RequesterOptions) =>
-      runTool(terminal, options, async (context) => {
-        const { REQUESTER } = await import('./suite.ts');
-        if (options.list) return listCases(context, REQUESTER, options);
-        await run(context, options);
-      }),
+      suiteCommand(
+        terminal,
+        options,
+        async () => (await import('./suite.ts')).REQUESTER,
+        (context) => run(context, options),
+      ),
     );
 }
 
@@ -81,7 +83,7 @@ async function run(context: ToolContext, options: RequesterOptions): Promise<voi
     import('./subject.ts'),
     import('../protocol.ts'),
   ]);
-  const words = command === undefined ? undefined : asUsage('--command', () => wordsOf(command));
+  const words = command === undefined ? undefined : wordsOf(command);
   const model = asUsage('--model', () => loadModel(variant, options.model));
   const directory = resolve(options.keys);
   await mkdir(directory, { recursive: true, mode: 0o700 });
@@ -97,12 +99,8 @@ async function run(context: ToolContext, options: RequesterOptions): Promise<voi
       readTrust({ anchors: roots.join('\n'), at: new Date(), fetch: network.fetch, signal }),
     );
     await testSuite(context, {
-      ...{ suite: REQUESTER, options, tested: command ?? 'a requester', argument: '' },
+      ...{ suite: REQUESTER, options, tested: command ?? 'a requester', words: [] },
       received: () => suppliers.received.length,
-      configuration: {
-        ...{ variant, model: options.model, trust: options.trust },
-        command: command === undefined ? undefined : JSON.stringify(command),
-      },
       needs: { secrets: [token] },
       open: async (client, say) => {
         const needs = { client, model, keys, suppliers, trust, token, program };

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError } from 'commander';
-import { runTool, type ToolContext, UsageError } from '../../../cli/run-command.ts';
+import { type ToolContext, UsageError } from '../../../cli/run-command.ts';
 import { reasonOf } from '../../../lib/log.ts';
 import { createGuardedFetch } from '../../../lib/outbound/guarded-fetch.ts';
 import type { Terminal } from '../../../seams/terminal.ts';
-import { listCases, type SuiteOptions, suiteOptions, testSuite } from '../commands/test-suite.ts';
+import { type SuiteOptions, suiteCommand, suiteOptions, testSuite } from '../commands/test-suite.ts';
 import { readContract } from '../contract.ts';
 import type { SignedMessage } from './message.ts';
 
@@ -33,11 +33,12 @@ export function signatureCommand(terminal: Terminal): Command {
     .option('--at <time>', 'the moment at which certificates must be valid; default: now', moment)
     .addHelpText('after', EXAMPLE)
     .action((files: readonly string[], options: SignatureOptions) =>
-      runTool(terminal, options, async (context) => {
-        const { SIGNATURES } = await import('./suite.ts');
-        if (options.list) return listCases(context, SIGNATURES, options);
-        await run(context, files, options);
-      }),
+      suiteCommand(
+        terminal,
+        options,
+        async () => (await import('./suite.ts')).SIGNATURES,
+        (context) => run(context, files, options),
+      ),
     );
 }
 
@@ -84,11 +85,7 @@ async function run(context: ToolContext, files: readonly string[], options: Sign
     const fetch = online ? network.fetch : undefined;
     const trust = trustOf({ anchors: anchors.toString(), at, lists, fetch, signal: context.interrupted });
     await testSuite(context, {
-      ...{ suite: SIGNATURES, options, tested: files.join(' ') },
-      configuration: {
-        ...{ trust: roots, crl: crl.length === 0 ? undefined : crl.join(' '), online: online ? '' : undefined },
-        at: options.at?.toISOString(),
-      },
+      ...{ suite: SIGNATURES, options, tested: files.join(' '), words: files },
       open: async (client) => ({ client, values: {}, fault: readContract('gegevens.yaml'), messages, trust }),
     });
   } finally {

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import { runTool, UsageError } from '../../../cli/run-command.ts';
+import { type ToolContext, UsageError } from '../../../cli/run-command.ts';
 import type { Terminal } from '../../../seams/terminal.ts';
-import { listCases, requireAddress, type SuiteOptions, suiteOptions, testSuite } from '../commands/test-suite.ts';
+import { requireAddress, type SuiteOptions, suiteCommand, suiteOptions, testSuite } from '../commands/test-suite.ts';
 
 const EXAMPLE = `
 Writes actions about persons that do not exist, and deletes them in the end; what the log keeps of deleted actions and of readings stays.
@@ -28,25 +28,29 @@ export function verwerkingenlogCommand(terminal: Terminal): Command {
     .option('--oin <number>', 'OIN of the caller, for a log that requires the header')
     .addHelpText('after', EXAMPLE)
     .action((url: string | undefined, options: Options) =>
-      runTool(terminal, options, async (context) => {
-        const { VERWERKINGENLOG } = await import('./suite.ts');
-        if (options.list) return listCases(context, VERWERKINGENLOG, options);
-        const tested = requireAddress(url);
-        const { tokens: file, oin } = options;
-        if (file === undefined) throw new UsageError('--tokens is needed: a processing log answers nobody without one');
-        const [{ readTokenFile }, { readLogSubject, SCOPES, whatIsWritten }] = await Promise.all([
-          import('../commands/token-file.ts'),
-          import('./subject.ts'),
-        ]);
-        const tokens = await readTokenFile(file, SCOPES);
-        await testSuite(context, {
-          ...{ suite: VERWERKINGENLOG, options, tested, needs: { tokens }, configuration: { tokens: file, oin } },
-          open: async (client, say) => {
-            const subject = await readLogSubject(tested, client, { tokens, oin, say });
-            say(whatIsWritten(subject));
-            return subject;
-          },
-        });
-      }),
+      suiteCommand(
+        terminal,
+        options,
+        async () => (await import('./suite.ts')).VERWERKINGENLOG,
+        (context) => run(context, url, options),
+      ),
     );
+}
+
+async function run(context: ToolContext, url: string | undefined, options: Options): Promise<void> {
+  const tested = requireAddress(url);
+  const { tokens: file, oin } = options;
+  if (file === undefined) throw new UsageError('--tokens is needed: a processing log answers nobody without one');
+  const [{ VERWERKINGENLOG }, { readTokenFile, requireAccess }, { readLogSubject, SCOPES, whatIsWritten }] =
+    await Promise.all([import('./suite.ts'), import('../commands/token-file.ts'), import('./subject.ts')]);
+  const { tokens, secrets } = await readTokenFile(file, SCOPES);
+  await testSuite(context, {
+    ...{ suite: VERWERKINGENLOG, options, tested, needs: { tokens, secrets } },
+    open: async (client, say) => {
+      const subject = await readLogSubject(tested, client, { tokens, oin });
+      await requireAccess(client, { to: `${subject.base}/verwerkingsacties/${subject.activity}`, as: 'read:normal' });
+      say(whatIsWritten(subject));
+      return subject;
+    },
+  });
 }

@@ -52,13 +52,11 @@ interface LogNeeds {
   readonly tokens: Tokens;
   /** OIN of the caller, for a log that requires the header. */
   readonly oin?: string | undefined;
-  /** Tells the person who tests. */
-  readonly say?: (text: string) => void;
 }
 
 /** @param base address of the log, such as `https://log.example/verwerkingenlog/v1` */
 export async function readLogSubject(base: string, client: Client, needs: LogNeeds): Promise<LogSubject> {
-  const { tokens, oin, say = () => undefined } = needs;
+  const { tokens, oin } = needs;
   const root = base.replace(/\/+$/, '');
   const fault = readContract(CONTRACT);
   const written = new Map<string, Scope>();
@@ -73,12 +71,12 @@ export async function readLogSubject(base: string, client: Client, needs: LogNee
       ...(oin === undefined ? {} : { OIN: oin }),
       ...{ VerwerkingId: randomUUID(), Vertrouwelijkheid: 'normaal', Bewaartermijn: 'P1D' },
     },
-    async undo() {
+    async undo({ client: late }) {
       let undone = 0;
       let reason = '';
       for (const [to, as] of written) {
         try {
-          const { status } = await client.send({ to, method: 'DELETE', as });
+          const { status } = await late.send({ to, method: 'DELETE', as });
           if (status < 300) undone += 1;
           else reason = `status ${status}`;
         } catch (error) {
@@ -86,8 +84,9 @@ export async function readLogSubject(base: string, client: Client, needs: LogNee
           reason = error.message;
         }
       }
-      if (undone > 0) say(`deleted ${undone} of what the run wrote`);
-      if (undone < written.size) say(`not deleted: ${written.size - undone} (${reason})`);
+      if (written.size === 0) return undefined;
+      const left = written.size - undone;
+      return `deleted ${undone} of what the run wrote${left === 0 ? '' : `; not deleted: ${left} (${reason})`}`;
     },
   };
 }
