@@ -1,5 +1,6 @@
 /** The requests of a suite: one after the other, at a bounded rate, each with what was sent and what came. */
 import { setTimeout as wait } from 'node:timers/promises';
+import { unwritable } from '../../lib/json/json-text.ts';
 import { reasonOf } from '../../lib/log.ts';
 import {
   createGuardedConnections,
@@ -38,7 +39,7 @@ export interface Exchange {
   readonly headers: Readonly<Record<string, string>>;
   /** After decompression. */
   readonly body: Buffer;
-  /** Undefined when the body is not JSON in UTF-8. */
+  /** As `jsonIn` reads the body. */
   readonly json: unknown;
 }
 
@@ -97,6 +98,8 @@ const SHOWN_BODY = 2000;
 /** Of `Retry-After`; who says longer is not waited for. */
 const LONGEST_WAIT_MS = 30_000;
 const MOST_WAITS = 2;
+/** For all requests together: who is always busy is not waited for. */
+const LONGEST_WAITS_MS = 120_000;
 
 export function createClient(options: ClientOptions): Client {
   const { subject, rate, signal, proxy, tokens = {}, tokenHeader = 'authorization', save } = options;
@@ -112,11 +115,12 @@ export function createClient(options: ClientOptions): Client {
   // The person who tests names the address, often of a machine in the same network; what it answers names others.
   const named = connect(true);
   const others = connect(false);
-  const host = URL.parse(subject)?.host;
+  const { host, origin } = URL.parse(subject) ?? {};
   const exchanges: ShownExchange[] = [];
   const secrets = new Set(options.secrets);
   const mask = createMask(secrets);
   let nextAt = 0;
+  let waitedMs = 0;
 
   const show = (exchange: Exchange): ShownExchange => {
     const { method, url, sent, sentBody, status, headers } = exchange;
@@ -125,8 +129,15 @@ export function createClient(options: ClientOptions): Client {
 
   const keep = async (exchange: Exchange): Promise<void> => {
     exchanges.push(show(exchange));
-    if (save !== undefined) await saveExchange(save, exchanges.length, exchange, mask);
+    if (save === undefined) return;
+    const { sentBody, body } = exchange;
+    const whole = { ...exchange, sentBody: withoutSecrets(sentBody), body: withoutSecrets(body) };
+    await saveExchange(save, exchanges.length, whole, mask);
   };
+
+  /** Whole, for a signature is over all of it, but where it holds what gives access. */
+  const withoutSecrets = (body: Buffer): Buffer =>
+    [...secrets].some((secret) => body.includes(secret)) ? Buffer.from(mask(body.toString())) : body;
 
   const access = async (name: string | undefined): Promise<Record<string, string>> => {
     if (name === undefined) return {};
@@ -154,7 +165,10 @@ export function createClient(options: ClientOptions): Client {
     );
     const sentBody = bytesOf(body);
     await turn();
-    const connections = URL.parse(to)?.host === host ? named : others;
+    const address = URL.parse(to);
+    if (as !== undefined && address?.origin !== origin)
+      throw new Inconclusive(`the answer leads to ${address?.host ?? to}, which gets no token of ${host}`);
+    const connections = address?.host === host ? named : others;
     const { answer } = await connections.request(
       to,
       { method, headers: Object.fromEntries(all), body: body === undefined ? null : sentBody, signal: over },
@@ -180,16 +194,18 @@ export function createClient(options: ClientOptions): Client {
       const { exchange, stream } = await open(ask, over);
       const encoding = exchange.method === 'HEAD' ? undefined : exchange.headers['content-encoding'];
       const body = await readBody(stream, encoding, MAX_BYTES);
-      const whole = { ...exchange, body, json: parse(body) };
+      const whole = { ...exchange, body, json: jsonIn(body) };
       await keep(whole);
       const again = [429, 503].includes(whole.status)
         ? retryAfterMs(whole.headers['retry-after'], systemClock.now())
         : undefined;
       if (again === undefined || again > LONGEST_WAIT_MS || waits === MOST_WAITS) return whole;
+      if (waitedMs + again > LONGEST_WAITS_MS) return whole;
+      waitedMs += again;
       await wait(again, undefined, { signal });
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof Skipped) throw error;
+      if (error instanceof Skipped || error instanceof Inconclusive) throw error;
       throw new Inconclusive(over.aborted ? `no answer within ${TIMEOUT_MS / 1000} seconds` : explain(error));
     }
     return send(ask, waits + 1);
@@ -226,7 +242,7 @@ export function createClient(options: ClientOptions): Client {
         return reading;
       } catch (error) {
         signal.throwIfAborted();
-        if (error instanceof Skipped) throw error;
+        if (error instanceof Skipped || error instanceof Inconclusive) throw error;
         throw new Inconclusive(ended.aborted ? `no answer within ${forMs / 1000} seconds` : explain(error));
       }
     },
@@ -246,9 +262,11 @@ function bytesOf(body: unknown): Buffer {
   return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
 }
 
-function parse(body: Buffer): unknown {
+/** What a body says; undefined when it is not JSON in UTF-8, or nested deeper than anything that is offered. */
+export function jsonIn(body: Buffer): unknown {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+    return unwritable(value) === undefined ? value : undefined;
   } catch {
     return undefined;
   }

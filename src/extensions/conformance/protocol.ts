@@ -5,6 +5,7 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
+import { unwritable } from '../../lib/json/json-text.ts';
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
 import { reasonOf } from '../../lib/log.ts';
 import { startChild } from './child-program.ts';
@@ -154,8 +155,11 @@ function parseAnswer(value: string): JsonObject {
   } catch (cause) {
     throw new ProtocolError('not-json', `the program wrote a line that is not JSON: ${value.slice(0, 200)}`, { cause });
   }
-  if (!isRecord(answer))
-    throw new ProtocolError('not-json', `the program wrote a line that is no object: ${value.slice(0, 200)}`);
+  if (!isRecord(answer) || unwritable(answer) !== undefined)
+    throw new ProtocolError(
+      'not-json',
+      `the program wrote a line that is no object, or is nested too deeply: ${value.slice(0, 200)}`,
+    );
   return answer;
 }
 

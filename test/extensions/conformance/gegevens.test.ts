@@ -93,7 +93,10 @@ describe('koppelvlak conformance gegevens', () => {
       ...{ digestHeader: header('Digest'), signatureHeader: header('nlgov-adr-payload-sig'), body: Buffer.from(body) },
     });
     await verifier.close();
-    expect(JSON.parse(body)).toMatchObject({ suite: 'gegevens', conforms: true, counts: { failed: 0 } });
+    expect(JSON.parse(body)).toMatchObject({
+      ...{ suite: 'gegevens', conforms: true, counts: { failed: 0 } },
+      options: { variant: 'shv', only: 'A-REQ-01 A-ANS-02 A-JWS-12' },
+    });
   });
 
   it('shows neither tokens nor persons, whatever goes wrong, and how to see it again', async () => {

@@ -33,13 +33,20 @@ describe('the suite for publishing council information', () => {
       'C-FEED-05',
       '--json',
     ];
-    const ended = await callProgram([...words, '--publish', 'false'], { PATH: process.env.PATH ?? '' });
+    const command = `sh -c 'exit 1' https://naam:geheim@raad.example eyJhbGciOi.eyJzdWIi.c2lnbmF0dXJl`;
+    const ended = await callProgram([...words, '--publish', command], { PATH: process.env.PATH ?? '' });
+    expect(ended.stdout + ended.stderr).not.toMatch(/geheim|c2lnbmF0dXJl/);
     expect(ended.stderr).toMatch(
       /publishes about a dozen resources of gm9901 whose bronidentificatie begins with conformance-/,
     );
     expect(JSON.parse(ended.stdout).cases).toMatchObject([
       { id: 'C-FEED-05', outcome: 'passed' },
-      { id: 'P-NEW-01', outcome: 'inconclusive', reason: 'the command for `--publish` ended with status 1:  ' },
+      {
+        ...{ id: 'P-NEW-01', outcome: 'inconclusive', reason: 'the command for `--publish` ended with status 1:  ' },
+        again: expect.stringContaining(
+          ` --publish 'sh -c '\\''exit 1'\\'' https://(masked)@raad.example (masked)' --only P-NEW-01 `,
+        ),
+      },
     ]);
   });
 });

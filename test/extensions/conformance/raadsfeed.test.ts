@@ -102,6 +102,7 @@ describe('koppelvlak conformance raadsfeed', () => {
     const ended = await conformance('raadsfeed', proxy.url, ...FEW, '--expected-failures', 'bekend.txt');
     expect(ended.status).toBe(0);
     expect(ended.stdout).toContain('FAILED C-FEED-15 (must, expected)');
+    expect(ended.stdout).toContain('No must failed but those that were announced.');
   });
 
   it('ends with status 2 where the cases cannot be run', async () => {
@@ -111,8 +112,11 @@ describe('koppelvlak conformance raadsfeed', () => {
       await conformance('raadsfeed', proxy.url, '--only', 'C-ONBEKEND'),
       await conformance('raadsfeed', proxy.url, '--rate', '0'),
       await conformance('badge', 'bekend.txt'),
+      await conformance('raadsfeed', proxy.url, '--only', 'C-FEED-05', '--not', 'C-FEED'),
+      await conformance('raadsfeed-consumer', '--state', 'true', '--baseline', 'verslag/report.json'),
+      await conformance('raadsfeed', proxy.url, ...FEW, '--report', 'bekend.txt/verslag'),
     ];
-    expect(ended.map(({ status }) => status)).toEqual([2, 2, 2, 2, 2]);
+    expect(ended.map(({ status }) => status)).toEqual(ended.map(() => 2));
     expect(ended[1]?.stderr).toContain(
       '127.0.0.1:1 cannot be tested: C-FEED-22: C-FEED-01: no answer (connect ECONNREFUSED',
     );
@@ -161,6 +165,27 @@ describe('koppelvlak conformance raadsfeed', () => {
     expect(bodies.length).toBeGreaterThan(0);
     expect(Math.max(...bodies.map((body: string) => body.length))).toBeLessThan(2100);
     expect(bodies.every((body: string) => body.isWellFormed() && !body.includes('\ufffd é'))).toBe(true);
+  });
+
+  it('takes an answer that is nested too deeply for one that is not JSON', async () => {
+    proxy.mutate({
+      answer: (answer, { path }) => {
+        if (!path.startsWith('/feed')) return;
+        answer.json = undefined;
+        answer.body = `${'{"records":'.repeat(100_000)}1${'}'.repeat(100_000)}`;
+      },
+    });
+    const ended = await conformance(
+      'raadsfeed',
+      proxy.url,
+      '--only',
+      'C-FEED-01',
+      'C-FEED-15',
+      '--rate',
+      '100',
+      '--json',
+    );
+    expect(ended).toMatchObject({ status: 1, stderr: expect.stringContaining('failed       C-FEED-01') });
   });
 
   it('follows an answer to another host only where that is on the public internet', async () => {

@@ -2,9 +2,9 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { SCOPES } from '../../../src/extensions/conformance/verwerkingenlog/subject.ts';
-import { callProgram } from '../../support/program.ts';
+import { callProgram, startProgram } from '../../support/program.ts';
 import { EVERY, listIn } from '../../verwerkingenlog/support.ts';
 import { type LdvServer, startLdv } from '../ldv/support.ts';
 import { type BreakingProxy, startProxy } from './proxy.ts';
@@ -50,7 +50,11 @@ describe('koppelvlak conformance verwerkingenlog', () => {
 
   it('shows no token and no number that may be of a person, in no report and in no saved message', async () => {
     proxy.mutate({
-      answer: ({ json }) => void (json !== undefined && Object.assign(json, { afnemerId: '999990019' })),
+      answer: ({ json }, { headers }) => {
+        const token = headers.authorization ?? '';
+        const echoes = [token, encodeURIComponent(token), Buffer.from(token).toString('base64')];
+        if (json !== undefined) Object.assign(json, { afnemerId: '999990019', echoes });
+      },
     });
     const words = ['--report', 'verslag', '--save', 'berichten'];
     const ended = await conformance('verwerkingenlog', proxy.url, '--tokens', 'tokens.json', ...FEW, ...words);
@@ -63,7 +67,49 @@ describe('koppelvlak conformance verwerkingenlog', () => {
     expect(reports.length).toBe(3);
     expect(shown).not.toContain('999990019');
     const everything = [shown, ...(await read(saved))].join('');
-    for (const token of Object.values(tokens)) expect(everything.includes(token.split('.')[2] ?? token)).toBe(false);
+    for (const token of Object.values(tokens)) {
+      expect(everything.includes(token.split('.')[2] ?? token)).toBe(false);
+      for (const before of ['', ' ', '  '])
+        expect(
+          everything.includes(
+            Buffer.from(before + token)
+              .toString('base64')
+              .slice(-60, -8),
+          ),
+        ).toBe(false);
+    }
+  });
+
+  it('deletes what it wrote after an interruption too', async () => {
+    proxy.mutate({});
+    const words = [
+      'verwerkingenlog',
+      proxy.url,
+      '--tokens',
+      join(dir, 'tokens.json'),
+      '--only',
+      'B-LOG',
+      '--rate',
+      '30',
+    ];
+    const { child, output, ended } = startProgram(['conformance', ...words], {});
+    await vi.waitFor(() => expect(output().stderr.split('passed').length).toBeGreaterThan(4), 20_000);
+    child.kill('SIGINT');
+    const { status, stderr } = await ended;
+    expect([status, stderr]).toEqual([
+      2,
+      expect.stringMatching(/deleted [1-9]\d* of what the run wrote\n[\s\S]*interrupted/),
+    ]);
+  });
+
+  it('ends with status 2 where the token is refused', async () => {
+    await writeFile(join(dir, 'fout.txt'), 'geen-goed-token');
+    const ended = [
+      await conformance('verwerkingenlog', proxy.url, '--tokens', 'fout.txt'),
+      await conformance('ldv', `${log.server.url}/ldv/v1`, '--token-file', 'fout.txt'),
+    ];
+    expect(ended.map(({ status }) => status)).toEqual([2, 2]);
+    for (const { stderr } of ended) expect(stderr).toContain('the token was refused with status 401');
   });
 
   it('ends with status 2 without tokens, and where the file has another form', async () => {

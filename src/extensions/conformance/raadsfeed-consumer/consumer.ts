@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isRecord } from '../../../lib/json/json-value.ts';
 import { Inconclusive } from '../case.ts';
-import type { Client } from '../client.ts';
+import { type Client, jsonIn } from '../client.ts';
 import { type DrivenProgram, ProtocolError, startProgram } from '../protocol.ts';
 import { type FeedSubject, readSubject, textAt, walk } from '../raadsfeed/subject.ts';
 import { runCommand } from '../run-command-line.ts';
@@ -162,9 +162,8 @@ export function heldResource(value: unknown): HeldResource {
 }
 
 function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    throw new ConsumerFault(`it prints a line that is not JSON: ${line.slice(0, 200)}`);
-  }
+  const value = jsonIn(Buffer.from(line));
+  if (value === undefined)
+    throw new ConsumerFault(`it prints a line that is not JSON, or is nested too deeply: ${line.slice(0, 200)}`);
+  return value;
 }

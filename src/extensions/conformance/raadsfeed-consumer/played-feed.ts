@@ -153,6 +153,10 @@ export class PlayedFeed {
   }
 
   handle(path: string, query: URLSearchParams, request: IncomingMessage, response: ServerResponse): void {
+    if (this.calls.length >= MOST_CALLS) {
+      response.writeHead(429, { connection: 'close' }).end();
+      return;
+    }
     const count = (this.#counts.get(path) ?? 0) + 1;
     this.#counts.set(path, count);
     let text = '';
@@ -254,6 +258,9 @@ export function contentOf(kind: Kind, id: string): JsonObject {
 export function problem(status: number, type = 'about:blank', title = 'Fout'): JsonObject {
   return { type, title, status, instance: 'urn:uuid:0198c0de-0000-7000-8000-000000000001' };
 }
+
+/** Calls that are answered; a consumer that reads on at every second makes fewer. */
+const MOST_CALLS = 10_000;
 
 /** Characters of an answer that are shown. */
 const SHOWN = 2000;

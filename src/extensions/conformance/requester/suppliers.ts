@@ -6,7 +6,7 @@ import type { Model } from '../../../gegevens/model/model.ts';
 import { isRecord, type JsonObject, valueAt, withValueAt } from '../../../lib/json/json-value.ts';
 import { readBody } from '../../../lib/outbound/guarded-fetch.ts';
 import { syntheticDelivery } from '../../shared/synthetic/delivery.ts';
-import type { ShownExchange } from '../client.ts';
+import { jsonIn, type ShownExchange } from '../client.ts';
 import { bytesOf, signedHeaders } from '../gegevens/signed-request.ts';
 import { type SignedMessage, signedMessage } from '../signature/message.ts';
 import type { RunKeys } from './keys.ts';
@@ -18,7 +18,7 @@ export interface ReceivedRequest {
   readonly method: string;
   readonly url: string;
   readonly message: SignedMessage;
-  /** Undefined when the body is not JSON in UTF-8. */
+  /** As `jsonIn` reads the body. */
   readonly json: unknown;
   /** Milliseconds since 1970. */
   readonly at: number;
@@ -48,6 +48,8 @@ const PAGE_SIZE = 2;
 /** Requests that a scenario answers; who asks on is answered with 429. */
 const MOST_REQUESTS = 30;
 const MOST_BYTES = 1024 * 1024;
+/** Requests that are kept, of all suppliers; what comes after them is refused unread. */
+const MOST_KEPT = 5000;
 const SHOWN_BODY = 1000;
 
 const scenarioOf = (name: ScenarioName): Scenario => SCENARIOS[name];
@@ -63,8 +65,12 @@ export async function startSuppliers({ keys, model, port, token }: SuppliersOpti
       outgoing.writeHead(404).end();
       return;
     }
+    if (received.length >= MOST_KEPT) {
+      outgoing.writeHead(429, { connection: 'close' }).end();
+      return;
+    }
     const body = await readBody(incoming, undefined, MOST_BYTES);
-    const json = parse(body);
+    const json = jsonIn(body);
     const count = received.filter(({ scenario }) => scenario === name).length + 1;
     const made = answerTo(name, isRecord(json) ? json : {}, { count, now: Date.now() });
     const denied = denial(incoming, token, count);
@@ -150,14 +156,6 @@ function signedBy(answer: Answer, { suppliers }: Pick<RunKeys, 'suppliers'>): Wr
   );
   const headers = { 'content-type': type, 'cache-control': 'no-store', ...answer.headers, ...Object.fromEntries(own) };
   return { status, headers, bytes: sent ?? bytes };
-}
-
-function parse(body: Buffer): unknown {
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
-  } catch {
-    return undefined;
-  }
 }
 
 function wholeNumber(value: unknown): number | undefined {
