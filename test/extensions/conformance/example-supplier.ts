@@ -26,8 +26,17 @@ export const PERSON = '999990019';
 /** What is told of one. */
 export const DESCRIPTION = 'Traject van mevrouw Voorbeeld';
 
+interface RunWishes {
+  readonly isWanted?: (id: string) => boolean;
+  readonly variant?: Variant;
+  /** Names of access tokens that are not given, and `revoked`. */
+  readonly without?: readonly string[];
+}
+
 export interface ExampleSupplier extends Supplier {
   readonly dir: string;
+  /** The message that it delivers (SHV). */
+  readonly file: string;
   /** Address of `gegevens`. */
   readonly url: (variant: Variant) => string;
   /** Who asks, who answers, and who may no longer do either. */
@@ -40,7 +49,7 @@ export interface ExampleSupplier extends Supplier {
   /** With an access token that is right. */
   readonly tokenFile: string;
   /** Runs the cases against an address, as fast as it answers. */
-  run(url: string, isWanted?: (id: string) => boolean, variant?: Variant): Promise<readonly CaseResult[]>;
+  run(url: string, wishes?: RunWishes): Promise<readonly CaseResult[]>;
 }
 
 const DAY_MS = 86_400_000;
@@ -87,7 +96,8 @@ export async function startExampleSupplier(): Promise<ExampleSupplier> {
     },
   });
   const { authority, tokens } = supplier;
-  await supplier.import('shv', messageFile(shvMessage({ leveringen: LEVERINGEN })));
+  const file = messageFile(shvMessage({ leveringen: LEVERINGEN }));
+  await supplier.import('shv', file);
   await supplier.import('vs', messageFile(vsMessage({ leveringen: signalsOnly })));
   const identityOf = (key: string, chain: string): Identity => ({
     key: createPrivateKey(readFileSync(key)),
@@ -140,6 +150,7 @@ export async function startExampleSupplier(): Promise<ExampleSupplier> {
     ...supplier,
     ...{
       dir,
+      file,
       identities,
       accessTokens,
       tokenFile,
@@ -147,15 +158,17 @@ export async function startExampleSupplier(): Promise<ExampleSupplier> {
       manager: { key: keyFile, certificate: certificateFile },
     },
     url: (variant) => `${supplier.server.url}/${variant}/v1/gegevens`,
-    async run(url, isWanted = () => true, variant = 'shv') {
+    async run(url, { isWanted = () => true, variant = 'shv', without = [] } = {}) {
       const { signal } = new AbortController();
-      const named = Object.entries(accessTokens).map(([name, token]) => [name, async () => token] as const);
+      const given = Object.entries(accessTokens).filter(([name]) => !without.includes(name));
+      const named = given.map(([name, token]) => [name, async () => token] as const);
       const client = createClient({ subject: url, rate: 100_000, signal, tokens: Object.fromEntries(named) });
       try {
         const subject = await readSubject(
           {
             ...{ url, verifier, model: loadModel(variant), otherModels: [], tokenHeader: 'authorization' },
-            ...{ identity: requester, revoked: identities.revoked, expired: identities.expired },
+            ...{ identity: requester, expired: identities.expired },
+            revoked: without.includes('revoked') ? undefined : identities.revoked,
             token: async () => accessTokens.read,
           },
           client,

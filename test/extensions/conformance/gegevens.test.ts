@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createVerifier } from '../../../src/lib/jades/verify.ts';
+import { startOtherSupplier } from '../../conformance/other/gegevens.ts';
 import { startOutway } from '../../gegevens/support/outway.ts';
 import { htmlFaults } from '../../support/html.ts';
 import { callProgram } from '../../support/program.ts';
@@ -69,8 +70,26 @@ describe('the suite for a supplier of data', () => {
   });
 
   it('finds no fault in what we deliver of the other variant', async () => {
-    const results = await supplier.run(supplier.url('vs'), (id) => /^A-(ANS|JWS)/.test(id), 'vs');
+    const results = await supplier.run(supplier.url('vs'), {
+      ...{ variant: 'vs', isWanted: (id) => /^A-(ANS|JWS)/.test(id) },
+    });
     expect(results.filter(({ outcome }) => outcome !== 'passed')).toEqual([]);
+  });
+});
+
+describe('the suite for a supplier of data, on a second implementation', () => {
+  it('finds no fault, and skips what that does not offer: tokens of FSC, and revocation', async () => {
+    const { authority, tokens, file } = supplier;
+    const other = await startOtherSupplier({
+      ...{ file, key: authority.supplier.key, chain: authority.supplier.chain, anchors: authority.root },
+      ...{ signers: [authority.requester.oin], issuer: tokens.env.OAUTH_ISSUER },
+      ...{ audience: tokens.env.OAUTH_AUDIENCE, keysUrl: tokens.env.OAUTH_JWKS_URL },
+    });
+    const results = await supplier.run(other.url, { without: ['revoked', 'other-group', 'other-service'] });
+    await other.stop();
+    const skipped = results.filter(({ outcome }) => outcome === 'skipped');
+    expect(skipped.map(({ id }) => id)).toEqual(['A-ACC-15', 'A-ACC-16', 'A-SIG-18']);
+    expect(results.filter((one) => one.outcome !== 'passed' && !skipped.includes(one))).toEqual([]);
   });
 });
 
