@@ -13,7 +13,7 @@ import { partKey } from './resource-key.ts';
 import type { Source, SupplierVersion } from './source.ts';
 import { readOwnedOrganisations } from './store/organisations.ts';
 import { readItemsIn } from './store/source-items.ts';
-import { readStateKeys, saveSources, takeOverOrganisations } from './store/sources.ts';
+import { changeVersion, readStateKeys, takeOverOrganisations } from './store/sources.ts';
 import { supplierSource } from './supplier/read-supplier.ts';
 import type { KnownItem } from './supplier/source-adapter.ts';
 
@@ -121,7 +121,7 @@ export async function planVersion(
   const [organisatiecode = ''] = from.organisatiecodes;
   return {
     organisations: [{ organisatiecode, ...compareIdentities(keysOf(known), keysOf(items)) }],
-    carryOut: () => saveSources(pool, [changed]),
+    carryOut: () => changeVersion(pool, from.adres, version),
   };
 }
 

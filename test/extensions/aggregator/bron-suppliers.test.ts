@@ -219,6 +219,34 @@ describe('bron switch of GemeenteOplossingen', () => {
     expect(rows).toEqual([{ deletes: 0 }]);
   });
 
+  it('changes the version of the source as it is by then; one that was removed meanwhile stays away', async () => {
+    const go = await startGo('v1', 'v2');
+    supplier = go;
+    const adres = `go:${go.address}`;
+    await add(adres, '--from', dayAt(-80));
+    const switchWhile = async (statement: string): Promise<Ended> => {
+      let done: Promise<unknown> | undefined;
+      go.delay = 300;
+      go.rule = ({ path }) => {
+        if (path.includes('/v2/')) done ??= pool.query(statement);
+        return undefined;
+      };
+      const ended = await program.run('bron', 'switch', adres, 'v2');
+      await done;
+      return ended;
+    };
+    const renamed = "update aggregator.bron set naam = 'Huizen', toestand = 'gepauzeerd'";
+    expect(await switchWhile(renamed)).toMatchObject({ status: 0 });
+    const read = async () => (await pool.query('select naam, toestand, options from aggregator.bron')).rows;
+    expect(await read()).toEqual([{ naam: 'Huizen', toestand: 'gepauzeerd', options: { version: 'v2' } }]);
+    await pool.query('update aggregator.bron set options = \'{"version":"v1"}\'');
+    const removed = await switchWhile(
+      'with o as (delete from aggregator.bron_organisatie returning 1) delete from aggregator.bron where (select count(*) from o) > 0',
+    );
+    expect(removed).toMatchObject({ status: 1, stderr: expect.stringContaining('was removed meanwhile') });
+    expect(await read()).toEqual([]);
+  });
+
   it('is refused for what would lose more than a tenth, cannot be read or has no versions', async () => {
     const go = await startGo('v1', 'v2');
     supplier = go;

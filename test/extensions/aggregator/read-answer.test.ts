@@ -3,6 +3,7 @@ import {
   CANCELLED,
   COUNT,
   createReader,
+  detailsOf,
   FLAG,
   IDENTITY,
   listOf,
@@ -53,8 +54,22 @@ it('takes an empty object for an empty list, and reports a list that is absent',
   expect(outcome({ id: 1, files: {} })).toEqual({ answer: { id: '1', files: [] }, issues: [] });
   expect(outcome({ id: 1 })).toEqual({
     answer: { id: '1', files: [] },
-    issues: ['unusable-value item 1: has no files'],
+    issues: ['unexpected-answer item 1: has no files'],
   });
+});
+
+it('takes a list for absent that something hidden does not show, and one that nothing is withdrawn for', () => {
+  const issues: string[] = [];
+  const schema = objectOf({ files: listOf(FILE), dates: detailsOf(FILE) }, { confidential: FLAG });
+  const readShown = createReader(objectOf({ items: listOf(schema) }));
+  const items = [{ files: [] }, { dates: [], confidential: '0' }, { dates: [], confidential: 'x' }];
+  expect(readShown({ items }, (what, detail) => issues.push(`${what} ${detail}`))?.items).toHaveLength(3);
+  expect(issues).toEqual([
+    'unusable-value one of items: has no dates',
+    'unexpected-answer one of items: has no files',
+    'unusable-value one of items: has no files',
+    'unexpected-answer one of items: confidential must be equal to one of the allowed values',
+  ]);
 });
 
 it.each([[{}], ['text'], [null], [[1]]])('reports %j, which cannot be used at all', (raw) => {

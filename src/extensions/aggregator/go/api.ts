@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
 import type { SupplierVersion } from '../source.ts';
 import { ClientPool, type PoolOptions } from '../supplier/client-pool.ts';
+import type { AnswerReader } from '../supplier/read-answer.ts';
 import { assertListable, readInHalves } from '../supplier/read-in-halves.ts';
 import type { DateWindow } from '../supplier/source-adapter.ts';
 import type { Found, Reading, Supplier } from '../supplier/supplier.ts';
@@ -10,6 +11,7 @@ import { SupplierError } from '../supplier/supplier-client.ts';
 import { dutchDay, readMoment } from '../supplier/values.ts';
 import { inWindow, isRegisters } from '../supplier/windows.ts';
 import {
+  type BareMeeting,
   type GoDocument,
   type GoMeeting,
   isHidden,
@@ -20,9 +22,10 @@ import {
   mapGoMeeting,
   mapLoneDocument,
   meetingId,
+  readBareMeeting,
   readDocuments,
   readItems,
-  readMeeting,
+  readWholeMeeting,
 } from './map.ts';
 
 /** Milliseconds between quick readings: nothing signals a change, so that windows are read whole. */
@@ -83,7 +86,7 @@ export function createGo(options: PoolOptions): Supplier<ListedGo, GoMeeting | G
     assertListable(answer);
     const issue = reading.issues.at('meetings');
     const listed = answer.flatMap((raw: unknown) => {
-      const meeting = readMeeting(raw, issue, 'meeting');
+      const meeting = readBareMeeting(raw, issue, 'meeting');
       // Only the first version shows in the list all that a change can change.
       return meeting === undefined ? [] : [listMeeting(meeting, isWhole ? stampOf(raw) : undefined, issue)];
     });
@@ -116,11 +119,15 @@ export function createGo(options: PoolOptions): Supplier<ListedGo, GoMeeting | G
   };
 
   /** What a meeting says of itself, without its parts in the second version; `undefined` when it is not found by itself. */
-  const readOwn = async (reading: Reading, id: string): Promise<GoMeeting | undefined> => {
+  const readOwn = async <T extends BareMeeting>(
+    reading: Reading,
+    id: string,
+    read: AnswerReader<T>,
+  ): Promise<T | undefined> => {
     const answer = await orMissing(() => get(reading, `meetings/${id}`));
     if (answer === undefined) return undefined;
     const own = versionOf(reading) === 'v1' ? answer : { id, ...recordOf(answer) };
-    const meeting = readMeeting(own, reading.issues.at(meetingId(id)), 'meeting');
+    const meeting = read(own, reading.issues.at(meetingId(id)), 'meeting');
     if (meeting === undefined) throw new SupplierError('unreadable', 'the answer is not a meeting');
     if (meeting.id !== id) throw new SupplierError('unreadable', `is meeting ${meeting.id}`);
     return meeting;
@@ -128,34 +135,31 @@ export function createGo(options: PoolOptions): Supplier<ListedGo, GoMeeting | G
 
   /** A meeting of the first version by itself, which alone says whether it is confidential. */
   const readWhole = async (reading: Reading, id: string): Promise<Found<GoMeeting>> => {
-    const read = await readOwn(reading, id);
+    const read = await readOwn(reading, id, readWholeMeeting);
     if (read === undefined) return { kind: 'missing' };
     return isHidden(read) ? { kind: 'hidden' } : { kind: 'found', value: read };
   };
 
-  const readInParts = async (reading: Reading, listed: GoMeeting): Promise<Found<GoMeeting>> => {
+  const readInParts = async (reading: Reading, listed: BareMeeting): Promise<Found<GoMeeting>> => {
     const path = `meetings/${listed.id}`;
     const issue = reading.issues.at(meetingId(listed.id));
     // Many meetings of this version are not found by themselves: then the record of the list counts.
-    const meeting = (await readOwn(reading, listed.id)) ?? listed;
+    const meeting = (await readOwn(reading, listed.id, readBareMeeting)) ?? listed;
     if (isHidden(meeting)) return { kind: 'hidden' };
     const [items, documents] = await Promise.all([
       listAll(reading, `${path}/meetingitems`),
       listAll(reading, `${path}/documents`),
     ]);
+    const own = readDocuments(documents, issue);
     const agenda = await Promise.all(
       readItems(items, issue).map(async (item) => {
-        // Nothing of a confidential item is fetched.
-        if (isHidden(item)) return item;
+        // Nothing of a confidential item is fetched. Any of the meeting may hang on it: those that a public item has too are public.
+        if (isHidden(item)) return { ...item, documents: own };
         const attached = await listAll(reading, `meetingitems/${item.id}/documents`);
         return { ...item, documents: readDocuments(attached, issue) };
       }),
     );
-    const own = readDocuments(documents, issue);
-    if (!agenda.some(isHidden)) return { kind: 'found', value: { ...meeting, items: agenda, documents: own } };
-    // Any of them may hang on a confidential item: only those that a public item has too are public.
-    const withheld = agenda.map((item) => (isHidden(item) ? { ...item, documents: own } : item));
-    return { kind: 'found', value: { ...meeting, items: withheld, documents: [] } };
+    return { kind: 'found', value: { ...meeting, items: agenda, documents: agenda.some(isHidden) ? [] : own } };
   };
 
   return {
@@ -187,14 +191,14 @@ export function createGo(options: PoolOptions): Supplier<ListedGo, GoMeeting | G
     },
     async isPublic({ meeting }, reading) {
       // What is not found by itself may be confidential, whatever the list says.
-      const own = meeting && (await readOwn(reading, meeting.id));
+      const own = meeting && (await readOwn(reading, meeting.id, readBareMeeting));
       return own !== undefined && !isHidden(own);
     },
-    async map(value, { key, document }, reading) {
+    async map(value, { key }, reading) {
       const context = { ...reading, issue: reading.issues.at(key) };
       const base = `${reading.request.source.organisationId}/${versionOf(reading)}`;
       const download = (id: string): string => `${base}/documents/${id}/download`;
-      if (document !== undefined) return mapLoneDocument(document, download(document.id), context);
+      if (!('items' in value)) return mapLoneDocument(value, download(value.id), context);
       const isFirst = versionOf(reading) === 'v1';
       return mapGoMeeting(
         value,

@@ -35,45 +35,45 @@ const DOCUMENT = objectOf(
   },
 );
 /** `sortorder` may be 0 or absent: it is an item all the same. */
-const ITEM = objectOf(
-  { id: IDENTITY },
-  { documents: listOf(DOCUMENT), number: TEXT, title: TEXT, description: TEXT, sortorder: ANY, ...MARK },
-);
-const MEETING = objectOf(
-  { id: IDENTITY },
-  {
-    ...{ date: ANY, startTime: ANY, description: TEXT, location: TEXT, canceled: CANCELLED, fullUrl: TEXT, ...MARK },
-    items: listOf(ITEM),
-    documents: listOf(DOCUMENT),
-    dmu: { ...objectOf({ id: IDENTITY }, { name: TEXT }), wrong: { what: 'unusable-value' } },
-  },
-);
+const ITEM = { number: TEXT, title: TEXT, description: TEXT, sortorder: ANY, ...MARK };
+const MEETING = {
+  ...{ date: ANY, startTime: ANY, description: TEXT, location: TEXT, canceled: CANCELLED, fullUrl: TEXT, ...MARK },
+  dmu: { ...objectOf({ id: IDENTITY }, { name: TEXT }), wrong: { what: 'unusable-value' as const } },
+};
+const DOCUMENTS = { documents: listOf(DOCUMENT) };
+const WHOLE_ITEM = objectOf({ id: IDENTITY, ...DOCUMENTS }, ITEM);
+/** The first version shows a meeting whole; the second has a list for each of its parts. */
+const WHOLE = objectOf({ id: IDENTITY, ...DOCUMENTS, items: listOf(WHOLE_ITEM) }, MEETING);
+const BARE = objectOf({ id: IDENTITY }, MEETING);
+const BARE_ITEM = objectOf({ id: IDENTITY }, ITEM);
 
-export type GoMeeting = ValueOf<typeof MEETING>;
-export type GoItem = ValueOf<typeof ITEM>;
+export type GoMeeting = ValueOf<typeof WHOLE>;
+export type BareMeeting = ValueOf<typeof BARE>;
+type BareItem = ValueOf<typeof BARE_ITEM>;
 export type GoDocument = ValueOf<typeof DOCUMENT>;
 
-export const readMeeting = createReader(MEETING);
-const readItemList = createReader(objectOf({ list: listOf(ITEM) }));
+export const readWholeMeeting = createReader(WHOLE);
+export const readBareMeeting = createReader(BARE);
+const readItemList = createReader(objectOf({ list: listOf(BARE_ITEM) }));
 const readDocumentList = createReader(objectOf({ list: listOf(DOCUMENT) }));
-export const readItems = (list: unknown, issue: IssueSink): readonly GoItem[] =>
+export const readItems = (list: unknown, issue: IssueSink): readonly BareItem[] =>
   readItemList({ list }, issue)?.list ?? [];
 export const readDocuments = (list: unknown, issue: IssueSink): readonly GoDocument[] =>
   readDocumentList({ list }, issue)?.list ?? [];
 
-export function isHidden({ confidential }: { readonly confidential?: GoMeeting['confidential'] }): boolean {
+export function isHidden({ confidential }: Pick<BareMeeting, 'confidential'>): boolean {
   return isSet(confidential);
 }
 
 /** A meeting, or a document that belongs to none, as it is listed. */
 export interface ListedGo extends Listed {
   readonly bodies: readonly string[];
-  readonly meeting?: GoMeeting;
+  readonly meeting?: BareMeeting;
   readonly document?: GoDocument;
 }
 
 /** @param stamp see `Listed` */
-export function listMeeting(meeting: GoMeeting, stamp: string | undefined, issue: IssueSink): ListedGo {
+export function listMeeting(meeting: BareMeeting, stamp: string | undefined, issue: IssueSink): ListedGo {
   const day = startOf(meeting, issue)?.day;
   return {
     key: meetingId(meeting.id),
@@ -134,8 +134,8 @@ export function mapGoMeeting(
       webpaginalink: addressOf(meeting.fullUrl, 'fullUrl', issue),
     },
     gremium: dmu?.name === undefined ? undefined : { gremiumidentificatie: dmu.id, gremiumnaam: dmu.name },
-    documents: documentsOf(meeting.documents ?? []),
-    items: (meeting.items ?? []).map(
+    documents: documentsOf(meeting.documents),
+    items: meeting.items.map(
       (item): FoundItem => ({
         bronidentificatie: `${PREFIX}-agendapunt-${item.id}`,
         isHidden: isHidden(item),
@@ -145,7 +145,7 @@ export function mapGoMeeting(
           volgnummer: /^\d{1,9}$/.test(String(item.sortorder)) ? String(item.sortorder) : undefined,
           geplandvolgnummer: item.number,
         },
-        documents: documentsOf(item.documents ?? []),
+        documents: documentsOf(item.documents),
       }),
     ),
   };
@@ -161,14 +161,14 @@ export function mapLoneDocument(document: GoDocument, address: string, { request
 }
 
 /** The first version writes a day or a local moment, the second a day with `startTime` beside it. */
-function startOf({ date, startTime }: GoMeeting, issue: IssueSink): Moment | undefined {
+function startOf({ date, startTime }: BareMeeting, issue: IssueSink): Moment | undefined {
   return dutchMoment(date, startTime, 'date', issue);
 }
 
 /** Characters of a name at most: some organisations write the whole of the invitation in the description. */
 const MAX_NAME = 200;
 
-function nameOf({ description, dmu }: GoMeeting, day: string | undefined): string {
+function nameOf({ description, dmu }: BareMeeting, day: string | undefined): string {
   const text = textOfHtml(description);
   if (text !== undefined && text.length <= MAX_NAME && !text.includes('\n')) return text;
   return dmu?.name ?? (day === undefined ? 'Vergadering' : `Vergadering ${day}`);

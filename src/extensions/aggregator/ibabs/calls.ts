@@ -54,7 +54,7 @@ export class IbabsClient extends SupplierClient {
 
   /** @returns the meeting types of a site */
   async meetingTypes(site: string, signal: AbortSignal): Promise<readonly XmlElement[]> {
-    return recordsOf(await this.#ask({ name: 'GetMeetingtypes', parameters: { Sitename: site } }, signal), 'Id');
+    return listOf(await this.#ask({ name: 'GetMeetingtypes', parameters: { Sitename: site } }, signal), 'Id');
   }
 
   /**
@@ -75,7 +75,7 @@ export class IbabsClient extends SupplierClient {
     };
     const answer = await this.#ask({ name: 'GetMeetingsByDateRange', parameters }, signal, attempts);
     // A meeting without an id is one too: what is in it must not be taken for meetings.
-    return recordsOf(answer, 'Id', 'MeetingDate', 'MeetingtypeId', 'MeetingItems');
+    return listOf(answer, 'Id', 'MeetingDate', 'MeetingtypeId', 'MeetingItems');
   }
 
   /** @returns the registers of a site: `Key` and `Value` */
@@ -91,7 +91,7 @@ export class IbabsClient extends SupplierClient {
       `<b:Sitename>${escapeXml(site)}</b:Sitename><r:ListId>${escapeXml(list)}</r:ListId>` +
       `<r:SinceDate>${escapeXml(since)}</r:SinceDate></filterRequest>`;
     const name = 'GetListsEntriesByFilterRequest';
-    return recordsOf(await this.#ask({ name, parameters: {}, body }, signal), 'EntryId');
+    return listOf(await this.#ask({ name, parameters: {}, body }, signal), 'EntryId');
   }
 
   /** @returns one entry of a register, with its documents and values */
@@ -181,6 +181,13 @@ function descend(element: XmlElement, names: readonly string[]): XmlElement | un
 function textIn({ children }: XmlElement, name: string): string | undefined {
   const found = children.find((child) => child.name === name);
   return found === undefined || found.isNil ? undefined : found.text.trim();
+}
+
+/** The records of an answer that has a list, be it empty. @throws {SupplierError} */
+function listOf(answer: XmlElement, ...members: readonly string[]): readonly XmlElement[] {
+  const hasList = answer === NOTHING || answer.children.some(({ name }) => name !== 'Status' && name !== 'Message');
+  if (!hasList) throw new SupplierError('unreadable', 'the answer has no list');
+  return recordsOf(answer, ...members);
 }
 
 /** The records of an answer: the outermost elements that have one of these members, whatever the list around them is called. */

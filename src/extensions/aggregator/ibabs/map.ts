@@ -53,7 +53,7 @@ export function mapIbabsMeeting(
   type: MeetingType | undefined,
   { source, now, issue, usualDay }: MeetingMapping,
 ): MappedItem {
-  const { Id, Explanation, Location, MeetingItems = [], MeetingtypeId } = meeting;
+  const { Id, Explanation, Location, MeetingItems, MeetingtypeId } = meeting;
   const id = meetingId(Id);
   const { start, end } = timesOf(meeting, issue);
   const gremiumnaam = typeName(type);
@@ -139,7 +139,7 @@ function mapItems(all: readonly IbabsItem[], source: AdapterSource, issue: Issue
 
 /** The documents of a meeting, an item or an entry: its own, and those of its list items. */
 function documentsOf(
-  { Documents = [], ListItems = [] }: Pick<IbabsItem, 'Documents' | 'ListItems'>,
+  { Documents, ListItems = [] }: Pick<IbabsItem, 'Documents' | 'ListItems'>,
   source: AdapterSource,
   issue: IssueSink,
   type?: string,
@@ -147,7 +147,7 @@ function documentsOf(
   const map = (document: IbabsDocument): FoundDocument => mapDocument(document, portalOf(source), issue, type);
   const listed = ListItems.flatMap((item) => {
     const isUnderHidden = isConfidential(item);
-    return (item.Documents ?? []).map((document) => ({ ...map(document), isUnderHidden }));
+    return item.Documents.map((document) => ({ ...map(document), isUnderHidden }));
   });
   return [...Documents.map(map), ...listed];
 }
@@ -195,7 +195,7 @@ export interface EntryValues {
 const MAX_REFERENCE = 300;
 const AGENDAPUNT = /^(.+?)\s+(\d{1,2}-\d{1,2}-\d{4})\s*(?:\\n|\n)\s*(\d[\w.]*)/;
 
-export function entryValues({ Values = [] }: EntryDetail, issue: IssueSink): EntryValues {
+export function entryValues({ Values }: EntryDetail, issue: IssueSink): EntryValues {
   const value = (key: string): string | undefined => Values.find(({ Key }) => Key.toLowerCase() === key)?.Value;
   const datum = value('datum');
   const day = datum === undefined ? undefined : entryDay(datum);

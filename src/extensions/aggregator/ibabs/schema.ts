@@ -14,28 +14,27 @@ import type { XmlElement } from './read-xml.ts';
 
 const ID: AnswerSchema<string> = { type: 'string', pattern: '^[A-Za-z0-9{}_.-]{1,80}$' };
 const IDENTITY: AnswerSchema<string> = { ...ID, identity: true };
+/** Whether a mark hides: any but `false` does, an empty one too. The public service leaves it out of what is public. */
+const hides = (mark: unknown): boolean => !/^\s*(false|0)\s*$/i.test(String(mark));
+const CONFIDENTIAL: AnswerSchema<string> = {
+  ...{ type: 'string', wrong: { what: 'unusable-value', value: 'unknown' } },
+  mark: hides,
+};
 
 const DOCUMENT = objectOf(
   { Id: IDENTITY },
-  { FileName: TEXT, DisplayName: TEXT, Confidential: TEXT, FileSize: COUNT, PublicDownloadURL: TEXT },
+  { FileName: TEXT, DisplayName: TEXT, Confidential: CONFIDENTIAL, FileSize: COUNT, PublicDownloadURL: TEXT },
 );
 const DOCUMENTS = listOf(DOCUMENT);
 /** A third place for documents. */
-const LIST_ITEM = objectOf({}, { Confidential: TEXT, Documents: DOCUMENTS });
+const LIST_ITEM = objectOf({ Documents: DOCUMENTS }, { Confidential: CONFIDENTIAL });
 const LIST_ITEMS = listOf(LIST_ITEM);
 const ITEM = objectOf(
-  { Id: IDENTITY },
-  {
-    Features: TEXT,
-    Title: TEXT,
-    Explanation: TEXT,
-    Confidential: TEXT,
-    Documents: DOCUMENTS,
-    ListItems: LIST_ITEMS,
-  },
+  { Id: IDENTITY, Documents: DOCUMENTS },
+  { Features: TEXT, Title: TEXT, Explanation: TEXT, Confidential: CONFIDENTIAL, ListItems: LIST_ITEMS },
 );
 const MEETING = objectOf(
-  { Id: IDENTITY },
+  { Id: IDENTITY, MeetingItems: listOf(ITEM), Documents: DOCUMENTS, ListItems: LIST_ITEMS },
   {
     MeetingtypeId: ID,
     MeetingDate: TEXT,
@@ -43,9 +42,6 @@ const MEETING = objectOf(
     EndTime: TEXT,
     Location: TEXT,
     Explanation: TEXT,
-    MeetingItems: listOf(ITEM),
-    Documents: DOCUMENTS,
-    ListItems: LIST_ITEMS,
   },
 );
 const MEETING_TYPE = objectOf({ Id: IDENTITY }, { Meetingtype: TEXT, Description: TEXT, Abbreviation: TEXT });
@@ -54,7 +50,7 @@ const ENTRY = objectOf(
   { EntryId: IDENTITY },
   { EntryMasterId: ID, EntryTitle: TEXT, ListId: ID, ListName: TEXT, MutationDate: TEXT },
 );
-const DETAIL = objectOf({}, { Documents: DOCUMENTS, DocumentsLabel: TEXT, Values: listOf(PAIR) });
+const DETAIL = objectOf({ Documents: DOCUMENTS, Values: listOf(PAIR) }, { DocumentsLabel: TEXT });
 
 export type IbabsDocument = ValueOf<typeof DOCUMENT>;
 export type IbabsItem = ValueOf<typeof ITEM>;
@@ -67,12 +63,12 @@ export type EntryDetail = ValueOf<typeof DETAIL>;
 /** Members that are lists, whatever their entries are called. */
 const LISTS = new Set(['MeetingItems', 'Documents', 'ListItems', 'Values']);
 
-/** An element as the members that the schemas know: lists, objects and texts. */
-function toJson({ children, text, isNil, name }: XmlElement): unknown {
-  if (isNil) return undefined;
+/** An element as the members that the schemas know: lists, objects and texts. A list without a value is empty. */
+function toJson({ children, text, name }: XmlElement): unknown {
   if (LISTS.has(name)) return children.map(toJson);
   if (children.length === 0) return text;
-  return Object.fromEntries(children.map((child) => [child.name, toJson(child)]));
+  const given = children.filter((child) => !child.isNil || LISTS.has(child.name));
+  return Object.fromEntries(given.map((child) => [child.name, toJson(child)]));
 }
 
 function readerOf<T>(schema: AnswerSchema<T>): (element: XmlElement, issue: IssueSink, name?: string) => T | undefined {
@@ -86,10 +82,9 @@ export const readRegister = readerOf(PAIR);
 export const readEntry = readerOf(ENTRY);
 export const readDetail = readerOf(DETAIL);
 
-/** Whether a mark hides. One that is not known does, and is reported; the public service leaves it out of what is public. */
+/** Whether it is confidential; an unknown mark is reported. */
 export function isConfidential({ Confidential: mark }: { readonly Confidential?: string }, issue?: IssueSink): boolean {
-  const text = mark?.toLowerCase();
-  if (text === undefined || text === 'false' || text === '0') return false;
-  if (text !== 'true' && text !== '1') issue?.('unusable-value', 'Confidential has an unknown value; it hides');
+  if (mark === undefined || !hides(mark)) return false;
+  if (!/^(true|1)$/i.test(mark)) issue?.('unusable-value', 'Confidential has an unknown value; it hides');
   return true;
 }

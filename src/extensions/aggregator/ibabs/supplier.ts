@@ -8,7 +8,7 @@ import { readInHalves } from '../supplier/read-in-halves.ts';
 import { createAdapter } from '../supplier/read-listed-window.ts';
 import type { DateWindow, KnownItem, SourceAdapter } from '../supplier/source-adapter.ts';
 import type { Found, Listed, MappedItem, Reading, Supplier } from '../supplier/supplier.ts';
-import type { CallSlots, SupplierError } from '../supplier/supplier-client.ts';
+import { type CallSlots, SupplierError } from '../supplier/supplier-client.ts';
 import { isRegisters } from '../supplier/windows.ts';
 import { IbabsClient } from './calls.ts';
 import {
@@ -92,7 +92,8 @@ export function createIbabs(client: IbabsClient): Supplier<IbabsListed, IbabsDet
       const { entry, register } = listed;
       const raw = await client.entry(request.source.organisationId, register, entry.EntryId, request.signal);
       const detail = readDetail(detailOf(raw), issues.at(listed.key));
-      return { kind: 'found', value: { kind: 'entry', entry, detail: detail ?? {} } };
+      if (detail === undefined) throw new SupplierError('unreadable', 'the answer is not an entry');
+      return { kind: 'found', value: { kind: 'entry', entry, detail } };
     },
     async map(found, listed, reading) {
       const { request, now, issues } = reading;
@@ -229,7 +230,7 @@ async function mapResolved(
       reference === undefined ? 'in an unknown form' : `${reference.type} ${reference.day} ${reference.number}`;
     issue('unresolved-reference', `Agendapunt does not name one item that is known: ${named}`);
   }
-  if ((detail.Documents ?? []).length === 0) {
+  if (detail.Documents.length === 0) {
     issues.add(
       'unconfirmed-form',
       'GetListEntry',

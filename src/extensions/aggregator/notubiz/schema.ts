@@ -6,6 +6,7 @@ import {
   CANCELLED,
   COUNT,
   createReader,
+  detailsOf,
   FLAG,
   type Flag,
   ID,
@@ -20,19 +21,24 @@ import {
 const STRING: AnswerSchema<string> = { type: 'string' };
 const CONFIDENTIAL = { confidential: FLAG };
 const GROUP = {
-  permission_group: { ...STRING, absent: { value: 'unknown' }, wrong: { value: 'unknown' }, mark: true },
+  permission_group: {
+    ...STRING,
+    absent: { value: 'unknown' },
+    wrong: { value: 'unknown' },
+    mark: (group: unknown) => group !== 'public',
+  },
 } as const;
 const TEMPLATE = { template: FLAG };
 
 const VERSION = objectOf({}, { id: COUNT, file_name: TEXT, mime_type: TEXT, file_size: COUNT });
 const DOCUMENT = objectOf(
-  { id: IDENTITY, ...CONFIDENTIAL, types: listOf(objectOf({}, { value: TEXT })), versions: listOf(VERSION) },
+  { id: IDENTITY, ...CONFIDENTIAL, types: detailsOf(objectOf({}, { value: TEXT })), versions: detailsOf(VERSION) },
   { url: TEXT, title: TEXT, date: ANY, last_modified: ANY, version: COUNT, ...GROUP, ...TEMPLATE },
 );
 const REFERENCE = objectOf({ id: IDENTITY }, { self: TEXT });
 const UNNAMED = { absent: { what: 'unusable-value' }, wrong: { what: 'unusable-value' } } as const;
-const ATTRIBUTES = listOf(objectOf({ id: { ...IDENTITY, ...UNNAMED } }, { value: ANY }));
-const PLANNINGS = listOf(objectOf({}, { start_date: ANY, end_date: ANY }));
+const ATTRIBUTES = detailsOf(objectOf({ id: { ...IDENTITY, ...UNNAMED } }, { value: ANY }));
+const PLANNINGS = detailsOf(objectOf({}, { start_date: ANY, end_date: ANY }));
 const NESTED: AnswerSchema<AgendaItem> = { $ref: '#/$defs/agendaItem' };
 const ATTACHED = {
   documents: listOf(DOCUMENT),
@@ -92,7 +98,7 @@ const ASSEMBLY = objectOf(
   {
     id: IDENTITY,
     ...CONFIDENTIAL,
-    meetings: { ...listOf(objectOf({ id: IDENTITY }, { order: COUNT })), absent: { value: [] } },
+    meetings: listOf(objectOf({ id: IDENTITY }, { order: COUNT })),
   },
   { ...GROUP, ...TEMPLATE, documents: listOf(DOCUMENT), module_items: listOf(REFERENCE) },
 );

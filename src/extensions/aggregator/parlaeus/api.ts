@@ -58,8 +58,10 @@ export function createParlaeus(options: PoolOptions): Supplier<ListedAgenda, Age
     try {
       return namesOf(await call(reading, { fn: 'cie_list' }), reading.issues.at('cie_list'));
     } catch (error) {
-      // An organisation may not serve them.
-      if (!(error instanceof SupplierError) || error.status === undefined || error.status >= 500) throw error;
+      // An organisation may not serve them; then no name says whose a meeting is.
+      const { bodies, notBodies } = reading.request.source.options ?? {};
+      const isNeeded = bodies !== undefined || notBodies !== undefined;
+      if (!(error instanceof SupplierError) || !error.isMissing || isNeeded) throw error;
       reading.issues.add('unknown-gremium', 'cie_list', error.message);
       return new Map();
     }

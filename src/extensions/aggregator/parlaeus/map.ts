@@ -24,8 +24,8 @@ const IDENTITY: AnswerSchema<string> = { type: 'string', pattern: '^[\\w.-]{1,80
 const MARK = { confidential: FLAG };
 const DOCUMENT = objectOf({ dcid: IDENTITY }, { link: TEXT, title: TEXT, type: TEXT, ...MARK });
 const POINT = objectOf(
-  { apid: IDENTITY },
-  { documents: listOf(DOCUMENT), number: TEXT, title: TEXT, text: TEXT, level: ANY, decision: TEXT, ...MARK },
+  { apid: IDENTITY, documents: listOf(DOCUMENT) },
+  { number: TEXT, title: TEXT, text: TEXT, level: ANY, decision: TEXT, ...MARK },
 );
 const AGENDA = objectOf(
   { agid: IDENTITY, points: listOf(POINT) },
@@ -120,7 +120,7 @@ function mapPoints(points: Agenda['points'], issue: IssueSink, form: IssueSink):
         undefined,
       geplandvolgnummer: point.number,
     },
-    documents: (point.documents ?? []).map((document) => mapDocument(document, issue)),
+    documents: point.documents.map((document) => mapDocument(document, issue)),
   }));
 }
 

@@ -4,7 +4,7 @@ import type { Pool } from '../../../database/pool.ts';
 import { type Db, lock, transaction } from '../../../database/transaction.ts';
 import type { SourceCompleteness } from '../../../raadsfeed/store/state.ts';
 import { type ExistingSource, type PlannedSource, planSources } from '../plan-sources.ts';
-import { isSupplierScheme, type Source, SUPPLIERS, type SupplierOptions } from '../source.ts';
+import { isSupplierScheme, type Source, SUPPLIERS, type SupplierOptions, type SupplierVersion } from '../source.ts';
 import { UNCONFIRMED } from './issues.ts';
 import { SOURCE_COLUMNS } from './leased-source.ts';
 import { saveOfferedOrganisations } from './organisations.ts';
@@ -42,6 +42,16 @@ export async function saveSources(pool: Pool, sources: readonly NewSource[]): Pr
     for (const { source } of plan.filter(({ what }) => what === 'changed')) await changeSource(client, source);
     for (const { source } of plan.filter(({ what }) => what === 'new')) await insertSource(client, source);
     return plan;
+  });
+}
+
+/** Reads a source by another version from now on. @throws {Error} for operators, when it was removed meanwhile */
+export async function changeVersion(pool: Pool, adres: string, version: SupplierVersion): Promise<void> {
+  await transaction(pool, async (client) => {
+    await lockSources(client);
+    const source = await findSource(client, adres);
+    if (source === undefined) throw new Error(`${adres} was removed meanwhile`);
+    await changeSource(client, { ...source, options: { ...source.options, version } });
   });
 }
 

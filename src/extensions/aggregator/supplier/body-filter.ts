@@ -16,7 +16,9 @@ export function readExpression(text: string): RegExp {
 export function createBodyFilter({ bodies, notBodies }: SupplierOptions): (names: readonly string[]) => boolean {
   const wanted = bodies === undefined ? undefined : readExpression(bodies);
   const unwanted = notBodies === undefined ? undefined : readExpression(notBodies);
+  // Whose something without a name is cannot be known.
   return (names) =>
+    (names.length > 0 || (wanted ?? unwanted) === undefined) &&
     (wanted === undefined || names.some((name) => wanted.test(name))) &&
     (unwanted === undefined || !names.some((name) => unwanted.test(name)));
 }

@@ -22,8 +22,8 @@ export interface AnswerSchema<T = unknown> {
   readonly wrong?: Deviation;
   /** Without a usable value of this member the object that has it is left out. */
   readonly identity?: true;
-  /** It may hide the object that has it: its texts and numbers stay as they are, so that an empty one is not an absent one. */
-  readonly mark?: true;
+  /** It may hide the object that has it: whether a value does. Texts and numbers stay as they are, so that an empty one is not absent. */
+  readonly mark?: (value: unknown) => boolean;
   /** The type of what the schema lets through; never a value. */
   readonly type_?: T;
 }
@@ -50,15 +50,27 @@ export const CANCELLED: AnswerSchema<Flag> = {
   wrong: { what: 'unusable-value', value: 0 },
 };
 /** A mark that hides. An unknown one does; a missing one does not, except for `permission_group`. */
-export const FLAG: AnswerSchema<Flag> = { ...CANCELLED, wrong: { value: 1 }, mark: true };
+export const FLAG: AnswerSchema<Flag> = {
+  ...CANCELLED,
+  wrong: { value: 1 },
+  mark: (value) => value !== 0 && value !== '0' && value !== false,
+};
 /** Whether a flag is set. */
 export function isSet(flag: Flag | undefined): boolean {
   return Number(flag) === 1;
 }
 
-/** A list of objects; a missing one is reported, and counts as empty. */
+/**
+ * A list of objects. One that is required and absent counts as empty, and its reading as incomplete unless what it belongs to is hidden:
+ * what was in it may still be there.
+ */
 export function listOf<T>(items: AnswerSchema<T>): AnswerSchema<readonly T[]> {
-  return { type: 'array', items, absent: { what: 'unusable-value', value: [] }, wrong: { value: [] } };
+  return { type: 'array', items, absent: { value: [] }, wrong: { value: [] } };
+}
+
+/** As `listOf`, for what is not withdrawn when it is absent. */
+export function detailsOf<T>(items: AnswerSchema<T>): AnswerSchema<readonly T[]> {
+  return { ...listOf(items), absent: { what: 'unusable-value', value: [] } };
 }
 
 type Members = Readonly<Record<string, AnswerSchema>>;
@@ -78,7 +90,7 @@ export function objectOf<const R extends Members, const O extends Members = Reco
   return { type: ['object', 'array'], maxItems: 0, properties };
 }
 
-type AnswerReader<T> = (raw: unknown, issue: IssueSink, name?: string) => T | undefined;
+export type AnswerReader<T> = (raw: unknown, issue: IssueSink, name?: string) => T | undefined;
 
 /** Deeper than any answer: a hostile one must not exhaust the stack. A level is a list with its objects. */
 const MAX_LEVELS = 50;
@@ -103,7 +115,7 @@ export function createReader<T>(
       issue(what, name === undefined || id === undefined ? detail : `${name} ${String(id)}: ${detail}`);
     };
     if (validate(root.answer)) return root.answer;
-    for (const error of validate.errors ?? []) repair(root, error, about);
+    for (const error of validate.errors ?? []) repair(root, error, marks, about);
     const answer = withoutGaps(root.answer);
     if (validate(answer)) return answer;
     if (answer !== undefined) about('unexpected-answer', 'cannot be read');
@@ -111,22 +123,23 @@ export function createReader<T>(
   };
 }
 
-/** The names of the members that are marks, wherever in a schema. */
-function marksIn(schema: unknown, name = ''): readonly string[] {
-  if (!isRecord(schema)) return [];
-  const below = Object.entries(schema).flatMap(([key, member]) => marksIn(member, key));
-  return schema.mark === true ? [name, ...below] : below;
+type Marks = ReadonlyMap<string, (value: unknown) => boolean>;
+
+/** The members that are marks by their names, wherever in a schema. */
+function marksIn(schema: AnswerSchema, name = ''): Marks {
+  const below = Object.entries(schema).flatMap(([key, member]) => (isRecord(member) ? [...marksIn(member, key)] : []));
+  return new Map(schema.mark === undefined ? below : [[name, schema.mark], ...below]);
 }
 
 interface Cleaning {
   readonly issue: IssueSink;
   readonly complete?: ((object: Record<string, unknown>) => void) | undefined;
-  readonly marks: readonly string[];
+  readonly marks: Marks;
 }
 
 /** A copy without absent values. PHP writes an empty list as `{}` and an empty object as `[]`: both become `[]`, or are absent. */
 function clean(value: unknown, cleaning: Cleaning, name: string, depth: number): unknown {
-  if (typeof value !== 'object' && cleaning.marks.includes(name)) return value;
+  if (typeof value !== 'object' && cleaning.marks.has(name)) return value;
   if (typeof value === 'string') {
     const text = value.replaceAll('\0', '').trim().toWellFormed();
     return text === '' ? undefined : text;
@@ -149,16 +162,28 @@ function clean(value: unknown, cleaning: Cleaning, name: string, depth: number):
 }
 
 /** Reports one deviation, and replaces or removes what deviates. */
-function repair(root: object, error: ErrorObject, issue: IssueSink): void {
+function repair(root: object, error: ErrorObject, marks: Marks, issue: IssueSink): void {
   const path = ['answer', ...error.instancePath.split('/').slice(1)];
   const schema: AnswerSchema = error.parentSchema ?? {};
   const missing: unknown = error.params.missingProperty;
   const isMissing = error.keyword === 'required' && typeof missing === 'string';
   const member = isMissing ? (schema.properties?.[missing] ?? {}) : schema;
-  const { what = 'unexpected-answer', value } = (isMissing ? member.absent : member.wrong) ?? {};
+  const deviation = (isMissing ? member.absent : member.wrong) ?? {};
+  const { value } = deviation;
+  const isOfHidden = isMissing && member.type === 'array' && isInHidden(root, path, marks);
+  const what = isOfHidden ? 'unusable-value' : (deviation.what ?? 'unexpected-answer');
   const at = isMissing ? [...path, missing] : path;
   issue(what, describe(root, at, isMissing ? undefined : (error.message ?? 'is not known')));
   replace(root, member.identity === true ? at.slice(0, -1) : at, value);
+}
+
+/** Whether an object, or one around it, has a mark that hides it. */
+function isInHidden(root: unknown, path: readonly string[], marks: Marks): boolean {
+  let value = root;
+  return path.some((key) => {
+    value = memberOf(value, key);
+    return [...marks].some(([name, hides]) => isRecord(value) && value[name] !== undefined && hides(value[name]));
+  });
 }
 
 /** The value with the ids of the objects around it: `agenda item 201: document 5: has no versions`. */

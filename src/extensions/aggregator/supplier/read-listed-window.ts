@@ -139,13 +139,18 @@ class WindowReader<L extends Listed, D> {
       return false;
     }
     seen.add(key);
-    if (bodies !== undefined && !this.#isWanted(bodies)) {
-      this.#leftOut.bodies += 1;
-      this.#remove(key, 'ingetrokken');
-      return false;
-    }
+    if (bodies !== undefined && this.#isOfOther(key, bodies)) return false;
     if (hidden) this.#hideItem(key);
     return !hidden;
+  }
+
+  /** Leaves out what the names say is of another body; what had a name and has none any more is not withdrawn. */
+  #isOfOther(key: string, names: readonly string[]): boolean {
+    if (this.#isWanted(names)) return false;
+    this.#leftOut.bodies += 1;
+    if (names.length > 0) this.#remove(key, 'ingetrokken');
+    else if (this.#known.has(key)) this.#issues.add('unexpected-answer', key, 'has no name any more for --bodies');
+    return true;
   }
 
   #hideItem(key: string): void {
@@ -198,11 +203,7 @@ class WindowReader<L extends Listed, D> {
     const { window, source } = this.#reading.request;
     const { records, documents, labels, readAgainAfter } = mapped;
     const own = mapped.day ?? one.day;
-    if (mapped.bodies !== undefined && !this.#isWanted(mapped.bodies)) {
-      this.#leftOut.bodies += 1;
-      this.#remove(one.key, 'ingetrokken');
-      return;
-    }
+    if (mapped.bodies !== undefined && this.#isOfOther(one.key, mapped.bodies)) return;
     if (isRegisters(window) && own !== undefined && !inWindow(own, periodOf(source.period))) {
       this.#leftOut.period += 1;
       this.#remove(one.key, 'ingetrokken');

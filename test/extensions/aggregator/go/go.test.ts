@@ -228,6 +228,23 @@ describe('the first version', () => {
     });
   });
 
+  it.each([
+    ['its items', { items: undefined }],
+    ['its documents', { documents: undefined }],
+    ['the documents of an item', { items: [itemOf(1, { documents: undefined })] }],
+  ])('that does not show %s of a meeting withdraws nothing, unless that is confidential', async (_title, lacking) => {
+    await start('v1');
+    add(meetingOf(11, { items: [itemOf(1, { documents: [documentOf(101)] })], documents: [documentOf(102)] }));
+    await feed.round();
+    supplier.details.set(11, lacking);
+    const round = await feed.round();
+    expect(round.reading.complete).toBe(false);
+    expect(round.deletes).toEqual([]);
+    supplier.details.set(11, { ...lacking, confidential: 1 });
+    expect(deletesOf(await feed.round())).toContain('go-meeting-11 niet_langer_openbaar');
+    expect(feed.keys()).toEqual([]);
+  });
+
   it('reads a meeting by itself when it is new or changed, and in the slow round', async () => {
     await start('v1');
     add(meetingOf(11), meetingOf(12));

@@ -1,8 +1,8 @@
 /** Registers of iBabs, and what every error of the supplier does. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { REGISTERS } from '../../../../src/extensions/aggregator/supplier/windows.ts';
-import { feed, freshIbabs, issuesOf, round, site, supplier } from './fresh-ibabs.ts';
-import { BLOCKED, documentOf, entryOf, guid, itemOf, meetingOf } from './server.ts';
+import { feed, freshIbabs, issuesOf, QUARTER, round, site, supplier } from './fresh-ibabs.ts';
+import { BLOCKED, documentOf, entryOf, type Fields, guid, itemOf, meetingOf } from './server.ts';
 
 freshIbabs();
 
@@ -145,6 +145,62 @@ describe('an answer that is not one', () => {
     expect(reading.issues.length).toBeGreaterThan(0);
     expect(deletes).toEqual([]);
     expect(feed.keys()).toHaveLength(2);
+  });
+
+  it.each(['GetMeetingtypes', 'GetMeetingsByDateRange', 'GetListsEntriesByFilterRequest'])(
+    'of %s that is OK and has no list is an error of the source',
+    async (name) => {
+      site.registers = [{ id: guid(8001), name: 'Moties', entries: [entryOf(601, {})] }];
+      const window = name === 'GetListsEntriesByFilterRequest' ? REGISTERS : QUARTER;
+      await round({ window });
+      const before = feed.keys();
+      feed.now = new Date(feed.now.getTime() + 7_200_000);
+      supplier.rule = ({ operation }) => (operation === name ? 'bare' : undefined);
+      const { reading, deletes } = await round({ window });
+      expect(reading.complete).toBe(false);
+      expect(deletes).toEqual([]);
+      expect(feed.keys()).toEqual(before);
+    },
+  );
+
+  it.each<[string, Fields]>([
+    ['its items', { MeetingItems: undefined }],
+    ['its documents', { Documents: undefined }],
+    ['its list items', { ListItems: undefined }],
+    ['the documents of an item', { MeetingItems: [itemOf(11, '1', { Documents: undefined })] }],
+    ['the documents of a list item', { ListItems: [{ Confidential: false }] }],
+  ])('does not show %s: nothing is withdrawn', async (_name, lacking) => {
+    const Documents = [documentOf(501)];
+    const whole = {
+      Documents,
+      MeetingItems: [itemOf(11, '1', { Documents: [documentOf(502)] })],
+      ListItems: [{ Documents }],
+    };
+    site.meetings = [meetingOf(1, '2026-01-29', whole)];
+    await round();
+    site.meetings = [meetingOf(1, '2026-01-29', { ...whole, ...lacking })];
+    const { reading, deletes } = await round();
+    expect(reading.complete).toBe(false);
+    expect(deletes).toEqual([]);
+  });
+
+  it('shows a list without a value: it is empty', async () => {
+    site.meetings = [meetingOf(1, '2026-01-29', { MeetingItems: [itemOf(11, '1')] })];
+    await round();
+    site.meetings = [meetingOf(1, '2026-01-29', { MeetingItems: null, Documents: null, ListItems: null })];
+    const { reading, deletes } = await round();
+    expect(reading).toMatchObject({ complete: true, issues: [] });
+    expect(deletes).toHaveLength(1);
+  });
+
+  it.each(['Documents', 'Values'])('shows no %s of an entry: nothing of it is withdrawn', async (name) => {
+    const entry = { ...entryOf(601, {}), Documents: [documentOf(501)] };
+    site.registers = [{ id: guid(8001), name: 'Moties', entries: [entry] }];
+    await round({ window: REGISTERS });
+    site.registers = [{ id: guid(8001), name: 'Moties', entries: [{ ...entry, [name]: undefined }] }];
+    const { reading, deletes } = await round({ window: REGISTERS });
+    expect(reading.complete).toBe(false);
+    expect(deletes).toEqual([]);
   });
 
   it('for an empty range is an empty answer', async () => {

@@ -204,6 +204,26 @@ describe('what is confidential', () => {
     expect(issuesOf(done)).toContain('unusable-value: Confidential has an unknown value; it hides');
   });
 
+  it.each([
+    ['', true],
+    [' ', true],
+    ['ja', true],
+    [{ not: 'text' }, true],
+    [null, false],
+    [undefined, false],
+  ])('is what has the mark %j: %s', async (Confidential, isHidden) => {
+    const MeetingItems = [
+      itemOf(11, '1', { Confidential }),
+      itemOf(12, '2', { Documents: [documentOf(501, { Confidential })] }),
+    ];
+    site.meetings = [
+      meetingOf(1, '2026-01-29', { MeetingItems, ListItems: [{ Confidential, Documents: [documentOf(502)] }] }),
+    ];
+    const { reading } = await round();
+    expect(reading.complete).toBe(true);
+    expect(feed.keys()).toHaveLength(isHidden ? 2 : 5);
+  });
+
   it('is withdrawn when it was public before; a document that hangs elsewhere too stays', async () => {
     const open = { ...secretItem, Confidential: false, Documents: [documentOf(501), documentOf(505)] };
     site.meetings = [meetingOf(1, '2026-01-29', { MeetingItems: [open], Documents: [documentOf(505)] })];
@@ -238,6 +258,19 @@ describe('what is confidential', () => {
 });
 
 describe('a site of several municipalities', () => {
+  it('whose meeting has a type that is not known any more withdraws nothing', async () => {
+    site.meetings = [meetingOf(1, '2026-01-29'), meetingOf(2, '2026-01-30', { MeetingtypeId: guid(9002) })];
+    await readAs({ ...SOURCE, options: { notBodies: 'hillegom' } });
+    await round();
+    site.types = [];
+    site.meetings.push(meetingOf(3, '2026-01-31'));
+    feed.now = new Date(feed.now.getTime() + 7_200_000);
+    const { reading, deletes } = await round();
+    expect(reading).toMatchObject({ complete: false, leftOut: { bodies: 3 } });
+    expect(deletes).toEqual([]);
+    expect(feed.keys()).toEqual([MEETING]);
+  });
+
   it('gives each its own by the names of meeting types and registers', async () => {
     site.meetings = [meetingOf(1, '2026-01-29'), meetingOf(2, '2026-01-30', { MeetingtypeId: guid(9002) })];
     site.registers = [

@@ -5,8 +5,11 @@ import { buffer } from 'node:stream/consumers';
 import { readXml, type XmlElement } from '../../../../src/extensions/aggregator/ibabs/read-xml.ts';
 
 /** A value of an answer: text, an object, a list with the name of its elements, or `nil`. */
-export type Value = string | number | boolean | null | { readonly [member: string]: Value } | readonly Value[];
-export type Fields = Readonly<Record<string, Value>>;
+export type Value = string | number | boolean | null | Fields | readonly Value[];
+export interface Fields {
+  /** An absent one has no element. */
+  readonly [member: string]: Value | undefined;
+}
 
 interface Register {
   readonly id: string;
@@ -30,10 +33,11 @@ export interface IbabsCall {
   readonly headers: IncomingMessage['headers'];
 }
 
-/** What the supplier does instead of answering: a status with a body, `Status` ERR with a message, or nothing good. */
+/** What the supplier does instead of answering: a status with a body, `Status` ERR with a message, OK and no more, or nothing good. */
 export type Misbehaviour =
   | { readonly status: number; readonly body: string; readonly headers?: Readonly<Record<string, string>> }
   | { readonly err: string }
+  | 'bare'
   | 'hang'
   | 'reset'
   | 'half';
@@ -68,7 +72,8 @@ const ELEMENTS: Readonly<Record<string, string>> = {
   Values: 'iBabsKeyValue',
 };
 
-function xml(name: string, value: Value): string {
+function xml(name: string, value: Value | undefined): string {
+  if (value === undefined) return '';
   if (value === null) return `<b:${name} i:nil="true"/>`;
   if (Array.isArray(value)) {
     return `<b:${name}>${value.map((one: Value) => xml(ELEMENTS[name] ?? 'item', one)).join('')}</b:${name}>`;
@@ -114,7 +119,8 @@ export async function startIbabs(): Promise<IbabsServer> {
     }
     const site = sites.get(call.site);
     const failed = typeof odd === 'object' ? odd.err : site === undefined ? 'Invalid site!' : undefined;
-    const result = failed === undefined && site !== undefined ? answer(call, site) : err(failed ?? '');
+    const good = odd === 'bare' || site === undefined ? STATUS : answer(call, site);
+    const result = failed === undefined ? good : err(failed);
     const { operation } = call;
     const text =
       `<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body><${operation}Response ${NAMESPACES}>` +

@@ -28,6 +28,19 @@ describe('a complete window', () => {
     expect([...feed.items.keys()]).toEqual(['meeting-21']);
   });
 
+  it.each(['documents', 'agenda_items', 'module_items'])('shows all %s, be there none', async (name) => {
+    const lists = { documents: [documentOf(1)], agenda_items: [agendaItemOf(201, { documents: [documentOf(2)] })] };
+    supplier.organisation.addMeeting(meetingOf(20, lists));
+    await feed.round();
+    supplier.organisation.change(20, { [name]: undefined });
+    supplier.organisation.listedAs.set('20', { event_type_data: {} });
+    const { reading, deletes } = await feed.round();
+    expect(reading.complete).toBe(false);
+    expect(deletes).toEqual([]);
+    supplier.organisation.change(20, { [name]: null, confidential: 1 });
+    expect(deletesOf(await feed.round())).toContain('Vergadering/meeting-20 niet_langer_openbaar');
+  });
+
   it('deletes what a meeting that is still there lost', async () => {
     supplier.organisation.addMeeting(
       meetingOf(20, { documents: [documentOf(1)], agenda_items: [agendaItemOf(201), agendaItemOf(202)] }),

@@ -239,6 +239,21 @@ describe('a reading of Parlaeus', () => {
     expect(JSON.stringify(round)).not.toContain(RID);
   });
 
+  it.each([
+    ['its points', { points: undefined }],
+    ['the documents of one', { points: [pointOf('p1', { documents: undefined })] }],
+  ])('with an agenda that does not show %s is not complete, and withdraws nothing', async (_title, lacking) => {
+    const points = [pointOf('p1', { documents: [documentOf('d1')] })];
+    add(agendaOf('a1', { points }));
+    await feed.round();
+    add(agendaOf('a1', lacking));
+    const round = await feed.round();
+    expect(round.reading.complete).toBe(false);
+    expect(round.deletes).toEqual([]);
+    add(agendaOf('a1', { points: [pointOf('p1', { confidential: 1, documents: undefined })] }));
+    expect(deletesOf(await feed.round())).toContain('parlaeus-agendapunt-p1 niet_langer_openbaar');
+  });
+
   it('with an entry without agid is not complete, and says so', async () => {
     add(agendaOf('a1'));
     supplier.strays.push({ agid: '', date: '20250115' });
@@ -266,6 +281,21 @@ describe('a reading of Parlaeus', () => {
     expect(round.reading.complete).toBe(true);
     expect(whats(round)).toContain('unknown-gremium cie_list');
     expect(feed.get('Vergadering/parlaeus-meeting-a1')).not.toHaveProperty('georganiseerddoorgremium');
+  });
+
+  it.each([
+    ['are refused', 403, undefined],
+    ['are served no more and were needed', 404, 'Gemeenteraad'],
+  ])('whose names of bodies %s is not complete, and withdraws nothing', async (_title, status, bodies) => {
+    const more = bodies === undefined ? {} : { bodies };
+    feed.source = { ...feed.source, options: { ...feed.source.options, ...more } };
+    add(agendaOf('a1', { title: 'Vergadering' }));
+    await feed.round();
+    expect(feed.keys()).toEqual(['Vergadering/parlaeus-meeting-a1']);
+    feed.now = new Date(feed.now.getTime() + 7_200_000);
+    supplier.rule = ({ query }) => (query.fn === 'cie_list' ? { status } : undefined);
+    const round = await feed.round();
+    expect(round).toMatchObject({ reading: { complete: false }, deletes: [], upserts: [] });
   });
 
   it('that cannot read one agenda publishes the others and deletes nothing', async () => {
