@@ -139,6 +139,7 @@ const ANSWERS: Readonly<Record<string, string>> = {
   GetMeetingsByDateRange: `<Meeting>${xml({
     ...{ Id: 'm1', MeetingtypeId: 't1', MeetingDate: `${DAY}T00:00:00`, StartTime: '20:00', Location: 'Raadzaal' },
     Documents: ibabsDocument(1, 'Agenda'),
+    ListItems: '',
     MeetingItems:
       ibabsItem(1, 'Zwembad', { Documents: ibabsDocument(2, 'Voorstel zwembad') }) +
       ibabsItem(2, SECRET, { Confidential: 'true', Documents: ibabsDocument(3, SECRET) }),

@@ -29,7 +29,7 @@ const FOLDER = objectOf({}, { fields: objectOf({}, { field: ANY }) });
 const ORGANISATION = objectOf({}, { '@attributes': ATTRIBUTES, settings: objectOf({}, { folder: FOLDER }) });
 const NAMED = objectOf({ id: IDENTITY }, { title: TEXT, name: TEXT, custom_name: TEXT });
 
-const readOrganisations = createReader(objectOf({ organisation: { ...listOf(ORGANISATION), absent: { value: [] } } }));
+const readOrganisations = createReader(objectOf({ organisation: listOf(ORGANISATION) }));
 const readOrganisation = createReader(ORGANISATION);
 const readFields = createReader(objectOf({ field: listOf(objectOf({}, { '@attributes': ATTRIBUTES, label: TEXT })) }));
 
@@ -83,7 +83,7 @@ async function readGremia({ client, issues, request }: Fetcher, id: string): Pro
   }
 }
 
-const NAMES = { ...listOf(NAMED), absent: { value: [] } };
+const NAMES = listOf(NAMED);
 const readGremiaList = createReader(objectOf({ gremia: NAMES }));
 const readModules = createReader(objectOf({ modules: NAMES }));
 
