@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ExampleSupplier, startExampleSupplier } from './example-supplier.ts';
 import { GEGEVENS_MUTANTS } from './mutants/gegevens.ts';
 import { type BreakingProxy, type Mutation, startProxy } from './proxy.ts';
@@ -35,5 +35,12 @@ describe('the suite for a supplier of data', () => {
       proxy.mutate(keepingBytes(mutant?.mutation(supplier) ?? {}));
       return supplier.run(`${proxy.url}/gegevens`);
     },
+  });
+
+  it('finds no fault in what we deliver of the other variant', async () => {
+    const results = await supplier.run(supplier.url('vs'), {
+      ...{ variant: 'vs', isWanted: (id) => /^A-(ANS|JWS)/.test(id) },
+    });
+    expect(results.filter(({ outcome }) => outcome !== 'passed')).toEqual([]);
   });
 });

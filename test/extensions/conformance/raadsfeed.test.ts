@@ -34,16 +34,12 @@ function conformance(...words: readonly string[]) {
 }
 
 describe('the suite for a publisher of council information', () => {
-  it('finds no fault in our own service', async () => {
+  it('finds no fault in our own service, and changes nothing in it', async () => {
+    const before = await fetch(`${feed.mount}/feed?limit=1000`).then((answer) => answer.text());
     const results = await runRaadsfeed(feed.mount, (id) => !WAITING.includes(id));
     expect(results.length).toBe(CASES.length - WAITING.length);
     const others = results.filter(({ outcome, id }) => outcome !== 'passed' && !NOT_OFFERED.includes(id));
     expect(others.map(({ id, outcome, reason }) => `${id} ${outcome}: ${reason}`)).toEqual([]);
-  });
-
-  it('changes nothing in what it reads', async () => {
-    const before = await fetch(`${feed.mount}/feed?limit=1000`).then((answer) => answer.text());
-    await runRaadsfeed(feed.mount, (id) => !WAITING.includes(id));
     expect(await fetch(`${feed.mount}/feed?limit=1000`).then((answer) => answer.text())).toBe(before);
   });
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { REQUESTER_MUTANTS, type RequesterMutation } from './mutants/requester.ts';
 import { SIGNATURE_FAULTS } from './mutants/signature-faults.ts';
 import { type Faults, type PlainRequester, plainRequester } from './requester/plain-requester.ts';
@@ -43,5 +43,16 @@ describe('the suite for a requester of data', () => {
       faults = faultsOf(mutant?.mutation ?? {});
       return runs.run(requester);
     },
+  });
+
+  it('delivers early-warning data as well', async () => {
+    faults = {};
+    const early = await openRequesterRuns('vs');
+    try {
+      const results = await early.run(requester, (id) => /^R-(ACC|CAL)/.test(id) || id === 'R-REF-16');
+      expect(results.filter(({ outcome }) => outcome !== 'passed')).toEqual([]);
+    } finally {
+      await early.close();
+    }
   });
 });
