@@ -16,7 +16,7 @@ const STYLE = `
   .outcome { border: 1px solid #111; padding: 0 .4rem; white-space: nowrap; } .failed { background: #111; color: #fff; print-color-adjust: exact; }
   pre { font-size: 8pt; white-space: pre-wrap; overflow-wrap: anywhere; border-left: 3px solid #666; padding-left: .6rem; margin: .3rem 0; }
   .acceptance { break-inside: avoid; } .remarks { border: 1px solid #999; height: 20mm; } .acceptance .blank { border: 1px solid #999; height: 16mm; min-width: 20mm; }
-  @media (max-width: 30rem) { body { padding: .5rem; } dl { display: block; } dt { font-weight: bold; } table { font-size: 7.5pt; } th, td { padding: .1rem; } .outcome { white-space: normal; padding: 0 .1rem; } .acceptance .blank { min-width: 0; } }
+  @media (max-width: 30rem) { body { padding: .5rem; } dl { display: block; } dt { font-weight: bold; } table { font-size: 7.5pt; } th, td { padding: .1rem; } .outcome { white-space: normal; padding: 0 .1rem; } .acceptance .blank { min-width: 0; } .acceptance th { overflow-wrap: anywhere; } }
   summary { cursor: pointer; } @media print { details::details-content { content-visibility: visible; block-size: auto; } }
 `;
 
