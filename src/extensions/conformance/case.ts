@@ -32,11 +32,12 @@ export interface Expectation {
 }
 
 /**
- * What a function of a case found; nothing: it passed. `at` is the answer that shows it, where the case did not ask for it itself.
- * `seen` is for cases that are `open`.
+ * What a function of a case found; nothing: it passed; a text: why it failed. `at` is the answer that shows it, where the case did not ask
+ * for it itself. `seen` is for cases that are `open`.
  */
 export type Finding =
   | undefined
+  | string
   | { readonly failed: string; readonly at?: Exchange | ShownExchange | undefined }
   | { readonly skipped: string }
   | { readonly seen: string };
@@ -119,6 +120,51 @@ export class Inconclusive extends Error {
 /** It is not offered. */
 export class Skipped extends Error {
   readonly code = 'skipped';
+}
+
+/** What was expected did not come: the case fails, for this reason. */
+export class Failed extends Error {
+  readonly code: string = 'failed';
+}
+
+/** A case as it is written down under its id. */
+export interface WrittenCase<Tested> {
+  readonly level: Level;
+  readonly source: Clause;
+  readonly nl: string;
+  readonly en: string;
+  /** Cases that must have passed before; default the first of the suite. */
+  readonly needs?: readonly string[];
+  readonly test: (tested: Tested) => Finding | Promise<Finding>;
+}
+
+/**
+ * Makes cases of what is written down by id.
+ * @param open the subject as one case works with it @param first the case without which no other means anything
+ */
+export function writtenCases<Subject extends SuiteSubject, Tested>(
+  open: (subject: Subject, run: CaseRun) => Tested,
+  first: string,
+): (cases: Readonly<Record<string, WrittenCase<Tested>>>) => readonly ConformanceCase<Subject>[] {
+  return (cases) =>
+    Object.entries(cases).map(([id, { level, source, nl, en, needs = [first], test }]) => ({
+      ...{ id, level, source, title: { nl, en }, dependsOn: needs },
+      check: (subject, run) => test(open(subject, run)),
+    }));
+}
+
+/** Where a busy service did not say when to come back. */
+export function busyWithoutRetryAfter({ exchanges }: Client): Finding {
+  const busy = exchanges.filter(({ status }) => status === 429 || status === 503);
+  const without = busy.find(({ headers }) => headers['retry-after'] === undefined);
+  if (busy.length === 0) return { skipped: 'no answer was 429 or 503' };
+  return without && { failed: `a ${without.status} has no \`Retry-After\``, at: without };
+}
+
+/** A JWT with another signature. @throws {Skipped} when the token is none */
+export function forged(token: string): string {
+  if (token.split('.').length !== 3) throw new Skipped('the token is not a JWT');
+  return `${token.slice(0, -8)}${token.endsWith('AAAAAAAA') ? 'BBBBBBBB' : 'AAAAAAAA'}`;
 }
 
 /** Where it failed; for a list of which each element must hold. */

@@ -6,8 +6,8 @@ import type { Exchange } from './client.ts';
 
 /** In what an answer differs from the contract. */
 export interface Departure {
-  readonly in: 'status' | 'media type' | 'header' | 'body';
-  /** The status, the media type, the name of the header or of the schema. */
+  readonly in: 'status' | 'media type' | 'body';
+  /** The status, the media type or the name of the schema. */
   readonly what: string;
   readonly text: string;
 }
@@ -62,35 +62,17 @@ export function walkContract(
     const response = responses[String(status)] ?? responses.default;
     if (response === undefined)
       return [{ in: 'status', what: String(status), text: `${method} ${path} gives status ${status}` }];
-    const { headers: named, content } = resolve(response);
-    const found: Departure[] = Object.entries(resolve(named))
-      .filter(([name, header]) => resolve(header).required === true && headers[name.toLowerCase()] === undefined)
-      .map(([name]) => ({ in: 'header', what: name, text: `${method} ${path}, status ${status}: no header ${name}` }));
-    if (method === 'HEAD') return found;
-    const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
-    if (!isRecord(content)) {
-      if (body.length > 0)
-        found.push({
-          in: 'body',
-          what: '',
-          text: `${method} ${path}, status ${status}: ${body.length} bytes instead of none`,
-        });
-      return found;
-    }
-    const media = resolve(content[type ?? '']);
-    if (media.schema === undefined) {
-      found.push({
-        in: 'media type',
-        what: type ?? '',
-        text: `${method} ${path}, status ${status}: ${type ?? 'no content type'}`,
-      });
-      return found;
-    }
-    const name = schemaName(media.schema);
-    const wrong = name === undefined || !type?.includes('json') ? undefined : fault(name, json);
-    if (wrong !== undefined)
-      found.push({ in: 'body', what: name ?? '', text: `${method} ${path}, status ${status}: ${name} ${wrong}` });
-    return found;
+    const { content } = resolve(response);
+    if (method === 'HEAD') return [];
+    const at = `${method} ${path}, status ${status}`;
+    if (!isRecord(content))
+      return body.length === 0 ? [] : [{ in: 'body', what: '', text: `${at}: ${body.length} bytes instead of none` }];
+    const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
+    const { schema } = resolve(content[type]);
+    if (schema === undefined) return [{ in: 'media type', what: type, text: `${at}: ${type || 'no content type'}` }];
+    const name = schemaName(schema);
+    const wrong = name === undefined || !type.includes('json') ? undefined : fault(name, json);
+    return wrong === undefined ? [] : [{ in: 'body', what: name ?? '', text: `${at}: ${name} ${wrong}` }];
   };
 
   return {

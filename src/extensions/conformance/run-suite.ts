@@ -4,6 +4,7 @@ import {
   type Chapter,
   type ConformanceCase,
   type Expectation,
+  Failed,
   type Finding,
   Inconclusive,
   type Outcome,
@@ -89,6 +90,7 @@ async function runCase<Subject extends SuiteSubject>(
   };
   const ended = (finding: Finding): CaseResult => {
     if (finding === undefined) return { id: one.id, outcome: 'passed', exchanges };
+    if (typeof finding === 'string') return ended({ failed: finding });
     if ('seen' in finding) return { id: one.id, outcome: 'passed', reason: finding.seen, exchanges };
     if ('skipped' in finding) return { id: one.id, outcome: 'skipped', reason: finding.skipped, exchanges };
     const { at } = finding;
@@ -101,13 +103,14 @@ async function runCase<Subject extends SuiteSubject>(
     for (const wanted of one.ask ?? []) {
       const answer = await ask(typeof wanted === 'function' ? await wanted(subject) : wanted);
       const failed = unexpected(answer, one.expect ?? {}, subject);
-      if (failed !== undefined) return ended({ failed });
+      if (failed !== undefined) return ended(failed);
       answers.push(answer);
     }
     const run: CaseRun = { answers, ask };
     return ended(await one.check?.(subject, run));
   } catch (error) {
     signal.throwIfAborted();
+    if (error instanceof Failed) return ended(error.message);
     if (error instanceof Skipped) return ended({ skipped: error.message });
     if (error instanceof Inconclusive) return { id: one.id, outcome: 'inconclusive', reason: error.message, exchanges };
     throw error;

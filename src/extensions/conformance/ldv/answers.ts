@@ -1,7 +1,7 @@
-import type { Chapter } from '../case.ts';
+import { busyWithoutRetryAfter, type Chapter, forged } from '../case.ts';
 import { type Form, MEDIA_TYPES, requestOf, saidIn } from './otlp.ts';
-import { contract, from, otlp } from './sources.ts';
-import { DPL, type LdvSubject, ldvCases } from './subject.ts';
+import { contract, otlp, rfc } from './sources.ts';
+import { DPL, type LdvSubject, LOGS, ldvCases } from './subject.ts';
 
 /** More than the 20 MiB that OTLP recommends as a limit. */
 const LARGE_BYTES = 32 * 2 ** 20;
@@ -13,29 +13,25 @@ export const ANSWERS: Chapter<LdvSubject> = {
   cases: ldvCases({
     'L-ANS-01': {
       level: 'must',
-      source: otlp(
-        'Partial Success',
-        'it MUST set the respective `rejected_spans` … the number of spans … it rejected',
-      ),
-      nl: 'Zijn er regels geweigerd, dan is het antwoord 200 met hoeveel; ook als het alle zijn',
-      en: 'Where lines were refused, the answer is 200 with how many; also where it was all of them',
+      source: otlp('Partial Success', 'it MUST set the respective `rejected_spans` … field with the number of spans'),
+      nl: 'Zijn er regels geweigerd en andere niet, dan is het antwoord 200, met het aantal',
+      en: 'Where some lines were refused, the answer is 200, with their number',
       needs: ['L-LINE-01'],
       test: async (intake) => {
         const wrong = () => intake.line({}, { [DPL.activity]: undefined });
-        return (
-          (await intake.refused([wrong(), intake.line(), wrong()], 2)) ??
-          (await intake.refused([wrong(), wrong(), wrong()], 3))
-        );
+        return await intake.refused([wrong(), wrong()]);
       },
     },
     'L-ANS-02': {
       level: 'must',
-      source: otlp('Partial Success', 'The response body MUST be the same ExportTraceServiceResponse message'),
+      source: otlp(
+        'Partial Success',
+        'the server MUST respond with `HTTP 200 OK` … MUST initialize the `partial_success` field',
+      ),
       nl: 'In protobuf net zo',
       en: 'The same in protobuf',
       needs: ['L-ANS-01', 'L-OTLP-02'],
-      test: (intake) =>
-        intake.refused([intake.line(), intake.line({}, { [DPL.activity]: undefined })], 1, { form: 'protobuf' }),
+      test: (intake) => intake.refused([intake.line({}, { [DPL.activity]: undefined })], { form: 'protobuf' }),
     },
     'L-ANS-03': {
       level: 'should',
@@ -48,7 +44,8 @@ export const ANSWERS: Chapter<LdvSubject> = {
       needs: ['L-ANS-01'],
       test: async (intake) => {
         const person = `cf-${intake.subject.run}-geheim`;
-        const at = await intake.send([intake.line({}, { [DPL.activity]: undefined, [DPL.subject]: person })]);
+        const wrong = intake.line({}, { [DPL.activity]: undefined, [DPL.subject]: person });
+        const at = await intake.send([intake.line(), wrong]);
         const message = saidIn(at)?.message ?? '';
         if (message === '') return 'it has no `error_message`';
         return message.includes(person) ? 'it names the data subject' : undefined;
@@ -157,45 +154,33 @@ export const ANSWERS: Chapter<LdvSubject> = {
       },
     },
     'L-ANS-10': {
-      level: 'must',
-      source: from('RFC 9110')(
-        '15.5.2',
-        'The server generating a 401 response MUST send a WWW-Authenticate header field',
-      ),
-      nl: 'Zonder toegangstoken is het antwoord 401, en zegt het hoe men zich aanmeldt; in beide vormen',
-      en: 'Without an access token the answer is 401, and says how to authenticate; in both forms',
+      level: 'should',
+      source: contract('GeenToken', 'Geen of ongeldig toegangstoken.'),
+      nl: 'Zonder toegangstoken is het antwoord 401, in beide vormen',
+      en: 'Without an access token the answer is 401, in both forms',
       test: async (intake) => {
         for (const form of BOTH) {
-          const { status, headers } = await intake.send([intake.line()], { form, as: '' });
-          if (status === 415) continue;
-          if (status !== 401) return `in ${form} the answer has status ${status}`;
-          if (headers['www-authenticate'] === undefined) return 'it has no WWW-Authenticate';
+          const { status } = await intake.send([intake.line()], { form, as: '' });
+          if (status !== 401 && status !== 415) return `in ${form} the answer has status ${status}`;
         }
         return undefined;
       },
     },
     'L-ANS-11': {
       level: 'must',
-      source: from('RFC 9068')(
-        '4',
-        'The resource server MUST validate the signature of all incoming JWT access tokens',
-      ),
-      nl: 'Een token met een andere handtekening geeft 401',
-      en: 'A token with another signature gives 401',
+      source: rfc(9068, '4', 'The resource server MUST validate the signature of all incoming JWT access tokens'),
+      nl: 'Een token met een andere handtekening wordt geweigerd',
+      en: 'A token with another signature is refused',
+      needs: ['L-ANS-10'],
       test: async (intake) => {
-        const token = (await intake.subject.tokens['create:normal']?.()) ?? '';
-        if (token.split('.').length !== 3) return { skipped: 'the token is not a JWT' };
-        const forged = `${token.slice(0, -8)}${token.endsWith('AAAAAAAA') ? 'BBBBBBBB' : 'AAAAAAAA'}`;
-        const { status } = await intake.send([intake.line()], {
-          as: '',
-          headers: { authorization: `Bearer ${forged}` },
-        });
-        return status === 401 ? undefined : `the answer has status ${status}`;
+        const headers = { authorization: `Bearer ${forged((await intake.subject.tokens[LOGS]?.()) ?? '')}` };
+        const { status } = await intake.send([intake.line()], { as: '', headers });
+        return [401, 403].includes(status) ? undefined : `the answer has status ${status} instead of 401 or 403`;
       },
     },
     'L-ANS-12': {
       level: 'must',
-      source: from('RFC 9110')('15.5.6', 'The origin server MUST generate an Allow header field in a 405 response'),
+      source: rfc(9110, '15.5.6', 'The origin server MUST generate an Allow header field in a 405 response'),
       nl: 'GET geeft 405 met `Allow: POST`',
       en: 'GET gives 405 with `Allow: POST`',
       test: async ({ ask }) => {
@@ -211,7 +196,7 @@ export const ANSWERS: Chapter<LdvSubject> = {
       en: 'Each answer of this run fits the contract',
       test: ({ subject: { departures } }) => {
         const [first] = departures;
-        return Promise.resolve(first && { failed: first.text, at: first.at });
+        return first && { failed: first.text, at: first.at };
       },
     },
     'L-ANS-14': {
@@ -219,11 +204,26 @@ export const ANSWERS: Chapter<LdvSubject> = {
       source: contract('TeVeel, NietBeschikbaar', 'Retry-After: Na hoeveel seconden het verzoek herhaald kan worden.'),
       nl: 'Wie te veel stuurt, hoort wanneer hij terug kan komen',
       en: 'A client that sends too much is told when to come back',
+      test: ({ subject: { client } }) => busyWithoutRetryAfter(client),
+    },
+    'L-ANS-15': {
+      level: 'open',
+      source: otlp('Partial Success; Bad Data', 'If the request is only partially accepted … is otherwise invalid'),
+      nl: 'Wat het antwoord is als alle regels geweigerd zijn: gedeeltelijk succes, of 400',
+      en: 'What the answer is when all lines were refused: partial success, or 400',
+      needs: ['L-ANS-01'],
+      test: (intake) => intake.seen(intake.line({}, { [DPL.activity]: undefined })),
+    },
+    'L-ANS-16': {
+      level: 'must',
+      source: rfc(9110, '15.5.2', 'The server generating a 401 response MUST send a WWW-Authenticate header field'),
+      nl: 'Een 401 zegt hoe men zich aanmeldt',
+      en: 'A 401 says how to authenticate',
+      needs: ['L-ANS-10'],
       test: ({ subject: { client } }) => {
-        const busy = client.exchanges.filter(({ status }) => status === 429 || status === 503);
-        const without = busy.find(({ headers }) => headers['retry-after'] === undefined);
-        if (busy.length === 0) return Promise.resolve({ skipped: 'no answer was 429 or 503' });
-        return Promise.resolve(without && { failed: `a ${without.status} has no \`Retry-After\``, at: without });
+        const refused = client.exchanges.filter(({ status }) => status === 401);
+        const at = refused.find(({ headers }) => headers['www-authenticate'] === undefined);
+        return at && { failed: 'it has no WWW-Authenticate', at };
       },
     },
   }),

@@ -1,6 +1,5 @@
-import { isRecord } from '../../../lib/json/json-value.ts';
 import type { Chapter } from '../case.ts';
-import { MEDIA_TYPES, requestOf, text } from './otlp.ts';
+import { MEDIA_TYPES, requestOf, saidIn, text } from './otlp.ts';
 import { contract, ldv, otlp } from './sources.ts';
 import { type Intake, id, type LdvSubject, ldvCases } from './subject.ts';
 
@@ -20,7 +19,12 @@ export const INTAKE: Chapter<LdvSubject> = {
       nl: 'Een logregel in JSON wordt bevestigd',
       en: 'A log line in JSON is confirmed',
       needs: [],
-      test: (intake) => intake.taken([intake.line()]),
+      test: async (intake) => {
+        const { status } = await intake.send([intake.line()]);
+        if (status !== 415) return intake.taken([intake.line()]);
+        const failed = await intake.taken([intake.line()], { form: 'protobuf' });
+        return failed ?? { skipped: 'only protobuf is offered, and these cases write JSON' };
+      },
     },
     'L-OTLP-02': {
       level: 'must',
@@ -58,18 +62,21 @@ export const INTAKE: Chapter<LdvSubject> = {
         'Full Success',
         'The server MUST leave the `partial_success` field unset in case of a successful response',
       ),
-      nl: 'Is alles vastgelegd, dan heeft het antwoord geen `partial_success`',
-      en: 'Where all is stored, the answer has no `partial_success`',
+      nl: 'Is alles vastgelegd, dan heeft het antwoord geen `partial_success`, of een met alleen een waarschuwing',
+      en: 'Where all is stored, the answer has no `partial_success`, or one with only a warning',
       test: async (intake) => {
-        const { json } = await intake.send([intake.line()]);
-        return isRecord(json) && json.partialSuccess === undefined ? undefined : 'it has `partialSuccess`';
+        // One that warns has refused nothing, and says why it is there.
+        const said = saidIn(await intake.send([intake.line()]));
+        return said?.rejected === undefined || (said.rejected === 0 && said.message !== '')
+          ? undefined
+          : 'it has a `partialSuccess` that says nothing';
       },
     },
     'L-OTLP-05': {
-      level: 'should',
+      level: 'must',
       source: otlp(
-        'OTLP/HTTP Request',
-        'The client MAY gzip the content and in that case MUST include "Content-Encoding: gzip"',
+        'Protocol Details',
+        'All server components MUST support the following transport compression options … Gzip compression',
       ),
       nl: 'Wat met gzip is ingepakt, wordt aangenomen',
       en: 'What is packed with gzip is taken',

@@ -58,13 +58,16 @@ export interface Said {
   readonly message: string;
 }
 
+/** Members of `google.rpc.Status`, none of which is required. */
+const STATUS = ['code', 'message', 'details'];
+
 /** @returns undefined when the body is not the message that belongs to the status */
 export function saidIn({ status, headers, body, json }: Exchange): Said | undefined {
   const isProtobuf = headers['content-type']?.startsWith(MEDIA_TYPES.protobuf) === true;
   const message = isProtobuf ? decoded(status < 300 ? 'ExportTraceServiceResponse' : 'Status', body) : json;
   if (!isRecord(message)) return undefined;
   if (status >= 300)
-    return typeof message.message === 'string' || message.code !== undefined
+    return Object.keys(message).every((name) => STATUS.includes(name))
       ? { message: String(message.message ?? '') }
       : undefined;
   const { partialSuccess } = message;

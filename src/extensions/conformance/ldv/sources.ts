@@ -1,9 +1,8 @@
 /** The documents that the cases of the intake quote. */
-import type { Clause } from '../case.ts';
+import { clausesOf } from '../clause.ts';
 
-export const from =
-  (document: string) =>
-  (clause: string, quote: string): Clause => ({ document, clause, quote });
-export const ldv = from('Logboek Dataverwerkingen 1.0.0');
-export const otlp = from('OTLP 1.11');
-export const contract = from('OpenAPI ldv 1.0.0');
+export { rfc } from '../clause.ts';
+
+export const ldv = clausesOf('Logboek Dataverwerkingen 1.0.0');
+export const otlp = clausesOf('OTLP 1.11');
+export const contract = clausesOf('OpenAPI ldv 1.0.0');

@@ -2,14 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import type { JsonObject } from '../../../lib/json/json-value.ts';
-import {
-  type Clause,
-  type ConformanceCase,
-  type Finding,
-  Inconclusive,
-  type Level,
-  type SuiteSubject,
-} from '../case.ts';
+import { type CaseRun, Failed, type Finding, Inconclusive, type SuiteSubject, writtenCases } from '../case.ts';
 import type { Ask, Client, Exchange } from '../client.ts';
 import type { Tokens } from '../commands/token-file.ts';
 import { readContract } from '../contract.ts';
@@ -68,32 +61,15 @@ export interface Intake {
   send(lines: readonly JsonObject[], how?: How): Promise<Exchange>;
   /** Sends what must be taken whole. @returns why it was not */
   taken(lines: readonly JsonObject[], how?: How): Promise<string | undefined>;
-  /** Sends lines of which so many must be refused. */
-  refused(lines: readonly JsonObject[], count: number, how?: How): Promise<string | undefined>;
+  /** Sends a line that is right and these, which must be refused. @returns why they were not */
+  refused(lines: readonly JsonObject[], how?: How): Promise<string | undefined>;
   /** What happens to a line, in a sentence. */
   seen(line: JsonObject): Promise<Finding>;
   ask(ask: Ask): Promise<Exchange>;
 }
 
-export interface LdvCase {
-  readonly level: Level;
-  readonly source: Clause;
-  readonly nl: string;
-  readonly en: string;
-  readonly needs?: readonly string[];
-  /** A text: why it fails. */
-  readonly test: (intake: Intake) => Promise<Finding | string>;
-}
-
-export function ldvCases(cases: Readonly<Record<string, LdvCase>>): readonly ConformanceCase<LdvSubject>[] {
-  return Object.entries(cases).map(([id, { level, source, nl, en, needs = ['L-OTLP-01'], test }]) => ({
-    ...{ id, level, source, title: { nl, en }, dependsOn: needs },
-    check: async (subject, { ask }) => {
-      const found = await test(openIntake(subject, ask));
-      return typeof found === 'string' ? { failed: found } : found;
-    },
-  }));
-}
+/** Without a line that is confirmed nothing else can be tried. */
+export const ldvCases = writtenCases(openIntake, 'L-OTLP-01');
 
 export const id = (bytes: 8 | 16): string => randomBytes(bytes).toString('hex');
 /** Nanoseconds since 1970. */
@@ -103,7 +79,7 @@ const SUBJECT = 'dpl.core.data_subject_id';
 const SUBJECT_TYPE = 'dpl.core.data_subject_id_type';
 export const DPL = { activity: ACTIVITY, subject: SUBJECT, subjectType: SUBJECT_TYPE } as const;
 
-function openIntake(subject: LdvSubject, ask: (ask: Ask) => Promise<Exchange>): Intake {
+function openIntake(subject: LdvSubject, { ask }: CaseRun): Intake {
   const { base, run, activity, contract, departures } = subject;
   const intake: Intake = {
     subject,
@@ -135,17 +111,14 @@ function openIntake(subject: LdvSubject, ask: (ask: Ask) => Promise<Exchange>): 
       return at;
     },
     async taken(lines, how) {
-      const said = await answered(intake, lines, how);
-      if (typeof said === 'string') return said;
-      return said.rejected === undefined || said.rejected === 0
-        ? undefined
-        : `${said.rejected} of ${lines.length} lines were refused: ${said.message}`;
+      const { rejected = 0, message } = await answered(intake, lines, how);
+      return rejected === 0 ? undefined : `${rejected} of ${lines.length} lines were refused: ${message}`;
     },
-    async refused(lines, count, how) {
-      const said = await answered(intake, lines, how);
-      if (typeof said === 'string') return said;
-      const { rejected = 0 } = said;
-      return rejected === count ? undefined : `${rejected} of ${lines.length} lines were refused instead of ${count}`;
+    async refused(lines, how) {
+      const all = [intake.line(), ...lines];
+      const { rejected = 0 } = await answered(intake, all, how);
+      if (rejected === lines.length) return undefined;
+      return `${rejected} of ${all.length} lines were refused instead of ${lines.length}`;
     },
     async seen(line) {
       const { status, ...answer } = await intake.send([line]);
@@ -157,10 +130,12 @@ function openIntake(subject: LdvSubject, ask: (ask: Ask) => Promise<Exchange>): 
   return intake;
 }
 
-/** What the answer says when it is 200. @throws {Inconclusive} when the service is too busy or fails */
-async function answered(intake: Intake, lines: readonly JsonObject[], how?: How): Promise<Said | string> {
+/** What the answer says when it is 200. @throws {Inconclusive} when the service is too busy or fails {Failed} */
+async function answered(intake: Intake, lines: readonly JsonObject[], how?: How): Promise<Said> {
   const at = await intake.send(lines, how);
   if (at.status >= 500 || at.status === 429) throw new Inconclusive(`status ${at.status}`);
-  if (at.status !== 200) return `the answer has status ${at.status} instead of 200`;
-  return saidIn(at) ?? 'the answer is no ExportTraceServiceResponse';
+  if (at.status !== 200) throw new Failed(`the answer has status ${at.status} instead of 200`);
+  const said = saidIn(at);
+  if (said === undefined) throw new Failed('the answer is no ExportTraceServiceResponse');
+  return said;
 }

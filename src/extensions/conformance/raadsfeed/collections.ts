@@ -26,6 +26,7 @@ export const COLLECTIONS = [
 async function inEach(judge: (collection: (typeof COLLECTIONS)[number]) => Promise<Finding>): Promise<Finding> {
   for (const collection of COLLECTIONS) {
     const found = await judge(collection);
+    if (typeof found === 'string') return `${collection[0]}: ${found}`;
     if (found !== undefined && 'failed' in found) return { ...found, failed: `${collection[0]}: ${found.failed}` };
   }
   return undefined;

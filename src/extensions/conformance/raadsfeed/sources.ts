@@ -1,21 +1,13 @@
 /** The documents that the cases of the council feed quote. */
-import type { Clause } from '../case.ts';
-
-/** The interface description of the council feed (area C, draft 0.0.2). */
-export const draft = (clause: string, quote: string): Clause => ({
-  document: 'Raadsfeed, ontwerp 0.0.2',
-  clause,
-  quote,
-});
-
-/** Its contract, `openapi/raadsfeed.yaml`. */
-export const contract = (clause: string, quote: string): Clause => ({
-  document: 'OpenAPI raadsfeed 0.0.2',
-  clause,
-  quote,
-});
+import { clausesOf } from '../clause.ts';
 
 export { rfc } from '../clause.ts';
 
+/** The interface description of the council feed (area C, draft 0.0.2). */
+export const draft = clausesOf('Raadsfeed, ontwerp 0.0.2');
+
+/** Its contract, `openapi/raadsfeed.yaml`. */
+export const contract = clausesOf('OpenAPI raadsfeed 0.0.2');
+
 /** Server-sent events. @see https://html.spec.whatwg.org/multipage/server-sent-events.html */
-export const html = (clause: string, quote: string): Clause => ({ document: 'HTML Living Standard', clause, quote });
+export const html = clausesOf('HTML Living Standard');

@@ -36,7 +36,8 @@ export const CHANGES: Chapter<LogSubject> = {
       },
     },
     'B-CHG-02': {
-      level: 'must',
+      // Part of an algorithm that "should" be applied.
+      level: 'should',
       source: vng(PUT, 'Het attribuut `Tijdstip Registratie` wordt gevuld met de actuele datum/tijd'),
       nl: 'Een wijziging heeft een eigen `tijdstipRegistratie`',
       en: 'A change has a `tijdstipRegistratie` of its own',
@@ -67,7 +68,10 @@ export const CHANGES: Chapter<LogSubject> = {
     },
     'B-CHG-04': {
       level: 'must',
-      source: vng(PUT, 'alle elementen van de verwerkingsactie verplicht … anders een HTTP 400'),
+      source: vng(
+        PUT,
+        'alle elementen van de verwerkingsactie verplicht … dan wordt er een HTTP 400 (Bad Request) foutmelding teruggegeven',
+      ),
       nl: 'Een wijziging die een gevuld veld weglaat, geeft 400',
       en: 'A change that leaves out a field with a value gives 400',
       test: async (log) => {
@@ -82,7 +86,10 @@ export const CHANGES: Chapter<LogSubject> = {
     },
     'B-CHG-05': {
       level: 'open',
-      source: vng(PUT, 'alle elementen verplicht'),
+      source: vng(
+        PUT,
+        'alle elementen van de verwerkingsactie verplicht … Het verplicht zijn van deze velden is namelijk situatie-specifiek',
+      ),
       nl: 'Wat er gebeurt als een leeg veld (`null`) ontbreekt: de tekst vraagt alle elementen, en veel gemaakte clients laten lege velden weg',
       en: 'What happens when an empty field (`null`) is absent: the text requires all elements, and many generated clients leave out empty ones',
       test: async (log) => {
@@ -95,7 +102,7 @@ export const CHANGES: Chapter<LogSubject> = {
       level: 'open',
       source: vng(
         'PUT en B3891',
-        'Het attribuut `Actie ID` wordt gevuld met een nieuw UUID … geïdentificeerd met path parameter `actieId`',
+        'Het attribuut `Actie ID` wordt gevuld met een nieuw UUID … geïdentificeerd met behulp van de path parameter `actieId`',
       ),
       nl: 'Of een gewijzigde actie haar `actieId` houdt: het algoritme geeft een nieuw, het adres blijft',
       en: 'Whether a changed action keeps its `actieId`: the algorithm gives a new one, the address stays',
@@ -123,7 +130,7 @@ export const CHANGES: Chapter<LogSubject> = {
       level: 'must',
       source: vng(
         PUT,
-        'Bij `update:normal` moet de oorspronkelijke actie Normaal zijn en mag deze waarde niet worden gewijzigd. 403',
+        'Bij autorisatiescope `update:normal` moet de oorspronkelijke verwerkingsactie `Normaal` zijn en mag deze waarde niet worden gewijzigd. 403',
       ),
       nl: 'Met `update:normal` wordt een actie niet vertrouwelijk',
       en: 'With `update:normal` an action does not become confidential',

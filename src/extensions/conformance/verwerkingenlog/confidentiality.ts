@@ -19,7 +19,7 @@ const patch = (
   as: Scope = 'update:confidential',
 ) => log.expect(status, 'PATCH', `/verwerkingsacties?verwerkingId=${String(verwerkingId)}`, { as, body });
 /** An action that was confidential, and lifted. */
-async function lifted(log: Log): Promise<JsonObject> {
+export async function lifted(log: Log): Promise<JsonObject> {
   const known = log.subject.kept.has('verwerking-opgeheven');
   const actie = await secret(log, 'verwerking-opgeheven');
   if (!known) await patch(log, actie, { vertrouwelijkheid: 'opgeheven' });
@@ -152,7 +152,7 @@ export const CONFIDENTIALITY: Chapter<LogSubject> = {
       level: 'must',
       source: vng(
         PATCH,
-        'Bij `update:normal` moet de vertrouwelijkheid van de oorspronkelijke verwerkingsactie Normaal zijn. 403',
+        'Bij autorisatiescope `update:normal` moet de vertrouwelijkheid van de oorspronkelijke verwerkingsactie `Normaal` zijn … 403',
       ),
       nl: 'Met `update:normal` wijzigt een verwerking met een vertrouwelijke actie niet, en geen enkele actie daarvan',
       en: 'With `update:normal` a processing with a confidential action does not change, and none of its actions',

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
 import type { Chapter } from '../case.ts';
+import { lifted } from './confidentiality.ts';
 import { EVERY, type Log, listPath, logCases } from './log-case.ts';
 import { objectsIn } from './logging.ts';
 import { contract, vng } from './sources.ts';
@@ -104,7 +105,7 @@ export const EXTRAS: Chapter<LogSubject> = {
     },
     'B-EXT-04': {
       level: 'may',
-      source: vng(READ, '`read:normal`: waarvan de verwerkingsactie niet vertrouwelijk is'),
+      source: vng(READ, 'verwerkte objecten waarvan de verwerkingsactie niet vertrouwelijk is'),
       nl: 'De inzage toont niets dat vertrouwelijk is',
       en: 'Inspection shows nothing confidential',
       needs: ['B-EXT-03'],
@@ -139,7 +140,10 @@ export const EXTRAS: Chapter<LogSubject> = {
     },
     'B-EXT-06': {
       level: 'should',
-      source: vng(READ, 'dient de bevraging van het log te loggen; B9177: Verwerking ID afnemer'),
+      source: vng(
+        `${READ}; B9177`,
+        'dient de bevraging van het log te loggen … Het UUID van de verwerking in het attribuut Verwerking ID afnemer',
+      ),
       nl: 'Inzage wordt zelf vastgelegd, met de verwerking van wie vroeg',
       en: 'Inspection is logged itself, with the processing of the caller',
       needs: ['B-EXT-03'],
@@ -219,6 +223,20 @@ export const EXTRAS: Chapter<LogSubject> = {
         await log.expect(404, 'GET', path, { as: 'read:confidential' });
         await log.expect(404, 'DELETE', path, { as: 'register:write' });
         return undefined;
+      },
+    },
+    'B-EXT-11': {
+      level: 'may',
+      source: vng(READ, 'niet vertrouwelijk is of waarvan de vertrouwelijkheid van is opgeheven'),
+      nl: 'Wie vertrouwelijke acties mag zien, ziet bij inzage ook wat is opgeheven; een ander niet',
+      en: 'A caller that may see confidential actions also sees lifted ones on inspection; another does not',
+      needs: ['B-EXT-03', 'B-CNF-04'],
+      test: async (log) => {
+        const actie = await lifted(log);
+        const sees = async (as: Scope) =>
+          ofActie((await objects(log, 'verwerking-opgeheven', as)) ?? [], actie) !== undefined;
+        if (!(await sees('read:confidential'))) return 'with read:confidential it is not shown';
+        return (await sees('read:normal')) ? 'with read:normal it is shown' : undefined;
       },
     },
   }),

@@ -1,6 +1,6 @@
 /** Cases of the processing log: what each one calls, with the answers held against the contract as they come. */
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
-import { type Clause, type ConformanceCase, type Finding, Inconclusive, type Level } from '../case.ts';
+import { type CaseRun, Failed, Inconclusive, writtenCases } from '../case.ts';
 import type { Exchange } from '../client.ts';
 import { KIND, type LogSubject, ownActies, personOf, type Scope, wholeActie } from './subject.ts';
 
@@ -25,15 +25,10 @@ export interface Log {
   store(body: JsonObject, as?: Scope): Promise<JsonObject>;
   /** Stores it once for all cases that name it. */
   kept(name: string, wishes?: JsonObject, as?: Scope): Promise<JsonObject>;
-  /** The actions of this run in the list of a person. @throws {Unexpected} when there is no list */
+  /** The actions of this run in the list of a person. @throws {Failed} when there is no list */
   list(person: string, query?: Readonly<Record<string, string>>, as?: Scope): Promise<readonly JsonObject[]>;
   /** The ids in that list. */
   ids(person: string, query?: Readonly<Record<string, string>>, as?: Scope): Promise<readonly unknown[]>;
-}
-
-/** An answer is not as the case expects. */
-class Unexpected extends Error {
-  readonly code = 'unexpected';
 }
 
 /** All fields of actions that never were confidential. */
@@ -41,36 +36,10 @@ export const NORMAL = { beperkteSet: 'false', vertrouwelijkheid: 'normaal' };
 /** Every action there is. */
 export const EVERY = { beperkteSet: 'false', vertrouwelijkheid__in: 'normaal,vertrouwelijk,opgeheven' };
 
-export interface LogCase {
-  readonly level: Level;
-  readonly source: Clause;
-  readonly nl: string;
-  readonly en: string;
-  readonly needs?: readonly string[];
-  /** A text: why it fails. */
-  readonly test: (log: Log) => Promise<Finding | string>;
-}
+/** Without an action nothing else can be tried. */
+export const logCases = writtenCases(openLog, 'B-LOG-01');
 
-/** Cases by their ids. Without an action nothing else can be tried. */
-export function logCases(cases: Readonly<Record<string, LogCase>>): readonly ConformanceCase<LogSubject>[] {
-  return Object.entries(cases).map(([id, { level, source, nl, en, needs = ['B-LOG-01'], test }]) => ({
-    ...{ id, level, source, title: { nl, en }, dependsOn: needs },
-    check: async (subject, { ask }) => {
-      try {
-        const found = await test(openLog(subject, ask));
-        return typeof found === 'string' ? { failed: found } : found;
-      } catch (error) {
-        if (error instanceof Unexpected) return { failed: error.message };
-        throw error;
-      }
-    },
-  }));
-}
-
-function openLog(
-  subject: LogSubject,
-  ask: (ask: Parameters<LogSubject['client']['send']>[0]) => Promise<Exchange>,
-): Log {
+function openLog(subject: LogSubject, { ask }: CaseRun): Log {
   const { base, contract, departures, written, processingHeaders, kept } = subject;
 
   const log: Log = {
@@ -95,7 +64,7 @@ function openLog(
       const at = await log.call(method, path, call);
       if (at.status === status) return at;
       if (at.status >= 500 || at.status === 429) throw new Inconclusive(`status ${at.status}`);
-      throw new Unexpected(`${method} gives status ${at.status} instead of ${status}`);
+      throw new Failed(`${method} gives status ${at.status} instead of ${status}`);
     },
     async store(body, as = body.vertrouwelijkheid === 'vertrouwelijk' ? 'create:confidential' : 'create:normal') {
       const { status, json } = await log.call('POST', '/verwerkingsacties', { as, body });

@@ -46,11 +46,13 @@ export const LOGGING: Chapter<LogSubject> = {
       nl: '`url` en `Location` zijn het adres van de actie',
       en: '`url` and `Location` are the address of the action',
       test: async (log) => {
-        const { json, headers } = await post(log, log.whole(log.person('adres')));
+        const { json, headers, url: asked } = await post(log, log.whole(log.person('adres')));
         const { url, actieId } = isRecord(json) ? json : {};
         if (typeof url !== 'string' || !URL.canParse(url) || !url.endsWith(`/verwerkingsacties/${String(actieId)}`))
           return `\`url\` is ${String(url)}`;
-        return headers.location === url ? undefined : `\`Location\` is ${headers.location ?? '(none)'}`;
+        return URL.parse(headers.location ?? '', asked)?.href === new URL(url).href
+          ? undefined
+          : `\`Location\` is ${headers.location ?? '(none)'}`;
       },
     },
     'B-LOG-04': {

@@ -67,7 +67,7 @@ export const QUERYING: Chapter<LogSubject> = {
       level: 'must',
       source: vng(
         GET,
-        'Indien `verwerkingsactiviteitId` is opgegeven … alleen de verwerkingsacties die voldoen aan die waarde',
+        'Indien de zoekparameter `verwerkingsactiviteitId` is opgegeven … alleen de verwerkingsacties die voldoen aan die waarde',
       ),
       nl: '`verwerkingsactiviteitId` beperkt tot de acties van die activiteit',
       en: '`verwerkingsactiviteitId` narrows to the actions of that activity',

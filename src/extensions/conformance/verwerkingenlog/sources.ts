@@ -1,20 +1,16 @@
 /** The documents that the cases of the processing log quote. */
-import type { Clause } from '../case.ts';
+import { clausesOf } from '../clause.ts';
 
-const from =
-  (document: string) =>
-  (clause: string, quote: string): Clause => ({ document, clause, quote });
+export { rfc } from '../clause.ts';
 
 /** The published standard: its functions (F…), decisions (B…), additional specifications by call, and its OpenAPI. */
-export const vng = from('API-standaard logging van verwerkingen 0.9.0');
+export const vng = clausesOf('API-standaard logging van verwerkingen 0.9.0');
 
 /** The form of it, before it was split, in which one API has all twelve functions. */
-export const oneApi = from('API-standaard logging van verwerkingen, één API (januari 2021)');
+export const oneApi = clausesOf('API-standaard logging van verwerkingen, één API (januari 2021)');
 
 /** The contract of such an API, `openapi/verwerkingenlog.yaml`. */
-export const contract = from('OpenAPI verwerkingenlog 1.0.0');
+export const contract = clausesOf('OpenAPI verwerkingenlog 1.0.0');
 
 /** The REST API Design Rules, which the standard names as applicable. */
-export const adr = from('NLGov REST API Design Rules 2.0');
-
-export const rfc = (number: number, clause: string, quote: string): Clause => from(`RFC ${number}`)(clause, quote);
+export const adr = clausesOf('NLGov REST API Design Rules 2.0');

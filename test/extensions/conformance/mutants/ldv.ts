@@ -1,6 +1,6 @@
 /** Ways in which an intake of log lines can be wrong. */
 import type { Answer, Mutation, Request } from '../proxy.ts';
-import { isJson, type Json } from './breaking.ts';
+import { isJson, type Json, list } from './breaking.ts';
 import type { Mutant } from './mutant.ts';
 
 type LdvMutant = Mutant<Mutation>;
@@ -46,7 +46,13 @@ const reading = (change: (json: Json) => void): Mutation =>
   answering(isReading, ({ json, status }) => {
     if (status === 200 && json !== undefined) change(json);
   });
-const withoutActivity = /^(?!.*processing_activity_id)/;
+/** Requests in JSON with such a line. */
+const withLine =
+  (is: (line: Json) => boolean): Is =>
+  (request) =>
+    isPlain(request) && linesIn(request).some(is);
+const hasActivity = (line: Json): boolean =>
+  list(line, 'attributes').some(({ key }) => key === 'dpl.core.processing_activity_id');
 
 export const LDV_MUTANTS: readonly LdvMutant[] = [
   { kills: 'L-OTLP-01', what: 'lines are accepted, not confirmed (202)', mutation: giving(isPlain, 200, 202) },
@@ -99,12 +105,7 @@ export const LDV_MUTANTS: readonly LdvMutant[] = [
   { kills: 'L-OTLP-09', what: 'upper case is refused', mutation: refusing(saying(/"traceId":"AB/)) },
   { kills: 'L-OTLP-10', what: 'a number is refused', mutation: refusing(saying(/UnixNano":\d/)) },
   { kills: 'L-OTLP-11', what: 'a list is no value', mutation: giving(saying(/arrayValue/), 200, 400) },
-  { kills: 'L-LINE-01', what: 'no activity is needed', mutation: taking(saying(withoutActivity)) },
-  {
-    kills: 'L-LINE-02',
-    what: 'a data subject is needed',
-    mutation: refusing(saying(/^(?!.*(?:data_subject_id|parentSpanId|onbekend))(?=.*processing_activity_id)/)),
-  },
+  { kills: 'L-LINE-01', what: 'no activity is needed', mutation: taking(withLine((line) => !hasActivity(line))) },
   { kills: 'L-LINE-03', what: 'the type is of a list', mutation: refusing(saying(/register\.example\/pseudoniem/)) },
   { kills: 'L-LINE-04', what: 'errors are not taken', mutation: refusing(saying(/"code":2/)) },
   { kills: 'L-LINE-05', what: 'children are refused', mutation: refusing(saying(/"parentSpanId".*"parentSpanId"/)) },
@@ -122,13 +123,9 @@ export const LDV_MUTANTS: readonly LdvMutant[] = [
   {
     kills: 'L-LINE-09',
     what: 'time may run back',
-    mutation: taking((request) => isPlain(request) && isBackwards(request)),
+    mutation: taking(withLine((line) => timeOf(line, 'end') < timeOf(line, 'start') && !isAhead(line))),
   },
-  {
-    kills: 'L-LINE-10',
-    what: 'the future is taken',
-    mutation: taking((request) => isPlain(request) && isAhead(request)),
-  },
+  { kills: 'L-LINE-10', what: 'the future is taken', mutation: taking(withLine(isAhead)) },
   { kills: 'L-LINE-11', what: 'zeros are a parent', mutation: refusing(saying(/"parentSpanId":"0{16}"/)) },
   {
     kills: 'L-LINE-12',
@@ -142,7 +139,9 @@ export const LDV_MUTANTS: readonly LdvMutant[] = [
   {
     kills: 'L-READ-01',
     what: 'times are in milliseconds',
-    mutation: reading((json) => spans(json).map((one) => Object.assign(one, { startTime: 1 }))),
+    mutation: reading((json) =>
+      list(json, 'dataProcessingOperations').map((one) => Object.assign(one, { startTime: 1 })),
+    ),
   },
   {
     kills: 'L-READ-02',
@@ -197,14 +196,7 @@ export const LDV_MUTANTS: readonly LdvMutant[] = [
   },
   { kills: 'L-ANS-08', what: 'what is too large is 400', mutation: giving(() => true, 413, 400) },
   { kills: 'L-ANS-09', what: 'another type is 400', mutation: giving(() => true, 415, 400) },
-  {
-    kills: 'L-ANS-10',
-    what: 'no challenge',
-    mutation: answering(
-      () => true,
-      ({ headers }) => void delete headers['www-authenticate'],
-    ),
-  },
+  { kills: 'L-ANS-10', what: 'without a token it is 403', mutation: giving(() => true, 401, 403) },
   {
     kills: 'L-ANS-11',
     what: 'signatures are not checked',
@@ -233,24 +225,31 @@ export const LDV_MUTANTS: readonly LdvMutant[] = [
       delete answer.headers['retry-after'];
     }),
   },
+  {
+    kills: 'L-ANS-16',
+    what: 'no challenge',
+    mutation: answering(
+      () => true,
+      ({ headers }) => void delete headers['www-authenticate'],
+    ),
+  },
 ];
 
 const repeated = new Set<string>();
 
-function timesIn({ body: sent }: Request): readonly bigint[] {
-  return [...sent.toString().matchAll(/UnixNano":"(\d+)"/g)].map(([, digits = '0']) => BigInt(digits));
+function linesIn({ body: sent }: Request): Json[] {
+  try {
+    const whole: unknown = JSON.parse(sent.toString());
+    const scopes = list(isJson(whole) ? whole : {}, 'resourceSpans').flatMap((one) => list(one, 'scopeSpans'));
+    return scopes.flatMap((one) => list(one, 'spans'));
+  } catch {
+    return [];
+  }
 }
-function isBackwards(request: Request): boolean {
-  const [start = 0n, end = 0n, ...more] = timesIn(request);
-  return more.length === 0 && end < start && !isAhead(request);
-}
-function isAhead(request: Request): boolean {
-  return timesIn(request).some((time) => time > BigInt(Date.now()) * 1_000_000n + 86_400_000_000_000n);
+const timeOf = (line: Json, name: 'start' | 'end'): bigint => BigInt(String(line[`${name}TimeUnixNano`] ?? 0));
+function isAhead(line: Json): boolean {
+  return timeOf(line, 'start') > BigInt(Date.now()) * 1_000_000n + 86_400_000_000_000n;
 }
 function isOther(sent: Buffer): boolean {
   return sent.toString().includes('-lezen-ander"');
-}
-function spans(json: Json): Json[] {
-  const { dataProcessingOperations } = json;
-  return Array.isArray(dataProcessingOperations) ? dataProcessingOperations.filter(isJson) : [];
 }
