@@ -64,11 +64,14 @@ export async function startOtherIntake(tokens: readonly string[]): Promise<{ url
     if (!tokens.includes(token)) throw new Refusal(401, 'no valid token', { 'www-authenticate': 'Bearer' });
     const body = await bodyOf(request);
     if (!isJson(body)) throw new Refusal(400, 'an object was expected');
-    const faults = listOf(body.resourceSpans)
+    const spans = listOf(body.resourceSpans)
       .flatMap(({ scopeSpans }) => listOf(scopeSpans))
-      .flatMap(({ spans }) => listOf(spans))
-      .flatMap((span) => faultOf(span) ?? []);
-    if (faults.length === 0) return {};
+      .flatMap((scope) => listOf(scope.spans));
+    const faults = spans.flatMap((span) => faultOf(span) ?? []);
+    // The texts allow a warning, and do not say that a request of which nothing is taken succeeds.
+    if (faults.length === 0)
+      return { partialSuccess: { rejectedSpans: '0', errorMessage: 'lines are kept for a day' } };
+    if (faults.length === spans.length) throw new Refusal(400, faults[0] ?? '');
     return { partialSuccess: { rejectedSpans: String(faults.length), errorMessage: faults[0] } };
   };
   const server = createServer((request, response) => {

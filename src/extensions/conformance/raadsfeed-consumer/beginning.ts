@@ -7,23 +7,24 @@ const snapshotRule = draft('Snapshot', 'the current state of all resources');
 export const BEGINNING = sceneChapter({
   id: 'K-BEG',
   title: { nl: 'Beginnen', en: 'Beginning' },
-  cases: [
-    {
-      id: 'K-BEG-01',
-      title: { nl: 'De stand wordt overgenomen', en: 'The snapshot is taken over' },
+  cases: {
+    'K-BEG-01': {
       level: 'must',
       source: snapshotRule,
+      nl: 'De stand wordt overgenomen',
+      en: 'The snapshot is taken over',
+      needs: [],
       prepare: (feed) => {
         publish(feed, 'a', 'b', 'c');
         feed.remove('delete', 'b');
       },
     },
-    {
-      id: 'K-BEG-02',
-      title: { nl: 'Daarna gaat het verder met de feed', en: 'The feed is read from there on' },
+    'K-BEG-02': {
       level: 'must',
       source: draft('Snapshot', 'the feed position from which the consumer continues without a gap'),
-      dependsOn: ['K-BEG-01'],
+      nl: 'Na de stand wordt de feed gelezen',
+      en: 'After the snapshot the feed is read',
+      needs: ['K-BEG-01'],
       prepare: (feed) => publish(feed, 'a'),
       play: async ({ feed, look }) => {
         await look();
@@ -31,26 +32,23 @@ export const BEGINNING = sceneChapter({
         await look();
       },
     },
-    {
-      id: 'K-BEG-03',
-      title: { nl: "De stand heeft meer pagina's", en: 'The snapshot has more pages' },
+    'K-BEG-03': {
       level: 'must',
       source: snapshotRule,
-      dependsOn: ['K-BEG-01'],
+      nl: "Alle pagina's van de stand worden gelezen",
+      en: 'All pages of the snapshot are read',
+      needs: ['K-BEG-01'],
       prepare: (feed) => {
         feed.pageSize = 2;
         publish(feed, 'a', 'b', 'c', 'd', 'e');
       },
     },
-    {
-      id: 'K-BEG-04',
-      title: {
-        nl: 'Wat verandert terwijl de stand gelezen wordt, gaat niet verloren',
-        en: 'What changes while the snapshot is read is not lost',
-      },
+    'K-BEG-04': {
       level: 'must',
       source: feedRule(8, 'so that changes during the traversal are not lost'),
-      dependsOn: ['K-BEG-03'],
+      nl: 'Wat verandert terwijl de stand gelezen wordt, gaat niet verloren',
+      en: 'What changes while the snapshot is read is not lost',
+      needs: ['K-BEG-03'],
       prepare: (feed) => {
         feed.pageSize = 2;
         publish(feed, 'a', 'b', 'c', 'd');
@@ -65,15 +63,12 @@ export const BEGINNING = sceneChapter({
         };
       },
     },
-    {
-      id: 'K-BEG-05',
-      title: {
-        nl: 'Alleen de eerste pagina van de stand heeft `feedCursor`',
-        en: 'Only the first page of the snapshot has `feedCursor`',
-      },
+    'K-BEG-05': {
       level: 'must',
       source: draft('Snapshot', 'The first page carries `feedCursor`'),
-      dependsOn: ['K-BEG-03'],
+      nl: 'Een `feedCursor` op alleen de eerste pagina van de stand is genoeg',
+      en: 'A `feedCursor` on only the first page of the snapshot is enough',
+      needs: ['K-BEG-03'],
       prepare: (feed) => {
         feed.pageSize = 1;
         publish(feed, 'a', 'b');
@@ -90,24 +85,23 @@ export const BEGINNING = sceneChapter({
         await look();
       },
     },
-    {
-      id: 'K-BEG-06',
-      title: { nl: 'Een lege feed is geen fout', en: 'An empty feed is not an error' },
+    'K-BEG-06': {
       level: 'must',
       source: draft('Errors 3', 'an empty collection is not an error'),
-      dependsOn: ['K-BEG-02'],
+      nl: 'Een lege feed is geen fout',
+      en: 'An empty feed is not an error',
       play: async ({ feed, look }) => {
         await look();
         publish(feed, 'a');
         await look();
       },
     },
-    {
-      id: 'K-BEG-07',
-      title: { nl: 'Een stand die halverwege afbreekt, is niet af', en: 'A snapshot that breaks off is not finished' },
+    'K-BEG-07': {
       level: 'must',
       source: snapshotRule,
-      dependsOn: ['K-BEG-03'],
+      nl: 'Een stand die halverwege afbreekt, is niet af',
+      en: 'A snapshot that breaks off is not finished',
+      needs: ['K-BEG-03'],
       prepare: (feed) => {
         feed.pageSize = 2;
         publish(feed, 'a', 'b', 'c', 'd', 'e');
@@ -120,5 +114,5 @@ export const BEGINNING = sceneChapter({
         };
       },
     },
-  ],
+  },
 });

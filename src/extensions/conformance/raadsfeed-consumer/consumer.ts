@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isRecord } from '../../../lib/json/json-value.ts';
-import { Inconclusive } from '../case.ts';
+import { Failed, Inconclusive } from '../case.ts';
 import { type Client, jsonIn } from '../client.ts';
 import { type DrivenProgram, ProtocolError, startProgram } from '../protocol.ts';
 import { type FeedSubject, readSubject, textAt, walk } from '../raadsfeed/subject.ts';
@@ -28,15 +28,10 @@ export interface Consumer {
   readonly pauseMs: number;
   /**
    * Lets it read on, and gives what it holds of a feed.
-   * @throws {ConsumerFault} when it does not say what it holds {Inconclusive} when it does not read the feed
+   * @throws {Failed} when it does not say what it holds {Inconclusive} when it does not read the feed
    */
   read(feed: PlayedFeed): Promise<readonly HeldResource[]>;
   close(): Promise<void>;
-}
-
-/** The consumer does not say what it holds. */
-export class ConsumerFault extends Error {
-  readonly code = 'consumer-fault';
 }
 
 interface ConsumerOptions {
@@ -60,7 +55,7 @@ export async function commandConsumer({ command, ...options }: ConsumerOptions):
       const words = command.map((word) => word.replaceAll('{feed}', url));
       const ended = await runCommand({ ...options, command: words, cwd });
       if (ended.status !== 0 && ended.stdout.trim() === '')
-        throw new ConsumerFault(`the command printed nothing, and ended with status ${ended.status}: ${ended.stderr}`);
+        throw new Failed(`the command printed nothing, and ended with status ${ended.status}: ${ended.stderr}`);
       return ended.stdout
         .split('\n')
         .filter((line) => line.trim() !== '')
@@ -80,13 +75,13 @@ export function programConsumer(options: ConsumerOptions): Consumer {
       program ??= startProgram(options);
       try {
         const { state } = await program.ask({ do: 'follow', feed: url });
-        if (!Array.isArray(state)) throw new ConsumerFault('its answer has no list `state`');
+        if (!Array.isArray(state)) throw new Failed('its answer has no list `state`');
         return state.map(heldResource);
       } catch (error) {
         if (!(error instanceof ProtocolError)) throw error;
         await program.close();
         program = undefined;
-        throw new ConsumerFault(error.message);
+        throw new Failed(error.message);
       }
     },
     close: async () => program?.close(),
@@ -147,7 +142,7 @@ async function hasRead({ calls, url }: PlayedFeed, patienceMs: number, signal: A
   }
 }
 
-/** @throws {ConsumerFault} when it is not a resource as a snapshot has it */
+/** @throws {Failed} when it is not a resource as a snapshot has it */
 export function heldResource(value: unknown): HeldResource {
   const { resource, resourceType, data } = isRecord(value) ? value : {};
   const [organisatiecode, bronidentificatie] = [
@@ -155,7 +150,7 @@ export function heldResource(value: unknown): HeldResource {
     textAt(resource, 'bronidentificatie'),
   ];
   if (organisatiecode === undefined || bronidentificatie === undefined || typeof resourceType !== 'string')
-    throw new ConsumerFault(
+    throw new Failed(
       `it says to hold what has no \`resource\` or \`resourceType\`: ${JSON.stringify(value).slice(0, 200)}`,
     );
   return { organisatiecode, bronidentificatie, resourceType, data };
@@ -164,6 +159,6 @@ export function heldResource(value: unknown): HeldResource {
 function parsed(line: string): unknown {
   const value = jsonIn(Buffer.from(line));
   if (value === undefined)
-    throw new ConsumerFault(`it prints a line that is not JSON, or is nested too deeply: ${line.slice(0, 200)}`);
+    throw new Failed(`it prints a line that is not JSON, or is nested too deeply: ${line.slice(0, 200)}`);
   return value;
 }

@@ -6,6 +6,8 @@ import { type PlayedCall, type PlayedFeed, problem } from './played-feed.ts';
 import { type ConsumerCase, type SceneRun, sceneChapter } from './scene.ts';
 
 const sourceFails = draft('Rules for aggregators 3', 'publishes nothing (no `delete`)');
+/** Nothing else removes a resource. */
+const onlyRecords = draft('Events', 'Feed records are the events of the feed');
 
 /** The feed answers wrongly until the consumer has read it; what it held stays, and afterwards it reads on. */
 async function survives({ feed, look }: SceneRun, fail: (call: PlayedCall) => void): Promise<undefined> {
@@ -85,34 +87,28 @@ function losesPlace(refusal: 400 | 410): Pick<ConsumerCase, 'prepare' | 'play'> 
 export const FAILURES = sceneChapter({
   id: 'K-ERR',
   title: { nl: 'Als de bron hapert', en: 'When the source fails' },
-  cases: [
-    {
-      id: 'K-ERR-01',
-      title: {
-        nl: 'Een bron die niet antwoordt, verwijdert niets',
-        en: 'A source that does not answer removes nothing',
-      },
+  cases: {
+    'K-ERR-01': {
       level: 'must',
       source: sourceFails,
-      dependsOn: ['K-BEG-02'],
+      nl: 'Een bron die niet antwoordt, verwijdert niets',
+      en: 'A source that does not answer removes nothing',
       prepare: two,
       play: (run) => survives(run, ({ response }) => void response.destroy()),
     },
-    {
-      id: 'K-ERR-02',
-      title: { nl: 'Een fout van de bron verwijdert niets', en: 'An error of the source removes nothing' },
+    'K-ERR-02': {
       level: 'must',
-      source: sourceFails,
-      dependsOn: ['K-BEG-02'],
+      source: onlyRecords,
+      nl: 'Een fout van de bron verwijdert niets',
+      en: 'An error of the source removes nothing',
       prepare: two,
       play: (run) => survives(run, ({ answer }) => answer(problem(500), 500)),
     },
-    {
-      id: 'K-ERR-03',
-      title: { nl: 'Een leeg antwoord verwijdert niets', en: 'An empty answer removes nothing' },
+    'K-ERR-03': {
       level: 'must',
       source: draft('Rules for aggregators 3', 'unreachable or returns an empty answer'),
-      dependsOn: ['K-BEG-02'],
+      nl: 'Een leeg antwoord verwijdert niets',
+      en: 'An empty answer removes nothing',
       prepare: two,
       play: async ({ feed, look }) => {
         await look();
@@ -128,86 +124,72 @@ export const FAILURES = sceneChapter({
         return look();
       },
     },
-    {
-      id: 'K-ERR-04',
-      title: {
-        nl: 'Een pagina in HTML in plaats van de feed verwijdert niets',
-        en: 'A page of HTML instead of the feed removes nothing',
-      },
+    'K-ERR-04': {
       level: 'must',
-      source: sourceFails,
-      dependsOn: ['K-BEG-02'],
+      source: onlyRecords,
+      nl: 'Een pagina in HTML in plaats van de feed verwijdert niets',
+      en: 'A page of HTML instead of the feed removes nothing',
       prepare: two,
       play: (run) =>
         survives(run, ({ answer }) =>
           answer('<!DOCTYPE html><title>Onderhoud</title>', 200, { 'content-type': 'text/html' }),
         ),
     },
-    {
-      id: 'K-ERR-05',
-      title: { nl: 'JSON die afbreekt, verwijdert niets', en: 'JSON that is cut off removes nothing' },
+    'K-ERR-05': {
       level: 'must',
-      source: sourceFails,
-      dependsOn: ['K-BEG-02'],
+      source: onlyRecords,
+      nl: 'JSON die afbreekt, verwijdert niets',
+      en: 'JSON that is cut off removes nothing',
       prepare: two,
       play: (run) => survives(run, ({ answer, page }) => answer(JSON.stringify(page()).slice(0, -5))),
     },
-    {
-      id: 'K-ERR-06',
-      title: {
-        nl: 'Als de cursor niet meer geldt (400), begint het opnieuw bij de stand',
-        en: 'When the cursor is no longer valid (400) it begins again at the snapshot',
-      },
+    'K-ERR-06': {
       level: 'should',
       source: contract('info', 'dan is het antwoord 400 met type `ongeldige-cursor`: begin opnieuw bij `/snapshot`'),
-      dependsOn: ['K-FEED-02'],
+      nl: 'Als de cursor niet meer geldt (400), begint het opnieuw bij de stand',
+      en: 'When the cursor is no longer valid (400) it begins again at the snapshot',
+      needs: ['K-FEED-02'],
       ...losesPlace(400),
     },
-    {
-      id: 'K-ERR-07',
-      title: { nl: 'Hetzelfde met 410', en: 'The same with 410' },
+    'K-ERR-07': {
       level: 'should',
       source: rfc(
         9110,
         '15.5.11',
         'no longer available at the origin server and that this condition is likely to be permanent',
       ),
-      dependsOn: ['K-ERR-06'],
+      nl: 'Ook na 410 begint het opnieuw bij de stand',
+      en: 'After 410 too it begins again at the snapshot',
+      needs: ['K-ERR-06'],
       ...losesPlace(410),
     },
-    {
-      id: 'K-ERR-08',
-      title: {
-        nl: 'Bij 503 wacht het zo lang als `Retry-After` zegt',
-        en: 'At 503 it waits as long as `Retry-After` says',
-      },
+    'K-ERR-08': {
       level: 'should',
       source: draft('Errors 2', 'status 429 or 503 with header `Retry-After`'),
-      dependsOn: ['K-BEG-02'],
+      nl: 'Bij 503 wacht het zo lang als `Retry-After` zegt',
+      en: 'At 503 it waits as long as `Retry-After` says',
       ...busy(503, () => ({ value: String(BUSY_MS / 1000), waitMs: BUSY_MS })),
     },
-    {
-      id: 'K-ERR-09',
-      title: { nl: 'Ook bij 429, en als het een tijdstip is', en: 'Also at 429, and where it is a moment' },
+    'K-ERR-09': {
       level: 'should',
       source: rfc(9110, '10.2.3', 'Retry-After = HTTP-date / delay-seconds'),
-      dependsOn: ['K-BEG-02'],
+      nl: 'Bij 429 wacht het ook als `Retry-After` een tijdstip is',
+      en: 'At 429 it also waits where `Retry-After` is a moment',
       ...busy(429, () => {
         // A date has whole seconds.
         const at = Math.ceil(Date.now() / 1000) * 1000 + BUSY_MS;
         return { value: new Date(at).toUTCString(), waitMs: at - Date.now() - BUSY_MS / 2 };
       }),
     },
-    {
-      id: 'K-ERR-10',
-      title: { nl: 'Een verwijzing wordt gevolgd', en: 'A redirection is followed' },
+    'K-ERR-10': {
       level: 'should',
       source: rfc(
         9110,
         '15.4.8',
         '307 … the user agent MUST NOT change the request method if it performs an automatic redirection',
       ),
-      dependsOn: ['K-BEG-02'],
+      nl: 'Een verwijzing wordt gevolgd',
+      en: 'A redirection is followed',
       prepare: two,
       play: async ({ feed, look }) => {
         await look();
@@ -225,12 +207,12 @@ export const FAILURES = sceneChapter({
         await look();
       },
     },
-    {
-      id: 'K-ERR-11',
-      title: { nl: 'Verwijzingen in een kring houden op', en: 'Redirections in a circle come to an end' },
+    'K-ERR-11': {
       level: 'should',
       source: rfc(9110, '15.4', 'A client SHOULD detect and intervene in cyclical redirections'),
-      dependsOn: ['K-ERR-10'],
+      nl: 'Verwijzingen in een kring houden op',
+      en: 'Redirections in a circle come to an end',
+      needs: ['K-ERR-10'],
       prepare: two,
       play: async ({ feed, look, read, signal }) => {
         await look();
@@ -251,17 +233,16 @@ export const FAILURES = sceneChapter({
           if (!(error instanceof Error)) throw error;
         });
         feed.rule = undefined;
-        if (longest > MOST_REDIRECTS) return { failed: `it follows more than ${MOST_REDIRECTS} redirections` };
+        if (longest > MOST_REDIRECTS) return `it follows more than ${MOST_REDIRECTS} redirections`;
         await look();
         return undefined;
       },
     },
-    {
-      id: 'K-ERR-12',
-      title: { nl: 'Een antwoord dat druppelsgewijs komt, telt', en: 'An answer that comes in drops counts' },
+    'K-ERR-12': {
       level: 'should',
-      source: rfc(9112, '7.1', 'wraps content in order to transfer it as a series of chunks'),
-      dependsOn: ['K-BEG-02'],
+      source: rfc(9112, '7.1', 'A recipient MUST be able to parse and decode the chunked transfer coding'),
+      nl: 'Een antwoord dat in stukken en langzaam komt, wordt gelezen',
+      en: 'An answer that comes slowly, in pieces, is read',
       prepare: two,
       play: async ({ feed, look }) => {
         await look();
@@ -276,12 +257,11 @@ export const FAILURES = sceneChapter({
         await look();
       },
     },
-    {
-      id: 'K-ERR-13',
-      title: { nl: 'Een antwoord zonder einde schaadt niet', en: 'An answer without an end does no harm' },
+    'K-ERR-13': {
       level: 'should',
       source: sourceFails,
-      dependsOn: ['K-BEG-02'],
+      nl: 'Een antwoord zonder einde schaadt niet',
+      en: 'An answer without an end does no harm',
       prepare: two,
       play: (run) =>
         survives(run, ({ response }) => {
@@ -289,15 +269,11 @@ export const FAILURES = sceneChapter({
           void pour(response);
         }),
     },
-    {
-      id: 'K-ERR-14',
-      title: {
-        nl: 'Hoe vaak het vraagt als een pagina zegt dat er meer is, maar niet verder gaat',
-        en: 'How often it asks when a page says that there is more, but does not move on',
-      },
+    'K-ERR-14': {
       level: 'open',
       source: draft('Feed rules 3', 'It denotes a position in the complete feed'),
-      dependsOn: ['K-BEG-02'],
+      nl: 'Hoe vaak het vraagt als een pagina zegt dat er meer is, maar niet verder gaat',
+      en: 'How often it asks when a page says that there is more, but does not move on',
       prepare: two,
       play: async ({ feed, look, read, signal }) => {
         await look();
@@ -314,7 +290,7 @@ export const FAILURES = sceneChapter({
         return { seen: `${asked} times` };
       },
     },
-  ],
+  },
 });
 
 async function drip(response: PlayedCall['response'], text: string): Promise<void> {

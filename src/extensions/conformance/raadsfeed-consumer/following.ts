@@ -8,13 +8,12 @@ const upsertRule = draft('Events', 'Replace the state held for that `resource`')
 export const FOLLOWING = sceneChapter({
   id: 'K-FEED',
   title: { nl: 'De feed volgen', en: 'Following the feed' },
-  cases: [
-    {
-      id: 'K-FEED-01',
-      title: { nl: 'Een upsert vervangt de hele resource', en: 'An upsert replaces the whole resource' },
+  cases: {
+    'K-FEED-01': {
       level: 'must',
       source: upsertRule,
-      dependsOn: ['K-BEG-02'],
+      nl: 'Een upsert vervangt de hele resource',
+      en: 'An upsert replaces the whole resource',
       prepare: (feed) => feed.upsert('a', { omschrijving: 'Vervalt', auteur: 'De griffie' }),
       play: async ({ feed, look }) => {
         await look();
@@ -22,12 +21,11 @@ export const FOLLOWING = sceneChapter({
         await look();
       },
     },
-    {
-      id: 'K-FEED-02',
-      title: { nl: 'Een delete verwijdert de resource', en: 'A delete removes the resource' },
+    'K-FEED-02': {
       level: 'must',
       source: draft('Events', 'Remove the resource.'),
-      dependsOn: ['K-BEG-02'],
+      nl: 'Een delete verwijdert de resource',
+      en: 'A delete removes the resource',
       prepare: (feed) => publish(feed, 'a', 'b'),
       play: async ({ feed, look }) => {
         await look();
@@ -35,12 +33,12 @@ export const FOLLOWING = sceneChapter({
         await look();
       },
     },
-    {
-      id: 'K-FEED-03',
-      title: { nl: 'Wat terugkomt na een delete, is er weer', en: 'What comes back after a delete is there again' },
+    'K-FEED-03': {
       level: 'must',
       source: draft('Events', 'A resource was created or changed.'),
-      dependsOn: ['K-FEED-02'],
+      nl: 'Wat terugkomt na een delete, is er weer',
+      en: 'What comes back after a delete is there again',
+      needs: ['K-FEED-02'],
       prepare: (feed) => publish(feed, 'a', 'b'),
       play: async ({ feed, look }) => {
         await look();
@@ -50,12 +48,11 @@ export const FOLLOWING = sceneChapter({
         await look();
       },
     },
-    {
-      id: 'K-FEED-04',
-      title: { nl: 'Er wordt gelezen tot `hasMore` onwaar is', en: 'It is read until `hasMore` is false' },
+    'K-FEED-04': {
       level: 'must',
       source: feedRule(2, '`hasMore: false` tells the consumer it has caught up'),
-      dependsOn: ['K-BEG-02'],
+      nl: 'Er wordt gelezen tot `hasMore` onwaar is',
+      en: 'It is read until `hasMore` is false',
       prepare: (feed) => {
         feed.pageSize = 2;
         publish(feed, 'a');
@@ -66,15 +63,11 @@ export const FOLLOWING = sceneChapter({
         return lookOnce();
       },
     },
-    {
-      id: 'K-FEED-05',
-      title: {
-        nl: 'Een pagina zonder records is niet het einde als er meer is',
-        en: 'A page without records is not the end when there is more',
-      },
+    'K-FEED-05': {
       level: 'must',
       source: feedRule(2, '`hasMore: false` tells the consumer it has caught up'),
-      dependsOn: ['K-BEG-02'],
+      nl: 'Een pagina zonder records is niet het einde als er meer is',
+      en: 'A page without records is not the end when there is more',
       prepare: (feed) => publish(feed, 'a'),
       play: async ({ feed, look, lookOnce }) => {
         await look();
@@ -89,15 +82,12 @@ export const FOLLOWING = sceneChapter({
         return lookOnce();
       },
     },
-    {
-      id: 'K-FEED-06',
-      title: {
-        nl: 'Een cursor is een tekst waarvan de vorm niets zegt',
-        en: 'A cursor is a text whose form says nothing',
-      },
+    'K-FEED-06': {
       level: 'must',
       source: feedRule(3, 'The cursor is opaque'),
-      dependsOn: ['K-BEG-03', 'K-FEED-04'],
+      nl: 'Een cursor is een tekst waarvan de vorm niets zegt',
+      en: 'A cursor is a text whose form says nothing',
+      needs: ['K-BEG-03', 'K-FEED-04'],
       prepare: (feed) => {
         feed.pageSize = 1;
         feed.dress = (cursor) => `+/=&?#%2F é"${'0'.repeat(300)}${cursor}`;
@@ -109,15 +99,12 @@ export const FOLLOWING = sceneChapter({
         await look();
       },
     },
-    {
-      id: 'K-FEED-07',
-      title: {
-        nl: 'Wat er na elkaar met een resource gebeurt, gebeurt in die volgorde',
-        en: 'What happens to a resource happens in that order',
-      },
+    'K-FEED-07': {
       level: 'must',
       source: feedRule(4, 'Records are always delivered ascending'),
-      dependsOn: ['K-FEED-02'],
+      nl: 'Wat er na elkaar met een resource gebeurt, gebeurt in die volgorde',
+      en: 'What happens to a resource happens in that order',
+      needs: ['K-FEED-02'],
       prepare: (feed) => publish(feed, 'a', 'c'),
       play: async ({ feed, look }) => {
         await look();
@@ -129,15 +116,12 @@ export const FOLLOWING = sceneChapter({
         await look();
       },
     },
-    {
-      id: 'K-FEED-08',
-      title: {
-        nl: 'Dezelfde bronidentificatie bij een andere organisatie is een andere resource',
-        en: 'The same `bronidentificatie` of another organisation is another resource',
-      },
+    'K-FEED-08': {
       level: 'must',
       source: draft('Resource identity rules 1', 'organisation code plus `bronidentificatie`'),
-      dependsOn: ['K-FEED-02'],
+      nl: 'Dezelfde bronidentificatie bij een andere organisatie is een andere resource',
+      en: 'The same `bronidentificatie` of another organisation is another resource',
+      needs: ['K-FEED-02'],
       prepare: (feed) => {
         const code = feed.organisatiecode.replace('gm', 'ws');
         feed.organisations.push(code);
@@ -150,18 +134,15 @@ export const FOLLOWING = sceneChapter({
         await look();
       },
     },
-    {
-      id: 'K-FEED-09',
-      title: {
-        nl: 'Dezelfde bronidentificatie bij een andere soort is een andere resource',
-        en: 'The same `bronidentificatie` of another kind is another resource',
-      },
+    'K-FEED-09': {
       level: 'should',
       source: contract(
         'info',
         'De identiteit van een resource is `organisatiecode` met `bronidentificatie` (en het `resourceType`)',
       ),
-      dependsOn: ['K-FEED-02'],
+      nl: 'Dezelfde bronidentificatie bij een andere soort is een andere resource',
+      en: 'The same `bronidentificatie` of another kind is another resource',
+      needs: ['K-FEED-02'],
       prepare: (feed) => {
         publish(feed, 'a', 'b');
         feed.upsert('a', {}, { kind: 'Vergadering' });
@@ -172,15 +153,12 @@ export const FOLLOWING = sceneChapter({
         await look();
       },
     },
-    {
-      id: 'K-FEED-10',
-      title: {
-        nl: 'Een pagina die twee keer komt, verdubbelt niets',
-        en: 'A page that comes twice doubles nothing',
-      },
+    'K-FEED-10': {
       level: 'must',
       source: upsertRule,
-      dependsOn: ['K-FEED-04'],
+      nl: 'Een pagina die twee keer komt, verdubbelt niets',
+      en: 'A page that comes twice doubles nothing',
+      needs: ['K-FEED-04'],
       prepare: (feed) => {
         feed.pageSize = 2;
         publish(feed, 'a');
@@ -199,15 +177,11 @@ export const FOLLOWING = sceneChapter({
         await look();
       },
     },
-    {
-      id: 'K-FEED-11',
-      title: {
-        nl: 'Na een afgebroken antwoord komt niets dubbel en ontbreekt niets',
-        en: 'After an answer that broke off nothing is double and nothing is missing',
-      },
+    'K-FEED-11': {
       level: 'must',
       source: upsertRule,
-      dependsOn: ['K-BEG-02'],
+      nl: 'Na een afgebroken antwoord komt niets dubbel en ontbreekt niets',
+      en: 'After an answer that broke off nothing is double and nothing is missing',
       prepare: (feed) => publish(feed, 'a'),
       play: async ({ feed, look }) => {
         await look();
@@ -224,15 +198,12 @@ export const FOLLOWING = sceneChapter({
         await look();
       },
     },
-    {
-      id: 'K-FEED-12',
-      title: {
-        nl: 'De cursor is genoeg: `next` hoeft er niet te zijn',
-        en: 'The cursor is enough: `next` need not be there',
-      },
+    'K-FEED-12': {
       level: 'should',
       source: feedRule(5, 'Paging uses `cursor` and `limit`'),
-      dependsOn: ['K-FEED-04'],
+      nl: 'De cursor is genoeg: `next` hoeft er niet te zijn',
+      en: 'The cursor is enough: `next` need not be there',
+      needs: ['K-FEED-04'],
       prepare: (feed) => {
         feed.pageSize = 1;
         publish(feed, 'a', 'b');
@@ -250,12 +221,11 @@ export const FOLLOWING = sceneChapter({
         await look();
       },
     },
-    {
-      id: 'K-FEED-13',
-      title: { nl: 'Er wordt niet meer dan 1000 tegelijk gevraagd', en: 'No more than 1000 at a time are asked for' },
+    'K-FEED-13': {
       level: 'must',
       source: feedRule(5, '`limit` has a maximum of 1000'),
-      dependsOn: ['K-BEG-02'],
+      nl: 'Er wordt niet meer dan 1000 tegelijk gevraagd',
+      en: 'No more than 1000 at a time are asked for',
       prepare: (feed) => publish(feed, 'a'),
       play: async ({ feed, look }) => {
         const asked = (): number[] => feed.calls.map(({ address }) => Number(address.searchParams.get('limit') ?? 1));
@@ -264,12 +234,11 @@ export const FOLLOWING = sceneChapter({
         return most > 1000 ? { failed: `it asks for \`limit=${most}\`` } : undefined;
       },
     },
-    {
-      id: 'K-FEED-14',
-      title: { nl: 'De inhoud blijft zoals zij is', en: 'The content stays as it is' },
+    'K-FEED-14': {
       level: 'must',
       source: draft('Feed record', '`data` The complete resource object'),
-      dependsOn: ['K-BEG-02'],
+      nl: 'De inhoud blijft zoals zij is',
+      en: 'The content stays as it is',
       prepare: (feed) => feed.upsert('a', { titel: 'Raad\u2028“é”\u202e𐍈🗳️ </script>\\u0041\t', omvang: 0 }),
       play: async ({ feed, look }) => {
         await look();
@@ -277,12 +246,11 @@ export const FOLLOWING = sceneChapter({
         await look();
       },
     },
-    {
-      id: 'K-FEED-15',
-      title: { nl: 'Onbekende leden van de inhoud blijven erin', en: 'Unknown members of the content are kept' },
-      level: 'must',
+    'K-FEED-15': {
+      level: 'should',
       source: draft('Feed record', '`data` The complete resource object'),
-      dependsOn: ['K-BEG-02'],
+      nl: 'Onbekende leden van de inhoud blijven erin',
+      en: 'Unknown members of the content are kept',
       prepare: (feed) => feed.upsert('a', { eigenveld: { van: ['de', 'bron'] } }),
       play: async ({ feed, look }) => {
         await look();
@@ -290,15 +258,11 @@ export const FOLLOWING = sceneChapter({
         await look();
       },
     },
-    {
-      id: 'K-FEED-16',
-      title: {
-        nl: 'Onbekende leden van een record of een pagina hinderen niet',
-        en: 'Unknown members of a record or a page do not hinder',
-      },
+    'K-FEED-16': {
       level: 'should',
       source: contract('FeedRecord', 'Andere leden dan deze kan een afnemer overslaan.'),
-      dependsOn: ['K-BEG-02'],
+      nl: 'Onbekende leden van een record of een pagina hinderen niet',
+      en: 'Unknown members of a record or a page do not hinder',
       prepare: (feed) => publish(feed, 'a'),
       play: async ({ feed, look }) => {
         await look();
@@ -312,15 +276,11 @@ export const FOLLOWING = sceneChapter({
         await look();
       },
     },
-    {
-      id: 'K-FEED-17',
-      title: {
-        nl: 'Een record met een onbekende `op`: wat er gebeurt',
-        en: 'A record with an unknown `op`: what happens',
-      },
+    'K-FEED-17': {
       level: 'open',
       source: draft('Feed record', 'One of `upsert`, `delete`, `redact`'),
-      dependsOn: ['K-BEG-02'],
+      nl: 'Een record met een onbekende `op`: wat er gebeurt',
+      en: 'A record with an unknown `op`: what happens',
       prepare: (feed) => publish(feed, 'a'),
       play: async ({ feed, look, read }) => {
         await look();
@@ -331,12 +291,11 @@ export const FOLLOWING = sceneChapter({
         return { seen: `${kept}, and the record after it is ${names.includes('b') ? 'taken' : 'not taken yet'}` };
       },
     },
-    {
-      id: 'K-FEED-18',
-      title: { nl: 'Een nummer dat ontbreekt: wat er gebeurt', en: 'A number that is missing: what happens' },
+    'K-FEED-18': {
       level: 'open',
       source: feedRule(4, 'A gap in the sequence occurs only as an explicit `redact` record'),
-      dependsOn: ['K-BEG-02'],
+      nl: 'Een nummer dat ontbreekt: wat er gebeurt',
+      en: 'A number that is missing: what happens',
       prepare: (feed) => publish(feed, 'a'),
       play: async ({ feed, look, read }) => {
         await look();
@@ -351,5 +310,5 @@ export const FOLLOWING = sceneChapter({
         return { seen: found ? 'the record after it is taken' : 'the record after it is not taken yet' };
       },
     },
-  ],
+  },
 });

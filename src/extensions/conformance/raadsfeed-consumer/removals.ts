@@ -6,13 +6,12 @@ const everywhere = draft('Events', 'Remove the affected content everywhere');
 export const REDACTIONS = sceneChapter({
   id: 'K-RED',
   title: { nl: 'Weggehaalde inhoud', en: 'Redactions' },
-  cases: [
-    {
-      id: 'K-RED-01',
-      title: { nl: 'Wat weggehaald is, verdwijnt', en: 'What is redacted disappears' },
+  cases: {
+    'K-RED-01': {
       level: 'must',
       source: everywhere,
-      dependsOn: ['K-BEG-02'],
+      nl: 'Wat weggehaald is, verdwijnt',
+      en: 'What is redacted disappears',
       prepare: (feed) => {
         feed.upsert('a');
         feed.upsert('b');
@@ -23,15 +22,12 @@ export const REDACTIONS = sceneChapter({
         await look();
       },
     },
-    {
-      id: 'K-RED-02',
-      title: {
-        nl: 'Ook als de resource ondertussen veranderd was',
-        en: 'Also when the resource had changed meanwhile',
-      },
+    'K-RED-02': {
       level: 'must',
       source: draft('Events', 'The record states which `sequenceNumber`s are affected.'),
-      dependsOn: ['K-RED-01'],
+      nl: 'Weggehaalde inhoud verdwijnt ook als de resource ondertussen veranderd was',
+      en: 'Redacted content also disappears when the resource had changed meanwhile',
+      needs: ['K-RED-01'],
       prepare: (feed) => {
         feed.upsert('a');
         feed.upsert('b');
@@ -44,15 +40,12 @@ export const REDACTIONS = sceneChapter({
         await look();
       },
     },
-    {
-      id: 'K-RED-03',
-      title: {
-        nl: 'Wat daarna opnieuw gepubliceerd wordt, blijft',
-        en: 'What is published again afterwards stays',
-      },
+    'K-RED-03': {
       level: 'must',
       source: draft('Events', 'Earlier content was removed from the feed history'),
-      dependsOn: ['K-RED-01'],
+      nl: 'Wat na een redactie opnieuw gepubliceerd wordt, blijft',
+      en: 'What is published again after a redaction stays',
+      needs: ['K-RED-01'],
       prepare: (feed) => {
         feed.upsert('a', { auteur: 'Jansen' });
         feed.upsert('b');
@@ -64,15 +57,12 @@ export const REDACTIONS = sceneChapter({
         await look();
       },
     },
-    {
-      id: 'K-RED-04',
-      title: {
-        nl: 'Van wat al verwijderd was, of nooit gelezen, is het geen fout',
-        en: 'Of what was deleted already, or never read, it is not an error',
-      },
+    'K-RED-04': {
       level: 'must',
       source: everywhere,
-      dependsOn: ['K-RED-01', 'K-FEED-02'],
+      nl: 'Een redactie van wat al verwijderd was, of nooit gelezen, is geen fout',
+      en: 'A redaction of what was deleted already, or never read, is not an error',
+      needs: ['K-RED-01', 'K-FEED-02'],
       prepare: (feed) => {
         feed.upsert('a');
         feed.upsert('b');
@@ -88,15 +78,12 @@ export const REDACTIONS = sceneChapter({
         await look();
       },
     },
-    {
-      id: 'K-RED-05',
-      title: {
-        nl: 'Ook wie zijn plaats kwijtraakt en de stand opnieuw leest, verwijdert het',
-        en: 'A consumer that loses its place and reads the snapshot anew removes it too',
-      },
+    'K-RED-05': {
       level: 'must',
       source: everywhere,
-      dependsOn: ['K-RED-01'],
+      nl: 'Wie zijn plaats kwijtraakt en de stand opnieuw leest, verwijdert weggehaalde inhoud ook',
+      en: 'A consumer that loses its place and reads the snapshot anew removes redacted content too',
+      needs: ['K-RED-01'],
       prepare: (feed) => {
         for (let i = 0; i < 12; i += 1) feed.upsert(`a-${i}`);
       },
@@ -107,15 +94,12 @@ export const REDACTIONS = sceneChapter({
         await look();
       },
     },
-    {
-      id: 'K-RED-06',
-      title: {
-        nl: 'Een record dat niet deugt, houdt een redactie op dezelfde pagina niet tegen',
-        en: 'A record that is wrong does not hold up a redaction on the same page',
-      },
+    'K-RED-06': {
       level: 'should',
       source: everywhere,
-      dependsOn: ['K-RED-01'],
+      nl: 'Een record dat niet deugt, houdt een redactie op dezelfde pagina niet tegen',
+      en: 'A record that is wrong does not hold up a redaction on the same page',
+      needs: ['K-RED-01'],
       prepare: (feed) => {
         feed.upsert('a');
         feed.upsert('b');
@@ -127,15 +111,12 @@ export const REDACTIONS = sceneChapter({
         await look(['a']);
       },
     },
-    {
-      id: 'K-RED-07',
-      title: {
-        nl: 'Als alleen een eerdere versie weggehaald is: of de huidige blijft',
-        en: 'When only an earlier version is redacted: whether the present one stays',
-      },
+    'K-RED-07': {
       level: 'open',
       source: draft('Events', 'The record states which `sequenceNumber`s are affected.'),
-      dependsOn: ['K-RED-01'],
+      nl: 'Als alleen een eerdere versie weggehaald is: of de huidige blijft',
+      en: 'When only an earlier version is redacted: whether the present one stays',
+      needs: ['K-RED-01'],
       prepare: (feed) => {
         feed.upsert('a', { auteur: 'Jansen' });
         feed.upsert('a', { titel: 'Zonder naam' });
@@ -147,5 +128,5 @@ export const REDACTIONS = sceneChapter({
         return { seen: found ? 'it stays' : 'it is removed' };
       },
     },
-  ],
+  },
 });

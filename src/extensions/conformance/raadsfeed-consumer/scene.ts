@@ -1,8 +1,15 @@
 /** A scene: what a feed does, and what a consumer of it must hold afterwards. */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Chapter, ConformanceCase, Finding, SuiteSubject } from '../case.ts';
+import {
+  type Chapter,
+  type ConformanceCase,
+  Failed,
+  type Finding,
+  type SuiteSubject,
+  type WrittenCase,
+} from '../case.ts';
 import { isSameContent } from '../raadsfeed/same-content.ts';
-import { type Consumer, ConsumerFault, type HeldResource } from './consumer.ts';
+import type { Consumer, HeldResource } from './consumer.ts';
 import { keyOfResource, type PlayedFeed } from './played-feed.ts';
 
 export interface ConsumerSubject extends SuiteSubject {
@@ -21,7 +28,7 @@ export interface SceneRun extends Pick<ConsumerSubject, 'consumer' | 'signal'> {
   /**
    * Lets the consumer read on, until it holds the state that the feed leads to.
    * @param absent only that it does not hold these documents
-   * @throws {Deviation} when it does not come to that
+   * @throws {Failed} when it does not come to that
    */
   look(absent?: readonly string[]): Promise<undefined>;
   /** The same for one reading, which ends when the consumer has caught up; an aggregator reads when it wants. */
@@ -30,8 +37,8 @@ export interface SceneRun extends Pick<ConsumerSubject, 'consumer' | 'signal'> {
   read(): Promise<readonly HeldResource[]>;
 }
 
-export interface ConsumerCase
-  extends Pick<ConformanceCase<ConsumerSubject>, 'id' | 'title' | 'level' | 'source' | 'dependsOn'> {
+/** Of what must have passed before, the usual is that the consumer reads the snapshot and then the feed. */
+export interface ConsumerCase extends Pick<WrittenCase<SceneRun>, 'level' | 'source' | 'nl' | 'en' | 'needs'> {
   /** What the feed has before the consumer reads it for the first time. */
   readonly prepare?: (feed: PlayedFeed) => void;
   /** What happens then. Default: the consumer must come to the state of the feed. */
@@ -41,11 +48,6 @@ export interface ConsumerCase
 /** Publishes documents. */
 export function publish(feed: PlayedFeed, ...ids: readonly string[]): void {
   for (const id of ids) feed.upsert(id);
-}
-
-/** The consumer holds something else than the feed leads to. */
-class Deviation extends Error {
-  readonly code = 'deviation';
 }
 
 export interface SceneCase extends ConformanceCase<ConsumerSubject> {
@@ -58,15 +60,15 @@ export interface SceneChapter extends Chapter<ConsumerSubject> {
 }
 
 export function sceneChapter(
-  chapter: Omit<SceneChapter, 'cases'> & { readonly cases: readonly ConsumerCase[] },
+  chapter: Omit<SceneChapter, 'cases'> & { readonly cases: Readonly<Record<string, ConsumerCase>> },
 ): SceneChapter {
-  return { ...chapter, cases: chapter.cases.map(asCase) };
+  return { ...chapter, cases: Object.entries(chapter.cases).map(asCase) };
 }
 
-function asCase({ play, ...description }: ConsumerCase): SceneCase {
+function asCase([id, { level, source, nl, en, needs, prepare, play }]: [string, ConsumerCase]): SceneCase {
   const scene = async (subject: ConsumerSubject): Promise<Finding> => {
     const { consumer, signal } = subject;
-    const feed = subject.feedOf(description.id);
+    const feed = subject.feedOf(id);
     const run: SceneRun = {
       ...{ consumer, feed, signal },
       look: (absent) => look(subject, feed, absent),
@@ -76,13 +78,17 @@ function asCase({ play, ...description }: ConsumerCase): SceneCase {
     try {
       return await (play === undefined ? run.look() : play(run));
     } catch (error) {
-      if (!(error instanceof Deviation) && !(error instanceof ConsumerFault)) throw error;
+      if (!(error instanceof Failed)) throw error;
       return { failed: error.message, at: feed.calls.at(-1)?.shown() };
     } finally {
       feed.rule = undefined;
     }
   };
-  return { ...description, scene, check: (subject) => subject.play(description.id) };
+  return {
+    ...{ id, level, source, scene, title: { nl, en }, dependsOn: needs ?? ['K-BEG-02'] },
+    ...(prepare === undefined ? {} : { prepare }),
+    check: (subject) => subject.play(id),
+  };
 }
 
 const LEAST_READINGS = 3;
@@ -95,7 +101,7 @@ async function look(subject: ConsumerSubject, feed: PlayedFeed, absent?: readonl
     signal.throwIfAborted();
     const fault = await faultOf(consumer, feed, absent);
     if (fault === undefined) return undefined;
-    if (left <= 1 && performance.now() >= end) throw new Deviation(fault);
+    if (left <= 1 && performance.now() >= end) throw new Failed(fault);
     await wait(consumer.pauseMs, undefined, { signal });
   }
 }
@@ -109,7 +115,7 @@ async function faultOf(
     const held = await consumer.read(feed);
     return absent === undefined ? differenceFrom(feed, held) : presenceOf(absent, held);
   } catch (error) {
-    if (error instanceof ConsumerFault) return error.message;
+    if (error instanceof Failed) return error.message;
     throw error;
   }
 }

@@ -1,36 +1,37 @@
 import type { Chapter } from '../case.ts';
 import { contract, draft } from '../raadsfeed/sources.ts';
 import { nameOf } from '../raadsfeed/subject.ts';
-import { DOCUMENT, MEETING, type PublishSubject } from './story.ts';
+import { DOCUMENT, isALog, MEETING, type PublishSubject, storyCases } from './story.ts';
 
-const everywhere = draft('Events', 'Remove the affected content everywhere, including … caches');
+const fromHistory = draft('Events', 'Earlier content was removed from the feed history.');
+const everywhere = contract('FeedRecord', 'verwijder de inhoud van de genoemde nummers overal');
 
 export const REDACTING: Chapter<PublishSubject> = {
   id: 'P-RED',
   title: { nl: 'Waarvan de inhoud weggehaald wordt', en: 'What is redacted' },
-  cases: [
-    {
-      id: 'P-RED-01',
-      title: { nl: 'komt als redact in de feed', en: 'comes into the feed as a redact' },
+  cases: storyCases({
+    'P-RED-01': {
       level: 'must',
-      source: draft('Events', 'Earlier content was removed from the feed history.'),
-      dependsOn: ['P-CHG-01'],
-      check: async ({ story }) => {
+      source: fromHistory,
+      nl: 'Als inhoud weggehaald wordt, komt er een redact in de feed',
+      en: 'When content is taken out, a redact comes into the feed',
+      needs: ['P-CHG-01'],
+      test: async ({ story }) => {
         const { before, feed } = await story.redacted();
         const last = Number(before.records.at(-1)?.record.sequenceNumber);
         const found = story
           .of(feed, DOCUMENT)
           .some(({ record }) => record.op === 'redact' && Number(record.sequenceNumber) > last);
-        return found ? undefined : { failed: 'there is no redact after what was there' };
+        return found ? undefined : 'there is no redact after what was there';
       },
     },
-    {
-      id: 'P-RED-02',
-      title: { nl: 'met elk nummer dat inhoud had', en: 'with every number that had content' },
+    'P-RED-02': {
       level: 'must',
       source: draft('Events', 'The record states which `sequenceNumber`s are affected.'),
-      dependsOn: ['P-RED-01'],
-      check: async ({ story }) => {
+      nl: 'De redact noemt elk nummer dat inhoud had',
+      en: 'The redact names every number that had content',
+      needs: ['P-RED-01'],
+      test: async ({ story }) => {
         const { before, feed } = await story.redacted();
         const had = story.of(before, DOCUMENT).map(({ record }) => record.sequenceNumber);
         const last = story.of(feed, DOCUMENT).at(-1);
@@ -39,25 +40,25 @@ export const REDACTING: Chapter<PublishSubject> = {
         return missing.length === 0 ? undefined : { failed: `it does not name ${missing.join(', ')}`, at: last?.at };
       },
     },
-    {
-      id: 'P-RED-03',
-      title: { nl: 'staat nergens meer in de feed', en: 'is nowhere in the feed any more' },
+    'P-RED-03': {
       level: 'must',
-      source: everywhere,
-      dependsOn: ['P-RED-01'],
-      check: async ({ story }) => {
+      source: fromHistory,
+      nl: 'Weggehaalde inhoud staat nergens meer in de feed',
+      en: 'Redacted content is nowhere in the feed any more',
+      needs: ['P-RED-01'],
+      test: async ({ story }) => {
         const { feed } = await story.redacted();
         const found = feed.records.find(({ record }) => JSON.stringify(record).includes(story.word));
         return found === undefined ? undefined : { failed: `${nameOf(found.record)} still has it`, at: found.at };
       },
     },
-    {
-      id: 'P-RED-04',
-      title: { nl: 'laat geen gat zonder uitleg', en: 'leaves no gap without an explanation' },
+    'P-RED-04': {
       level: 'must',
       source: draft('Events', 'fills the place of a removed sequence number, so the sequence has no silent gaps'),
-      dependsOn: ['P-RED-01', 'P-NEW-03'],
-      check: async ({ story }) => {
+      nl: 'Een redact laat geen gat zonder uitleg',
+      en: 'A redact leaves no gap without an explanation',
+      needs: ['P-RED-01', 'P-NEW-03'],
+      test: async ({ story }) => {
         const { before, feed } = await story.redacted();
         const there = new Set(feed.records.map(({ record }) => record.sequenceNumber));
         const named = new Set(
@@ -68,51 +69,51 @@ export const REDACTING: Chapter<PublishSubject> = {
         const missing = before.records
           .map(({ record }) => record.sequenceNumber)
           .find((number) => !there.has(number) && !named.has(number));
-        return missing === undefined ? undefined : { failed: `number ${String(missing)} is missing, and is not named` };
+        return missing === undefined ? undefined : `number ${String(missing)} is missing, and is not named`;
       },
     },
-    {
-      id: 'P-RED-05',
-      title: { nl: 'staat niet meer in de stand', en: 'is no longer in the snapshot' },
-      level: 'must',
+    'P-RED-05': {
+      level: 'should',
       source: everywhere,
-      dependsOn: ['P-RED-01'],
-      check: async ({ story }) => {
+      nl: 'Weggehaalde inhoud staat niet meer in de stand',
+      en: 'Redacted content is no longer in the snapshot',
+      needs: ['P-RED-01'],
+      test: async ({ story }) => {
         const { gone } = await story.redacted();
         return gone.snapshot === undefined ? undefined : { failed: 'it is still there', at: gone.snapshot.at };
       },
     },
-    {
-      id: 'P-RED-06',
-      title: { nl: 'is niet meer op zijn adres', en: 'is no longer at its address' },
-      level: 'must',
+    'P-RED-06': {
+      level: 'should',
       source: everywhere,
-      dependsOn: ['P-RED-01'],
-      check: async ({ story }) => {
+      nl: 'Weggehaalde inhoud is niet meer op haar adres',
+      en: 'Redacted content is no longer at its address',
+      needs: ['P-RED-01'],
+      test: async ({ story }) => {
         const { gone } = await story.redacted();
         return [404, 410].includes(gone.resource.status)
           ? undefined
           : { failed: `its address gives status ${gone.resource.status}`, at: gone.resource };
       },
     },
-    {
-      id: 'P-RED-07',
-      title: { nl: 'staat niet meer in de lijst', en: 'is no longer in the list' },
-      level: 'must',
+    'P-RED-07': {
+      level: 'should',
       source: everywhere,
-      dependsOn: ['P-RED-01'],
-      check: async ({ story }) => {
+      nl: 'Weggehaalde inhoud staat niet meer in de lijst',
+      en: 'Redacted content is no longer in the list',
+      needs: ['P-RED-01'],
+      test: async ({ story }) => {
         const { gone } = await story.redacted();
-        return gone.listed === undefined ? undefined : { failed: 'it is still there' };
+        return gone.listed === undefined ? undefined : 'it is still there';
       },
     },
-    {
-      id: 'P-RED-08',
-      title: { nl: 'komt niet meer uit de stroom', en: 'does not come out of the stream any more' },
+    'P-RED-08': {
       level: 'must',
-      source: everywhere,
-      dependsOn: ['P-RED-01', 'P-NEW-11'],
-      check: async ({ client, story, values }) => {
+      source: fromHistory,
+      nl: 'Weggehaalde inhoud komt niet meer uit de stroom',
+      en: 'Redacted content does not come out of the stream any more',
+      needs: ['P-RED-01', 'P-NEW-11'],
+      test: async ({ client, story, values }) => {
         const { head } = await story.begin();
         const { feed } = await story.redacted();
         const last = String(feed.records.at(-1)?.record.sequenceNumber);
@@ -124,16 +125,13 @@ export const REDACTING: Chapter<PublishSubject> = {
         return at.text.includes(story.word) ? { failed: 'an event still has the content', at } : undefined;
       },
     },
-    {
-      id: 'P-RED-09',
-      title: {
-        nl: 'blijft niet in een bewaarde pagina: wie die had, krijgt de nieuwe',
-        en: 'does not stay in a page that was kept: a consumer that had it gets the new one',
-      },
+    'P-RED-09': {
       level: 'must',
-      source: everywhere,
-      dependsOn: ['P-RED-01'],
-      check: async ({ story }, { ask }) => {
+      source: fromHistory,
+      nl: 'Wie een pagina met weggehaalde inhoud bewaarde, krijgt de nieuwe',
+      en: 'A consumer that kept a page with redacted content gets the new one',
+      needs: ['P-RED-01'],
+      test: async ({ story, ask }) => {
         const { before } = await story.redacted();
         const { at } = story.of(before, DOCUMENT)[0] ?? {};
         const etag = at?.headers.etag;
@@ -144,13 +142,13 @@ export const REDACTING: Chapter<PublishSubject> = {
           : { failed: `with the \`ETag\` of before the page gives status ${status}` };
       },
     },
-    {
-      id: 'P-RED-10',
-      title: { nl: 'heeft een reden', en: 'has a reason' },
+    'P-RED-10': {
       level: 'should',
       source: contract('Verwijderreden', 'Waarom iets verwijderd is.'),
-      dependsOn: ['P-RED-01'],
-      check: async ({ story }) => {
+      nl: 'Een redact heeft de opgegeven reden',
+      en: 'A redact has the reason that was given',
+      needs: ['P-RED-01'],
+      test: async ({ story }) => {
         const { feed } = await story.redacted();
         const last = story.of(feed, DOCUMENT).at(-1);
         return last?.record.verwijderreden === 'persoonsgegevens'
@@ -158,13 +156,13 @@ export const REDACTING: Chapter<PublishSubject> = {
           : { failed: 'it has no `verwijderreden` persoonsgegevens', at: last?.at };
       },
     },
-    {
-      id: 'P-RED-11',
-      title: { nl: 'laat al het andere zoals het was', en: 'leaves all else as it was' },
+    'P-RED-11': {
       level: 'must',
-      source: draft('Feed rules 4', 'never inserts a record before a sequence number that has already been read'),
-      dependsOn: ['P-RED-01'],
-      check: async ({ story }) => {
+      source: isALog,
+      nl: 'Een redact laat al het andere zoals het was',
+      en: 'A redact leaves all else as it was',
+      needs: ['P-RED-01'],
+      test: async ({ story }) => {
         const { before, feed } = await story.redacted();
         const [first, second] = [before, feed].map((walked) => story.of(walked, MEETING)[0]);
         return JSON.stringify(first?.record) === JSON.stringify(second?.record)
@@ -172,20 +170,17 @@ export const REDACTING: Chapter<PublishSubject> = {
           : { failed: `the record of ${story.keyOfOwn(MEETING)} is another than before`, at: second?.at };
       },
     },
-    {
-      id: 'P-RED-12',
-      title: {
-        nl: 'verdwijnt ook uit de geschiedenis van wat al verwijderd was',
-        en: 'also disappears from the history of what was deleted already',
-      },
+    'P-RED-12': {
       level: 'must',
-      source: draft('Events', 'Earlier content was removed from the feed history.'),
-      dependsOn: ['P-RED-03', 'P-DEL-01'],
-      check: async ({ story }) => {
+      source: fromHistory,
+      nl: 'Inhoud van wat al verwijderd was, verdwijnt ook uit de geschiedenis',
+      en: 'Content of what was deleted already also disappears from the history',
+      needs: ['P-RED-03', 'P-DEL-01'],
+      test: async ({ story }) => {
         const { feed } = await story.redactedDeleted();
         const found = feed.records.find(({ record }) => JSON.stringify(record).includes(story.withdrawnWord));
         return found === undefined ? undefined : { failed: `${nameOf(found.record)} still has it`, at: found.at };
       },
     },
-  ],
+  }),
 };

@@ -2,9 +2,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
 import { reasonOf } from '../../../lib/log.ts';
-import { Inconclusive, Skipped, type Undoing } from '../case.ts';
+import { Inconclusive, Skipped, type Undoing, writtenCases } from '../case.ts';
 import type { Exchange, StreamReading } from '../client.ts';
 import { addressOf, COLLECTIONS } from '../raadsfeed/collections.ts';
+import { draft } from '../raadsfeed/sources.ts';
 import { eventsOf } from '../raadsfeed/stream.ts';
 import {
   type FeedSubject,
@@ -20,6 +21,12 @@ import {
 export interface PublishSubject extends FeedSubject {
   readonly story: Story;
 }
+
+/** Without something that appears nothing else can be seen. */
+export const storyCases = writtenCases((subject: PublishSubject, { ask }) => ({ ...subject, ask }), 'P-NEW-01');
+
+/** What was read stays as it was. */
+export const isALog = draft('What the service does, Area C 1', 'The feed is a log, not a query interface');
 
 /** Publishes one line. @throws {Inconclusive} when the command refuses it */
 export type Publish = (line: JsonObject, signal?: AbortSignal) => Promise<void>;

@@ -99,8 +99,8 @@ export const CONFIDENTIALITY: Chapter<LogSubject> = {
     'B-CNF-06': {
       level: 'must',
       source: vng('F9787', 'retourneert geen verwerkingsacties die vertrouwelijk zijn of waren'),
-      nl: 'Ook niet als zij daarna `normaal` is gemaakt',
-      en: 'Nor when it was made `normaal` afterwards',
+      nl: 'Wat ooit vertrouwelijk was en weer `normaal` is gemaakt, telt ook niet als `normaal`',
+      en: 'What was once confidential and was made `normaal` again does not count as `normaal` either',
       test: async (log) => {
         const actie = await secret(log, 'was-geheim');
         const body = { ...actie, vertrouwelijkheid: 'normaal' };
