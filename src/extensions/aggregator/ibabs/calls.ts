@@ -151,7 +151,8 @@ const NOTHING: XmlElement = { name: 'nothing', children: [], text: '', isNil: fa
 
 /** What the service means by `ERR`. */
 function judgeMessage(message: string, site: string): XmlElement {
-  if (/^No public meetings for this (date range|meetingtype)!?/i.test(message)) return NOTHING;
+  // A site whose organisation is no more may still show its meetings, and no types of them.
+  if (/^No public (meetings for this (date range|meetingtype)|meetingtypes)!?/i.test(message)) return NOTHING;
   if (/has no access to site/i.test(message)) {
     throw new SupplierFault(
       'no-access',

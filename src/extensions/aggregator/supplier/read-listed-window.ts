@@ -53,7 +53,7 @@ async function preview<L extends Listed, D>(
       .slice(0, MAX_NAMES)
       .map(async ([name, one]) => ((await supplier.isPublic?.(one, reading)) === false ? [] : [name])),
   );
-  const leftOut = listed.filter(({ bodies }) => !isWanted(bodies)).length;
+  const leftOut = listed.filter(({ hidden, bodies }) => !hidden && !isWanted(bodies)).length;
   const unconfirmed = supplier.unconfirmed?.(request.source) ?? [];
   return { names: names.flat(), total: listed.length, leftOut, unconfirmed };
 }

@@ -208,6 +208,14 @@ describe('an answer that is not one', () => {
     expect((await round()).reading).toMatchObject({ complete: true, items: [], issues: [] });
   });
 
+  it('of a site without meeting types still shows its meetings, and what is not known of them is said', async () => {
+    supplier.rule = ({ operation }) =>
+      operation === 'GetMeetingtypes' ? { err: 'No public meetingtypes!' } : undefined;
+    const done = await round();
+    expect(done.reading).toMatchObject({ complete: true, items: [{}, {}] });
+    expect(issuesOf(done)).toContain(`unknown-gremium: meeting ${guid(1)}: its type is not among the meeting types`);
+  });
+
   it('that took too long is requested in halves, down to a day', async () => {
     supplier.rule = ({ operation, parameters: { StartDate = '', EndDate = '' } }) =>
       operation === 'GetMeetingsByDateRange' && Date.parse(EndDate) - Date.parse(StartDate) > 30 * 86_400_000

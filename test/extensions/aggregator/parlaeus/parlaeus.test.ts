@@ -343,12 +343,13 @@ describe('a reading of Parlaeus', () => {
     const { reading } = await feed.round();
     expect(feed.keys()).toEqual(['Vergadering/parlaeus-meeting-a1']);
     expect(reading.leftOut).toMatchObject({ bodies: 1 });
+    add(agendaOf('a3', { confidential: 1 }));
     const seen = await feed.adapter.preview?.({
       source: feed.source,
       window: QUARTER,
       signal: AbortSignal.timeout(5000),
     });
-    expect(seen).toMatchObject({ total: 2, leftOut: 1 });
+    expect(seen).toMatchObject({ total: 3, leftOut: 1 });
     expect(JSON.stringify(seen)).toContain('Gemeenteraad');
   });
 
