@@ -79,6 +79,8 @@ export interface SuiteSubject {
   /** Why a value does not fit a schema of the contract; undefined: it does. @throws {TypeError} when there is no such schema */
   readonly fault: (schema: string, value: unknown) => string | undefined;
   readonly client: Client;
+  /** How many requests the suite answered, where it plays the other side. */
+  readonly answered?: () => number;
   /**
    * Undoes what the run wrote, as far as the interface lets it; after an interruption too, so with a client and a signal of its own.
    * @returns what could not be undone, in a sentence

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventsOf } from '../../../src/extensions/conformance/raadsfeed/stream.ts';
 import { type FeedServer, readRecords } from '../../raadsfeed/support.ts';
 import { callProgram } from '../../support/program.ts';
 import { startExampleFeed } from './example-feed.ts';
@@ -19,6 +20,10 @@ describe('the suite for publishing council information', () => {
     const others = results.filter(({ outcome }) => outcome !== 'passed');
     expect(others.map(({ id, outcome, reason }) => `${id} ${outcome}: ${reason}`)).toEqual([]);
     expect(await readRecords(feed.api, '/snapshot')).toEqual(before);
+  });
+
+  it('takes a line separator of Unicode in an event for text', () => {
+    expect(eventsOf('data: "a\u2028b"\n\n')).toEqual([{ data: '"a\u2028b"' }]);
   });
 
   it('is inconclusive where the command publishes nothing', async () => {

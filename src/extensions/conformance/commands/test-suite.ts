@@ -84,8 +84,6 @@ interface SuiteRun<Subject extends SuiteSubject> {
   readonly tested: string;
   /** What is typed after the name of the suite. Default: what is tested. */
   readonly words?: readonly string[];
-  /** Requests that the suite did not send itself, but got. */
-  readonly received?: () => number;
   readonly needs?: ClientNeeds;
   /** Reads what the cases need. Where the run will write, it says so first (`say`). @throws {UsageError} when nothing can be tested */
   readonly open: (client: Client, say: (text: string) => void, isWanted: (id: string) => boolean) => Promise<Subject>;
@@ -97,7 +95,7 @@ const UNDO_MS = 60_000;
 /** Runs a suite and reports. @throws {UsageError} when the cases cannot be run */
 export async function testSuite<Subject extends SuiteSubject>(
   context: ToolContext,
-  { suite, options, tested, words = [tested], received, needs, open }: SuiteRun<Subject>,
+  { suite, options, tested, words = [tested], needs, open }: SuiteRun<Subject>,
 ): Promise<void> {
   const { output, interrupted, config, terminal } = context;
   const isWanted = selection(suite, options);
@@ -138,7 +136,11 @@ export async function testSuite<Subject extends SuiteSubject>(
       throw new UsageError(`${name} cannot be tested: ${client.mask(results[0]?.reason ?? '')}`);
     const report = makeReport({
       ...{ suite, version: packageVersion(), subject: tested, started, ended: systemClock.now(), results },
-      ...{ expectedFailures, strict: options.strict ?? false, requests: client.exchanges.length + (received?.() ?? 0) },
+      ...{
+        expectedFailures,
+        strict: options.strict ?? false,
+        requests: client.exchanges.length + (subject.answered?.() ?? 0),
+      },
       ...{ options: shownOptions(options), mask: client.mask },
       again: (id) => commandLine(['conformance', suite.name, ...words], options, id),
     });

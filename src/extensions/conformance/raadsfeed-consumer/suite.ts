@@ -72,6 +72,7 @@ export async function openConsumerSubject(needs: ConsumerNeeds): Promise<Consume
       if (consumer.atOnce) running ??= new Map(scenes.map((one) => [one.id, started(one, subject)]));
       return running?.get(id) ?? sceneOf(id).scene(subject);
     },
+    answered: () => stage.feeds.reduce((sum, { calls }) => sum + calls.length, 0),
     undo: end,
   };
   try {

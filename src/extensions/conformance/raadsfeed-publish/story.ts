@@ -51,6 +51,7 @@ export const TOGETHER: readonly Own[] = ['p1', 'p2', 'p3', 'p4'].map((name) => (
 const LOOK_MS = 400;
 /** The stream has been opened by then. */
 const OPENING_MS = 500;
+/** For an event to come, beside what the command takes to publish. */
 const STREAM_MS = 10_000;
 const PAGE_SIZE = 1000;
 const MOST_PAGES = 20;
@@ -183,7 +184,7 @@ export function createStory({ subject, publish, patienceMs, run }: StoryOptions)
     const reading = client.readStream(
       { to: values.stream ?? '' },
       (text) => eventsOf(text).some(({ data = '' }) => data.includes(bronidentificatie)),
-      STREAM_MS,
+      STREAM_MS + patienceMs,
     );
     // The case about it says so.
     reading.catch(() => undefined);

@@ -22,7 +22,7 @@ export function eventsOf(text: string): readonly StreamEvent[] {
   return blocks.flatMap((block) => {
     const fields: Record<string, string> = {};
     for (const line of block.split('\n').filter((one) => !one.startsWith(':'))) {
-      const [, name = '', value = ''] = /^([^:]*):? ?(.*)$/.exec(line) ?? [];
+      const [, name = '', value = ''] = /^([^:]*):? ?(.*)$/s.exec(line) ?? [];
       fields[name] = name === 'data' && fields.data !== undefined ? `${fields.data}\n${value}` : value;
     }
     return fields.data === undefined ? [] : [fields];

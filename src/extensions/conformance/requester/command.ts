@@ -100,7 +100,6 @@ async function run(context: ToolContext, options: RequesterOptions): Promise<voi
     );
     await testSuite(context, {
       ...{ suite: REQUESTER, options, tested: command ?? 'a requester', words: [] },
-      received: () => suppliers.received.length,
       needs: { secrets: [token] },
       open: async (client, say) => {
         const needs = { client, model, keys, suppliers, trust, token, program };
