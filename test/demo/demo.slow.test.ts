@@ -6,11 +6,20 @@ import { isAbsolute, join } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ReportedCase } from '../../src/extensions/conformance/report/report.ts';
 import { isRecord } from '../../src/lib/json/json-value.ts';
-import { startProgram } from '../support/program.ts';
+import { callProgram, type Running, startProgram } from '../support/program.ts';
 import { freePorts, hasPostgres, temporaryHome, waitForDemo, waitForText } from './support.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
+
+/** What a demo does not offer, or only the person who tests could give. */
+const SKIPPED_IN_DEMO = {
+  gegevens: ['A-ACC-13', 'A-ACC-14', 'A-ACC-15', 'A-ACC-16', 'A-SIG-18', 'A-SIG-19'],
+  verwerkingenlog: ['B-HTTP-12'],
+  ldv: ['L-READ-01', 'L-READ-02', 'L-READ-03', 'L-READ-04', 'L-READ-05', 'L-ANS-14'],
+  raadsfeed: ['C-SVC-16', 'C-REC-20', 'C-COL-13', 'C-COL-14', 'C-ERR-08'],
+};
 
 let home: Awaited<ReturnType<typeof temporaryHome>>;
 beforeAll(async () => {
@@ -96,24 +105,64 @@ describe('the demo', () => {
     expect(await readdir(home.path)).not.toContain('demo.json');
   });
 
-  it('keeps the data for the next start, plays again, and stops on Ctrl-C with connections open', {
-    timeout: 120_000,
-  }, async () => {
-    const running = startProgram(['demo'], freePorts(home.path));
-    const file = await waitForDemo(home.path, running);
-    await waitForText(running, 'What next');
-    const { stdout } = running.output();
-    expect(stdout).not.toContain('FAILED');
-    expect(stdout.match(/there already/g)).toHaveLength(4);
-    const idle = connect(Number(new URL(String(file.baseUrl)).port), '127.0.0.1');
-    await once(idle, 'connect');
-    const stream = await fetch(`${file.baseUrl}/ori/v1/feed/stream`);
-    expect(await hasPostgres(home.path)).toBe(true);
-    running.child.kill('SIGINT');
-    expect(await running.ended).toMatchObject({ status: 0 });
-    await stream.text().catch(() => undefined);
-    idle.destroy();
-    expect(await hasPostgres(home.path)).toBe(false);
+  describe('started again', { timeout: 120_000 }, () => {
+    let running: Running;
+    let file: Record<string, unknown>;
+    beforeAll(async () => {
+      running = startProgram(['demo'], freePorts(home.path));
+      file = await waitForDemo(home.path, running);
+      await waitForText(running, 'What next');
+    }, 120_000);
+    afterAll(async () => {
+      running?.child.kill('SIGTERM');
+      await running?.ended;
+    });
+
+    it('keeps the data, and plays again', () => {
+      const { stdout } = running.output();
+      expect(stdout).not.toContain('FAILED');
+      expect(stdout.match(/there already/g)).toHaveLength(4);
+    });
+
+    it('passes the conformance suites as their page calls them', async () => {
+      const page = (await readFile(join(ROOT, 'docs/conformance.md'), 'utf8')).replaceAll(/ \\\n +/g, ' ');
+      const calls = [...page.matchAll(/^ {4}npm run --silent koppelvlak -- (conformance (\S+) .+)$/gm)];
+      const reports = await Promise.all(
+        calls.map(async ([, call = '', suite = '']) => {
+          const words = call
+            .replace('--report verslag/', '')
+            .trim()
+            .split(/ +/)
+            .map((word) =>
+              word
+                .replace('http://127.0.0.1:8080', String(file.baseUrl))
+                .replace('http://127.0.0.1:8081', String(file.issuer))
+                .replace(/^\.koppelvlak/, home.path),
+            );
+          const faster = ['--rate', '100', '--json', ...(suite === 'raadsfeed' ? ['--not', 'C-STR-09'] : [])];
+          const { status, stdout, stderr } = await callProgram([...words, ...faster], {});
+          expect(status, `${suite}: ${stderr}`).toBe(0);
+          const { cases, counts } = JSON.parse(stdout);
+          const skipped = cases.filter(({ outcome }: ReportedCase) => outcome === 'skipped');
+          // All that is not skipped has passed.
+          expect(counts, suite).toMatchObject({ passed: cases.length - skipped.length, skipped: skipped.length });
+          return [suite, skipped.map(({ id }: ReportedCase) => id)] as const;
+        }),
+      );
+      expect(Object.fromEntries(reports)).toEqual(SKIPPED_IN_DEMO);
+    });
+
+    it('stops on Ctrl-C with connections open', async () => {
+      const idle = connect(Number(new URL(String(file.baseUrl)).port), '127.0.0.1');
+      await once(idle, 'connect');
+      const stream = await fetch(`${file.baseUrl}/ori/v1/feed/stream`);
+      expect(await hasPostgres(home.path)).toBe(true);
+      running.child.kill('SIGINT');
+      expect(await running.ended).toMatchObject({ status: 0 });
+      await stream.text().catch(() => undefined);
+      idle.destroy();
+      expect(await hasPostgres(home.path)).toBe(false);
+    });
   });
 
   it('takes settings of the service, and they win', { timeout: 120_000 }, async () => {
