@@ -68,7 +68,7 @@ it('takes a list for absent that something hidden does not show, and one that no
     'unusable-value one of items: has no dates',
     'unexpected-answer one of items: has no files',
     'unusable-value one of items: has no files',
-    'unexpected-answer one of items: confidential must be equal to one of the allowed values',
+    'unusable-value one of items: confidential must be equal to one of the allowed values',
   ]);
 });
 

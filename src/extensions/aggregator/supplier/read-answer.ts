@@ -52,7 +52,7 @@ export const CANCELLED: AnswerSchema<Flag> = {
 /** A mark that hides. An unknown one does; a missing one does not, except for `permission_group`. */
 export const FLAG: AnswerSchema<Flag> = {
   ...CANCELLED,
-  wrong: { value: 1 },
+  wrong: { what: 'unusable-value', value: 1 },
   mark: (value) => value !== 0 && value !== '0' && value !== false,
 };
 /** Whether a flag is set. */

@@ -245,6 +245,16 @@ describe('the first version', () => {
     expect(feed.keys()).toEqual([]);
   });
 
+  it('withdraws what gets a mark in an unknown form', async () => {
+    await start('v1');
+    add(meetingOf(11), meetingOf(12));
+    await feed.round();
+    supplier.details.set(11, { confidential: 'ja' });
+    const round = await feed.round();
+    expect(deletesOf(round)).toEqual(['go-meeting-11 niet_langer_openbaar']);
+    expect(whats(round).filter((text) => text.startsWith('unusable-value'))).not.toEqual([]);
+  });
+
   it('reads a meeting by itself when it is new or changed, and in the slow round', async () => {
     await start('v1');
     add(meetingOf(11), meetingOf(12));
