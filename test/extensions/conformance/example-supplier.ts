@@ -5,17 +5,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '../../../src/extensions/conformance/client.ts';
 import type { Identity } from '../../../src/extensions/conformance/gegevens/signed-request.ts';
+import { makeStrangers } from '../../../src/extensions/conformance/gegevens/strangers.ts';
 import { readSubject } from '../../../src/extensions/conformance/gegevens/subject.ts';
 import { GEGEVENS } from '../../../src/extensions/conformance/gegevens/suite.ts';
 import { type CaseResult, runSuite } from '../../../src/extensions/conformance/run-suite.ts';
+import { readTrust } from '../../../src/extensions/conformance/signature/trust.ts';
 import { loadModel } from '../../../src/gegevens/model/model.ts';
 import { parsePemCertificates } from '../../../src/lib/jades/certificate.ts';
-import { createVerifier } from '../../../src/lib/jades/verify.ts';
 import { createGuardedFetch } from '../../../src/lib/outbound/guarded-fetch.ts';
 import { messageFile, shvMessage, vsMessage } from '../../gegevens/support/messages.ts';
 import { openSupplier, type Supplier } from '../../gegevens/support/supplier.ts';
 import { mintLeaf, mintRoot } from '../../support/authority/profiles.ts';
 import { mintFscToken } from '../../support/fsc-token.ts';
+import type { FaultKeys } from './mutants/signature-faults.ts';
 
 type Variant = 'shv' | 'vs';
 
@@ -40,7 +42,9 @@ export interface ExampleSupplier extends Supplier {
   /** Address of `gegevens`. */
   readonly url: (variant: Variant) => string;
   /** Who asks, who answers, and who may no longer do either. */
-  readonly identities: Readonly<Record<'requester' | 'supplier' | 'revoked' | 'expired' | 'expiredSupplier', Identity>>;
+  readonly identities: Readonly<Record<'requester' | 'supplier' | 'revoked' | 'expired', Identity>>;
+  /** What more certificates are made with. */
+  readonly keys: FaultKeys;
   /** Access tokens: `read` is right. */
   readonly accessTokens: Readonly<Record<string, string>>;
   /** The FSC Manager, as PEM files, and its group. */
@@ -124,10 +128,7 @@ export async function startExampleSupplier(): Promise<ExampleSupplier> {
   if (requester === undefined || signer === undefined) throw new TypeError('the authority has no parties');
   const identities = {
     ...{ requester, supplier: signer, revoked: identityOf(party.key, party.chain) },
-    ...{
-      expired: expired(requester, authority.requester.oin),
-      expiredSupplier: expired(signer, authority.supplier.oin),
-    },
+    expired: expired(requester, authority.requester.oin),
   };
   const fsc = { ...GROUP, key: manager.export({ type: 'pkcs8', format: 'pem' }).toString(), certificate };
   // As long as all mutants take.
@@ -142,10 +143,10 @@ export async function startExampleSupplier(): Promise<ExampleSupplier> {
   const tokenFile = join(dir, 'token.txt');
   writeFileSync(tokenFile, accessTokens.read);
   const network = createGuardedFetch({ allowPrivate: true });
-  const verifier = createVerifier({
-    ...{ anchors: readFileSync(authority.root, 'utf8'), revocation: 'hard', fetch: network.fetch },
-    now: () => new Date(),
-  });
+  const keys = {
+    ...{ issuer: authority.issuers.intermediate, ocspUrl: authority.ocspUrl, crlUrl: authority.crlUrl },
+    suppliers: { revoked: identities.revoked, ownRoot: makeStrangers(signer).ownRoot },
+  };
   return {
     ...supplier,
     ...{
@@ -153,6 +154,7 @@ export async function startExampleSupplier(): Promise<ExampleSupplier> {
       file,
       identities,
       accessTokens,
+      keys,
       tokenFile,
       group: GROUP,
       manager: { key: keyFile, certificate: certificateFile },
@@ -162,11 +164,13 @@ export async function startExampleSupplier(): Promise<ExampleSupplier> {
       const { signal } = new AbortController();
       const given = Object.entries(accessTokens).filter(([name]) => !without.includes(name));
       const named = given.map(([name, token]) => [name, async () => token] as const);
+      const anchors = readFileSync(authority.root, 'utf8');
+      const trust = readTrust({ anchors, at: new Date(), fetch: network.fetch, signal });
       const client = createClient({ subject: url, rate: 100_000, signal, tokens: Object.fromEntries(named) });
       try {
         const subject = await readSubject(
           {
-            ...{ url, verifier, model: loadModel(variant), otherModels: [], tokenHeader: 'authorization' },
+            ...{ url, trust, model: loadModel(variant), otherModels: [], tokenHeader: 'authorization' },
             ...{ identity: requester, expired: identities.expired },
             revoked: without.includes('revoked') ? undefined : identities.revoked,
             token: async () => accessTokens.read,
@@ -179,7 +183,6 @@ export async function startExampleSupplier(): Promise<ExampleSupplier> {
       }
     },
     async close() {
-      await verifier.close();
       await network.close();
       await supplier.close();
       rmSync(dir, { recursive: true });

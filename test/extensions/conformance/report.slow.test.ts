@@ -51,7 +51,7 @@ describe.skipIf(executable === undefined)(`the report of a run, ${inChromium(exe
 
   it('has failures, skipped cases and what was seen, and is valid HTML', async () => {
     const text = readFileSync(path, 'utf8');
-    expect(text).toContain('A-JWS-10, must: The chain leads to a trusted root certificate');
+    expect(text).toContain('A-JWS-20, must: The chain leads to a trusted root certificate');
     expect(text).toContain('skipped');
     expect(await htmlFaults(text)).toEqual([]);
   });

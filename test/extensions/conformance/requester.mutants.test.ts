@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { REQUESTER_MUTANTS, type RequesterMutation } from './mutants/requester.ts';
-import { SIGNATURE_FAULTS } from './mutants/signature-faults.ts';
 import { type Faults, type PlainRequester, plainRequester } from './requester/plain-requester.ts';
 import { openRequesterRuns, type RequesterRuns } from './requester/run-requester.ts';
 import { testMutants } from './run-mutants.ts';
@@ -18,8 +17,7 @@ afterAll(async () => {
 });
 
 /** A message that is signed wrongly keeps its other headers. */
-function faultsOf({ faults: own = {}, signs }: RequesterMutation): Faults {
-  const make = signs === undefined ? undefined : SIGNATURE_FAULTS[signs]?.[1];
+function faultsOf({ faults: own = {}, signs: make }: RequesterMutation): Faults {
   if (make === undefined) return own;
   return {
     send: (outgoing, identity) => {

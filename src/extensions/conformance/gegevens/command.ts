@@ -6,7 +6,6 @@ import { type ToolContext, UsageError } from '../../../cli/run-command.ts';
 import { loadModel } from '../../../gegevens/model/model.ts';
 import { parsePemCertificates } from '../../../lib/jades/certificate.ts';
 import { loadPemKey, OwnKeyError } from '../../../lib/jades/own-key.ts';
-import { createVerifier } from '../../../lib/jades/verify.ts';
 import { isRecord } from '../../../lib/json/json-value.ts';
 import { clientCredentialsToken, TokenFetchError } from '../../../lib/outbound/client-credentials.ts';
 import { createGuardedFetch, isPublicAddress } from '../../../lib/outbound/guarded-fetch.ts';
@@ -15,6 +14,7 @@ import { outwayAddress, outwayHeaders } from '../../shared/outway.ts';
 import { hasToken, type TokenOptions, tokenOptions } from '../../shared/token-options.ts';
 import type { Exchange } from '../client.ts';
 import { requireAddress, type SuiteOptions, suiteCommand, suiteOptions, testSuite } from '../commands/test-suite.ts';
+import { readTrust } from '../signature/trust.ts';
 import type { Identity } from './signed-request.ts';
 import type { GegevensNeeds } from './subject.ts';
 
@@ -86,13 +86,11 @@ async function run(context: ToolContext, named: string | undefined, options: Geg
   // Who tests a service on this machine or in this network has the authority there too.
   const allowPrivate = gegevens.revocationAllowPrivate || isNearby(tested);
   const network = createGuardedFetch({ allowPrivate, proxy: server });
-  const verifier = createVerifier({
-    ...{ anchors: await readText(options.trust, '--trust'), revocation: 'hard', fetch: network.fetch },
-    now: () => new Date(),
-  });
+  const anchors = await readText(options.trust, '--trust');
   const tokenHeader = options.fsc ? 'fsc-authorization' : 'authorization';
   const needs: GegevensNeeds = {
-    ...{ url: tested, identity, verifier, token, tokenHeader },
+    ...{ url: tested, identity, token, tokenHeader },
+    trust: readTrust({ anchors, at: new Date(), fetch: network.fetch, signal: context.interrupted }),
     model: loadModel(variant, version),
     otherModels: version === undefined ? EDITIONS[variant].map((edition) => loadModel(variant, edition)) : [],
     revoked: options.revoked && (await anyIdentity(options.revoked)),
@@ -117,7 +115,6 @@ async function run(context: ToolContext, named: string | undefined, options: Geg
       },
     });
   } finally {
-    await verifier.close();
     await network.close();
   }
 }

@@ -16,7 +16,7 @@ import {
   SMALL,
   type Wishes,
 } from './signed-request.ts';
-import { signing, signingPage } from './sources.ts';
+import { signing, signingModule, signingPage } from './sources.ts';
 import { type GegevensSubject, good, signed } from './subject.ts';
 
 /** The source says that such a message does not hold, not with which status: none of these comes with data. */
@@ -108,7 +108,7 @@ export const REQUEST_SIGNATURE: Chapter<GegevensSubject> = {
     refuses(
       'A-SIG-06',
       [
-        'Een inhoud die na het ondertekenen is veranderd, wordt geweigerd, ook met een nieuwe `Digest`',
+        'Een body die na het ondertekenen is veranderd, wordt geweigerd, ook met een nieuwe `Digest`',
         'A body that was changed after signing is refused, with a new `Digest` too',
       ],
       signing('The request is signed with the private key of the requester'),
@@ -123,7 +123,7 @@ export const REQUEST_SIGNATURE: Chapter<GegevensSubject> = {
     refuses(
       'A-SIG-08',
       [
-        'Een kop van de handtekening die daarna is veranderd, wordt geweigerd',
+        'Een header van de handtekening die daarna is veranderd, wordt geweigerd',
         'A header of the signature that was changed afterwards is refused',
       ],
       rfc(7515, '5.2', 'Validate the JWS Signature against the JWS Signing Input'),
@@ -132,7 +132,7 @@ export const REQUEST_SIGNATURE: Chapter<GegevensSubject> = {
     refuses(
       'A-SIG-09',
       ['`alg: none` wordt geweigerd', '`alg: none` is refused'],
-      rfc(8725, '2.1', 'The algorithm can be changed to "none" by an attacker'),
+      rfc(8725, '3.1', 'MUST NOT use any other algorithms when performing cryptographic operations'),
       { header: { alg: 'none' }, sign: noSignature },
     ),
     refuses(
@@ -141,7 +141,7 @@ export const REQUEST_SIGNATURE: Chapter<GegevensSubject> = {
         'HS256 met de openbare sleutel als geheim wordt geweigerd',
         'HS256 with the public key as its secret is refused',
       ],
-      rfc(8725, '2.1', 'parameter value can be changed into "HS256"'),
+      rfc(8725, '3.1', 'MUST NOT use any other algorithms when performing cryptographic operations'),
       { header: { alg: 'HS256' }, sign: hs256 },
     ),
     refuses('A-SIG-11', ['RS256 wordt geweigerd', 'RS256 is refused'], signing('`alg` = `PS256`'), {
@@ -157,10 +157,10 @@ export const REQUEST_SIGNATURE: Chapter<GegevensSubject> = {
     refuses(
       'A-SIG-13',
       [
-        'De keten van een ander bij de eigen handtekening wordt geweigerd',
-        'The chain of somebody else beside an own signature is refused',
+        'De certificaten van een ander bij de eigen handtekening worden geweigerd',
+        'The certificates of somebody else with an own signature are refused',
       ],
-      signing('Public key: taken from the first certificate in `x5c`'),
+      signing('Taken from the first certificate in `x5c`'),
       (subject) => {
         const x5c = chainOf(good(subject.small));
         if (x5c.length === 0) throw new Skipped('the answer has no chain');
@@ -169,8 +169,8 @@ export const REQUEST_SIGNATURE: Chapter<GegevensSubject> = {
     ),
     refuses(
       'A-SIG-14',
-      ['Een sleutel in `jwk` telt niet', 'A key in `jwk` does not count'],
-      signing('Public key: taken from the first certificate in `x5c`'),
+      ['Een sleutel die in `jwk` wordt meegestuurd, telt niet', 'A key that is sent along in `jwk` does not count'],
+      signing('Taken from the first certificate in `x5c`'),
       ({ strangers, identity: { x5c } }) => {
         const { key } = strangers.ownRoot;
         return { identity: { key, x5c }, header: { jwk: createPublicKey(key).export({ format: 'jwk' }) } };
@@ -188,8 +188,8 @@ export const REQUEST_SIGNATURE: Chapter<GegevensSubject> = {
     refuses(
       'A-SIG-16',
       [
-        'Een certificaat dat zijn uitgever verzint, wordt geweigerd',
-        'A certificate that makes up its issuer is refused',
+        'Een certificaat dat de genoemde uitgever niet heeft ondertekend, wordt geweigerd',
+        'A certificate that the issuer it names did not sign is refused',
       ],
       rfc(5280, '6.1.3', 'The signature on the certificate can be verified'),
       ({ strangers }) => ({ identity: strangers.forged }),
@@ -197,8 +197,8 @@ export const REQUEST_SIGNATURE: Chapter<GegevensSubject> = {
     refuses(
       'A-SIG-17',
       [
-        'Een certificaat dat door een gewoon certificaat is uitgegeven, wordt geweigerd',
-        'A certificate that was issued by one that is no authority is refused',
+        'Een certificaat van een uitgever die geen certificaten mag uitgeven, wordt geweigerd',
+        'A certificate of an issuer that may not issue certificates is refused',
       ],
       rfc(5280, '6.1.4', 'verify that the basicConstraints extension is present and that cA is set to TRUE'),
       ({ strangers }) => ({ identity: strangers.belowLeaf }),
@@ -217,8 +217,8 @@ export const REQUEST_SIGNATURE: Chapter<GegevensSubject> = {
     ),
     refuses(
       'A-SIG-20',
-      ['Een onbekend lid in `crit` wordt geweigerd', 'An unknown member in `crit` is refused'],
-      rfc(7515, '4.1.11', 'If any of the listed extension Header Parameters are not understood'),
+      ['Een onbekende naam in `crit` wordt geweigerd', 'An unknown name in `crit` is refused'],
+      rfc(7515, '4.1.11', 'not understood and supported by the recipient, then the JWS is invalid'),
       ({ form }) => ({
         header: {
           crit: [...(form === 'digest' ? ['sigD', 'b64'] : []), 'urn:conformance:onbekend'],
@@ -229,14 +229,14 @@ export const REQUEST_SIGNATURE: Chapter<GegevensSubject> = {
     refuses(
       'A-SIG-21',
       ['`b64: false` dat niet in `crit` staat, wordt geweigerd', '`b64: false` that is not in `crit` is refused'],
-      rfc(7797, '6', 'the "crit" Header Parameter MUST be included'),
+      rfc(7797, '6', 'The "crit" Header Parameter MUST be included with "b64" in its set of values'),
       ({ form }) => ({ header: { b64: false, crit: form === 'digest' ? ['sigD'] : undefined } }),
     ),
     {
       id: 'A-SIG-22',
       title: {
-        nl: 'Een handtekening met de inhoud erin wordt geweigerd',
-        en: 'A signature with its content attached is refused',
+        nl: 'Een handtekening met de body erin wordt geweigerd',
+        en: 'A signature with the body in it is refused',
       },
       level: 'should',
       source: signing('JWS compact serialization, detached payload'),
@@ -255,7 +255,7 @@ export const REQUEST_SIGNATURE: Chapter<GegevensSubject> = {
         en: 'A signature from the future, from last week, or whose `exp` has passed: what happens',
       },
       level: 'open',
-      source: signingPage('JAdES', 'JAdES-B'),
+      source: signingPage('zonder trusted timestamp of ingebedde validatie-informatie'),
       dependsOn: ['A-REQ-01'],
       check: async (subject, { ask }): Promise<Finding> => {
         const now = Math.floor(Date.now() / 1000);
@@ -283,5 +283,13 @@ export const REQUEST_SIGNATURE: Chapter<GegevensSubject> = {
         return { seen: `the second time the answer has status ${status}` };
       },
     },
+    refuses(
+      'A-SIG-25',
+      ['Een verzoek met twee handtekeningen wordt geweigerd', 'A request with two signatures is refused'],
+      signingModule(
+        'if a message contains multiple nlgov-adr-payload-sig header fields, the receiver MUST consider the signature invalid',
+      ),
+      { after: (headers) => ({ ...headers, [SIGNATURE]: [headers[SIGNATURE], headers[SIGNATURE]] }) },
+    ),
   ],
 };

@@ -7,10 +7,18 @@ export const signing = (quote: string) => ddas('Authentication 3, payload signin
 export const paging = (quote: string) => ddas('Paginering', quote);
 export const errors = (quote: string) => ddas('Errors', quote);
 /** Its non-functional requirements. */
-export const requirements = clausesOf('DDAS, niet-functionele eisen');
-/** The published exchange models. */
-export const model = clausesOf('DDAS-uitwisselmodel');
-/** Its page about signatures. */
-export const signingPage = clausesOf('DDAS, pagina over ondertekenen');
+export const requirements = (quote: string) => clausesOf('DDAS, Niet functionele eisen')('Performance', quote);
+/** Records in one answer, by them. */
+export const MOST_RECORDS = { shv: 25_000, vs: 50_000 } as const;
+/** Its page about who is who. */
+export const identification = (quote: string) =>
+  clausesOf('DDAS, Identificatie, Authenticatie en Autorisatie')('Identificatie', quote);
+/** The published exchange model of SHV. */
+export const model = clausesOf('DDAS, Uitwisselmodel SHV');
+/** Its page about signatures, as it was in June 2026. */
+export const signingPage = (quote: string) =>
+  clausesOf('DDAS, Ondertekenen en Versleuteling')('Ondertekenen (Signing)', quote);
+/** The module of the national API rules on which that page is based. */
+export const signingModule = (quote: string) => clausesOf('API Design Rules, module Signing')('Payload signing', quote);
 /** Our contract, `openapi/gegevens.yaml`, for what the interface description leaves open. */
 export const contract = clausesOf('OpenAPI gegevens 1.0.0');

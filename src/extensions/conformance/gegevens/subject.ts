@@ -1,11 +1,10 @@
 /** What is read of a supplier before its cases are judged: a small answer, everything at once where that is little, and its pages. */
 import type { Model } from '../../../gegevens/model/model.ts';
-import { JadesError } from '../../../lib/jades/certificate.ts';
-import type { Verifier } from '../../../lib/jades/verify.ts';
 import { isRecord, type JsonObject, valueAt } from '../../../lib/json/json-value.ts';
 import { type CaseRun, Inconclusive, Skipped, type SuiteSubject } from '../case.ts';
 import type { Ask, Client, Exchange } from '../client.ts';
 import { readContract } from '../contract.ts';
+import type { Trust } from '../signature/message.ts';
 import { bytesOf, type Identity, type SignatureForm, SMALL, signedHeaders, type Wishes } from './signed-request.ts';
 import { makeStrangers, type Strangers } from './strangers.ts';
 
@@ -25,7 +24,7 @@ export interface GegevensNeeds {
   /** Who signed until it was revoked, or expired. */
   readonly revoked?: Identity | undefined;
   readonly expired?: Identity | undefined;
-  readonly verifier: Verifier;
+  readonly trust: Trust;
   /** Through an Outway, which adds the token: headers that are new for each request. */
   readonly freshHeaders?: (() => Readonly<Record<string, string>>) | undefined;
   /** The access token itself, for cases that change it; undefined through an Outway. */
@@ -40,6 +39,8 @@ export interface GegevensSubject extends SuiteSubject, Omit<GegevensNeeds, 'url'
   readonly whole: Exchange | undefined;
   /** Pages from the first, all of one size. */
   readonly pages: readonly Exchange[];
+  /** The size that was asked for. */
+  readonly pageSize: number;
   /** Whether `pages` go to the last. */
   readonly complete: boolean;
   /** The form of signature that is used: the first one that was accepted. */
@@ -47,12 +48,10 @@ export interface GegevensSubject extends SuiteSubject, Omit<GegevensNeeds, 'url'
   readonly strangers: Strangers;
   /** A request, signed. */
   readonly signed: (wishes?: Wishes) => Ask;
-  /** Why the signature of an answer does not hold; undefined: it does. */
-  readonly signatureFault: (exchange: Exchange) => Promise<JadesError | undefined>;
 }
 
 export async function readSubject(needs: GegevensNeeds, client: Client): Promise<GegevensSubject> {
-  const { url, identity, model, verifier, freshHeaders } = needs;
+  const { url, identity, model, freshHeaders } = needs;
   const through = freshHeaders !== undefined;
   const signedAs =
     (usual: SignatureForm) =>
@@ -91,16 +90,10 @@ export async function readSubject(needs: GegevensNeeds, client: Client): Promise
     pages.push(answer);
     complete = page >= Number(pagingOf(answer)?.totalPages ?? 1);
   }
-  const verdicts = new Map<Exchange, Promise<JadesError | undefined>>();
   return {
-    ...{ ...needs, client, form, small, whole, pages, complete, signed },
+    ...{ ...needs, client, form, small, whole, pages, pageSize, complete, signed },
     fault: readContract('gegevens.yaml'),
     strangers: makeStrangers(identity),
-    signatureFault: (exchange) => {
-      const known = verdicts.get(exchange) ?? faultOf(exchange, verifier);
-      verdicts.set(exchange, known);
-      return known;
-    },
     values: {
       gegevens: url,
       direct: through ? undefined : url,
@@ -108,17 +101,6 @@ export async function readSubject(needs: GegevensNeeds, client: Client): Promise
       model: model.mapping.versie,
     },
   };
-}
-
-async function faultOf({ headers, body }: Exchange, verifier: Verifier): Promise<JadesError | undefined> {
-  const message = { signatureHeader: headers['nlgov-adr-payload-sig'], digestHeader: headers.digest, body };
-  return verifier.verify(message).then(
-    () => undefined,
-    (error: unknown) => {
-      if (error instanceof JadesError) return error;
-      throw error;
-    },
-  );
 }
 
 /** A request of a case, made when its turn comes. */

@@ -1,7 +1,7 @@
 /** What a requester does with answers: good ones it takes, whatever they look like; planted faults it refuses. */
 import type { Chapter, Clause } from '../case.ts';
 import { rfc } from '../clause.ts';
-import { ddas, paging, signing } from '../gegevens/sources.ts';
+import { ddas, paging, signing, signingPage } from '../gegevens/sources.ts';
 import { refuses, seen, TAKES_GOOD, takes } from './answer-case.ts';
 import type { RequesterSubject } from './subject.ts';
 
@@ -17,13 +17,13 @@ export const GOOD_ANSWERS: Chapter<RequesterSubject> = {
         'Een goede levering in pagina’s wordt aanvaard, met alle records',
         'A good delivery in pages is taken, with all records',
       ],
-      paging('`totalRecords` Total number of records to be delivered'),
+      paging('Total number of records to be delivered'),
       'pages',
     ),
     takes(
       'R-ACC-02',
       ['Een antwoord zonder `paginering` wordt aanvaard', 'An answer without `paginering` is taken'],
-      answer('`paginering` Present only if delivery is paged'),
+      answer('Present only if delivery is paged'),
       'whole',
     ),
     takes(
@@ -55,15 +55,15 @@ export const GOOD_ANSWERS: Chapter<RequesterSubject> = {
     takes(
       'R-ACC-06',
       ['`typ` in kleine letters wordt aanvaard', '`typ` in lower case is taken'],
-      rfc(7515, '4.1.9', 'using the media type names without the "application/" prefix'),
+      rfc(7515, '4.1.9', 'all media type values, subtype values, and parameter names are case insensitive'),
       'lower-typ',
       { level: 'should' },
     ),
     takes(
       'R-ACC-07',
       [
-        'Een onbekend lid in de kop van de handtekening wordt genegeerd',
-        'An unknown member in the header of the signature is ignored',
+        'Een onbekend veld in de header van de handtekening wordt genegeerd',
+        'An unknown field in the header of the signature is ignored',
       ],
       rfc(7515, '4', 'all Header Parameters not defined by this specification MUST be ignored when not understood'),
       'more-members',
@@ -94,13 +94,13 @@ export const PLANTED_FAULTS: Chapter<RequesterSubject> = {
   cases: [
     refuses(
       'R-REF-01',
-      ['Zonder handtekening wordt geweigerd', 'Without a signature is refused'],
+      ['Een antwoord zonder handtekening wordt geweigerd', 'An answer without a signature is refused'],
       signing('required on the request and on the 200 response'),
       'no-signature',
     ),
     refuses(
       'R-REF-02',
-      ['Zonder `Digest` wordt geweigerd', 'Without `Digest` is refused'],
+      ['Een antwoord zonder `Digest` wordt geweigerd', 'An answer without `Digest` is refused'],
       signing('It is required on messages with a body'),
       'no-digest',
     ),
@@ -113,10 +113,10 @@ export const PLANTED_FAULTS: Chapter<RequesterSubject> = {
     refuses(
       'R-REF-04',
       [
-        'Een inhoud die na het ondertekenen is veranderd, wordt geweigerd, ook met een nieuwe `Digest`',
+        'Een body die na het ondertekenen is veranderd, wordt geweigerd, ook met een nieuwe `Digest`',
         'A body that was changed after signing is refused, with a new `Digest` too',
       ],
-      signing('the response [is signed] with the private key of the supplier'),
+      signing('the response with the private key of the supplier'),
       'changed-body',
     ),
     refuses(
@@ -128,7 +128,7 @@ export const PLANTED_FAULTS: Chapter<RequesterSubject> = {
     refuses(
       'R-REF-06',
       ['`alg: none` wordt geweigerd', '`alg: none` is refused'],
-      rfc(8725, '2.1', 'change the algorithm to "none" by an attacker'),
+      rfc(8725, '3.1', 'MUST NOT use any other algorithms when performing cryptographic operations'),
       'alg-none',
     ),
     refuses(
@@ -137,18 +137,14 @@ export const PLANTED_FAULTS: Chapter<RequesterSubject> = {
         'HS256 met de openbare sleutel als geheim wordt geweigerd',
         'HS256 with the public key as its secret is refused',
       ],
-      rfc(8725, '2.1', '"RS256" parameter value can be changed into "HS256"'),
+      rfc(8725, '3.1', 'MUST NOT use any other algorithms when performing cryptographic operations'),
       'alg-hs256',
     ),
     refuses('R-REF-08', ['RS256 wordt geweigerd', 'RS256 is refused'], signing('`alg` = `PS256`'), 'alg-rs256'),
     refuses(
       'R-REF-09',
-      ['Een onbekend lid in `crit` wordt geweigerd', 'An unknown member in `crit` is refused'],
-      rfc(
-        7515,
-        '4.1.11',
-        'If any of the listed extension Header Parameters are not understood and supported by the recipient, then the JWS is invalid',
-      ),
+      ['Een onbekende naam in `crit` wordt geweigerd', 'An unknown name in `crit` is refused'],
+      rfc(7515, '4.1.11', 'not understood and supported by the recipient, then the JWS is invalid'),
       'unknown-critical',
     ),
     refuses(
@@ -166,7 +162,7 @@ export const PLANTED_FAULTS: Chapter<RequesterSubject> = {
         'Een certificaat dat de uitgever niet heeft ondertekend, wordt geweigerd',
         'A certificate that its issuer did not sign is refused',
       ],
-      signing('Chain validated up to the government PKI root'),
+      rfc(5280, '6.1.3', 'The signature on the certificate can be verified'),
       'forged',
     ),
     refuses(
@@ -206,7 +202,7 @@ export const PLANTED_FAULTS: Chapter<RequesterSubject> = {
     refuses(
       'R-REF-17',
       ['Een fout met gegevens erin is geen levering', 'An error with data in it is no delivery'],
-      ddas('Errors', '500'),
+      answer('The requested records'),
       'error-with-data',
       { level: 'should' },
     ),
@@ -221,8 +217,8 @@ export const PLANTED_FAULTS: Chapter<RequesterSubject> = {
     ),
     seen(
       'R-REF-19',
-      ['Een handtekening van overmorgen', 'A signature of three days from now'],
-      signing('validity period checked'),
+      ['Een handtekening van over drie dagen', 'A signature of three days from now'],
+      signingPage('zonder trusted timestamp of ingebedde validatie-informatie'),
       'future-time',
     ),
   ],

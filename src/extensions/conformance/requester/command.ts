@@ -95,9 +95,7 @@ async function run(context: ToolContext, options: RequesterOptions): Promise<voi
   const program = words && restartedProgram({ command: words, env: terminal.env, timeoutMs: ANSWER_MS, signal });
   try {
     const roots = await Promise.all([keys.root, ...(options.trust === undefined ? [] : [options.trust])].map(readText));
-    const trust = asUsage('--trust', () =>
-      readTrust({ anchors: roots.join('\n'), at: new Date(), fetch: network.fetch, signal }),
-    );
+    const trust = readTrust({ anchors: roots.join('\n'), at: new Date(), fetch: network.fetch, signal });
     await testSuite(context, {
       ...{ suite: REQUESTER, options, tested: command ?? 'a requester', words: [] },
       needs: { secrets: [token] },

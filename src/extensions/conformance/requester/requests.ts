@@ -3,9 +3,8 @@ import { isRecord } from '../../../lib/json/json-value.ts';
 import type { Chapter, Clause, ConformanceCase, Finding, Level } from '../case.ts';
 import { firstFault } from '../case.ts';
 import { rfc } from '../clause.ts';
-import { ddas } from '../gegevens/sources.ts';
-import type { RuleName } from '../signature/rule.ts';
-import { judgeAll, ruleCases } from '../signature/suite.ts';
+import { ddas, MOST_RECORDS } from '../gegevens/sources.ts';
+import { messageChapter } from '../signature/suite.ts';
 import type { ScenarioName } from './scenarios.ts';
 import { orderOf, type RequesterSubject } from './subject.ts';
 import type { ReceivedRequest } from './suppliers.ts';
@@ -49,7 +48,7 @@ export const MESSAGES: Chapter<RequesterSubject> = {
     ),
     every(
       'R-REQ-02',
-      ['De inhoud is `application/json`', 'The body is `application/json`'],
+      ['De body is `application/json`', 'The body is `application/json`'],
       ddas('Endpoints', 'Content type `application/json`'),
       (one) =>
         /^application\/json\s*(;|$)/i.test(headerOf(one, 'content-type'))
@@ -58,21 +57,25 @@ export const MESSAGES: Chapter<RequesterSubject> = {
     ),
     every(
       'R-REQ-03',
-      ['De inhoud is een JSON-object in UTF-8', 'The body is a JSON object in UTF-8'],
+      ['De body is een JSON-object in UTF-8', 'The body is a JSON object in UTF-8'],
       ddas('What the service does, area A 5', 'Message encoding is UTF-8'),
       ({ json }) => (isRecord(json) ? undefined : 'the body is not a JSON object in UTF-8'),
     ),
     {
       ...every(
         'R-REQ-04',
-        ['De inhoud past bij `GegevensRequest`', 'The body fits `GegevensRequest`'],
+        ['De body past bij `GegevensRequest`', 'The body fits `GegevensRequest`'],
         request('no other properties allowed'),
-        ({ json }, { fault, model }) => {
-          const { [model.mapping.organisatieLeden[0]]: organisation, ...rest } = Object(json);
-          return fault(
-            'GegevensRequest',
-            organisation === undefined ? rest : { ...rest, aanleverende_organisatie: organisation },
-          );
+        ({ json }, { fault, model: { variant, mapping } }) => {
+          const { [mapping.organisatieLeden[0]]: organisation, pageSize, ...rest } = Object(json);
+          // The contract has the largest page of SHV, the variant with the smaller ones.
+          const isAllowed = typeof pageSize === 'number' && pageSize <= MOST_RECORDS[variant];
+          const size = isAllowed ? Math.min(pageSize, MOST_RECORDS.shv) : pageSize;
+          return fault('GegevensRequest', {
+            ...rest,
+            ...(organisation === undefined ? {} : { aanleverende_organisatie: organisation }),
+            ...(size === undefined ? {} : { pageSize: size }),
+          });
         },
       ),
       dependsOn: ['R-REQ-03'],
@@ -80,16 +83,21 @@ export const MESSAGES: Chapter<RequesterSubject> = {
     every(
       'R-REQ-05',
       [
-        'Het token staat in de kop `Authorization` of `Fsc-Authorization`',
+        'Het token staat in de header `Authorization` of `Fsc-Authorization`',
         'The token is in the header `Authorization` or `Fsc-Authorization`',
       ],
-      rfc(6750, '2.1', 'the client uses the "Bearer" authentication scheme to transmit the access token'),
+      rfc(
+        6750,
+        '2.1',
+        'Clients SHOULD make authenticated requests with a bearer token using the "Authorization" request header field',
+      ),
       (one) =>
         [...one.message.values('authorization'), ...one.message.values('fsc-authorization')].some((value) =>
           /^Bearer \S+$/i.test(value),
         )
           ? undefined
           : 'there is no Bearer token',
+      'should',
     ),
     every(
       'R-REQ-06',
@@ -113,48 +121,11 @@ export const MESSAGES: Chapter<RequesterSubject> = {
   ],
 };
 
-const SIGNATURE_RULES: readonly RuleName[] = [
-  ...([
-    'digest',
-    'digest-form',
-    'digest-holds',
-    'signature',
-    'detached',
-    'base64url',
-    'json',
-    'alg',
-    'kid',
-    'typ',
-    'crit',
-    'b64',
-  ] as const),
-  ...([
-    'sigD',
-    'form',
-    'x5c',
-    'x5t',
-    'holds',
-    'time',
-    'time-holds',
-    'anchor',
-    'validity',
-    'usage',
-    'strength',
-    'oin',
-    'revoked',
-  ] as const),
-];
-
-export const SIGNED_REQUESTS: Chapter<RequesterSubject> = {
-  id: 'R-SIG',
-  title: { nl: 'De handtekening van het verzoek', en: 'The signature of the request' },
-  cases: ruleCases<RequesterSubject>(
-    'R-SIG',
-    SIGNATURE_RULES,
-    (name) => `R-SIG-${String(SIGNATURE_RULES.indexOf(name) + 1).padStart(2, '0')}`,
-    async (name, { messages, trust }) => judgeAll(name, await messages(), trust),
-  ),
-};
+export const SIGNED_REQUESTS = messageChapter<RequesterSubject>(
+  'R-SIG',
+  ['De handtekening van het verzoek', 'The signature of the request'],
+  ({ messages }) => messages(),
+);
 
 /** It was told what to ask, and asks that. */
 const asks = (
@@ -189,18 +160,8 @@ export const CALENDAR: Chapter<RequesterSubject> = {
   id: 'R-CAL',
   title: { nl: 'De kalender van verzoeken', en: 'The calendar of requests' },
   cases: [
-    asks(
-      'R-CAL-01',
-      ['Een kwartaal', 'A quarter'],
-      '`aanleverperiodeStartdatum` Start of the reporting period',
-      'pages',
-    ),
-    asks(
-      'R-CAL-02',
-      ['Een heel jaar', 'A whole year'],
-      '`aanleverperiodeEinddatum` End of the reporting period',
-      'year',
-    ),
+    asks('R-CAL-01', ['Een kwartaal', 'A quarter'], 'Start of the reporting period', 'pages'),
+    asks('R-CAL-02', ['Een heel jaar', 'A whole year'], 'End of the reporting period', 'year'),
     asks(
       'R-CAL-03',
       ['De meest recente periode: zonder datums', 'The most recent period: without dates'],
@@ -209,16 +170,11 @@ export const CALENDAR: Chapter<RequesterSubject> = {
     ),
     asks('R-CAL-04', ['Alleen een begin', 'A start only'], 'Empty: the supplier decides the end date', 'from-start'),
     asks('R-CAL-05', ['Alleen een einde', 'An end only'], 'Empty: the supplier decides the start date', 'until-end'),
-    asks(
-      'R-CAL-06',
-      ['Eén organisatie', 'One organisation'],
-      '`aanleverende_organisatie` Default: all organisations',
-      'organisation',
-    ),
+    asks('R-CAL-06', ['Eén organisatie', 'One organisation'], 'Default: all organisations', 'organisation'),
     asks(
       'R-CAL-07',
       ['Een grootte van pagina’s', 'A size of pages'],
-      '`pageSize` Number of records (signals or trajectories) in one response',
+      'Number of records (signals or trajectories) in one response',
       'page-size',
     ),
     {

@@ -138,13 +138,6 @@ export const SCENARIOS = {
     answer.after = () => ({});
     answer.value = { code: 'ERROR_CODE_SERVICE_UNREACHABLE', domain: 'ERROR_DOMAIN_INWAY', status: 502 };
   }),
-  'expired-token': wrong((answer) => {
-    answer.status = 401;
-    answer.headers['www-authenticate'] = 'Bearer error="invalid_token"';
-    answer.headers['fsc-error-code'] = 'ERROR_CODE_ACCESS_TOKEN_EXPIRED';
-    answer.after = () => ({});
-    answer.value = { code: 'ERROR_CODE_ACCESS_TOKEN_EXPIRED', domain: 'ERROR_DOMAIN_INWAY', status: 401 };
-  }),
 
   year: { order: { aanleverperiodeStartdatum: '2025-01-01', aanleverperiodeEinddatum: '2025-12-31' } },
   recent: { order: {} },

@@ -67,7 +67,7 @@ export function requesterSubject(needs: RequesterNeeds): RequesterSubject {
   return {
     ...{ client, model, suppliers, trust, play, playAgain, requests, isDriven: program !== undefined },
     ...{ values: {}, fault: readContract('gegevens.yaml'), answered: () => suppliers.received.length },
-    messages: async () => (await requests()).slice(-MOST_JUDGED).map(({ message }) => message),
+    messages: async () => (await requests()).slice(-MOST_JUDGED).map(({ message, shown }) => ({ ...message, shown })),
   };
 }
 

@@ -1,8 +1,8 @@
 /** The rules for the certificates of a signed message. */
-import { type Certificate, type JadesErrorCode, signerOin } from '../../../lib/jades/certificate.ts';
+import type { Certificate, JadesErrorCode } from '../../../lib/jades/certificate.ts';
 import { keyFault, validatePath } from '../../../lib/jades/chain.ts';
 import { rfc } from '../clause.ts';
-import { signing } from '../gegevens/sources.ts';
+import { identification, signing } from '../gegevens/sources.ts';
 import type { SignedMessage, Trust } from './message.ts';
 import { Absent, certificatesOf, refusal, rule } from './rule.ts';
 
@@ -37,7 +37,7 @@ export const CERTIFICATE_RULES = {
     rfc(
       5280,
       '4.2.1.3',
-      'digitalSignature: used for verifying digital signatures, other than on certificates and CRLs',
+      'The digitalSignature bit is asserted when the subject public key is used for verifying digital signatures',
     ),
     ['anchor'],
     (message, trust) => refusal(() => pathOf(message, trust), 'certificate-usage'),
@@ -53,15 +53,18 @@ export const CERTIFICATE_RULES = {
     },
   ),
   oin: rule(
-    ['Het certificaat noemt het OIN van wie ondertekent', 'The certificate names the OIN of the signer'],
+    [
+      'Het certificaat noemt het OIN of het handelsregisternummer van wie ondertekent',
+      'The certificate names the OIN or the trade register number of the signer',
+    ],
     'should',
-    signing('`x5c` = full X.509 certificate chain of the national government PKI'),
+    identification('Dit (sub)OIN wordt bij PKIo certificaten geplaatst in het SerialNumber veld van het Subject'),
     ['x5c'],
     (message) => {
-      const [leaf] = certificatesOf(message);
-      return leaf !== undefined && signerOin(leaf) !== undefined
+      const subject = certificatesOf(message)[0]?.x509.subject ?? '';
+      return /^serialNumber=(\d{20}|\d{8})$/m.test(subject)
         ? undefined
-        : 'its subject has no serialNumber of 20 digits';
+        : 'its subject has no serialNumber of 20 or 8 digits';
     },
   ),
   revoked: rule(

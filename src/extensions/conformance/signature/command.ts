@@ -63,13 +63,6 @@ async function run(context: ToolContext, files: readonly string[], options: Sign
     readFile(file).catch(() => {
       throw new UsageError(`${file} cannot be read`);
     });
-  const trustOf = (given: Parameters<typeof readTrust>[0]): ReturnType<typeof readTrust> => {
-    try {
-      return readTrust(given);
-    } catch (error) {
-      throw new UsageError(`--trust: ${reasonOf(error)}`);
-    }
-  };
   const { server, gegevens } = context.config;
   const network = createGuardedFetch({ allowPrivate: gegevens.revocationAllowPrivate, proxy: server });
   try {
@@ -83,7 +76,7 @@ async function run(context: ToolContext, files: readonly string[], options: Sign
       messages.push(...read);
     }
     const fetch = online ? network.fetch : undefined;
-    const trust = trustOf({ anchors: anchors.toString(), at, lists, fetch, signal: context.interrupted });
+    const trust = readTrust({ anchors: anchors.toString(), at, lists, fetch, signal: context.interrupted });
     await testSuite(context, {
       ...{ suite: SIGNATURES, options, tested: files.join(' '), words: files },
       open: async (client) => ({ client, values: {}, fault: readContract('gegevens.yaml'), messages, trust }),

@@ -4,6 +4,7 @@ import { basename } from 'node:path';
 import type { Certificate } from '../../../lib/jades/certificate.ts';
 import { parseStrictObject } from '../../../lib/json/json-text.ts';
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
+import type { Exchange, ShownExchange } from '../client.ts';
 
 export interface SignedMessage {
   /** How it is called in a report. */
@@ -13,6 +14,8 @@ export interface SignedMessage {
   readonly body: Buffer;
   /** The protected header, read without judging it; empty where it cannot be read. */
   readonly header: JsonObject;
+  /** How it is shown with a case that it fails. */
+  readonly shown?: Exchange | ShownExchange;
 }
 
 /** How the certificates of a message are judged. */

@@ -1,5 +1,6 @@
 /** The rules for a signed message, of a requester or a supplier: each with its source and what breaks it. */
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { Certificate } from '../../../lib/jades/certificate.ts';
 import { digestOf, verifySignature } from '../../../lib/jades/signature.ts';
 import { httpHeaders, parseProtectedHeader } from '../../../lib/jades/verify.ts';
@@ -7,7 +8,7 @@ import { parseStrictObject } from '../../../lib/json/json-text.ts';
 import { isRecord } from '../../../lib/json/json-value.ts';
 import { reasonOf } from '../../../lib/log.ts';
 import { rfc } from '../clause.ts';
-import { contract, signing, signingPage } from '../gegevens/sources.ts';
+import { signing, signingModule, signingPage } from '../gegevens/sources.ts';
 import { CERTIFICATE_RULES } from './certificate-rules.ts';
 import { SIGNATURE, type SignedMessage } from './message.ts';
 import { Absent, certificatesOf, type RuleName, refusal, rule, type SignatureRule } from './rule.ts';
@@ -26,7 +27,10 @@ function partsOf(message: SignedMessage): readonly string[] {
 }
 
 function timesOf({ header: { iat, sigT } }: SignedMessage): readonly number[] {
-  return [iat === undefined ? [] : Number(iat) * 1000, sigT === undefined ? [] : Date.parse(String(sigT))].flat();
+  return [
+    iat === undefined ? [] : typeof iat === 'number' ? iat * 1000 : Number.NaN,
+    sigT === undefined ? [] : Date.parse(String(sigT)),
+  ].flat();
 }
 
 function critFault({ header }: SignedMessage): string | undefined {
@@ -84,7 +88,7 @@ function contentDigestFault(message: SignedMessage): string | undefined {
 /** The order is that of the cases. */
 export const RULES: Readonly<Record<RuleName, SignatureRule>> = {
   digest: rule(
-    ['Er is één kop `Digest`', 'There is one header `Digest`'],
+    ['Er is één header `Digest`', 'There is one header `Digest`'],
     'must',
     signing('It is required on messages with a body'),
     [],
@@ -98,7 +102,7 @@ export const RULES: Readonly<Record<RuleName, SignatureRule>> = {
     (message) => (DIGEST.test(message.values('digest')[0] ?? '') ? undefined : 'the header `Digest` has another form'),
   ),
   'digest-holds': rule(
-    ['`Digest` is die van de bytes van de inhoud', '`Digest` is that of the bytes of the body'],
+    ['`Digest` hoort bij de bytes van de body', '`Digest` belongs to the bytes of the body'],
     'must',
     signing('SHA-256 digest of the payload per RFC 3230'),
     ['digest-form'],
@@ -111,19 +115,19 @@ export const RULES: Readonly<Record<RuleName, SignatureRule>> = {
   'content-digest': rule(
     ['Een `Content-Digest` ernaast klopt ook', 'A `Content-Digest` beside it is right as well'],
     'may',
-    rfc(9530, '2', 'the value of the Content-Digest field is computed on the message content'),
+    rfc(9530, '2', 'calculated using a hashing algorithm applied to the actual message content'),
     [],
     contentDigestFault,
   ),
   signature: rule(
-    ['Er is één kop met de handtekening', 'There is one header with the signature'],
+    ['Er is één header met de handtekening', 'There is one header with the signature'],
     'must',
     signing('required on the request and on the 200 response'),
     [],
     (message) => one(message, SIGNATURE),
   ),
   detached: rule(
-    ['De handtekening is JWS compact, los van de inhoud', 'The signature is JWS compact, detached from the body'],
+    ['De handtekening is JWS compact, los van de body', 'The signature is JWS compact, detached from the body'],
     'must',
     signing('JWS compact serialization, detached payload'),
     ['signature'],
@@ -142,8 +146,8 @@ export const RULES: Readonly<Record<RuleName, SignatureRule>> = {
   ),
   json: rule(
     [
-      'De kop van de handtekening is een JSON-object waarin elk lid eenmaal voorkomt',
-      'The header of the signature is a JSON object in which every member occurs once',
+      'De header van de handtekening is een JSON-object waarin elk veld eenmaal voorkomt',
+      'The header of the signature is a JSON object in which every field occurs once',
     ],
     'must',
     rfc(7515, '4', 'The Header Parameter names within the JOSE Header MUST be unique'),
@@ -186,8 +190,8 @@ export const RULES: Readonly<Record<RuleName, SignatureRule>> = {
   ),
   crit: rule(
     [
-      '`crit` noemt elk lid eenmaal, alleen wat er staat, en niets van RFC 7515 zelf',
-      '`crit` names each member once, only what is there, and nothing of RFC 7515 itself',
+      '`crit` noemt elk veld eenmaal, alleen wat er staat, en niets van RFC 7515 zelf',
+      '`crit` names each field once, only what is there, and nothing of RFC 7515 itself',
     ],
     'must',
     rfc(7515, '4.1.11', 'Producers MUST NOT use the empty list "[]" as the "crit" value'),
@@ -197,7 +201,7 @@ export const RULES: Readonly<Record<RuleName, SignatureRule>> = {
   b64: rule(
     ['Waar `b64` staat, noemt `crit` het', 'Where there is a `b64`, `crit` names it'],
     'must',
-    rfc(7797, '6', 'MUST include the "b64" Header Parameter name in its value'),
+    rfc(7797, '6', 'The "crit" Header Parameter MUST be included with "b64" in its set of values'),
     ['json'],
     ({ header: { b64, crit } }) => {
       if (b64 === undefined) throw new Absent('there is no `b64`');
@@ -205,15 +209,18 @@ export const RULES: Readonly<Record<RuleName, SignatureRule>> = {
     },
   ),
   sigD: rule(
-    ['`sigD` noemt de kop `Digest` als wat er is ondertekend', '`sigD` names the header `Digest` as what is signed'],
+    [
+      '`sigD` noemt de header `Digest` als wat er is ondertekend, en niets anders',
+      '`sigD` names the header `Digest` as what is signed, and nothing else',
+    ],
     'may',
-    contract('info', 'de protected header bevat `sigD` met `mId` `http://uri.etsi.org/19182/HttpHeaders`'),
+    signingModule('The `pars` array of the SigD MUST contain only the element `digest`'),
     ['json'],
     ({ header: { sigD } }) => {
       if (sigD === undefined) throw new Absent('there is no `sigD`: the body is signed');
       const { mId, pars } = isRecord(sigD) ? sigD : {};
       if (mId !== httpHeaders) return `\`mId\` is ${JSON.stringify(mId)}`;
-      return Array.isArray(pars) && pars.includes('digest') ? undefined : '`pars` does not name `digest`';
+      return isDeepStrictEqual(pars, ['digest']) ? undefined : `\`pars\` is ${JSON.stringify(pars)}`;
     },
   ),
   form: rule(
@@ -239,11 +246,11 @@ export const RULES: Readonly<Record<RuleName, SignatureRule>> = {
   ),
   x5t: rule(
     ['`x5t#S256` is van het eerste certificaat', '`x5t#S256` is of the first certificate'],
-    'may',
-    rfc(7515, '4.1.8', 'SHA-256 thumbprint of the DER encoding of the X.509 certificate'),
+    'should',
+    signingPage('Het veld x5t#S256 is niet verplicht, maar wordt wel aanbevolen'),
     ['json'],
     ({ header: { x5c, 'x5t#S256': thumbprint } }) => {
-      if (thumbprint === undefined) throw new Absent('there is no `x5t#S256`');
+      if (thumbprint === undefined) return 'there is no `x5t#S256`';
       const leaf = Buffer.from(Array.isArray(x5c) ? String(x5c[0]) : '', 'base64');
       return thumbprint === createHash('sha256').update(leaf).digest('base64url')
         ? undefined
@@ -256,7 +263,7 @@ export const RULES: Readonly<Record<RuleName, SignatureRule>> = {
       'The signature holds with the key of the first certificate',
     ],
     'must',
-    signing('Public key: taken from the first certificate in `x5c`'),
+    signing('Taken from the first certificate in `x5c`'),
     ['digest', 'alg', 'x5c', 'x5t', 'crit', 'b64', 'sigD', 'typ'],
     (message) => {
       const [encoded = '', , last = ''] = partsOf(message);
@@ -269,7 +276,7 @@ export const RULES: Readonly<Record<RuleName, SignatureRule>> = {
   time: rule(
     ['De handtekening zegt wanneer zij is gezet', 'The signature says when it was made'],
     'should',
-    signingPage('Signeren, profiel JAdES-B', 'het tijdstip van ondertekenen'),
+    signingPage('Er is gekozen voor het JAdES-B profiel van ondertekenen'),
     ['json'],
     (message) => (timesOf(message).length > 0 ? undefined : 'it has neither `iat` nor `sigT`'),
   ),

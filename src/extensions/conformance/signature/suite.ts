@@ -13,7 +13,7 @@ export interface SignatureSubject extends SuiteSubject {
  * Judges all messages by one rule: those that do not have what it is about do not count.
  * @throws {Skipped} when no message has it
  */
-export async function judgeAll(name: RuleName, messages: readonly SignedMessage[], trust: Trust): Promise<Finding> {
+async function judgeAll(name: RuleName, messages: readonly SignedMessage[], trust: Trust): Promise<Finding> {
   const { judge, level } = RULES[name];
   const seen = new Set<string>();
   let absent = 'there is no message';
@@ -23,7 +23,7 @@ export async function judgeAll(name: RuleName, messages: readonly SignedMessage[
       const found = await judge(message, trust);
       judged += 1;
       if (found === undefined) continue;
-      if (level !== 'open') return { failed: `${message.name}: ${found}` };
+      if (level !== 'open') return { failed: `${message.name}: ${found}`, at: message.shown };
       seen.add(found);
     } catch (error) {
       if (!(error instanceof Absent)) throw error;
@@ -34,8 +34,8 @@ export async function judgeAll(name: RuleName, messages: readonly SignedMessage[
   return level === 'open' ? { seen: [...seen].join('; ') } : undefined;
 }
 
-/** Cases for these rules, numbered in their order. @param idOf gives the id of a rule that another one needs */
-export function ruleCases<Subject extends SuiteSubject>(
+/** Cases for these rules, numbered in their order: a new one comes last. @param idOf gives the id of a rule that another one needs */
+function ruleCases<Subject extends SuiteSubject>(
   chapter: string,
   names: readonly RuleName[],
   idOf: (name: RuleName) => string | undefined,
@@ -44,7 +44,7 @@ export function ruleCases<Subject extends SuiteSubject>(
   return names.map((name, index) => {
     const { title, level, source, needs } = RULES[name];
     return {
-      ...{ id: `${chapter}-${String(index + 1).padStart(2, '0')}`, title, level, source },
+      ...{ id: numbered(chapter, index), title, level, source },
       // What a message need not have is no reason not to judge another rule.
       dependsOn: needs.filter((one) => !OPTIONAL.has(one)).flatMap((one) => idOf(one) ?? []),
       check: (subject) => judge(name, subject),
@@ -69,10 +69,34 @@ const CHAPTERS: readonly (readonly [string, string, string, readonly RuleName[]]
   ],
 ];
 
+/** Of messages that were just made; none of them has to have a `Content-Digest`. */
+const OF_EVERY_MESSAGE: readonly RuleName[] = CHAPTERS.flatMap(([, , , names]) => names).filter(
+  (name) => name !== 'content-digest',
+);
+
+/** One chapter with the rules for what a party signs. @param messagesOf may throw {Skipped} */
+export function messageChapter<Subject extends SuiteSubject & { readonly trust: Trust }>(
+  id: string,
+  [nl, en]: readonly [string, string],
+  messagesOf: (subject: Subject) => readonly SignedMessage[] | Promise<readonly SignedMessage[]>,
+): Chapter<Subject> {
+  const numberOf = (name: RuleName): string => numbered(id, OF_EVERY_MESSAGE.indexOf(name));
+  return {
+    ...{ id, title: { nl, en } },
+    cases: ruleCases<Subject>(id, OF_EVERY_MESSAGE, numberOf, async (name, subject) =>
+      judgeAll(name, await messagesOf(subject), subject.trust),
+    ),
+  };
+}
+
+function numbered(chapter: string, index: number): string {
+  return `${chapter}-${String(index + 1).padStart(2, '0')}`;
+}
+
 function idOf(name: RuleName): string | undefined {
   for (const [chapter, , , names] of CHAPTERS) {
     const index = names.indexOf(name);
-    if (index !== -1) return `${chapter}-${String(index + 1).padStart(2, '0')}`;
+    if (index !== -1) return numbered(chapter, index);
   }
   return undefined;
 }

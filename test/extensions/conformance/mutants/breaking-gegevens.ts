@@ -6,18 +6,19 @@ import {
   type SignatureForm,
   SMALL,
   signedHeaders,
-  type Wishes,
 } from '../../../../src/extensions/conformance/gegevens/signed-request.ts';
 import type { Answer, Mutation, Request } from '../proxy.ts';
 import { isJson, type Json, list } from './breaking.ts';
 import type { Mutant } from './mutant.ts';
+import type { FaultKeys } from './signature-faults.ts';
 
 const SIGNATURE = 'nlgov-adr-payload-sig';
 
 /** What the proxy has of both parties. */
 export interface Parties {
-  readonly identities: Readonly<Record<'requester' | 'supplier' | 'revoked' | 'expired' | 'expiredSupplier', Identity>>;
+  readonly identities: Readonly<Record<'requester' | 'supplier' | 'revoked' | 'expired', Identity>>;
   readonly accessTokens: Readonly<Record<string, string>>;
+  readonly keys: FaultKeys;
 }
 
 export type GegevensMutant = Mutant<(parties: Parties) => Mutation>;
@@ -105,13 +106,8 @@ export const changes =
 export const ok = ({ status }: Answer): boolean => status === 200;
 
 /** Signs an answer anew, in the form of its request. */
-export function resign(answer: Answer, asked: Asked, { identities }: Parties, wishes: Wishes = {}): void {
-  const { digest, [SIGNATURE]: signature } = signedHeaders(
-    Buffer.from(answer.body),
-    wishes.identity ?? identities.supplier,
-    { form: formOf(asked), ...wishes },
-  );
-  Object.assign(answer.headers, { digest, [SIGNATURE]: signature });
+function resign(answer: Answer, asked: Asked, { identities }: Parties): void {
+  Object.assign(answer.headers, signedHeaders(Buffer.from(answer.body), identities.supplier, { form: formOf(asked) }));
 }
 
 /** Changes what a good answer delivers; it is signed anew. */
@@ -127,16 +123,6 @@ export const delivers = (
       answer.body = JSON.stringify(body);
       resign(answer, asked, parties);
     },
-  );
-
-/** Signs good answers otherwise. */
-export const signs = (
-  wishes: (parties: Parties) => Wishes,
-  isMeant: (asked: Asked) => boolean = () => true,
-): GegevensMutant['mutation'] =>
-  changes(
-    (answer, asked) => ok(answer) && isMeant(asked),
-    (answer, asked, parties) => resign(answer, asked, parties, wishes(parties)),
   );
 
 export const head = (

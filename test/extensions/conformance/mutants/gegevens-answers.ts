@@ -1,12 +1,11 @@
 /** What a supplier can do wrong with answers and errors. */
-import { type Identity, rs256 } from '../../../../src/extensions/conformance/gegevens/signed-request.ts';
-import { makeStrangers } from '../../../../src/extensions/conformance/gegevens/strangers.ts';
-import { digestOf } from '../../../../src/lib/jades/signature.ts';
+import { ANSWER_SIGNATURE } from '../../../../src/extensions/conformance/gegevens/answer-signature.ts';
 import { isJson } from './breaking.ts';
 import {
   type Asked,
   accepts,
   answersWith,
+  changes,
   delivers,
   type GegevensMutant,
   head,
@@ -15,8 +14,8 @@ import {
   paging,
   problem,
   recordLists,
-  signs,
 } from './breaking-gegevens.ts';
+import { ruleMutants } from './signature-faults.ts';
 
 const SIGNATURE = 'nlgov-adr-payload-sig';
 const isPaged = ({ json }: Asked): boolean => json.pageSize === 3;
@@ -30,9 +29,9 @@ const ANSWERS: readonly GegevensMutant[] = [
   { kills: 'A-ANS-01', what: 'an answer is text', mutation: head(ok, 'content-type', 'text/plain') },
   {
     kills: 'A-ANS-02',
-    what: 'an answer has a member of its own',
+    what: 'an answer calls it something else',
     mutation: delivers((body) => {
-      body.meta = {};
+      delete body.gegevens;
     }),
   },
   {
@@ -128,6 +127,16 @@ const ANSWERS: readonly GegevensMutant[] = [
     mutation: accepts(has('aanleverende_organisatie'), {}),
   },
   {
+    kills: 'A-ANS-19',
+    what: 'without a page the second comes',
+    mutation: delivers(
+      (body) => {
+        paging(body).currentPage = 2;
+      },
+      (asked) => asked.json.page === undefined && asked.json.pageSize !== undefined,
+    ),
+  },
+  {
     kills: 'A-ANS-18',
     what: 'a page may be of any size',
     mutation: (parties) => ({
@@ -142,63 +151,14 @@ const ANSWERS: readonly GegevensMutant[] = [
   },
 ];
 
-const stranger = (identity: Identity): Identity => makeStrangers(identity).ownRoot;
-
-const ANSWER_SIGNATURE: readonly GegevensMutant[] = [
-  { kills: 'A-JWS-01', what: 'an answer has no digest', mutation: head(ok, 'digest') },
-  {
-    kills: 'A-JWS-02',
-    what: 'the digest is of other bytes',
-    mutation: head(ok, 'digest', digestOf(Buffer.from('iets anders'))),
-  },
-  { kills: 'A-JWS-03', what: 'an answer has no signature', mutation: head(ok, SIGNATURE) },
-  {
-    kills: 'A-JWS-04',
-    what: 'answers are signed with RS256',
-    mutation: signs(() => ({ header: { alg: 'RS256' }, sign: rs256 })),
-  },
-  { kills: 'A-JWS-05', what: 'no key is named', mutation: signs(() => ({ header: { kid: undefined } })) },
-  { kills: 'A-JWS-06', what: 'the type is that of a token', mutation: signs(() => ({ header: { typ: 'JWT' } })) },
-  {
-    kills: 'A-JWS-07',
-    what: 'the chain begins with the authority',
-    mutation: signs(({ identities: { supplier } }) => ({ header: { x5c: supplier.x5c.toReversed() } })),
-  },
-  {
-    kills: 'A-JWS-08',
-    what: '`crit` names what is not there',
-    mutation: signs(() => ({ header: { crit: ['b64', 'sigD', 'sigPId'] } })),
-  },
-  {
-    kills: 'A-JWS-09',
-    what: 'the signature is of another key',
-    mutation: signs(({ identities: { supplier } }) => ({
-      identity: { key: stranger(supplier).key, x5c: supplier.x5c },
-    })),
-  },
-  {
-    kills: 'A-JWS-10',
-    what: 'the chain leads elsewhere',
-    mutation: signs(({ identities: { supplier } }) => ({ identity: stranger(supplier) })),
-  },
-  {
-    kills: 'A-JWS-11',
-    what: 'the certificate has expired',
-    mutation: signs(({ identities }) => ({ identity: identities.expiredSupplier })),
-  },
-  {
-    kills: 'A-JWS-12',
-    what: 'the certificate was revoked',
-    mutation: signs(({ identities }) => ({ identity: identities.revoked })),
-  },
-  {
-    kills: 'A-JWS-13',
-    what: 'later pages are not signed',
-    mutation: head((answer, asked) => ok(answer) && isLaterPage(asked), SIGNATURE),
-  },
-  { kills: 'A-JWS-16', what: 'no thumbprint', mutation: signs(() => ({ header: { 'x5t#S256': undefined } })) },
-  { kills: 'A-JWS-14', what: 'no signing time', mutation: signs(() => ({ header: { iat: undefined } })) },
-];
+const ANSWER_SIGNATURE_MUTANTS: readonly GegevensMutant[] = ruleMutants([ANSWER_SIGNATURE], (make) =>
+  changes(ok, (answer, _, { identities: { supplier }, keys }) => {
+    const { headers, body } = make({ body: Buffer.from(answer.body), identity: supplier, keys });
+    const { digest: __, [SIGNATURE]: ___, ...others } = answer.headers;
+    answer.headers = { ...others, ...Object.fromEntries(headers) };
+    answer.body = body.toString();
+  }),
+);
 
 const isWrongPage = ({ json }: Asked): boolean => json.page === 0;
 const isElsewhere = ({ path }: Asked): boolean => path.includes('bestaat-niet');
@@ -261,4 +221,4 @@ const ERRORS: readonly GegevensMutant[] = [
   { kills: 'A-HTTP-07', what: 'no version', mutation: head(ok, 'api-version') },
 ];
 
-export const ANSWER_MUTANTS: readonly GegevensMutant[] = [...ANSWERS, ...ANSWER_SIGNATURE, ...ERRORS];
+export const ANSWER_MUTANTS: readonly GegevensMutant[] = [...ANSWERS, ...ANSWER_SIGNATURE_MUTANTS, ...ERRORS];

@@ -52,11 +52,6 @@ const ACCESS: readonly GegevensMutant[] = [
     mutation: head((_, one) => isUnreadable(one), 'www-authenticate', 'Bearer'),
   },
   {
-    kills: 'A-ACC-10',
-    what: 'an invalid token is called missing',
-    mutation: head((_, one) => isUnreadable(one), 'fsc-error-code', 'ERROR_CODE_ACCESS_TOKEN_MISSING'),
-  },
-  {
     kills: 'A-ACC-11',
     what: 'a token in the address counts',
     mutation: accepts(({ query }) => query.has('access_token')),
@@ -227,6 +222,11 @@ const SIGNING: readonly GegevensMutant[] = [
     kills: 'A-SIG-22',
     what: 'an attached signature counts',
     mutation: accepts(({ parts }) => (parts[1] ?? '') !== ''),
+  },
+  {
+    kills: 'A-SIG-25',
+    what: 'the first of two signatures counts',
+    mutation: accepts(({ headers }) => String(headers[SIGNATURE]).includes(',')),
   },
 ];
 

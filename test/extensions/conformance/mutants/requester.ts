@@ -1,17 +1,15 @@
 /** What a requester can do wrong. */
-import { REQUESTER } from '../../../../src/extensions/conformance/requester/suite.ts';
-import type { RuleName } from '../../../../src/extensions/conformance/signature/rule.ts';
-import { RULES } from '../../../../src/extensions/conformance/signature/rules.ts';
+import { SIGNED_REQUESTS } from '../../../../src/extensions/conformance/requester/requests.ts';
 import type { JadesErrorCode } from '../../../../src/lib/jades/certificate.ts';
 import type { JsonObject } from '../../../../src/lib/json/json-value.ts';
 import type { Faults, Outgoing } from '../requester/plain-requester.ts';
 import type { Mutant } from './mutant.ts';
-import { SIGNATURE_FAULTS } from './signature-faults.ts';
+import { type Make, ruleMutants } from './signature-faults.ts';
 
 /** A fault of a requester, or a message that it signs wrongly. */
 export interface RequesterMutation {
   readonly faults?: Faults;
-  readonly signs?: RuleName;
+  readonly signs?: Make;
 }
 
 type RequesterMutant = Mutant<RequesterMutation>;
@@ -80,7 +78,6 @@ const ANSWERS: readonly RequesterMutant[] = [
   does('R-REF-16', 'does not check the model', { ignoresModel: true, ignoresTotal: true }),
   does('R-REF-17', 'takes data with status 500', { ignoresStatus: 500 }),
   does('R-PAG-01', 'asks for a page twice', { extraPages: [2] }),
-  does('R-PAG-02', 'asks past the end', { extraPages: [4] }),
   orders('R-PAG-03', 'asks for further pages of one organisation', (order, page) =>
     page > 1 ? { ...order, aanleverende_organisatie: 'Kredietbank Proefland' } : order,
   ),
@@ -90,7 +87,6 @@ const ANSWERS: readonly RequesterMutant[] = [
   does('R-PAG-07', 'mixes two states', { ignoresState: true, ignoresTotal: true }),
   does('R-PAG-08', 'asks again at once', { waits: 0 }),
   does('R-PAG-09', 'asks on and on', { attempts: 12 }),
-  does('R-PAG-10', 'asks on with an expired token', { attempts: 7 }),
 ];
 
 const REQUESTS: readonly RequesterMutant[] = [
@@ -132,18 +128,6 @@ const REQUESTS: readonly RequesterMutant[] = [
   sends('R-REQ-07', 'accepts XML only', (outgoing) => sets(outgoing, 'accept', 'application/xml')),
 ];
 
-/** What it signs wrongly, by the titles of the rules: the cases have no others. */
-const SIGNED: readonly RequesterMutant[] = REQUESTER.chapters
-  .filter(({ id }) => id === 'R-SIG')
-  .flatMap(({ cases }) => cases)
-  .flatMap(({ id, title }) => {
-    const name = ruleNames().find((one) => RULES[one].title === title);
-    const fault = name === undefined ? undefined : SIGNATURE_FAULTS[name];
-    return name === undefined || fault === undefined ? [] : [{ kills: id, what: fault[0], mutation: { signs: name } }];
-  });
-
-function ruleNames(): readonly RuleName[] {
-  return Object.keys(RULES).filter((name): name is RuleName => Object.hasOwn(RULES, name));
-}
+const SIGNED = ruleMutants([SIGNED_REQUESTS], (signs): RequesterMutation => ({ signs }));
 
 export const REQUESTER_MUTANTS: readonly RequesterMutant[] = [...ANSWERS, ...REQUESTS, ...SIGNED];

@@ -1,5 +1,6 @@
 /** What can be wrong with a signed message, by the rule that must notice. */
-import { createPrivateKey, generateKeyPairSync, type KeyObject, X509Certificate } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import type { CaseDescription } from '../../../../src/extensions/conformance/case.ts';
 import {
   type Identity,
   rs256,
@@ -9,10 +10,12 @@ import {
 } from '../../../../src/extensions/conformance/gegevens/signed-request.ts';
 import type { RunKeys } from '../../../../src/extensions/conformance/requester/keys.ts';
 import type { RuleName } from '../../../../src/extensions/conformance/signature/rule.ts';
+import { RULES } from '../../../../src/extensions/conformance/signature/rules.ts';
 import type { Issuer } from '../../../../src/lib/authority/certificates.ts';
 import { digestOf } from '../../../../src/lib/jades/signature.ts';
 import { basicConstraints, keyUsage } from '../../../support/authority/certificates.ts';
 import { mintLeaf } from '../../../support/authority/profiles.ts';
+import type { Mutant } from './mutant.ts';
 
 export interface Message {
   readonly headers: readonly (readonly [string, string])[];
@@ -22,10 +25,15 @@ export interface Message {
 interface Kit {
   readonly body: Buffer;
   readonly identity: Identity;
-  readonly keys: RunKeys;
+  readonly keys: FaultKeys;
 }
 
-type Make = (kit: Kit) => Message;
+/** What certificates of a wrong message are made with. */
+export interface FaultKeys extends Pick<RunKeys, 'issuer' | 'ocspUrl' | 'crlUrl'> {
+  readonly suppliers: Pick<RunKeys['suppliers'], 'ownRoot' | 'revoked'>;
+}
+
+export type Make = (kit: Kit) => Message;
 const SIGNATURE = 'nlgov-adr-payload-sig';
 
 const signed =
@@ -71,7 +79,7 @@ const leaf =
 const DAY_MS = 24 * 3_600_000;
 const weak = (): KeyObject => generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey;
 
-export const SIGNATURE_FAULTS: Readonly<Partial<Record<RuleName, readonly [what: string, make: Make]>>> = {
+const SIGNATURE_FAULTS: Readonly<Partial<Record<RuleName, readonly [what: string, make: Make]>>> = {
   digest: ['no digest', changed(({ [SIGNATURE]: signature }) => ({ [SIGNATURE]: signature }))],
   'digest-form': ['a digest in lower case', signed({ digest: 'sha-256=RBNvo1WzZ4oRRq0W9+hknpT7T8If536DEMBg9hyq/4o=' })],
   'digest-holds': ['a digest of other bytes', signed({ digest: digestOf(Buffer.from('{}')) })],
@@ -133,11 +141,17 @@ export const SIGNATURE_FAULTS: Readonly<Partial<Record<RuleName, readonly [what:
   status: ['a certificate that names nobody who knows its status', leaf(({ ocspUrl: _, crlUrl: __, ...base }) => base)],
 };
 
-/** @param pem private key @param chain PEM certificates */
-export function identityOf(pem: string, chain: string): Identity {
-  const certificates = chain.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
-  return {
-    key: createPrivateKey(pem),
-    x5c: certificates.map((each) => new X509Certificate(each).raw.toString('base64')),
-  };
+/** A mutant for each of these cases that is a rule for signed messages: such a case has the title of its rule. */
+export function ruleMutants<Mutation>(
+  chapters: readonly { readonly cases: readonly CaseDescription[] }[],
+  mutate: (make: Make) => Mutation,
+): readonly Mutant<Mutation>[] {
+  const names = new Map(Object.entries(RULES).map(([name, { title }]) => [title, name]));
+  const faults = new Map(Object.entries(SIGNATURE_FAULTS));
+  return chapters
+    .flatMap(({ cases }) => cases)
+    .flatMap(({ id, title }) => {
+      const [what, make] = faults.get(names.get(title) ?? '') ?? [];
+      return what === undefined || make === undefined ? [] : [{ kills: id, what, mutation: mutate(make) }];
+    });
 }
