@@ -41,6 +41,7 @@ describe('the suite for a supplier of data', () => {
     const results = await supplier.run(supplier.url('vs'), {
       ...{ variant: 'vs', isWanted: (id) => /^A-(ANS|JWS)/.test(id) },
     });
-    expect(results.filter(({ outcome }) => outcome !== 'passed')).toEqual([]);
+    const others = results.filter(({ outcome }) => outcome !== 'passed');
+    expect(others.map(({ id, outcome }) => `${id} ${outcome}`)).toEqual(['A-ANS-14 skipped']);
   });
 });
