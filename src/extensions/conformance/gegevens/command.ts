@@ -13,6 +13,7 @@ import type { Terminal } from '../../../seams/terminal.ts';
 import { outwayAddress, outwayHeaders } from '../../shared/outway.ts';
 import { hasToken, type TokenOptions, tokenOptions } from '../../shared/token-options.ts';
 import type { Exchange } from '../client.ts';
+import { asUsage } from '../commands/as-usage.ts';
 import { requireAddress, type SuiteOptions, suiteCommand, suiteOptions, testSuite } from '../commands/test-suite.ts';
 import { readTrust } from '../signature/trust.ts';
 import type { Identity } from './signed-request.ts';
@@ -90,7 +91,9 @@ async function run(context: ToolContext, named: string | undefined, options: Geg
   const tokenHeader = options.fsc ? 'fsc-authorization' : 'authorization';
   const needs: GegevensNeeds = {
     ...{ url: tested, identity, token, tokenHeader },
-    trust: readTrust({ anchors, at: new Date(), fetch: network.fetch, signal: context.interrupted }),
+    trust: asUsage('--trust', () =>
+      readTrust({ anchors, at: new Date(), fetch: network.fetch, signal: context.interrupted }),
+    ),
     model: loadModel(variant, version),
     otherModels: version === undefined ? EDITIONS[variant].map((edition) => loadModel(variant, edition)) : [],
     revoked: options.revoked && (await anyIdentity(options.revoked)),

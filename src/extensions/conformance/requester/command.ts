@@ -6,6 +6,7 @@ import { type ToolContext, UsageError } from '../../../cli/run-command.ts';
 import { loadModel } from '../../../gegevens/model/model.ts';
 import { createGuardedFetch } from '../../../lib/outbound/guarded-fetch.ts';
 import type { Terminal } from '../../../seams/terminal.ts';
+import { asUsage } from '../commands/as-usage.ts';
 import { commandText } from '../commands/command-words.ts';
 import { type SuiteOptions, suiteCommand, suiteOptions, testSuite } from '../commands/test-suite.ts';
 import { createMask } from '../mask.ts';
@@ -95,7 +96,9 @@ async function run(context: ToolContext, options: RequesterOptions): Promise<voi
   const program = words && restartedProgram({ command: words, env: terminal.env, timeoutMs: ANSWER_MS, signal });
   try {
     const roots = await Promise.all([keys.root, ...(options.trust === undefined ? [] : [options.trust])].map(readText));
-    const trust = readTrust({ anchors: roots.join('\n'), at: new Date(), fetch: network.fetch, signal });
+    const trust = asUsage('--trust', () =>
+      readTrust({ anchors: roots.join('\n'), at: new Date(), fetch: network.fetch, signal }),
+    );
     await testSuite(context, {
       ...{ suite: REQUESTER, options, tested: command ?? 'a requester', words: [] },
       needs: { secrets: [token] },
@@ -131,16 +134,6 @@ function* instructions(token: string, root: string, addressOf: (name: ScenarioNa
 }
 
 const isScenario = (name: string): name is ScenarioName => Object.hasOwn(SCENARIOS, name);
-
-/** @throws {UsageError} when the value of an option cannot be used */
-function asUsage<Value>(option: string, read: () => Value): Value {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof Error) throw new UsageError(`${option}: ${error.message}`);
-    throw error;
-  }
-}
 
 /** @throws {UsageError} */
 async function readText(file: string): Promise<string> {

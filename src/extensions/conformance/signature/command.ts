@@ -4,6 +4,7 @@ import { type ToolContext, UsageError } from '../../../cli/run-command.ts';
 import { reasonOf } from '../../../lib/log.ts';
 import { createGuardedFetch } from '../../../lib/outbound/guarded-fetch.ts';
 import type { Terminal } from '../../../seams/terminal.ts';
+import { asUsage } from '../commands/as-usage.ts';
 import { type SuiteOptions, suiteCommand, suiteOptions, testSuite } from '../commands/test-suite.ts';
 import { readContract } from '../contract.ts';
 import type { SignedMessage } from './message.ts';
@@ -76,7 +77,9 @@ async function run(context: ToolContext, files: readonly string[], options: Sign
       messages.push(...read);
     }
     const fetch = online ? network.fetch : undefined;
-    const trust = readTrust({ anchors: anchors.toString(), at, lists, fetch, signal: context.interrupted });
+    const trust = asUsage('--trust', () =>
+      readTrust({ anchors: anchors.toString(), at, lists, fetch, signal: context.interrupted }),
+    );
     await testSuite(context, {
       ...{ suite: SIGNATURES, options, tested: files.join(' '), words: files },
       open: async (client) => ({ client, values: {}, fault: readContract('gegevens.yaml'), messages, trust }),

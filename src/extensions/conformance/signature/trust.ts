@@ -1,9 +1,7 @@
 /** What certificates of messages are judged by: the roots, a moment, and where their status is looked up. */
-import { UsageError } from '../../../cli/run-command.ts';
 import { type Certificate, parsePemCertificates, type Subject } from '../../../lib/jades/certificate.ts';
 import { isListed, readCrl } from '../../../lib/jades/crl.ts';
 import { checkRevocation, createRevocationSource, type Fetch } from '../../../lib/jades/revocation.ts';
-import { reasonOf } from '../../../lib/log.ts';
 import type { Trust } from './message.ts';
 
 interface TrustOptions {
@@ -20,9 +18,10 @@ interface TrustOptions {
 const DEADLINE_MS = 10_000;
 const MOST_BYTES = 50 * 1024 * 1024;
 
-/** @throws {UsageError} when there is no root */
+/** @throws {TypeError} when there is no root; errors of what cannot be read */
 export function readTrust({ anchors, at, lists = [], fetch, signal }: TrustOptions): Trust {
-  const roots = rootsIn(anchors);
+  const roots = parsePemCertificates(anchors);
+  if (roots.length === 0) throw new TypeError('the file holds no root certificate');
   const statusOf =
     fetch === undefined
       ? listedIn(lists)
@@ -33,16 +32,6 @@ export function readTrust({ anchors, at, lists = [], fetch, signal }: TrustOptio
   const check = (path: readonly Certificate[]): Promise<void> =>
     checkRevocation(path, statusOf, { mode: 'hard', deadlineMs: DEADLINE_MS });
   return { anchors: roots, at, checkRevocation: fetch === undefined && lists.length === 0 ? undefined : check };
-}
-
-function rootsIn(pem: string): readonly Certificate[] {
-  try {
-    const roots = parsePemCertificates(pem);
-    if (roots.length > 0) return roots;
-  } catch (cause) {
-    throw new UsageError(`--trust: ${reasonOf(cause)}`);
-  }
-  throw new UsageError('--trust: the file holds no root certificate');
 }
 
 /** The status by the list of the issuer; whether the list is recent is for the person who gave it to say. */
