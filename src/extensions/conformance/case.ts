@@ -163,6 +163,12 @@ export function busyWithoutRetryAfter({ exchanges }: Client): Finding {
   return without && { failed: `a ${without.status} has no \`Retry-After\``, at: without };
 }
 
+/** A 401 that does not say how to authenticate. */
+export function unchallenged({ exchanges }: Client): Finding {
+  const at = exchanges.find(({ status, headers }) => status === 401 && headers['www-authenticate'] === undefined);
+  return at && { failed: 'a 401 has no WWW-Authenticate', at };
+}
+
 /** A JWT with another signature. @throws {Skipped} when the token is none */
 export function forged(token: string): string {
   if (token.split('.').length !== 3) throw new Skipped('the token is not a JWT');

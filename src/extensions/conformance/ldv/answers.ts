@@ -1,4 +1,4 @@
-import { busyWithoutRetryAfter, type Chapter, forged } from '../case.ts';
+import { busyWithoutRetryAfter, type Chapter, forged, unchallenged } from '../case.ts';
 import { type Form, MEDIA_TYPES, requestOf, saidIn } from './otlp.ts';
 import { contract, otlp, rfc } from './sources.ts';
 import { DPL, type LdvSubject, LOGS, ldvCases } from './subject.ts';
@@ -220,11 +220,7 @@ export const ANSWERS: Chapter<LdvSubject> = {
       nl: 'Een 401 zegt hoe men zich aanmeldt',
       en: 'A 401 says how to authenticate',
       needs: ['L-ANS-10'],
-      test: ({ subject: { client } }) => {
-        const refused = client.exchanges.filter(({ status }) => status === 401);
-        const at = refused.find(({ headers }) => headers['www-authenticate'] === undefined);
-        return at && { failed: 'it has no WWW-Authenticate', at };
-      },
+      test: ({ subject: { client } }) => unchallenged(client),
     },
   }),
 };

@@ -2,7 +2,7 @@ import type { Chapter } from '../case.ts';
 import { isSameContent } from '../raadsfeed/same-content.ts';
 import { contract, draft, rfc } from '../raadsfeed/sources.ts';
 import { nameOf } from '../raadsfeed/subject.ts';
-import { DOCUMENT, ITEM, isALog, type PublishSubject, storyCases } from './story.ts';
+import { DOCUMENT, ITEM, isALog, notIn, type PublishSubject, storyCases } from './story.ts';
 
 const snapshotRule = draft('Snapshot', 'the current state of all resources');
 const noOp = draft('Feed record', '`contentHash` … suppresses no-op records');
@@ -167,10 +167,7 @@ export const DELETING: Chapter<PublishSubject> = {
       nl: 'Wat verwijderd is, staat niet meer in de stand',
       en: 'What was deleted is no longer in the snapshot',
       needs: ['P-DEL-01'],
-      test: async ({ story }) => {
-        const { gone } = await story.deleted();
-        return gone.snapshot === undefined ? undefined : { failed: 'it is still there', at: gone.snapshot.at };
-      },
+      test: notIn('deleted', 'snapshot'),
     },
     'P-DEL-04': {
       level: 'should',
@@ -178,12 +175,7 @@ export const DELETING: Chapter<PublishSubject> = {
       nl: 'Wat verwijderd is, is niet meer op zijn adres',
       en: 'What was deleted is no longer at its address',
       needs: ['P-DEL-01'],
-      test: async ({ story }) => {
-        const { gone } = await story.deleted();
-        return [404, 410].includes(gone.resource.status)
-          ? undefined
-          : { failed: `its address gives status ${gone.resource.status}`, at: gone.resource };
-      },
+      test: notIn('deleted', 'resource'),
     },
     'P-DEL-05': {
       level: 'must',
@@ -191,10 +183,7 @@ export const DELETING: Chapter<PublishSubject> = {
       nl: 'Wat verwijderd is, staat niet meer in de lijst',
       en: 'What was deleted is no longer in the list',
       needs: ['P-DEL-01'],
-      test: async ({ story }) => {
-        const { gone } = await story.deleted();
-        return gone.listed === undefined ? undefined : 'it is still there';
-      },
+      test: notIn('deleted', 'listed'),
     },
     'P-DEL-06': {
       level: 'must',

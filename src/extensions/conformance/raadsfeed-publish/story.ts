@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
 import { reasonOf } from '../../../lib/log.ts';
-import { Inconclusive, Skipped, type Undoing, writtenCases } from '../case.ts';
+import { type Finding, Inconclusive, Skipped, type Undoing, writtenCases } from '../case.ts';
 import type { Exchange, StreamReading } from '../client.ts';
 import { addressOf, COLLECTIONS } from '../raadsfeed/collections.ts';
 import { draft } from '../raadsfeed/sources.ts';
@@ -24,6 +24,17 @@ export interface PublishSubject extends FeedSubject {
 
 /** Without something that appears nothing else can be seen. */
 export const storyCases = writtenCases((subject: PublishSubject, { ask }) => ({ ...subject, ask }), 'P-NEW-01');
+
+/** Tests that what was taken away is no longer in a place. */
+export const notIn =
+  (step: 'deleted' | 'redacted', place: 'snapshot' | 'resource' | 'listed') =>
+  async ({ story }: Pick<PublishSubject, 'story'>): Promise<Finding> => {
+    const { snapshot, resource, listed } = (await story[step]()).gone;
+    if (place === 'snapshot') return snapshot && { failed: 'it is still there', at: snapshot.at };
+    if (place === 'listed') return listed && 'it is still there';
+    const { status } = resource;
+    return [404, 410].includes(status) ? undefined : { failed: `its address gives status ${status}`, at: resource };
+  };
 
 /** What was read stays as it was. */
 export const isALog = draft('What the service does, Area C 1', 'The feed is a log, not a query interface');

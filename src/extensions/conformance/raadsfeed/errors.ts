@@ -1,5 +1,5 @@
 import { isRecord } from '../../../lib/json/json-value.ts';
-import { type CaseRun, type Chapter, type Finding, firstFault, Skipped } from '../case.ts';
+import { busyWithoutRetryAfter, type CaseRun, type Chapter, type Finding, firstFault, Skipped } from '../case.ts';
 import type { Exchange } from '../client.ts';
 import { contract, draft, rfc } from './sources.ts';
 import { type FeedSubject, objectsIn, textAt } from './subject.ts';
@@ -134,16 +134,7 @@ export const ERRORS: Chapter<FeedSubject> = {
       },
       level: 'must',
       source: errorRule(2, 'status 429 or 503 with header `Retry-After`'),
-      check: ({ client }) => {
-        const busy = client.exchanges.filter(({ status }) => status === 429 || status === 503);
-        if (busy.length === 0) return { skipped: 'no answer was 429 or 503' };
-        return firstFault(
-          busy,
-          ({ status, headers }) =>
-            headers['retry-after'] === undefined ? `a ${status} has no \`Retry-After\`` : undefined,
-          (answer) => answer,
-        );
-      },
+      check: ({ client }) => busyWithoutRetryAfter(client),
     },
     {
       id: 'C-ERR-09',

@@ -1,6 +1,6 @@
 /** Who may call what. Each function is tried without its scope: by every token that does not give it. */
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
-import { type Chapter, type Clause, forged } from '../case.ts';
+import { type Chapter, type Clause, forged, unchallenged } from '../case.ts';
 import { actiePath, type Log, listPath, logCases } from './log-case.ts';
 import { contract, oneApi, rfc, vng } from './sources.ts';
 import { type LogSubject, SCOPES, type Scope } from './subject.ts';
@@ -236,12 +236,8 @@ export const ACCESS: Chapter<LogSubject> = {
       source: rfc(9110, '15.5.2', 'The server generating a 401 response MUST send a WWW-Authenticate header field'),
       nl: 'Een 401 zegt hoe de aanroeper zich kan aanmelden',
       en: 'A 401 says how the caller can authenticate',
-      test: async (log) => {
-        const [method, path] = list(log, 'true', 'normaal');
-        const { headers } = await log.expect(401, method, path);
-        const challenge = headers['www-authenticate'] ?? '(none)';
-        return /^Bearer\b/i.test(challenge) ? undefined : `WWW-Authenticate: ${challenge}`;
-      },
+      needs: ['B-ACC-15'],
+      test: ({ subject: { client } }) => unchallenged(client),
     },
     'B-ACC-17': {
       level: 'must',
