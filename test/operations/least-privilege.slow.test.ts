@@ -31,10 +31,10 @@ const ALL = ['create:confidential', 'update:confidential', 'delete:confidential'
 const ROTATED = `tweede:${Buffer.alloc(32, 9).toString('base64')},${KEY}`;
 /** They reach no database. */
 const WITHOUT_DATABASE = [
-  ...['gegevens request', 'gegevens convert', 'feed follow'],
+  ...['gegevens request', 'gegevens convert', 'gegevens generate', 'feed follow'],
   ...['proof key', 'proof check', 'proof monitor'],
-  ...['conformance gegevens', 'conformance raadsfeed', 'conformance badge', 'conformance compare'],
 ];
+const isWithoutDatabase = (name: string): boolean => WITHOUT_DATABASE.includes(name) || name.startsWith('conformance ');
 
 let dir: string;
 let server: EmbeddedPostgres;
@@ -283,7 +283,7 @@ describe('with the logins that are documented', { timeout: 600_000 }, () => {
     expect([...ran].sort()).toEqual(
       program.commands
         .flatMap(namesOf)
-        .filter((name) => !WITHOUT_DATABASE.includes(name))
+        .filter((name) => !isWithoutDatabase(name))
         .sort(),
     );
   });

@@ -14,7 +14,7 @@ it('feed publish takes no more memory for many lines than for few', async () => 
   );
   await writeFile(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
   // All of them beside the program itself would be more than this, and more once they are read.
-  const small = { NODE_OPTIONS: '--max-old-space-size=24' };
+  const small = { NODE_OPTIONS: '--max-old-space-size=28' };
   const { child, ended } = operator.start(['publish', '--json', path], small);
   child.stdin?.end();
   const { status, stdout } = await ended;

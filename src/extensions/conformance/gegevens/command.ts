@@ -1,25 +1,9 @@
-import { createPrivateKey, randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { Command, Option } from 'commander';
-import { SignJWT } from 'jose';
-import { type ToolContext, UsageError } from '../../../cli/run-command.ts';
-import { loadModel } from '../../../gegevens/model/model.ts';
-import { parsePemCertificates } from '../../../lib/jades/certificate.ts';
-import { loadPemKey, OwnKeyError } from '../../../lib/jades/own-key.ts';
-import { isRecord } from '../../../lib/json/json-value.ts';
-import { clientCredentialsToken, TokenFetchError } from '../../../lib/outbound/client-credentials.ts';
-import { createGuardedFetch, isPublicAddress } from '../../../lib/outbound/guarded-fetch.ts';
 import type { Terminal } from '../../../seams/terminal.ts';
-import { outwayAddress, outwayHeaders } from '../../shared/outway.ts';
-import { hasToken, type TokenOptions, tokenOptions } from '../../shared/token-options.ts';
-import type { Exchange } from '../client.ts';
-import { asUsage } from '../commands/as-usage.ts';
-import { requireAddress, type SuiteOptions, suiteCommand, suiteOptions, testSuite } from '../commands/test-suite.ts';
-import { readTrust } from '../signature/trust.ts';
-import type { Identity } from './signed-request.ts';
-import type { GegevensNeeds } from './subject.ts';
+import { type TokenOptions, tokenOptions } from '../../shared/token-options.ts';
+import { type SuiteOptions, suiteCommand, suiteOptions } from '../commands/test-suite.ts';
 
-interface GegevensOptions extends SuiteOptions, TokenOptions {
+export interface GegevensOptions extends SuiteOptions, TokenOptions {
   readonly variant?: 'shv' | 'vs';
   readonly model?: string;
   readonly clientKey?: string;
@@ -44,9 +28,6 @@ Examples:
       --token-url https://auth.example/token --client-id statistiek --client-secret-file secret.txt --report verslag/
   $ koppelvlak conformance gegevens /vs/v1/gegevens --variant vs --outway http://127.0.0.1:8443 --grant-hash '$1$4$…' \\
       --key key.pem --chain chain.pem --trust root.pem`;
-/** Versions that the interface description allows, the default apart. */
-const EDITIONS = { shv: [], vs: ['1.1-draft'] } as const;
-
 export function gegevensCommand(terminal: Terminal): Command {
   const command = suiteOptions(new Command('gegevens'))
     .description('test a supplier of data (SHV or VS)')
@@ -69,163 +50,7 @@ export function gegevensCommand(terminal: Terminal): Command {
         terminal,
         options,
         async () => (await import('./suite.ts')).GEGEVENS,
-        (context) => run(context, url, options),
+        async (context) => (await import('../commands/test-supplier.ts')).testSupplier(context, url, options),
       ),
     );
-}
-
-async function run(context: ToolContext, named: string | undefined, options: GegevensOptions): Promise<void> {
-  const { outway, grantHash, variant, model: version } = options;
-  if (variant === undefined) throw new UsageError('--variant is needed: shv or vs');
-  if ((outway === undefined) !== (grantHash === undefined))
-    throw new UsageError('--outway and --grant-hash go together: the Outway finds the service by the grant');
-  const tested = addressOf(named, options);
-  const secrets: string[] = [];
-  const token = outway === undefined ? await tokenSource(options, secrets) : undefined;
-  const identity = await ownIdentity(options);
-  const { server, gegevens } = context.config;
-  // Who tests a service on this machine or in this network has the authority there too.
-  const allowPrivate = gegevens.revocationAllowPrivate || isNearby(tested);
-  const network = createGuardedFetch({ allowPrivate, proxy: server });
-  const anchors = await readText(options.trust, '--trust');
-  const tokenHeader = options.fsc ? 'fsc-authorization' : 'authorization';
-  const needs: GegevensNeeds = {
-    ...{ url: tested, identity, token, tokenHeader },
-    trust: asUsage('--trust', () =>
-      readTrust({ anchors, at: new Date(), fetch: network.fetch, signal: context.interrupted }),
-    ),
-    model: loadModel(variant, version),
-    otherModels: version === undefined ? EDITIONS[variant].map((edition) => loadModel(variant, edition)) : [],
-    revoked: options.revoked && (await anyIdentity(options.revoked)),
-    expired: options.expired && (await anyIdentity(options.expired)),
-    freshHeaders: grantHash === undefined ? undefined : outwayHeaders(grantHash),
-  };
-  const refused = await namedTokens(options.tokens);
-  const [{ GEGEVENS }, { readSubject }] = await Promise.all([import('./suite.ts'), import('./subject.ts')]);
-  try {
-    await testSuite(context, {
-      ...{ suite: GEGEVENS, options, tested },
-      needs: {
-        ...{ tokenHeader, secrets, showBody: withoutPersons },
-        tokens: { ...refused, ...(token === undefined ? {} : { read: token }) },
-      },
-      open: async (client) => {
-        const subject = await readSubject(needs, client);
-        const status = subject.small?.status;
-        if (token !== undefined && (status === 401 || status === 403))
-          throw new UsageError(`the token or the signer was refused with status ${status}: nothing can be tested`);
-        return subject;
-      },
-    });
-  } finally {
-    await network.close();
-  }
-}
-
-/** @throws {UsageError} */
-function addressOf(named: string | undefined, { outway }: GegevensOptions): string {
-  if (outway === undefined) return requireAddress(named);
-  if (named === undefined) throw new UsageError('the address or path of the service is needed');
-  return outwayAddress(new URL(requireAddress(outway)), named);
-}
-
-function isNearby(address: string): boolean {
-  const host = new URL(address).hostname.replace(/^\[|\]$/g, '');
-  return host === 'localhost' || (/^[\d.]+$|:/.test(host) && !isPublicAddress(host));
-}
-
-/** @throws {UsageError} when the file was not named, or cannot be read */
-async function readText(file: string | undefined, option: string): Promise<string> {
-  if (file === undefined) throw new UsageError(`${option} is needed`);
-  return readFile(file, 'utf8').catch(() => {
-    throw new UsageError(`${file} cannot be read`);
-  });
-}
-
-/** @throws {UsageError} */
-async function ownIdentity({ key, chain }: GegevensOptions): Promise<Identity> {
-  const files = { key: await readText(key, '--key'), chain: await readText(chain, '--chain') };
-  try {
-    const own = loadPemKey(files, new Date());
-    return { key: own.key, x5c: own.chain.map(({ der }) => der.toString('base64')) };
-  } catch (error) {
-    if (error instanceof OwnKeyError) throw new UsageError(`--key and --chain: ${error.message}`);
-    throw error;
-  }
-}
-
-/** One that need not be valid. @param files key and chain, as PEM in one file or two @throws {UsageError} */
-async function anyIdentity(files: readonly string[]): Promise<Identity> {
-  const pem = (await Promise.all(files.map((file) => readText(file, 'a file')))).join('\n');
-  try {
-    const certificates = parsePemCertificates(pem);
-    return { key: createPrivateKey(pem), x5c: certificates.map(({ der }) => der.toString('base64')) };
-  } catch {
-    throw new UsageError(`${files.join(' and ')} are not a private key and certificates in PEM`);
-  }
-}
-
-/** @param secrets what must never be shown is added @throws {UsageError} */
-async function tokenSource(options: GegevensOptions, secrets: string[]): Promise<() => Promise<string>> {
-  const { tokenFile, tokenUrl, clientId, clientSecretFile, clientKey } = options;
-  if (!hasToken(options)) throw new UsageError('a token is needed: --token-file, --token-url, or --outway');
-  if (tokenFile !== undefined) {
-    const token = (await readText(tokenFile, '--token-file')).trim();
-    return async () => token;
-  }
-  if (tokenUrl === undefined || clientId === undefined) throw new UsageError('--token-url goes with --client-id');
-  const key = clientKey === undefined ? undefined : createPrivateKey(await readText(clientKey, '--client-key'));
-  const clientSecret =
-    key === undefined ? unquoted(await readText(clientSecretFile, '--client-secret-file')) : undefined;
-  if (clientSecret !== undefined) secrets.push(clientSecret);
-  const fetchToken = clientCredentialsToken({
-    ...{ tokenUrl, clientId, clientSecret, scopes: ['read'] },
-    // RFC 7523 section 3.
-    assertion:
-      key &&
-      (() =>
-        new SignJWT({ jti: randomUUID() })
-          .setProtectedHeader({ alg: key.asymmetricKeyType === 'ec' ? 'ES256' : 'PS256' })
-          .setIssuer(clientId)
-          .setSubject(clientId)
-          .setAudience(tokenUrl)
-          .setIssuedAt()
-          .setExpirationTime('1m')
-          .sign(key)),
-  });
-  try {
-    await fetchToken();
-  } catch (error) {
-    if (error instanceof TokenFetchError) throw new UsageError(`${tokenUrl}: ${error.message}`);
-    throw error;
-  }
-  return fetchToken;
-}
-
-/** A secret as text, or as the JSON string that the demo keeps. */
-function unquoted(text: string): string {
-  return text.trim().replace(/^"(.*)"$/, '$1');
-}
-
-/** @throws {UsageError} */
-async function namedTokens(file: string | undefined): Promise<Record<string, () => Promise<string>>> {
-  if (file === undefined) return {};
-  let value: unknown;
-  try {
-    value = JSON.parse(await readText(file, '--tokens'));
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-  }
-  if (!isRecord(value)) throw new UsageError(`${file} is not a JSON object of tokens`);
-  const tokens = Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
-  return Object.fromEntries(tokens.map(([name, token]) => [name, async () => token]));
-}
-
-/** The body of a good answer is of persons, whatever it looks like. */
-function withoutPersons({ status, headers, body, json }: Exchange): string {
-  if (body.length === 0) return '';
-  const isProblem = status >= 400 && !(isRecord(json) && Object.hasOwn(json, 'gegevens'));
-  if (isProblem) return body.toString().slice(0, 1000);
-  const paging = isRecord(json) && isRecord(json.paginering) ? ` paginering ${JSON.stringify(json.paginering)},` : '';
-  return `(${headers['content-type'] ?? 'no content type'},${paging} ${body.length} bytes, not shown: they are of persons)`;
 }

@@ -1,21 +1,9 @@
-import { randomBytes } from 'node:crypto';
-import { mkdir, readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { type ToolContext, UsageError } from '../../../cli/run-command.ts';
-import { loadModel } from '../../../gegevens/model/model.ts';
-import { createGuardedFetch } from '../../../lib/outbound/guarded-fetch.ts';
 import type { Terminal } from '../../../seams/terminal.ts';
-import { asUsage } from '../commands/as-usage.ts';
 import { commandText } from '../commands/command-words.ts';
-import { type SuiteOptions, suiteCommand, suiteOptions, testSuite } from '../commands/test-suite.ts';
-import { createMask } from '../mask.ts';
-import { saveExchange } from '../saved-exchanges.ts';
-import { readTrust } from '../signature/trust.ts';
-import { SCENARIOS, type ScenarioName } from './scenarios.ts';
-import type { ReceivedRequest } from './suppliers.ts';
+import { type SuiteOptions, suiteCommand, suiteOptions } from '../commands/test-suite.ts';
 
-interface RequesterOptions extends SuiteOptions {
+export interface RequesterOptions extends SuiteOptions {
   readonly variant?: 'shv' | 'vs';
   readonly model?: string;
   readonly keys: string;
@@ -37,8 +25,6 @@ took an answer is then seen by what it asks next, until nothing more comes.
 Examples:
   $ koppelvlak conformance gegevens-requester --variant shv --command "node adapter.js" --report verslag/
   $ koppelvlak conformance gegevens-requester --variant vs --trust root.pem --wait 900`;
-const ANSWER_MS = 120_000;
-const QUIET_MS = 10_000;
 
 export function requesterCommand(terminal: Terminal): Command {
   return suiteOptions(new Command('gegevens-requester'))
@@ -56,7 +42,7 @@ export function requesterCommand(terminal: Terminal): Command {
         terminal,
         options,
         async () => (await import('./suite.ts')).REQUESTER,
-        (context) => run(context, options),
+        async (context) => (await import('../commands/test-requester.ts')).testRequester(context, options),
       ),
     );
 }
@@ -66,78 +52,4 @@ function whole(most: number): (text: string) => number {
     if (!/^\d{1,6}$/.test(text) || Number(text) > most) throw new InvalidArgumentError(`a whole number up to ${most}`);
     return Number(text);
   };
-}
-
-async function run(context: ToolContext, options: RequesterOptions): Promise<void> {
-  const { variant, port, command } = options;
-  if (variant === undefined) throw new UsageError('--variant is needed: shv or vs');
-  const [
-    { REQUESTER },
-    { makeKeys },
-    { startSuppliers },
-    { requesterSubject, waitForRequests },
-    { restartedProgram, wordsOf },
-  ] = await Promise.all([
-    import('./suite.ts'),
-    import('./keys.ts'),
-    import('./suppliers.ts'),
-    import('./subject.ts'),
-    import('../protocol.ts'),
-  ]);
-  const words = command === undefined ? undefined : wordsOf(command);
-  const model = asUsage('--model', () => loadModel(variant, options.model));
-  const directory = resolve(options.keys);
-  await mkdir(directory, { recursive: true, mode: 0o700 });
-  const { interrupted: signal, terminal, config } = context;
-  const token = randomBytes(24).toString('base64url');
-  const keys = await makeKeys(directory);
-  const network = createGuardedFetch({ allowPrivate: true, proxy: config.server });
-  const suppliers = await startSuppliers({ keys, model, port, token });
-  const program = words && restartedProgram({ command: words, env: terminal.env, timeoutMs: ANSWER_MS, signal });
-  try {
-    const roots = await Promise.all([keys.root, ...(options.trust === undefined ? [] : [options.trust])].map(readText));
-    const trust = asUsage('--trust', () =>
-      readTrust({ anchors: roots.join('\n'), at: new Date(), fetch: network.fetch, signal }),
-    );
-    await testSuite(context, {
-      ...{ suite: REQUESTER, options, tested: command ?? 'a requester', words: [] },
-      needs: { secrets: [token] },
-      open: async (client, say) => {
-        const needs = { client, model, keys, suppliers, trust, token, program };
-        if (program !== undefined) return requesterSubject(needs);
-        for (const line of instructions(token, keys.root, suppliers.addressOf)) say(line);
-        await waitForRequests(suppliers, { waitMs: options.wait * 1000, quietMs: QUIET_MS, signal });
-        if (suppliers.received.length === 0) throw new UsageError('the requester asked nothing');
-        return requesterSubject(needs);
-      },
-    });
-    if (options.save !== undefined) await saveRequests(suppliers.received, options.save, token);
-  } finally {
-    await program?.close();
-    await Promise.all([suppliers.close(), keys.close(), network.close()]);
-  }
-}
-
-/** As other suites save what they sent; of an answer the status says which one it was. */
-async function saveRequests(received: readonly ReceivedRequest[], directory: string, token: string): Promise<void> {
-  const mask = createMask([token]);
-  for (const [index, { shown, message }] of received.entries()) {
-    const exchange = { ...shown, sentBody: message.body, body: Buffer.alloc(0), json: undefined };
-    await saveExchange(directory, index + 1, exchange, mask);
-  }
-}
-
-/** What the person who tests a requester by hand needs; the token is of this run only. */
-function* instructions(token: string, root: string, addressOf: (name: ScenarioName) => string): Generator<string> {
-  yield `trust ${root}, send the token ${token}, and ask each of these for the quarter 2026-01-01 to 2026-03-31:`;
-  for (const name of Object.keys(SCENARIOS)) if (isScenario(name)) yield `  ${addressOf(name)}`;
-}
-
-const isScenario = (name: string): name is ScenarioName => Object.hasOwn(SCENARIOS, name);
-
-/** @throws {UsageError} */
-async function readText(file: string): Promise<string> {
-  return readFile(file, 'utf8').catch(() => {
-    throw new UsageError(`${file} cannot be read`);
-  });
 }

@@ -1,15 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError } from 'commander';
-import { type ToolContext, UsageError } from '../../../cli/run-command.ts';
-import { reasonOf } from '../../../lib/log.ts';
-import { createGuardedFetch } from '../../../lib/outbound/guarded-fetch.ts';
 import type { Terminal } from '../../../seams/terminal.ts';
-import { asUsage } from '../commands/as-usage.ts';
-import { type SuiteOptions, suiteCommand, suiteOptions, testSuite } from '../commands/test-suite.ts';
-import { readContract } from '../contract.ts';
-import type { SignedMessage } from './message.ts';
+import { type SuiteOptions, suiteCommand, suiteOptions } from '../commands/test-suite.ts';
 
-interface SignatureOptions extends SuiteOptions {
+export interface SignatureOptions extends SuiteOptions {
   readonly trust?: string;
   readonly crl?: readonly string[];
   readonly online?: boolean;
@@ -38,7 +31,7 @@ export function signatureCommand(terminal: Terminal): Command {
         terminal,
         options,
         async () => (await import('./suite.ts')).SIGNATURES,
-        (context) => run(context, files, options),
+        async (context) => (await import('../commands/test-messages.ts')).testMessages(context, files, options),
       ),
     );
 }
@@ -48,43 +41,4 @@ function moment(text: string): Date {
   if (!/^\d{4}-\d{2}-\d{2}/.test(text) || Number.isNaN(at.getTime()))
     throw new InvalidArgumentError('a date, or a moment such as 2026-04-01T12:00:00Z');
   return at;
-}
-
-async function run(context: ToolContext, files: readonly string[], options: SignatureOptions): Promise<void> {
-  const { trust: roots, crl = [], online, at = new Date() } = options;
-  if (files.length === 0) throw new UsageError('a file with a signed message is needed');
-  if (roots === undefined) throw new UsageError('--trust is needed');
-  if (online && crl.length > 0) throw new UsageError('--online and --crl exclude each other');
-  const [{ SIGNATURES }, { MessageFileError, readMessages }, { readTrust }] = await Promise.all([
-    import('./suite.ts'),
-    import('./message.ts'),
-    import('./trust.ts'),
-  ]);
-  const read = (file: string): Promise<Buffer> =>
-    readFile(file).catch(() => {
-      throw new UsageError(`${file} cannot be read`);
-    });
-  const { server, gegevens } = context.config;
-  const network = createGuardedFetch({ allowPrivate: gegevens.revocationAllowPrivate, proxy: server });
-  try {
-    const [anchors, lists] = await Promise.all([read(roots), Promise.all(crl.map(read))]);
-    const messages: SignedMessage[] = [];
-    for (const file of files) {
-      const read = await readMessages(file).catch((error: unknown) => {
-        if (error instanceof MessageFileError) throw new UsageError(error.message);
-        throw new UsageError(`${file} cannot be read: ${reasonOf(error)}`);
-      });
-      messages.push(...read);
-    }
-    const fetch = online ? network.fetch : undefined;
-    const trust = asUsage('--trust', () =>
-      readTrust({ anchors: anchors.toString(), at, lists, fetch, signal: context.interrupted }),
-    );
-    await testSuite(context, {
-      ...{ suite: SIGNATURES, options, tested: files.join(' '), words: files },
-      open: async (client) => ({ client, values: {}, fault: readContract('gegevens.yaml'), messages, trust }),
-    });
-  } finally {
-    await network.close();
-  }
 }
