@@ -101,21 +101,17 @@ async function measureSearch(size: number): Promise<void> {
     await latencies(connections, seconds, page);
     tooSlow = 0;
     const pages = await latencies(connections, seconds, page);
+    console.log(`${size} documents, ${connections} connections: milliseconds of the page at p50 and p95`);
+    console.log(`  longer than 3 s, and refused: ${tooSlow}`);
+    for (const [kind, { p50, p95, count }] of pages) console.log(`  ${kind}: ${p50}, ${p95} (${count} searches)`);
     const [postmaster = ''] = (await readFile(join(dir, 'pg', 'postgres', 'postmaster.pid'), 'utf8')).split('\n');
     // However busy the machine is: what a search takes of a processor.
     const database = childrenClock(Number(postmaster));
     const ofPage = await costs(TIMES, page, () => server.processorMs() + database());
     // Some take seconds: nothing narrows them.
     const ofBare = await costs(BARE_TIMES, bareQuery, database);
-    console.log(
-      `${size} documents, ${connections} connections: milliseconds at p50 and p95, and of processor, of the page; of processor, of a bare query`,
-    );
-    console.log(`  longer than 3 s, and refused: ${tooSlow}`);
-    for (const [kind, { p50, p95, count }] of pages) {
-      console.log(
-        `  ${kind}: ${p50}, ${p95}, ${ofPage.get(kind) ?? '-'} (${count} searches); ${ofBare.get(kind) ?? '-'}`,
-      );
-    }
+    console.log('  milliseconds of a processor, of the page and of a bare query:');
+    for (const [kind, ms] of ofPage) console.log(`  ${kind}: ${ms}; ${ofBare.get(kind) ?? '-'}`);
   } finally {
     await pool.end();
     await server.stop();

@@ -26,16 +26,21 @@ export function serveCommand(terminal: Terminal): Command {
           terminal.exit(0);
         };
         terminal.once('SIGTERM', endStart).once('SIGINT', endStart);
-        const service = await serve({ config, log }).finally(() =>
-          terminal.off('SIGTERM', endStart).off('SIGINT', endStart),
-        );
-        await stopOnSignals(terminal, {
-          stop: service.stop,
-          log,
-          drainMs: config.server.shutdownDrainMs,
-          timeoutMs: config.server.shutdownTimeoutMs,
-          lost: service.databaseExited,
-        });
+        let stopped: Promise<void>;
+        try {
+          const service = await serve({ config, log });
+          stopped = stopOnSignals(terminal, {
+            stop: service.stop,
+            log,
+            drainMs: config.server.shutdownDrainMs,
+            timeoutMs: config.server.shutdownTimeoutMs,
+            lost: service.databaseExited,
+          });
+        } finally {
+          // Only now that others listen: a signal that comes while nobody does is lost.
+          terminal.off('SIGTERM', endStart).off('SIGINT', endStart);
+        }
+        await stopped;
       }),
     );
 }
