@@ -169,7 +169,7 @@ export function unchallenged({ exchanges }: Client): Finding {
   return at && { failed: 'a 401 has no WWW-Authenticate', at };
 }
 
-/** A JWT with another signature. @throws {Skipped} when the token is none */
+/** A JWT with another signature. @throws {Skipped} when the token is not a JWT */
 export function forged(token: string): string {
   if (token.split('.').length !== 3) throw new Skipped('the token is not a JWT');
   return `${token.slice(0, -8)}${token.endsWith('AAAAAAAA') ? 'BBBBBBBB' : 'AAAAAAAA'}`;

@@ -102,7 +102,7 @@ export const ANSWERS: Chapter<GegevensSubject> = {
       id: 'A-ANS-05',
       title: {
         nl: 'Wie minder records per pagina vraagt dan er zijn, krijgt `paginering` met alle vier de velden',
-        en: 'Who asks for fewer records on a page than there are gets `paginering` with all four fields',
+        en: 'When a page holds fewer records than there are, `paginering` has all four fields',
       },
       level: 'must',
       source: requirements('moeten alle paginering-velden gevuld zijn'),

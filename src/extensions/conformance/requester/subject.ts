@@ -30,7 +30,7 @@ export interface RequesterSubject extends SuiteSubject {
   readonly play: (name: ScenarioName) => Promise<Played>;
   /** The same again. @throws as `play`; {Skipped} when it is not driven */
   readonly playAgain: (name: ScenarioName) => Promise<Played>;
-  /** Every request until now; the first is made when there is none. */
+  /** Every request so far; makes the first where none was made. */
   readonly requests: () => Promise<readonly ReceivedRequest[]>;
   readonly messages: () => Promise<readonly SignedMessage[]>;
   readonly trust: Trust;
