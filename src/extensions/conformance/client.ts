@@ -12,6 +12,7 @@ import { OutboundError } from '../../lib/outbound/outbound-error.ts';
 import { retryAfterMs, systemClock } from '../../lib/time.ts';
 import { Inconclusive, Skipped } from './case.ts';
 import { createMask, type Mask } from './mask.ts';
+import type { RunLimit } from './run-limit.ts';
 import { saveExchange } from './saved-exchanges.ts';
 
 /** A request, as cases write it down. */
@@ -85,6 +86,8 @@ interface ClientOptions extends ClientNeeds {
   /** Requests in a second at most. */
   readonly rate: number;
   readonly signal: AbortSignal;
+  /** What comes after it is inconclusive. */
+  readonly limit?: RunLimit | undefined;
   readonly proxy?: ProxySettings;
   /** Directory for whole exchanges. */
   readonly save?: string | undefined;
@@ -102,7 +105,8 @@ const MOST_WAITS = 2;
 const LONGEST_WAITS_MS = 120_000;
 
 export function createClient(options: ClientOptions): Client {
-  const { subject, rate, signal, proxy, tokens = {}, tokenHeader = 'authorization', save } = options;
+  const { subject, rate, signal, limit, proxy, tokens = {}, tokenHeader = 'authorization', save } = options;
+  const ending = limit === undefined ? signal : AbortSignal.any([signal, limit.signal]);
   const { showBody = ({ body }) => beginning(body) } = options;
   const connect = (allowPrivate: boolean) =>
     createGuardedConnections({
@@ -151,7 +155,7 @@ export function createClient(options: ClientOptions): Client {
     const now = performance.now();
     const at = Math.max(now, nextAt);
     nextAt = at + 1000 / rate;
-    if (at > now) await wait(at - now, undefined, { signal });
+    if (at > now) await wait(at - now, undefined, { signal: ending });
   };
 
   const open = async ({ to, method = 'GET', headers = {}, body, as }: Ask, over: AbortSignal) => {
@@ -187,9 +191,17 @@ export function createClient(options: ClientOptions): Client {
     return { exchange, stream: answer.body };
   };
 
+  /** What is thrown where no usable answer came. @throws the signal's reason */
+  const unanswered = (error: unknown, late: AbortSignal, afterMs: number): Error => {
+    signal.throwIfAborted();
+    if (error instanceof Skipped || error instanceof Inconclusive) return error;
+    if (limit?.signal.aborted) return new Inconclusive(limit.reason);
+    return new Inconclusive(late.aborted ? `no answer within ${afterMs / 1000} seconds` : explain(error));
+  };
+
   /** Waits where the answer says that it is too busy. */
   const send = async (ask: Ask, waits = 0): Promise<Exchange> => {
-    const over = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
+    const over = AbortSignal.any([ending, AbortSignal.timeout(TIMEOUT_MS)]);
     try {
       const { exchange, stream } = await open(ask, over);
       const encoding = exchange.method === 'HEAD' ? undefined : exchange.headers['content-encoding'];
@@ -202,11 +214,9 @@ export function createClient(options: ClientOptions): Client {
       if (again === undefined || again > LONGEST_WAIT_MS || waits === MOST_WAITS) return whole;
       if (waitedMs + again > LONGEST_WAITS_MS) return whole;
       waitedMs += again;
-      await wait(again, undefined, { signal });
+      await wait(again, undefined, { signal: ending });
     } catch (error) {
-      signal.throwIfAborted();
-      if (error instanceof Skipped || error instanceof Inconclusive) throw error;
-      throw new Inconclusive(over.aborted ? `no answer within ${TIMEOUT_MS / 1000} seconds` : explain(error));
+      throw unanswered(error, over, TIMEOUT_MS);
     }
     return send(ask, waits + 1);
   };
@@ -216,7 +226,7 @@ export function createClient(options: ClientOptions): Client {
     send: (ask) => send(ask),
     async readStream(ask, isEnough, forMs) {
       const ended = AbortSignal.timeout(forMs);
-      const over = AbortSignal.any([signal, ended]);
+      const over = AbortSignal.any([ending, ended]);
       let text = '';
       try {
         const { exchange, stream } = await open(
@@ -232,8 +242,7 @@ export function createClient(options: ClientOptions): Client {
             if (isEnough(text) || text.length > STREAM_BYTES) break;
           }
         } catch (error) {
-          signal.throwIfAborted();
-          if (!ended.aborted) throw error;
+          if (ending.aborted || !ended.aborted) throw error;
         } finally {
           stream.destroy();
         }
@@ -241,9 +250,7 @@ export function createClient(options: ClientOptions): Client {
         await keep(reading);
         return reading;
       } catch (error) {
-        signal.throwIfAborted();
-        if (error instanceof Skipped || error instanceof Inconclusive) throw error;
-        throw new Inconclusive(ended.aborted ? `no answer within ${forMs / 1000} seconds` : explain(error));
+        throw unanswered(error, ended, forMs);
       }
     },
     async close() {

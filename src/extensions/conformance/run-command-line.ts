@@ -21,6 +21,17 @@ interface CommandLine {
   readonly signal: AbortSignal;
 }
 
+/** Characters of a command, and of what it wrote, that are shown. */
+const SHOWN = 500;
+
+/** Why a command did not end well, with the command and what it wrote; undefined: it did. */
+export function failureOf(command: readonly string[], { status, stdout, stderr }: EndedCommand): string | undefined {
+  if (status === 0) return undefined;
+  const how = status === null ? 'could not be run' : `ended with status ${status}`;
+  const wrote = `${stderr} ${stdout}`.trim();
+  return `\`${command.join(' ').slice(0, SHOWN)}\` ${how}${wrote === '' ? '' : `: ${wrote.slice(0, SHOWN)}`}`;
+}
+
 /** Characters of standard output that are read. */
 const MOST_OUTPUT = 16 * 1024 * 1024;
 

@@ -12,6 +12,7 @@ import {
   type SuiteSubject,
 } from './case.ts';
 import type { Ask, Exchange, ShownExchange } from './client.ts';
+import type { RunLimit } from './run-limit.ts';
 
 /** How a case ended. */
 export interface CaseResult {
@@ -33,6 +34,8 @@ interface RunOptions<Subject extends SuiteSubject> {
   readonly subject: Subject;
   readonly isWanted: (id: string) => boolean;
   readonly signal: AbortSignal;
+  /** Cases that it comes before are inconclusive. */
+  readonly limit?: RunLimit | undefined;
   readonly onResult?: (result: CaseResult) => void;
 }
 
@@ -43,13 +46,18 @@ interface RunOptions<Subject extends SuiteSubject> {
 export async function runSuite<Subject extends SuiteSubject>(
   options: RunOptions<Subject>,
 ): Promise<readonly CaseResult[]> {
-  const { chapters, subject, isWanted, signal, onResult } = options;
+  const { chapters, subject, isWanted, signal, limit, onResult } = options;
   const cases = new Map(chapters.flatMap((chapter) => chapter.cases.map((one) => [one.id, one] as const)));
   const results = new Map<string, CaseResult>();
 
   const resultOf = async (one: ConformanceCase<Subject>): Promise<CaseResult> => {
     const known = results.get(one.id);
     if (known !== undefined) return known;
+    if (limit?.signal.aborted) {
+      const unreachable = unreached(one, limit);
+      results.set(one.id, unreachable);
+      return unreachable;
+    }
     for (const id of one.dependsOn ?? []) {
       const other = cases.get(id);
       if (other === undefined) throw new TypeError(`${one.id} depends on ${id}, which does not exist`);
@@ -62,7 +70,8 @@ export async function runSuite<Subject extends SuiteSubject>(
       return result;
     }
     signal.throwIfAborted();
-    const result = await runCase(one, subject, signal);
+    const running = runCase(one, subject, signal);
+    const result = await (limit === undefined ? running : within(limit, one, running));
     results.set(one.id, result);
     return result;
   };
@@ -73,6 +82,23 @@ export async function runSuite<Subject extends SuiteSubject>(
     onResult?.(result);
   }
   return wanted.flatMap(({ id }) => results.get(id) ?? []);
+}
+
+function unreached({ id }: Pick<CaseResult, 'id'>, { reason }: RunLimit): CaseResult {
+  return { id, outcome: 'inconclusive', reason, exchanges: [] };
+}
+
+/** How a case ends, or that it did not before the limit: also one that waits for something else than an answer. */
+async function within(limit: RunLimit, one: Pick<CaseResult, 'id'>, running: Promise<CaseResult>): Promise<CaseResult> {
+  const { promise, resolve } = Promise.withResolvers<CaseResult>();
+  const end = (): void => resolve(unreached(one, limit));
+  limit.signal.addEventListener('abort', end, { once: true });
+  running.catch(() => undefined);
+  try {
+    return await Promise.race([running, promise]);
+  } finally {
+    limit.signal.removeEventListener('abort', end);
+  }
 }
 
 async function runCase<Subject extends SuiteSubject>(

@@ -1,4 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { Failed } from '../../../src/extensions/conformance/case.ts';
+import { commandConsumer } from '../../../src/extensions/conformance/raadsfeed-consumer/consumer.ts';
+import { PlayedFeed } from '../../../src/extensions/conformance/raadsfeed-consumer/played-feed.ts';
 import { callProgram } from '../../support/program.ts';
 import { CONSUMER_MJS, exampleConsumer } from './example-consumer.ts';
 import { CONSUMER_MUTANTS } from './mutants/raadsfeed-consumer.ts';
@@ -52,7 +55,13 @@ describe('koppelvlak conformance raadsfeed-consumer', () => {
     // It reads one page.
     expect(status).toBe(1);
     expect(JSON.parse(stdout).cases).toMatchObject([
-      { outcome: 'failed', reason: expect.stringMatching(/^it does not hold gm900\d\/Informatieobject\/c$/) },
+      {
+        ...{ outcome: 'failed', reason: expect.stringMatching(/^it does not hold gm900\d\/Informatieobject\/c$/) },
+        // With what differs from the default.
+        again: expect.stringMatching(
+          /^koppelvlak conformance raadsfeed-consumer --state '.*' --patience 1 --only K-BEG-03 --save /,
+        ),
+      },
     ]);
   });
 
@@ -63,6 +72,33 @@ describe('koppelvlak conformance raadsfeed-consumer', () => {
       conformance('--feed', 'http://127.0.0.1:1/', '--add', 'false', '--only', 'K-BEG-01'),
     ]);
     expect(ended.map(({ status }) => status)).toEqual([2, 2, 2]);
-    expect(ended[2]?.stderr).toContain('ended with status 1');
+    expect(ended[2]?.stderr).toContain('--add: `false` ended with status 1');
+  });
+
+  it('ends with status 2 where the command never does what it is asked, and says which', async () => {
+    const ended = await Promise.all([
+      conformance('--state', 'sh -c "echo kapot >&2; exit 3"', '--only', 'K-BEG-03'),
+      conformance('--state', '/er/niet {feed}', '--only', 'K-BEG-03'),
+      conformance('--program', 'false', '--only', 'K-BEG-03'),
+      conformance('--program', "sed -u 's/follow/anders/'", '--only', 'K-BEG-03'),
+    ]);
+    expect(ended.map(({ status }) => status)).toEqual([2, 2, 2, 2]);
+    expect(ended.map(({ stderr }) => stderr.split('\n').at(-2))).toEqual([
+      expect.stringMatching(/cannot be tested: .*`sh -c echo kapot >&2; exit 3` ended with status 3: kapot$/),
+      expect.stringMatching(/cannot be tested: .*could not be run: spawn \/er\/niet ENOENT$/),
+      expect.stringMatching(/: false cannot be tested: .*the program ended \(status 1\) without an answer$/),
+      expect.stringMatching(/cannot be tested: .*its answer has no list `state`$/),
+    ]);
+  });
+
+  it('takes a command that worked before and then fails for a consumer that fails', async () => {
+    const consumer = await commandConsumer({
+      command: ['sh', '-c', `[ ! -e been ] && touch been || exit 4`],
+      ...{ env: process.env, timeoutMs: 20_000, signal: new AbortController().signal },
+    });
+    const feed = new PlayedFeed('gm9001', 'http://127.0.0.1:1');
+    expect(await consumer.read(feed)).toEqual([]);
+    await expect(consumer.read(feed)).rejects.toBeInstanceOf(Failed);
+    await consumer.close();
   });
 });

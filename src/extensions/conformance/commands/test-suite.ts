@@ -12,6 +12,8 @@ import type { Client, ClientNeeds } from '../client.ts';
 import { createMask, visible } from '../mask.ts';
 import { compareReports } from '../report/compare.ts';
 import { type ConformanceReport, quoted } from '../report/report.ts';
+import { longestRunMs, type RunLimit, startLimit, USUAL_RATE } from '../run-limit.ts';
+import type { CaseResult } from '../run-suite.ts';
 import { differences } from './reports.ts';
 
 export interface SuiteOptions {
@@ -26,6 +28,8 @@ export interface SuiteOptions {
   readonly sign?: readonly string[];
   readonly baseline?: string;
   readonly json?: boolean;
+  /** Names of the options that were typed: the others have their default. */
+  readonly typed: readonly string[];
 }
 
 const MOST_PER_SECOND = 100;
@@ -37,12 +41,19 @@ export function suiteOptions(command: Command): Command {
     .option('--not <ids...>', 'without these')
     .option('--strict', 'a should that fails counts as a must')
     .option('--expected-failures <file>', 'a file with the ids that may fail, one on a line')
-    .option('--rate <number>', 'requests in a second at most', rate, 5)
+    .option('--rate <number>', 'requests in a second at most', rate, USUAL_RATE)
     .option('--report <directory>', 'write report.html, report.json and junit.xml there')
     .option('--save <directory>', 'write every request and answer there, whole but for secrets')
     .option('--sign <files...>', 'key and certificate chain (PEM) that sign a statement beside the report')
     .option('--baseline <file>', 'an earlier report.json: what became better and worse')
-    .option('--json', 'one machine-readable result');
+    .option('--json', 'one machine-readable result')
+    .hook('preAction', (_, called) => {
+      const names = called.options.map((option) => option.attributeName());
+      called.setOptionValue(
+        'typed',
+        names.filter((name) => called.getOptionValueSource(name) !== 'default'),
+      );
+    });
 }
 
 function rate(text: string): number {
@@ -85,6 +96,10 @@ interface SuiteRun<Subject extends SuiteSubject> {
   /** What is typed after the name of the suite. Default: what is tested. */
   readonly words?: readonly string[];
   readonly needs?: ClientNeeds;
+  /** What an option asks for beside the rest: where no case of it can be judged, the run ends with 2, and reports the rest. */
+  readonly part?: SuiteDescription;
+  /** Milliseconds that a person may take before the first case. */
+  readonly waitMs?: number;
   /** Reads what the cases need. Where the run will write, it says so first (`say`). @throws {UsageError} when nothing can be tested */
   readonly open: (client: Client, say: (text: string) => void, isWanted: (id: string) => boolean) => Promise<Subject>;
 }
@@ -95,7 +110,7 @@ const UNDO_MS = 60_000;
 /** Runs a suite and reports. @throws {UsageError} when the cases cannot be run */
 export async function testSuite<Subject extends SuiteSubject>(
   context: ToolContext,
-  { suite, options, tested, words = [tested], needs, open }: SuiteRun<Subject>,
+  { suite, options, tested, words = [tested], needs, part, waitMs = 0, open }: SuiteRun<Subject>,
 ): Promise<void> {
   const { output, interrupted, config, terminal } = context;
   const isWanted = selection(suite, options);
@@ -115,13 +130,14 @@ export async function testSuite<Subject extends SuiteSubject>(
     import('../report/report.ts'),
   ]);
   const { outboundProxy, outboundNoProxy } = config.server;
-  const connect = (signal: AbortSignal, save?: string): Client =>
+  const connect = (signal: AbortSignal, whole?: { save: string | undefined; limit: RunLimit }): Client =>
     createClient({
-      ...{ ...needs, subject: tested, rate: options.rate, signal, save },
+      ...{ ...needs, subject: tested, rate: options.rate, signal, ...whole },
       proxy: { outboundProxy, outboundNoProxy },
     });
   const say = (text: string): void => output.progress(visible(text));
-  const client = connect(interrupted, options.save);
+  const limit = startLimit(waitMs + longestRunMs(options.rate));
+  const client = connect(interrupted, { save: options.save, limit });
   const started = systemClock.now();
   let subject: Subject | undefined;
   try {
@@ -129,11 +145,11 @@ export async function testSuite<Subject extends SuiteSubject>(
     say(`testing ${name} …`);
     subject = await open(client, say, isWanted);
     const results = await runSuite({
-      ...{ chapters: suite.chapters, subject, isWanted, signal: interrupted },
+      ...{ chapters: suite.chapters, subject, isWanted, signal: interrupted, limit },
       onResult: ({ id, outcome }) => say(`${outcome.padEnd(12)} ${id}`),
     });
-    if (results.every(({ outcome }) => outcome !== 'passed' && outcome !== 'failed'))
-      throw new UsageError(`${name} cannot be tested: ${client.mask(results[0]?.reason ?? '')}`);
+    const untested = whyUntested(suite, results);
+    if (untested !== undefined) throw new UsageError(`${name} cannot be tested: ${client.mask(untested)}`);
     const report = makeReport({
       ...{ suite, version: packageVersion(), subject: tested, started, ended: systemClock.now(), results },
       ...{
@@ -141,16 +157,26 @@ export async function testSuite<Subject extends SuiteSubject>(
         strict: options.strict ?? false,
         requests: client.exchanges.length + (subject.answered?.() ?? 0),
       },
-      ...{ options: shownOptions(options), mask: client.mask },
+      ...{ options: shownOptions(options), mask: client.mask, canBeSent: subject.answered === undefined },
       again: (id) => commandLine(['conformance', suite.name, ...words], options, id),
     });
     if (options.report !== undefined) await writeReport(report, options.report, signer);
     show(context, report, reportText(report), baseline);
     if (!report.conforms) terminal.exitCode = 1;
+    const unrun = part && whyUntested(part, results);
+    if (unrun !== undefined) throw new UsageError(`${part?.name} cannot be tested: ${client.mask(unrun)}`);
   } finally {
     await client.close();
     if (subject?.undo !== undefined) await undo(subject.undo, connect, say);
   }
+}
+
+/** Why no case can be judged of those that were run; undefined: one can, or none was run. */
+function whyUntested({ chapters }: SuiteDescription, results: readonly CaseResult[]): string | undefined {
+  const ids = new Set(chapters.flatMap(({ cases }) => cases.map(({ id }) => id)));
+  const found = results.filter(({ id }) => ids.has(id));
+  if (found.some(({ outcome }) => outcome === 'passed' || outcome === 'failed')) return undefined;
+  return found[0] && (found[0].reason ?? found[0].outcome);
 }
 
 async function undo(
@@ -162,7 +188,7 @@ async function undo(
   const client = connect(signal);
   try {
     const left = await work({ client, signal });
-    if (left !== undefined) say(left);
+    if (left !== undefined) say(client.mask(left));
   } catch (error) {
     say(`not everything was undone: ${client.mask(reasonOf(error))}`);
   } finally {
@@ -196,11 +222,24 @@ async function readExpected(file: string | undefined): Promise<ReadonlySet<strin
 }
 
 const OF_EVERY_SUITE: ReadonlySet<string> = new Set([
-  ...['only', 'not', 'list', 'strict', 'expectedFailures', 'rate', 'report', 'save', 'sign', 'baseline', 'json'],
+  ...[
+    'only',
+    'not',
+    'list',
+    'strict',
+    'expectedFailures',
+    'rate',
+    'report',
+    'save',
+    'sign',
+    'baseline',
+    'json',
+    'typed',
+  ],
 ]);
 
 /** The options of this suite, each with its name as it is typed and the words after that. */
-function ownOptions(options: SuiteOptions): readonly (readonly [name: string, words: readonly string[]])[] {
+function ownOptions(options: object): readonly (readonly [name: string, words: readonly string[]])[] {
   return Object.entries(options).flatMap(([name, value]: [string, unknown]) => {
     if (OF_EVERY_SUITE.has(name) || value === undefined) return [];
     const typed = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
@@ -222,7 +261,8 @@ function shownOptions(options: SuiteOptions): Readonly<Record<string, unknown>> 
 
 /** A command for a shell that shows a case again. */
 function commandLine(begin: readonly string[], options: SuiteOptions, id: string): string {
-  const own = ownOptions(options).flatMap(([name, words]) => [`--${name}`, ...words]);
+  const typed = Object.fromEntries(Object.entries(options).filter(([name]) => options.typed.includes(name)));
+  const own = ownOptions(typed).flatMap(([name, words]) => [`--${name}`, ...words]);
   return ['koppelvlak', ...begin, ...own, '--only', id, '--save', 'berichten/']
     .map((word) => (/^[\w./:@%+=,-]+$/.test(word) ? word : quoted(word)))
     .join(' ');

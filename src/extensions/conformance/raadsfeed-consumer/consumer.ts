@@ -8,7 +8,7 @@ import { Failed, Inconclusive } from '../case.ts';
 import { type Client, jsonIn } from '../client.ts';
 import { type DrivenProgram, ProtocolError, startProgram } from '../protocol.ts';
 import { type FeedSubject, readSubject, textAt, walk } from '../raadsfeed/subject.ts';
-import { runCommand } from '../run-command-line.ts';
+import { failureOf, runCommand } from '../run-command-line.ts';
 import type { PlayedFeed } from './played-feed.ts';
 
 /** A resource that a consumer holds. */
@@ -28,7 +28,7 @@ export interface Consumer {
   readonly pauseMs: number;
   /**
    * Lets it read on, and gives what it holds of a feed.
-   * @throws {Failed} when it does not say what it holds {Inconclusive} when it does not read the feed
+   * @throws {Failed} when it does not say what it holds {Inconclusive} when it does not read the feed, or never did what it is asked
    */
   read(feed: PlayedFeed): Promise<readonly HeldResource[]>;
   close(): Promise<void>;
@@ -46,6 +46,7 @@ interface ConsumerOptions {
 /** A command that reads on, prints what it holds, and ends; for each feed in a directory of its own. */
 export async function commandConsumer({ command, ...options }: ConsumerOptions): Promise<Consumer> {
   const directory = await mkdtemp(join(tmpdir(), 'koppelvlak-consumer-'));
+  const use = programUse();
   return {
     atOnce: false,
     pauseMs: 500,
@@ -54,8 +55,9 @@ export async function commandConsumer({ command, ...options }: ConsumerOptions):
       await mkdir(cwd, { recursive: true });
       const words = command.map((word) => word.replaceAll('{feed}', url));
       const ended = await runCommand({ ...options, command: words, cwd });
-      if (ended.status !== 0 && ended.stdout.trim() === '')
-        throw new Failed(`the command printed nothing, and ended with status ${ended.status}: ${ended.stderr}`);
+      const failure = failureOf(words, ended);
+      if (failure !== undefined && (ended.status === null || ended.stdout.trim() === '')) throw use.fault(failure);
+      use.worked();
       return ended.stdout
         .split('\n')
         .filter((line) => line.trim() !== '')
@@ -68,6 +70,7 @@ export async function commandConsumer({ command, ...options }: ConsumerOptions):
 /** A program that stays, and is asked to read on by a line of JSON; one that ended is started again. */
 export function programConsumer(options: ConsumerOptions): Consumer {
   let program: DrivenProgram | undefined;
+  const use = programUse();
   return {
     atOnce: false,
     pauseMs: 200,
@@ -75,16 +78,28 @@ export function programConsumer(options: ConsumerOptions): Consumer {
       program ??= startProgram(options);
       try {
         const { state } = await program.ask({ do: 'follow', feed: url });
-        if (!Array.isArray(state)) throw new Failed('its answer has no list `state`');
+        if (!Array.isArray(state)) throw use.fault('its answer has no list `state`');
+        use.worked();
         return state.map(heldResource);
       } catch (error) {
         if (!(error instanceof ProtocolError)) throw error;
         await program.close();
         program = undefined;
-        throw new Failed(error.message);
+        throw use.fault(error.message);
       }
     },
     close: async () => program?.close(),
+  };
+}
+
+/** What a program that fails says of the consumer: one that never did what it is asked was not tested. */
+function programUse() {
+  let hasWorked = false;
+  return {
+    worked: (): void => {
+      hasWorked = true;
+    },
+    fault: (reason: string): Failed | Inconclusive => (hasWorked ? new Failed(reason) : new Inconclusive(reason)),
   };
 }
 

@@ -4,7 +4,7 @@ import { Inconclusive, type Suite } from '../case.ts';
 import type { Client } from '../client.ts';
 import { readSubject } from '../raadsfeed/subject.ts';
 import { RAADSFEED } from '../raadsfeed/suite.ts';
-import { runCommand } from '../run-command-line.ts';
+import { failureOf, runCommand } from '../run-command-line.ts';
 import { APPEARING } from './appearing.ts';
 import { CHANGING, DELETING } from './changing.ts';
 import { REDACTING } from './redacting.ts';
@@ -51,25 +51,22 @@ export async function openPublishSubject({
 }
 
 const TIMEOUT_MS = 60_000;
-const SHOWN = 500;
 
 interface PublishCommand {
   /** Words; no shell reads them. */
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal;
+  /** For one line. */
+  readonly timeoutMs?: number;
 }
 
 /** Runs a command for each line, which is on its standard input. */
 export function publishByCommand(options: PublishCommand): Publish {
   return async (line, signal = options.signal) => {
-    const { status, stdout, stderr } = await runCommand({
-      ...{ ...options, signal, timeoutMs: TIMEOUT_MS },
-      input: `${JSON.stringify(line)}\n`,
-    });
-    if (status !== 0)
-      throw new Inconclusive(
-        `the command for \`--publish\` ended with status ${status}: ${`${stderr} ${stdout}`.slice(0, SHOWN)}`,
-      );
+    const input = `${JSON.stringify(line)}\n`;
+    const ended = await runCommand({ timeoutMs: TIMEOUT_MS, ...options, signal, input });
+    const failure = failureOf(options.command, ended);
+    if (failure !== undefined) throw new Inconclusive(`--publish: ${failure}`);
   };
 }

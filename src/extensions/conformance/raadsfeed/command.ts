@@ -52,11 +52,14 @@ async function run(context: ToolContext, tested: string, options: RaadsfeedOptio
     await testSuite(context, { suite: RAADSFEED, options, tested, open });
     return;
   }
-  const { openPublishSubject, publishByCommand, WITH_PUBLISHING } = await import('../raadsfeed-publish/suite.ts');
+  const { openPublishSubject, publishByCommand, RAADSFEED_PUBLISH, WITH_PUBLISHING } = await import(
+    '../raadsfeed-publish/suite.ts'
+  );
   const { terminal, interrupted: signal } = context;
   const publish = publishByCommand({ command: wordsOf(options.publish), env: terminal.env, signal });
   await testSuite(context, {
     ...{ suite: WITH_PUBLISHING, options, tested },
+    part: RAADSFEED_PUBLISH,
     open: (client, say) => openPublishSubject({ url: tested, client, publish, patienceMs: PATIENCE_MS, say }),
   });
 }

@@ -56,6 +56,8 @@ interface ReportOptions {
   readonly expectedFailures: ReadonlySet<string>;
   readonly results: readonly CaseResult[];
   readonly mask: Mask;
+  /** What was sent can be sent again with `curl`: not where the suite itself answered, which is then over. */
+  readonly canBeSent: boolean;
   /** The command that shows a case again, where that takes more than `curl`. */
   readonly again: (id: string) => string;
 }
@@ -65,7 +67,7 @@ const SHOWN_HEADER = 500;
 const LONGEST_CURL = 2000;
 
 export function makeReport(options: ReportOptions): ConformanceReport {
-  const { suite, version, subject, results, strict, expectedFailures, mask } = options;
+  const { suite, version, subject, results, strict, expectedFailures, mask, canBeSent } = options;
   const known = new Map<string, { chapter: SuiteDescription['chapters'][number]; one: CaseDescription }>(
     suite.chapters.flatMap((chapter) => chapter.cases.map((one) => [one.id, { chapter, one }] as const)),
   );
@@ -89,7 +91,7 @@ export function makeReport(options: ReportOptions): ConformanceReport {
         ...(result.reason === undefined ? {} : { reason: mask(result.reason) }),
         ...(result.outcome === 'failed' && expectedFailures.has(result.id) ? { expected: true } : {}),
         exchanges: isWrong || level === 'open' ? result.exchanges.map((one) => reported(one, mask)) : [],
-        ...(isWrong ? { again: (last && curl(last, mask)) ?? mask(options.again(result.id)) } : {}),
+        ...(isWrong ? { again: (canBeSent && last && curl(last, mask)) || mask(options.again(result.id)) } : {}),
       },
     ];
   });

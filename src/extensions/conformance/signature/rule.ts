@@ -3,7 +3,6 @@ import { type Certificate, JadesError, type JadesErrorCode, parseCertificate } f
 import type { Clause, Level } from '../case.ts';
 import type { SignedMessage, Trust } from './message.ts';
 
-/** The order is that of the cases. */
 export type RuleName =
   | 'digest'
   | 'digest-form'

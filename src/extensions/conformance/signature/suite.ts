@@ -2,6 +2,7 @@
 import { type Chapter, type ConformanceCase, type Finding, Skipped, type Suite, type SuiteSubject } from '../case.ts';
 import type { SignedMessage, Trust } from './message.ts';
 import { Absent, type RuleName } from './rule.ts';
+import { RULE_IDS } from './rule-ids.ts';
 import { RULES } from './rules.ts';
 
 export interface SignatureSubject extends SuiteSubject {
@@ -34,17 +35,17 @@ async function judgeAll(name: RuleName, messages: readonly SignedMessage[], trus
   return level === 'open' ? { seen: [...seen].join('; ') } : undefined;
 }
 
-/** Cases for these rules, numbered in their order: a new one comes last. @param idOf gives the id of a rule that another one needs */
+/** Cases for rules. @param idOf gives the id of a rule; undefined: it is not judged here */
 function ruleCases<Subject extends SuiteSubject>(
-  chapter: string,
-  names: readonly RuleName[],
   idOf: (name: RuleName) => string | undefined,
   judge: (name: RuleName, subject: Subject) => Promise<Finding>,
 ): readonly ConformanceCase<Subject>[] {
-  return names.map((name, index) => {
+  return RULE_NAMES.flatMap((name) => {
+    const id = idOf(name);
+    if (id === undefined) return [];
     const { title, level, source, needs } = RULES[name];
     return {
-      ...{ id: numbered(chapter, index), title, level, source },
+      ...{ id, title, level, source },
       // What a message need not have is no reason not to judge another rule.
       dependsOn: needs.filter((one) => !OPTIONAL.has(one)).flatMap((one) => idOf(one) ?? []),
       check: (subject) => judge(name, subject),
@@ -53,26 +54,8 @@ function ruleCases<Subject extends SuiteSubject>(
 }
 
 const OPTIONAL: ReadonlySet<RuleName> = new Set(['content-digest', 'crit', 'b64', 'sigD', 'x5t', 'time-holds']);
-
-const CHAPTERS: readonly (readonly [string, string, string, readonly RuleName[]])[] = [
-  ['S-DIG', 'De digest', 'The digest', ['digest', 'digest-form', 'digest-holds', 'content-digest']],
-  [
-    ...(['S-JWS', 'De handtekening', 'The signature'] as const),
-    [
-      ...(['signature', 'detached', 'base64url', 'json', 'alg', 'kid', 'typ', 'crit', 'b64', 'sigD', 'form'] as const),
-      ...(['x5c', 'x5t', 'holds', 'time', 'time-holds'] as const),
-    ],
-  ],
-  [
-    ...(['S-CRT', 'De certificaten', 'The certificates'] as const),
-    ['anchor', 'validity', 'usage', 'strength', 'oin', 'revoked', 'status'],
-  ],
-];
-
-/** Of messages that were just made; none of them has to have a `Content-Digest`. */
-const OF_EVERY_MESSAGE: readonly RuleName[] = CHAPTERS.flatMap(([, , , names]) => names).filter(
-  (name) => name !== 'content-digest',
-);
+const isRuleName = (name: string): name is RuleName => Object.hasOwn(RULE_IDS, name);
+const RULE_NAMES: readonly RuleName[] = Object.keys(RULE_IDS).filter(isRuleName);
 
 /** One chapter with the rules for what a party signs. @param messagesOf may throw {Skipped} */
 export function messageChapter<Subject extends SuiteSubject & { readonly trust: Trust }>(
@@ -80,34 +63,32 @@ export function messageChapter<Subject extends SuiteSubject & { readonly trust: 
   [nl, en]: readonly [string, string],
   messagesOf: (subject: Subject) => readonly SignedMessage[] | Promise<readonly SignedMessage[]>,
 ): Chapter<Subject> {
-  const numberOf = (name: RuleName): string => numbered(id, OF_EVERY_MESSAGE.indexOf(name));
+  const idOf = (name: RuleName): string | undefined => {
+    const { number } = RULE_IDS[name];
+    return number && `${id}-${number}`;
+  };
   return {
     ...{ id, title: { nl, en } },
-    cases: ruleCases<Subject>(id, OF_EVERY_MESSAGE, numberOf, async (name, subject) =>
-      judgeAll(name, await messagesOf(subject), subject.trust),
-    ),
+    cases: ruleCases<Subject>(idOf, async (name, subject) => judgeAll(name, await messagesOf(subject), subject.trust)),
   };
 }
 
-function numbered(chapter: string, index: number): string {
-  return `${chapter}-${String(index + 1).padStart(2, '0')}`;
-}
+const CASES = ruleCases<SignatureSubject>(
+  (name) => RULE_IDS[name].own,
+  (name, { messages, trust }) => judgeAll(name, messages, trust),
+);
 
-function idOf(name: RuleName): string | undefined {
-  for (const [chapter, , , names] of CHAPTERS) {
-    const index = names.indexOf(name);
-    if (index !== -1) return numbered(chapter, index);
-  }
-  return undefined;
-}
+const chapter = (id: string, nl: string, en: string): Chapter<SignatureSubject> => ({
+  ...{ id, title: { nl, en } },
+  cases: CASES.filter((one) => one.id.startsWith(`${id}-`)),
+});
 
 export const SIGNATURES: Suite<SignatureSubject> = {
   name: 'signature',
   title: { nl: 'Ondertekende berichten', en: 'Signed messages' },
-  chapters: CHAPTERS.map(
-    ([id, nl, en, names]): Chapter<SignatureSubject> => ({
-      ...{ id, title: { nl, en } },
-      cases: ruleCases(id, names, idOf, (name, { messages, trust }) => judgeAll(name, messages, trust)),
-    }),
-  ),
+  chapters: [
+    chapter('S-DIG', 'De digest', 'The digest'),
+    chapter('S-JWS', 'De handtekening', 'The signature'),
+    chapter('S-CRT', 'De certificaten', 'The certificates'),
+  ],
 };

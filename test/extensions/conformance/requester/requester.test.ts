@@ -35,6 +35,11 @@ describe('koppelvlak conformance gegevens-requester', () => {
     expect(await call()).toMatchObject({ status: 2, stderr: expect.stringContaining('--variant is needed') });
     const odd = await call('--variant', 'shv', '--command', 'node "x');
     expect(odd).toMatchObject({ status: 2, stderr: expect.stringContaining('quote') });
+    const ended = await call('--variant', 'shv', '--command', 'sh -c "echo geen sleutel >&2; exit 3"');
+    expect(ended).toMatchObject({ status: 2, stdout: '' });
+    expect(ended.stderr).toMatch(
+      /: sh -c "echo geen sleutel >&2; exit 3" cannot be tested: .*the program ended \(status 3\).*geen sleutel$/m,
+    );
   });
 });
 
