@@ -59,7 +59,7 @@ describe('koppelvlak conformance raadsfeed-consumer', () => {
         ...{ outcome: 'failed', reason: expect.stringMatching(/^it does not hold gm900\d\/Informatieobject\/c$/) },
         // With what differs from the default.
         again: expect.stringMatching(
-          /^koppelvlak conformance raadsfeed-consumer --state '.*' --patience 1 --only K-BEG-03 --save /,
+          /^koppelvlak conformance raadsfeed-consumer --patience 1 --state '.*' --only K-BEG-03 --save /,
         ),
       },
     ]);
