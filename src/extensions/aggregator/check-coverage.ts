@@ -3,7 +3,7 @@ import type { Source } from './source.ts';
 import { readItemsIn } from './store/source-items.ts';
 import { saveCoverage } from './store/windows.ts';
 import { type Coverage, measureReading, totalCoverage } from './supplier/coverage.ts';
-import { requestOf, supplierSource, windowsOf } from './supplier/read-supplier.ts';
+import { assertAnswered, requestOf, supplierSource, windowsOf } from './supplier/read-supplier.ts';
 import type { LeftOut } from './supplier/source-adapter.ts';
 import { type Period, periodWindows } from './supplier/windows.ts';
 
@@ -33,6 +33,7 @@ export async function checkCoverage(
       const known = await readItemsIn(pool, source.id, window);
       const request = requestOf(pool, source.id, of, { ...window, depth: 'full' }, { known, signal });
       const reading = await of.adapter.readWindow(request);
+      assertAnswered(reading.issues);
       const coverage = await measureReading(pool, of.source.organisatiecode, reading, known);
       await saveCoverage(pool, source.id, coverage, { window, period: of.period }, clock.now());
       months.push(...coverage.months);

@@ -10,7 +10,7 @@ import { followSource } from './feed/follow-source.ts';
 import type { Lease } from './source.ts';
 import { rereadLease, takeLease } from './store/leased-source.ts';
 import { requestComparison } from './store/sources.ts';
-import { prepareWindows, readOneWindow, supplierSource } from './supplier/read-supplier.ts';
+import { assertAnswered, prepareWindows, readOneWindow, supplierSource } from './supplier/read-supplier.ts';
 import { type Period, periodWindows } from './supplier/windows.ts';
 import { keepLeases, releaseAfterError, releaseAfterSuccess } from './worker.ts';
 
@@ -96,5 +96,6 @@ async function syncSupplier(lease: Lease, sum: Sum, deps: SupplierDependencies, 
       `${i + 1} of ${windows.length}: ${window.from} to ${window.to}: ${done.read} read, ${done.published} recorded, ` +
         `${done.coverage.percentage} % covered${done.complete ? '' : ', not complete'}`,
     );
+    assertAnswered(done.issues);
   }
 }

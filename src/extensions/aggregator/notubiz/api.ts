@@ -56,20 +56,23 @@ export async function fetchOne(
   path: string,
   member: string,
 ): Promise<OneOutcome> {
-  const fail = (refused: boolean, what: 'unexpected-answer' | 'call-failed', detail: string): OneOutcome => {
-    issues.add(refused ? 'refused' : what, path, detail);
-    return { kind: refused ? 'refused' : 'failed' };
+  const refuse = (detail: string): OneOutcome => {
+    issues.add('refused', path, detail);
+    return { kind: 'refused' };
   };
   try {
     const answer = await client.get(path, {}, request.signal);
     if (isRecord(answer) && isRecord(answer[member])) return { kind: 'found', raw: answer[member] };
-    const message = messageOf(answer);
-    return fail(isRefusal(message), 'unexpected-answer', message ?? `has no ${member}`);
+    const message = messageOf(answer) ?? `has no ${member}`;
+    if (isRefusal(message)) return refuse(message);
+    issues.add('unexpected-answer', path, message);
   } catch (error) {
     if (!(error instanceof SupplierError)) throw error;
     if (error.isMissing) return { kind: 'missing' };
-    return fail(isRefused(error), 'call-failed', error.message);
+    if (isRefused(error)) return refuse(error.message);
+    issues.failed(path, error);
   }
+  return { kind: 'failed' };
 }
 
 /** As `fetchOne`, for an object that the supplier itself named: when it is missing, that is an issue. */
@@ -113,8 +116,8 @@ export async function listWindow(fetcher: Fetcher, list: ListSpecification): Pro
     await readInHalves({ issues, request, path, read, isTooLarge });
   } catch (error) {
     if (!(error instanceof ListRefusedError) && !(error instanceof SupplierError)) throw error;
-    const refused = error instanceof ListRefusedError && list.isRegister;
-    issues.add(refused ? 'refused' : 'call-failed', path, error.message);
+    if (error instanceof SupplierError) issues.failed(path, error);
+    else issues.add(list.isRegister ? 'refused' : 'call-failed', path, error.message);
     return new Map();
   }
   return byId;

@@ -78,7 +78,8 @@ async function readGremia({ client, issues, request }: Fetcher, id: string): Pro
   } catch (error) {
     if (!(error instanceof SupplierError)) throw error;
     const isAbsent = error.kind === 'status' && !error.passing;
-    issues.add(isAbsent ? 'unexpected-answer' : 'call-failed', path, error.message);
+    if (isAbsent) issues.add('unexpected-answer', path, error.message);
+    else issues.failed(path, error);
     return isAbsent ? new Map() : 'failed';
   }
 }

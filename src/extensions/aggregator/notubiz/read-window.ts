@@ -100,7 +100,7 @@ async function readRegisters(session: ReadingSession): Promise<readonly Register
     return (await Promise.all(entries)).flat();
   } catch (error) {
     if (!(error instanceof SupplierError)) throw error;
-    issues.add('call-failed', path, error.message);
+    issues.failed(path, error);
     return [];
   }
 }

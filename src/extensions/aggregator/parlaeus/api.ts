@@ -40,8 +40,8 @@ export function createParlaeus(options: PoolOptions): Supplier<ListedAgenda, Age
       throw new SupplierError('status', `status ${status} in the answer${said}`, { status });
     } catch (error) {
       if (!(error instanceof SupplierError) || !error.message.includes(rid)) throw error;
-      const { kind, status, retryAfter } = error;
-      const more = { retryAfter, ...(status === undefined ? {} : { status }) };
+      const { kind, status, retryAfter, hangs } = error;
+      const more = { retryAfter, hangs, ...(status === undefined ? {} : { status }) };
       throw new SupplierError(kind, error.message.replaceAll(rid, '…'), more);
     }
   };

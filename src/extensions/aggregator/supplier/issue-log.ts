@@ -1,8 +1,11 @@
 import type { SourceIssue } from './source-adapter.ts';
+import type { SupplierError } from './supplier-client.ts';
 
 /** Kinds of issue, and whether one makes the window incomplete. */
 const KINDS = {
   'call-failed': true,
+  /** The host answers nothing at all: the source is read on another time. */
+  'no-answer': true,
   'unexpected-answer': true,
   'count-mismatch': true,
   'other-organisation': true,
@@ -39,6 +42,11 @@ export class IssueLog {
     const known = this.#issues.get(key);
     const issue = known ?? { what, where, detail, times: 0, blocking: KINDS[what] };
     this.#issues.set(key, { ...issue, times: issue.times + 1 });
+  }
+
+  /** Adds a call that failed. */
+  failed(where: string, { hangs, message }: SupplierError): void {
+    this.add(hangs ? 'no-answer' : 'call-failed', where, message);
   }
 
   /** Adds issues about one call or resource. */

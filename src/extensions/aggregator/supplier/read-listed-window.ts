@@ -121,7 +121,7 @@ class WindowReader<L extends Listed, D> {
       return await call();
     } catch (error) {
       if (!(error instanceof SupplierError)) throw error;
-      this.#issues.add('call-failed', where, error.message);
+      this.#issues.failed(where, error);
       return undefined;
     }
   }

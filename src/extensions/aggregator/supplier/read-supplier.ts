@@ -59,8 +59,15 @@ export async function readSupplier(
   const currentFrom = current.map(({ from }) => from);
   const due = await nextWindow(pool, id, currentFrom);
   if (due === undefined) return { inMs: deps.quickAgainMs / 30 };
-  await readOneWindow(lease, of, due, deps, { signal, allowMassDelete: false });
+  const { issues } = await readOneWindow(lease, of, due, deps, { signal, allowMassDelete: false });
+  assertAnswered(issues);
   return { inMs: 0 };
+}
+
+/** @throws {SupplierFault} `no-answer`: the source is read on after the wait of a failure, and others of its supplier meanwhile */
+export function assertAnswered(issues: readonly SourceIssue[]): void {
+  const silence = issues.find(({ what }) => what === 'no-answer');
+  if (silence !== undefined) throw new SupplierFault('no-answer', silence.detail);
 }
 
 /** The windows of a source: those of its days, and its registers. */
@@ -121,7 +128,9 @@ export async function readOneWindow(
   if (isOfToday) await saveOrigin(pool, [{ organisatiecode, naam }], { soort: 'leveranciers-api' });
   else await saveFirstOrigin(pool, organisatiecode, naam);
   const known = await readItemsIn(pool, id, window);
-  const reading = await of.adapter.readWindow(requestOf(pool, id, of, window, { known, signal }));
+  const reading = await of.adapter.readWindow(
+    requestOf(pool, id, of, window, { known, signal: AbortSignal.any([signal]) }),
+  );
   const deletedBefore = await readRound(pool, lease, deps.fullAgainMs);
   const done = await publishReading(lease, reading, { organisatiecode, deletedBefore, allowMassDelete }, deps);
   const issues = [...reading.issues, ...done.issues, ...withheldIssues(lease.source.adres, done.withheld)];

@@ -23,18 +23,27 @@ export class SupplierError extends Error {
   readonly status: number | undefined;
   /** Milliseconds that the supplier asks to wait. */
   readonly retryAfter: number | undefined;
+  /** The host answers nothing at all: the rest of what is read of it is left for another time. */
+  readonly hangs: boolean;
   readonly #passing: boolean | undefined;
 
   /** @param more `passing`: whether the same call may well succeed later, where the status does not say */
   constructor(
     kind: SupplierError['kind'],
     message: string,
-    more: { status?: number; retryAfter?: number | undefined; cause?: unknown; passing?: boolean } = {},
+    more: {
+      status?: number;
+      retryAfter?: number | undefined;
+      cause?: unknown;
+      passing?: boolean;
+      hangs?: boolean;
+    } = {},
   ) {
     super(message, more.cause === undefined ? {} : { cause: more.cause });
     this.kind = kind;
     this.status = more.status;
     this.retryAfter = more.retryAfter;
+    this.hangs = more.hangs === true;
     this.#passing = more.passing;
   }
 
@@ -52,15 +61,16 @@ export class SupplierError extends Error {
 }
 
 /**
- * Why a source cannot be read at all until somebody does something; the message says what. Nothing is read, published or stored for it.
+ * Why a source cannot be read at all; the message says what somebody can do. Nothing more is read, published or stored for it.
  * - `blocked`: the supplier blocks the address of this service
  * - `no-access`: it does not serve this address
  * - `unknown-organisation`: it does not know the organisation
  * - `not-public`: the organisation has not opened its data
+ * - `no-answer`: its host takes calls and does not answer them
  */
 export class SupplierFault extends Error {
   override readonly name = 'SupplierFault';
-  readonly code: 'blocked' | 'no-access' | 'unknown-organisation' | 'not-public';
+  readonly code: 'blocked' | 'no-access' | 'unknown-organisation' | 'not-public' | 'no-answer';
 
   constructor(code: SupplierFault['code'], message: string) {
     super(message);
@@ -93,7 +103,7 @@ interface RetryPolicy {
 export const RETRY_POLICY: RetryPolicy = { attempts: 4, firstDelay: 1000, maxDelay: 300_000 };
 
 /**
- * Retries temporary failures: exponential backoff, half of it random, never sooner than `Retry-After`.
+ * Retries temporary failures, but of a host that hangs: exponential backoff, half of it random, never sooner than `Retry-After`.
  * @throws {SupplierError} the last failure
  */
 export async function withRetries<T>(call: () => Promise<T>, policy: RetryPolicy, signal: AbortSignal): Promise<T> {
@@ -101,7 +111,7 @@ export async function withRetries<T>(call: () => Promise<T>, policy: RetryPolicy
     try {
       return await call();
     } catch (error) {
-      if (!(error instanceof SupplierError) || !error.passing || attempt >= policy.attempts) throw error;
+      if (!(error instanceof SupplierError) || !error.passing || error.hangs || attempt >= policy.attempts) throw error;
       const floor = error.retryAfter ?? 0;
       if (floor > policy.maxDelay) throw error;
       const wait = backoffMs({ firstMs: policy.firstDelay, maxMs: policy.maxDelay }, attempt, floor);
@@ -129,6 +139,8 @@ export type Refusal = { readonly pauseMs: number } | { readonly block: string };
 const MAX_PAUSE_MS = 86_400_000;
 /** Milliseconds for one call, its body included. */
 const TIMEOUT_MS = 90_000;
+/** Calls with one signal that may wait in vain: what a host answers to others does not make one organisation hold up all of them. */
+const MAX_VAIN = 20;
 
 type Query = Readonly<Record<string, string>>;
 
@@ -168,6 +180,11 @@ export class SupplierClient {
   readonly #outbound: OutboundClient;
   #free: number;
   #pausedUntil = 0;
+  /** When the host last answered, and when it was last found to hang: what was requested before that is not sent any more. */
+  #answeredAt = 0;
+  #hungAt = 0;
+  /** How many calls with a signal waited in vain. */
+  readonly #vain = new WeakMap<AbortSignal, number>();
   readonly #queue: (() => void)[] = [];
 
   constructor(options: SupplierClientOptions) {
@@ -226,12 +243,13 @@ export class SupplierClient {
   }
 
   async #limited<T>(call: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    const requestedAt = performance.now();
     // The queue keeps the processes from polling for shared slots with every call that waits.
     if (this.#free === 0) await new Promise<void>((resolve) => this.#queue.push(resolve));
     else this.#free -= 1;
     try {
       const release = await this.#acquire(signal);
-      return await this.#once(call).finally(release);
+      return await this.#once(call, signal, requestedAt).finally(release);
     } finally {
       const next = this.#queue.shift();
       if (next === undefined) this.#free += 1;
@@ -258,9 +276,14 @@ export class SupplierClient {
     }
   }
 
-  async #once<T>(call: () => Promise<T>): Promise<T> {
+  async #once<T>(call: () => Promise<T>, signal: AbortSignal, requestedAt: number): Promise<T> {
+    const begunAt = performance.now();
+    if (this.#hungAt > requestedAt || (this.#vain.get(signal) ?? 0) >= MAX_VAIN)
+      throw this.#hangs('left for another time');
     try {
-      return await call();
+      const answer = await call();
+      this.#answeredAt = performance.now();
+      return answer;
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error;
       const refusal = this.#options.refusalOf?.(error);
@@ -271,7 +294,7 @@ export class SupplierClient {
       const pauseMs = error.retryAfterMs ?? refusal?.pauseMs;
       if (pauseMs !== undefined) await this.#pause(Math.min(pauseMs, MAX_PAUSE_MS));
       const failed = asSupplierError(error);
-      if (refusal === undefined) throw failed;
+      if (refusal === undefined) throw pauseMs === undefined ? this.#judge(failed, signal, begunAt) : failed;
       const { status } = failed;
       throw new SupplierError(failed.kind, failed.message, {
         ...(status === undefined ? {} : { status }),
@@ -279,6 +302,21 @@ export class SupplierClient {
         passing: true,
       });
     }
+  }
+
+  /** Also a proxy that gave up on its host: a call that failed after so long waited for nothing. */
+  #judge(failed: SupplierError, signal: AbortSignal, begunAt: number): SupplierError {
+    const now = performance.now();
+    const isVain = failed.passing && now - begunAt >= (this.#options.timeout ?? TIMEOUT_MS) / 2;
+    if (isVain) this.#vain.set(signal, (this.#vain.get(signal) ?? 0) + 1);
+    else if (failed.status !== undefined) this.#answeredAt = now;
+    if (!isVain || this.#answeredAt > begunAt) return failed;
+    this.#hungAt = now;
+    return this.#hangs(failed.message);
+  }
+
+  #hangs(why: string): SupplierError {
+    return new SupplierError('unavailable', `${new URL(this.base).host} does not answer: ${why}`, { hangs: true });
   }
 
   async #pause(ms: number): Promise<void> {
