@@ -35,6 +35,9 @@ interface RunWishes {
   readonly without?: readonly string[];
 }
 
+/** Of TLS nothing is asked on this machine. */
+export const NOT_OFFERED = ['A-HTTP-10'];
+
 export interface ExampleSupplier extends Supplier {
   readonly dir: string;
   /** The message that it delivers (SHV). */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ExampleSupplier, startExampleSupplier } from './example-supplier.ts';
+import { type ExampleSupplier, NOT_OFFERED, startExampleSupplier } from './example-supplier.ts';
 import { GEGEVENS_MUTANTS } from './mutants/gegevens.ts';
 import { type BreakingProxy, type Mutation, startProxy } from './proxy.ts';
 import { testMutants } from './run-mutants.ts';
@@ -30,7 +30,7 @@ describe('the suite for a supplier of data', () => {
   testMutants({
     suite: 'gegevens',
     mutants: GEGEVENS_MUTANTS,
-    notOffered: [],
+    notOffered: NOT_OFFERED,
     run: (mutant) => {
       proxy.mutate(keepingBytes(mutant?.mutation(supplier) ?? {}));
       return supplier.run(`${proxy.url}/gegevens`);

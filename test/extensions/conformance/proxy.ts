@@ -39,6 +39,8 @@ export interface Mutation {
   /** Changes the text of the stream. */
   readonly stream?: (text: string, request: Request) => string;
   readonly streamHeaders?: Record<string, string>;
+  /** Instead of 127.0.0.1, in the address. */
+  readonly host?: string;
 }
 
 export interface BreakingProxy {
@@ -132,7 +134,9 @@ export async function startProxy(target: string): Promise<BreakingProxy> {
   const { port } = server.address() as AddressInfo;
   own = `http://127.0.0.1:${port}`;
   return {
-    url: `${own}${mount}`,
+    get url() {
+      return `${own.replace('127.0.0.1', current.host ?? '127.0.0.1')}${mount}`;
+    },
     mutate: (mutation) => {
       current = mutation;
     },

@@ -31,7 +31,7 @@ describe('the suite for a processing log', () => {
     expect(results.filter(({ outcome }) => outcome === 'skipped').map(({ id }) => id)).toEqual([
       ...['B-ACC-17', 'B-ACC-18', 'B-CHG-14', 'B-CHG-15', 'B-PAG-01', 'B-PAG-02', 'B-PAG-03', 'B-PAG-04'],
       ...Array.from({ length: 11 }, (_, i) => `B-EXT-${String(i + 1).padStart(2, '0')}`),
-      'B-HTTP-12',
+      ...['B-HTTP-12', 'B-HTTP-17'],
     ]);
   });
 });

@@ -3,6 +3,7 @@ import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
 import { type Chapter, type ConformanceCase, Skipped } from '../case.ts';
 import { rfc } from '../clause.ts';
 import type { Ask } from '../client.ts';
+import { FSC_ERROR } from './fsc-error.ts';
 import { ddas, errors } from './sources.ts';
 import type { GegevensSubject } from './subject.ts';
 
@@ -108,10 +109,10 @@ export const ACCESS: Chapter<GegevensSubject> = {
       id: 'A-ACC-04',
       title: { nl: 'Een 401 heeft een fout volgens FSC in de body', en: 'A 401 has an error of FSC as its body' },
       level: 'must',
-      source: errors('FSC error bodies and problem bodies use content type `application/problem+json`'),
+      source: errors('401 No or invalid authentication `FscError` … use content type `application/problem+json`'),
       dependsOn: ['A-ACC-01'],
       ask: [without],
-      expect: { status: [401], mediaType: PROBLEM, schema: 'FscError' },
+      expect: { status: [401], mediaType: PROBLEM, schema: FSC_ERROR },
     },
     {
       id: 'A-ACC-05',

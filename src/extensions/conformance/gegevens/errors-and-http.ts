@@ -4,8 +4,10 @@ import { isRecord } from '../../../lib/json/json-value.ts';
 import { type Chapter, firstFault } from '../case.ts';
 import { rfc } from '../clause.ts';
 import type { Ask } from '../client.ts';
+import { withoutTls } from '../transport-security.ts';
+import { FSC_ERROR } from './fsc-error.ts';
 import { bytesOf, SMALL } from './signed-request.ts';
-import { contract, ddas, errors } from './sources.ts';
+import { contract, ddas, errors, transport } from './sources.ts';
 import { type GegevensSubject, signed } from './subject.ts';
 
 const PROBLEM = 'application/problem+json';
@@ -56,10 +58,10 @@ export const ERRORS: Chapter<GegevensSubject> = {
         en: 'An address that is not there gives 404 with an error of FSC',
       },
       level: 'must',
-      source: errors('404 Service or resource not found `FscError`'),
+      source: errors('404 Service or resource not found `FscError` … use content type `application/problem+json`'),
       dependsOn: ['A-REQ-01'],
       ask: [elsewhere],
-      expect: { status: [404], mediaType: PROBLEM, schema: 'FscError' },
+      expect: { status: [404], mediaType: PROBLEM, schema: FSC_ERROR },
     },
     {
       id: 'A-ERR-04',
@@ -99,10 +101,10 @@ export const HTTP: Chapter<GegevensSubject> = {
       id: 'A-HTTP-01',
       title: { nl: 'GET geeft geen gegevens, maar 405', en: 'GET gives no data, but 405' },
       level: 'must',
-      source: ddas('What the service does, area A 3', '`GET` is deliberately not used'),
+      source: errors('405 HTTP method not supported (Outway error) `FscError` `Fsc-Error-Code`'),
       dependsOn: ['A-REQ-01'],
       ask: [withMethod('GET')],
-      expect: { status: [405], headers: { 'fsc-error-code': /^ERROR_CODE_METHOD_UNSUPPORTED$/ }, schema: 'FscError' },
+      expect: { status: [405], headers: { 'fsc-error-code': /^ERROR_CODE_METHOD_UNSUPPORTED$/ }, schema: FSC_ERROR },
     },
     {
       id: 'A-HTTP-02',
@@ -137,15 +139,13 @@ export const HTTP: Chapter<GegevensSubject> = {
     {
       id: 'A-HTTP-05',
       title: {
-        nl: 'Hoofdletters in een mediatype maken niet uit, en er mag een `charset` bij staan',
-        en: 'Capitals in a media type do not matter, and it may have a `charset`',
+        nl: 'Hoofdletters in een mediatype maken niet uit',
+        en: 'Capitals in a media type do not matter',
       },
       level: 'must',
       source: rfc(9110, '8.3.1', 'The type and subtype tokens are case-insensitive'),
       dependsOn: ['A-REQ-01'],
-      ask: ['Application/JSON', 'application/json; charset=utf-8'].map((type) =>
-        signed({ headers: { 'content-type': type } }),
-      ),
+      ask: [signed({ headers: { 'content-type': 'Application/JSON' } })],
     },
     {
       id: 'A-HTTP-06',
@@ -179,6 +179,25 @@ export const HTTP: Chapter<GegevensSubject> = {
         const { status } = await ask(subject.signed({ digest }));
         return { seen: `the answer has status ${status}` };
       },
+    },
+    {
+      id: 'A-HTTP-09',
+      title: {
+        nl: 'Een `charset` bij het mediatype maakt niet uit',
+        en: 'A `charset` with the media type does not matter',
+      },
+      level: 'should',
+      source: rfc(8259, '11', 'Adding one really has no effect on compliant recipients'),
+      dependsOn: ['A-REQ-01'],
+      ask: [signed({ headers: { 'content-type': 'application/json; charset=utf-8' } })],
+    },
+    {
+      id: 'A-HTTP-10',
+      title: { nl: 'De dienst is over TLS te bereiken', en: 'The service is reached over TLS' },
+      level: 'must',
+      source: transport('Het transport van de berichten verloopt volgens de FSC-standaard … Dubbelzijdig TLS'),
+      check: ({ values: { direct } }) =>
+        direct === undefined ? { skipped: 'the Outway makes the connection with TLS' } : withoutTls(direct),
     },
   ],
 };

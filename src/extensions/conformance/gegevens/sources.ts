@@ -13,6 +13,8 @@ export const MOST_RECORDS = { shv: 25_000, vs: 50_000 } as const;
 /** Its page about who is who. */
 export const identification = (quote: string) =>
   clausesOf('DDAS, Identificatie, Authenticatie en Autorisatie')('Identificatie', quote);
+/** Its page about transport. */
+export const transport = (quote: string) => clausesOf('DDAS, Transport')('Transportlaag', quote);
 /** The published exchange model of SHV. */
 export const model = clausesOf('DDAS, Uitwisselmodel SHV');
 /** Its page about signatures, as it was in June 2026. */

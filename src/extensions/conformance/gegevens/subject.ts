@@ -3,8 +3,8 @@ import type { Model } from '../../../gegevens/model/model.ts';
 import { isRecord, type JsonObject, valueAt } from '../../../lib/json/json-value.ts';
 import { type CaseRun, Inconclusive, Skipped, type SuiteSubject } from '../case.ts';
 import type { Ask, Client, Exchange } from '../client.ts';
-import { readContract } from '../contract.ts';
 import type { Trust } from '../signature/message.ts';
+import { faultOf } from './fsc-error.ts';
 import { bytesOf, type Identity, type SignatureForm, SMALL, signedHeaders, type Wishes } from './signed-request.ts';
 import { makeStrangers, type Strangers } from './strangers.ts';
 
@@ -92,7 +92,7 @@ export async function readSubject(needs: GegevensNeeds, client: Client): Promise
   }
   return {
     ...{ ...needs, client, form, small, whole, pages, pageSize, complete, signed },
-    fault: readContract('gegevens.yaml'),
+    fault: faultOf,
     strangers: makeStrangers(identity),
     values: {
       gegevens: url,

@@ -1,6 +1,7 @@
 import { busyWithoutRetryAfter, type Chapter, forged, unchallenged } from '../case.ts';
+import { withoutTls } from '../transport-security.ts';
 import { type Form, MEDIA_TYPES, requestOf, saidIn } from './otlp.ts';
-import { contract, otlp, rfc } from './sources.ts';
+import { contract, ldv, otlp, rfc } from './sources.ts';
 import { DPL, type LdvSubject, LOGS, ldvCases } from './subject.ts';
 
 /** More than the 20 MiB that OTLP recommends as a limit. */
@@ -221,6 +222,14 @@ export const ANSWERS: Chapter<LdvSubject> = {
       en: 'A 401 says how to authenticate',
       needs: ['L-ANS-10'],
       test: ({ subject: { client } }) => unchallenged(client),
+    },
+    'L-ANS-17': {
+      level: 'must',
+      source: ldv('Component: Logboek, gedrag', 'Het Logboek MOET TLS afdwingen op connecties'),
+      nl: 'Het logboek is alleen over TLS te bereiken',
+      en: 'The logbook is reached over TLS only',
+      needs: [],
+      test: ({ subject: { base } }) => withoutTls(base),
     },
   }),
 };

@@ -2,6 +2,7 @@
 import { isRecord } from '../../../lib/json/json-value.ts';
 import { busyWithoutRetryAfter, type Chapter, type Finding } from '../case.ts';
 import type { Departure } from '../contract-walk.ts';
+import { withoutTls } from '../transport-security.ts';
 import { type Log, listPath, logCases, NORMAL } from './log-case.ts';
 import { adr, contract, rfc, vng } from './sources.ts';
 import type { LogSubject } from './subject.ts';
@@ -189,6 +190,14 @@ export const HTTP: Chapter<LogSubject> = {
       nl: 'De inhoud van elk antwoord past bij het contract',
       en: 'The body of each answer fits the contract',
       test: (log) => departure(log, 'body'),
+    },
+    'B-HTTP-17': {
+      level: 'must',
+      source: adr('/core/transport/tls', 'Information MUST be exchanged over TLS-based secured connections.'),
+      nl: 'De dienst is over TLS te bereiken',
+      en: 'The service is reached over TLS',
+      needs: [],
+      test: ({ subject: { base } }) => withoutTls(base),
     },
   }),
 };

@@ -15,6 +15,9 @@ export function list(page: Json | undefined, member: string): Json[] {
   return Array.isArray(found) ? found.filter(isJson) : [];
 }
 
+/** An address that is not of this machine by its name; the system connects it to this machine all the same. */
+export const OVER_HTTP: Mutation = { host: '0.0.0.0' };
+
 export const isFeed = ({ path }: Request): boolean => /^\/feed(\?|$)/.test(path);
 export const isSnapshot = ({ path }: Request): boolean => /^\/snapshot(\?|$)/.test(path);
 export const isService = ({ path, headers }: Request): boolean =>

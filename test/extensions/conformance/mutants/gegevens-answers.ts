@@ -1,6 +1,6 @@
 /** What a supplier can do wrong with answers and errors. */
 import { ANSWER_SIGNATURE } from '../../../../src/extensions/conformance/gegevens/answer-signature.ts';
-import { isJson } from './breaking.ts';
+import { isJson, OVER_HTTP } from './breaking.ts';
 import {
   type Asked,
   accepts,
@@ -219,6 +219,12 @@ const ERRORS: readonly GegevensMutant[] = [
   },
   { kills: 'A-HTTP-06', what: 'answers may be stored', mutation: head(ok, 'cache-control') },
   { kills: 'A-HTTP-07', what: 'no version', mutation: head(ok, 'api-version') },
+  {
+    kills: 'A-HTTP-09',
+    what: 'a media type has no `charset`',
+    mutation: answersWith(({ headers }) => headers['content-type']?.includes('charset') === true, 415),
+  },
+  { kills: 'A-HTTP-10', what: 'no TLS', mutation: () => OVER_HTTP },
 ];
 
 export const ANSWER_MUTANTS: readonly GegevensMutant[] = [...ANSWERS, ...ANSWER_SIGNATURE_MUTANTS, ...ERRORS];

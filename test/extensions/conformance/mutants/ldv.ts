@@ -1,6 +1,6 @@
 /** Ways in which an intake of log lines can be wrong. */
 import type { Answer, Mutation, Request } from '../proxy.ts';
-import { isJson, type Json, list } from './breaking.ts';
+import { isJson, type Json, list, OVER_HTTP } from './breaking.ts';
 import type { Mutant } from './mutant.ts';
 
 type LdvMutant = Mutant<Mutation>;
@@ -233,6 +233,7 @@ export const LDV_MUTANTS: readonly LdvMutant[] = [
       ({ headers }) => void delete headers['www-authenticate'],
     ),
   },
+  { kills: 'L-ANS-17', what: 'no TLS', mutation: OVER_HTTP },
 ];
 
 const repeated = new Set<string>();

@@ -1,4 +1,4 @@
-import { isJson, list } from './breaking.ts';
+import { isJson, list, OVER_HTTP } from './breaking.ts';
 import {
   activity,
   allowing,
@@ -232,6 +232,7 @@ const HTTP: readonly LogMutant[] = [
     what: 'next is no address',
     mutation: showing(query('volgorde'), (json) => void (isJson(json) && Object.assign(json, { next: 'geen adres' }))),
   },
+  { kills: 'B-HTTP-17', what: 'no TLS', mutation: OVER_HTTP },
 ];
 
 export const VALUES_AND_HTTP: readonly LogMutant[] = [...VALUES, ...EXTRAS, ...HTTP];

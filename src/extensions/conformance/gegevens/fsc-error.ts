@@ -1,0 +1,26 @@
+/** The errors of FSC as the interface description has them: the contract of our own service is narrower. */
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { readContract } from '../contract.ts';
+
+/** Name of the schema, for cases. */
+export const FSC_ERROR = 'FscError (DDAS)';
+
+const isFscError = new Ajv2020().compile({
+  type: 'object',
+  required: ['code', 'domain'],
+  properties: {
+    code: { type: 'string', pattern: '^ERROR_CODE_' },
+    domain: { enum: ['ERROR_DOMAIN_INWAY', 'ERROR_DOMAIN_OUTWAY'] },
+    title: { type: 'string' },
+    detail: { type: 'string' },
+    status: { type: 'integer' },
+  },
+});
+
+/** Why a value does not fit a schema of the contract, or is no error of FSC; undefined: it is. */
+export function faultOf(schema: string, value: unknown): string | undefined {
+  if (schema !== FSC_ERROR) return readContract('gegevens.yaml')(schema, value);
+  if (isFscError(value)) return undefined;
+  const [{ instancePath = '', message = '' } = {}] = isFscError.errors ?? [];
+  return `${instancePath || '/'} ${message}`;
+}
