@@ -52,8 +52,8 @@ export const settings = {
     backoffMaxMs: fixed('AGGREGATOR_BACKOFF_MAX_MS', 300_000),
     /** Time after which another instance takes over the sources of one that fell silent. */
     leaseSeconds: fixed('AGGREGATOR_LEASE_SECONDS', 30),
-    /** Time after which a call slot of a process that died is free again: longer than any call takes. */
-    callSlotSeconds: fixed('AGGREGATOR_CALL_SLOT_SECONDS', 120),
+    /** Time after which a call slot of a process that died is free again. */
+    callSlotSeconds: fixed('AGGREGATOR_CALL_SLOT_SECONDS', 30),
   },
 };
 

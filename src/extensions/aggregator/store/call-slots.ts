@@ -9,7 +9,7 @@ const RETRY_MS = 100;
 interface CallLimits {
   /** Calls at a time. */
   readonly atOnce: number;
-  /** After which the slot of a process that died is free again. */
+  /** After which the slot of a process that died is free again; a call that lasts longer renews its own. */
   readonly slotSeconds: number;
   /** Calls in a minute, spread evenly; without it they are not counted. */
   readonly perMinute?: number;
@@ -37,8 +37,14 @@ export function createCallSlots(
       const { slot, pausedMs, blocked } = await acquireSlot(db, leverancier, { holder, slotSeconds, spacingMs });
       if (blocked !== null) return { blocked };
       if (slot === null) return { waitMs: pausedMs > 0 ? pausedMs : RETRY_MS * (1 + Math.random() / 2) };
-      const release = (): Promise<void> =>
-        releaseSlot(db, leverancier, holder).catch(warn('a call slot cannot be released'));
+      const renewal = setInterval(
+        () => renewSlot(db, leverancier, holder, slotSeconds).catch(warn('a call slot cannot be renewed')),
+        (slotSeconds * 1000) / 3,
+      ).unref();
+      const release = (): Promise<void> => {
+        clearInterval(renewal);
+        return releaseSlot(db, leverancier, holder).catch(warn('a call slot cannot be released'));
+      };
       return { release };
     },
     pauseFor: (ms) => pauseSupplier(db, leverancier, ms).catch(warn('a pause of a supplier cannot be shared')),
@@ -112,6 +118,15 @@ async function acquireSlot(
     values: [leverancier, holder, slotSeconds, spacingMs],
   });
   return rows[0] ?? { slot: null, pausedMs: 0, blocked: null };
+}
+
+async function renewSlot(db: Db, leverancier: string, holder: string, slotSeconds: number): Promise<void> {
+  await db.query({
+    name: 'aggregator-renew-slot',
+    text: `update aggregator.supplier_slots set tot = now() + make_interval(secs => $3::integer)
+            where leverancier = $1::text and houder = $2::text`,
+    values: [leverancier, holder, slotSeconds],
+  });
 }
 
 async function releaseSlot(db: Db, leverancier: string, holder: string): Promise<void> {

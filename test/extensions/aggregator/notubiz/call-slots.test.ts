@@ -23,11 +23,11 @@ afterEach(async () => {
 });
 
 /** A client as another process has it. */
-function instance(maxDelay = 5000): NotubizClient {
+function instance(slotSeconds = 30): NotubizClient {
   const client = new NotubizClient({
     base: supplier.base,
-    retry: { attempts: 3, firstDelay: 1, maxDelay },
-    slots: createCallSlots(pool, 'notubiz', { atOnce: 4, slotSeconds: 120 }, quiet),
+    retry: { attempts: 3, firstDelay: 1, maxDelay: 5000 },
+    slots: createCallSlots(pool, 'notubiz', { atOnce: 4, slotSeconds }, quiet),
   });
   clients.push(client);
   return client;
@@ -63,6 +63,16 @@ describe('several instances', () => {
     const before = supplier.calls.length;
     await expect(second.get('/organisations', {}, never)).rejects.toThrow('asked to wait');
     expect(supplier.calls).toHaveLength(before);
+    expect(await free()).toBe(4);
+  });
+
+  it('keep the slots of calls that last longer than those of one that died', async () => {
+    supplier.delay = 1600;
+    const [first, second] = [instance(1), instance(1)];
+    const calls = Array.from({ length: 4 }, () => first.get('/organisations', {}, never));
+    await expect.poll(() => supplier.calls.length).toBe(4);
+    await Promise.all([...calls, second.get('/organisations', {}, never)]);
+    expect(supplier.mostAtOnce()).toBe(4);
     expect(await free()).toBe(4);
   });
 
