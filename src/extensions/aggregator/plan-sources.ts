@@ -14,6 +14,12 @@ export interface ExistingSource {
   readonly options: SupplierOptions;
 }
 
+/** The last address of a supplier that numbered what the feed has of an organisation. */
+export interface NumberedAddress {
+  readonly organisatiecode: string;
+  readonly adres: string;
+}
+
 export interface PlannedSource {
   readonly source: NewSource;
   readonly what: 'new' | 'changed' | 'same' | 'refused';
@@ -25,7 +31,11 @@ export interface PlannedSource {
  * Judges sources against those that exist and against each other: an organisation has several sources of suppliers only in periods that
  * do not overlap.
  */
-export function planSources(wanted: readonly NewSource[], existing: readonly ExistingSource[]): PlannedSource[] {
+export function planSources(
+  wanted: readonly NewSource[],
+  existing: readonly ExistingSource[],
+  numbered: readonly NumberedAddress[],
+): PlannedSource[] {
   const before = new Map(existing.map((source) => [source.adres, source]));
   const after = new Map(before);
   for (const source of wanted) after.set(source.adres, toExisting(source));
@@ -33,7 +43,9 @@ export function planSources(wanted: readonly NewSource[], existing: readonly Exi
   return wanted.map((source): PlannedSource => {
     const isTwice = seen.has(source.adres);
     seen.add(source.adres);
-    const refusal = isTwice ? `${source.adres} is there twice` : refusalOf(source, before, [...after.values()]);
+    const refusal = isTwice
+      ? `${source.adres} is there twice`
+      : refusalOf(source, before, [...after.values()], numbered);
     if (refusal !== undefined) return { source, what: 'refused', why: refusal };
     const known = before.get(source.adres);
     if (known === undefined) return { source, what: 'new', why: '' };
@@ -50,6 +62,7 @@ function refusalOf(
   source: NewSource,
   before: ReadonlyMap<string, ExistingSource>,
   after: readonly ExistingSource[],
+  numbered: readonly NumberedAddress[],
 ): string | undefined {
   if (source.soort === 'feed') return undefined;
   const [code = ''] = source.organisatiecodes;
@@ -69,6 +82,13 @@ function refusalOf(
     return (
       `${code} has ${sameNumbers.adres}: each address numbers its meetings from 1, so those of ${source.adres} would ` +
       'replace them in the feed'
+    );
+  }
+  const former = numbered.find((one) => one.organisatiecode === code && countAlike(one.adres, source.adres))?.adres;
+  if (former !== undefined && source.replaces !== former) {
+    return (
+      `the feed has resources of ${code} from the removed ${former} with numbers that ${source.adres} gives to others: if it is the same ` +
+      `system at a new address, give --replaces ${former}; else first remove them with koppelvlak feed redact`
     );
   }
   const other = others.find((one) => overlap(one, source));

@@ -21,6 +21,7 @@ interface AddOptions {
   readonly notBodies?: string;
   readonly documentTypes?: string;
   readonly ridFile?: string;
+  readonly replaces?: string;
   readonly yes?: boolean;
   readonly json?: boolean;
 }
@@ -50,6 +51,7 @@ export function addCommand(terminal: Terminal): Command {
     .option('--not-bodies <regex>', 'none with such a name')
     .option('--document-types <names>', 'of go, v2: types of documents to publish though they belong to no meeting')
     .option('--rid-file <path>', 'of parlaeus: file with the key of its interface')
+    .option('--replaces <source>', 'of go and parlaeus: a removed source, the same system at its address of before')
     .option('--yes', 'do not ask before it is added')
     .option('--json', 'one machine-readable result')
     .addHelpText(
@@ -100,11 +102,12 @@ type Previewed = PlannedSource & { readonly preview?: Preview };
 
 async function addAll(context: CommandContext, given: readonly NewSource[], yes: boolean): Promise<void> {
   const { database, config, output } = context;
-  const { readExistingSources, saveSources } = await import('../store/sources.ts');
+  const { readExistingSources, readNumberedAddresses, saveSources } = await import('../store/sources.ts');
   const existing = await readExistingSources(database.pool);
   const sources = given.map((source) => withKnownVersion(source, existing));
-  const plan = planned(sources, existing);
-  const judged = await addPreviews(context, await plan);
+  const { planSources } = await import('../plan-sources.ts');
+  const plan = planSources(sources, existing, await readNumberedAddresses(database.pool));
+  const judged = await addPreviews(context, plan);
   // The result says it all of one source whose supplier shows nothing.
   const isTold = judged.length > 1 || judged.some(({ why, preview }) => why !== '' || preview !== undefined);
   for (const { what, source, why, preview } of isTold ? judged : []) {
@@ -143,11 +146,6 @@ async function addAll(context: CommandContext, given: readonly NewSource[], yes:
 function withKnownVersion(source: NewSource, existing: readonly ExistingSource[]): NewSource {
   const version = existing.find(({ adres }) => adres === source.adres)?.options.version;
   return version === undefined ? source : { ...source, options: { ...source.options, version } };
-}
-
-async function planned(sources: readonly NewSource[], existing: readonly ExistingSource[]): Promise<PlannedSource[]> {
-  const { planSources } = await import('../plan-sources.ts');
-  return planSources(sources, existing);
 }
 
 /** Asks suppliers what their new sources show; one that cannot be read is refused. */

@@ -5,7 +5,7 @@ import { CsvError, parse } from 'csv-parse/sync';
 import { CommandError, UsageError } from '../../../cli/run-command.ts';
 import { isRecord } from '../../../lib/json/json-value.ts';
 import { normaliseOrganisatiecode } from '../../../raadsfeed/domain/resource.ts';
-import { supplierAddress } from '../source.ts';
+import { hasOwnNumbers, supplierAddress } from '../source.ts';
 import type { NewSource } from '../store/sources.ts';
 import { readExpression } from '../supplier/body-filter.ts';
 import { withoutAbsent } from '../supplier/source-adapter.ts';
@@ -23,12 +23,13 @@ export interface SourceFields {
   readonly notBodies?: string | undefined;
   readonly documentTypes?: string | undefined;
   readonly ridFile?: string | undefined;
+  readonly replaces?: string | undefined;
 }
 
 /** @throws {UsageError} naming `where` */
 export function toSource({ organisaties = [], ...fields }: SourceFields, where: string): NewSource {
   const wrong = (fault: string): UsageError => new UsageError(`${where}: ${fault}`);
-  const { naam, portaal, vanaf, tot, bodies, notBodies, documentTypes, ridFile } = fields;
+  const { naam, portaal, vanaf, tot, bodies, notBodies, documentTypes, ridFile, replaces } = fields;
   const organisatiecodes = organisaties.map((code) => {
     const known = normaliseOrganisatiecode(code);
     if (known === undefined) throw wrong('a code is gm and 4 digits, pv and 2, or ws and 4');
@@ -59,6 +60,7 @@ export function toSource({ organisaties = [], ...fields }: SourceFields, where: 
     }
   }
   const { scheme, organisationId, organisatiecode, adres } = address;
+  if (replaces !== undefined && !hasOwnNumbers(scheme)) throw wrong('--replaces is for go: and parlaeus:');
   if (documentTypes !== undefined && scheme !== 'go') throw wrong('--document-types is for go:');
   const limits = [bodies, notBodies, vanaf, tot];
   if (documentTypes !== undefined && limits.some((limit) => limit !== undefined)) {
@@ -81,6 +83,7 @@ export function toSource({ organisaties = [], ...fields }: SourceFields, where: 
     vanaf,
     tot,
     options: withoutAbsent({ bodies, notBodies, documentTypes, ridFile: ridFile && resolve(ridFile) }),
+    replaces: replaces && readSourceAddress(replaces).adres,
   };
 }
 
@@ -95,6 +98,7 @@ const COLUMNS = new Map<string, keyof SourceFields>([
   ['not-bodies', 'notBodies'],
   ['document-types', 'documentTypes'],
   ['rid-file', 'ridFile'],
+  ['replaces', 'replaces'],
 ]);
 /** Bytes of a list at most: the whole country is a hundredth of it. */
 const MAX_BYTES = 10_485_760;

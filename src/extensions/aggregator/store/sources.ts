@@ -3,8 +3,16 @@
 import type { Pool } from '../../../database/pool.ts';
 import { type Db, lock, transaction } from '../../../database/transaction.ts';
 import type { SourceCompleteness } from '../../../raadsfeed/store/state.ts';
-import { type ExistingSource, type PlannedSource, planSources } from '../plan-sources.ts';
-import { isSupplierScheme, type Source, SUPPLIERS, type SupplierOptions, type SupplierVersion } from '../source.ts';
+import { type ExistingSource, type NumberedAddress, type PlannedSource, planSources } from '../plan-sources.ts';
+import {
+  hasOwnNumbers,
+  isSupplierScheme,
+  parseSourceAddress,
+  type Source,
+  SUPPLIERS,
+  type SupplierOptions,
+  type SupplierVersion,
+} from '../source.ts';
 import { UNCONFIRMED } from './issues.ts';
 import { SOURCE_COLUMNS } from './leased-source.ts';
 import { saveOfferedOrganisations } from './organisations.ts';
@@ -18,6 +26,8 @@ export interface NewSource {
   readonly vanaf?: string | null | undefined;
   readonly tot?: string | null | undefined;
   readonly options?: SupplierOptions;
+  /** Address of a removed source whose numbers go on: the same system. */
+  readonly replaces?: string | undefined;
 }
 
 /** Every source, as far as it decides what may be added. */
@@ -29,6 +39,16 @@ export async function readExistingSources(db: Db): Promise<ExistingSource[]> {
   return rows;
 }
 
+/** The addresses that numbered what the feed has, also of sources that were removed. */
+export async function readNumberedAddresses(db: Db): Promise<NumberedAddress[]> {
+  const { rows } = await db.query<NumberedAddress>(
+    `select organisatiecode, adres from aggregator.numbered_addresses n
+      where exists (select from raadsfeed.current_records r
+                     where r.organisatiecode = n.organisatiecode and starts_with(r.bronidentificatie, n.scheme || '-'))`,
+  );
+  return rows;
+}
+
 /**
  * Adds sources and changes known ones, all or none.
  * @throws {Error} for operators, when one of them cannot be
@@ -36,7 +56,7 @@ export async function readExistingSources(db: Db): Promise<ExistingSource[]> {
 export async function saveSources(pool: Pool, sources: readonly NewSource[]): Promise<readonly PlannedSource[]> {
   return await transaction(pool, async (client) => {
     await lockSources(client);
-    const plan = planSources(sources, await readExistingSources(client));
+    const plan = planSources(sources, await readExistingSources(client), await readNumberedAddresses(client));
     const refused = plan.find(({ what }) => what === 'refused');
     if (refused !== undefined) throw new Error(refused.why);
     for (const { source } of plan.filter(({ what }) => what === 'changed')) await changeSource(client, source);
@@ -107,6 +127,14 @@ async function insertSource(client: Db, source: NewSource): Promise<void> {
   const { added, elsewhere } = await saveOfferedOrganisations(client, id, [
     { organisatiecode, naam: naam ?? organisatiecode, laatstBijgewerkt: null },
   ]);
+  const address = parseSourceAddress(adres);
+  if (address?.kind === 'leveranciers-api' && hasOwnNumbers(address.scheme)) {
+    await client.query(
+      `insert into aggregator.numbered_addresses (organisatiecode, scheme, adres) values ($1::text, $2::text, $3::text)
+           on conflict (organisatiecode, scheme) do update set adres = excluded.adres`,
+      [organisatiecode, address.scheme, adres],
+    );
+  }
   const [other] = elsewhere;
   // Another supplier may have it for other days: each claims it when its days have come.
   if (added.length === 0 && other?.soort !== 'leveranciers-api') {
