@@ -12,7 +12,7 @@ if (modes.length === 0) throw new Error(`no such replication: ${only}`);
 for (const replication of modes) {
   const dir = await mkdtemp(join(tmpdir(), 'kv-failover-'));
   try {
-    const result = await runFailoverDrill({ dir, replication, loadMs: Number(seconds) * 1000, writers: 8 });
+    const result = await runFailoverDrill({ dir, replication, loadMs: Number(seconds) * 1000, writers: 8, pauseMs: 0 });
     console.log(
       `${replication} replication: ${result.appended} appends and ${result.published} publications acknowledged`,
     );

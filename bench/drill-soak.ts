@@ -1,4 +1,4 @@
-/** A mixed load of all areas for as long as asked; memory, open files and connections must not grow: `node bench/drill-soak.ts [minutes]`. */
+/** A mixed load of all areas for as long as asked; memory, open files and connections must not grow: `node bench/drill-soak.ts [minutes] [milliseconds that a client pauses]`. */
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,9 +13,8 @@ import { sampleLine } from './support/sample-records.ts';
 import { query } from './support/standby.ts';
 import { openSupplierDatabase } from './support/supplier-database.ts';
 
-const minutes = Number(process.argv[2] ?? 30);
+const [minutes = 30, pauseMs = 10] = process.argv.slice(2).map(Number);
 const CLIENTS = 8;
-const PAUSE_MS = 10;
 /** The first part of the time caches fill and the compiler works; it is not judged. */
 const WARM_UP = 0.3;
 const SAMPLES = 60;
@@ -42,7 +41,7 @@ async function drill(): Promise<boolean> {
   const port = await freePort();
   const instance = await startInstance(port, { ...supplier.env, SHUTDOWN_DRAIN_MS: '0' });
   closing.push(instance.stop);
-  const load = startMixedLoad({ port, asks: supplier.asks, clients: CLIENTS, pauseMs: PAUSE_MS });
+  const load = startMixedLoad({ port, asks: supplier.asks, clients: CLIENTS, pauseMs });
   const stop = new AbortController();
   const publishing = publish(supplier.databaseUrl, stop.signal);
   const streaming = openStreams(`http://127.0.0.1:${port}/ori/v1/feed/stream`, stop.signal);

@@ -19,6 +19,8 @@ export interface FailoverOptions {
   /** Milliseconds of load before the primary is lost, and after the standby took over. */
   readonly loadMs: number;
   readonly writers: number;
+  /** Milliseconds between two appends of a writer, and between two publications. */
+  readonly pauseMs: number;
 }
 
 export interface FailoverResult {
@@ -87,11 +89,11 @@ async function lose(
   pair: Pair,
   url: string,
   authorization: string,
-  { replication, loadMs, writers }: FailoverOptions,
+  { replication, loadMs, writers, pauseMs }: FailoverOptions,
 ): Promise<FailoverResult> {
   const faults: string[] = [];
   const stop = new AbortController();
-  const load = startLoad({ pair, url, authorization, writers, signal: stop.signal });
+  const load = startLoad({ pair, url, authorization, writers, pauseMs, signal: stop.signal });
   const reader = startReader(url, stop.signal);
   await sleep(loadMs);
   const amounts = () => ({ ...load.acknowledged(), seen: reader.seen.size });
@@ -159,6 +161,7 @@ interface LoadOptions {
   readonly url: string;
   readonly authorization: string;
   readonly writers: number;
+  readonly pauseMs: number;
   readonly signal: AbortSignal;
 }
 
@@ -170,7 +173,7 @@ interface Load {
 }
 
 /** Clients that send again what was not acknowledged, with the same key, as docs/verwerkingenlog.md asks. */
-function startLoad({ pair, url, authorization, writers, signal }: LoadOptions): Load {
+function startLoad({ pair, url, authorization, writers, pauseMs, signal }: LoadOptions): Load {
   const entries: Entry[] = [];
   const publications: Publication[] = [];
   const write = async (): Promise<void> => {
@@ -183,6 +186,7 @@ function startLoad({ pair, url, authorization, writers, signal }: LoadOptions): 
         if (actieId === undefined) await sleep(RETRY_MS);
         else entry.actieId = actieId;
       }
+      await sleep(pauseMs);
     }
   };
   const publish = async (): Promise<void> => {
@@ -199,6 +203,7 @@ function startLoad({ pair, url, authorization, writers, signal }: LoadOptions): 
         if (outcome === undefined) await sleep(RETRY_MS);
         else publication.number = outcome.recorded;
       }
+      await sleep(pauseMs);
     }
     await publisher.close();
   };

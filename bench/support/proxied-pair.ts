@@ -11,6 +11,8 @@ import { freePort } from '../../test/support/free-port.ts';
 
 const MAIN = join(import.meta.dirname, '../../src/main.ts');
 const RECIPE = join(import.meta.dirname, '../../deploy/nginx/koppelvlak.conf');
+/** Of the environment; compiled sources are cached where the drill caches its own. */
+const INHERITED = { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '' };
 /** Milliseconds within which a program listens, on a machine that does other things too. */
 const START_MS = 120_000;
 
@@ -30,7 +32,7 @@ export async function startInstance(
   execArgv: readonly string[] = [],
 ): Promise<Instance> {
   const child = spawn(process.execPath, [...execArgv, MAIN, 'serve'], {
-    env: { PATH: process.env.PATH ?? '', ...env, PORT: String(port), MANAGEMENT_PORT: '0' },
+    env: { ...INHERITED, ...env, PORT: String(port), MANAGEMENT_PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(child, 'exit').then(() => child.exitCode);

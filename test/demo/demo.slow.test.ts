@@ -5,7 +5,7 @@ import { connect, createServer } from 'node:net';
 import { isAbsolute, join } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { ReportedCase } from '../../src/extensions/conformance/report/report.ts';
 import { isRecord } from '../../src/lib/json/json-value.ts';
 import { callProgram, type Running, startProgram } from '../support/program.ts';
@@ -64,44 +64,17 @@ describe('the demo', () => {
     expect(await hasPostgres(home.path)).toBe(false);
   });
 
-  it('says in demo.json all that a client needs, while it runs', { timeout: 120_000 }, async () => {
-    const running = startProgram(['demo', '--empty'], freePorts(home.path));
+  it('plays nothing with --empty; demo.json is there for its user while it runs', { timeout: 120_000 }, async () => {
+    const running = startProgram(['demo', '--empty'], { ...freePorts(home.path), AREAS: 'raadsfeed' });
+    onTestFinished(() => void running.child.kill('SIGTERM'));
     const file = await waitForDemo(home.path, running);
-    expect(Object.keys(file).toSorted()).toEqual([
-      'baseUrl',
-      'clients',
-      'databaseUrl',
-      'environment',
-      'fsc',
-      'issuer',
-      'managementUrl',
-      'mounts',
-      'pid',
-      'pki',
-      'requester',
-      'supplier',
-      'tokenUrl',
-    ]);
+    await waitForText(running, 'What next');
     expect(file.pid).toBe(running.child.pid);
-    expect(file.mounts).toEqual({
-      shv: `${file.baseUrl}/shv/v1`,
-      vs: `${file.baseUrl}/vs/v1`,
-      verwerkingenlog: `${file.baseUrl}/verwerkingenlog/v1`,
-      ldv: `${file.baseUrl}/ldv/v1`,
-      raadsfeed: `${file.baseUrl}/ori/v1`,
-    });
-    expect(file.clients).toMatchObject({
-      statistiek: { id: 'statistiek', scopes: ['read'] },
-      applicatie: { scopes: ['create:normal', 'read:normal', 'update:normal', 'delete:normal'] },
-      onderzoek: { scopes: ['create:confidential', 'read:confidential', 'update:confidential', 'delete:confidential'] },
-      inzage: { scopes: ['read:restricted'] },
-      niemand: { scopes: [] },
-    });
-    await everyPathIsPem(file);
-    expect((await fetch(`${file.managementUrl}/health/ready`)).status).toBe(200);
     expect((await stat(join(home.path, 'demo.json'))).mode & 0o077).toBe(0);
     running.child.kill('SIGTERM');
-    expect((await running.ended).status).toBe(0);
+    const { status, stdout } = await running.ended;
+    expect(status).toBe(0);
+    expect(stdout).not.toMatch(/^ +ok /m);
     expect(await readdir(home.path)).not.toContain('demo.json');
   });
 
@@ -122,6 +95,42 @@ describe('the demo', () => {
       const { stdout } = running.output();
       expect(stdout).not.toContain('FAILED');
       expect(stdout.match(/there already/g)).toHaveLength(4);
+    });
+
+    it('says in demo.json all that a client needs', async () => {
+      expect(Object.keys(file).toSorted()).toEqual([
+        'baseUrl',
+        'clients',
+        'databaseUrl',
+        'environment',
+        'fsc',
+        'issuer',
+        'managementUrl',
+        'mounts',
+        'pid',
+        'pki',
+        'requester',
+        'supplier',
+        'tokenUrl',
+      ]);
+      expect(file.mounts).toEqual({
+        shv: `${file.baseUrl}/shv/v1`,
+        vs: `${file.baseUrl}/vs/v1`,
+        verwerkingenlog: `${file.baseUrl}/verwerkingenlog/v1`,
+        ldv: `${file.baseUrl}/ldv/v1`,
+        raadsfeed: `${file.baseUrl}/ori/v1`,
+      });
+      expect(file.clients).toMatchObject({
+        statistiek: { id: 'statistiek', scopes: ['read'] },
+        applicatie: { scopes: ['create:normal', 'read:normal', 'update:normal', 'delete:normal'] },
+        onderzoek: {
+          scopes: ['create:confidential', 'read:confidential', 'update:confidential', 'delete:confidential'],
+        },
+        inzage: { scopes: ['read:restricted'] },
+        niemand: { scopes: [] },
+      });
+      await everyPathIsPem(file);
+      expect((await fetch(`${file.managementUrl}/health/ready`)).status).toBe(200);
     });
 
     it('passes the conformance suites as their page calls them', async () => {
@@ -183,7 +192,7 @@ describe('a demo that cannot start', () => {
       await once(taken, 'listening');
       const address = taken.address();
       const port = typeof address === 'object' && address !== null ? String(address.port) : '';
-      const env = { ...freePorts(home.path), [variable]: port };
+      const env = { ...freePorts(home.path), AREAS: 'raadsfeed', [variable]: port };
       const { status, stderr } = await startProgram(['demo', '--once'], env).ended;
       taken.close();
       expect(status).toBe(1);

@@ -36,11 +36,13 @@ interface Upstream {
 beforeAll(async () => {
   keys = await mkdtemp(join(tmpdir(), 'kv-proxy-keys-'));
   const openssl = (...args: string[]): void => void execFileSync('openssl', args, { cwd: keys, stdio: 'pipe' });
-  const mint = (name: string, bits: string): void => {
+  const mint = (name: string, bits: string, primes = '2'): void => {
     openssl(
       'req',
       '-newkey',
       `rsa:${bits}`,
+      '-pkeyopt',
+      `rsa_keygen_primes:${primes}`,
       '-nodes',
       '-keyout',
       `${name}-key.pem`,
@@ -68,8 +70,8 @@ beforeAll(async () => {
     'client-roots.pem',
   );
   mint('server', '2048');
-  // As long as certificates of PKIoverheid are.
-  mint('client', '4096');
+  // As long as certificates of PKIoverheid are; of more primes, which are found ten times as fast.
+  mint('client', '4096', '4');
 });
 afterAll(() => rm(keys, { recursive: true, force: true }));
 

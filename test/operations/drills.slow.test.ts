@@ -16,7 +16,7 @@ describe('a drill in short', { concurrent: true }, () => {
   );
 
   it('soak: loads all areas and measures memory, files and connections', async () => {
-    const printed = await drill('soak', '0.05');
+    const printed = await drill('soak', '0.05', '200');
     expect(printed).toMatch(
       /^second half against first: memory -?\d+ MB of \d+, files -?[\d.]+, connections -?[\d.]+$/m,
     );

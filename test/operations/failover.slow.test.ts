@@ -12,13 +12,13 @@ afterEach(() => rm(dir, { recursive: true, force: true }));
 
 describe('a primary that is lost under load', { timeout: 240_000 }, () => {
   it('loses nothing that was acknowledged, with a synchronous standby', async () => {
-    const result = await runFailoverDrill({ dir, replication: 'synchronous', loadMs: 800, writers: 4 });
+    const result = await runFailoverDrill({ dir, replication: 'synchronous', loadMs: 800, writers: 4, pauseMs: 20 });
     expect(result).toMatchObject({ faults: [], lostActions: [], lostRecords: [], givenTwice: [], oldCursor: '200' });
     expect(result.appendAfterMs).toBeLessThan(30_000);
   });
 
   it('loses what an asynchronous one had not received, and readers have to begin again', async () => {
-    const result = await runFailoverDrill({ dir, replication: 'asynchronous', loadMs: 800, writers: 4 });
+    const result = await runFailoverDrill({ dir, replication: 'asynchronous', loadMs: 800, writers: 4, pauseMs: 20 });
     expect(result.faults).toEqual([]);
     expect(result.lostActions.length).toBeGreaterThan(0);
     expect(result.lostRecords.length).toBeGreaterThan(0);

@@ -1,4 +1,5 @@
 /** What a release reads again does not keep the listener from answering: readiness says how far it is, and only its own pages wait for it. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type StateFile, stateFile } from '../extensions/proof/support.ts';
@@ -47,10 +48,10 @@ async function get(url: string): Promise<{ status: number; text: string; retryAf
 }
 
 /** Runs while nobody can move the position of an index. */
-async function held(schema: string, work: () => Promise<void>): Promise<void> {
+async function held<T>(schema: string, work: () => Promise<T>): Promise<T> {
   await client.query(`begin; select from ${schema}.position for update`);
   try {
-    await work();
+    return await work();
   } finally {
     await client.query('commit');
   }
@@ -66,6 +67,7 @@ async function untilRead(server: TestServer, name: string, records = RECORDS): P
     if (progress === undefined) return seen;
     expect(progress.of).toBe(records);
     if (progress.read !== seen.at(-1)) seen.push(progress.read);
+    await sleep(10);
   }
 }
 
@@ -90,15 +92,11 @@ describe.each([
     whenRead: 404,
   },
 ])('the $name', ({ name, schema, env, page, whenRead }) => {
-  beforeEach(async () => {
+  it('is read while the feed answers and readiness stays, says how far it is, and goes on where another process left it', async () => {
     await open();
     await generateHistory(client, 1, RECORDS);
-  });
-
-  it('is read while the feed answers and readiness stays, and says how far it is', async () => {
-    let server: TestServer | undefined;
-    await held(schema, async () => {
-      server = await start(env);
+    const first = await held(schema, async () => {
+      const server = await start(env);
       const { status, lines } = await readLines(server.managementUrl);
       expect(status).toBe(200);
       expect(lines[name]).toEqual({ ok: true, warning: `0 of ${RECORDS} records read (0 %)` });
@@ -106,26 +104,21 @@ describe.each([
       expect(refused).toMatchObject({ status: 503, retryAfter: '60' });
       expect(refused.text).toContain('0 % is klaar');
       expect(await get(`${server.url}/ori/v1/feed?limit=10`)).toMatchObject({ status: 200 });
+      return server;
     });
-    if (server === undefined) throw new Error('no server was started');
-    const feed = `${server.url}/ori/v1/feed?limit=10`;
-    const [seen, answered] = await Promise.all([untilRead(server, name), get(feed)]);
+    const readOf = async (server: TestServer) => progressOf((await readLines(server.managementUrl)).lines[name])?.read;
+    await expect.poll(() => readOf(first)).toBeGreaterThan(0);
+    await first.stop();
+    const second = await held(schema, async () => {
+      const { rows } = await client.query<{ at: string }>(`select scan_after as at from ${schema}.position`);
+      const server = await start(env);
+      expect(await readOf(server)).toBe(Number(rows[0]?.at));
+      return server;
+    });
+    const [seen, answered] = await Promise.all([untilRead(second, name), get(`${second.url}/ori/v1/feed?limit=10`)]);
     expectGrowing(seen);
     expect(answered.status).toBe(200);
-    expect(await get(server.url + page)).toMatchObject({ status: whenRead });
-  });
-
-  it('goes on where another process has left it', async () => {
-    const first = await start(env);
-    await expect
-      .poll(async () => progressOf((await readLines(first.managementUrl)).lines[name])?.read)
-      .toBeGreaterThan(0);
-    await first.stop();
-    await held(schema, async () => {
-      const { rows } = await client.query<{ at: string }>(`select scan_after as at from ${schema}.position`);
-      const second = await start(env);
-      expect(progressOf((await readLines(second.managementUrl)).lines[name])?.read).toBe(Number(rows[0]?.at));
-    });
+    expect(await get(second.url + page)).toMatchObject({ status: whenRead });
   });
 });
 
@@ -166,7 +159,7 @@ it('says that a proof log has not started yet while nothing of it is in the data
   expect(await line()).toBeUndefined();
 });
 
-it('goes on entering a large feed as soon as it has restarted, however long the interval of its checkpoints is', async () => {
+it('ends at once when it is stopped while it enters a large feed, and goes on as soon as it has restarted, however long the interval of its checkpoints is', async () => {
   await open();
   await generateHistory(client, 1, LARGE);
   const env = { ...state.env, PROOF_INTERVAL_SECONDS: '3600' };
@@ -175,17 +168,10 @@ it('goes on entering a large feed as soon as it has restarted, however long the 
     progressOf((await readLines(server.managementUrl)).lines[PROOF_LINE])?.read;
   await expect.poll(() => readOf(first)).toBeGreaterThan(0);
   await first.stop();
+  const { rows } = await client.query<{ size: string }>(`select size from proof.logs where log = 'raadsfeed'`);
+  expect(Number(rows[0]?.size)).toBeLessThan(LARGE);
   const second = await start(env);
   expectGrowing(await untilRead(second, PROOF_LINE, LARGE), LARGE);
-});
-
-it('ends at once when it is stopped while it enters a large feed', async () => {
-  await open();
-  await generateHistory(client, 1, LARGE);
-  const server = await start(state.env);
-  await server.stop();
-  const { rows } = await client.query<{ size: string }>(`select size from proof.logs where log = 'raadsfeed'`);
-  expect(Number(rows[0]?.size ?? 0)).toBeLessThan(LARGE);
 });
 
 it('listens for operators while the database is being migrated', async () => {

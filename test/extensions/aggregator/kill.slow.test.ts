@@ -11,7 +11,7 @@ it('is the merge of its sources, no record twice, however often it is killed', {
       aggregatorUrl: third,
       kills: 3,
       longestLifeMs: 1500,
-      longestPauseMs: 200,
+      longestPauseMs: 800,
       report: () => undefined,
     });
     expect(result.faults).toEqual([]);

@@ -114,7 +114,7 @@ it('nothing is lost, twice there or out of order when either logbook is killed, 
         await sleep(20);
       }
       own.push(actieNaam);
-      await sleep(10);
+      await sleep(50);
     }
   };
   const writers = Array.from({ length: WRITERS }, (_, n) => {

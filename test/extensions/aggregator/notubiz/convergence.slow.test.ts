@@ -24,7 +24,7 @@ async function readYear(feed: MemoryFeed): Promise<Round[]> {
 
 it.each([1, 2, 3, 4])('converges to what is public, through failures and changes (seed %i)', async (seed) => {
   const supplier = await startNotubiz();
-  const organisation = generateOrganisation({ seed, events: 40 });
+  const organisation = generateOrganisation({ seed, events: 20 });
   supplier.add(organisation);
   const feed = new MemoryFeed(supplier, { retry: { attempts: 2, firstDelay: 1, maxDelay: 50 } });
   try {
