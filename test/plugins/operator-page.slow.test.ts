@@ -1,12 +1,10 @@
 /** The operator's page over HTTP and in Chromium, with a part and a condition of the test's own. Real ones: operator-conditions.test.ts. */
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HtmlValidate } from 'html-validate';
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findChromium, inChromium, launchChromium } from '../../scripts/chromium.ts';
+import { findChromium, inChromium } from '../../scripts/chromium.ts';
 import type { OperatorSection, ReadinessResult } from '../../src/seams/operations.ts';
+import { AXE, axeFindings, sharedChromium } from '../support/chromium.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { createProbe } from './support/probe-area.ts';
@@ -155,15 +153,9 @@ describe("the operator's page", () => {
 const executable = findChromium();
 
 describe.runIf(executable !== undefined)(inChromium(executable), () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await launchChromium(executable ?? '');
-  });
-  afterAll(async () => await browser?.close());
-
   it('has no finding of axe and no line that is wider than the screen, well and broken, wide and narrow', async () => {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
-    await context.addInitScript(readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'));
+    const context = await (await sharedChromium()).newContext({ viewport: { width: 1280, height: 800 } });
+    await context.addInitScript(AXE);
     const view = await context.newPage();
     const faults: string[] = [];
     view.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
@@ -176,10 +168,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
       await view.goto(`${server.managementUrl}/`);
       for (const width of [1280, 320]) {
         await view.setViewportSize({ width, height: 800 });
-        const found: unknown = await view.evaluate(
-          `axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, nodes }) => id + nodes[0].html))`,
-        );
-        expect(found, `${state} at ${width}`).toEqual([]);
+        expect(await axeFindings(view), `${state} at ${width}`).toEqual([]);
         expect(await view.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
       }
     }

@@ -2,16 +2,15 @@
  * The pages in a real browser, with the demo's stand-in for the national login: from the front to logging out by keyboard only and without
  * script, at 320 pixels, for people who use assistive technology, and on paper.
  */
-import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findChromium, inChromium, launchChromium } from '../../../scripts/chromium.ts';
+import { findChromium, inChromium } from '../../../scripts/chromium.ts';
 import { startAuthorizationServer } from '../../../src/demo/authorization-server.ts';
 import { serveLogin } from '../../../src/extensions/inzage/demo-login.ts';
+import { AXE, axeFindings, sharedChromium } from '../../support/chromium.ts';
 import { actie, type LogServer, startLog } from '../../verwerkingenlog/support.ts';
 import { CLIENT, Browser as Fetcher, inzageEnv } from './support.ts';
 
@@ -24,7 +23,6 @@ const failures: unknown[] = [];
 let directory: string;
 let issuer: Awaited<ReturnType<typeof startAuthorizationServer>>;
 let log: LogServer;
-let chromium: Browser | undefined;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'koppelvlak-inzage-'));
@@ -63,10 +61,8 @@ beforeAll(async () => {
     '/verwerkingsacties',
     actie(PERSONS[0]?.bsn ?? '', { ...long, tijdstip: '2026-02-01T00:00:00Z' }),
   );
-  if (executable !== undefined) chromium = await launchChromium(executable);
 });
 afterAll(async () => {
-  await chromium?.close();
   await log?.stop();
   await issuer?.close();
   await rm(directory, { recursive: true, force: true });
@@ -127,8 +123,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
   const open = async (
     options: Parameters<Browser['newContext']>[0] = {},
   ): Promise<{ context: BrowserContext; page: Page }> => {
-    if (chromium === undefined) throw new Error('there is no Chromium');
-    const context = await chromium.newContext({ javaScriptEnabled: false, ...options });
+    const context = await (await sharedChromium()).newContext({ javaScriptEnabled: false, ...options });
     return { context, page: await context.newPage() };
   };
 
@@ -184,7 +179,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
       viewport: { width: 320, height: 800 },
     });
     // Evaluated by the browser itself with each page.
-    await context.addInitScript(readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'));
+    await context.addInitScript(AXE);
     await page.reload();
     const errors: string[] = [];
     page.on('pageerror', ({ message }) => errors.push(message));
@@ -193,11 +188,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
       (message) => message.type() === 'error' && !message.text().includes('status of 4') && errors.push(message.text()),
     );
     const check = async (): Promise<void> => {
-      const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-      const found: unknown = await page.evaluate(
-        `axe.run(document, { runOnly: ${JSON.stringify(tags)}, resultTypes: ['violations'] }).then((r) => r.violations.map((v) => v.id + ': ' + v.nodes.map((n) => n.html).join(' ')))`,
-      );
-      expect(found, page.url()).toEqual([]);
+      expect(await axeFindings(page), page.url()).toEqual([]);
       expect(await page.evaluate('document.documentElement.scrollWidth'), page.url()).toBeLessThanOrEqual(320);
     };
     await page.goto(`${log.server.url}/inzage`);

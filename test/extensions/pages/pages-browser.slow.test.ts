@@ -1,18 +1,16 @@
 /** The pages in a real Chromium: accessibility (axe-core), keyboard alone, 320 pixels, without script. Where there is no Chromium, the title says so. */
 
-import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findChromium, inChromium, launchChromium } from '../../../scripts/chromium.ts';
+import { findChromium, inChromium } from '../../../scripts/chromium.ts';
 import { agendapunt, document, removal, vergadering } from '../../raadsfeed/support.ts';
+import { AXE, axeFindings, sharedChromium } from '../../support/chromium.ts';
 import { behindItsSource, type PagesServer, realMeeting, startPages } from './pages-fixture.ts';
 
 const executable = findChromium();
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** Every page, in every state. */
 const PATHS = [
   '',
@@ -49,7 +47,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     await writeFile(theme, ':root { --utrecht-page-header-background-color: #660000; }');
     pages = await startPages({ PAGES_THEME_CSS: theme, RAADSFEED_ROL: 'aggregator' });
     await rm(dirname(theme), { recursive: true });
-    browser = await launchChromium(executable ?? '');
+    browser = await sharedChromium();
     const of = { vergadering: { bronidentificatie: 'boom' } };
     await pages.publishAndIndex([
       ...realMeeting(),
@@ -88,7 +86,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     watch(page);
   });
   afterAll(async () => {
-    await browser?.close();
+    await page?.context().close();
     await pages?.stop();
   });
 
@@ -114,11 +112,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     await page.goto(`${pages.server.url}/raad${path}`);
     for (const width of WIDE.includes(path) ? [1280, 320] : [320]) {
       await page.setViewportSize({ width, height: 900 });
-      const found: unknown = await page.evaluate(
-        `axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'], resultTypes: ['violations'] })
-          .then(({ violations }) => violations.map(({ id, nodes }) => id + ' ' + nodes.map(({ html }) => html).join(' ').slice(0, 400)))`,
-      );
-      expect(found, `${path} ${width}`).toEqual([]);
+      expect(await axeFindings(page), `${path} ${width}`).toEqual([]);
     }
     // 1.4.10: nothing scrolls sideways at 320 pixels, which is also 400 % zoom.
     const sideways: unknown = await page.evaluate(

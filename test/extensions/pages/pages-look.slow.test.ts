@@ -1,14 +1,12 @@
 /** What people see of the pages, in a real Chromium: today first, an index that stays in view, what a link leads to, whole words, dark colours. */
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findChromium, inChromium, launchChromium } from '../../../scripts/chromium.ts';
+import { findChromium, inChromium } from '../../../scripts/chromium.ts';
 import { agendapunt, document, removal, vergadering } from '../../raadsfeed/support.ts';
+import { AXE, axeFindings, sharedChromium } from '../../support/chromium.ts';
 import { type PagesServer, startPages } from './pages-fixture.ts';
 
 const executable = findChromium();
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const PAGES_LINKS = ['toegankelijkheid', 'privacy', 'contact', 'griffie']
   .map((name) => `${name}=https://gemeente.example/${name}`)
   .join(',');
@@ -37,7 +35,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
   let shared: Page;
   beforeAll(async () => {
     pages = await startPages({ PAGES_LINKS }, { now: () => new Date('2026-03-10T19:00:00Z') });
-    browser = await launchChromium(executable ?? '');
+    browser = await sharedChromium();
     const context = await browser.newContext();
     await context.addInitScript(AXE);
     // A busy machine is no failure.
@@ -99,7 +97,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     await pages.publishAndIndex([removal('redact', 'Informatieobject', 'weg')]);
   });
   afterAll(async () => {
-    await browser?.close();
+    await shared?.context().close();
     await pages?.stop();
   });
 
@@ -237,22 +235,11 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     const colour: unknown = await page.evaluate('getComputedStyle(document.body).backgroundColor');
     expect(colour).toBe('rgb(18, 26, 34)');
     await page.evaluate(`document.querySelectorAll('details').forEach((one) => { one.open = true; })`);
-    // Everything but colours is the same in both.
-    for (const [colorScheme, rules] of [
-      ['dark', ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']],
-      ['light', ['color-contrast', 'link-in-text-block']],
-    ] as const) {
-      await page.emulateMedia({ colorScheme });
-      const found: unknown = await page.evaluate(
-        `axe.run({ runOnly: ${JSON.stringify(rules)}, resultTypes: ['violations'] })
-          .then(({ violations }) => violations.map(({ id, nodes }) => id + ' ' + nodes.map(({ html }) => html).join(' ').slice(0, 400)))`,
-      );
-      expect(found, `${path} ${colorScheme}`).toEqual([]);
-      const sideways: unknown = await page.evaluate(
-        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-      );
-      expect(sideways).toBe(0);
-    }
+    expect(await axeFindings(page, ['light', 'dark'])).toEqual([]);
+    const sideways: unknown = await page.evaluate(
+      'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+    );
+    expect(sideways).toBe(0);
   });
 
   it.each(['', '/gm9901/agendapunten/p-7', '/gm9901/informatieobjecten/weg', '/zoeken?soort=iets'])(

@@ -1,8 +1,9 @@
 /** What people come for, done as they do it, in a real Chromium: a citizen with a street, a journalist, a council member on a telephone, a clerk. */
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findChromium, inChromium, launchChromium } from '../../../scripts/chromium.ts';
+import { findChromium, inChromium } from '../../../scripts/chromium.ts';
 import { agendapunt, document, removal, vergadering } from '../../raadsfeed/support.ts';
+import { sharedChromium } from '../../support/chromium.ts';
 import { type PagesServer, startPages } from './pages-fixture.ts';
 
 const executable = findChromium();
@@ -17,10 +18,9 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
   let browser: Browser;
   beforeAll(async () => {
     pages = await startPages({}, { now: () => now });
-    browser = await launchChromium(executable ?? '');
+    browser = await sharedChromium();
   });
   afterAll(async () => {
-    await browser?.close();
     await pages?.stop();
   });
 

@@ -1,0 +1,53 @@
+/** Chromium and axe-core for the tests of pages. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Browser, Page } from 'playwright-core';
+import { findChromium, launchChromium } from '../../scripts/chromium.ts';
+
+let shared: Promise<Browser> | undefined;
+
+/** One for all test files of this process, with which it ends: a file closes the contexts that it opens, not the browser. */
+export function sharedChromium(): Promise<Browser> {
+  shared ??= launchChromium(findChromium() ?? '');
+  return shared;
+}
+
+/** The script of axe-core, to be evaluated in a page, or by the browser itself with each (`addInitScript`). */
+export const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const STANDARDS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+const COLOURS = ['color-contrast', 'link-in-text-block'];
+
+/**
+ * The first element with a text or a field for one of each kind: the same elements and classes up to the body, the same colours.
+ * Whatever is wrong with the colours of another is wrong with this one too, and axe takes most of its time for colours.
+ */
+const KINDS = `((known) => [...document.body.querySelectorAll('*')].filter((element) => {
+  const hasText = [...element.childNodes].some(({ nodeType, data }) => nodeType === Node.TEXT_NODE && data.trim() !== '');
+  if (!hasText && !element.matches('input, select, textarea')) return false;
+  let kind = '';
+  for (let at = element; at !== document.body; at = at.parentElement) {
+    const { color, backgroundColor } = getComputedStyle(at);
+    kind += [at.localName, at.className, color, backgroundColor, ''].join();
+  }
+  return !known.has(kind) && known.add(kind);
+}))(new Set())`;
+
+/**
+ * What axe finds in a page that has its script: all rules on the whole page, and those of colours on an element of each kind, in each scheme.
+ * The last scheme is left on.
+ */
+export async function axeFindings(page: Page, schemes: readonly ('light' | 'dark')[] = ['light']): Promise<unknown[]> {
+  const run = (context: string, options: object): Promise<unknown[]> =>
+    page.evaluate(
+      `axe.run(${context}, ${JSON.stringify({ ...options, resultTypes: ['violations'] })}).then(({ violations }) =>
+        violations.map(({ id, nodes }) => id + ' ' + nodes.map(({ html }) => html).join(' ').slice(0, 400)))`,
+    );
+  const rules = Object.fromEntries(COLOURS.map((rule) => [rule, { enabled: false }]));
+  const found = await run('document', { runOnly: STANDARDS, rules });
+  for (const colorScheme of schemes) {
+    await page.emulateMedia({ colorScheme });
+    const faults = await run(`{ include: ${KINDS} }`, { runOnly: COLOURS });
+    found.push(...faults.map((fault) => `${colorScheme}: ${fault}`));
+  }
+  return found;
+}
