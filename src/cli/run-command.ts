@@ -1,12 +1,17 @@
 import type { Command } from 'commander';
-import { nameDatabase } from '../database/addresses.ts';
-import { type Database, type DatabaseOptions, openDatabase } from '../database/open-database.ts';
+import type { Database, DatabaseOptions } from '../database/open-database.ts';
 import { createLogger, type Logger, reasonOf } from '../lib/log.ts';
 import { type Clock, systemClock } from '../lib/time.ts';
-import { baseUrlOf } from '../plugins/service.ts';
-import { type OpenStoreHooks, openStoreHooks } from '../seams/store-hooks.ts';
+import type { OpenStoreHooks } from '../seams/store-hooks.ts';
 import type { Terminal } from '../seams/terminal.ts';
-import { type Config, ConfigError, type Environment, knownVariables, readConfig } from '../settings/read-config.ts';
+import {
+  baseUrlOf,
+  type Config,
+  ConfigError,
+  type Environment,
+  knownVariables,
+  readConfig,
+} from '../settings/read-config.ts';
 import { unknownVariables } from '../settings/unknown-variables.ts';
 import { createOutput, type Output } from './output.ts';
 
@@ -96,6 +101,12 @@ export async function runCommand(
   await runTool(terminal, options, async (tool) => {
     const { config, log } = tool;
     const { role, changes = false } = options;
+    // What most commands need is not loaded for those that do not.
+    const [{ openDatabase }, { nameDatabase }, { openStoreHooks }] = await Promise.all([
+      import('../database/open-database.ts'),
+      import('../database/addresses.ts'),
+      import('../seams/store-hooks.ts'),
+    ]);
     const database = await openDatabase({ config, log, purpose: 'command', role });
     try {
       const { proof, forward, requireRightKey } = await openStoreHooks(config);

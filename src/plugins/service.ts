@@ -11,7 +11,7 @@ import type { FrontEntry, OperatorSection, ReadinessCheck, SiteMaps } from '../s
 import type { ForwardPolicy } from '../seams/processing-log.ts';
 import type { ProofWriters } from '../seams/proof-log.ts';
 import { openStoreHooks } from '../seams/store-hooks.ts';
-import type { Config } from '../settings/read-config.ts';
+import { baseUrlOf, type Config } from '../settings/read-config.ts';
 import type { DescribedInterface } from './openapi-document.ts';
 import type { ProblemStyle } from './problem-reply.ts';
 import { platformProblems } from './problems.ts';
@@ -72,11 +72,6 @@ export const service = fp(
   },
   { name: 'service' },
 );
-
-/** Address that clients see, as far as the configuration says: for a command, which does not listen. */
-export function baseUrlOf({ publicBaseUrl, host, port }: Config['server']): string {
-  return publicBaseUrl ?? `http://${host}:${port}`;
-}
 
 /** Address that a server listens on, or will listen on. */
 export function listenAddress({ server }: FastifyInstance, { host, port }: { host: string; port: number }): string {

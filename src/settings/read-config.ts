@@ -117,6 +117,11 @@ export function isFixed(name: string): boolean {
   );
 }
 
+/** Address that clients see, as far as the configuration says: for a command, which does not listen. */
+export function baseUrlOf({ publicBaseUrl, host, port }: Config['server']): string {
+  return publicBaseUrl ?? `http://${host}:${port}`;
+}
+
 /** Names of the extensions whose plugin this configuration switches on: those before everything else, after the interfaces, or after all. */
 export function servedExtensions(config: Config, place: 'outermost' | 'last' | 'after all'): string[] {
   return extensions

@@ -6,11 +6,8 @@ import { CommandError, runCommand, runTool, type ToolContext, UsageError } from 
 import { PROOF_LOGS, type ProofLogName } from '../../seams/proof-log.ts';
 import type { Terminal } from '../../seams/terminal.ts';
 import type { Config } from '../../settings/read-config.ts';
-import { checkRecord } from './check.ts';
 import { addKey, proofMonitorCommand } from './commands/monitor.ts';
 import { deriveSealingKey, proofKeyOf, signerOf } from './keys.ts';
-import { beginNewOrigin } from './sequence.ts';
-import { openPublishedCheckpoints, statePath } from './state.ts';
 import type { VerifierKey } from './tlog/note.ts';
 import { MAX_PROOF_BYTES } from './tlog/proof-file.ts';
 import type { VerifiedLog } from './verify.ts';
@@ -82,6 +79,7 @@ async function check(
 ): Promise<void> {
   const proofKey = proofKeyOf(config.proof);
   if (keys.length === 0 && proofKey === undefined) throw new UsageError('give the key of the log with --key');
+  const { checkRecord } = await import('./check.ts');
   const proof = await readText(proofPath, MAX_PROOF_BYTES);
   const record = parseRecord(await readText(recordPath, MAX_RECORD_BYTES), recordPath);
   const verdict = checkRecord(proof, record, (origin) =>
@@ -174,6 +172,8 @@ Example:
     )
     .action((log: ProofLogName, options: { json?: boolean }) =>
       runCommand(terminal, { ...options, changes: true }, async ({ config, database: { pool }, output }) => {
+        const { beginNewOrigin } = await import('./sequence.ts');
+        const { openPublishedCheckpoints, statePath } = await import('./state.ts');
         const key = requireKey(config);
         const begun = await beginNewOrigin(pool, log, key, await openPublishedCheckpoints(statePath(config)));
         output.result(begun, () => {

@@ -183,7 +183,8 @@ export function moment(at: Date): string {
 
 const DAY = /^(\d{4})-(\d\d)-(\d\d)$/;
 
-const amsterdam = new Intl.DateTimeFormat('en', { timeZone: 'Europe/Amsterdam', timeZoneName: 'longOffset' });
+/** Made once, and only where a day is read: it takes longer than the rest of this file. */
+let amsterdam: Intl.DateTimeFormat | undefined;
 
 /**
  * A moment (or a day: then its midnight in the Netherlands) as a UTC text, to the millisecond.
@@ -222,6 +223,7 @@ function midnight(day: string): Date {
 }
 
 function offsetMs(at: Date): number {
+  amsterdam ??= new Intl.DateTimeFormat('en', { timeZone: 'Europe/Amsterdam', timeZoneName: 'longOffset' });
   const name = amsterdam.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? '';
   const [, sign = '+', hours = '0', minutes = '0', seconds = '0'] =
     /GMT([+-])(\d\d):(\d\d)(?::(\d\d))?/.exec(name) ?? [];

@@ -9,7 +9,6 @@ import type { ExistingSource, PlannedSource } from '../plan-sources.ts';
 import { SOURCE_FORMS } from '../source.ts';
 import type { NewSource } from '../store/sources.ts';
 import type { Preview } from '../supplier/source-adapter.ts';
-import { readSourceList, toSource } from './source-list.ts';
 
 interface AddOptions {
   readonly organisatie?: readonly string[];
@@ -71,6 +70,7 @@ export function addCommand(terminal: Terminal): Command {
           json: _json,
           ...same
         } = options;
+        const { toSource } = await import('./source-list.ts');
         const source = toSource({ adres, organisaties, portaal, vanaf, tot, ...same }, 'the source');
         await addAll(context, [source], yes === true);
       }),
@@ -89,6 +89,7 @@ export function importCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ koppelvlak bron import bronnen.csv')
     .action((file: string, options: { readonly yes?: boolean; readonly json?: boolean }) =>
       runCommand(terminal, { ...options, changes: true }, async (context) => {
+        const { readSourceList } = await import('./source-list.ts');
         await addAll(context, await readSourceList(file), options.yes === true);
       }),
     );
