@@ -3,7 +3,7 @@
  * under `node_modules`. `npm run client-package -- DIR`, then `npm pack DIR`.
  */
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isRecord } from '../src/lib/json/json-value.ts';
 
@@ -21,11 +21,11 @@ if (target === undefined) {
 
 function build(directory: string): number {
   const tsc = join(ROOT, 'node_modules/.bin/tsc');
-  const compile = (...options: string[]): boolean =>
-    spawnSync(tsc, ['-p', join(ROOT, 'tsconfig.client.json'), ...options], { stdio: ['ignore', 'inherit', 'inherit'] })
-      .status === 0;
+  const options = ['-p', join(ROOT, 'tsconfig.client.json'), '--outDir', directory];
+  if (spawnSync(tsc, options, { stdio: ['ignore', 'inherit', 'inherit'] }).status !== 0) return 1;
   const commonjs = join(directory, 'commonjs');
-  if (!compile('--outDir', directory) || !compile('--emitDeclarationOnly', '--outDir', commonjs)) return 1;
+  for (const types of globSync('**/*.d.ts', { cwd: directory, exclude: ['commonjs/**'] }))
+    cpSync(join(directory, types), join(commonjs, types));
   // Node loads these ES modules with `require` too; TypeScript's `node16` wants types of a CommonJS module for that.
   writeFileSync(join(commonjs, 'package.json'), '{"type":"commonjs"}\n');
   copyFileSync(join(ROOT, 'LICENSE'), join(directory, 'LICENSE'));

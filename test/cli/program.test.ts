@@ -230,7 +230,7 @@ describe('a database that cannot be reached', () => {
   ])('is named by its variable: %s of %s', async (variable, args, env) => {
     const own = await createDatabase();
     try {
-      const { status, stderr } = await run(args, { DATABASE_URL: own.url, ...env });
+      const { status, stderr } = await run(args, { DATABASE_URL: own.url, PORT: '0', MANAGEMENT_PORT: '0', ...env });
       expect(status).toBe(1);
       expect(stderr).toMatch(new RegExp(`^koppelvlak: ${variable}: .*ECONNREFUSED 127\\.0\\.0\\.1:1$`, 'm'));
       expect(stderr).not.toContain('geheim');

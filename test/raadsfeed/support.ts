@@ -77,7 +77,8 @@ async function hasHeard({ managementUrl }: TestServer, number: number): Promise<
       () => undefined,
     );
     // One that was stopped hears nothing any more.
-    if (metrics === undefined || Number(/^koppelvlak_raadsfeed_head (\d+)/m.exec(metrics)?.[1]) >= number) return;
+    if (metrics === undefined || Number(/^koppelvlak_raadsfeed_head(?:\{.*\})? (\d+)/m.exec(metrics)?.[1]) >= number)
+      return;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

@@ -127,9 +127,10 @@ describe('the overview', () => {
     expect(second.text).not.toContain('>Actie 209.<');
     expect(second.text).toContain('value="2026-01-31"');
     const previous = /href="([^"]+)" rel="prev"/.exec(second.text)?.[1]?.replaceAll('&amp;', '&') ?? '';
-    expect((await read(citizen, previous)).text).toContain('>Actie 209.<');
+    // Pages like those above, which were validated.
+    expect((await citizen.open(previous)).text).toContain('>Actie 209.<');
     // A year that was not named stays the same one.
-    const found = /href="([^"]+)" rel="next"/.exec((await read(citizen, OVERVIEW)).text)?.[1];
+    const found = /href="([^"]+)" rel="next"/.exec((await citizen.open(OVERVIEW)).text)?.[1];
     expect(found).toContain('van=2026-01-01&amp;tot=2026-12-31');
     const all = await read(citizen, `${OVERVIEW}?alles=ja`);
     expect(all.text.match(/>Actie \d+\.</g)).toHaveLength(210);

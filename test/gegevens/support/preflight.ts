@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { type LeafRequest, mintLeaf } from '../../support/authority/profiles.ts';
 import { callProgram } from '../../support/program.ts';
+import { otherKey } from './key-files.ts';
 import { openSupplier, type Supplier } from './supplier.ts';
 
 export interface Line {
@@ -79,8 +80,9 @@ export async function openPreflightKit(): Promise<PreflightKit> {
     writeFileSync(path, contents);
     return path;
   };
-  const mint: PreflightKit['mint'] = ({ bits = 2048, days = 365, pair, ...given } = {}) => {
-    const key = pair ?? generateKeyPairSync('rsa', { modulusLength: bits }).privateKey;
+  const mint: PreflightKit['mint'] = ({ bits, days = 365, pair, ...given } = {}) => {
+    const made = bits === undefined ? otherKey() : generateKeyPairSync('rsa', { modulusLength: bits }).privateKey;
+    const key = pair ?? made;
     const { authority } = supplier;
     const leaf = mintLeaf({
       ...{ key, issuer: authority.issuers.intermediate, now: new Date(), organization: 'Voorbeeld Leverancier' },
