@@ -1,8 +1,7 @@
 /** A published contract, walked mechanically: what it says of each answer, and what its schemas refuse. */
-import { readFileSync } from 'node:fs';
-import { parse } from 'yaml';
 import { isRecord, type JsonObject, pointerSteps, valueAt } from '../../lib/json/json-value.ts';
 import type { Exchange } from './client.ts';
+import { contractDocument } from './contract.ts';
 
 /** In what an answer differs from the contract. */
 export interface Departure {
@@ -39,7 +38,7 @@ export function walkContract(
   file: string,
   fault: (schema: string, value: unknown) => string | undefined,
 ): ContractWalk {
-  const document: unknown = parse(readFileSync(new URL(`../../../openapi/${file}`, import.meta.url), 'utf8'));
+  const document = contractDocument(file);
   /** With what it refers to; a sibling of `$ref` counts too. */
   const resolve = (value: unknown): JsonObject => {
     if (!isRecord(value)) return {};

@@ -3,12 +3,23 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
 import { addStandardFormats } from '../../lib/json/formats.ts';
-import { isRecord } from '../../lib/json/json-value.ts';
+import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
 
 /** Faults that are named; the first are enough to begin with. */
 const NAMED = 3;
 
+const documents = new Map<string, JsonObject>();
 const contracts = new Map<string, ReturnType<typeof compileContract>>();
+
+/** @param file name in `openapi/` */
+export function contractDocument(file: string): JsonObject {
+  const known = documents.get(file);
+  if (known !== undefined) return known;
+  const document: unknown = parse(readFileSync(new URL(`../../../openapi/${file}`, import.meta.url), 'utf8'));
+  if (!isRecord(document)) throw new TypeError(`${file} is not an object`);
+  documents.set(file, document);
+  return document;
+}
 
 /** @param file name in `openapi/` @returns why a value does not fit a schema, or undefined */
 export function readContract(file: string): ReturnType<typeof compileContract> {
@@ -18,11 +29,9 @@ export function readContract(file: string): ReturnType<typeof compileContract> {
 }
 
 function compileContract(file: string): (schema: string, value: unknown) => string | undefined {
-  const document: unknown = parse(readFileSync(new URL(`../../../openapi/${file}`, import.meta.url), 'utf8'));
-  if (!isRecord(document)) throw new TypeError(`${file} is not an object`);
   const ajv = new Ajv2020({ allErrors: false, strict: false, validateSchema: false });
   addStandardFormats(ajv);
-  ajv.addSchema(document, 'doc:');
+  ajv.addSchema(contractDocument(file), 'doc:');
   const validators = new Map<string, ValidateFunction>();
   return (schema, value) => {
     const validate = validators.get(schema) ?? ajv.compile({ $ref: `doc:#/components/schemas/${schema}` });

@@ -150,6 +150,7 @@ export async function startExampleSupplier(): Promise<ExampleSupplier> {
     ...{ issuer: authority.issuers.intermediate, ocspUrl: authority.ocspUrl, crlUrl: authority.crlUrl },
     suppliers: { revoked: identities.revoked, ownRoot: makeStrangers(signer).ownRoot },
   };
+  const strangers = makeStrangers(requester);
   return {
     ...supplier,
     ...{
@@ -174,7 +175,7 @@ export async function startExampleSupplier(): Promise<ExampleSupplier> {
         const subject = await readSubject(
           {
             ...{ url, trust, model: loadModel(variant), otherModels: [], tokenHeader: 'authorization' },
-            ...{ identity: requester, expired: identities.expired },
+            ...{ strangers, identity: requester, expired: identities.expired },
             revoked: without.includes('revoked') ? undefined : identities.revoked,
             token: async () => accessTokens.read,
           },

@@ -1,19 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type ExampleSupplier, NOT_OFFERED, startExampleSupplier } from './example-supplier.ts';
 import { GEGEVENS_MUTANTS } from './mutants/gegevens.ts';
-import { type BreakingProxy, type Mutation, startProxy } from './proxy.ts';
+import { behindProxy, type Mutation } from './proxy.ts';
 import { testMutants } from './run-mutants.ts';
-
-let supplier: ExampleSupplier;
-let proxy: BreakingProxy;
-beforeAll(async () => {
-  supplier = await startExampleSupplier();
-  proxy = await startProxy(`${supplier.server.url}/shv/v1`);
-});
-afterAll(async () => {
-  await proxy?.stop();
-  await supplier?.close();
-});
 
 /** The bytes of an answer are signed: it is never parsed and written anew. */
 function keepingBytes({ answer, ...mutation }: Mutation): Mutation {
@@ -27,13 +16,20 @@ function keepingBytes({ answer, ...mutation }: Mutation): Mutation {
 }
 
 describe('the suite for a supplier of data', () => {
+  let supplier: ExampleSupplier;
+
   testMutants({
     suite: 'gegevens',
     mutants: GEGEVENS_MUTANTS,
     notOffered: NOT_OFFERED,
-    run: (mutant) => {
-      proxy.mutate(keepingBytes(mutant?.mutation(supplier) ?? {}));
-      return supplier.run(`${proxy.url}/gegevens`);
+    async open() {
+      supplier = await startExampleSupplier();
+      const { run, close } = await behindProxy({
+        target: `${supplier.server.url}/shv/v1`,
+        run: (url, isWanted) => supplier.run(`${url}/gegevens`, { isWanted }),
+        close: supplier.close,
+      });
+      return { run: (mutation, isWanted) => run(keepingBytes(mutation?.(supplier) ?? {}), isWanted), close };
     },
   });
 

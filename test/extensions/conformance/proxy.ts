@@ -3,6 +3,10 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { brotliDecompressSync, gunzipSync, gzipSync, inflateSync } from 'node:zlib';
+import { Agent, request as send } from 'undici';
+import { headerValue } from '../../../src/lib/outbound/guarded-fetch.ts';
+import type { MutantRuns } from './run-mutants.ts';
 
 export interface Answer {
   status: number;
@@ -52,6 +56,7 @@ export interface BreakingProxy {
 /** @param target address of what is served; addresses in answers become those of the proxy */
 export async function startProxy(target: string): Promise<BreakingProxy> {
   let current: Mutation = {};
+  const dispatcher = new Agent();
   const { origin, pathname: mount } = new URL(target);
   let own = '';
   const localized = (text: string): string => text.replaceAll(origin, own);
@@ -71,43 +76,45 @@ export async function startProxy(target: string): Promise<BreakingProxy> {
     await current.before?.(request);
     const changed = await current.forward?.(request);
     const forwarded = changed?.path === undefined ? whole : `${mount}${changed.path}`;
-    const { host: _, connection: __, 'content-length': ___, ...rest } = incoming.headers;
+    const { host: _, connection: __, 'content-length': ___, 'transfer-encoding': ____, ...rest } = incoming.headers;
     const headers = Object.fromEntries(
       Object.entries({ ...rest, ...changed?.headers }).flatMap(([name, value]) =>
         value === undefined ? [] : [[name, String(value)]],
       ),
     );
     const forwardedBody = changed?.body ?? request.body;
-    // Compressed by the proxy's mutation alone: a browser's fetch decompresses.
     const ending = new AbortController();
-    outgoing.on('close', () => ending.abort());
-    const received = await fetch(`${origin}${forwarded}`, {
-      method: changed?.method ?? request.method,
-      headers,
-      ...(forwardedBody.length === 0 ? {} : { body: new Uint8Array(forwardedBody) }),
-      redirect: 'manual',
-      signal: ending.signal,
+    outgoing.on('close', () => {
+      if (!outgoing.writableFinished) ending.abort();
     });
-    const kept = [...received.headers].filter(
-      ([name]) => !['content-length', 'transfer-encoding', 'connection', 'keep-alive'].includes(name),
+    const received = await send(`${origin}${forwarded}`, {
+      ...{ method: changed?.method ?? request.method, headers, dispatcher, signal: ending.signal },
+      ...(forwardedBody.length === 0 ? {} : { body: forwardedBody }),
+    });
+    const kept = Object.entries(received.headers).flatMap(([name, values]): [string, string][] =>
+      ['content-length', 'transfer-encoding', 'connection', 'keep-alive'].includes(name) || values === undefined
+        ? []
+        : [[name, [values].flat().join(', ')]],
     );
-    if (received.headers.get('content-type')?.startsWith('text/event-stream')) {
-      outgoing.writeHead(received.status, { ...Object.fromEntries(kept), ...current.streamHeaders });
+    const type = headerValue(received.headers['content-type']) ?? '';
+    if (type.startsWith('text/event-stream')) {
+      outgoing.writeHead(received.statusCode, { ...Object.fromEntries(kept), ...current.streamHeaders });
       const decoder = new TextDecoder();
-      for await (const piece of received.body ?? []) {
+      for await (const piece of received.body) {
         const text = decoder.decode(piece, { stream: true });
         outgoing.write(localized(current.stream?.(text, request) ?? text));
       }
       outgoing.end();
       return;
     }
-    const wasPacked = received.headers.get('content-encoding') !== null;
+    const packing = headerValue(received.headers['content-encoding']);
+    const bytes = Buffer.from(await received.body.arrayBuffer());
     // A body that is not text keeps its bytes.
-    const encoding = received.headers.get('content-type')?.includes('protobuf') ? 'latin1' : 'utf8';
-    const text = localized(Buffer.from(await received.arrayBuffer()).toString(encoding));
-    const isJson = /json/.test(received.headers.get('content-type') ?? '');
+    const encoding = type.includes('protobuf') ? 'latin1' : 'utf8';
+    const text = localized(unpacked(bytes, packing).toString(encoding));
+    const isJson = /json/.test(type);
     const mutated: Answer = {
-      status: received.status,
+      status: received.statusCode,
       headers: Object.fromEntries(kept.map(([name, value]) => [name, localized(value)])),
       json: isJson && text !== '' ? JSON.parse(text) : undefined,
       body: text,
@@ -115,8 +122,7 @@ export async function startProxy(target: string): Promise<BreakingProxy> {
     delete mutated.headers['content-encoding'];
     await current.answer?.(mutated, request);
     const body = mutated.json === undefined ? mutated.body : JSON.stringify(mutated.json);
-    if (wasPacked && request.method === 'GET' && mutated.status === 200) {
-      const { gzipSync } = await import('node:zlib');
+    if (packing !== undefined && request.method === 'GET' && mutated.status === 200) {
       outgoing.writeHead(mutated.status, { ...mutated.headers, 'content-encoding': 'gzip' });
       outgoing.end(gzipSync(body));
       return;
@@ -144,6 +150,42 @@ export async function startProxy(target: string): Promise<BreakingProxy> {
       server.closeAllConnections();
       server.close();
       await once(server, 'close');
+      await dispatcher.destroy();
     },
   };
+}
+
+interface Behind {
+  /** Address of what is served. */
+  readonly target: string;
+  /** Runs the cases against the proxy. */
+  readonly run: (url: string, isWanted: (id: string) => boolean) => ReturnType<MutantRuns<Mutation>['run']>;
+  /** Stops what is served. */
+  readonly close: () => Promise<void>;
+}
+
+/** Mutants that a proxy makes of one service. */
+export async function behindProxy({ target, run, close }: Behind): Promise<MutantRuns<Mutation>> {
+  const proxy = await startProxy(target);
+  return {
+    run: (mutation = {}, isWanted) => {
+      proxy.mutate(mutation);
+      return run(proxy.url, isWanted);
+    },
+    async close() {
+      await proxy.stop();
+      await close();
+    },
+  };
+}
+
+const UNPACK: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
+  gzip: (bytes) => gunzipSync(bytes),
+  br: (bytes) => brotliDecompressSync(bytes),
+  deflate: (bytes) => inflateSync(bytes),
+};
+
+function unpacked(bytes: Buffer, packing: string | undefined): Buffer {
+  // That of HEAD has none.
+  return packing === undefined || bytes.length === 0 ? bytes : (UNPACK[packing]?.(bytes) ?? bytes);
 }

@@ -16,7 +16,11 @@ describe('the suite for a consumer', () => {
     suite: 'raadsfeed-consumer',
     mutants: CONSUMER_MUTANTS,
     notOffered: OF_AGGREGATORS,
-    run: (mutant) => runConsumer({ patienceMs: OWN_MS, consumer: () => exampleConsumer(mutant?.mutation) }),
+    lanes: 3,
+    open: () => ({
+      run: (mutation) => runConsumer({ patienceMs: OWN_MS, consumer: () => exampleConsumer(mutation) }),
+      close: async () => undefined,
+    }),
   });
 });
 
@@ -43,9 +47,10 @@ async function runAggregator(mutation: Mutation): Promise<readonly CaseResult[]>
 
 describe('the suite for an aggregator', () => {
   testMutants({
-    suite: 'raadsfeed-consumer of an aggregator',
+    suite: 'raadsfeed-consumer',
     mutants: AGGREGATOR_MUTANTS,
     notOffered: [],
-    run: (mutant) => runAggregator(mutant?.mutation ?? {}),
+    lanes: 3,
+    open: () => ({ run: (mutation = {}) => runAggregator(mutation), close: async () => undefined }),
   });
 });

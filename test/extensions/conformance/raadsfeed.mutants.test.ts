@@ -3,36 +3,37 @@ import { RAADSFEED } from '../../../src/extensions/conformance/raadsfeed/suite.t
 import { type FeedServer, removal, vergadering } from '../../raadsfeed/support.ts';
 import { startExampleFeed } from './example-feed.ts';
 import { RAADSFEED_MUTANTS } from './mutants/raadsfeed.ts';
-import { type BreakingProxy, startProxy } from './proxy.ts';
+import { type BreakingProxy, behindProxy, startProxy } from './proxy.ts';
 import { testMutants } from './run-mutants.ts';
 import { NOT_OFFERED, runRaadsfeed, WAITING } from './run-raadsfeed.ts';
 
 const CASES = RAADSFEED.chapters.flatMap(({ cases }) => cases);
-
-let feed: FeedServer;
-let proxy: BreakingProxy;
-beforeAll(async () => {
-  feed = await startExampleFeed();
-  proxy = await startProxy(feed.mount);
-});
-afterAll(async () => {
-  await proxy?.stop();
-  await feed?.stop();
-});
 
 describe('the suite for a publisher of council information', () => {
   testMutants({
     suite: 'raadsfeed',
     mutants: RAADSFEED_MUTANTS,
     notOffered: NOT_OFFERED,
-    run: (mutant) => {
-      proxy.mutate(mutant?.mutation ?? {});
-      return runRaadsfeed(proxy.url, (id) => !WAITING.includes(id) || mutant === undefined || mutant.kills === id);
+    waiting: WAITING,
+    async open() {
+      const { mount, stop } = await startExampleFeed();
+      return behindProxy({ target: mount, run: runRaadsfeed, close: stop });
     },
   });
 });
 
 describe('a feed that has habits of its own', () => {
+  let feed: FeedServer;
+  let proxy: BreakingProxy;
+  beforeAll(async () => {
+    feed = await startExampleFeed();
+    proxy = await startProxy(feed.mount);
+  });
+  afterAll(async () => {
+    await proxy?.stop();
+    await feed?.stop();
+  });
+
   it('may have parameters in its address', async () => {
     proxy.mutate({
       forward: ({ path, query }) => (query.has('versie') ? { path: path.replace(/versie=2&?/, '') } : undefined),

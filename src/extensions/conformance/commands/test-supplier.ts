@@ -14,6 +14,7 @@ import { hasToken } from '../../shared/token-options.ts';
 import type { Exchange } from '../client.ts';
 import type { GegevensOptions } from '../gegevens/command.ts';
 import type { Identity } from '../gegevens/signed-request.ts';
+import { makeStrangers } from '../gegevens/strangers.ts';
 import { type GegevensNeeds, readSubject } from '../gegevens/subject.ts';
 import { GEGEVENS } from '../gegevens/suite.ts';
 import { readTrust } from '../signature/trust.ts';
@@ -44,7 +45,7 @@ export async function testSupplier(
   const anchors = await readText(options.trust, '--trust');
   const tokenHeader = options.fsc ? 'fsc-authorization' : 'authorization';
   const needs: GegevensNeeds = {
-    ...{ url: tested, identity, token, tokenHeader },
+    ...{ url: tested, identity, token, tokenHeader, strangers: makeStrangers(identity) },
     trust: asUsage('--trust', () =>
       readTrust({ anchors, at: new Date(), fetch: network.fetch, signal: context.interrupted }),
     ),

@@ -6,7 +6,7 @@ import type { Ask, Client, Exchange } from '../client.ts';
 import type { Trust } from '../signature/message.ts';
 import { faultOf } from './fsc-error.ts';
 import { bytesOf, type Identity, type SignatureForm, SMALL, signedHeaders, type Wishes } from './signed-request.ts';
-import { makeStrangers, type Strangers } from './strangers.ts';
+import type { Strangers } from './strangers.ts';
 
 /** Records that are read at once; a larger delivery is read in pages, and only its beginning. */
 const MOST_AT_ONCE = 2000;
@@ -24,6 +24,8 @@ export interface GegevensNeeds {
   /** Who signed until it was revoked, or expired. */
   readonly revoked?: Identity | undefined;
   readonly expired?: Identity | undefined;
+  /** Whom nobody may believe. */
+  readonly strangers: Strangers;
   readonly trust: Trust;
   /** Through an Outway, which adds the token: headers that are new for each request. */
   readonly freshHeaders?: (() => Readonly<Record<string, string>>) | undefined;
@@ -45,7 +47,6 @@ export interface GegevensSubject extends SuiteSubject, Omit<GegevensNeeds, 'url'
   readonly complete: boolean;
   /** The form of signature that is used: the first one that was accepted. */
   readonly form: SignatureForm;
-  readonly strangers: Strangers;
   /** A request, signed. */
   readonly signed: (wishes?: Wishes) => Ask;
 }
@@ -93,7 +94,6 @@ export async function readSubject(needs: GegevensNeeds, client: Client): Promise
   return {
     ...{ ...needs, client, form, small, whole, pages, pageSize, complete, signed },
     fault: faultOf,
-    strangers: makeStrangers(identity),
     values: {
       gegevens: url,
       direct: through ? undefined : url,

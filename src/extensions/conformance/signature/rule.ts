@@ -57,13 +57,20 @@ export const rule = <Judge extends SignatureRule['judge']>(
   judge: Judge,
 ): SignatureRule => ({ title: { nl, en }, level, source, needs, judge });
 
+/** Of each `x5c`: every rule reads the same ones. */
+const chains = new WeakMap<readonly unknown[], readonly Certificate[]>();
+
 /** @throws when one cannot be read */
 export function certificatesOf({ header: { x5c } }: SignedMessage): readonly Certificate[] {
   if (!Array.isArray(x5c) || x5c.length === 0) throw new Error('there is no `x5c` with certificates');
-  return x5c.map((text: unknown) => {
+  const known = chains.get(x5c);
+  if (known !== undefined) return known;
+  const chain = x5c.map((text: unknown) => {
     if (typeof text !== 'string' || !BASE64.test(text)) throw new Error('`x5c` is not base64');
     return parseCertificate(Buffer.from(text, 'base64'));
   });
+  chains.set(x5c, chain);
+  return chain;
 }
 
 /** Why the library refuses, for one of these reasons. */

@@ -72,6 +72,12 @@ export function plainRequester(faultsNow: () => Faults): PlainRequester {
       // On a machine that is busy with other tests.
       limits: { ocspTimeoutMs: 20_000, revocationDeadlineMs: 40_000 },
     });
+  const identities = new Map<string, Promise<Identity>>();
+  const identityOf = ({ key, chain }: Told): Promise<Identity> => {
+    const known = identities.get(key) ?? readIdentity(key, chain);
+    identities.set(key, known);
+    return known;
+  };
   const kept = new Map<string, JsonObject>();
   return {
     async ask(told) {
@@ -80,7 +86,11 @@ export function plainRequester(faultsNow: () => Faults): PlainRequester {
       const known = faults.keepsAnswers && kept.get(told.url);
       if (known) return known;
       try {
-        const records = await collect(told, faults, await verifierOf(told.trust));
+        const records = await collect(told, {
+          faults,
+          identity: await identityOf(told),
+          verifier: await verifierOf(told.trust),
+        });
         const answer = { accepted: true, records: faults.miscounts?.(records) ?? records };
         kept.set(told.url, answer);
         return answer;
@@ -100,12 +110,18 @@ function isTold(told: JsonObject): told is JsonObject & Told {
   return isRecord(told.body) && typeof told.url === 'string' && (told.variant === 'shv' || told.variant === 'vs');
 }
 
-async function collect(told: JsonObject & Told, faults: Faults, verifier: Verifier): Promise<number> {
-  const model = loadModel(told.variant);
-  const identity = {
-    key: createPrivateKey(await readFile(told.key)),
-    x5c: parsePemCertificates(await readFile(told.chain, 'utf8')).map(({ der }) => der.toString('base64')),
+async function readIdentity(key: string, chain: string): Promise<Identity> {
+  return {
+    key: createPrivateKey(await readFile(key)),
+    x5c: parsePemCertificates(await readFile(chain, 'utf8')).map(({ der }) => der.toString('base64')),
   };
+}
+
+async function collect(
+  told: JsonObject & Told,
+  { faults, identity, verifier }: Pick<TakeOptions, 'faults' | 'identity' | 'verifier'>,
+): Promise<number> {
+  const model = loadModel(told.variant);
   let [total, pageSize, pages] = [0, 0, 1];
   let state: string | undefined;
   for (let page = 1; page <= pages; page += 1) {
