@@ -129,16 +129,24 @@ export class Failed extends Error {
   readonly code: string = 'failed';
 }
 
-/** A case as it is written down under its id. */
-export interface WrittenCase<Tested> {
+/** What is written down of every case under its id. */
+interface Written {
   readonly level: Level;
   readonly source: Clause;
   readonly nl: string;
   readonly en: string;
   /** Cases that must have passed before; default the first of the suite. */
   readonly needs?: readonly string[];
+}
+
+/** A case that is one function. */
+export interface WrittenCase<Tested> extends Written {
   readonly test: (tested: Tested) => Finding | Promise<Finding>;
 }
+
+/** A case that sends requests that are data. */
+export type AskingCase<Subject extends SuiteSubject> = Written &
+  Pick<ConformanceCase<Subject>, 'ask' | 'expect' | 'check'>;
 
 /**
  * Makes cases of what is written down by id.
@@ -149,10 +157,21 @@ export function writtenCases<Subject extends SuiteSubject, Tested>(
   first: string,
 ): (cases: Readonly<Record<string, WrittenCase<Tested>>>) => readonly ConformanceCase<Subject>[] {
   return (cases) =>
-    Object.entries(cases).map(([id, { level, source, nl, en, needs = [first], test }]) => ({
-      ...{ id, level, source, title: { nl, en }, dependsOn: needs },
+    Object.entries(cases).map(([id, { test, ...written }]) => ({
+      ...described(id, written, first),
       check: (subject, run) => test(open(subject, run)),
     }));
+}
+
+/** The same of cases that send requests that are data. */
+export function askingCases<Subject extends SuiteSubject>(
+  first: string,
+): (cases: Readonly<Record<string, AskingCase<Subject>>>) => readonly ConformanceCase<Subject>[] {
+  return (cases) => Object.entries(cases).map(([id, written]) => described(id, written, first));
+}
+
+function described<Rest extends object>(id: string, { nl, en, needs, ...rest }: Written & Rest, first: string) {
+  return { ...{ id, title: { nl, en }, dependsOn: needs ?? (id === first ? [] : [first]) }, ...rest };
 }
 
 /** Where a busy service did not say when to come back. */

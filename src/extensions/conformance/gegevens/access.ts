@@ -1,11 +1,11 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
-import { type Chapter, type ConformanceCase, Skipped } from '../case.ts';
+import { type AskingCase, type Chapter, type Clause, Skipped } from '../case.ts';
 import { rfc } from '../clause.ts';
 import type { Ask } from '../client.ts';
 import { FSC_ERROR } from './fsc-error.ts';
 import { ddas, errors } from './sources.ts';
-import type { GegevensSubject } from './subject.ts';
+import { type GegevensSubject, gegevensCases } from './subject.ts';
 
 const PROBLEM = 'application/problem+json';
 const TOKEN_CODES = /^ERROR_CODE_ACCESS_TOKEN_(?:MISSING|INVALID|EXPIRED)$/;
@@ -62,86 +62,77 @@ const named =
   (subject: GegevensSubject): Ask => ({ ...subject.signed(), to: '{direct}', as });
 
 const refusesToken = (
-  id: string,
   nl: string,
   en: string,
-  source: ConformanceCase<GegevensSubject>['source'],
+  source: Clause,
   ask: (subject: GegevensSubject) => Promise<Ask>,
-): ConformanceCase<GegevensSubject> => ({
-  ...{ id, title: { nl, en }, level: 'must', source, dependsOn: ['A-ACC-01'], ask: [ask] },
+): AskingCase<GegevensSubject> => ({
+  ...{ level: 'must', source, nl, en, needs: ['A-ACC-01'], ask: [ask] },
   expect: { status: [401] },
 });
 
 export const ACCESS: Chapter<GegevensSubject> = {
   id: 'A-ACC',
   title: { nl: 'Toegang', en: 'Access' },
-  cases: [
-    {
-      id: 'A-ACC-01',
-      title: { nl: 'Zonder token is het antwoord 401', en: 'Without a token the answer is 401' },
+  cases: gegevensCases({
+    'A-ACC-01': {
       level: 'must',
       source: errors('401 No or invalid authentication'),
+      nl: 'Zonder token is het antwoord 401',
+      en: 'Without a token the answer is 401',
+      needs: [],
       ask: [without],
       expect: { status: [401] },
     },
-    {
-      id: 'A-ACC-02',
-      title: { nl: 'Een 401 zegt dat een Bearer-token nodig is', en: 'A 401 says that a Bearer token is needed' },
+    'A-ACC-02': {
       level: 'must',
       source: rfc(6750, '3', 'the resource server MUST include the HTTP "WWW-Authenticate" response header field'),
-      dependsOn: ['A-ACC-01'],
+      nl: 'Een 401 zegt dat een Bearer-token nodig is',
+      en: 'A 401 says that a Bearer token is needed',
+      needs: ['A-ACC-01'],
       ask: [without],
       expect: { status: [401], headers: { 'www-authenticate': /\bBearer\b/i } },
     },
-    {
-      id: 'A-ACC-03',
-      title: {
-        nl: 'Een 401 heeft de foutcode van FSC in een header',
-        en: 'A 401 has the error code of FSC in a header',
-      },
+    'A-ACC-03': {
       level: 'must',
       source: errors('the header `Fsc-Error-Code` is set to one of these exact values'),
-      dependsOn: ['A-ACC-01'],
+      nl: 'Een 401 heeft de foutcode van FSC in een header',
+      en: 'A 401 has the error code of FSC in a header',
+      needs: ['A-ACC-01'],
       ask: [without],
       expect: { status: [401], headers: { 'fsc-error-code': TOKEN_CODES } },
     },
-    {
-      id: 'A-ACC-04',
-      title: { nl: 'Een 401 heeft een fout volgens FSC in de body', en: 'A 401 has an error of FSC as its body' },
+    'A-ACC-04': {
       level: 'must',
       source: errors('401 No or invalid authentication `FscError` … use content type `application/problem+json`'),
-      dependsOn: ['A-ACC-01'],
+      nl: 'Een 401 heeft een fout volgens FSC in de body',
+      en: 'A 401 has an error of FSC as its body',
+      needs: ['A-ACC-01'],
       ask: [without],
       expect: { status: [401], mediaType: PROBLEM, schema: FSC_ERROR },
     },
-    {
-      id: 'A-ACC-05',
-      title: {
-        nl: 'Een onleesbaar token wordt geweigerd, met de foutcode van FSC',
-        en: 'An unreadable token is refused, with the error code of FSC',
-      },
+    'A-ACC-05': {
       level: 'must',
       source: errors('the invalid-token code is shown with 401'),
-      dependsOn: ['A-ACC-01'],
+      nl: 'Een onleesbaar token wordt geweigerd, met de foutcode van FSC',
+      en: 'An unreadable token is refused, with the error code of FSC',
+      needs: ['A-ACC-01'],
       ask: [unreadable],
       expect: { status: [401], headers: { 'fsc-error-code': /^ERROR_CODE_ACCESS_TOKEN_INVALID$/ } },
     },
-    refusesToken(
-      'A-ACC-06',
+    'A-ACC-06': refusesToken(
       'Een token waarvan de inhoud is veranderd, wordt geweigerd',
       'A token whose claims were changed is refused',
       rfc(8725, '3.3', 'the entire JWT MUST be rejected if any of them fail to validate'),
       widened,
     ),
-    refusesToken(
-      'A-ACC-07',
+    'A-ACC-07': refusesToken(
       'Een token met `alg: none` wordt geweigerd',
       'A token with `alg: none` is refused',
       rfc(8725, '3.1', 'MUST NOT use any other algorithms when performing cryptographic operations'),
       unsigned,
     ),
-    refusesToken(
-      'A-ACC-08',
+    'A-ACC-08': refusesToken(
       'Een token dat zijn eigen sleutel meebrengt, wordt geweigerd',
       'A token that brings its own key is refused',
       rfc(
@@ -151,24 +142,21 @@ export const ACCESS: Chapter<GegevensSubject> = {
       ),
       bringsItsKey,
     ),
-    {
-      id: 'A-ACC-09',
-      title: {
-        nl: 'Een 401 voor een ongeldig token zegt `invalid_token`',
-        en: 'A 401 for an invalid token says `invalid_token`',
-      },
+    'A-ACC-09': {
       level: 'should',
       source: rfc(6750, '3', 'the resource server SHOULD include the "error" attribute'),
-      dependsOn: ['A-ACC-05'],
+      nl: 'Een 401 voor een ongeldig token zegt `invalid_token`',
+      en: 'A 401 for an invalid token says `invalid_token`',
+      needs: ['A-ACC-05'],
       ask: [unreadable],
       expect: { status: [401], headers: { 'www-authenticate': /error="?invalid_token"?/ } },
     },
-    {
-      id: 'A-ACC-11',
-      title: { nl: 'Een token in het webadres geeft geen toegang', en: 'A token in the address gives no access' },
+    'A-ACC-11': {
       level: 'should',
       source: rfc(6750, '2.3', 'it SHOULD NOT be used'),
-      dependsOn: ['A-ACC-01'],
+      nl: 'Een token in het webadres geeft geen toegang',
+      en: 'A token in the address gives no access',
+      needs: ['A-ACC-01'],
       ask: [
         async (subject) => ({
           ...(await without(subject)),
@@ -177,12 +165,11 @@ export const ACCESS: Chapter<GegevensSubject> = {
       ],
       expect: { status: [400, 401] },
     },
-    {
-      id: 'A-ACC-12',
-      title: { nl: '`bearer` mag ook in kleine letters', en: '`bearer` may be in lower case' },
+    'A-ACC-12': {
       level: 'must',
       source: rfc(9110, '11.1', 'It uses a case-insensitive token to identify the authentication scheme'),
-      dependsOn: ['A-REQ-01'],
+      nl: '`bearer` mag ook in kleine letters',
+      en: '`bearer` may be in lower case',
       ask: [
         async (subject) => {
           const ask = await without(subject);
@@ -190,46 +177,46 @@ export const ACCESS: Chapter<GegevensSubject> = {
         },
       ],
     },
-    {
-      id: 'A-ACC-13',
-      title: { nl: 'Een verlopen token wordt geweigerd', en: 'An expired token is refused' },
+    'A-ACC-13': {
       level: 'must',
       source: errors('Token-related codes go with status 401'),
-      dependsOn: ['A-ACC-01'],
+      nl: 'Een verlopen token wordt geweigerd',
+      en: 'An expired token is refused',
+      needs: ['A-ACC-01'],
       ask: [named('expired')],
       expect: { status: [401], headers: { 'fsc-error-code': /^ERROR_CODE_ACCESS_TOKEN_EXPIRED$/ } },
     },
-    {
-      id: 'A-ACC-14',
-      title: { nl: 'Een token zonder scope `read` wordt geweigerd', en: 'A token without scope `read` is refused' },
+    'A-ACC-14': {
       level: 'must',
       source: ddas('Authentication 1', 'The scope is required on `POST /gegevens`'),
-      dependsOn: ['A-ACC-01'],
+      nl: 'Een token zonder scope `read` wordt geweigerd',
+      en: 'A token without scope `read` is refused',
+      needs: ['A-ACC-01'],
       ask: [named('without-scope')],
       // The source does not say with which of the two.
       expect: { status: [401, 403] },
     },
-    {
-      id: 'A-ACC-15',
-      title: { nl: 'Een token van een andere groep wordt geweigerd', en: 'A token of another group is refused' },
+    'A-ACC-15': {
       level: 'must',
       source: errors('Wrong group goes with 403'),
-      dependsOn: ['A-ACC-01'],
+      nl: 'Een token van een andere groep wordt geweigerd',
+      en: 'A token of another group is refused',
+      needs: ['A-ACC-01'],
       ask: [named('other-group')],
       expect: { status: [403], headers: { 'fsc-error-code': /^ERROR_CODE_WRONG_GROUP_ID_IN_TOKEN$/ } },
     },
-    {
-      id: 'A-ACC-16',
-      title: { nl: 'Een token voor een andere dienst wordt geweigerd', en: 'A token for another service is refused' },
+    'A-ACC-16': {
       level: 'must',
       source: rfc(
         8725,
         '3.9',
         'if the audience value is not present or not associated with the recipient, it MUST reject the JWT',
       ),
-      dependsOn: ['A-ACC-01'],
+      nl: 'Een token voor een andere dienst wordt geweigerd',
+      en: 'A token for another service is refused',
+      needs: ['A-ACC-01'],
       ask: [named('other-service')],
       expect: { status: [401, 403, 404] },
     },
-  ],
+  }),
 };

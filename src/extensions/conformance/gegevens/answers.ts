@@ -3,7 +3,17 @@ import { isRecord, valueAt } from '../../../lib/json/json-value.ts';
 import { type Chapter, type Clause, firstFault } from '../case.ts';
 import type { Exchange } from '../client.ts';
 import { contract, ddas, MOST_RECORDS, model, paging, requirements } from './sources.ts';
-import { type GegevensSubject, gegevensOf, get, good, leveringenOf, pagingOf, recordsOf, signed } from './subject.ts';
+import {
+  type GegevensSubject,
+  gegevensCases,
+  gegevensOf,
+  get,
+  good,
+  leveringenOf,
+  pagingOf,
+  recordsOf,
+  signed,
+} from './subject.ts';
 
 const answer = (quote: string): Clause => ddas('Response body (status 200)', quote);
 /** Our choice, for pages that belong together; the interface description does not say it. */
@@ -41,34 +51,33 @@ const PAGING = [
 export const ANSWERS: Chapter<GegevensSubject> = {
   id: 'A-ANS',
   title: { nl: 'Het antwoord', en: 'The answer' },
-  cases: [
-    {
-      id: 'A-ANS-01',
-      title: { nl: 'Een antwoord is JSON in UTF-8', en: 'An answer is JSON in UTF-8' },
+  cases: gegevensCases({
+    'A-ANS-01': {
       level: 'must',
       source: ddas('Endpoints', 'Content type `application/json`; body with `gegevens`'),
-      dependsOn: ['A-REQ-01'],
+      nl: 'Een antwoord is JSON in UTF-8',
+      en: 'An answer is JSON in UTF-8',
       ask: [signed()],
       expect: { mediaType: 'application/json' },
       check: (_, { answers: [only] }) =>
         only?.json === undefined ? { failed: 'the body is not JSON in UTF-8' } : undefined,
     },
-    {
-      id: 'A-ANS-02',
-      title: { nl: 'Een antwoord heeft `gegevens`', en: 'An answer has `gegevens`' },
+    'A-ANS-02': {
       level: 'must',
       source: answer('`gegevens` object of the exchange model'),
-      dependsOn: ['A-ANS-01'],
+      nl: 'Een antwoord heeft `gegevens`',
+      en: 'An answer has `gegevens`',
+      needs: ['A-ANS-01'],
       ask: [signed()],
       check: (_, { answers: [only] }) =>
         isRecord(only?.json) && isRecord(only.json.gegevens) ? undefined : { failed: 'there is no object `gegevens`' },
     },
-    {
-      id: 'A-ANS-03',
-      title: { nl: '`gegevens` past bij het uitwisselmodel', en: '`gegevens` fits the exchange model' },
+    'A-ANS-03': {
       level: 'must',
       source: ddas('`gegevens` content', 'version 1.0 for the SHV variant and version 1.1 for the VS variant'),
-      dependsOn: ['A-ANS-02'],
+      nl: '`gegevens` past bij het uitwisselmodel',
+      en: '`gegevens` fits the exchange model',
+      needs: ['A-ANS-02'],
       check: (subject) => {
         const models = [subject.model, ...subject.otherModels];
         return firstFault(
@@ -82,15 +91,12 @@ export const ANSWERS: Chapter<GegevensSubject> = {
         );
       },
     },
-    {
-      id: 'A-ANS-04',
-      title: {
-        nl: 'Aan welke uitgave van het uitwisselmodel het antwoord zich houdt (VS 1.1 is in twee vormen gepubliceerd)',
-        en: 'Which edition of the exchange model the answer keeps to (VS 1.1 was published in two forms)',
-      },
+    'A-ANS-04': {
       level: 'open',
       source: ddas('`gegevens` content', 'it follows an external exchange model'),
-      dependsOn: ['A-ANS-03'],
+      nl: 'Aan welke uitgave van het uitwisselmodel het antwoord zich houdt (VS 1.1 is in twee vormen gepubliceerd)',
+      en: 'Which edition of the exchange model the answer keeps to (VS 1.1 was published in two forms)',
+      needs: ['A-ANS-03'],
       check: (subject) => {
         const fitting = [subject.model, ...subject.otherModels].filter(({ whole }) =>
           answersOf(subject).every((one) => whole.ok(gegevensOf(one))),
@@ -98,15 +104,12 @@ export const ANSWERS: Chapter<GegevensSubject> = {
         return { seen: `it fits ${fitting.map(({ mapping }) => mapping.versie).join(' and ') || 'not one of them'}` };
       },
     },
-    {
-      id: 'A-ANS-05',
-      title: {
-        nl: 'Wie minder records per pagina vraagt dan er zijn, krijgt `paginering` met alle vier de velden',
-        en: 'When a page holds fewer records than there are, `paginering` has all four fields',
-      },
+    'A-ANS-05': {
       level: 'must',
       source: requirements('moeten alle paginering-velden gevuld zijn'),
-      dependsOn: ['A-ANS-01'],
+      nl: 'Wie minder records per pagina vraagt dan er zijn, krijgt `paginering` met alle vier de velden',
+      en: 'When a page holds fewer records than there are, `paginering` has all four fields',
+      needs: ['A-ANS-01'],
       ask: [signed()],
       check: ({ whole, model: of }, { answers: [only] }) => {
         const found = only && pagingOf(only);
@@ -120,15 +123,12 @@ export const ANSWERS: Chapter<GegevensSubject> = {
         return wrong && { failed: `\`${wrong[0]}\` is ${JSON.stringify(found[wrong[0]])}` };
       },
     },
-    {
-      id: 'A-ANS-06',
-      title: {
-        nl: 'Een pagina heeft niet meer records dan `pageSize`',
-        en: 'A page has no more records than `pageSize`',
-      },
+    'A-ANS-06': {
       level: 'must',
       source: ddas('GegevensRequest', 'Number of records (signals or trajectories) in one response'),
-      dependsOn: ['A-ANS-05'],
+      nl: 'Een pagina heeft niet meer records dan `pageSize`',
+      en: 'A page has no more records than `pageSize`',
+      needs: ['A-ANS-05'],
       check: (subject) =>
         firstFault(
           subject.pages,
@@ -140,12 +140,12 @@ export const ANSWERS: Chapter<GegevensSubject> = {
           (page) => page,
         ),
     },
-    {
-      id: 'A-ANS-07',
-      title: { nl: '`currentPage` is de gevraagde pagina', en: '`currentPage` is the page that was asked for' },
+    'A-ANS-07': {
       level: 'must',
       source: paging('Current page'),
-      dependsOn: ['A-ANS-05'],
+      nl: '`currentPage` is de gevraagde pagina',
+      en: '`currentPage` is the page that was asked for',
+      needs: ['A-ANS-05'],
       check: ({ pages }) =>
         firstFault(
           pages.entries(),
@@ -156,15 +156,12 @@ export const ANSWERS: Chapter<GegevensSubject> = {
           ([, page]) => page,
         ),
     },
-    {
-      id: 'A-ANS-08',
-      title: {
-        nl: '`totalPages` past bij `totalRecords` en `pageSize`',
-        en: '`totalPages` fits `totalRecords` and `pageSize`',
-      },
+    'A-ANS-08': {
       level: 'must',
       source: paging('Total number of available pages'),
-      dependsOn: ['A-ANS-05'],
+      nl: '`totalPages` past bij `totalRecords` en `pageSize`',
+      en: '`totalPages` fits `totalRecords` and `pageSize`',
+      needs: ['A-ANS-05'],
       check: ({ pages }) =>
         firstFault(
           pages,
@@ -177,15 +174,12 @@ export const ANSWERS: Chapter<GegevensSubject> = {
           (page) => page,
         ),
     },
-    {
-      id: 'A-ANS-09',
-      title: {
-        nl: 'Alle pagina’s samen hebben `totalRecords` records',
-        en: 'All pages together have `totalRecords` records',
-      },
+    'A-ANS-09': {
       level: 'must',
       source: paging('Total number of records to be delivered'),
-      dependsOn: ['A-ANS-08'],
+      nl: 'Alle pagina’s samen hebben `totalRecords` records',
+      en: 'All pages together have `totalRecords` records',
+      needs: ['A-ANS-08'],
       check: ({ pages, complete, model: of }) => {
         if (!complete) return { skipped: 'the delivery is larger than what is read' };
         const count = pages.reduce((sum, page) => sum + recordsOf(page, of).length, 0);
@@ -195,12 +189,12 @@ export const ANSWERS: Chapter<GegevensSubject> = {
           : { failed: `the pages have ${count} records, and \`totalRecords\` says ${named}`, at: pages.at(-1) };
       },
     },
-    {
-      id: 'A-ANS-10',
-      title: { nl: 'De totalen zijn op elke pagina dezelfde', en: 'The totals are the same on every page' },
+    'A-ANS-10': {
       level: 'should',
       source: oneState,
-      dependsOn: ['A-ANS-05'],
+      nl: 'De totalen zijn op elke pagina dezelfde',
+      en: 'The totals are the same on every page',
+      needs: ['A-ANS-05'],
       check: ({ pages }) => {
         const [first] = pages;
         return firstFault(
@@ -215,15 +209,12 @@ export const ANSWERS: Chapter<GegevensSubject> = {
         );
       },
     },
-    {
-      id: 'A-ANS-11',
-      title: {
-        nl: 'De pagina’s hebben samen dezelfde records als het antwoord zonder pagina’s',
-        en: 'The pages together have the same records as the answer without pages',
-      },
+    'A-ANS-11': {
       level: 'must',
       source: requirements('moeten de gegevens over verschillende berichten verdeeld worden'),
-      dependsOn: ['A-ANS-09'],
+      nl: 'De pagina’s hebben samen dezelfde records als het antwoord zonder pagina’s',
+      en: 'The pages together have the same records as the answer without pages',
+      needs: ['A-ANS-09'],
       check: ({ pages, whole, model: of }) => {
         // A supplier may choose its own size of pages where none is asked for.
         if (Number(pagingOf(whole)?.totalPages ?? 1) > 1) return { skipped: 'it answers in pages, asked or not' };
@@ -233,15 +224,12 @@ export const ANSWERS: Chapter<GegevensSubject> = {
           : { failed: 'a record is missing from the pages, or on two of them', at: pages.at(-1) };
       },
     },
-    {
-      id: 'A-ANS-12',
-      title: {
-        nl: 'Dezelfde pagina heeft opnieuw dezelfde records',
-        en: 'The same page has the same records again',
-      },
+    'A-ANS-12': {
       level: 'should',
       source: oneState,
-      dependsOn: ['A-ANS-07'],
+      nl: 'Dezelfde pagina heeft opnieuw dezelfde records',
+      en: 'The same page has the same records again',
+      needs: ['A-ANS-07'],
       check: async (subject, run) => {
         const last = good(subject.pages.at(-1));
         const { currentPage: page, pageSize } = pagingOf(last) ?? {};
@@ -251,17 +239,14 @@ export const ANSWERS: Chapter<GegevensSubject> = {
           : { failed: 'a page that was asked for twice has other records the second time' };
       },
     },
-    {
-      id: 'A-ANS-13',
-      title: {
-        nl: 'Een pagina voorbij de laatste: de eerste (eisen van juni 2026) of een lege',
-        en: 'A page past the last: the first (requirements of June 2026) or an empty one',
-      },
+    'A-ANS-13': {
       level: 'open',
       source: requirements(
         'Als een niet bestaande pagina opgevraagd wordt, wordt de eerste pagina in het response-bericht teruggestuurd',
       ),
-      dependsOn: ['A-ANS-05'],
+      nl: 'Een pagina voorbij de laatste: de eerste (eisen van juni 2026) of een lege',
+      en: 'A page past the last: the first (requirements of June 2026) or an empty one',
+      needs: ['A-ANS-05'],
       check: async (subject, { ask }) => {
         const { totalPages, pageSize } = pagingOf(good(subject.pages[0])) ?? {};
         const past = await ask(subject.signed({ body: { page: Number(totalPages) + 1, pageSize } }));
@@ -270,18 +255,15 @@ export const ANSWERS: Chapter<GegevensSubject> = {
         return { seen: `status ${past.status}, \`currentPage\` ${String(currentPage)}, ${count} records` };
       },
     },
-    {
-      id: 'A-ANS-14',
-      title: {
-        nl: 'Elk traject overlapt de gevraagde periode (SHV)',
-        en: 'Every trajectory overlaps the period that was asked for (SHV)',
-      },
+    'A-ANS-14': {
       level: 'must',
       source: model(
         'Inleiding 3',
         'alle lopende trajecten met overlap met de periode tussen startdatum en einddatum van de uitvraag',
       ),
-      dependsOn: ['A-ANS-03'],
+      nl: 'Elk traject overlapt de gevraagde periode (SHV)',
+      en: 'Every trajectory overlaps the period that was asked for (SHV)',
+      needs: ['A-ANS-03'],
       check: async (subject, run) => {
         if (subject.model.variant !== 'shv') return { skipped: 'no source says which signals belong to a period' };
         const [start] = periodOf(good(subject.whole), subject) ?? [];
@@ -299,15 +281,12 @@ export const ANSWERS: Chapter<GegevensSubject> = {
         });
       },
     },
-    {
-      id: 'A-ANS-15',
-      title: {
-        nl: 'Een verzoek zonder datums krijgt hetzelfde als een met de datums die het antwoord noemt',
-        en: 'A request without dates gets the same as one with the dates that the answer names',
-      },
+    'A-ANS-15': {
       level: 'must',
       source: ddas('GegevensRequest', 'the start and end date of the most recent reporting period are used'),
-      dependsOn: ['A-ANS-03'],
+      nl: 'Een verzoek zonder datums krijgt hetzelfde als een met de datums die het antwoord noemt',
+      en: 'A request without dates gets the same as one with the dates that the answer names',
+      needs: ['A-ANS-03'],
       check: async (subject, run) => {
         const whole = good(subject.whole);
         const period = periodOf(whole, subject);
@@ -320,30 +299,23 @@ export const ANSWERS: Chapter<GegevensSubject> = {
           : { failed: `the answer without dates has other records than the one for ${period.join(' to ')}` };
       },
     },
-    {
-      id: 'A-ANS-16',
-      title: {
-        nl: 'Een periode waarvan niets bekend is: wat er gebeurt',
-        en: 'A period of which nothing is known: what happens',
-      },
+    'A-ANS-16': {
       level: 'open',
       source: ddas('GegevensRequest', 'Start of the reporting period'),
-      dependsOn: ['A-REQ-01'],
+      nl: 'Een periode waarvan niets bekend is: wat er gebeurt',
+      en: 'A period of which nothing is known: what happens',
       check: async (subject, { ask }) => {
         const dates = { aanleverperiodeStartdatum: '1900-01-01', aanleverperiodeEinddatum: '1900-01-01' };
         const found = await ask(subject.signed({ body: dates }));
         return { seen: `status ${found.status}, ${recordsOf(found, subject.model).length} records` };
       },
     },
-    {
-      id: 'A-ANS-17',
-      title: {
-        nl: 'Wie een organisatie noemt, krijgt alleen wat van haar is',
-        en: 'A request for an organisation gets only what is its own',
-      },
+    'A-ANS-17': {
       level: 'must',
       source: ddas('GegevensRequest', 'whose data is delivered'),
-      dependsOn: ['A-ANS-03'],
+      nl: 'Wie een organisatie noemt, krijgt alleen wat van haar is',
+      en: 'A request for an organisation gets only what is its own',
+      needs: ['A-ANS-03'],
       check: async (subject, run) => {
         const { organisatieLeden, levering } = subject.model.mapping;
         const nameOf = (one: object): unknown => valueAt(one, levering.organisatie.naam);
@@ -359,15 +331,12 @@ export const ANSWERS: Chapter<GegevensSubject> = {
         );
       },
     },
-    {
-      id: 'A-ANS-18',
-      title: {
-        nl: 'Een antwoord heeft hoogstens 25 000 (SHV) of 50 000 (VS) records',
-        en: 'An answer has at most 25 000 (SHV) or 50 000 (VS) records',
-      },
+    'A-ANS-18': {
       level: 'must',
       source: requirements('Maximaal aantal per bericht'),
-      dependsOn: ['A-ANS-05'],
+      nl: 'Een antwoord heeft hoogstens 25 000 (SHV) of 50 000 (VS) records',
+      en: 'An answer has at most 25 000 (SHV) or 50 000 (VS) records',
+      needs: ['A-ANS-05'],
       check: async (subject, { ask }) => {
         const most = MOST_RECORDS[subject.model.variant];
         if (subject.whole === undefined) return { skipped: 'as much at once would be much' };
@@ -377,19 +346,19 @@ export const ANSWERS: Chapter<GegevensSubject> = {
         return size > most ? { failed: `it gives pages of ${size} records` } : undefined;
       },
     },
-    {
-      id: 'A-ANS-19',
-      title: { nl: 'Zonder `page` komt de eerste pagina', en: 'Without `page` the first page comes' },
+    'A-ANS-19': {
       level: 'must',
       source: ddas('GegevensRequest', 'Default: the first page'),
-      dependsOn: ['A-ANS-07'],
+      nl: 'Zonder `page` komt de eerste pagina',
+      en: 'Without `page` the first page comes',
+      needs: ['A-ANS-07'],
       check: async (subject, run) => {
         const { pageSize } = pagingOf(good(subject.pages[0])) ?? {};
         const current = numberAt(await get(subject, run, { pageSize }), 'currentPage');
         return current === 1 ? undefined : { failed: `it says that it is page ${current}` };
       },
     },
-  ],
+  }),
 };
 
 function sorted(records: readonly object[]): readonly string[] {

@@ -8,7 +8,7 @@ import { withoutTls } from '../transport-security.ts';
 import { FSC_ERROR } from './fsc-error.ts';
 import { bytesOf, SMALL } from './signed-request.ts';
 import { contract, ddas, errors, transport } from './sources.ts';
-import { type GegevensSubject, signed } from './subject.ts';
+import { type GegevensSubject, gegevensCases, signed } from './subject.ts';
 
 const PROBLEM = 'application/problem+json';
 const wrong = signed({ body: { page: 0, pageSize: 1 } });
@@ -25,25 +25,22 @@ const small = bytesOf(SMALL);
 export const ERRORS: Chapter<GegevensSubject> = {
   id: 'A-ERR',
   title: { nl: 'Fouten', en: 'Errors' },
-  cases: [
-    {
-      id: 'A-ERR-01',
-      title: { nl: 'Een 400 is een probleem volgens RFC 9457', en: 'A 400 is a problem of RFC 9457' },
+  cases: gegevensCases({
+    'A-ERR-01': {
       level: 'must',
       source: errors('400 Invalid request (for example invalid filters or syntax) `ProblemDetails`'),
-      dependsOn: ['A-REQ-03'],
+      nl: 'Een 400 is een probleem volgens RFC 9457',
+      en: 'A 400 is a problem of RFC 9457',
+      needs: ['A-REQ-03'],
       ask: [wrong],
       expect: { status: [400], mediaType: PROBLEM, schema: 'ProblemDetails' },
     },
-    {
-      id: 'A-ERR-02',
-      title: {
-        nl: 'De status in een probleem is die van het antwoord',
-        en: 'The status in a problem is that of the answer',
-      },
+    'A-ERR-02': {
       level: 'must',
       source: rfc(9457, '3.1.2', 'MUST use the same status code in the actual HTTP response'),
-      dependsOn: ['A-ERR-01'],
+      nl: 'De status in een probleem is die van het antwoord',
+      en: 'The status in a problem is that of the answer',
+      needs: ['A-ERR-01'],
       ask: [wrong],
       expect: { status: [400] },
       check: (_, { answers: [only] }) => {
@@ -51,36 +48,29 @@ export const ERRORS: Chapter<GegevensSubject> = {
         return status === 400 ? undefined : { failed: `the problem says ${String(status)}` };
       },
     },
-    {
-      id: 'A-ERR-03',
-      title: {
-        nl: 'Een adres dat er niet is, geeft 404 met een fout volgens FSC',
-        en: 'An address that is not there gives 404 with an error of FSC',
-      },
+    'A-ERR-03': {
       level: 'must',
       source: errors('404 Service or resource not found `FscError` … use content type `application/problem+json`'),
-      dependsOn: ['A-REQ-01'],
+      nl: 'Een adres dat er niet is, geeft 404 met een fout volgens FSC',
+      en: 'An address that is not there gives 404 with an error of FSC',
       ask: [elsewhere],
       expect: { status: [404], mediaType: PROBLEM, schema: FSC_ERROR },
     },
-    {
-      id: 'A-ERR-04',
-      title: {
-        nl: 'Een 404 heeft de foutcode van FSC in een header',
-        en: 'A 404 has the error code of FSC in a header',
-      },
+    'A-ERR-04': {
       level: 'must',
       source: errors('Service not found goes with 404'),
-      dependsOn: ['A-ERR-03'],
+      nl: 'Een 404 heeft de foutcode van FSC in een header',
+      en: 'A 404 has the error code of FSC in a header',
+      needs: ['A-ERR-03'],
       ask: [elsewhere],
       expect: { status: [404], headers: { 'fsc-error-code': /^ERROR_CODE_SERVICE_NOT_FOUND$/ } },
     },
-    {
-      id: 'A-ERR-05',
-      title: { nl: 'Geen fout heeft gegevens bij zich', en: 'No error comes with data' },
+    'A-ERR-05': {
       level: 'must',
       source: ddas('Response body (status 200)', 'The requested records'),
-      dependsOn: ['A-REQ-03', 'A-ERR-03'],
+      nl: 'Geen fout heeft gegevens bij zich',
+      en: 'No error comes with data',
+      needs: ['A-REQ-03', 'A-ERR-03'],
       ask: [wrong, elsewhere],
       expect: { status: [400, 404] },
       check: (_, { answers }) =>
@@ -90,114 +80,96 @@ export const ERRORS: Chapter<GegevensSubject> = {
           (answer) => answer,
         ),
     },
-  ],
+  }),
 };
 
 export const HTTP: Chapter<GegevensSubject> = {
   id: 'A-HTTP',
   title: { nl: 'HTTP', en: 'HTTP' },
-  cases: [
-    {
-      id: 'A-HTTP-01',
-      title: { nl: 'GET geeft geen gegevens, maar 405', en: 'GET gives no data, but 405' },
+  cases: gegevensCases({
+    'A-HTTP-01': {
       level: 'must',
       source: errors('405 HTTP method not supported (Outway error) `FscError` `Fsc-Error-Code`'),
-      dependsOn: ['A-REQ-01'],
+      nl: 'GET geeft geen gegevens, maar 405',
+      en: 'GET gives no data, but 405',
       ask: [withMethod('GET')],
       expect: { status: [405], headers: { 'fsc-error-code': /^ERROR_CODE_METHOD_UNSUPPORTED$/ }, schema: FSC_ERROR },
     },
-    {
-      id: 'A-HTTP-02',
-      title: { nl: 'Een 405 noemt de methode die wel kan', en: 'A 405 names the method that is allowed' },
+    'A-HTTP-02': {
       level: 'must',
       source: rfc(9110, '15.5.6', 'The origin server MUST generate an Allow header field'),
-      dependsOn: ['A-HTTP-01'],
+      nl: 'Een 405 noemt de methode die wel kan',
+      en: 'A 405 names the method that is allowed',
+      needs: ['A-HTTP-01'],
       ask: [withMethod('GET')],
       expect: { status: [405], headers: { allow: /\bPOST\b/ } },
     },
-    {
-      id: 'A-HTTP-03',
-      title: {
-        nl: 'Andere methoden worden ook geweigerd: PUT, PATCH en DELETE',
-        en: 'Other methods are refused too: PUT, PATCH and DELETE',
-      },
+    'A-HTTP-03': {
       level: 'must',
       source: errors('405 HTTP method not supported'),
-      dependsOn: ['A-HTTP-01'],
+      nl: 'Andere methoden worden ook geweigerd: PUT, PATCH en DELETE',
+      en: 'Other methods are refused too: PUT, PATCH and DELETE',
+      needs: ['A-HTTP-01'],
       ask: ['PUT', 'PATCH', 'DELETE'].map(withMethod),
       expect: { status: [405] },
     },
-    {
-      id: 'A-HTTP-04',
-      title: { nl: 'Een ander mediatype geeft 415', en: 'Another media type gives 415' },
+    'A-HTTP-04': {
       level: 'should',
       source: rfc(9110, '15.5.16', 'the content is in a format not supported by this method'),
-      dependsOn: ['A-REQ-01'],
+      nl: 'Een ander mediatype geeft 415',
+      en: 'Another media type gives 415',
       ask: [signed({ headers: { 'content-type': 'text/plain' } })],
       expect: { status: [415] },
     },
-    {
-      id: 'A-HTTP-05',
-      title: {
-        nl: 'Hoofdletters in een mediatype maken niet uit',
-        en: 'Capitals in a media type do not matter',
-      },
+    'A-HTTP-05': {
       level: 'must',
       source: rfc(9110, '8.3.1', 'The type and subtype tokens are case-insensitive'),
-      dependsOn: ['A-REQ-01'],
+      nl: 'Hoofdletters in een mediatype maken niet uit',
+      en: 'Capitals in a media type do not matter',
       ask: [signed({ headers: { 'content-type': 'Application/JSON' } })],
     },
-    {
-      id: 'A-HTTP-06',
-      title: { nl: 'Een antwoord mag onderweg niet worden bewaard', en: 'An answer may not be stored on the way' },
+    'A-HTTP-06': {
       level: 'should',
       source: contract('Cache-Control', 'Het antwoord wordt nergens bewaard en niet veranderd.'),
-      dependsOn: ['A-REQ-01'],
+      nl: 'Een antwoord mag onderweg niet worden bewaard',
+      en: 'An answer may not be stored on the way',
       ask: [signed()],
       expect: { headers: { 'cache-control': /\bno-store\b/ } },
     },
-    {
-      id: 'A-HTTP-07',
-      title: { nl: 'De versie van de API staat in een header', en: 'A header has the version of the API' },
+    'A-HTTP-07': {
       level: 'should',
       source: contract('API-Version', 'De volledige versie van deze API.'),
-      dependsOn: ['A-REQ-01'],
+      nl: 'De versie van de API staat in een header',
+      en: 'A header has the version of the API',
       ask: [signed()],
       expect: { headers: { 'api-version': /^1\.\d+\.\d+$/ } },
     },
-    {
-      id: 'A-HTTP-08',
-      title: {
-        nl: 'Een `Digest` met ook SHA-512 (RFC 3230 kent een lijst): wat er gebeurt',
-        en: 'A `Digest` with SHA-512 as well (RFC 3230 has a list): what happens',
-      },
+    'A-HTTP-08': {
       level: 'open',
       source: rfc(3230, '4.3.2', 'Digest = "Digest" ":" #(instance-digest)'),
-      dependsOn: ['A-REQ-01'],
+      nl: 'Een `Digest` met ook SHA-512 (RFC 3230 kent een lijst): wat er gebeurt',
+      en: 'A `Digest` with SHA-512 as well (RFC 3230 has a list): what happens',
       check: async (subject, { ask }) => {
         const digest = `SHA-512=${hash('sha512', small, 'base64')},${digestOf(small)}`;
         const { status } = await ask(subject.signed({ digest }));
         return { seen: `the answer has status ${status}` };
       },
     },
-    {
-      id: 'A-HTTP-09',
-      title: {
-        nl: 'Een `charset` bij het mediatype maakt niet uit',
-        en: 'A `charset` with the media type does not matter',
-      },
+    'A-HTTP-09': {
       level: 'should',
       source: rfc(8259, '11', 'Adding one really has no effect on compliant recipients'),
-      dependsOn: ['A-REQ-01'],
+      nl: 'Een `charset` bij het mediatype maakt niet uit',
+      en: 'A `charset` with the media type does not matter',
       ask: [signed({ headers: { 'content-type': 'application/json; charset=utf-8' } })],
     },
-    {
-      id: 'A-HTTP-10',
-      title: { nl: 'De dienst is over TLS te bereiken', en: 'The service is reached over TLS' },
+    'A-HTTP-10': {
       level: 'must',
       source: transport('Het transport van de berichten verloopt volgens de FSC-standaard … Dubbelzijdig TLS'),
+      nl: 'De dienst is over TLS te bereiken',
+      en: 'The service is reached over TLS',
+      needs: [],
       check: ({ values: { direct } }) =>
         direct === undefined ? { skipped: 'the Outway makes the connection with TLS' } : withoutTls(direct),
     },
-  ],
+  }),
 };

@@ -1,7 +1,7 @@
 /** What is read of a supplier before its cases are judged: a small answer, everything at once where that is little, and its pages. */
 import type { Model } from '../../../gegevens/model/model.ts';
 import { isRecord, type JsonObject, valueAt } from '../../../lib/json/json-value.ts';
-import { type CaseRun, Inconclusive, Skipped, type SuiteSubject } from '../case.ts';
+import { askingCases, type CaseRun, Inconclusive, Skipped, type SuiteSubject } from '../case.ts';
 import type { Ask, Client, Exchange } from '../client.ts';
 import type { Trust } from '../signature/message.ts';
 import { faultOf } from './fsc-error.ts';
@@ -50,6 +50,9 @@ export interface GegevensSubject extends SuiteSubject, Omit<GegevensNeeds, 'url'
   /** A request, signed. */
   readonly signed: (wishes?: Wishes) => Ask;
 }
+
+/** Without a good request no other means anything. */
+export const gegevensCases = askingCases<GegevensSubject>('A-REQ-01');
 
 export async function readSubject(needs: GegevensNeeds, client: Client): Promise<GegevensSubject> {
   const { url, identity, model, freshHeaders } = needs;

@@ -1,7 +1,7 @@
 import type { Chapter } from '../case.ts';
 import type { Exchange } from '../client.ts';
 import { contract, rfc } from './sources.ts';
-import type { FeedSubject } from './subject.ts';
+import { type FeedSubject, feedCases } from './subject.ts';
 
 /** Addresses whose answers can be asked for again. */
 const KEPT = [
@@ -22,26 +22,26 @@ function opaque({ headers: { etag } }: Pick<Exchange, 'headers'>): string | unde
 export const CACHING: Chapter<FeedSubject> = {
   id: 'C-HTTP',
   title: { nl: 'HTTP: mediatype, bewaren en comprimeren', en: 'HTTP: media type, caching and compression' },
-  cases: [
-    {
-      id: 'C-HTTP-01',
-      title: { nl: 'Een antwoord heeft een `ETag`', en: 'An answer has an `ETag`' },
+  cases: feedCases({
+    'C-HTTP-01': {
       level: 'should',
       source: contract('ETag', 'Kenmerk van dit antwoord, voor `If-None-Match`.'),
-      dependsOn: ['C-SVC-01', 'C-FEED-01', 'C-SNAP-01', 'C-COL-01'],
+      nl: 'Een antwoord heeft een `ETag`',
+      en: 'An answer has an `ETag`',
+      needs: ['C-SVC-01', 'C-FEED-01', 'C-SNAP-01', 'C-COL-01'],
       ask: KEPT.map((to) => ({ to })),
       expect: { headers: { etag: /^(?:W\/)?"[^"]*"$/ } },
     },
-    {
-      id: 'C-HTTP-02',
-      title: { nl: 'Wie het antwoord al heeft, krijgt 304', en: 'A consumer that has the answer already gets 304' },
+    'C-HTTP-02': {
       level: 'must',
       source: rfc(
         9110,
         '13.1.2',
         'the origin server MUST respond with either a) the 304 (Not Modified) status code if the request method is GET or HEAD',
       ),
-      dependsOn: ['C-HTTP-01'],
+      nl: 'Wie het antwoord al heeft, krijgt 304',
+      en: 'A consumer that has the answer already gets 304',
+      needs: ['C-HTTP-01'],
       check: async (_, { ask }) => {
         for (const to of KEPT) {
           const { headers } = await ask({ to });
@@ -52,19 +52,16 @@ export const CACHING: Chapter<FeedSubject> = {
         return undefined;
       },
     },
-    {
-      id: 'C-HTTP-03',
-      title: {
-        nl: 'Een 304 heeft geen inhoud, en dezelfde `ETag` en koppen om te bewaren als een 200',
-        en: 'A 304 has no content, and the same `ETag` and headers for caching as a 200',
-      },
+    'C-HTTP-03': {
       level: 'must',
       source: rfc(
         9110,
         '15.4.5',
         'The server generating a 304 response MUST generate any of the following header fields that would have been sent in a 200 (OK) response',
       ),
-      dependsOn: ['C-HTTP-02'],
+      nl: 'Een 304 heeft geen inhoud, en dezelfde `ETag` en koppen om te bewaren als een 200',
+      en: 'A 304 has no content, and the same `ETag` and headers for caching as a 200',
+      needs: ['C-HTTP-02'],
       check: async (_, { ask }) => {
         const { headers } = await ask({ to: '{feed}?limit=5' });
         const again = await ask({ to: '{feed}?limit=5', headers: { 'if-none-match': headers.etag ?? '' } });
@@ -77,27 +74,24 @@ export const CACHING: Chapter<FeedSubject> = {
           : { failed: `it has the ETag ${again.headers.etag ?? '(none)'}` };
       },
     },
-    {
-      id: 'C-HTTP-04',
-      title: { nl: 'Een andere `ETag` geeft het hele antwoord', en: 'Another `ETag` gives the whole answer' },
+    'C-HTTP-04': {
       level: 'must',
       source: rfc(
         9110,
         '13.1.2',
         'the condition is false if one of the listed tags matches the entity tag of the selected representation. Otherwise, the condition is true.',
       ),
-      dependsOn: ['C-FEED-01'],
+      nl: 'Een andere `ETag` geeft het hele antwoord',
+      en: 'Another `ETag` gives the whole answer',
+      needs: ['C-FEED-01'],
       ask: [{ to: '{feed}?limit=5', headers: { 'if-none-match': '"conformance"' } }],
     },
-    {
-      id: 'C-HTTP-05',
-      title: {
-        nl: 'HEAD geeft de koppen van GET, zonder inhoud',
-        en: 'HEAD gives the headers of GET, without content',
-      },
+    'C-HTTP-05': {
       level: 'should',
       source: rfc(9110, '9.3.2', 'The server SHOULD send the same header fields in response to a HEAD request'),
-      dependsOn: ['C-FEED-01'],
+      nl: 'HEAD geeft de koppen van GET, zonder inhoud',
+      en: 'HEAD gives the headers of GET, without content',
+      needs: ['C-FEED-01'],
       ask: [{ to: '{feed}?limit=5' }, { to: '{feed}?limit=5', method: 'HEAD' }],
       check: (_, { answers: [get, head] }) => {
         const names = ['content-type', 'link', ...FOR_CACHES];
@@ -105,15 +99,12 @@ export const CACHING: Chapter<FeedSubject> = {
         return missing === undefined ? undefined : { failed: `it has no header ${missing}` };
       },
     },
-    {
-      id: 'C-HTTP-06',
-      title: {
-        nl: 'Een gecomprimeerd antwoord is hetzelfde, en zegt met `Vary` dat het ook anders kan',
-        en: 'A compressed answer is the same, and says with `Vary` that there are others',
-      },
+    'C-HTTP-06': {
       level: 'may',
       source: rfc(9110, '12.5.5', 'An origin server SHOULD generate a Vary header field on a cacheable response'),
-      dependsOn: ['C-FEED-01'],
+      nl: 'Een gecomprimeerd antwoord is hetzelfde, en zegt met `Vary` dat het ook anders kan',
+      en: 'A compressed answer is the same, and says with `Vary` that there are others',
+      needs: ['C-FEED-01'],
       check: async (_, { ask }) => {
         const plain = await ask({ to: '{feed}?limit=250', headers: { 'accept-encoding': 'identity' } });
         const packed = await ask({ to: '{feed}?limit=250', headers: { 'accept-encoding': 'gzip' } });
@@ -129,42 +120,39 @@ export const CACHING: Chapter<FeedSubject> = {
           : { failed: 'it has no `Vary: Accept-Encoding`' };
       },
     },
-    {
-      id: 'C-HTTP-07',
-      title: { nl: 'Wie JSON niet wil: wat er gebeurt', en: 'A consumer that does not accept JSON: what happens' },
+    'C-HTTP-07': {
       level: 'open',
       source: rfc(9110, '15.5.7', '406 Not Acceptable'),
-      dependsOn: ['C-FEED-01'],
+      nl: 'Wie JSON niet wil: wat er gebeurt',
+      en: 'A consumer that does not accept JSON: what happens',
+      needs: ['C-FEED-01'],
       ask: [{ to: '{feed}?limit=1', headers: { accept: 'application/xml' } }],
       expect: { status: [200, 406] },
       check: (_, { answers: [answer] }) => ({ seen: `status ${answer?.status}` }),
     },
-    {
-      id: 'C-HTTP-08',
-      title: {
-        nl: 'Of een programma in een browser de feed mag lezen',
-        en: 'Whether a program in a browser may read the feed',
-      },
+    'C-HTTP-08': {
       level: 'open',
       source: {
         document: 'Fetch Living Standard',
         clause: '3.3.3 HTTP responses',
         quote: 'Indicates whether the response can be shared',
       },
-      dependsOn: ['C-FEED-01'],
+      nl: 'Of een programma in een browser de feed mag lezen',
+      en: 'Whether a program in a browser may read the feed',
+      needs: ['C-FEED-01'],
       ask: [{ to: '{feed}?limit=1', headers: { origin: 'https://herbruiker.example' } }],
       check: (_, { answers: [answer] }) => ({
         seen: `Access-Control-Allow-Origin: ${answer?.headers['access-control-allow-origin'] ?? '(none)'}`,
       }),
     },
-    {
-      id: 'C-HTTP-09',
-      title: { nl: 'Een antwoord is `application/json`', en: 'An answer is `application/json`' },
+    'C-HTTP-09': {
       level: 'should',
       source: contract('getServicedocument, getFeed, getSnapshot, getVergaderingen', 'content: application/json:'),
-      dependsOn: ['C-SVC-01', 'C-FEED-01', 'C-SNAP-01', 'C-COL-01'],
+      nl: 'Een antwoord is `application/json`',
+      en: 'An answer is `application/json`',
+      needs: ['C-SVC-01', 'C-FEED-01', 'C-SNAP-01', 'C-COL-01'],
       ask: KEPT.map((to) => ({ to })),
       expect: { mediaType: 'application/json' },
     },
-  ],
+  }),
 };

@@ -5,6 +5,7 @@ import { contract, draft } from './sources.ts';
 import {
   changedSince,
   type FeedSubject,
+  feedCases,
   keyOf,
   objectsIn,
   organisationsOf,
@@ -58,37 +59,33 @@ async function removedIsGone(
 export const COLLECTION_PAGES: Chapter<FeedSubject> = {
   id: 'C-COL',
   title: { nl: 'Resources per organisatie', en: 'Resources of an organisation' },
-  cases: [
-    {
-      id: 'C-COL-01',
-      title: {
-        nl: 'Van een organisatie zijn drie lijsten te lezen',
-        en: 'Three lists of an organisation can be read',
-      },
+  cases: feedCases({
+    'C-COL-01': {
       level: 'should',
       source: contract('paths', '/organisaties/{organisatiecode}/vergaderingen … agendapunten … informatieobjecten'),
+      nl: 'Van een organisatie zijn drie lijsten te lezen',
+      en: 'Three lists of an organisation can be read',
+      needs: [],
       ask: COLLECTIONS.map(([name]) => ({ to: `{base}/organisaties/{organisation}/${name}` })),
     },
-    {
-      id: 'C-COL-02',
-      title: {
-        nl: 'Een organisatie die niet in de feed staat, heeft lege lijsten',
-        en: 'An organisation that is not in the feed has empty lists',
-      },
+    'C-COL-02': {
       level: 'should',
       source: contract('getVergaderingen', 'Een organisatie die niet in deze feed staat, heeft een lege lijst.'),
+      nl: 'Een organisatie die niet in de feed staat, heeft lege lijsten',
+      en: 'An organisation that is not in the feed has empty lists',
+      needs: [],
       ask: COLLECTIONS.map(([name]) => ({ to: `{base}/organisaties/{otherOrganisation}/${name}` })),
       check: (_, { answers }) =>
         answers.some(({ json }) => objectsIn(json, 'results').length > 0)
           ? { failed: 'a code that the feed does not carry has resources' }
           : undefined,
     },
-    {
-      id: 'C-COL-03',
-      title: { nl: 'Een lijst past bij het contract', en: 'A list fits the contract' },
+    'C-COL-03': {
       level: 'should',
       source: contract('VergaderingPage', 'required: - results - cursor - hasMore - next'),
-      dependsOn: ['C-COL-01'],
+      nl: 'Een lijst past bij het contract',
+      en: 'A list fits the contract',
+      needs: ['C-COL-01'],
       check: ({ fault }, { ask }) =>
         inEach(async ([name, , schema]) => {
           const { json } = await ask({ to: `{base}/organisaties/{organisation}/${name}?limit=50` });
@@ -96,29 +93,23 @@ export const COLLECTION_PAGES: Chapter<FeedSubject> = {
           return wrong === undefined ? undefined : { failed: `the page does not fit ${schema}: ${wrong}` };
         }),
     },
-    {
-      id: 'C-COL-04',
-      title: {
-        nl: 'Een lijst heeft niet meer resources dan gevraagd',
-        en: 'A list has no more resources than asked for',
-      },
+    'C-COL-04': {
       level: 'must',
       source: draft('Endpoints', 'with `cursor` and `limit`'),
-      dependsOn: ['C-COL-15'],
+      nl: 'Een lijst heeft niet meer resources dan gevraagd',
+      en: 'A list has no more resources than asked for',
+      needs: ['C-COL-15'],
       check: (_, { ask }) =>
         inEach(async ([name]) =>
           longerThan((await ask({ to: `{base}/organisaties/{organisation}/${name}?limit=1` })).json, 'results', 1),
         ),
     },
-    {
-      id: 'C-COL-05',
-      title: {
-        nl: 'De cursor geeft de volgende resource, zonder dubbelen of gaten',
-        en: 'The cursor gives the next resource, without doubles or gaps',
-      },
+    'C-COL-05': {
       level: 'must',
       source: draft('Endpoints', 'with `cursor` and `limit`'),
-      dependsOn: ['C-COL-04'],
+      nl: 'De cursor geeft de volgende resource, zonder dubbelen of gaten',
+      en: 'The cursor gives the next resource, without doubles or gaps',
+      needs: ['C-COL-04'],
       check: (_, { ask }) =>
         inEach(async ([name]) => {
           const both = await ask({ to: `{base}/organisaties/{organisation}/${name}?limit=2` });
@@ -138,12 +129,12 @@ export const COLLECTION_PAGES: Chapter<FeedSubject> = {
             : { failed: `one by one come ${found.join(', ')}; on one page ${expected.join(', ')}` };
         }),
     },
-    {
-      id: 'C-COL-06',
-      title: { nl: 'Er staat geen totaal op een pagina', en: 'A page has no total' },
+    'C-COL-06': {
       level: 'must',
       source: feedRule(7, 'no `total`'),
-      dependsOn: ['C-COL-01'],
+      nl: 'Er staat geen totaal op een pagina',
+      en: 'A page has no total',
+      needs: ['C-COL-01'],
       check: (_, { ask }) =>
         inEach(async ([name]) => {
           const { json } = await ask({ to: `{base}/organisaties/{organisation}/${name}?limit=1` });
@@ -151,15 +142,12 @@ export const COLLECTION_PAGES: Chapter<FeedSubject> = {
           return total === undefined ? undefined : { failed: `the page has \`${total}\`` };
         }),
     },
-    {
-      id: 'C-COL-07',
-      title: {
-        nl: 'Een resource is op te vragen, en gelijk aan die in de huidige stand',
-        en: 'A resource can be read, and is the same as in the snapshot',
-      },
+    'C-COL-07': {
       level: 'should',
       source: contract('getVergadering', 'Levert de huidige stand.'),
-      dependsOn: ['C-COL-01', 'C-SNAP-04'],
+      nl: 'Een resource is op te vragen, en gelijk aan die in de huidige stand',
+      en: 'A resource can be read, and is the same as in the snapshot',
+      needs: ['C-COL-01', 'C-SNAP-04'],
       check: ({ snapshot, values }, run) =>
         inEach(async ([, kind]) => {
           const seen = snapshot.records.find(({ record }) => record.resourceType === kind);
@@ -176,36 +164,30 @@ export const COLLECTION_PAGES: Chapter<FeedSubject> = {
           };
         }),
     },
-    {
-      id: 'C-COL-08',
-      title: { nl: 'Een resource die er niet is, geeft 404', en: 'A resource that is not there gives 404' },
+    'C-COL-08': {
       level: 'should',
       source: contract('getVergadering', 'Onbekend of verwijderd: 404.'),
-      dependsOn: ['C-COL-01'],
+      nl: 'Een resource die er niet is, geeft 404',
+      en: 'A resource that is not there gives 404',
+      needs: ['C-COL-01'],
       ask: COLLECTIONS.map(([name]) => ({ to: `{base}/organisaties/{organisation}/${name}/bestaat-niet-conformance` })),
       expect: { status: [404] },
     },
-    {
-      id: 'C-COL-09',
-      title: {
-        nl: 'Een organisatiecode die niet bij het patroon past, krijgt 400',
-        en: 'An organisation code that does not fit the pattern gets 400',
-      },
+    'C-COL-09': {
       level: 'should',
       source: contract('Organisatiecode', '^(?:[Gg][Mm][0-9]{4}|[Pp][Vv][0-9]{2}|[Ww][Ss][0-9]{4})$'),
-      dependsOn: ['C-COL-01'],
+      nl: 'Een organisatiecode die niet bij het patroon past, krijgt 400',
+      en: 'An organisation code that does not fit the pattern gets 400',
+      needs: ['C-COL-01'],
       ask: [{ to: '{base}/organisaties/utrecht/vergaderingen' }],
       expect: { status: [400] },
     },
-    {
-      id: 'C-COL-10',
-      title: {
-        nl: 'Een organisatiecode in hoofdletters geeft hetzelfde als in kleine letters',
-        en: 'An organisation code in upper case gives the same as in lower case',
-      },
+    'C-COL-10': {
       level: 'should',
       source: contract('Organisatiecode', 'Hoofdletters worden als kleine letters gelezen.'),
-      dependsOn: ['C-COL-01'],
+      nl: 'Een organisatiecode in hoofdletters geeft hetzelfde als in kleine letters',
+      en: 'An organisation code in upper case gives the same as in lower case',
+      needs: ['C-COL-01'],
       check: async ({ values: { organisation = '' } }, { ask }) => {
         const lower = await ask({ to: '{base}/organisaties/{organisation}/vergaderingen?limit=5' });
         const upper = await ask({ to: `{base}/organisaties/${organisation.toUpperCase()}/vergaderingen?limit=5` });
@@ -219,37 +201,31 @@ export const COLLECTION_PAGES: Chapter<FeedSubject> = {
           : { failed: `in upper case the answer has status ${upper.status} and other resources` };
       },
     },
-    {
-      id: 'C-COL-11',
-      title: { nl: 'Wat verwijderd is, is niet meer op te vragen', en: 'What was deleted can no longer be read' },
+    'C-COL-11': {
       level: 'should',
       source: contract('getVergadering', 'Onbekend of verwijderd: 404.'),
-      dependsOn: ['C-COL-08'],
+      nl: 'Wat verwijderd is, is niet meer op te vragen',
+      en: 'What was deleted can no longer be read',
+      needs: ['C-COL-08'],
       check: (subject, run) => removedIsGone(subject, run, 'delete'),
     },
-    {
-      id: 'C-COL-12',
-      title: {
-        nl: 'Een resource waarvan alle inhoud is weggehaald, is niet meer op te vragen',
-        en: 'A resource that was redacted entirely can no longer be read',
-      },
+    'C-COL-12': {
       level: 'should',
       source: contract('getVergadering', 'Onbekend of verwijderd: 404.'),
-      dependsOn: ['C-COL-08'],
+      nl: 'Een resource waarvan alle inhoud is weggehaald, is niet meer op te vragen',
+      en: 'A resource that was redacted entirely can no longer be read',
+      needs: ['C-COL-08'],
       check: (subject, run) => removedIsGone(subject, run, 'redact'),
     },
-    {
-      id: 'C-COL-13',
-      title: {
-        nl: 'Een bronidentificatie met bijzondere tekens werkt in een adres',
-        en: 'A `bronidentificatie` with special characters works in an address',
-      },
+    'C-COL-13': {
       level: 'should',
       source: contract(
         'info',
         'Tekens in een `bronidentificatie` die in een pad niet kunnen, ook `/`, staan daar procent-gecodeerd.',
       ),
-      dependsOn: ['C-COL-07'],
+      nl: 'Een bronidentificatie met bijzondere tekens werkt in een adres',
+      en: 'A `bronidentificatie` with special characters works in an address',
+      needs: ['C-COL-07'],
       check: async ({ snapshot }, { ask }) => {
         const [special] = recordsOf(snapshot, ({ resource }) =>
           /[^\w.~-]/.test(textAt(resource, 'bronidentificatie') ?? ''),
@@ -262,12 +238,12 @@ export const COLLECTION_PAGES: Chapter<FeedSubject> = {
           : { failed: `${keyOf(special.record)} gives status ${status}` };
       },
     },
-    {
-      id: 'C-COL-14',
-      title: { nl: 'Een lege lijst is geen 404', en: 'An empty list is not a 404' },
+    'C-COL-14': {
       level: 'must',
       source: feedRule(6, 'that is empty returns an empty result, not 404'),
-      dependsOn: ['C-COL-01', 'C-SNAP-04'],
+      nl: 'Een lege lijst is geen 404',
+      en: 'An empty list is not a 404',
+      needs: ['C-COL-01', 'C-SNAP-04'],
       check: async ({ service, snapshot }, { ask }) => {
         const filled = new Set(
           snapshot.records.map(({ record }) => `${textAt(record.resource, 'organisatiecode')} ${record.resourceType}`),
@@ -284,17 +260,17 @@ export const COLLECTION_PAGES: Chapter<FeedSubject> = {
           : { failed: `${first.code} has no ${first.name}, and their address gives status ${status}` };
       },
     },
-    {
-      id: 'C-COL-15',
-      title: { nl: 'De resources van een lijst staan in `results`', en: 'The resources of a list are in `results`' },
+    'C-COL-15': {
       level: 'should',
       source: contract('VergaderingPage', 'required: - results'),
-      dependsOn: ['C-COL-01'],
+      nl: 'De resources van een lijst staan in `results`',
+      en: 'The resources of a list are in `results`',
+      needs: ['C-COL-01'],
       ask: COLLECTIONS.map(([name]) => ({ to: `{base}/organisaties/{organisation}/${name}?limit=2` })),
       check: (_, { answers }) => {
         const at = answers.find(({ json }) => !isRecord(json) || !Array.isArray(json.results));
         return at && { failed: '`results` is not a list', at };
       },
     },
-  ],
+  }),
 };

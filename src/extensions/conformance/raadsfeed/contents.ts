@@ -2,7 +2,7 @@ import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
 import type { Chapter } from '../case.ts';
 import { eachRecord, identity, isUpsert, isWholeAddress, MOMENT } from './records.ts';
 import { contract } from './sources.ts';
-import { type FeedSubject, textAt, textsIn } from './subject.ts';
+import { type FeedSubject, feedCases, textAt, textsIn } from './subject.ts';
 
 const SCHEMAS: Readonly<Record<string, string>> = {
   Vergadering: 'Vergadering',
@@ -38,16 +38,13 @@ function referencesOf(data: JsonObject): readonly (readonly [name: string, value
 export const CONTENTS: Chapter<FeedSubject> = {
   id: 'C-DATA',
   title: { nl: 'Inhoud van een record', en: 'Content of a record' },
-  cases: [
-    {
-      id: 'C-DATA-01',
-      title: {
-        nl: 'De inhoud is die van de genoemde resource',
-        en: 'The content is that of the resource that is named',
-      },
+  cases: feedCases({
+    'C-DATA-01': {
       level: 'must',
       source: identity(1, 'The identity of a resource is organisation code plus `bronidentificatie`'),
-      dependsOn: ['C-REC-09', 'C-REC-03'],
+      nl: 'De inhoud is die van de genoemde resource',
+      en: 'The content is that of the resource that is named',
+      needs: ['C-REC-09', 'C-REC-03'],
       check: (subject) =>
         eachRecord(subject, isUpsert, (one) => {
           const { bronidentificatie } = dataOf(one);
@@ -56,15 +53,12 @@ export const CONTENTS: Chapter<FeedSubject> = {
             : '`data` has another `bronidentificatie` than `resource`';
         }),
     },
-    {
-      id: 'C-DATA-02',
-      title: {
-        nl: 'Aan `dossiertype` is te zien welke soort resource de inhoud is',
-        en: '`dossiertype` tells which kind of resource the content is',
-      },
+    'C-DATA-02': {
       level: 'must',
       source: identity(6, '`dossiertype` is the discriminator of the `data` alternatives'),
-      dependsOn: ['C-REC-09'],
+      nl: 'Aan `dossiertype` is te zien welke soort resource de inhoud is',
+      en: '`dossiertype` tells which kind of resource the content is',
+      needs: ['C-REC-09'],
       check: (subject) => {
         // How the types are written is the contract's; that one stands for one kind is the draft's.
         const kinds = new Map<string, unknown>();
@@ -79,27 +73,24 @@ export const CONTENTS: Chapter<FeedSubject> = {
         });
       },
     },
-    {
-      id: 'C-DATA-03',
-      title: { nl: 'Een verwijzing noemt de bronidentificatie', en: 'A reference names the `bronidentificatie`' },
+    'C-DATA-03': {
       level: 'must',
       source: identity(3, 'A reference to another resource … uses `bronidentificatie`'),
-      dependsOn: ['C-REC-09'],
+      nl: 'Een verwijzing noemt de bronidentificatie',
+      en: 'A reference names the `bronidentificatie`',
+      needs: ['C-REC-09'],
       check: (subject) =>
         eachRecord(subject, isUpsert, (one) => {
           const wrong = referencesOf(dataOf(one)).find(([, reference]) => !textAt(reference, 'bronidentificatie'));
           return wrong === undefined ? undefined : `a reference in \`${wrong[0]}\` has none`;
         }),
     },
-    {
-      id: 'C-DATA-04',
-      title: {
-        nl: 'Een document heeft een webpagina, en het bestand staat op een adres',
-        en: 'A document has a web page, and its file is at an address',
-      },
+    'C-DATA-04': {
       level: 'must',
       source: identity(6, '`InformatieObject` has a web page link, plus `bestandsurl`'),
-      dependsOn: ['C-REC-09'],
+      nl: 'Een document heeft een webpagina, en het bestand staat op een adres',
+      en: 'A document has a web page, and its file is at an address',
+      needs: ['C-REC-09'],
       check: (subject) =>
         eachRecord(
           subject,
@@ -113,12 +104,12 @@ export const CONTENTS: Chapter<FeedSubject> = {
           },
         ),
     },
-    {
-      id: 'C-DATA-05',
-      title: { nl: 'In een record staat nooit het bestand zelf', en: 'A record never holds the file itself' },
+    'C-DATA-05': {
       level: 'must',
       source: identity(6, 'Feed records carry metadata and references, never attachment content'),
-      dependsOn: ['C-REC-09'],
+      nl: 'In een record staat nooit het bestand zelf',
+      en: 'A record never holds the file itself',
+      needs: ['C-REC-09'],
       check: (subject) =>
         eachRecord(subject, isUpsert, (one) => {
           const inline = Object.entries(dataOf(one)).find(
@@ -127,12 +118,12 @@ export const CONTENTS: Chapter<FeedSubject> = {
           return inline === undefined ? undefined : `\`${inline[0]}\` holds the content of a file`;
         }),
     },
-    {
-      id: 'C-DATA-06',
-      title: { nl: 'Een tijdstip in de inhoud heeft een tijdzone', en: 'A time in the content has a time zone' },
+    'C-DATA-06': {
       level: 'should',
       source: contract('Moment', 'Tijdstip met tijdzone (RFC 3339).'),
-      dependsOn: ['C-REC-09'],
+      nl: 'Een tijdstip in de inhoud heeft een tijdzone',
+      en: 'A time in the content has a time zone',
+      needs: ['C-REC-09'],
       check: (subject) =>
         eachRecord(subject, isUpsert, (one) => {
           const names = [
@@ -151,27 +142,24 @@ export const CONTENTS: Chapter<FeedSubject> = {
           return wrong === undefined ? undefined : `\`${wrong}\` is ${String(data[wrong])}`;
         }),
     },
-    {
-      id: 'C-DATA-07',
-      title: { nl: 'De inhoud past bij het contract', en: 'The content fits the contract' },
+    'C-DATA-07': {
       level: 'should',
       source: contract('DataPastBijResourceType', 'De vorm van `data` volgt uit `resourceType`'),
-      dependsOn: ['C-DATA-01', 'C-DATA-02', 'C-DATA-03', 'C-DATA-04', 'C-DATA-06', 'C-DATA-08'],
+      nl: 'De inhoud past bij het contract',
+      en: 'The content fits the contract',
+      needs: ['C-DATA-01', 'C-DATA-02', 'C-DATA-03', 'C-DATA-04', 'C-DATA-06', 'C-DATA-08'],
       check: (subject) =>
         eachRecord(subject, isUpsert, ({ resourceType, data }) => {
           const schema = SCHEMAS[String(resourceType)];
           return schema === undefined ? undefined : subject.fault(schema, data);
         }),
     },
-    {
-      id: 'C-DATA-08',
-      title: {
-        nl: 'De organisatie in de inhoud is die van de resource',
-        en: 'The organisation in the content is that of the resource',
-      },
+    'C-DATA-08': {
       level: 'should',
       source: contract('header of the file', 'the code in `organisatie` equals `resource.organisatiecode`'),
-      dependsOn: ['C-REC-09', 'C-REC-03'],
+      nl: 'De organisatie in de inhoud is die van de resource',
+      en: 'The organisation in the content is that of the resource',
+      needs: ['C-REC-09', 'C-REC-03'],
       check: (subject) =>
         eachRecord(subject, isUpsert, (one) => {
           const { organisatie } = dataOf(one);
@@ -182,5 +170,5 @@ export const CONTENTS: Chapter<FeedSubject> = {
             : '`data` is of another organisation than `resource`';
         }),
     },
-  ],
+  }),
 };

@@ -1,23 +1,20 @@
 import { isRecord } from '../../../lib/json/json-value.ts';
 import type { Chapter } from '../case.ts';
 import { contract, draft } from './sources.ts';
-import { type FeedSubject, keyOf, objectsIn, pageAddress, textAt, walk } from './subject.ts';
+import { type FeedSubject, feedCases, keyOf, objectsIn, pageAddress, textAt, walk } from './subject.ts';
 
 const feedRule = (number: number, quote: string) => draft(`Feed rules ${number}`, quote);
 
 export const CURSORS: Chapter<FeedSubject> = {
   id: 'C-CUR',
   title: { nl: 'Cursors en filters', en: 'Cursors and filters' },
-  cases: [
-    {
-      id: 'C-CUR-01',
-      title: {
-        nl: 'Een cursor past bij elke combinatie van filters',
-        en: 'A cursor is valid with any combination of filters',
-      },
+  cases: feedCases({
+    'C-CUR-01': {
       level: 'must',
       source: feedRule(3, 'A cursor is therefore valid with any filter combination'),
-      dependsOn: ['C-FEED-22', 'C-CUR-12'],
+      nl: 'Een cursor past bij elke combinatie van filters',
+      en: 'A cursor is valid with any combination of filters',
+      needs: ['C-FEED-22', 'C-CUR-12'],
       check: async ({ values }, { ask }) => {
         const cursor = encodeURIComponent(values.cursor ?? '');
         const filters = [
@@ -40,15 +37,12 @@ export const CURSORS: Chapter<FeedSubject> = {
           : { failed: `a cursor of a filtered page gets status ${back.status} without the filter` };
       },
     },
-    {
-      id: 'C-CUR-02',
-      title: {
-        nl: 'Een filter werkt na de plaats van de cursor',
-        en: 'A filter works after the position of the cursor',
-      },
+    'C-CUR-02': {
       level: 'must',
       source: feedRule(3, 'filters are applied after that position'),
-      dependsOn: ['C-CUR-01'],
+      nl: 'Een filter werkt na de plaats van de cursor',
+      en: 'A filter works after the position of the cursor',
+      needs: ['C-CUR-01'],
       check: async (_, { ask }) => {
         const first = await ask({ to: '{feed}?limit=20' });
         const last = objectsIn(first.json, 'records').at(-1)?.sequenceNumber;
@@ -62,15 +56,12 @@ export const CURSORS: Chapter<FeedSubject> = {
           : { failed: `record ${String(early.sequenceNumber)} comes after the cursor of ${last}` };
       },
     },
-    {
-      id: 'C-CUR-03',
-      title: {
-        nl: 'Met een filter op soort komen alle records van die soort, en geen andere',
-        en: 'A filter on kind gives all records of that kind, and no others',
-      },
+    'C-CUR-03': {
       level: 'should',
       source: contract('ResourceTypeFilter', 'Alleen resources van deze soort.'),
-      dependsOn: ['C-CUR-01', 'C-FEED-04'],
+      nl: 'Met een filter op soort komen alle records van die soort, en geen andere',
+      en: 'A filter on kind gives all records of that kind, and no others',
+      needs: ['C-CUR-01', 'C-FEED-04'],
       check: async ({ client, history, values }) => {
         const last = Number(history.records.at(-1)?.record.sequenceNumber ?? 0);
         if (last === 0) return { skipped: 'the feed is empty' };
@@ -92,15 +83,12 @@ export const CURSORS: Chapter<FeedSubject> = {
         return undefined;
       },
     },
-    {
-      id: 'C-CUR-04',
-      title: {
-        nl: 'Met een filter op organisatie komen alleen records van die organisatie',
-        en: 'A filter on organisation gives only records of that organisation',
-      },
+    'C-CUR-04': {
       level: 'should',
       source: contract('OrganisatiecodeFilter', 'Alleen van deze organisatie.'),
-      dependsOn: ['C-CUR-01'],
+      nl: 'Met een filter op organisatie komen alleen records van die organisatie',
+      en: 'A filter on organisation gives only records of that organisation',
+      needs: ['C-CUR-01'],
       ask: [{ to: '{feed}?limit=100&organisatiecode={organisation}' }],
       check: ({ values: { organisation } }, { answers: [answer] }) => {
         const other = objectsIn(answer?.json, 'records').find(
@@ -109,15 +97,12 @@ export const CURSORS: Chapter<FeedSubject> = {
         return other === undefined ? undefined : { failed: `with ${organisation} comes ${keyOf(other)}` };
       },
     },
-    {
-      id: 'C-CUR-05',
-      title: {
-        nl: 'Een organisatiecode in hoofdletters geeft hetzelfde als in kleine letters',
-        en: 'An organisation code in upper case gives the same as in lower case',
-      },
+    'C-CUR-05': {
       level: 'should',
       source: contract('OrganisatiecodeFilter', 'Hoofdletters worden als kleine letters gelezen.'),
-      dependsOn: ['C-CUR-04'],
+      nl: 'Een organisatiecode in hoofdletters geeft hetzelfde als in kleine letters',
+      en: 'An organisation code in upper case gives the same as in lower case',
+      needs: ['C-CUR-04'],
       check: async ({ values: { organisation = '' } }, { ask }) => {
         const lower = await ask({ to: '{feed}?limit=20&organisatiecode={organisation}' });
         const upper = await ask({ to: `{feed}?limit=20&organisatiecode=${organisation.toUpperCase()}` });
@@ -131,63 +116,51 @@ export const CURSORS: Chapter<FeedSubject> = {
           : { failed: `in upper case the answer has status ${upper.status} and other records` };
       },
     },
-    {
-      id: 'C-CUR-06',
-      title: {
-        nl: 'Een organisatie die niet in de feed staat, geeft een lege pagina',
-        en: 'An organisation that is not in the feed gives an empty page',
-      },
+    'C-CUR-06': {
       level: 'should',
       source: draft('Errors, area C 3', 'an empty collection is not an error'),
-      dependsOn: ['C-CUR-01'],
+      nl: 'Een organisatie die niet in de feed staat, geeft een lege pagina',
+      en: 'An organisation that is not in the feed gives an empty page',
+      needs: ['C-CUR-01'],
       ask: [{ to: '{feed}?limit=20&organisatiecode={otherOrganisation}' }],
       check: (_, { answers: [answer] }) => {
         const [record] = objectsIn(answer?.json, 'records');
         return record === undefined ? undefined : { failed: `it has ${keyOf(record)}` };
       },
     },
-    {
-      id: 'C-CUR-07',
-      title: {
-        nl: 'Een organisatiecode die niet bij het patroon past, krijgt 400',
-        en: 'An organisation code that does not fit the pattern gets 400',
-      },
+    'C-CUR-07': {
       level: 'should',
       source: contract('OrganisatiecodeFilter', '^(?:[Gg][Mm][0-9]{4}|[Pp][Vv][0-9]{2}|[Ww][Ss][0-9]{4})$'),
-      dependsOn: ['C-FEED-01'],
+      nl: 'Een organisatiecode die niet bij het patroon past, krijgt 400',
+      en: 'An organisation code that does not fit the pattern gets 400',
+      needs: ['C-FEED-01'],
       ask: ['gm1', 'utrecht', 'gm00001', ''].map((code) => ({ to: `{feed}?organisatiecode=${code}` })),
       expect: { status: [400] },
     },
-    {
-      id: 'C-CUR-08',
-      title: {
-        nl: 'Een soort resource die niet bestaat, krijgt 400',
-        en: 'A kind of resource that does not exist gets 400',
-      },
+    'C-CUR-08': {
       level: 'should',
       source: contract('ResourceTypeFilter', 'enum: - Vergadering - Agendapunt - Informatieobject'),
-      dependsOn: ['C-FEED-01'],
+      nl: 'Een soort resource die niet bestaat, krijgt 400',
+      en: 'A kind of resource that does not exist gets 400',
+      needs: ['C-FEED-01'],
       ask: [{ to: '{feed}?resourceType=Onbekend' }, { to: '{feed}?resourceType=' }],
       expect: { status: [400] },
     },
-    {
-      id: 'C-CUR-09',
-      title: { nl: 'Een verminkte cursor krijgt 400', en: 'A garbled cursor gets 400' },
+    'C-CUR-09': {
       level: 'should',
       source: contract('info', 'Is hij niet (meer) geldig, dan is het antwoord 400'),
-      dependsOn: ['C-FEED-01'],
+      nl: 'Een verminkte cursor krijgt 400',
+      en: 'A garbled cursor gets 400',
+      needs: ['C-FEED-01'],
       ask: [{ to: '{feed}?cursor=geen-cursor' }, { to: '{feed}?cursor=%00' }, { to: '{feed}?cursor={cursor}x' }],
       expect: { status: [400] },
     },
-    {
-      id: 'C-CUR-10',
-      title: {
-        nl: 'Het antwoord op een ongeldige cursor zegt dat het dat is',
-        en: 'The answer to an invalid cursor says that it is one',
-      },
+    'C-CUR-10': {
       level: 'should',
       source: contract('info', '400 met type `ongeldige-cursor`: begin opnieuw bij `/snapshot`'),
-      dependsOn: ['C-CUR-09'],
+      nl: 'Het antwoord op een ongeldige cursor zegt dat het dat is',
+      en: 'The answer to an invalid cursor says that it is one',
+      needs: ['C-CUR-09'],
       ask: [{ to: '{feed}?cursor=geen-cursor' }],
       expect: { status: [400] },
       check: (_, { answers: [answer] }) =>
@@ -195,15 +168,12 @@ export const CURSORS: Chapter<FeedSubject> = {
           ? undefined
           : { failed: `the type is ${textAt(answer?.json, 'type')}` },
     },
-    {
-      id: 'C-CUR-11',
-      title: {
-        nl: 'Een gefilterde pagina die niet de laatste is, heeft een cursor die verder wijst',
-        en: 'A filtered page that is not the last has a cursor that points further',
-      },
+    'C-CUR-11': {
       level: 'must',
       source: feedRule(3, 'It denotes a position in the complete feed'),
-      dependsOn: ['C-CUR-01'],
+      nl: 'Een gefilterde pagina die niet de laatste is, heeft een cursor die verder wijst',
+      en: 'A filtered page that is not the last has a cursor that points further',
+      needs: ['C-CUR-01'],
       check: async (_, { ask }) => {
         let cursor: string | undefined;
         for (let pages = 0; pages < 5; pages += 1) {
@@ -218,16 +188,13 @@ export const CURSORS: Chapter<FeedSubject> = {
         return undefined;
       },
     },
-    {
-      id: 'C-CUR-12',
-      title: {
-        nl: 'De filters heten `organisatiecode` en `resourceType`',
-        en: 'The filters are named `organisatiecode` and `resourceType`',
-      },
+    'C-CUR-12': {
       level: 'should',
       source: contract('OrganisatiecodeFilter, ResourceTypeFilter', 'name: organisatiecode … name: resourceType'),
-      dependsOn: ['C-FEED-01'],
+      nl: 'De filters heten `organisatiecode` en `resourceType`',
+      en: 'The filters are named `organisatiecode` and `resourceType`',
+      needs: ['C-FEED-01'],
       ask: [{ to: '{feed}?limit=1&organisatiecode={organisation}&resourceType=Vergadering' }],
     },
-  ],
+  }),
 };

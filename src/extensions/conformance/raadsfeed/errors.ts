@@ -1,8 +1,9 @@
 import { isRecord } from '../../../lib/json/json-value.ts';
 import { busyWithoutRetryAfter, type CaseRun, type Chapter, type Finding, firstFault, Skipped } from '../case.ts';
 import type { Exchange } from '../client.ts';
+import { PUBLISHED, publishedContract } from './published-contract.ts';
 import { contract, draft, rfc } from './sources.ts';
-import { type FeedSubject, objectsIn, textAt } from './subject.ts';
+import { type FeedSubject, feedCases, objectsIn, textAt } from './subject.ts';
 
 const errorRule = (number: number, quote: string) => draft(`Errors, area C ${number}`, quote);
 const PROBLEM = 'application/problem+json';
@@ -26,16 +27,13 @@ async function eachRefusal(run: CaseRun, judge: (answer: Exchange) => string | u
 export const ERRORS: Chapter<FeedSubject> = {
   id: 'C-ERR',
   title: { nl: 'Fouten en toegang', en: 'Errors and access' },
-  cases: [
-    {
-      id: 'C-ERR-01',
-      title: {
-        nl: 'Een foutmelding heeft de vorm van RFC 9457',
-        en: 'An error message has the form of RFC 9457',
-      },
+  cases: feedCases({
+    'C-ERR-01': {
       level: 'must',
       source: errorRule(1, 'Errors use RFC 9457 `application/problem+json`'),
-      dependsOn: ['C-FEED-01'],
+      nl: 'Een foutmelding heeft de vorm van RFC 9457',
+      en: 'An error message has the form of RFC 9457',
+      needs: ['C-FEED-01'],
       check: (_, run) =>
         eachRefusal(run, ({ headers, json }) =>
           headers['content-type']?.startsWith(PROBLEM) && isRecord(json)
@@ -43,29 +41,23 @@ export const ERRORS: Chapter<FeedSubject> = {
             : `content type ${headers['content-type'] ?? '(none)'}`,
         ),
     },
-    {
-      id: 'C-ERR-02',
-      title: {
-        nl: 'De foutmelding over een parameter heeft `invalidParams`',
-        en: 'The error message about a parameter has `invalidParams`',
-      },
+    'C-ERR-02': {
       level: 'must',
       source: errorRule(1, 'with an `invalidParams` member'),
-      dependsOn: ['C-ERR-01'],
+      nl: 'De foutmelding over een parameter heeft `invalidParams`',
+      en: 'The error message about a parameter has `invalidParams`',
+      needs: ['C-ERR-01'],
       check: (_, run) =>
         eachRefusal(run, ({ json }) =>
           isRecord(json) && json.invalidParams !== undefined ? undefined : 'there is no `invalidParams`',
         ),
     },
-    {
-      id: 'C-ERR-03',
-      title: {
-        nl: '`invalidParams` noemt de parameter en wat eraan mis is',
-        en: '`invalidParams` names the parameter and what is wrong with it',
-      },
+    'C-ERR-03': {
       level: 'should',
       source: contract('Probleem', 'Naam van de parameter. … Wat er mis mee is.'),
-      dependsOn: ['C-ERR-02'],
+      nl: '`invalidParams` noemt de parameter en wat eraan mis is',
+      en: '`invalidParams` names the parameter and what is wrong with it',
+      needs: ['C-ERR-02'],
       ask: [{ to: '{feed}?organisatiecode=utrecht' }],
       expect: { status: [400] },
       check: (_, { answers: [answer] }) => {
@@ -75,48 +67,41 @@ export const ERRORS: Chapter<FeedSubject> = {
           : { failed: 'it does not name `organisatiecode` with a reason' };
       },
     },
-    {
-      id: 'C-ERR-04',
-      title: {
-        nl: 'De status in een foutmelding is die van het antwoord',
-        en: 'The status in an error message is that of the answer',
-      },
+    'C-ERR-04': {
       level: 'must',
       source: rfc(9457, '3.1.2', 'Generators MUST use the same status code in the actual HTTP response'),
-      dependsOn: ['C-ERR-01'],
+      nl: 'De status in een foutmelding is die van het antwoord',
+      en: 'The status in an error message is that of the answer',
+      needs: ['C-ERR-01'],
       check: (_, run) =>
         eachRefusal(run, ({ json, status: actual }) => {
           const status = isRecord(json) ? json.status : undefined;
           return status === undefined || status === actual ? undefined : `it says ${String(status)}`;
         }),
     },
-    {
-      id: 'C-ERR-05',
-      title: { nl: 'Een foutmelding past bij het contract', en: 'An error message fits the contract' },
+    'C-ERR-05': {
       level: 'should',
       source: contract('Probleem', 'Een fout volgens RFC 9457.'),
-      dependsOn: ['C-ERR-01', 'C-ERR-04'],
+      nl: 'Een foutmelding past bij het contract',
+      en: 'An error message fits the contract',
+      needs: ['C-ERR-01', 'C-ERR-04'],
       ask: [{ to: '{feed}?organisatiecode=utrecht' }],
       expect: { status: [400], schema: 'Probleem' },
     },
-    {
-      id: 'C-ERR-06',
-      title: {
-        nl: 'Een adres dat niet bestaat, geeft 404 met een foutmelding in dezelfde vorm',
-        en: 'An address that does not exist gives 404 with an error message in the same form',
-      },
+    'C-ERR-06': {
       level: 'should',
       source: errorRule(1, 'Errors use RFC 9457 `application/problem+json`'),
-      dependsOn: ['C-SVC-01'],
+      nl: 'Een adres dat niet bestaat, geeft 404 met een foutmelding in dezelfde vorm',
+      en: 'An address that does not exist gives 404 with an error message in the same form',
       ask: [{ to: '{base}/bestaat-niet-conformance' }],
       expect: { status: [404], mediaType: PROBLEM },
     },
-    {
-      id: 'C-ERR-07',
-      title: { nl: 'Niemand hoeft in te loggen', en: 'Nobody has to log in' },
+    'C-ERR-07': {
       level: 'must',
       source: draft('Authentication, area C', 'requires no authentication. There is no 401 response'),
-      dependsOn: ['C-FEED-01'],
+      nl: 'Niemand hoeft in te loggen',
+      en: 'Nobody has to log in',
+      needs: ['C-FEED-01'],
       ask: [{ to: '{feed}?limit=1', headers: { authorization: 'Bearer geen-token' } }],
       expect: { status: [200] },
       check: ({ client }) => {
@@ -126,50 +111,37 @@ export const ERRORS: Chapter<FeedSubject> = {
         return closed === undefined ? undefined : { failed: `${closed.url} asks for a login`, at: closed };
       },
     },
-    {
-      id: 'C-ERR-08',
-      title: {
-        nl: 'Wie te veel vraagt, hoort wanneer hij het weer kan proberen',
-        en: 'A consumer that asks too much is told when to try again',
-      },
+    'C-ERR-08': {
       level: 'must',
       source: errorRule(2, 'status 429 or 503 with header `Retry-After`'),
+      nl: 'Wie te veel vraagt, hoort wanneer hij het weer kan proberen',
+      en: 'A consumer that asks too much is told when to try again',
+      needs: [],
       check: ({ client }) => busyWithoutRetryAfter(client),
     },
-    {
-      id: 'C-ERR-09',
-      title: {
-        nl: 'Het contract dat de dienst zelf publiceert, vraagt geen toegang',
-        en: 'The contract that the service itself publishes asks for no access',
-      },
+    'C-ERR-09': {
       level: 'must',
       source: draft('Authentication, area C', 'no security scheme'),
-      dependsOn: ['C-SVC-01'],
-      ask: [{ to: '{base}/openapi.json' }],
-      expect: { status: [200, 404] },
-      check: (_, { answers: [answer] }) => {
-        if (answer?.status === 404 || !isRecord(answer?.json))
-          return { skipped: 'no contract is published at openapi.json' };
-        const { paths, security } = answer.json;
-        const operations = Object.values(isRecord(paths) ? paths : {}).flatMap((item) =>
-          isRecord(item) ? Object.values(item) : [],
-        );
+      nl: 'Het contract dat de dienst zelf publiceert, vraagt geen toegang',
+      en: 'The contract that the service itself publishes asks for no access',
+      ...PUBLISHED,
+      check: (_, run) => {
+        const { security, operations } = publishedContract(run);
         const asksAccess = (value: unknown): boolean => Array.isArray(value) && value.length > 0;
-        const isClosed = asksAccess(security) || operations.some((one) => isRecord(one) && asksAccess(one.security));
+        const isClosed =
+          asksAccess(security) ||
+          operations.some(({ operation }) => isRecord(operation) && asksAccess(operation.security));
         return isClosed ? { failed: 'it has a security requirement' } : undefined;
       },
     },
-    {
-      id: 'C-ERR-10',
-      title: {
-        nl: 'Een adres van meer dan 8192 tekens krijgt 414',
-        en: 'An address of more than 8192 characters gets 414',
-      },
+    'C-ERR-10': {
       level: 'should',
       source: contract('info', 'Een adres van meer dan 8192 tekens krijgt 414.'),
-      dependsOn: ['C-FEED-01'],
+      nl: 'Een adres van meer dan 8192 tekens krijgt 414',
+      en: 'An address of more than 8192 characters gets 414',
+      needs: ['C-FEED-01'],
       ask: [{ to: `{feed}?cursor=${'a'.repeat(8200)}` }],
       expect: { status: [414] },
     },
-  ],
+  }),
 };

@@ -2,7 +2,7 @@ import { isRecord } from '../../../lib/json/json-value.ts';
 import type { Chapter } from '../case.ts';
 import { linkTo, longerThan, numbersOf, totalIn, withoutItems } from './pages.ts';
 import { contract, draft } from './sources.ts';
-import { type FeedSubject, objectsIn, redactedIn, textAt } from './subject.ts';
+import { type FeedSubject, feedCases, objectsIn, redactedIn, textAt } from './subject.ts';
 
 const feedRule = (number: number, quote: string) => draft(`Feed rules ${number}`, quote);
 /** Relations of the links that every page of the feed has. */
@@ -11,15 +11,13 @@ const RELATIONS = ['next', 'self', 'service-desc'];
 export const FEED_PAGES: Chapter<FeedSubject> = {
   id: 'C-FEED',
   title: { nl: "Pagina's van de feed", en: 'Pages of the feed' },
-  cases: [
-    {
-      id: 'C-FEED-01',
-      title: {
-        nl: 'Een pagina zegt met `head` en `hasMore` hoe ver de afnemer is',
-        en: 'A page tells with `head` and `hasMore` how far the consumer is',
-      },
+  cases: feedCases({
+    'C-FEED-01': {
       level: 'must',
       source: feedRule(1, 'a `head` value that tells a consumer how far it is behind'),
+      nl: 'Een pagina zegt met `head` en `hasMore` hoe ver de afnemer is',
+      en: 'A page tells with `head` and `hasMore` how far the consumer is',
+      needs: [],
       ask: [{ to: '{feed}' }],
       check: (_, { answers: [answer] }) => {
         const page = answer?.json;
@@ -28,12 +26,12 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
         return typeof page.hasMore === 'boolean' ? undefined : { failed: '`hasMore` is not true or false' };
       },
     },
-    {
-      id: 'C-FEED-02',
-      title: { nl: 'De nummers van de records lopen op', en: 'The numbers of the records ascend' },
+    'C-FEED-02': {
       level: 'must',
       source: feedRule(4, 'Records are always delivered ascending'),
-      dependsOn: ['C-FEED-22'],
+      nl: 'De nummers van de records lopen op',
+      en: 'The numbers of the records ascend',
+      needs: ['C-FEED-22'],
       check: ({ history }) => {
         let last: number | undefined;
         for (const { record, at } of history.records) {
@@ -44,15 +42,12 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
         return undefined;
       },
     },
-    {
-      id: 'C-FEED-03',
-      title: {
-        nl: 'De volgende pagina gaat verder waar de vorige ophield',
-        en: 'The next page continues where the previous one ended',
-      },
+    'C-FEED-03': {
       level: 'must',
       source: feedRule(3, 'It denotes a position in the complete feed'),
-      dependsOn: ['C-FEED-02'],
+      nl: 'De volgende pagina gaat verder waar de vorige ophield',
+      en: 'The next page continues where the previous one ended',
+      needs: ['C-FEED-02'],
       check: async (_, { ask }) => {
         const both = await ask({ to: '{feed}?limit=2' });
         const first = await ask({ to: '{feed}?limit=1' });
@@ -67,12 +62,12 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
           : { failed: `one by one the numbers are ${found.join(', ')}; on one page ${expected.join(', ')}` };
       },
     },
-    {
-      id: 'C-FEED-04',
-      title: { nl: 'Er ontbreekt geen nummer', en: 'No number is missing' },
+    'C-FEED-04': {
       level: 'must',
       source: feedRule(4, 'A gap in the sequence occurs only as an explicit `redact` record'),
-      dependsOn: ['C-FEED-02'],
+      nl: 'Er ontbreekt geen nummer',
+      en: 'No number is missing',
+      needs: ['C-FEED-02'],
       check: ({ history: { records, complete } }) => {
         const named = new Set(records.flatMap(({ record }) => (record.op === 'redact' ? redactedIn(record) : [])));
         let last: number | undefined;
@@ -88,65 +83,59 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
         return last === undefined ? { skipped: 'the feed is empty' } : undefined;
       },
     },
-    {
-      id: 'C-FEED-05',
-      title: { nl: 'Een pagina heeft niet meer records dan `limit`', en: 'A page has no more records than `limit`' },
+    'C-FEED-05': {
       level: 'must',
       source: feedRule(5, 'Paging uses `cursor` and `limit`'),
-      dependsOn: ['C-FEED-22'],
+      nl: 'Een pagina heeft niet meer records dan `limit`',
+      en: 'A page has no more records than `limit`',
+      needs: ['C-FEED-22'],
       ask: [{ to: '{feed}?limit=1' }],
       check: (_, { answers: [answer] }) => longerThan(answer?.json, 'records', 1),
     },
-    {
-      id: 'C-FEED-06',
-      title: { nl: 'Een `limit` van 1000 mag', en: 'A `limit` of 1000 is accepted' },
+    'C-FEED-06': {
       level: 'must',
       source: feedRule(5, '`limit` has a maximum of 1000'),
-      dependsOn: ['C-FEED-22'],
+      nl: 'Een `limit` van 1000 mag',
+      en: 'A `limit` of 1000 is accepted',
+      needs: ['C-FEED-22'],
       ask: [{ to: '{feed}?limit=1000' }],
       check: (_, { answers: [answer] }) => longerThan(answer?.json, 'records', 1000),
     },
-    {
-      id: 'C-FEED-07',
-      title: { nl: 'Een pagina heeft nooit meer dan 1000 records', en: 'A page never has more than 1000 records' },
+    'C-FEED-07': {
       level: 'must',
       source: feedRule(5, '`limit` has a maximum of 1000'),
-      dependsOn: ['C-FEED-22'],
+      nl: 'Een pagina heeft nooit meer dan 1000 records',
+      en: 'A page never has more than 1000 records',
+      needs: ['C-FEED-22'],
       ask: [{ to: '{feed}?limit=1001' }],
       expect: { status: [200, 400, 404, 422] },
       check: (_, { answers: [answer] }) =>
         answer?.status === 200 ? longerThan(answer.json, 'records', 1000) : undefined,
     },
-    {
-      id: 'C-FEED-08',
-      title: { nl: 'Zonder `limit` zijn het er hoogstens 500', en: 'Without `limit` there are at most 500' },
+    'C-FEED-08': {
       level: 'must',
       source: feedRule(5, 'a default of 500'),
-      dependsOn: ['C-FEED-22'],
+      nl: 'Zonder `limit` zijn het er hoogstens 500',
+      en: 'Without `limit` there are at most 500',
+      needs: ['C-FEED-22'],
       ask: [{ to: '{feed}' }],
       check: (_, { answers: [answer] }) => longerThan(answer?.json, 'records', 500),
     },
-    {
-      id: 'C-FEED-09',
-      title: {
-        nl: 'Een `limit` die geen getal van 1 tot 1000 is, krijgt 400',
-        en: 'A `limit` that is not a number from 1 to 1000 gets 400',
-      },
+    'C-FEED-09': {
       level: 'should',
       source: contract('Limit', 'minimum: 1 maximum: 1000'),
-      dependsOn: ['C-FEED-01'],
+      nl: 'Een `limit` die geen getal van 1 tot 1000 is, krijgt 400',
+      en: 'A `limit` that is not a number from 1 to 1000 gets 400',
+      needs: ['C-FEED-01'],
       ask: ['0', '-1', '1001', '1.5', 'veel', ''].map((limit) => ({ to: `{feed}?limit=${limit}` })),
       expect: { status: [400] },
     },
-    {
-      id: 'C-FEED-10',
-      title: {
-        nl: 'Wie volgens `hasMore` bij is, heeft `head` bereikt',
-        en: 'A consumer that has caught up according to `hasMore` has reached `head`',
-      },
+    'C-FEED-10': {
       level: 'must',
       source: feedRule(2, '`hasMore: false` tells the consumer it has caught up'),
-      dependsOn: ['C-FEED-02'],
+      nl: 'Wie volgens `hasMore` bij is, heeft `head` bereikt',
+      en: 'A consumer that has caught up according to `hasMore` has reached `head`',
+      needs: ['C-FEED-02'],
       check: ({ history: { pages, records } }) => {
         for (const { page, at } of pages) {
           const last = Number(numbersOf(page).at(-1) ?? 0);
@@ -157,12 +146,12 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
         return undefined;
       },
     },
-    {
-      id: 'C-FEED-11',
-      title: { nl: 'Zolang er meer is, is `hasMore` waar', en: '`hasMore` is true while there is more' },
+    'C-FEED-11': {
       level: 'must',
       source: feedRule(2, '`hasMore: false` tells the consumer it has caught up'),
-      dependsOn: ['C-FEED-22'],
+      nl: 'Zolang er meer is, is `hasMore` waar',
+      en: '`hasMore` is true while there is more',
+      needs: ['C-FEED-22'],
       ask: [{ to: '{feed}?limit=1' }],
       check: ({ history }, { answers: [answer] }) => {
         if (history.records.length < 2) return { skipped: 'the feed has fewer than two records' };
@@ -171,15 +160,12 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
           : { failed: 'a page with the first record alone says that there is no more' };
       },
     },
-    {
-      id: 'C-FEED-12',
-      title: {
-        nl: '`head` is minstens het laatste nummer op de pagina',
-        en: '`head` is at least the last number on the page',
-      },
+    'C-FEED-12': {
       level: 'must',
       source: feedRule(1, 'a `head` value that tells a consumer how far it is behind'),
-      dependsOn: ['C-FEED-22'],
+      nl: '`head` is minstens het laatste nummer op de pagina',
+      en: '`head` is at least the last number on the page',
+      needs: ['C-FEED-22'],
       check: ({ history }) => {
         for (const { page, at } of history.pages) {
           const last = Math.max(0, ...numbersOf(page).map(Number));
@@ -189,15 +175,12 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
         return undefined;
       },
     },
-    {
-      id: 'C-FEED-13',
-      title: {
-        nl: 'Wie blijft lezen, komt bij en krijgt dan een lege pagina',
-        en: 'A consumer that reads on catches up, and then gets an empty page',
-      },
+    'C-FEED-13': {
       level: 'must',
       source: feedRule(2, '`hasMore: false` tells the consumer it has caught up'),
-      dependsOn: ['C-FEED-22', 'C-SNAP-01'],
+      nl: 'Wie blijft lezen, komt bij en krijgt dan een lege pagina',
+      en: 'A consumer that reads on catches up, and then gets an empty page',
+      needs: ['C-FEED-22', 'C-SNAP-01'],
       check: async ({ values }, { ask }) => {
         let cursor = values.feedCursor ?? '';
         for (let pages = 0; pages < 20; pages += 1) {
@@ -213,15 +196,12 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
         return { skipped: 'the feed grows faster than it was read' };
       },
     },
-    {
-      id: 'C-FEED-14',
-      title: {
-        nl: 'Er komt geen record bij vóór een nummer dat al gelezen is',
-        en: 'No record is inserted before a number that was read already',
-      },
+    'C-FEED-14': {
       level: 'must',
       source: feedRule(4, 'never inserts a record before a sequence number that has already been read'),
-      dependsOn: ['C-FEED-02'],
+      nl: 'Er komt geen record bij vóór een nummer dat al gelezen is',
+      en: 'No record is inserted before a number that was read already',
+      needs: ['C-FEED-02'],
       ask: [{ to: '{feed}?limit=50' }],
       check: ({ history }, { answers: [again] }) => {
         const read = new Set(history.records.map(({ record }) => record.sequenceNumber));
@@ -232,41 +212,38 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
         return inserted === undefined ? undefined : { failed: `number ${inserted} was not there at the first reading` };
       },
     },
-    {
-      id: 'C-FEED-15',
-      title: { nl: 'Er staat geen totaal op een pagina', en: 'A page has no total' },
+    'C-FEED-15': {
       level: 'must',
       source: feedRule(7, 'Total counts per page are not returned'),
-      dependsOn: ['C-FEED-01'],
+      nl: 'Er staat geen totaal op een pagina',
+      en: 'A page has no total',
+      needs: ['C-FEED-01'],
       check: ({ history }) => totalIn(history.pages),
     },
-    {
-      id: 'C-FEED-16',
-      title: { nl: 'Een pagina zegt hoe lang zij bewaard mag worden', en: 'A page says how long it may be kept' },
+    'C-FEED-16': {
       level: 'must',
       source: feedRule(9, 'the feed response carries `Cache-Control` and `Link`'),
-      dependsOn: ['C-FEED-01'],
+      nl: 'Een pagina zegt hoe lang zij bewaard mag worden',
+      en: 'A page says how long it may be kept',
+      needs: ['C-FEED-01'],
       ask: [{ to: '{feed}' }],
       expect: { headers: { 'cache-control': /\S/ } },
     },
-    {
-      id: 'C-FEED-17',
-      title: { nl: 'Een pagina heeft een kop `Link`', en: 'A page has the header `Link`' },
+    'C-FEED-17': {
       level: 'must',
       source: feedRule(9, 'the feed response carries `Cache-Control` and `Link`'),
-      dependsOn: ['C-FEED-01'],
+      nl: 'Een pagina heeft een kop `Link`',
+      en: 'A page has the header `Link`',
+      needs: ['C-FEED-01'],
       ask: [{ to: '{feed}?limit=1' }],
       expect: { headers: { link: /<[^>]*>/ } },
     },
-    {
-      id: 'C-FEED-18',
-      title: {
-        nl: '`Link` met `rel="next"` leidt naar de volgende pagina',
-        en: '`Link` with `rel="next"` leads to the next page',
-      },
+    'C-FEED-18': {
       level: 'should',
       source: contract('LinkFeed', '`rel="next"` staat er altijd'),
-      dependsOn: ['C-FEED-03', 'C-FEED-17'],
+      nl: '`Link` met `rel="next"` leidt naar de volgende pagina',
+      en: '`Link` with `rel="next"` leads to the next page',
+      needs: ['C-FEED-03', 'C-FEED-17'],
       ask: [{ to: '{feed}?limit=1' }],
       check: async ({ history }, { answers: [answer], ask }) => {
         if (history.records.length < 2) return { skipped: 'the feed has fewer than two records' };
@@ -280,15 +257,12 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
           : { failed: `it leads to record ${String(following)} instead of ${String(expected)}` };
       },
     },
-    {
-      id: 'C-FEED-19',
-      title: {
-        nl: '`next` op de pagina is het hele adres van de volgende pagina',
-        en: '`next` on the page is the whole address of the following page',
-      },
+    'C-FEED-19': {
       level: 'should',
       source: contract('FeedPage', 'Adres van de volgende pagina'),
-      dependsOn: ['C-FEED-03'],
+      nl: '`next` op de pagina is het hele adres van de volgende pagina',
+      en: '`next` on the page is the whole address of the following page',
+      needs: ['C-FEED-03'],
       ask: [{ to: '{feed}?limit=1' }],
       check: async ({ history }, { answers: [answer], ask }) => {
         if (history.records.length < 2) return { skipped: 'the feed has fewer than two records' };
@@ -301,12 +275,12 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
           : { failed: `it leads to record ${String(following)} instead of ${String(expected)}` };
       },
     },
-    {
-      id: 'C-FEED-20',
-      title: { nl: 'Een pagina past bij het contract', en: 'A page fits the contract' },
+    'C-FEED-20': {
       level: 'should',
       source: contract('FeedPage', 'Een pagina van de feed.'),
-      dependsOn: ['C-FEED-01'],
+      nl: 'Een pagina past bij het contract',
+      en: 'A page fits the contract',
+      needs: ['C-FEED-01'],
       check: ({ fault, history }) => {
         for (const { page, at } of history.pages) {
           const wrong = fault('FeedPage', withoutItems(page, 'records'));
@@ -315,24 +289,21 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
         return undefined;
       },
     },
-    {
-      id: 'C-FEED-21',
-      title: { nl: 'Een onbekende parameter krijgt 400', en: 'An unknown parameter gets 400' },
+    'C-FEED-21': {
       level: 'should',
       source: contract('info', 'Onbekende query-parameters worden geweigerd.'),
-      dependsOn: ['C-FEED-01'],
+      nl: 'Een onbekende parameter krijgt 400',
+      en: 'An unknown parameter gets 400',
+      needs: ['C-FEED-01'],
       ask: [{ to: '{feed}?limit=1&onbekend=1' }],
       expect: { status: [400] },
     },
-    {
-      id: 'C-FEED-22',
-      title: {
-        nl: 'De records staan in `records`, en de plaats om verder te lezen in `cursor`',
-        en: 'The records are in `records`, and the position to read on from in `cursor`',
-      },
+    'C-FEED-22': {
       level: 'should',
       source: contract('FeedPage', 'required: - records - cursor'),
-      dependsOn: ['C-FEED-01'],
+      nl: 'De records staan in `records`, en de plaats om verder te lezen in `cursor`',
+      en: 'The records are in `records`, and the position to read on from in `cursor`',
+      needs: ['C-FEED-01'],
       ask: [{ to: '{feed}?limit=1' }],
       check: (_, { answers: [answer] }) => {
         if (!isRecord(answer?.json) || !Array.isArray(answer.json.records))
@@ -340,12 +311,12 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
         return textAt(answer.json, 'cursor') === undefined ? { failed: '`cursor` is not a text' } : undefined;
       },
     },
-    {
-      id: 'C-FEED-23',
-      title: { nl: 'Een record dat gelezen is, verandert niet', en: 'A record that was read does not change' },
+    'C-FEED-23': {
       level: 'should',
       source: draft('What the service does, area C 1', 'The feed is a log, not a query interface'),
-      dependsOn: ['C-FEED-22'],
+      nl: 'Een record dat gelezen is, verandert niet',
+      en: 'A record that was read does not change',
+      needs: ['C-FEED-22'],
       ask: [{ to: '{feed}?limit=50' }, { to: '{feed}?limit=50' }],
       check: (_, { answers: [first, second] }) => {
         const again = new Map(objectsIn(second?.json, 'records').map((record) => [record.sequenceNumber, record]));
@@ -358,15 +329,12 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
         return undefined;
       },
     },
-    {
-      id: 'C-FEED-24',
-      title: {
-        nl: '`Link` noemt altijd het vervolg, de pagina zelf en het contract',
-        en: '`Link` always names the continuation, the page itself and the contract',
-      },
+    'C-FEED-24': {
       level: 'should',
       source: contract('LinkFeed', '`rel="next"` staat er altijd … verder `rel="self"` en `rel="service-desc"`'),
-      dependsOn: ['C-FEED-17', 'C-SNAP-01'],
+      nl: '`Link` noemt altijd het vervolg, de pagina zelf en het contract',
+      en: '`Link` always names the continuation, the page itself and the contract',
+      needs: ['C-FEED-17', 'C-SNAP-01'],
       ask: [
         { to: '{feed}?limit=1' },
         ({ values }) => ({ to: `{feed}?cursor=${encodeURIComponent(values.feedCursor ?? '')}` }),
@@ -379,5 +347,5 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
         return undefined;
       },
     },
-  ],
+  }),
 };

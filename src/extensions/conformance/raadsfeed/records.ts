@@ -6,6 +6,7 @@ import { contract, draft } from './sources.ts';
 import {
   codesIn,
   type FeedSubject,
+  feedCases,
   keyOf,
   nameOf,
   recordsOf,
@@ -51,41 +52,35 @@ export function isWholeAddress(value: unknown): boolean {
 export const RECORDS: Chapter<FeedSubject> = {
   id: 'C-REC',
   title: { nl: 'Records van de feed', en: 'Records of the feed' },
-  cases: [
-    {
-      id: 'C-REC-01',
-      title: {
-        nl: 'Een record heeft een volgnummer, een geheel getal',
-        en: 'A record has a sequence number, a whole number',
-      },
+  cases: feedCases({
+    'C-REC-01': {
       level: 'must',
       source: record('`sequenceNumber` Assigned by the source holder when the change is recorded'),
-      dependsOn: ['C-FEED-22'],
+      nl: 'Een record heeft een volgnummer, een geheel getal',
+      en: 'A record has a sequence number, a whole number',
+      needs: ['C-FEED-22'],
       check: (subject) =>
         eachRecord(subject, all, ({ sequenceNumber }) =>
           Number.isSafeInteger(sequenceNumber) ? undefined : '`sequenceNumber` is not a whole number',
         ),
     },
-    {
-      id: 'C-REC-02',
-      title: { nl: 'Een record is een upsert, delete of redact', en: 'A record is an upsert, a delete or a redact' },
+    'C-REC-02': {
       level: 'must',
       source: record('One of `upsert`, `delete`, `redact`'),
-      dependsOn: ['C-REC-21'],
+      nl: 'Een record is een upsert, delete of redact',
+      en: 'A record is an upsert, a delete or a redact',
+      needs: ['C-REC-21'],
       check: (subject) =>
         eachRecord(subject, all, ({ op }) =>
           ['upsert', 'delete', 'redact'].includes(String(op)) ? undefined : `\`op\` is ${JSON.stringify(op)}`,
         ),
     },
-    {
-      id: 'C-REC-03',
-      title: {
-        nl: 'De identiteit is organisatiecode en bronidentificatie',
-        en: 'The identity is organisation code and `bronidentificatie`',
-      },
+    'C-REC-03': {
       level: 'must',
       source: identity(1, 'The identity of a resource is organisation code plus `bronidentificatie`'),
-      dependsOn: ['C-REC-21'],
+      nl: 'De identiteit is organisatiecode en bronidentificatie',
+      en: 'The identity is organisation code and `bronidentificatie`',
+      needs: ['C-REC-21'],
       check: (subject) =>
         eachRecord(subject, all, ({ resource }) =>
           textAt(resource, 'organisatiecode') && textAt(resource, 'bronidentificatie')
@@ -93,27 +88,24 @@ export const RECORDS: Chapter<FeedSubject> = {
             : '`resource` lacks one of the two',
         ),
     },
-    {
-      id: 'C-REC-04',
-      title: { nl: 'De organisatiecode is in kleine letters', en: 'The organisation code is in lower case' },
+    'C-REC-04': {
       level: 'must',
       source: identity(1, 'in lower case (normative)'),
-      dependsOn: ['C-REC-03'],
+      nl: 'De organisatiecode is in kleine letters',
+      en: 'The organisation code is in lower case',
+      needs: ['C-REC-03'],
       check: (subject) =>
         eachRecord(subject, all, ({ resource }) => {
           const code = textAt(resource, 'organisatiecode') ?? '';
           return code === code.toLowerCase() ? undefined : `\`organisatiecode\` is ${code}`;
         }),
     },
-    {
-      id: 'C-REC-05',
-      title: {
-        nl: 'De soort resource staat in het servicedocument',
-        en: 'The kind of resource is named in the service document',
-      },
+    'C-REC-05': {
       level: 'must',
       source: draft('Service document', 'the resource types supported'),
-      dependsOn: ['C-FEED-22', 'C-SVC-05'],
+      nl: 'De soort resource staat in het servicedocument',
+      en: 'The kind of resource is named in the service document',
+      needs: ['C-FEED-22', 'C-SVC-05'],
       check: (subject) => {
         const known = new Set<unknown>(textsIn(subject.service).map(([, text]) => text));
         return eachRecord(subject, all, ({ resourceType }) =>
@@ -121,15 +113,12 @@ export const RECORDS: Chapter<FeedSubject> = {
         );
       },
     },
-    {
-      id: 'C-REC-06',
-      title: {
-        nl: 'De organisatie staat in het servicedocument',
-        en: 'The organisation is named in the service document',
-      },
+    'C-REC-06': {
       level: 'must',
       source: draft('Service document', 'names the organisations in the feed'),
-      dependsOn: ['C-REC-03', 'C-SVC-02'],
+      nl: 'De organisatie staat in het servicedocument',
+      en: 'The organisation is named in the service document',
+      needs: ['C-REC-03', 'C-SVC-02'],
       check: (subject) => {
         const known = new Set(codesIn(subject.service));
         return eachRecord(subject, isUpsert, ({ resource }) => {
@@ -138,29 +127,23 @@ export const RECORDS: Chapter<FeedSubject> = {
         });
       },
     },
-    {
-      id: 'C-REC-07',
-      title: {
-        nl: 'Het tijdstip van vastleggen heeft een tijdzone',
-        en: 'The time of recording has a time zone',
-      },
+    'C-REC-07': {
       level: 'should',
       source: contract('Moment', 'format: date-time'),
-      dependsOn: ['C-FEED-22'],
+      nl: 'Het tijdstip van vastleggen heeft een tijdzone',
+      en: 'The time of recording has a time zone',
+      needs: ['C-FEED-22'],
       check: (subject) =>
         eachRecord(subject, all, ({ storedAt }) =>
           MOMENT.test(String(storedAt)) ? undefined : `\`storedAt\` is ${JSON.stringify(storedAt)}`,
         ),
     },
-    {
-      id: 'C-REC-08',
-      title: {
-        nl: 'Het tijdstip van vastleggen ligt niet in de toekomst',
-        en: 'The time of recording is not in the future',
-      },
+    'C-REC-08': {
       level: 'should',
       source: record('`storedAt` Time of recording'),
-      dependsOn: ['C-REC-07'],
+      nl: 'Het tijdstip van vastleggen ligt niet in de toekomst',
+      en: 'The time of recording is not in the future',
+      needs: ['C-REC-07'],
       check: (subject) => {
         const latest = Date.now() + CLOCK_SKEW_MS;
         return eachRecord(subject, all, ({ storedAt }) =>
@@ -168,21 +151,21 @@ export const RECORDS: Chapter<FeedSubject> = {
         );
       },
     },
-    {
-      id: 'C-REC-09',
-      title: { nl: 'Een upsert heeft de hele resource', en: 'An upsert has the complete resource' },
+    'C-REC-09': {
       level: 'must',
       source: record('`data` The complete resource object. Present for `upsert`'),
-      dependsOn: ['C-REC-02'],
+      nl: 'Een upsert heeft de hele resource',
+      en: 'An upsert has the complete resource',
+      needs: ['C-REC-02'],
       check: (subject) =>
         eachRecord(subject, isUpsert, ({ data }) => (isRecord(data) ? undefined : '`data` is not an object')),
     },
-    {
-      id: 'C-REC-10',
-      title: { nl: 'Een delete heeft een reden', en: 'A delete has a reason' },
+    'C-REC-10': {
       level: 'must',
       source: record('`verwijderreden` Coded removal reason. Required for `delete`'),
-      dependsOn: ['C-REC-02'],
+      nl: 'Een delete heeft een reden',
+      en: 'A delete has a reason',
+      needs: ['C-REC-02'],
       check: (subject) =>
         eachRecord(
           subject,
@@ -191,39 +174,33 @@ export const RECORDS: Chapter<FeedSubject> = {
             typeof verwijderreden === 'string' && verwijderreden !== '' ? undefined : 'there is no `verwijderreden`',
         ),
     },
-    {
-      id: 'C-REC-11',
-      title: {
-        nl: 'De reden is een van de vijf, en `overig` heeft een toelichting',
-        en: 'The reason is one of the five, and `overig` comes with an explanation',
-      },
+    'C-REC-11': {
       level: 'should',
       source: contract('Verwijderreden, ToelichtingBijOverig', 'Bij de reden `overig` hoort een toelichting.'),
-      dependsOn: ['C-REC-10'],
+      nl: 'De reden is een van de vijf, en `overig` heeft een toelichting',
+      en: 'The reason is one of the five, and `overig` comes with an explanation',
+      needs: ['C-REC-10'],
       check: (subject) =>
         eachRecord(subject, isRemoval, ({ verwijderreden, toelichting }) => {
           if (!REASONS.includes(String(verwijderreden))) return `\`verwijderreden\` is ${String(verwijderreden)}`;
           return verwijderreden === 'overig' && !toelichting ? 'there is no `toelichting`' : undefined;
         }),
     },
-    {
-      id: 'C-REC-12',
-      title: { nl: 'Een redact heeft geen inhoud', en: 'A redact has no content' },
+    'C-REC-12': {
       level: 'must',
       source: record('The complete resource object. Present for `upsert`'),
-      dependsOn: ['C-REC-02'],
+      nl: 'Een redact heeft geen inhoud',
+      en: 'A redact has no content',
+      needs: ['C-REC-02'],
       check: (subject) =>
         eachRecord(subject, isRedaction, ({ data }) => (isAbsent(data) ? undefined : 'it has `data`')),
     },
-    {
-      id: 'C-REC-13',
-      title: {
-        nl: 'Een redact noemt de nummers waarvan de inhoud weg is',
-        en: 'A redact names the numbers whose content is gone',
-      },
+    'C-REC-13': {
       level: 'must',
       source: draft('Events', 'The record states which `sequenceNumber`s are affected'),
-      dependsOn: ['C-REC-02'],
+      nl: 'Een redact noemt de nummers waarvan de inhoud weg is',
+      en: 'A redact names the numbers whose content is gone',
+      needs: ['C-REC-02'],
       check: (subject) =>
         eachRecord(subject, isRedaction, (one) => {
           const numbers = redactedIn(one);
@@ -232,15 +209,12 @@ export const RECORDS: Chapter<FeedSubject> = {
           return later === undefined ? undefined : `it names ${String(later)}, which comes after it`;
         }),
     },
-    {
-      id: 'C-REC-14',
-      title: {
-        nl: 'Van een nummer dat een redact noemt, is de inhoud weg',
-        en: 'The content of a number that a redact names is gone',
-      },
+    'C-REC-14': {
       level: 'must',
       source: draft('Events', 'A `redact` fills the place of a removed sequence number'),
-      dependsOn: ['C-REC-13'],
+      nl: 'Van een nummer dat een redact noemt, is de inhoud weg',
+      en: 'The content of a number that a redact names is gone',
+      needs: ['C-REC-13'],
       check: (subject) => {
         const named = new Set(recordsOf(subject.history, isRedaction).flatMap((seen) => redactedIn(seen.record)));
         return eachRecord(
@@ -251,54 +225,45 @@ export const RECORDS: Chapter<FeedSubject> = {
         );
       },
     },
-    {
-      id: 'C-REC-15',
-      title: { nl: 'Een upsert heeft een hash van de inhoud', en: 'An upsert has a hash of its content' },
+    'C-REC-15': {
       level: 'should',
       source: contract('FeedRecord', 'required: - data - contentHash'),
-      dependsOn: ['C-REC-02'],
+      nl: 'Een upsert heeft een hash van de inhoud',
+      en: 'An upsert has a hash of its content',
+      needs: ['C-REC-02'],
       check: (subject) =>
         eachRecord(subject, isUpsert, ({ contentHash: hash }) =>
           typeof hash === 'string' && hash !== '' ? undefined : 'there is no `contentHash`',
         ),
     },
-    {
-      id: 'C-REC-16',
-      title: {
-        nl: 'De hash heeft de vorm `sha256:` en 64 tekens',
-        en: 'The hash has the form `sha256:` and 64 characters',
-      },
+    'C-REC-16': {
       level: 'should',
       source: contract('ContentHash', HASH.source),
-      dependsOn: ['C-REC-15'],
+      nl: 'De hash heeft de vorm `sha256:` en 64 tekens',
+      en: 'The hash has the form `sha256:` and 64 characters',
+      needs: ['C-REC-15'],
       check: (subject) =>
         eachRecord(subject, isUpsert, ({ contentHash: hash }) =>
           HASH.test(String(hash)) ? undefined : `\`contentHash\` is ${String(hash)}`,
         ),
     },
-    {
-      id: 'C-REC-17',
-      title: {
-        nl: 'De hash is die van de inhoud, in de schrijfwijze van RFC 8785',
-        en: 'The hash is that of the content, in the canonical form of RFC 8785',
-      },
+    'C-REC-17': {
       level: 'should',
       source: contract('ContentHash', 'SHA-256 over de canonieke JSON (RFC 8785) van `data`.'),
-      dependsOn: ['C-REC-16'],
+      nl: 'De hash is die van de inhoud, in de schrijfwijze van RFC 8785',
+      en: 'The hash is that of the content, in the canonical form of RFC 8785',
+      needs: ['C-REC-16'],
       check: (subject) =>
         eachRecord(subject, isUpsert, ({ data, contentHash: hash }) =>
           !isRecord(data) || contentHash(data) === hash ? undefined : '`contentHash` is not that of `data`',
         ),
     },
-    {
-      id: 'C-REC-18',
-      title: {
-        nl: 'Een upsert die niets verandert, komt niet in de feed',
-        en: 'An upsert that changes nothing is not put into the feed',
-      },
+    'C-REC-18': {
       level: 'must',
       source: record('suppresses no-op records'),
-      dependsOn: ['C-REC-15', 'C-REC-03'],
+      nl: 'Een upsert die niets verandert, komt niet in de feed',
+      en: 'An upsert that changes nothing is not put into the feed',
+      needs: ['C-REC-15', 'C-REC-03'],
       check: (subject) => {
         const current = new Map<string, unknown>();
         return eachRecord(subject, all, (one) => {
@@ -313,12 +278,12 @@ export const RECORDS: Chapter<FeedSubject> = {
         });
       },
     },
-    {
-      id: 'C-REC-19',
-      title: { nl: '`resourceUrl` leidt naar de resource', en: '`resourceUrl` leads to the resource' },
+    'C-REC-19': {
       level: 'should',
       source: contract('FeedRecord', 'Adres van de resource bij deze dienst; geen identiteit.'),
-      dependsOn: ['C-REC-03'],
+      nl: '`resourceUrl` leidt naar de resource',
+      en: '`resourceUrl` leads to the resource',
+      needs: ['C-REC-03'],
       check: async ({ snapshot }, { ask }) => {
         const [first] = recordsOf(snapshot, (one) => typeof one.resourceUrl === 'string');
         const url = textAt(first?.record, 'resourceUrl') ?? '';
@@ -330,15 +295,12 @@ export const RECORDS: Chapter<FeedSubject> = {
           : { failed: `it gives an answer with status ${status} that is not the resource` };
       },
     },
-    {
-      id: 'C-REC-20',
-      title: {
-        nl: 'Noemt een aggregator de herkomst van een record, dan met feed en nummer',
-        en: 'Where an aggregator names the origin of a record, it gives feed and number',
-      },
+    'C-REC-20': {
       level: 'should',
       source: contract('Herkomst', 'Waar een aggregator het record vandaan heeft.'),
-      dependsOn: ['C-SVC-07'],
+      nl: 'Noemt een aggregator de herkomst van een record, dan met feed en nummer',
+      en: 'Where an aggregator names the origin of a record, it gives feed and number',
+      needs: ['C-SVC-07'],
       check: (subject) => {
         if (subject.service.rol !== 'aggregator') return { skipped: 'the feed is not that of an aggregator' };
         return eachRecord(
@@ -351,18 +313,15 @@ export const RECORDS: Chapter<FeedSubject> = {
         );
       },
     },
-    {
-      id: 'C-REC-21',
-      title: {
-        nl: 'De bewerking staat in `op`, en de organisatie in `resource.organisatiecode`',
-        en: 'The operation is in `op`, and the organisation in `resource.organisatiecode`',
-      },
+    'C-REC-21': {
       level: 'should',
       source: contract(
         'FeedRecord, ResourceIdentiteit',
         'required: - organisatiecode … required: - sequenceNumber - op',
       ),
-      dependsOn: ['C-FEED-22'],
+      nl: 'De bewerking staat in `op`, en de organisatie in `resource.organisatiecode`',
+      en: 'The operation is in `op`, and the organisation in `resource.organisatiecode`',
+      needs: ['C-FEED-22'],
       check: (subject) =>
         eachRecord(subject, all, ({ op, resource }) => {
           if (op === undefined) return 'there is no `op`';
@@ -371,13 +330,13 @@ export const RECORDS: Chapter<FeedSubject> = {
             : undefined;
         }),
     },
-    {
-      id: 'C-REC-22',
-      title: { nl: 'Een record past bij het contract', en: 'A record fits the contract' },
+    'C-REC-22': {
       level: 'should',
       source: contract('FeedRecord', 'required: - sequenceNumber - op - resourceType - resource - storedAt'),
-      dependsOn: ['C-REC-07', 'C-REC-17', 'C-DATA-07'],
+      nl: 'Een record past bij het contract',
+      en: 'A record fits the contract',
+      needs: ['C-REC-07', 'C-REC-17', 'C-DATA-07'],
       check: (subject) => eachRecord(subject, all, (one) => subject.fault('FeedRecord', one)),
     },
-  ],
+  }),
 };

@@ -1,7 +1,8 @@
 import { isRecord } from '../../../lib/json/json-value.ts';
 import { type Chapter, firstFault } from '../case.ts';
+import { PUBLISHED, publishedContract } from './published-contract.ts';
 import { contract, draft } from './sources.ts';
-import { codesIn, type FeedSubject, objectsIn, organisationsOf, textAt, textsIn } from './subject.ts';
+import { codesIn, type FeedSubject, feedCases, objectsIn, organisationsOf, textAt, textsIn } from './subject.ts';
 
 /** Kinds that the draft names; how they are written is the contract's. */
 const KIND = /^(vergadering|agendapunt|informatieobject)$/i;
@@ -13,24 +14,20 @@ const serviceDocument = (quote: string) => draft('Service document', quote);
 export const SERVICE_DOCUMENT: Chapter<FeedSubject> = {
   id: 'C-SVC',
   title: { nl: 'Servicedocument', en: 'Service document' },
-  cases: [
-    {
-      id: 'C-SVC-01',
-      title: {
-        nl: 'Het adres van de feed geeft een servicedocument',
-        en: 'The address of the feed gives a service document',
-      },
+  cases: feedCases({
+    'C-SVC-01': {
       level: 'must',
       source: draft('Endpoints', 'GET / Service document.'),
+      nl: 'Het adres van de feed geeft een servicedocument',
+      en: 'The address of the feed gives a service document',
       ask: [{ to: '{base}/' }],
       check: (_, { answers }) => (isRecord(answers[0]?.json) ? undefined : { failed: 'the body is not a JSON object' }),
     },
-    {
-      id: 'C-SVC-02',
-      title: { nl: 'Het noemt de organisaties in de feed', en: 'It names the organisations in the feed' },
+    'C-SVC-02': {
       level: 'must',
       source: serviceDocument('names the organisations in the feed'),
-      dependsOn: ['C-SVC-01'],
+      nl: 'Het noemt de organisaties in de feed',
+      en: 'It names the organisations in the feed',
       check: ({ service, history, serviceDocument: at }) => {
         if (codesIn(service).length > 0) return undefined;
         return history.records.length === 0
@@ -38,12 +35,12 @@ export const SERVICE_DOCUMENT: Chapter<FeedSubject> = {
           : { failed: 'it has no code of an organisation', at };
       },
     },
-    {
-      id: 'C-SVC-03',
-      title: { nl: 'Een organisatiecode is in kleine letters', en: 'An organisation code is in lower case' },
+    'C-SVC-03': {
       level: 'must',
       source: draft('Resource identity rules 1', 'in lower case (normative)'),
-      dependsOn: ['C-SVC-02'],
+      nl: 'Een organisatiecode is in kleine letters',
+      en: 'An organisation code is in lower case',
+      needs: ['C-SVC-02'],
       check: ({ service, serviceDocument: at }) =>
         firstFault(
           codesIn(service),
@@ -51,55 +48,52 @@ export const SERVICE_DOCUMENT: Chapter<FeedSubject> = {
           () => at,
         ),
     },
-    {
-      id: 'C-SVC-04',
-      title: { nl: 'Of het een organisatie twee keer noemt', en: 'Whether it names an organisation twice' },
+    'C-SVC-04': {
       level: 'open',
       source: contract('Servicedocument', 'De organisaties in deze feed.'),
-      dependsOn: ['C-SVC-02'],
+      nl: 'Of het een organisatie twee keer noemt',
+      en: 'Whether it names an organisation twice',
+      needs: ['C-SVC-02'],
       check: ({ service }) => {
         const codes = organisationsOf(service);
         const twice = codes.find((code, place) => codes.indexOf(code) < place);
         return { seen: twice === undefined ? `${codes.length} organisations, each once` : `${twice} occurs twice` };
       },
     },
-    {
-      id: 'C-SVC-05',
-      title: { nl: 'Het noemt de soorten resources', en: 'It names the kinds of resources' },
+    'C-SVC-05': {
       level: 'must',
       source: serviceDocument('and the resource types supported'),
-      dependsOn: ['C-SVC-01'],
+      nl: 'Het noemt de soorten resources',
+      en: 'It names the kinds of resources',
       check: ({ service, serviceDocument: at }) =>
         textsIn(service).some(([, text]) => KIND.test(text))
           ? undefined
           : { failed: 'no text in it is a kind of resource, such as `Vergadering`', at },
     },
-    {
-      id: 'C-SVC-06',
-      title: { nl: 'Het zegt hoe ver de geschiedenis teruggaat', en: 'It says how far the history reaches' },
+    'C-SVC-06': {
       level: 'must',
       source: serviceDocument('states how far the history reaches (retention)'),
-      dependsOn: ['C-SVC-01'],
+      nl: 'Het zegt hoe ver de geschiedenis teruggaat',
+      en: 'It says how far the history reaches',
       check: ({ service, serviceDocument: at }) =>
         Object.entries(service).some(([name, value]) => /retent|histor|bewaar/i.test(name) && value !== null)
           ? undefined
           : { failed: 'no member of it is about retention or history', at },
     },
-    {
-      id: 'C-SVC-07',
-      title: { nl: 'Het noemt de rol van de feed', en: 'It names the role of the feed' },
+    'C-SVC-07': {
       level: 'must',
       source: serviceDocument("the feed's role with `rol`"),
-      dependsOn: ['C-SVC-01'],
+      nl: 'Het noemt de rol van de feed',
+      en: 'It names the role of the feed',
       check: ({ service, serviceDocument: at }) =>
         typeof service.rol === 'string' && service.rol !== '' ? undefined : { failed: 'there is no `rol`', at },
     },
-    {
-      id: 'C-SVC-08',
-      title: { nl: 'Het past bij het contract', en: 'It fits the contract' },
+    'C-SVC-08': {
       level: 'should',
       source: contract('Servicedocument', 'Beschrijving van de feed.'),
-      dependsOn: ['C-SVC-01', 'C-SVC-03', 'C-SVC-05', 'C-SVC-06', 'C-SVC-07'],
+      nl: 'Het past bij het contract',
+      en: 'It fits the contract',
+      needs: ['C-SVC-01', 'C-SVC-03', 'C-SVC-05', 'C-SVC-06', 'C-SVC-07'],
       ask: [{ to: '{base}/' }],
       check: ({ fault, values }, { answers: [answer] }) => {
         // A feed without a stream has no address of one.
@@ -108,15 +102,12 @@ export const SERVICE_DOCUMENT: Chapter<FeedSubject> = {
         return failed === undefined ? undefined : { failed: `it does not fit Servicedocument: ${failed}` };
       },
     },
-    {
-      id: 'C-SVC-09',
-      title: {
-        nl: '`laatstBijgewerkt` ligt niet in de toekomst',
-        en: '`laatstBijgewerkt` is not in the future',
-      },
+    'C-SVC-09': {
       level: 'should',
       source: serviceDocument('`laatstBijgewerkt` (how current)'),
-      dependsOn: ['C-SVC-02'],
+      nl: '`laatstBijgewerkt` ligt niet in de toekomst',
+      en: '`laatstBijgewerkt` is not in the future',
+      needs: ['C-SVC-02'],
       check: ({ service, serviceDocument: at }) => {
         const moments = objectsIn(service, 'organisaties').flatMap((one) => textAt(one, 'laatstBijgewerkt') ?? []);
         if (moments.length === 0) return { skipped: 'no organisation has `laatstBijgewerkt`' };
@@ -128,15 +119,12 @@ export const SERVICE_DOCUMENT: Chapter<FeedSubject> = {
         );
       },
     },
-    {
-      id: 'C-SVC-10',
-      title: {
-        nl: 'Een aggregator zegt van elke organisatie waar zij vandaan komt',
-        en: 'An aggregator says of each organisation where it comes from',
-      },
+    'C-SVC-10': {
       level: 'must',
       source: draft('Rules for aggregators 5', 'The service document shows which.'),
-      dependsOn: ['C-SVC-02', 'C-SVC-07'],
+      nl: 'Een aggregator zegt van elke organisatie waar zij vandaan komt',
+      en: 'An aggregator says of each organisation where it comes from',
+      needs: ['C-SVC-02', 'C-SVC-07'],
       check: ({ service, serviceDocument: at }) => {
         if (service.rol !== 'aggregator') return { skipped: 'the feed is not that of an aggregator' };
         return firstFault(
@@ -149,15 +137,11 @@ export const SERVICE_DOCUMENT: Chapter<FeedSubject> = {
         );
       },
     },
-    {
-      id: 'C-SVC-11',
-      title: {
-        nl: 'Het aanbevolen adres op het domein leidt naar de feed',
-        en: 'The recommended address on the domain leads to the feed',
-      },
+    'C-SVC-11': {
       level: 'may',
       source: draft('Endpoints', "well-known location on the publisher's own domain that points to the feed"),
-      dependsOn: ['C-SVC-01'],
+      nl: 'Het aanbevolen adres op het domein leidt naar de feed',
+      en: 'The recommended address on the domain leads to the feed',
       check: async ({ values: { base, feed } }, { ask }) => {
         const pointer = await ask({ to: '{origin}/.well-known/council-feed' });
         if (pointer.status === 404) return { skipped: 'it is not offered' };
@@ -173,49 +157,31 @@ export const SERVICE_DOCUMENT: Chapter<FeedSubject> = {
           : { failed: `it leads to an answer with status ${target.status} that is not the feed and does not name it` };
       },
     },
-    {
-      id: 'C-SVC-12',
-      title: {
-        nl: 'De versie van de API staat in de kop `API-Version`',
-        en: 'The header `API-Version` has the version of the API',
-      },
+    'C-SVC-12': {
       level: 'should',
       source: contract('API-Version', 'De volledige versie van deze API.'),
-      dependsOn: ['C-SVC-01'],
+      nl: 'De versie van de API staat in de kop `API-Version`',
+      en: 'The header `API-Version` has the version of the API',
       ask: [{ to: '{base}/' }],
       expect: { headers: { 'api-version': /^\d+\.\d+\.\d+$/ } },
     },
-    {
-      id: 'C-SVC-13',
-      title: {
-        nl: 'Het contract dat de dienst zelf publiceert, heeft geen aanlevering',
-        en: 'The contract that the service itself publishes has no delivery',
-      },
+    'C-SVC-13': {
       level: 'must',
       source: draft('What the service does, area C 3', 'no `POST` delivery operation'),
-      dependsOn: ['C-SVC-01'],
-      ask: [{ to: '{base}/openapi.json' }],
-      expect: { status: [200, 404] },
-      check: (_, { answers: [answer] }) => {
-        if (answer?.status === 404 || !isRecord(answer?.json))
-          return { skipped: 'no contract is published at openapi.json' };
-        const { paths } = answer.json;
-        const operations = Object.entries(isRecord(paths) ? paths : {}).flatMap(([path, item]) =>
-          Object.keys(isRecord(item) ? item : {}).map((method) => ({ path, method })),
-        );
+      nl: 'Het contract dat de dienst zelf publiceert, heeft geen aanlevering',
+      en: 'The contract that the service itself publishes has no delivery',
+      ...PUBLISHED,
+      check: (_, run) => {
+        const { operations } = publishedContract(run);
         const writing = operations.find(({ method }) => ['post', 'put', 'patch', 'delete'].includes(method));
         return writing && { failed: `it has ${writing.method.toUpperCase()} ${writing.path}` };
       },
     },
-    {
-      id: 'C-SVC-14',
-      title: {
-        nl: 'Een browser krijgt het servicedocument als leesbare pagina',
-        en: 'A browser gets the service document as a readable page',
-      },
+    'C-SVC-14': {
       level: 'may',
       source: contract('getServicedocument', 'Met `Accept: text/html` komt hetzelfde als leesbare pagina.'),
-      dependsOn: ['C-SVC-01'],
+      nl: 'Een browser krijgt het servicedocument als leesbare pagina',
+      en: 'A browser gets the service document as a readable page',
       ask: [{ to: '{base}/', headers: { accept: 'text/html' } }],
       expect: { status: [200, 406] },
       check: ({ service }, { answers: [answer] }) => {
@@ -228,15 +194,12 @@ export const SERVICE_DOCUMENT: Chapter<FeedSubject> = {
           : { failed: `the page does not name the organisation ${names[0]}` };
       },
     },
-    {
-      id: 'C-SVC-15',
-      title: {
-        nl: 'Van elke organisatie staat er hoe actueel haar gegevens zijn',
-        en: 'It says of each organisation how current its data are',
-      },
+    'C-SVC-15': {
       level: 'must',
       source: serviceDocument('Per organisation it carries `laatstBijgewerkt` (how current)'),
-      dependsOn: ['C-SVC-02'],
+      nl: 'Van elke organisatie staat er hoe actueel haar gegevens zijn',
+      en: 'It says of each organisation how current its data are',
+      needs: ['C-SVC-02'],
       check: ({ service, history, serviceDocument: at }) => {
         // The contract leaves it out where nothing is known yet.
         const known = new Set(history.records.map(({ record }) => textAt(record.resource, 'organisatiecode')));
@@ -249,15 +212,11 @@ export const SERVICE_DOCUMENT: Chapter<FeedSubject> = {
         );
       },
     },
-    {
-      id: 'C-SVC-16',
-      title: {
-        nl: 'Een register zegt waar feeds staan, en neemt geen inhoud over',
-        en: 'A register says where feeds are, and copies no content',
-      },
+    'C-SVC-16': {
       level: 'may',
       source: draft('What the service does, area C 2', 'records only where feeds are located and copies no content'),
-      dependsOn: ['C-SVC-01'],
+      nl: 'Een register zegt waar feeds staan, en neemt geen inhoud over',
+      en: 'A register says where feeds are, and copies no content',
       ask: [{ to: '{base}/register' }],
       expect: { status: [200, 404] },
       check: ({ fault }, { answers: [answer] }) => {
@@ -266,5 +225,5 @@ export const SERVICE_DOCUMENT: Chapter<FeedSubject> = {
         return wrong === undefined ? undefined : { failed: `the body does not fit RegisterPage: ${wrong}` };
       },
     },
-  ],
+  }),
 };

@@ -2,7 +2,17 @@ import { isRecord } from '../../../lib/json/json-value.ts';
 import { type CaseRun, type Chapter, type Finding, firstFault } from '../case.ts';
 import { longerThan, totalIn, withoutItems } from './pages.ts';
 import { contract, draft } from './sources.ts';
-import { changedSince, type FeedSubject, keyOf, nameOf, objectsIn, recordsOf, stateOf, textAt } from './subject.ts';
+import {
+  changedSince,
+  type FeedSubject,
+  feedCases,
+  keyOf,
+  nameOf,
+  objectsIn,
+  recordsOf,
+  stateOf,
+  textAt,
+} from './subject.ts';
 
 const feedRule = (number: number, quote: string) => draft(`Feed rules ${number}`, quote);
 
@@ -19,33 +29,34 @@ async function changedAround({ history, values }: FeedSubject, run: CaseRun): Pr
 export const SNAPSHOT: Chapter<FeedSubject> = {
   id: 'C-SNAP',
   title: { nl: 'Huidige stand', en: 'Snapshot' },
-  cases: [
-    {
-      id: 'C-SNAP-01',
-      title: { nl: 'De eerste pagina heeft `feedCursor`', en: 'The first page carries `feedCursor`' },
+  cases: feedCases({
+    'C-SNAP-01': {
       level: 'must',
       source: draft('Snapshot', 'The first page carries `feedCursor`'),
+      nl: 'De eerste pagina heeft `feedCursor`',
+      en: 'The first page carries `feedCursor`',
+      needs: [],
       ask: [{ to: '{snapshot}?limit=1' }],
       check: (_, { answers: [answer] }) =>
         textAt(answer?.json, 'feedCursor') === undefined ? { failed: '`feedCursor` is not a text' } : undefined,
     },
-    {
-      id: 'C-SNAP-02',
-      title: { nl: 'Vanaf `feedCursor` is de feed verder te lezen', en: 'The feed can be read on from `feedCursor`' },
+    'C-SNAP-02': {
       level: 'must',
       source: draft('Snapshot', 'the feed position from which the consumer continues without a gap'),
-      dependsOn: ['C-SNAP-01', 'C-FEED-01'],
+      nl: 'Vanaf `feedCursor` is de feed verder te lezen',
+      en: 'The feed can be read on from `feedCursor`',
+      needs: ['C-SNAP-01', 'C-FEED-01'],
       check: async ({ values }, { ask }) => {
         const { status } = await ask({ to: `{feed}?cursor=${encodeURIComponent(values.feedCursor ?? '')}` });
         return status === 200 ? undefined : { failed: `the feed answers it with status ${status}` };
       },
     },
-    {
-      id: 'C-SNAP-03',
-      title: { nl: 'Elke pagina heeft dezelfde `feedCursor`', en: 'Each page has the same `feedCursor`' },
+    'C-SNAP-03': {
       level: 'should',
       source: contract('getSnapshot', 'staat op elke pagina gelijk'),
-      dependsOn: ['C-SNAP-01'],
+      nl: 'Elke pagina heeft dezelfde `feedCursor`',
+      en: 'Each page has the same `feedCursor`',
+      needs: ['C-SNAP-01'],
       check: async (_, { ask }) => {
         const first = await ask({ to: '{snapshot}?limit=1' });
         const cursor = textAt(first.json, 'cursor');
@@ -56,15 +67,12 @@ export const SNAPSHOT: Chapter<FeedSubject> = {
           : { failed: 'the second page has another one' };
       },
     },
-    {
-      id: 'C-SNAP-04',
-      title: {
-        nl: 'De huidige stand bestaat uit resources met hun inhoud',
-        en: 'The snapshot consists of resources with their content',
-      },
+    'C-SNAP-04': {
       level: 'must',
       source: draft('Snapshot', 'the current state of all resources'),
-      dependsOn: ['C-SNAP-01'],
+      nl: 'De huidige stand bestaat uit resources met hun inhoud',
+      en: 'The snapshot consists of resources with their content',
+      needs: ['C-SNAP-01'],
       check: ({ snapshot }) =>
         firstFault(
           recordsOf(snapshot),
@@ -72,12 +80,12 @@ export const SNAPSHOT: Chapter<FeedSubject> = {
           ({ at }) => at,
         ),
     },
-    {
-      id: 'C-SNAP-05',
-      title: { nl: 'Elke resource komt één keer voor', en: 'Each resource occurs once' },
+    'C-SNAP-05': {
       level: 'must',
       source: draft('Snapshot', 'the current state of all resources'),
-      dependsOn: ['C-SNAP-01'],
+      nl: 'Elke resource komt één keer voor',
+      en: 'Each resource occurs once',
+      needs: ['C-SNAP-01'],
       check: async ({ snapshot, values }, run) => {
         const keys = recordsOf(snapshot).map(({ record }) => keyOf(record));
         const twice = new Set(keys.filter((key, place) => keys.indexOf(key) < place));
@@ -94,15 +102,12 @@ export const SNAPSHOT: Chapter<FeedSubject> = {
         );
       },
     },
-    {
-      id: 'C-SNAP-06',
-      title: {
-        nl: 'Wie de hele feed leest, komt op dezelfde stand uit',
-        en: 'A consumer that reads the whole feed arrives at the same state',
-      },
+    'C-SNAP-06': {
       level: 'must',
       source: feedRule(8, 'fixed before the snapshot rows are read, so that changes during the traversal are not lost'),
-      dependsOn: ['C-SNAP-04', 'C-SNAP-05', 'C-FEED-04', 'C-REC-03'],
+      nl: 'Wie de hele feed leest, komt op dezelfde stand uit',
+      en: 'A consumer that reads the whole feed arrives at the same state',
+      needs: ['C-SNAP-04', 'C-SNAP-05', 'C-FEED-04', 'C-REC-03'],
       check: async (subject, run): Promise<Finding> => {
         const { history, snapshot } = subject;
         const isWhole = history.complete && snapshot.complete && history.records[0]?.record.sequenceNumber === 1;
@@ -123,15 +128,12 @@ export const SNAPSHOT: Chapter<FeedSubject> = {
           : { failed: `${extra[0]} is in the snapshot, and not in the feed`, at: extra[1].at };
       },
     },
-    {
-      id: 'C-SNAP-07',
-      title: {
-        nl: 'Wat verwijderd is, staat niet in de huidige stand',
-        en: 'What was removed is not in the snapshot',
-      },
+    'C-SNAP-07': {
       level: 'must',
       source: draft('Snapshot', 'the current state of all resources'),
-      dependsOn: ['C-SNAP-04', 'C-REC-03'],
+      nl: 'Wat verwijderd is, staat niet in de huidige stand',
+      en: 'What was removed is not in the snapshot',
+      needs: ['C-SNAP-04', 'C-REC-03'],
       check: async ({ history, snapshot, values }, run) => {
         const removed = new Map([...stateOf(history.records)].filter(([, { record }]) => record.op !== 'upsert'));
         if (removed.size === 0) return { skipped: 'the part of the feed that was read removes nothing' };
@@ -151,15 +153,12 @@ export const SNAPSHOT: Chapter<FeedSubject> = {
         );
       },
     },
-    {
-      id: 'C-SNAP-08',
-      title: {
-        nl: 'Een pagina heeft niet meer resources dan gevraagd, en nooit meer dan 1000',
-        en: 'A page has no more resources than asked for, and never more than 1000',
-      },
+    'C-SNAP-08': {
       level: 'must',
       source: feedRule(5, '`limit` has a maximum of 1000 and a default of 500'),
-      dependsOn: ['C-SNAP-04'],
+      nl: 'Een pagina heeft niet meer resources dan gevraagd, en nooit meer dan 1000',
+      en: 'A page has no more resources than asked for, and never more than 1000',
+      needs: ['C-SNAP-04'],
       check: async (_, { ask }) => {
         for (const [limit, most] of [
           ['limit=1', 1],
@@ -172,20 +171,20 @@ export const SNAPSHOT: Chapter<FeedSubject> = {
         return undefined;
       },
     },
-    {
-      id: 'C-SNAP-09',
-      title: { nl: 'Er staat geen totaal op een pagina', en: 'A page has no total' },
+    'C-SNAP-09': {
       level: 'must',
       source: feedRule(7, 'no `total`'),
-      dependsOn: ['C-SNAP-01'],
+      nl: 'Er staat geen totaal op een pagina',
+      en: 'A page has no total',
+      needs: ['C-SNAP-01'],
       check: ({ snapshot }) => totalIn(snapshot.pages),
     },
-    {
-      id: 'C-SNAP-10',
-      title: { nl: 'De laatste pagina zegt dat zij het is', en: 'The last page says that it is the last' },
+    'C-SNAP-10': {
       level: 'should',
       source: contract('CursorOfNull, UrlOfNull', 'Plaats van de volgende pagina, of `null` als dit de laatste is.'),
-      dependsOn: ['C-SNAP-01'],
+      nl: 'De laatste pagina zegt dat zij het is',
+      en: 'The last page says that it is the last',
+      needs: ['C-SNAP-01'],
       check: ({ snapshot: { pages, complete } }) => {
         const last = pages.at(-1);
         if (!complete || last === undefined) return { skipped: 'the snapshot is larger than what was read of it' };
@@ -194,12 +193,12 @@ export const SNAPSHOT: Chapter<FeedSubject> = {
           : { failed: '`hasMore` is false, and there is a `cursor` or a `next`', at: last.at };
       },
     },
-    {
-      id: 'C-SNAP-11',
-      title: { nl: 'Een pagina past bij het contract', en: 'A page fits the contract' },
+    'C-SNAP-11': {
       level: 'should',
       source: contract('SnapshotPage', 'Een pagina van de huidige stand.'),
-      dependsOn: ['C-SNAP-01', 'C-SNAP-10'],
+      nl: 'Een pagina past bij het contract',
+      en: 'A page fits the contract',
+      needs: ['C-SNAP-01', 'C-SNAP-10'],
       check: ({ fault, snapshot }) =>
         firstFault(
           snapshot.pages,
@@ -207,12 +206,12 @@ export const SNAPSHOT: Chapter<FeedSubject> = {
           ({ at }) => at,
         ),
     },
-    {
-      id: 'C-SNAP-12',
-      title: { nl: 'De filters gelden ook voor de huidige stand', en: 'The filters apply to the snapshot too' },
+    'C-SNAP-12': {
       level: 'should',
       source: contract('OrganisatiecodeFilter, ResourceTypeFilter', 'Alleen van deze organisatie.'),
-      dependsOn: ['C-SNAP-01'],
+      nl: 'De filters gelden ook voor de huidige stand',
+      en: 'The filters apply to the snapshot too',
+      needs: ['C-SNAP-01'],
       check: async ({ values }, { ask }) => {
         const of = await ask({ to: '{snapshot}?limit=50&organisatiecode={organisation}&resourceType=Vergadering' });
         const other = objectsIn(of.json, 'records').find(
@@ -231,27 +230,24 @@ export const SNAPSHOT: Chapter<FeedSubject> = {
           : { failed: 'a code that the feed does not carry gives no empty page with a `feedCursor`' };
       },
     },
-    {
-      id: 'C-SNAP-13',
-      title: { nl: 'Een verminkte cursor krijgt 400', en: 'A garbled cursor gets 400' },
+    'C-SNAP-13': {
       level: 'should',
       source: contract('info', 'Is hij niet (meer) geldig, dan is het antwoord 400'),
-      dependsOn: ['C-SNAP-01'],
+      nl: 'Een verminkte cursor krijgt 400',
+      en: 'A garbled cursor gets 400',
+      needs: ['C-SNAP-01'],
       ask: [{ to: '{snapshot}?cursor=geen-cursor' }],
       expect: { status: [400] },
     },
-    {
-      id: 'C-SNAP-14',
-      title: {
-        nl: 'Een resource in de huidige stand past bij het contract',
-        en: 'A resource in the snapshot fits the contract',
-      },
+    'C-SNAP-14': {
       level: 'should',
       source: contract(
         'SnapshotRecord',
         'De huidige stand van een resource, als het record waarmee zij in de feed kwam.',
       ),
-      dependsOn: ['C-SNAP-04', 'C-REC-22'],
+      nl: 'Een resource in de huidige stand past bij het contract',
+      en: 'A resource in the snapshot fits the contract',
+      needs: ['C-SNAP-04', 'C-REC-22'],
       check: ({ fault, snapshot }) =>
         firstFault(
           recordsOf(snapshot),
@@ -262,5 +258,5 @@ export const SNAPSHOT: Chapter<FeedSubject> = {
           ({ at }) => at,
         ),
     },
-  ],
+  }),
 };

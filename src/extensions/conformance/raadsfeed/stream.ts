@@ -2,7 +2,7 @@ import { isRecord } from '../../../lib/json/json-value.ts';
 import { type Chapter, type Finding, firstFault } from '../case.ts';
 import type { StreamReading } from '../client.ts';
 import { contract, draft, html } from './sources.ts';
-import { type FeedSubject, pageAddress, recordsOf } from './subject.ts';
+import { type FeedSubject, feedCases, pageAddress, recordsOf } from './subject.ts';
 
 const feedRule = (quote: string) => draft('Feed rules 10', quote);
 
@@ -67,12 +67,13 @@ function parsed(text: string | undefined): unknown {
 export const STREAM: Chapter<FeedSubject> = {
   id: 'C-STR',
   title: { nl: 'Stroom', en: 'Stream' },
-  cases: [
-    {
-      id: 'C-STR-01',
-      title: { nl: 'De stroom is `text/event-stream`', en: 'The stream is `text/event-stream`' },
+  cases: feedCases({
+    'C-STR-01': {
       level: 'must',
       source: feedRule('Content type is `text/event-stream`'),
+      nl: 'De stroom is `text/event-stream`',
+      en: 'The stream is `text/event-stream`',
+      needs: [],
       check: async ({ client, service, values }) => {
         const at = await client.readStream({ to: values.stream ?? '' }, () => true, READ_MS);
         if (service.streamUrl === undefined && at.status === 404) return { skipped: 'it is not offered' };
@@ -82,12 +83,12 @@ export const STREAM: Chapter<FeedSubject> = {
           : { failed: `status ${at.status}, content type ${type}`, at };
       },
     },
-    {
-      id: 'C-STR-02',
-      title: { nl: 'Het `id` van een event is het volgnummer', en: 'The `id` of an event is the sequence number' },
+    'C-STR-02': {
       level: 'must',
       source: feedRule('each event has `id` equal to the `sequenceNumber`'),
-      dependsOn: ['C-STR-01', 'C-FEED-01'],
+      nl: 'Het `id` van een event is het volgnummer',
+      en: 'The `id` of an event is the sequence number',
+      needs: ['C-STR-01', 'C-FEED-01'],
       check: (subject) =>
         eachEvent(subject, ({ id, data }) => {
           const record = parsed(data);
@@ -96,12 +97,12 @@ export const STREAM: Chapter<FeedSubject> = {
             : `an event with id ${id} does not have that record`;
         }),
     },
-    {
-      id: 'C-STR-03',
-      title: { nl: 'Na `Last-Event-ID` komt het volgende record', en: 'The record after `Last-Event-ID` comes next' },
+    'C-STR-03': {
       level: 'must',
       source: feedRule('reconnecting consumers resume with `Last-Event-ID`'),
-      dependsOn: ['C-STR-01', 'C-FEED-04'],
+      nl: 'Na `Last-Event-ID` komt het volgende record',
+      en: 'The record after `Last-Event-ID` comes next',
+      needs: ['C-STR-01', 'C-FEED-04'],
       check: (subject) => {
         const expected = subject.history.records.slice(1).map(({ record }) => String(record.sequenceNumber));
         return eachEvent(subject, ({ id }, place) =>
@@ -111,15 +112,12 @@ export const STREAM: Chapter<FeedSubject> = {
         );
       },
     },
-    {
-      id: 'C-STR-04',
-      title: {
-        nl: 'Een event heeft het record zoals het in de feed staat',
-        en: 'An event carries the record as it is in the feed',
-      },
+    'C-STR-04': {
       level: 'should',
       source: contract('getFeedStream', '`data` het record op één regel'),
-      dependsOn: ['C-STR-02'],
+      nl: 'Een event heeft het record zoals het in de feed staat',
+      en: 'An event carries the record as it is in the feed',
+      needs: ['C-STR-02'],
       check: (subject) => {
         const known = new Map(
           subject.history.records.map(({ record }) => [String(record.sequenceNumber), JSON.stringify(record)] as const),
@@ -132,37 +130,34 @@ export const STREAM: Chapter<FeedSubject> = {
         });
       },
     },
-    {
-      id: 'C-STR-05',
-      title: {
-        nl: 'Een event heeft geen naam, zodat `onmessage` het krijgt',
-        en: 'An event has no name, so that `onmessage` gets it',
-      },
+    'C-STR-05': {
       level: 'should',
       source: contract('getFeedStream', 'Er is geen regel `event`, zodat `EventSource.onmessage` ze krijgt'),
-      dependsOn: ['C-STR-01'],
+      nl: 'Een event heeft geen naam, zodat `onmessage` het krijgt',
+      en: 'An event has no name, so that `onmessage` gets it',
+      needs: ['C-STR-01'],
       check: (subject) =>
         eachEvent(subject, ({ event }) =>
           event === undefined || event === 'message' ? undefined : `an event has the name ${event}`,
         ),
     },
-    {
-      id: 'C-STR-06',
-      title: { nl: 'Welke velden een event heeft', en: 'The fields that an event has' },
+    'C-STR-06': {
       level: 'open',
       source: html('9.2.6 Interpreting an event stream', 'The field is ignored.'),
-      dependsOn: ['C-STR-02'],
+      nl: 'Welke velden een event heeft',
+      en: 'The fields that an event has',
+      needs: ['C-STR-02'],
       check: async (subject) => {
         const { text } = await afterFirst(subject);
         return { seen: [...new Set(eventsOf(text).flatMap((event) => Object.keys(event)))].join(', ').slice(0, 200) };
       },
     },
-    {
-      id: 'C-STR-07',
-      title: { nl: 'De stroom begint na de cursor', en: 'The stream starts after the cursor' },
+    'C-STR-07': {
       level: 'should',
       source: contract('getFeedStream', 'De stroom begint na `Last-Event-ID`, anders na `cursor`'),
-      dependsOn: ['C-STR-02'],
+      nl: 'De stroom begint na de cursor',
+      en: 'The stream starts after the cursor',
+      needs: ['C-STR-02'],
       check: async ({ client, values }, { ask }) => {
         const page = await ask({ to: '{feed}?limit=1' });
         const cursor = isRecord(page.json) && typeof page.json.cursor === 'string' ? page.json.cursor : undefined;
@@ -180,15 +175,12 @@ export const STREAM: Chapter<FeedSubject> = {
           : { failed: `event ${id} comes first instead of ${String(expected.sequenceNumber)}`, at };
       },
     },
-    {
-      id: 'C-STR-08',
-      title: {
-        nl: 'Het filter op soort geldt ook voor de stroom',
-        en: 'The filter on kind applies to the stream too',
-      },
+    'C-STR-08': {
       level: 'should',
       source: contract('ResourceTypeFilter', 'Alleen resources van deze soort.'),
-      dependsOn: ['C-STR-02'],
+      nl: 'Het filter op soort geldt ook voor de stroom',
+      en: 'The filter on kind applies to the stream too',
+      needs: ['C-STR-02'],
       check: async ({ client, history, values }) => {
         const [meeting] = recordsOf(history, ({ resourceType }) => resourceType === 'Vergadering');
         const before = String(Number(meeting?.record.sequenceNumber) - 1);
@@ -205,15 +197,12 @@ export const STREAM: Chapter<FeedSubject> = {
           : { failed: 'an event is of another kind', at };
       },
     },
-    {
-      id: 'C-STR-09',
-      title: {
-        nl: 'Ook als er niets verandert, komt er elke vijftien seconden een regel',
-        en: 'A line comes every fifteen seconds, even when nothing changes',
-      },
+    'C-STR-09': {
       level: 'should',
       source: contract('getFeedStream', 'Elke vijftien seconden komt er een commentaarregel'),
-      dependsOn: ['C-STR-01'],
+      nl: 'Ook als er niets verandert, komt er elke vijftien seconden een regel',
+      en: 'A line comes every fifteen seconds, even when nothing changes',
+      needs: ['C-STR-01'],
       check: async ({ client, values }) => {
         const at = await client.readStream(
           { to: values.stream ?? '' },
@@ -225,15 +214,12 @@ export const STREAM: Chapter<FeedSubject> = {
           : { failed: `nothing came in ${COMMENT_MS / 1000} seconds`, at };
       },
     },
-    {
-      id: 'C-STR-10',
-      title: {
-        nl: 'Een `Last-Event-ID` die geen nummer is, krijgt 400',
-        en: 'A `Last-Event-ID` that is not a number gets 400',
-      },
+    'C-STR-10': {
       level: 'should',
       source: contract('LastEventId, OngeldigVerzoek', 'type: integer … Een parameter is ongeldig of onbekend'),
-      dependsOn: ['C-STR-01'],
+      nl: 'Een `Last-Event-ID` die geen nummer is, krijgt 400',
+      en: 'A `Last-Event-ID` that is not a number gets 400',
+      needs: ['C-STR-01'],
       check: async ({ client, values }) => {
         const { status } = await client.readStream(
           { to: values.stream ?? '', headers: { 'last-event-id': 'x' } },
@@ -243,29 +229,23 @@ export const STREAM: Chapter<FeedSubject> = {
         return status === 400 ? undefined : { failed: `the answer has status ${status} instead of 400` };
       },
     },
-    {
-      id: 'C-STR-11',
-      title: {
-        nl: 'De stroom zegt of hij bewaard mag worden',
-        en: 'The stream says whether it may be kept',
-      },
+    'C-STR-11': {
       level: 'should',
       source: contract('Cache-Control', 'Hoe lang het antwoord bewaard mag worden.'),
-      dependsOn: ['C-STR-01'],
+      nl: 'De stroom zegt of hij bewaard mag worden',
+      en: 'The stream says whether it may be kept',
+      needs: ['C-STR-01'],
       check: async ({ client, values }) => {
         const at = await client.readStream({ to: values.stream ?? '' }, () => true, READ_MS);
         return at.headers['cache-control'] ? undefined : { failed: 'the answer has no header cache-control', at };
       },
     },
-    {
-      id: 'C-STR-12',
-      title: {
-        nl: 'Zonder `Last-Event-ID` en cursor begint de stroom bij het einde van de feed',
-        en: 'Without `Last-Event-ID` and cursor the stream starts at the end of the feed',
-      },
+    'C-STR-12': {
       level: 'should',
       source: contract('getFeedStream', 'anders bij het einde van de feed'),
-      dependsOn: ['C-STR-02'],
+      nl: 'Zonder `Last-Event-ID` en cursor begint de stroom bij het einde van de feed',
+      en: 'Without `Last-Event-ID` and cursor the stream starts at the end of the feed',
+      needs: ['C-STR-02'],
       check: async ({ client, history, values }) => {
         const last = Number(history.records.at(-1)?.record.sequenceNumber);
         const at = await client.readStream({ to: values.stream ?? '' }, (text) => eventsOf(text).length > 0, START_MS);
@@ -276,5 +256,5 @@ export const STREAM: Chapter<FeedSubject> = {
         );
       },
     },
-  ],
+  }),
 };

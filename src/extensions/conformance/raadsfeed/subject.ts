@@ -1,6 +1,6 @@
 /** What is read of a feed before its cases are judged: the service document, the beginning of the history, its end, and the snapshot. */
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
-import { type CaseRun, Inconclusive, Skipped, type SuiteSubject } from '../case.ts';
+import { askingCases, type CaseRun, Inconclusive, Skipped, type SuiteSubject } from '../case.ts';
 import type { Client, Exchange } from '../client.ts';
 import { readContract } from '../contract.ts';
 
@@ -29,6 +29,9 @@ export interface FeedSubject extends SuiteSubject {
   readonly history: Walk;
   readonly snapshot: Walk;
 }
+
+/** Without the service document no other means anything. */
+export const feedCases = askingCases<FeedSubject>('C-SVC-01');
 
 const EMPTY: Walk = { pages: [], records: [], complete: false };
 
