@@ -1,20 +1,22 @@
 import type { TestSpecification } from 'vitest/node';
 import { BaseSequencer } from 'vitest/node';
 
-/** Files that take longest, however short they are: one that starts last keeps a single processor at work. */
+/** Files that take longest, the longest first: one that starts last keeps a single processor at work. */
 export const LONGEST = [
-  ...['extensions/pages/pages-look', 'operations/package', 'operations/failover', 'verwerkingenlog/large'],
-  ...['gegevens/hostile-files', 'operations/least-privilege', 'demo/demo', 'raadsfeed/large-pages'],
-  ...['raadsfeed/stream-memory', 'operations/drills', 'extensions/ldv/forward-kill', 'extensions/aggregator/kill'],
-  ...['extensions/ldv/large-batch', 'raadsfeed/publish-memory', 'extensions/delivery-tools/convert-large'],
-  ...['extensions/delivery-tools/tables/memory', 'extensions/delivery-tools/check/memory', 'extensions/proof/kill'],
+  ...['demo/demo', 'extensions/front/api-page', 'verwerkingenlog/large', 'gegevens/hostile-files', 'operations/package'],
+  ...['operations/drills', 'extensions/pages/pages-look', 'extensions/pages/lists-large', 'operations/failover'],
+  ...['embedded-postgres/start', 'lib/jades/revocation-answers', 'extensions/diwoo/diwoo-size', 'gegevens/crowded'],
+  ...['extensions/inzage/browser', 'extensions/aggregator/kill', 'extensions/ldv/forward-kill'],
+  ...['operations/least-privilege', 'deploy/organisations', 'operations/pool-shares'],
 ].map((name) => `/test/${name}.slow.test.ts`);
 
-/** Vitest's own order, which on a clean machine is by the size of files, with the longest slow tests before all others. */
+/** The longest slow tests before all others, and these in vitest's own order, which on a clean machine is by the size of files. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files);
-    const isLong = ({ moduleId }: TestSpecification): boolean => LONGEST.some((name) => moduleId.endsWith(name));
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+    const placeOf = ({ moduleId }: TestSpecification): number => {
+      const place = LONGEST.findIndex((name) => moduleId.endsWith(name));
+      return place === -1 ? LONGEST.length : place;
+    };
+    return (await super.sort(files)).toSorted((a, b) => placeOf(a) - placeOf(b));
   }
 }

@@ -2,7 +2,7 @@
  * Reads the answers of a supplier by a schema. The supplier promises nothing, so an answer is used as far as it can be: what deviates is
  * reported as an issue and left out, or replaced by the value that the schema names.
  */
-import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { isRecord } from '../../../lib/json/json-value.ts';
 import type { IssueKind, IssueSink } from './issue-log.ts';
 
@@ -106,9 +106,12 @@ export function createReader<T>(
   schema: AnswerSchema<T>,
   complete?: (object: Record<string, unknown>) => void,
 ): AnswerReader<T> {
-  const validate = ajv.compile<T>(schema);
+  // Compiled at the first answer: a process reads those of few suppliers, or of none.
+  let compiled: ValidateFunction<T> | undefined;
   const marks = marksIn(schema);
   return (raw, issue, name) => {
+    compiled ??= ajv.compile<T>(schema);
+    const validate = compiled;
     const root: { answer?: unknown } = { answer: clean(raw, { issue, complete, marks }, 'answer', 0) };
     const about: IssueSink = (what, detail) => {
       const id = isRecord(root.answer) ? root.answer.id : undefined;
