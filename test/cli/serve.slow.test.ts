@@ -1,20 +1,21 @@
 import { join } from 'node:path';
 import pg from 'pg';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { socketUrl } from '../../src/embedded-postgres/start.ts';
 import { hasPostgres, temporaryHome, waitForText } from '../demo/support.ts';
 import { type Running, startProgram } from '../support/program.ts';
 
 let home: Awaited<ReturnType<typeof temporaryHome>>;
 let running: Running | undefined;
-beforeEach(async () => {
+// Making its database takes longer than what a test does with it.
+beforeAll(async () => {
   home = await temporaryHome();
 });
 afterEach(async () => {
   running?.child.kill('SIGKILL');
   await running?.ended;
-  await home.remove();
 });
+afterAll(() => home.remove());
 
 /** Starts the service with the embedded database; gives its address. */
 async function serve(): Promise<{ url: string; program: Running }> {

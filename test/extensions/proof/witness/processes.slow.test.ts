@@ -1,4 +1,4 @@
-/** Three services as processes, each on a database of its own: two vouch for the third one, and a third witness lies. */
+/** Three services, each on a database of its own, the log as a process: two vouch for it, and a third witness lies. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -11,6 +11,7 @@ import { createSigner, WITNESS_KEY } from '../../../../src/extensions/proof/tlog
 import { createDatabase, type TestDatabase } from '../../../support/database.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { type Running, startProgram } from '../../../support/program.ts';
+import { startServer, type TestServer } from '../../../support/server.ts';
 import { getText } from '../support.ts';
 import { judgeByPolicy } from '../tlog/judge-by-policy.ts';
 
@@ -25,6 +26,7 @@ class Municipality {
   readonly url: string;
   readonly management: string;
   #running: Running | undefined;
+  #here: TestServer | undefined;
 
   private constructor(byte: number, directory: string, database: TestDatabase, ports: readonly [number, number]) {
     this.proofKey = Buffer.alloc(32, byte);
@@ -52,6 +54,7 @@ class Municipality {
     };
   }
 
+  /** As a process of its own. */
   async start(more: Record<string, string>): Promise<void> {
     const running = startProgram(['serve'], { ...this.env, ...more });
     this.#running = running;
@@ -62,10 +65,16 @@ class Municipality {
     }
   }
 
-  /** As a power cut would. */
-  async kill(): Promise<void> {
+  /** In this process, which takes a tenth of the time. */
+  async startHere(more: Record<string, string>): Promise<void> {
+    this.#here = await startServer({ databaseUrl: this.database.url, env: { ...this.env, ...more } });
+  }
+
+  /** A process ends as in a power cut. */
+  async end(): Promise<void> {
     this.#running?.child.kill('SIGKILL');
     await this.#running?.ended;
+    await this.#here?.stop();
   }
 
   /** Empty while it does not answer. */
@@ -112,11 +121,11 @@ beforeAll(async () => {
   const key = createSigner(ORIGIN, deriveSeed(log.proofKey, ORIGIN)).key.text;
   policy = [`log ${key}`, ...lines, 'group two 2 w0 w1 liar', 'quorum two', ''].join('\n');
   await writeFile(join(directory, 'policy'), policy);
-  await Promise.all([steady.start(watching), wavering.start(watching), log.start(witnessed())]);
+  await Promise.all([steady.startHere(watching), wavering.startHere(watching), log.start(witnessed())]);
 });
 afterAll(async () => {
   for (const one of [log, steady, wavering]) {
-    await one.kill();
+    await one.end();
     await one.database.drop();
   }
   liar.close();
@@ -148,14 +157,14 @@ it('has a quorum of two of three: one that lies does not count, one that was awa
   expect(asked).toBeGreaterThan(0);
   expect(await log.ready()).not.toContain('too few witnesses');
 
-  await wavering.kill();
+  await wavering.end();
   await publish(10);
   await expect.poll(() => log.ready()).toContain(`too few witnesses cosigned ${ORIGIN}; missing: w1, liar`);
   expect(await judged()).toEqual({ reason: 'too few witnesses cosigned the checkpoint' });
 
   // A log that was recreated does not know what its witnesses saw: they say so with status 409.
-  await log.kill();
-  await Promise.all([wavering.start(watching), log.start(witnessed())]);
+  await log.end();
+  await Promise.all([wavering.startHere(watching), log.start(witnessed())]);
   await expect.poll(judged).toEqual({ size: 10, by: BOTH });
   await expect.poll(() => log.ready()).not.toContain('too few witnesses');
   const { text } = await getText(`${wavering.management}/metrics`);
@@ -163,14 +172,14 @@ it('has a quorum of two of three: one that lies does not count, one that was awa
 });
 
 it('goes on when PROOF_STATE is lost and witnesses confirm its tree, and signs nothing when nobody does', async () => {
-  await log.kill();
+  await log.end();
   await rm(log.state);
   await log.start(witnessed());
   await publish(15);
   await expect.poll(judged).toEqual({ size: 15, by: BOTH });
   expect(await log.ready()).not.toContain('nothing is signed');
 
-  await log.kill();
+  await log.end();
   await rm(log.state);
   await log.start({});
   await publish(20);
@@ -179,11 +188,11 @@ it('goes on when PROOF_STATE is lost and witnesses confirm its tree, and signs n
     .toContain('nothing is signed: PROOF_STATE has no checkpoint of a tree that is not empty');
 
   // Nor when no witness can be asked; one of them is enough to go on.
-  await log.kill();
+  await log.end();
   await rm(log.state, { force: true });
-  await Promise.all([steady.kill(), wavering.kill()]);
+  await Promise.all([steady.end(), wavering.end()]);
   await log.start(witnessed());
   await expect.poll(() => log.ready()).toContain('nothing is signed');
-  await steady.start(watching);
+  await steady.startHere(watching);
   await expect.poll(() => log.ready()).not.toContain('nothing is signed');
 });
