@@ -1,7 +1,7 @@
 /** Whatever a meeting, an item or a text holds: a reader comes to all of it by the links of the pages. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { agendapunt, document, vergadering } from '../../raadsfeed/support.ts';
-import { crawl, missing, readPage } from './crawl.ts';
+import { crawl, missing, readPage, readPageLike } from './crawl.ts';
 import { type PagesServer, startPages } from './pages-fixture.ts';
 
 const RAAD = { georganiseerddoorgremium: { gremiumidentificatie: 'raad', gremiumnaam: 'Gemeenteraad' } };
@@ -42,7 +42,7 @@ it('comes to every item and document of a meeting of 40 items with 12 documents 
   const agenda = await crawl(pages, '/gm9901/vergaderingen/veel', /^\/gm9901\/vergaderingen\/veel(\?|$)/);
   expect(missing(agenda.values(), [...items, ...documents])).toEqual([]);
   for (const [i, item] of items.entries()) {
-    const page = await read(`/gm9901/agendapunten/${item}`);
+    const page = await (i === 0 ? readPage : readPageLike)(pages, `/gm9901/agendapunten/${item}`);
     expect(page, 'a fact without a value').not.toMatch(/<dd[^>]*><\/dd>/);
     expect(
       missing(
@@ -157,7 +157,7 @@ it('cuts no character in two, wherever a text is shortened', async () => {
     ]),
   ];
   for (const path of paths) {
-    const text = await read(path);
+    const text = await (/[2-8]$/.test(path) ? readPageLike : readPage)(pages, path);
     // A family of which a member was cut off ends with a joiner.
     expect(text, path).not.toMatch(/\u200d…/);
   }
