@@ -3,12 +3,11 @@ import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createClient } from '../../../src/extensions/conformance/client.ts';
 import type { Identity } from '../../../src/extensions/conformance/gegevens/signed-request.ts';
 import { makeStrangers } from '../../../src/extensions/conformance/gegevens/strangers.ts';
 import { readSubject } from '../../../src/extensions/conformance/gegevens/subject.ts';
 import { GEGEVENS } from '../../../src/extensions/conformance/gegevens/suite.ts';
-import { type CaseResult, runSuite } from '../../../src/extensions/conformance/run-suite.ts';
+import type { CaseResult } from '../../../src/extensions/conformance/run-suite.ts';
 import { readTrust } from '../../../src/extensions/conformance/signature/trust.ts';
 import { loadModel } from '../../../src/gegevens/model/model.ts';
 import { parsePemCertificates } from '../../../src/lib/jades/certificate.ts';
@@ -18,6 +17,7 @@ import { openSupplier, type Supplier } from '../../gegevens/support/supplier.ts'
 import { mintLeaf, mintRoot } from '../../support/authority/profiles.ts';
 import { mintFscToken } from '../../support/fsc-token.ts';
 import type { FaultKeys } from './mutants/signature-faults.ts';
+import { runCases } from './run-cases.ts';
 
 type Variant = 'shv' | 'vs';
 
@@ -164,27 +164,24 @@ export async function startExampleSupplier(): Promise<ExampleSupplier> {
       manager: { key: keyFile, certificate: certificateFile },
     },
     url: (variant) => `${supplier.server.url}/${variant}/v1/gegevens`,
-    async run(url, { isWanted = () => true, variant = 'shv', without = [] } = {}) {
-      const { signal } = new AbortController();
+    run(url, { isWanted, variant = 'shv', without = [] } = {}) {
       const given = Object.entries(accessTokens).filter(([name]) => !without.includes(name));
-      const named = given.map(([name, token]) => [name, async () => token] as const);
       const anchors = readFileSync(authority.root, 'utf8');
-      const trust = readTrust({ anchors, at: new Date(), fetch: network.fetch, signal });
-      const client = createClient({ subject: url, rate: 100_000, signal, tokens: Object.fromEntries(named) });
-      try {
-        const subject = await readSubject(
-          {
-            ...{ url, trust, model: loadModel(variant), otherModels: [], tokenHeader: 'authorization' },
-            ...{ strangers, identity: requester, expired: identities.expired },
-            revoked: without.includes('revoked') ? undefined : identities.revoked,
-            token: async () => accessTokens.read,
-          },
-          client,
-        );
-        return await runSuite({ chapters: GEGEVENS.chapters, subject, isWanted, signal });
-      } finally {
-        await client.close();
-      }
+      return runCases({
+        ...{ suite: GEGEVENS, tested: url, isWanted },
+        tokens: Object.fromEntries(given.map(([name, token]) => [name, async () => token] as const)),
+        open: (client, signal) =>
+          readSubject(
+            {
+              ...{ url, model: loadModel(variant), otherModels: [], tokenHeader: 'authorization' },
+              ...{ strangers, identity: requester, expired: identities.expired },
+              trust: readTrust({ anchors, at: new Date(), fetch: network.fetch, signal }),
+              revoked: without.includes('revoked') ? undefined : identities.revoked,
+              token: async () => accessTokens.read,
+            },
+            client,
+          ),
+      });
     },
     async close() {
       await network.close();

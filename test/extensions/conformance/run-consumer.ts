@@ -1,11 +1,11 @@
-import { createClient } from '../../../src/extensions/conformance/client.ts';
 import type { Consumer } from '../../../src/extensions/conformance/raadsfeed-consumer/consumer.ts';
 import {
   type ConsumerNeeds,
   openConsumerSubject,
   RAADSFEED_CONSUMER,
 } from '../../../src/extensions/conformance/raadsfeed-consumer/suite.ts';
-import { type CaseResult, runSuite } from '../../../src/extensions/conformance/run-suite.ts';
+import type { CaseResult } from '../../../src/extensions/conformance/run-suite.ts';
+import { runCases } from './run-cases.ts';
 
 interface ConsumerRun {
   /** Address of an aggregator. */
@@ -23,16 +23,14 @@ export const OF_AGGREGATORS = RAADSFEED_CONSUMER.chapters.flatMap(({ cases }) =>
 );
 
 /** Runs the cases with a consumer. */
-export async function runConsumer(run: ConsumerRun): Promise<readonly CaseResult[]> {
+export function runConsumer(run: ConsumerRun): Promise<readonly CaseResult[]> {
   const { url = 'a consumer', consumer, patienceMs, opened = async () => undefined, isWanted = () => true } = run;
-  const { signal } = new AbortController();
-  const client = createClient({ subject: url, rate: 100_000, signal });
-  const needs = { client, consumer: await consumer(client, signal), isWanted, port: 0, patienceMs, signal, opened };
-  const subject = await openConsumerSubject(needs);
-  try {
-    return await runSuite({ chapters: RAADSFEED_CONSUMER.chapters, subject, isWanted, signal });
-  } finally {
-    await subject.undo?.({ client, signal });
-    await client.close();
-  }
+  return runCases({
+    ...{ suite: RAADSFEED_CONSUMER, tested: url, isWanted },
+    open: async (client, signal) =>
+      openConsumerSubject({
+        ...{ client, isWanted, port: 0, patienceMs, signal, opened },
+        consumer: await consumer(client, signal),
+      }),
+  });
 }

@@ -1,9 +1,10 @@
-import { createClient } from '../../../src/extensions/conformance/client.ts';
+import type { Client } from '../../../src/extensions/conformance/client.ts';
 import { OTHER } from '../../../src/extensions/conformance/commands/token-file.ts';
-import { type CaseResult, runSuite } from '../../../src/extensions/conformance/run-suite.ts';
+import type { CaseResult } from '../../../src/extensions/conformance/run-suite.ts';
 import { readLogSubject, SCOPES } from '../../../src/extensions/conformance/verwerkingenlog/subject.ts';
 import { VERWERKINGENLOG } from '../../../src/extensions/conformance/verwerkingenlog/suite.ts';
 import type { TestTokens } from '../../support/tokens.ts';
+import { runCases } from './run-cases.ts';
 
 /** What only a busy service answers, and TLS, of which nothing is asked on this machine. */
 export const NOT_OFFERED = ['B-HTTP-12', 'B-HTTP-17'];
@@ -16,20 +17,12 @@ export async function tokensOf(issuer: TestTokens): Promise<Record<string, strin
 }
 
 /** Runs the cases against an address, as fast as it answers. */
-export async function runVerwerkingenlog(
+export function runVerwerkingenlog(
   url: string,
   given: Readonly<Record<string, string>>,
-  isWanted: (id: string) => boolean = () => true,
+  isWanted?: (id: string) => boolean,
 ): Promise<readonly CaseResult[]> {
   const tokens = Object.fromEntries(Object.entries(given).map(([name, token]) => [name, async () => token]));
-  const { signal } = new AbortController();
-  const client = createClient({ subject: url, rate: 100_000, signal, tokens });
-  try {
-    const subject = await readLogSubject(url, client, { tokens });
-    const results = await runSuite({ chapters: VERWERKINGENLOG.chapters, subject, isWanted, signal });
-    await subject.undo?.({ client, signal });
-    return results;
-  } finally {
-    await client.close();
-  }
+  const open = (client: Client) => readLogSubject(url, client, { tokens });
+  return runCases({ suite: VERWERKINGENLOG, tested: url, tokens, isWanted, open });
 }

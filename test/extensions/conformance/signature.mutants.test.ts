@@ -1,8 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { describe } from 'vitest';
-import { createClient } from '../../../src/extensions/conformance/client.ts';
 import { signedHeaders } from '../../../src/extensions/conformance/gegevens/signed-request.ts';
-import { runSuite } from '../../../src/extensions/conformance/run-suite.ts';
 import { signedMessage } from '../../../src/extensions/conformance/signature/message.ts';
 import { SIGNATURES } from '../../../src/extensions/conformance/signature/suite.ts';
 import { readTrust } from '../../../src/extensions/conformance/signature/trust.ts';
@@ -10,6 +8,7 @@ import { createGuardedFetch } from '../../../src/lib/outbound/guarded-fetch.ts';
 import { SIGNATURE_MUTANTS } from './mutants/signature.ts';
 import type { Message } from './mutants/signature-faults.ts';
 import { openRequesterRuns } from './requester/run-requester.ts';
+import { runCases } from './run-cases.ts';
 import { testMutants } from './run-mutants.ts';
 
 describe('the suite for signed messages', () => {
@@ -21,17 +20,18 @@ describe('the suite for signed messages', () => {
     async open() {
       const { keys, close } = await openRequesterRuns();
       const network = createGuardedFetch({ allowPrivate: true });
-      const { signal } = new AbortController();
       const anchors = await readFile(keys.root, 'utf8');
       const body = Buffer.from('{"gegevens":{}}');
       const identity = keys.suppliers.supplier;
-      const judge = ({ headers, body: sent }: Message, isWanted: (id: string) => boolean) => {
-        const trust = readTrust({ anchors, at: new Date(), fetch: network.fetch, signal });
-        const client = createClient({ subject: 'bericht', rate: 100, signal });
-        const messages = [signedMessage('bericht', headers, sent)];
-        const subject = { client, values: {}, fault: () => undefined, messages, trust };
-        return runSuite({ chapters: SIGNATURES.chapters, subject, isWanted, signal });
-      };
+      const judge = ({ headers, body: sent }: Message, isWanted: (id: string) => boolean) =>
+        runCases({
+          ...{ suite: SIGNATURES, tested: 'bericht', isWanted },
+          open: (client, signal) => ({
+            ...{ client, values: {}, fault: () => undefined },
+            messages: [signedMessage('bericht', headers, sent)],
+            trust: readTrust({ anchors, at: new Date(), fetch: network.fetch, signal }),
+          }),
+        });
       return {
         run: (mutation, isWanted) =>
           judge(

@@ -1,16 +1,16 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createClient } from '../../../../src/extensions/conformance/client.ts';
 import type { DrivenProgram } from '../../../../src/extensions/conformance/protocol.ts';
 import { makeKeys, type RunKeys } from '../../../../src/extensions/conformance/requester/keys.ts';
 import { requesterSubject } from '../../../../src/extensions/conformance/requester/subject.ts';
 import { REQUESTER } from '../../../../src/extensions/conformance/requester/suite.ts';
 import { startSuppliers } from '../../../../src/extensions/conformance/requester/suppliers.ts';
-import { type CaseResult, runSuite } from '../../../../src/extensions/conformance/run-suite.ts';
+import type { CaseResult } from '../../../../src/extensions/conformance/run-suite.ts';
 import { readTrust } from '../../../../src/extensions/conformance/signature/trust.ts';
 import { loadModel } from '../../../../src/gegevens/model/model.ts';
 import { createGuardedFetch } from '../../../../src/lib/outbound/guarded-fetch.ts';
+import { runCases } from '../run-cases.ts';
 
 export interface RequesterRuns {
   /** Runs the cases against a program in this process. */
@@ -29,16 +29,18 @@ export async function openRequesterRuns(variant: 'shv' | 'vs' = 'shv'): Promise<
   const anchors = await readFile(keys.root, 'utf8');
   return {
     keys,
-    async run({ ask }, isWanted = () => true) {
+    async run({ ask }, isWanted) {
       const suppliers = await startSuppliers({ keys, model, port: 0, token: 'proefsleutel' });
-      const client = createClient({ subject: 'requester', rate: 100_000, signal });
       const trust = readTrust({ anchors, at: new Date(), fetch: network.fetch, signal });
       const program = { ask, close: async () => undefined };
+      const needs = { model, keys, suppliers, trust, token: 'proefsleutel', program };
       try {
-        const subject = requesterSubject({ client, model, keys, suppliers, trust, token: 'proefsleutel', program });
-        return await runSuite({ chapters: REQUESTER.chapters, subject, isWanted, signal });
+        return await runCases({
+          ...{ suite: REQUESTER, tested: 'requester', isWanted },
+          open: (client) => requesterSubject({ ...needs, client }),
+        });
       } finally {
-        await Promise.all([suppliers.close(), client.close()]);
+        await suppliers.close();
       }
     },
     async close() {
