@@ -101,6 +101,25 @@ describe('koppelvlak conformance raadsfeed', () => {
     expect(ended.stdout).toContain('No must failed but those that were announced.');
   });
 
+  it('says which announced failures pass now, in each form', async () => {
+    const words = [...FEW, '--expected-failures', 'bekend.txt'];
+    await writeFile(join(dir, 'bekend.txt'), 'C-FEED-15\nC-FEED-05\n');
+    const ended = await conformance('raadsfeed', proxy.url, ...words, '--report', 'bekend');
+    const said = 'Announced as failures, but passed: C-FEED-05. Take them off the list.';
+    expect(ended).toMatchObject({ status: 0, stdout: expect.stringContaining(said) });
+    expect(await readFile(join(dir, 'bekend/report.html'), 'utf8')).toContain(said);
+    expect(JSON.parse(await readFile(join(dir, 'bekend/report.json'), 'utf8')).expectedButPassed).toEqual([
+      'C-FEED-05',
+    ]);
+  });
+
+  it('refuses announced failures of cases that it does not have, and runs nothing', async () => {
+    await writeFile(join(dir, 'typefout.txt'), 'C-FEED-05\nC-FEDE-15 # typed wrongly\nA-REQ-01\n');
+    const ended = await conformance('raadsfeed', proxy.url, ...FEW, '--expected-failures', 'typefout.txt');
+    expect(ended).toMatchObject({ status: 2, stdout: '' });
+    expect(ended.stderr).toBe('koppelvlak: typefout.txt: raadsfeed has no case C-FEDE-15, A-REQ-01\n');
+  });
+
   it('ends with status 2 where the cases cannot be run', async () => {
     const ended = [
       await conformance('raadsfeed'),

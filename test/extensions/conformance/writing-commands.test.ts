@@ -126,10 +126,16 @@ describe('koppelvlak conformance verwerkingenlog', () => {
   it('takes clients of an authorization server, as the file of a demo has them', async () => {
     proxy.mutate({});
     const clients = { applicatie: { id: 'applicatie', secret: 'geheim', scopes: ['create:normal'] } };
-    await writeFile(join(dir, 'demo.json'), JSON.stringify({ tokenUrl: log.tokens.tokenUrl, clients }));
+    await writeFile(
+      join(dir, 'demo.json'),
+      JSON.stringify({ url: new URL(proxy.url).origin, tokenUrl: log.tokens.tokenUrl, clients }),
+    );
     const words = ['--only', 'B-LOG-01', '--rate', '100'];
     const ended = await conformance('verwerkingenlog', proxy.url, '--tokens', 'demo.json', ...words);
     expect([ended.status, ended.stderr]).toEqual([0, expect.stringContaining('not deleted: 1 (there is no token for')]);
+    // The file has the address of the service too, which is no secret.
+    expect(ended.stdout).toContain(`verwerkingenlog of ${proxy.url}: 1 cases`);
+    expect(ended.stdout + ended.stderr).not.toContain('geheim');
   });
 });
 

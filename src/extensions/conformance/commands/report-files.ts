@@ -10,7 +10,7 @@ import { systemClock } from '../../../lib/time.ts';
 import { LEVELS, OUTCOMES } from '../case.ts';
 import { reportHtml } from '../report/html.ts';
 import { reportJunit } from '../report/junit.ts';
-import { type ConformanceReport, verdictOf } from '../report/report.ts';
+import { type ConformanceReport, noLongerFailing, verdictOf } from '../report/report.ts';
 import { signedStatement } from '../report/statement.ts';
 
 const SCHEMA = new URL('../../../../openapi/conformance-report.json', import.meta.url);
@@ -84,6 +84,7 @@ export function reportText(report: ConformanceReport): string {
   return [
     ...faults,
     table(['level', ...OUTCOMES], rows),
+    ...[noLongerFailing(report)].filter((text) => text !== undefined),
     `${suite} of ${subject}: ${cases.length} cases, ${requests} requests. ${verdictOf(report)}`,
   ].join('\n\n');
 }

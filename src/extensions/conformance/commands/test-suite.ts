@@ -119,7 +119,7 @@ export async function testSuite<Subject extends SuiteSubject>(
   if (options.sign !== undefined && options.report === undefined)
     throw new UsageError('--sign needs --report: the statement is written beside the report');
   const { readReport, readSigner, reportText, writeReport } = await import('./report-files.ts');
-  const expectedFailures = await readExpected(options.expectedFailures);
+  const expectedFailures = await readExpected(suite, options.expectedFailures);
   const baseline = options.baseline === undefined ? undefined : await readReport(options.baseline);
   if (baseline !== undefined && baseline.suite !== suite.name)
     throw new UsageError(`--baseline: ${options.baseline} is a report of another suite`);
@@ -211,14 +211,21 @@ function selection({ chapters }: SuiteDescription, { only = [], not = [] }: Suit
   return (id) => (only.length === 0 || wanted.has(id)) && !unwanted.has(id);
 }
 
-/** The ids in a file; what follows a `#` is a remark. @throws {UsageError} */
-async function readExpected(file: string | undefined): Promise<ReadonlySet<string>> {
+/** The ids in a file; what follows a `#` is a remark. @throws {UsageError} also where the suite has no such case */
+async function readExpected(
+  { chapters, name }: SuiteDescription,
+  file: string | undefined,
+): Promise<ReadonlySet<string>> {
   if (file === undefined) return new Set();
   const text = await readFile(file, 'utf8').catch(() => {
     throw new UsageError(`${file} cannot be read`);
   });
   const ids = text.split('\n').map((line) => line.replace(/#.*/, '').trim());
-  return new Set(ids.filter((id) => id !== ''));
+  const listed = new Set(ids.filter((id) => id !== ''));
+  const known = new Set(chapters.flatMap(({ cases }) => cases.map(({ id }) => id)));
+  const unknown = [...listed].filter((id) => !known.has(id));
+  if (unknown.length > 0) throw new UsageError(`${file}: ${name} has no case ${unknown.join(', ')}`);
+  return listed;
 }
 
 const OF_EVERY_SUITE: ReadonlySet<string> = new Set([

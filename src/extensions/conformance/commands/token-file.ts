@@ -57,10 +57,10 @@ export async function requireAccess(client: Client, ask: Ask): Promise<void> {
   }
 }
 
-/** Tokens by their name, and the secrets of clients. */
+/** Tokens by their name, or the secrets of clients; what else the file of a demo has, such as its address, is no secret. */
 function secretsIn(content: JsonObject): readonly string[] {
-  const { clients = {}, tokenUrl: _, ...named } = content;
-  return Object.values({ ...named, ...(isRecord(clients) ? clients : {}) }).flatMap((value) => {
+  const { clients } = content;
+  return Object.values(isRecord(clients) ? clients : content).flatMap((value) => {
     if (typeof value === 'string') return [value];
     const { secret, clientSecret } = isRecord(value) ? value : {};
     return [secret, clientSecret].filter((one) => typeof one === 'string');

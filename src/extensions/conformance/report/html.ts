@@ -2,7 +2,7 @@
 import { type Html, html, trusted, withCode } from '../../../plugins/template.ts';
 import { LEVELS, OUTCOMES, type Outcome } from '../case.ts';
 import { acceptance } from './acceptance.ts';
-import { type ConformanceReport, type ReportedCase, verdictOf } from './report.ts';
+import { type ConformanceReport, noLongerFailing, type ReportedCase, verdictOf } from './report.ts';
 
 /** Black on white, so that it prints; what matters is said in words, never by a colour alone. */
 const STYLE = `
@@ -24,6 +24,7 @@ export function reportHtml(report: ConformanceReport): string {
   const { cases, suite, subject } = report;
   const wrong = cases.filter(({ outcome }) => outcome === 'failed' || outcome === 'inconclusive');
   const title = `Conformance report: ${suite}`;
+  const passing = noLongerFailing(report);
   const about: readonly (readonly [string, string])[] = [
     ['Tested', subject],
     ['Suite', `${suite}, version ${report.version}`],
@@ -56,6 +57,7 @@ ${about.map(([name, text]) => html`<dt>${name}</dt><dd>${text}</dd>`)}
 </dl>
 <h2>Summary</h2>
 ${summary(cases)}
+${passing !== undefined && html`<p>${passing}</p>`}
 <h2>What failed</h2>
 ${wrong.length === 0 ? html`<p>Nothing failed.</p>` : wrong.map(fault)}
 <h2>All cases</h2>

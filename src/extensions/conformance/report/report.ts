@@ -41,6 +41,8 @@ export interface ConformanceReport {
   readonly counts: Readonly<Record<Outcome, number>>;
   /** No must failed, apart from those that were announced. With `--strict` no should either. */
   readonly conforms: boolean;
+  /** Cases whose failure was announced, and that passed. */
+  readonly expectedButPassed?: readonly string[];
   readonly cases: readonly ReportedCase[];
 }
 
@@ -103,6 +105,9 @@ export function makeReport(options: ReportOptions): ConformanceReport {
     skipped: count('skipped'),
     passed: count('passed'),
   };
+  const expectedButPassed = cases
+    .filter(({ id, outcome }) => outcome === 'passed' && expectedFailures.has(id))
+    .map(({ id }) => id);
   const judged: readonly Level[] = strict ? ['must', 'should'] : ['must'];
   return {
     ...{
@@ -116,6 +121,7 @@ export function makeReport(options: ReportOptions): ConformanceReport {
     },
     started: options.started.toISOString(),
     ended: options.ended.toISOString(),
+    ...(expectedButPassed.length === 0 ? {} : { expectedButPassed }),
     conforms: !cases.some((one) => one.outcome === 'failed' && one.expected !== true && judged.includes(one.level)),
   };
 }
@@ -123,6 +129,12 @@ export function makeReport(options: ReportOptions): ConformanceReport {
 function maskedOptions(options: ReportOptions['options'], mask: Mask): Readonly<Record<string, unknown>> {
   const entries = Object.entries(options);
   return Object.fromEntries(entries.map(([name, value]) => [name, typeof value === 'string' ? mask(value) : value]));
+}
+
+/** What is said of cases that pass now; undefined: nothing. */
+export function noLongerFailing({ expectedButPassed = [] }: ConformanceReport): string | undefined {
+  if (expectedButPassed.length === 0) return undefined;
+  return `Announced as failures, but passed: ${expectedButPassed.join(', ')}. Take them off the list.`;
 }
 
 /** What a run says of its subject, in a sentence or two. */

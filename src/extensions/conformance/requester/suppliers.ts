@@ -41,11 +41,13 @@ interface SuppliersOptions {
   /** 0 takes a free one. */
   readonly port: number;
   readonly token: string;
+  /** Requests that a scenario answers; who asks on is answered with 429. */
+  readonly mostRequests?: number;
 }
 
 const RECORDS = 5;
 const PAGE_SIZE = 2;
-/** Requests that a scenario answers; who asks on is answered with 429. */
+/** As many as no requester needs that stops at the end. */
 const MOST_REQUESTS = 30;
 const MOST_BYTES = 1024 * 1024;
 /** Requests that are kept, of all suppliers; what comes after them is refused unread. */
@@ -56,7 +58,8 @@ const scenarioOf = (name: ScenarioName): Scenario => SCENARIOS[name];
 const isScenario = (name: string): name is ScenarioName => Object.hasOwn(SCENARIOS, name);
 
 /** @throws when the port is taken */
-export async function startSuppliers({ keys, model, port, token }: SuppliersOptions): Promise<Suppliers> {
+export async function startSuppliers(options: SuppliersOptions): Promise<Suppliers> {
+  const { keys, model, port, token, mostRequests = MOST_REQUESTS } = options;
   const received: ReceivedRequest[] = [];
 
   const answer = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
@@ -73,7 +76,7 @@ export async function startSuppliers({ keys, model, port, token }: SuppliersOpti
     const json = jsonIn(body);
     const count = received.filter(({ scenario }) => scenario === name).length + 1;
     const made = answerTo(name, isRecord(json) ? json : {}, { count, now: Date.now() });
-    const denied = denial(incoming, token, count);
+    const denied = denial(incoming, token, count > mostRequests);
     const { status, headers, bytes } = denied ?? signedBy(made, keys);
     const pairs = incoming.rawHeaders.flatMap((header, i): (readonly [string, string])[] =>
       i % 2 === 0 ? [[header, incoming.rawHeaders[i + 1] ?? '']] : [],
@@ -132,7 +135,7 @@ interface Written {
 }
 
 /** The answer to a request that has no right to data. */
-function denial({ headers, method }: IncomingMessage, token: string, count: number): Written | undefined {
+function denial({ headers, method }: IncomingMessage, token: string, isTooMuch: boolean): Written | undefined {
   const problem = (status: number, code: string, more: Readonly<Record<string, string>> = {}): Written => ({
     status,
     headers: { 'content-type': 'application/problem+json', 'fsc-error-code': code, ...more },
@@ -140,9 +143,10 @@ function denial({ headers, method }: IncomingMessage, token: string, count: numb
   });
   if (method !== 'POST') return problem(405, 'ERROR_CODE_METHOD_UNSUPPORTED', { allow: 'POST' });
   const tokens = [headers.authorization, headers['fsc-authorization']];
-  if (!tokens.includes(`Bearer ${token}`))
+  // The scheme has no case (RFC 9110, section 11.1).
+  if (!tokens.some((sent) => String(sent).replace(/^bearer /i, '') === token))
     return problem(401, 'ERROR_CODE_ACCESS_TOKEN_MISSING', { 'www-authenticate': 'Bearer' });
-  return count > MOST_REQUESTS ? problem(429, 'ERROR_CODE_TOO_MANY_REQUESTS', { 'retry-after': '600' }) : undefined;
+  return isTooMuch ? problem(429, 'ERROR_CODE_TOO_MANY_REQUESTS', { 'retry-after': '600' }) : undefined;
 }
 
 function signedBy(answer: Answer, { suppliers }: Pick<RunKeys, 'suppliers'>): Written {
