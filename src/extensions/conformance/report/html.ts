@@ -9,14 +9,15 @@ const STYLE = `
   @page { size: A4; margin: 14mm 12mm; }
   body { font: 10pt/1.4 system-ui, Arial, sans-serif; color: #111; background: #fff; margin: 0 auto; padding: 1.5rem; max-width: 60rem; }
   h1 { font-size: 1.5rem; margin: 0; } h2 { font-size: 1.15rem; margin: 1.75rem 0 .5rem; } h3 { font-size: 1rem; margin: 1.25rem 0 .25rem; }
-  h2, h3 { break-after: avoid; } p, dd, .text { overflow-wrap: anywhere; } .id { white-space: nowrap; }
+  h2, h3 { break-after: avoid; } p, dd, .text { overflow-wrap: anywhere; } .id { white-space: nowrap; width: 6rem; } .level { width: 3.5rem; } .result { width: 7rem; }
+  .reason { display: block; color: #444; padding-left: .8rem; }
   dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; } dd { margin: 0; }
   table { border-collapse: collapse; width: 100%; } thead { display: table-header-group; } tr { break-inside: avoid; }
   th, td { padding: .2rem .4rem; border-bottom: 1px solid #999; text-align: left; vertical-align: top; } thead th { border-bottom: 2px solid #111; }
   .outcome { border: 1px solid #111; padding: 0 .4rem; white-space: nowrap; } .failed { background: #111; color: #fff; print-color-adjust: exact; }
   pre { font-size: 8pt; white-space: pre-wrap; overflow-wrap: anywhere; border-left: 3px solid #666; padding-left: .6rem; margin: .3rem 0; }
   .acceptance { break-inside: avoid; } .remarks { border: 1px solid #999; height: 20mm; } .acceptance .blank { border: 1px solid #999; height: 16mm; min-width: 20mm; }
-  @media (max-width: 30rem) { body { padding: .5rem; } dl { display: block; } dt { font-weight: bold; } table { font-size: 7.5pt; } th, td { padding: .1rem; } .outcome { white-space: normal; padding: 0 .1rem; } .acceptance .blank { min-width: 0; } .acceptance th { overflow-wrap: anywhere; } }
+  @media (max-width: 30rem) { body { padding: .5rem; } dl { display: block; } dt { font-weight: bold; } table { font-size: 7.5pt; } th, td { padding: .1rem .2rem; } .id, .level, .result { width: auto; } .outcome { white-space: normal; padding: 0 .1rem; } .acceptance .blank { min-width: 0; } .acceptance th { overflow-wrap: anywhere; } }
   summary { cursor: pointer; } @media print { details::details-content { content-visibility: visible; block-size: auto; } }
 `;
 
@@ -101,12 +102,18 @@ function source({ source: { document, clause, quote } }: ReportedCase): Html {
   return html`${document}, ${clause}: <q>${quote}</q>`;
 }
 
+/** Why it ended so; of a case that judges nothing, what was seen. */
+function reason({ level, outcome, reason: text }: ReportedCase): Html | undefined {
+  if (text === undefined) return undefined;
+  return html`<span class="reason">${level === 'open' && outcome === 'passed' && 'Seen: '}${withCode(text)}</span>`;
+}
+
 function chapterTable(chapter: string, cases: readonly ReportedCase[]): Html {
   const rows = cases
     .filter((one) => one.chapter === chapter)
     .map(
       (one) =>
-        html`<tr><th scope="row" class="id">${one.id}</th><td>${one.level}</td><td class="text">${withCode(one.title)}${one.reason !== undefined && html`<br>${withCode(one.reason)}`}</td><td>${outcome(one.outcome, one.expected)}</td></tr>`,
+        html`<tr><th scope="row" class="id">${one.id}</th><td class="level">${one.level}</td><td class="text">${withCode(one.title)}${reason(one)}</td><td class="result">${outcome(one.outcome, one.expected)}</td></tr>`,
     );
   const title = cases.find((one) => one.chapter === chapter)?.chapterTitle ?? '';
   return html`<h3>${chapter}: ${title}</h3>
