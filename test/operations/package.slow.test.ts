@@ -11,6 +11,7 @@ import process from 'node:process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../src/lib/json/json-value.ts';
+import { buildExamples } from '../extensions/conformance/build-examples.ts';
 import { startCollector } from '../support/collector.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { operatorEnvironment as environment, pack } from './support/packed.ts';
@@ -100,8 +101,10 @@ describe('the package', { timeout: LIMIT }, () => {
       expect((await fetch(`${url}/ori/v1/register`)).status).toBe(200);
       // Without settings or a database, from a directory with nothing in it.
       const [empty, PATH] = [await mkdtemp(join(work, 'empty-')), process.env.PATH ?? ''];
-      const conformance = ['conformance', 'raadsfeed', `${url}/ori/v1`, '--only', 'C-SVC', '--rate', '50'];
-      const tested = await run(program(), [...conformance, '--report', 'verslag'], { cwd: empty, env: { PATH } });
+      await writeFile(join(empty, 'bekend.txt'), '');
+      const [words = []] = buildExamples(`${url}/ori/v1`).commands;
+      const few = [...words, '--only', 'C-SVC', '--rate', '50'];
+      const tested = await run(program(), few, { cwd: empty, env: { PATH } });
       expect(tested.stdout).toContain('No must failed.');
       expect(await readdir(join(empty, 'verslag'))).toEqual(['junit.xml', 'report.html', 'report.json']);
       for (const part of ['', '/controleer.js', '/controleer.css'])

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -7,6 +7,7 @@ import { RAADSFEED } from '../../../src/extensions/conformance/raadsfeed/suite.t
 import { addStandardFormats } from '../../../src/lib/json/formats.ts';
 import type { FeedServer } from '../../raadsfeed/support.ts';
 import { callProgram } from '../../support/program.ts';
+import { buildExamples } from './build-examples.ts';
 import { startExampleFeed } from './example-feed.ts';
 import { type BreakingProxy, startProxy } from './proxy.ts';
 import { NOT_OFFERED, runRaadsfeed, WAITING } from './run-raadsfeed.ts';
@@ -136,6 +137,23 @@ describe('koppelvlak conformance raadsfeed', () => {
       '127.0.0.1:1 cannot be tested: C-FEED-22: C-FEED-01: no answer (connect ECONNREFUSED',
     );
     expect(ended[2]?.stderr).toContain('there is no case C-ONBEKEND');
+  });
+
+  it('runs in a build as its page says: the commands for GitHub, for GitLab, and of the image', async () => {
+    proxy.mutate({});
+    const { github, gitlab, commands } = buildExamples(proxy.url);
+    const step = { uses: expect.stringMatching(/^actions\/[a-z-]+@v\d+$/) };
+    const steps = [step, { ...step, with: { 'node-version': 24 } }, { run: expect.any(String) }, step];
+    expect(github).toMatchObject({ jobs: { conformance: { 'runs-on': 'ubuntu-latest', steps } } });
+    expect(gitlab).toMatchObject({ conformance: { artifacts: { reports: { junit: 'verslag/junit.xml' } } } });
+    await writeFile(join(dir, 'bekend.txt'), 'C-FEED-15 # until March\n');
+    expect(commands.length).toBe(3);
+    for (const words of commands) {
+      const own = words.map((word) => (word === '/verslag' ? 'verslag' : word));
+      await rm(join(dir, 'verslag'), { recursive: true, force: true });
+      expect(await conformance(...own.slice(1), ...FEW)).toMatchObject({ status: 0 });
+      expect((await readdir(join(dir, 'verslag'))).toSorted()).toEqual(['junit.xml', 'report.html', 'report.json']);
+    }
   });
 
   it('lists its cases, and runs none', async () => {
