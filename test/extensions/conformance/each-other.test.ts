@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { createClient } from '../../../src/extensions/conformance/client.ts';
+import { makeStrangers } from '../../../src/extensions/conformance/gegevens/strangers.ts';
 import { readSubject } from '../../../src/extensions/conformance/gegevens/subject.ts';
 import { GEGEVENS } from '../../../src/extensions/conformance/gegevens/suite.ts';
 import { openStage } from '../../../src/extensions/conformance/raadsfeed-consumer/stage.ts';
@@ -53,10 +54,11 @@ it('judges as an office the supplier that is played for requesters: each case as
     [keys.requester.key, keys.requester.chain, keys.root].map((file) => readFile(file, 'utf8')),
   );
   const x5c = parsePemCertificates(chain ?? '').map(({ der }) => der.toString('base64'));
+  const identity = { key: createPrivateKey(key ?? ''), x5c };
   const subject = await readSubject(
     {
       ...{ url, model, otherModels: [], token, tokenHeader: 'authorization', expired: undefined, revoked: undefined },
-      ...{ identity: { key: createPrivateKey(key ?? ''), x5c } },
+      ...{ identity, strangers: makeStrangers(identity) },
       trust: readTrust({ anchors: anchors ?? '', at: new Date(), fetch: network.fetch, signal }),
     },
     client,
