@@ -4,7 +4,7 @@ import { HtmlValidate } from 'html-validate';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findChromium, inChromium } from '../../scripts/chromium.ts';
 import type { OperatorSection, ReadinessResult } from '../../src/seams/operations.ts';
-import { AXE, axeFindings, sharedChromium } from '../support/chromium.ts';
+import { axeFindings, sharedChromium } from '../support/chromium.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { createProbe } from './support/probe-area.ts';
@@ -155,7 +155,6 @@ const executable = findChromium();
 describe.runIf(executable !== undefined)(inChromium(executable), () => {
   it('has no finding of axe and no line that is wider than the screen, well and broken, wide and narrow', async () => {
     const context = await (await sharedChromium()).newContext({ viewport: { width: 1280, height: 800 } });
-    await context.addInitScript(AXE);
     const view = await context.newPage();
     const faults: string[] = [];
     view.on('console', (message) => message.type() === 'error' && faults.push(message.text()));

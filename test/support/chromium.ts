@@ -12,8 +12,7 @@ export function sharedChromium(): Promise<Browser> {
   return shared;
 }
 
-/** The script of axe-core, to be evaluated in a page, or by the browser itself with each (`addInitScript`). */
-export const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const STANDARDS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 const COLOURS = ['color-contrast', 'link-in-text-block'];
 
@@ -33,7 +32,7 @@ const KINDS = `((known) => [...document.body.querySelectorAll('*')].filter((elem
 }))(new Set())`;
 
 /**
- * What axe finds in a page that has its script: all rules on the whole page, and those of colours on an element of each kind, in each scheme.
+ * What axe finds in a page: all rules on the whole page, and those of colours on an element of each kind, in each scheme.
  * The last scheme is left on.
  */
 export async function axeFindings(page: Page, schemes: readonly ('light' | 'dark')[] = ['light']): Promise<unknown[]> {
@@ -42,6 +41,8 @@ export async function axeFindings(page: Page, schemes: readonly ('light' | 'dark
       `axe.run(${context}, ${JSON.stringify({ ...options, resultTypes: ['violations'] })}).then(({ violations }) =>
         violations.map(({ id, nodes }) => id + ' ' + nodes.map(({ html }) => html).join(' ').slice(0, 400)))`,
     );
+  // By the browser itself, outside the policy of the page.
+  await page.evaluate(AXE);
   const rules = Object.fromEntries(COLOURS.map((rule) => [rule, { enabled: false }]));
   const found = await run('document', { runOnly: STANDARDS, rules });
   for (const colorScheme of schemes) {

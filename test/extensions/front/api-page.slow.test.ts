@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findChromium, inChromium } from '../../../scripts/chromium.ts';
 import { isRecord } from '../../../src/lib/json/json-value.ts';
 import { openSupplier, type Supplier } from '../../gegevens/support/supplier.ts';
-import { AXE, axeFindings, sharedChromium } from '../../support/chromium.ts';
+import { axeFindings, sharedChromium } from '../../support/chromium.ts';
 import { htmlFaults } from '../../support/html.ts';
 
 const executable = findChromium();
@@ -105,7 +105,6 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     async (path) => {
       const page = scripted;
       const answer = await page.goto(supplier.server.url + path);
-      await page.evaluate(AXE);
       expect(await axeFindings(page, ['light', 'dark'])).toEqual([]);
       const sideways: unknown = await page.evaluate(
         'document.documentElement.scrollWidth - document.documentElement.clientWidth',

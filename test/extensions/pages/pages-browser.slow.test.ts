@@ -7,7 +7,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findChromium, inChromium } from '../../../scripts/chromium.ts';
 import { agendapunt, document, removal, vergadering } from '../../raadsfeed/support.ts';
-import { AXE, axeFindings, sharedChromium } from '../../support/chromium.ts';
+import { axeFindings, sharedChromium } from '../../support/chromium.ts';
 import { behindItsSource, type PagesServer, realMeeting, startPages } from './pages-fixture.ts';
 
 const executable = findChromium();
@@ -80,8 +80,6 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     await pages.publish([removal('redact', 'Informatieobject', 'weg'), removal('delete', 'Agendapunt', 'ingetrokken')]);
     await behindItsSource(pages);
     const context = await browser.newContext({ viewport: { width: 320, height: 900 } });
-    // Evaluated by the browser itself with each page, outside its policy.
-    await context.addInitScript(AXE);
     page = await context.newPage();
     watch(page);
   });

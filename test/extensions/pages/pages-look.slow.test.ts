@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findChromium, inChromium } from '../../../scripts/chromium.ts';
 import { agendapunt, document, removal, vergadering } from '../../raadsfeed/support.ts';
-import { AXE, axeFindings, sharedChromium } from '../../support/chromium.ts';
+import { axeFindings, sharedChromium } from '../../support/chromium.ts';
 import { type PagesServer, startPages } from './pages-fixture.ts';
 
 const executable = findChromium();
@@ -37,7 +37,6 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     pages = await startPages({ PAGES_LINKS }, { now: () => new Date('2026-03-10T19:00:00Z') });
     browser = await sharedChromium();
     const context = await browser.newContext();
-    await context.addInitScript(AXE);
     // A busy machine is no failure.
     context.setDefaultTimeout(120_000);
     shared = await context.newPage();
