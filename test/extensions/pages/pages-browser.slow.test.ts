@@ -80,6 +80,8 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     await pages.publish([removal('redact', 'Informatieobject', 'weg'), removal('delete', 'Agendapunt', 'ingetrokken')]);
     await behindItsSource(pages);
     const context = await browser.newContext({ viewport: { width: 320, height: 900 } });
+    // A busy machine is no failure.
+    context.setDefaultTimeout(120_000);
     page = await context.newPage();
     watch(page);
   });
