@@ -13,7 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MIGRATIONS, migrate } from '../src/database/migrate.ts';
 import { createPool, type Pool } from '../src/database/pool.ts';
 import { startEmbedded } from '../src/embedded-postgres/start.ts';
-import { addSource } from '../src/extensions/aggregator/store/sources.ts';
+import { saveSources } from '../src/extensions/aggregator/store/sources.ts';
 import { createLogger } from '../src/lib/log.ts';
 import { type Child, startChild } from './support/children.ts';
 
@@ -50,7 +50,7 @@ try {
   );
   await pool.query('drop schema vloer cascade');
   for (let i = 0; i < sources; i += 1)
-    await addSource(pool, { adres: `${base}/${i}`, soort: 'feed', organisatiecodes: [] });
+    await saveSources(pool, [{ adres: `${base}/${i}`, soort: 'feed', organisatiecodes: [] }]);
 
   const startedAt = performance.now();
   aggregator = await startChild(new URL('support/aggregator-server.ts', import.meta.url), env);

@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPool, type Pool } from '../../src/database/pool.ts';
-import { addSource } from '../../src/extensions/aggregator/store/sources.ts';
+import { saveSources } from '../../src/extensions/aggregator/store/sources.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { systemClock } from '../../src/lib/time.ts';
 import { prepareChange } from '../../src/raadsfeed/domain/change.ts';
@@ -51,7 +51,7 @@ export async function runAggregatorDrill(options: DrillOptions): Promise<DrillRe
       const child = await startChild(SOURCE, { ...QUICK, DATABASE_URL });
       children.push(child);
       const adres = `${Object(await child.ask({})).url}/ori/v1`;
-      await addSource(own, { adres, soort: 'feed', organisatiecodes: [] });
+      await saveSources(own, [{ adres, soort: 'feed', organisatiecodes: [] }]);
     }
     const busy = new AbortController();
     const publishing = Promise.all(

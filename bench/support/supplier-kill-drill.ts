@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPool, type Pool } from '../../src/database/pool.ts';
-import { addSource } from '../../src/extensions/aggregator/store/sources.ts';
+import { saveSources } from '../../src/extensions/aggregator/store/sources.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { mostCallsIn, startIbabs } from '../../test/extensions/aggregator/ibabs/server.ts';
 import {
@@ -76,7 +76,7 @@ export async function runSupplierKillDrill(options: DrillOptions): Promise<Drill
   try {
     for (const body of bodies) {
       body.host.delay = 20;
-      await addSource(pool, { ...body.source, soort: 'leveranciers-api', vanaf: dayAt(-90) });
+      await saveSources(pool, [{ ...body.source, soort: 'leveranciers-api', vanaf: dayAt(-90) }]);
     }
     await Promise.all([killInTurn(), killInTurn()]);
     for (const body of bodies) body.change(kills + 1);

@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { createProgram } from '../../src/cli/program.ts';
 import { type EmbeddedPostgres, startEmbedded } from '../../src/embedded-postgres/start.ts';
-import { addSource, readSourceStates, removeSource } from '../../src/extensions/aggregator/store/sources.ts';
+import { readSourceStates, removeSource, saveSources } from '../../src/extensions/aggregator/store/sources.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { run as runStatements } from '../embedded-postgres/support.ts';
 import { FakeSource } from '../extensions/aggregator/fake-source.ts';
@@ -174,9 +174,9 @@ describe('with the logins that are documented', { timeout: 600_000 }, () => {
       // Scheduled work: what is forwarded to another logbook.
       await expect.poll(() => logbook.taken.length).toBeGreaterThan(0);
       // The aggregator follows what was added meanwhile, of both kinds, and the operator's page reads how it goes.
-      await addSource(service.pool, { adres: source.url, soort: 'feed', organisatiecodes: [] });
+      await saveSources(service.pool, [{ adres: source.url, soort: 'feed', organisatiecodes: [] }]);
       const notubiz = { adres: 'notubiz:281', soort: 'leveranciers-api' } as const;
-      await addSource(service.pool, { ...notubiz, organisatiecodes: ['gm0363'], vanaf: '2025-01-01' });
+      await saveSources(service.pool, [{ ...notubiz, organisatiecodes: ['gm0363'], vanaf: '2025-01-01' }]);
       const served = async (): Promise<string> => (await fetch(`${service.server.url}/ori/v1/snapshot`)).text();
       await expect.poll(served).toMatch(/gm0002[\s\S]*gm0363|gm0363[\s\S]*gm0002/);
       const operator = await (await fetch(`${service.server.managementUrl}/`)).text();

@@ -1,18 +1,12 @@
 /** What adding sources would do: which are new, which change, and which cannot be and why. */
-import { hasOwnNumbers, parseSourceAddress, type SupplierOptions } from './source.ts';
+import { hasOwnNumbers, parseSourceAddress, type Source } from './source.ts';
 import type { NewSource } from './store/sources.ts';
 
 /** A source as far as it decides what may be added beside it. */
-export interface ExistingSource {
-  readonly adres: string;
-  readonly soort: NewSource['soort'];
-  readonly organisatiecodes: readonly string[];
-  readonly naam: string | null;
-  readonly portaal: string | null;
-  readonly vanaf: string | null;
-  readonly tot: string | null;
-  readonly options: SupplierOptions;
-}
+export type ExistingSource = Pick<
+  Source,
+  'adres' | 'soort' | 'organisatiecodes' | 'naam' | 'portaal' | 'vanaf' | 'tot' | 'options'
+>;
 
 /** The last address of a supplier that numbered what the feed has of an organisation. */
 export interface NumberedAddress {

@@ -9,7 +9,7 @@ import { FeedFault } from '../../raadsfeed/domain/service-document.ts';
 import type { SupplierDependencies } from './dependencies.ts';
 import { type Lease, LeaseLostError } from './source.ts';
 import { addIssues, resolveIssues } from './store/issues.ts';
-import { claimDueSources, releaseSource, renewLeases, type SourceKind } from './store/leased-source.ts';
+import { claimDueSources, postponeSource, releaseSource, renewLeases, type SourceKind } from './store/leased-source.ts';
 import { SupplierFault } from './supplier/supplier-client.ts';
 
 interface SchedulerOptions {
@@ -87,8 +87,12 @@ export function keepLeases(pool: Pool, holder: string, leaseSeconds: number, log
 
 type WorkerDependencies = Pick<SupplierDependencies, 'pool' | 'clock' | 'log' | 'backoffMs' | 'backoffMaxMs'>;
 
-/** Reads a source for a while. @returns milliseconds until it is due again */
-type ReadSource<D> = (lease: Lease, deps: D, signal: AbortSignal) => Promise<{ readonly inMs: number }>;
+/** Reads a source for a while. @returns milliseconds until it is due again, and whether its last failure holds: nothing was read */
+type ReadSource<D> = (
+  lease: Lease,
+  deps: D,
+  signal: AbortSignal,
+) => Promise<{ readonly inMs: number; readonly isStillFailing?: boolean }>;
 
 /** Milliseconds before a source is retried when the fault was in this service. */
 const OWN_FAULT_MS = 5000;
@@ -101,8 +105,9 @@ export async function runSource<D extends WorkerDependencies>(
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    const { inMs } = await read(lease, deps, signal);
-    await releaseAfterSuccess(lease, inMs, deps);
+    const { inMs, isStillFailing = false } = await read(lease, deps, signal);
+    if (isStillFailing) await postponeSource(deps.pool, lease, inMs);
+    else await releaseAfterSuccess(lease, inMs, deps);
   } catch (error) {
     await releaseAfterError(lease, error, deps, signal).catch((second: unknown) => {
       // The lease expires by itself.

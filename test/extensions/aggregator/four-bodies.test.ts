@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { addSource, type NewSource } from '../../../src/extensions/aggregator/store/sources.ts';
+import { type NewSource, saveSources } from '../../../src/extensions/aggregator/store/sources.ts';
 import { type FeedServer, readRecords } from '../../raadsfeed/support.ts';
 import { callProgram } from '../../support/program.ts';
 import { type StateFile, stateFile } from '../proof/support.ts';
@@ -71,7 +71,7 @@ function sourceOf(adres: string, code: string, more: Partial<NewSource> = {}): N
 }
 
 async function addAndRead(source: NewSource): Promise<void> {
-  await addSource(aggregator.pool, source);
+  await saveSources(aggregator.pool, [source]);
   await eventually(async () => expect((await sourceState(aggregator.pool, source.adres)).bijgewerkt).not.toBeNull());
 }
 
@@ -138,7 +138,7 @@ it('reads a body of each supplier, before, at and after one of them changes supp
   expect(await pageOf('/gm0001')).toContain('NotuBiz vanaf 1 januari 2024<');
 
   // At: the days of the former supplier end, and what it published of later ones waits for an operator.
-  await addSource(aggregator.pool, { ...old, tot: '2024-02-14' });
+  await saveSources(aggregator.pool, [{ ...old, tot: '2024-02-14' }]);
   await addAndRead(next);
   const added = [1, 2].flatMap((i) => [`ibabs-document-${guid(100 + i)}`, `ibabs-meeting-${guid(i)}`]);
   expect(await feedOf('gm0363')).toEqual([...before, ...added].toSorted());

@@ -12,13 +12,7 @@ import {
   takeLease,
   updateSource,
 } from '../../../src/extensions/aggregator/store/leased-source.ts';
-import {
-  addSource,
-  findSource,
-  removeSource,
-  saveSources,
-  setPaused,
-} from '../../../src/extensions/aggregator/store/sources.ts';
+import { findSource, removeSource, saveSources, setPaused } from '../../../src/extensions/aggregator/store/sources.ts';
 import { ensureWindows, saveWindow } from '../../../src/extensions/aggregator/store/windows.ts';
 import { prepareChange } from '../../../src/raadsfeed/domain/change.ts';
 import { pool, serviceDatabase } from '../../raadsfeed/service-database.ts';
@@ -29,7 +23,8 @@ const FEEDS = { kind: 'feed', limit: 100, leaseSeconds: 30 } as const;
 
 serviceDatabase();
 beforeEach(async () => {
-  for (let n = 0; n < SOURCES; n += 1) await addSource(pool, { adres: url(n), soort: 'feed', organisatiecodes: [] });
+  for (let n = 0; n < SOURCES; n += 1)
+    await saveSources(pool, [{ adres: url(n), soort: 'feed', organisatiecodes: [] }]);
 });
 afterEach(async () => {
   await pool.query('delete from aggregator.bron');
@@ -100,7 +95,7 @@ describe('a lease', () => {
 
   it('of a source that is changed while its window is being stored lasts until it is', async () => {
     const source = { adres: 'ibabs:een', soort: 'leveranciers-api', organisatiecodes: ['gm0001'] } as const;
-    await addSource(pool, { ...source, naam: 'Een' });
+    await saveSources(pool, [{ ...source, naam: 'Een' }]);
     const known = await findSource(pool, source.adres);
     const lease = await takeLease(pool, known?.id ?? 0, 'first', 30);
     if (lease === undefined) throw new Error('it is gone');

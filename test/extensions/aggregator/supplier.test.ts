@@ -1,6 +1,6 @@
 /** A supplier's API as a source: windows, issues, coverage, and the switch to a feed. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { addSource } from '../../../src/extensions/aggregator/store/sources.ts';
+import { saveSources } from '../../../src/extensions/aggregator/store/sources.ts';
 import { type FeedServer, publishLines, readRecords, startFeed } from '../../raadsfeed/support.ts';
 import { callProgram } from '../../support/program.ts';
 import { agendaItemOf, documentOf, meetingOf } from './notubiz/supplier/answers.ts';
@@ -24,13 +24,15 @@ afterEach(async () => {
 });
 
 async function add(): Promise<void> {
-  await addSource(aggregator.pool, {
-    adres: 'notubiz:281',
-    soort: 'leveranciers-api',
-    organisatiecodes: ['gm0363'],
-    naam: 'Gemeente Amsterdam',
-    vanaf: '2025-01-01',
-  });
+  await saveSources(aggregator.pool, [
+    {
+      adres: 'notubiz:281',
+      soort: 'leveranciers-api',
+      organisatiecodes: ['gm0363'],
+      naam: 'Gemeente Amsterdam',
+      vanaf: '2025-01-01',
+    },
+  ]);
 }
 
 interface Ended {

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { addSource } from '../../../src/extensions/aggregator/store/sources.ts';
+import { saveSources } from '../../../src/extensions/aggregator/store/sources.ts';
 import { type FeedServer, readRecords } from '../../raadsfeed/support.ts';
 import { callProgram } from '../../support/program.ts';
 import {
@@ -189,7 +189,7 @@ describe('an organisation that changed supplier', () => {
       naam: 'Gemeente Amsterdam',
       vanaf: '2024-01-01',
     } as const;
-    await addSource(aggregator.pool, old);
+    await saveSources(aggregator.pool, [old]);
     await eventually(async () => expect((await sourceState(aggregator.pool, old.adres)).bijgewerkt).not.toBeNull());
     expect(await keys()).toEqual([
       'Informatieobject/document-11',
@@ -198,7 +198,7 @@ describe('an organisation that changed supplier', () => {
       'Vergadering/meeting-12',
     ]);
     expect(await koppelvlak(...ADD, '--from', '2024-02-15', '--yes')).toMatchObject({ status: 1 });
-    await addSource(aggregator.pool, { ...old, tot: '2024-02-14' });
+    await saveSources(aggregator.pool, [{ ...old, tot: '2024-02-14' }]);
     expect(await koppelvlak(...ADD, '--from', '2024-02-15', '--yes')).toMatchObject({ status: 0 });
     const expected = [
       'Informatieobject/document-11',
@@ -252,13 +252,15 @@ describe('a supplier that blocks the address', () => {
       [IBABS, 'gm0363'],
       ['ibabs:elders', 'gm0002'],
     ] as const) {
-      await addSource(aggregator.pool, {
-        adres,
-        soort: 'leveranciers-api',
-        organisatiecodes: [code],
-        naam: code,
-        vanaf: dayAt(-30),
-      });
+      await saveSources(aggregator.pool, [
+        {
+          adres,
+          soort: 'leveranciers-api',
+          organisatiecodes: [code],
+          naam: code,
+          vanaf: dayAt(-30),
+        },
+      ]);
       await eventually(async () => expect((await sourceState(aggregator.pool, adres)).bijgewerkt).not.toBeNull());
     }
     const before = await readRecords(aggregator.api);

@@ -1,12 +1,12 @@
 import { expect, vi } from 'vitest';
 import type { Pool } from '../../../src/database/pool.ts';
 import {
-  addSource,
   findSource,
   type NewSource,
   readSourceStates,
   removeSource,
   type SourceState,
+  saveSources,
 } from '../../../src/extensions/aggregator/store/sources.ts';
 import { type FeedServer, readRecords, startFeed, type TestRecord } from '../../raadsfeed/support.ts';
 
@@ -33,7 +33,7 @@ export function startAggregator(env: Record<string, string> = {}): Promise<FeedS
 }
 
 export async function follow(pool: Pool, adres: string, more: Partial<NewSource> = {}): Promise<void> {
-  await addSource(pool, { adres, soort: 'feed', organisatiecodes: [], ...more });
+  await saveSources(pool, [{ adres, soort: 'feed', organisatiecodes: [], ...more }]);
 }
 
 export async function unfollow(pool: Pool, adres: string): Promise<void> {

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { releaseSource } from '../../../src/extensions/aggregator/store/leased-source.ts';
-import { addSource } from '../../../src/extensions/aggregator/store/sources.ts';
+import { saveSources } from '../../../src/extensions/aggregator/store/sources.ts';
 import { createScheduler } from '../../../src/extensions/aggregator/worker.ts';
 import { quiet, servicePool } from '../../raadsfeed/support.ts';
 import { createDatabase } from '../../support/database.ts';
@@ -25,7 +25,7 @@ it('reads a source again at once when its run left it due', async () => {
     },
   });
   try {
-    await addSource(pool, { adres: 'https://raad.example/1', soort: 'feed', organisatiecodes: [] });
+    await saveSources(pool, [{ adres: 'https://raad.example/1', soort: 'feed', organisatiecodes: [] }]);
     const start = performance.now();
     scheduler.start();
     await done.promise;

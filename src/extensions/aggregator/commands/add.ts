@@ -9,21 +9,13 @@ import type { ExistingSource, PlannedSource } from '../plan-sources.ts';
 import { SOURCE_FORMS } from '../source.ts';
 import type { NewSource } from '../store/sources.ts';
 import type { Preview } from '../supplier/source-adapter.ts';
+import type { OptionName } from './source-list.ts';
 
-interface AddOptions {
+type AddOptions = Readonly<Partial<Record<'naam' | 'portal' | 'from' | 'until' | OptionName, string>>> & {
   readonly organisatie?: readonly string[];
-  readonly naam?: string;
-  readonly portal?: string;
-  readonly from?: string;
-  readonly until?: string;
-  readonly bodies?: string;
-  readonly notBodies?: string;
-  readonly documentTypes?: string;
-  readonly ridFile?: string;
-  readonly replaces?: string;
   readonly yes?: boolean;
   readonly json?: boolean;
-}
+};
 
 const collect = (text: string, before: readonly string[] = []): readonly string[] => [
   ...before,

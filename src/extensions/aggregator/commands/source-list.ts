@@ -12,19 +12,10 @@ import { withoutAbsent } from '../supplier/source-adapter.ts';
 import { isDay, readSourceAddress } from './on-source.ts';
 
 /** A source as it is written; texts that say something. */
-export interface SourceFields {
-  readonly adres?: string | undefined;
-  readonly organisaties?: readonly string[] | undefined;
-  readonly naam?: string | undefined;
-  readonly portaal?: string | undefined;
-  readonly vanaf?: string | undefined;
-  readonly tot?: string | undefined;
-  readonly bodies?: string | undefined;
-  readonly notBodies?: string | undefined;
-  readonly documentTypes?: string | undefined;
-  readonly ridFile?: string | undefined;
-  readonly replaces?: string | undefined;
-}
+export type SourceFields = { readonly organisaties?: readonly string[] | undefined } & {
+  readonly [K in 'adres' | 'naam' | 'portaal' | 'vanaf' | 'tot' | OptionName]?: string | undefined;
+};
+export type OptionName = 'bodies' | 'notBodies' | 'documentTypes' | 'ridFile' | 'replaces';
 
 /** @throws {UsageError} naming `where` */
 export function toSource({ organisaties = [], ...fields }: SourceFields, where: string): NewSource {

@@ -7,7 +7,7 @@ import type { AnswerReader } from '../supplier/read-answer.ts';
 import { assertListable, readInHalves } from '../supplier/read-in-halves.ts';
 import type { DateWindow } from '../supplier/source-adapter.ts';
 import type { Found, Reading, Supplier } from '../supplier/supplier.ts';
-import { SupplierError } from '../supplier/supplier-client.ts';
+import { orMissing, SupplierError } from '../supplier/supplier-client.ts';
 import { dutchDay, readMoment } from '../supplier/values.ts';
 import { inWindow, isRegisters } from '../supplier/windows.ts';
 import {
@@ -169,17 +169,12 @@ export function createGo(options: PoolOptions): Supplier<ListedGo, GoMeeting | G
     async list(reading) {
       const { request, issues } = reading;
       if (isRegisters(request.window)) return await listDocuments(reading);
-      const found = new Map<string, ListedGo>();
-      await readInHalves({
+      const found = await readInHalves({
         issues,
         request,
         path: 'meetings',
         isTooLarge: ({ passing }) => passing,
-        read: async (days) => {
-          const before = found.size;
-          for (const one of await listMeetings(reading, days)) found.set(one.key, one);
-          return found.size - before;
-        },
+        read: async (days) => (await listMeetings(reading, days)).map((one) => [one.key, one] as const),
       });
       return { listed: [...found.values()] };
     },
@@ -250,16 +245,6 @@ function unrefused(answer: unknown): unknown {
   if (!isRecord(answer) || answer.code !== 'authorization_required') return answer;
   const message = 'authorization_required: the organisation has not opened its public interface; ask it to';
   throw new SupplierError('unreadable', message);
-}
-
-/** `undefined` for what the supplier does not have. */
-async function orMissing<T>(call: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await call();
-  } catch (error) {
-    if (error instanceof SupplierError && error.isMissing) return undefined;
-    throw error;
-  }
 }
 
 /** @throws {SupplierError} for an answer that says that it is an error */

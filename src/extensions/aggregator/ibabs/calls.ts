@@ -35,9 +35,6 @@ interface Operation {
 }
 
 export class IbabsClient extends SupplierClient {
-  /** Commands are not stopped by settings that contradict each other. */
-  readonly #mayBePlain: boolean;
-
   constructor({ base = PUBLIC_BASE, pauseMs = PAUSE_MS, ...options }: IbabsClientOptions = {}) {
     super({
       base,
@@ -49,7 +46,6 @@ export class IbabsClient extends SupplierClient {
       refusalOf: (error) => refusalOf(error, pauseMs),
       ...options,
     });
-    this.#mayBePlain = options.allowPrivate === true;
   }
 
   /** @returns the meeting types of a site */
@@ -100,9 +96,6 @@ export class IbabsClient extends SupplierClient {
   }
 
   async #ask(operation: Operation, signal: AbortSignal, attempts?: number): Promise<XmlElement> {
-    if (!this.#mayBePlain && !this.base.startsWith('https:')) {
-      throw new SupplierError('unreadable', 'an address begins with https: unless AGGREGATOR_ALLOW_PRIVATE is set');
-    }
     const { name, parameters, body } = operation;
     const fields = Object.entries(parameters).map(([key, value]) => `<${key}>${escapeXml(value)}</${key}>`);
     const post = {

@@ -6,7 +6,7 @@ import type { IssueSink } from '../supplier/issue-log.ts';
 import { bareNumber } from '../supplier/mapping.ts';
 import { readInHalves } from '../supplier/read-in-halves.ts';
 import { createAdapter } from '../supplier/read-listed-window.ts';
-import type { DateWindow, KnownItem, SourceAdapter } from '../supplier/source-adapter.ts';
+import type { KnownItem, SourceAdapter } from '../supplier/source-adapter.ts';
 import type { Found, Listed, MappedItem, Reading, Supplier } from '../supplier/supplier.ts';
 import { type CallSlots, SupplierError } from '../supplier/supplier-client.ts';
 import { isRegisters } from '../supplier/windows.ts';
@@ -128,20 +128,16 @@ async function listMeetings(
 ): Promise<readonly IbabsListed[]> {
   const path = 'GetMeetingsByDateRange';
   const issue = issues.at(path);
-  const listed = new Map<string, IbabsListed>();
-  const read = async (part: DateWindow, divisible: boolean): Promise<number> => {
-    const before = listed.size;
-    const site = request.source.organisationId;
-    for (const raw of await client.meetings(site, part, request.signal, divisible ? 1 : undefined)) {
-      const meeting = readMeeting(raw, issue);
-      if (meeting === undefined) continue;
-      const one = listedMeeting(meeting, types, issue);
-      listed.set(one.key, listed.get(one.key) ?? one);
-    }
-    return listed.size - before;
-  };
-  const isTooLarge = ({ passing, kind }: SupplierError): boolean => passing || kind === 'unreadable';
-  await readInHalves({ issues, request, path, read, isTooLarge });
+  const listed = await readInHalves({
+    ...{ issues, request, path },
+    isTooLarge: ({ passing, kind }) => passing || kind === 'unreadable',
+    read: async (part, divisible) => {
+      const site = request.source.organisationId;
+      const found = await client.meetings(site, part, request.signal, divisible ? 1 : undefined);
+      const meetings = found.map((raw) => readMeeting(raw, issue)).filter((meeting) => meeting !== undefined);
+      return meetings.map((meeting) => listedMeeting(meeting, types, issue)).map((one) => [one.key, one] as const);
+    },
+  });
   return [...listed.values()];
 }
 

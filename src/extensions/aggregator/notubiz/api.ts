@@ -103,24 +103,18 @@ const MAX_PAGES = 1000;
 export async function listWindow(fetcher: Fetcher, list: ListSpecification): Promise<ReadonlyMap<string, JsonObject>> {
   const { issues, request } = fetcher;
   const { path } = list;
-  const byId = new Map<string, JsonObject>();
-  const read = async (part: DateWindow, divisible: boolean): Promise<number> => {
-    const before = byId.size;
-    for (const [id, raw] of await listPages(fetcher, list, part, divisible)) byId.set(id, byId.get(id) ?? raw);
-    return byId.size - before;
-  };
   // Wide windows fail with 404, time out, or come as something that cannot be read.
   const isTooLarge = ({ passing, kind, status }: SupplierError): boolean =>
     passing || kind === 'unreadable' || status === 404;
   try {
-    await readInHalves({ issues, request, path, read, isTooLarge });
+    const read = (part: DateWindow, divisible: boolean) => listPages(fetcher, list, part, divisible);
+    return await readInHalves({ issues, request, path, read, isTooLarge });
   } catch (error) {
     if (!(error instanceof ListRefusedError) && !(error instanceof SupplierError)) throw error;
     if (error instanceof SupplierError) issues.failed(path, error);
     else issues.add(list.isRegister ? 'refused' : 'call-failed', path, error.message);
     return new Map();
   }
-  return byId;
 }
 
 /** @throws {SupplierError} when any page fails: half a list is not a list; {ListRefusedError} when the supplier refuses it */

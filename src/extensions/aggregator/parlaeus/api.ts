@@ -5,7 +5,7 @@ import { ClientPool, type PoolOptions } from '../supplier/client-pool.ts';
 import { assertListable, readInHalves } from '../supplier/read-in-halves.ts';
 import type { KnownItem } from '../supplier/source-adapter.ts';
 import type { Found, Reading, Supplier } from '../supplier/supplier.ts';
-import { SupplierError } from '../supplier/supplier-client.ts';
+import { orMissing, SupplierError } from '../supplier/supplier-client.ts';
 import {
   type Agenda,
   isHidden,
@@ -82,10 +82,9 @@ export function createParlaeus(options: PoolOptions): Supplier<ListedAgenda, Age
     hasRegisters: false,
     async list(reading) {
       const { request, issues } = reading;
-      const found = new Map<string, ListedAgenda>();
       // Without them nothing would be mapped correctly.
       await bodiesOf(reading);
-      await readInHalves({
+      const found = await readInHalves({
         issues,
         request,
         path: 'agenda_list',
@@ -95,9 +94,7 @@ export function createParlaeus(options: PoolOptions): Supplier<ListedAgenda, Age
           const { list } = await call(reading, { fn: 'agenda_list', ...days });
           if (!Array.isArray(list)) throw new SupplierError('unreadable', 'the answer has no list');
           assertListable(list);
-          const before = found.size;
-          for (const one of readListed(list, issues.at('agenda_list'))) found.set(one.key, one);
-          return found.size - before;
+          return readListed(list, issues.at('agenda_list')).map((one) => [one.key, one] as const);
         },
       });
       return { listed: [...found.values()] };
@@ -110,15 +107,10 @@ export function createParlaeus(options: PoolOptions): Supplier<ListedAgenda, Age
     },
     async find({ key, day }: KnownItem, reading) {
       const agid = key.slice(`${PREFIX}-meeting-`.length);
-      try {
-        const found = await fetchAgenda(reading, agid);
-        if (found.kind !== 'found') return found;
-        const [listed] = readListed([{ ...found.value, last_change: undefined }], reading.issues.at(key));
-        return { kind: 'found', value: listed ?? { key, agid, day, stamp: undefined, naam: key, hidden: false } };
-      } catch (error) {
-        if (error instanceof SupplierError && error.isMissing) return { kind: 'missing' };
-        throw error;
-      }
+      const found = (await orMissing(() => fetchAgenda(reading, agid))) ?? ({ kind: 'missing' } as const);
+      if (found.kind !== 'found') return found;
+      const [listed] = readListed([{ ...found.value, last_change: undefined }], reading.issues.at(key));
+      return { kind: 'found', value: listed ?? { key, agid, day, stamp: undefined, naam: key, hidden: false } };
     },
     close: () => clients.close(),
   };

@@ -183,6 +183,17 @@ export async function releaseSource(
   });
 }
 
+/** Releases a source that was not read: what is known of its last failure stays. */
+export async function postponeSource(db: Db, { source, number }: Lease, inMs: number): Promise<void> {
+  await db.query({
+    name: 'aggregator-postpone',
+    text: `update aggregator.bron
+              set lease_holder = null, lease_until = null, volgende = now() + make_interval(secs => $3::double precision / 1000)
+            where id = $1::integer and lease_number = $2::bigint`,
+    values: [source.id, number, inMs],
+  });
+}
+
 /** A failure of a source, and the size of its pages after it. */
 interface StoredFailure {
   readonly kind: string;

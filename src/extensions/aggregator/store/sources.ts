@@ -103,16 +103,7 @@ async function changeSource(db: Db, { adres, naam, portaal, vanaf, tot, options 
   ]);
 }
 
-/**
- * Adds a source; one of a supplier is bound to its organisation at once.
- * @returns false when the address is known already
- * @throws {Error} for operators, when its organisation has another source already
- */
-export async function addSource(pool: Pool, source: NewSource): Promise<boolean> {
-  const [planned] = await saveSources(pool, [source]);
-  return planned?.what === 'new';
-}
-
+/** One of a supplier is bound to its organisation at once. @throws {Error} for operators, when that has another source already */
 async function insertSource(client: Db, source: NewSource): Promise<void> {
   const { adres, soort, organisatiecodes, naam = null, portaal = null, vanaf = null, tot = null } = source;
   const { rows } = await client.query<{ id: number }>(

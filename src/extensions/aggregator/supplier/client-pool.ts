@@ -1,6 +1,6 @@
 import type { Clock } from '../../../lib/time.ts';
 import type { Config } from '../../../settings/read-config.ts';
-import { type CallSlots, SupplierClient, type SupplierClientOptions, SupplierError } from './supplier-client.ts';
+import { type CallSlots, SupplierClient, type SupplierClientOptions } from './supplier-client.ts';
 
 /** What the clients of a supplier with many hosts share. */
 export interface PoolOptions extends Pick<SupplierClientOptions, 'retry' | 'timeout' | 'maxBytes'> {
@@ -20,14 +20,8 @@ export class ClientPool {
     this.#options = options;
   }
 
-  /**
-   * @param base address of an organisation at the supplier, without a trailing slash
-   * @throws {SupplierError} for an address without encryption, where inner addresses are not allowed
-   */
+  /** @param base address of an organisation at the supplier, without a trailing slash */
   at(base: string): SupplierClient {
-    if (!this.#options.allowPrivate && !base.startsWith('https:')) {
-      throw new SupplierError('unreadable', 'an address begins with https: unless AGGREGATOR_ALLOW_PRIVATE is set');
-    }
     const known = this.#clients.get(base);
     if (known !== undefined) return known;
     const { slots, proxy, ...options } = this.#options;

@@ -16,13 +16,13 @@ const MAX_FAILED = 5;
 /** Calls in a row that a host may leave without an answer: of one that answered any, a day may hang, and be the last of the part before. */
 const MAX_SILENT = { unanswered: 2, answered: 3 } as const;
 
-interface Halving {
+interface Halving<T> {
   readonly issues: IssueLog;
   readonly request: Pick<WindowRequest, 'window'>;
   /** The call, for the issues. */
   readonly path: string;
-  /** Reads part of the window; a part that is not `divisible` is one day. @returns how much was new @throws {SupplierError} */
-  readonly read: (part: DateWindow, divisible: boolean) => Promise<number>;
+  /** Reads part of the window, by key; a part that is not `divisible` is one day. @throws {SupplierError} */
+  readonly read: (part: DateWindow, divisible: boolean) => Promise<Iterable<readonly [string, T]>>;
   /** Whether the supplier may serve a shorter part. */
   readonly isTooLarge: (error: SupplierError) => boolean;
 }
@@ -31,10 +31,17 @@ interface Halving {
  * Reads a window, in halves where the supplier cannot serve it whole, down to a day. While the supplier is down the rest is left for
  * another reading: a quarter would otherwise take some hundred and eighty calls. A supplier that does list things may refuse any number
  * of days. One that hangs is asked for a single day at once, so that it costs two calls. What is not read is an issue, `unread-days`.
+ * @returns what was listed, each key once
  * @throws {SupplierError} when a shorter part would not help
  */
-export async function readInHalves({ issues, request, path, read, isTooLarge }: Halving): Promise<void> {
-  let found = 0;
+export async function readInHalves<T>({
+  issues,
+  request,
+  path,
+  read,
+  isTooLarge,
+}: Halving<T>): Promise<Map<string, T>> {
+  const found = new Map<string, T>();
   let failed = 0;
   let silent = 0;
   let limit: number = MAX_SILENT.unanswered;
@@ -46,7 +53,7 @@ export async function readInHalves({ issues, request, path, read, isTooLarge }: 
     }
     const parts = halves(part);
     try {
-      found += await read(part, parts !== undefined);
+      for (const [key, one] of await read(part, parts !== undefined)) if (!found.has(key)) found.set(key, one);
       failed = 0;
       silent = 0;
       limit = MAX_SILENT.answered;
@@ -61,9 +68,10 @@ export async function readInHalves({ issues, request, path, read, isTooLarge }: 
       }
       for (const half of parts ?? []) await readPart(half);
       if (parts !== undefined) return;
-      if (error.passing || found === 0) failed += 1;
+      if (error.passing || found.size === 0) failed += 1;
       unread(error.message);
     }
   };
   await readPart(request.window);
+  return found;
 }

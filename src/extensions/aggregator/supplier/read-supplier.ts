@@ -29,7 +29,7 @@ import {
 } from './source-adapter.ts';
 import { SupplierFault } from './supplier-client.ts';
 import { dutchDay } from './values.ts';
-import { dayAfter, dayBefore, periodOf, REGISTERS, roundWindows } from './windows.ts';
+import { dayAfter, dayBefore, isRegisters, periodOf, REGISTERS, roundWindows } from './windows.ts';
 
 /** The result of reading one window. */
 interface WindowOutcome {
@@ -48,9 +48,9 @@ export async function readSupplier(
   lease: Lease,
   deps: SupplierDependencies,
   signal: AbortSignal,
-): Promise<{ inMs: number }> {
+): Promise<{ readonly inMs: number; readonly isStillFailing?: boolean }> {
   const { pool } = deps;
-  const { id } = lease.source;
+  const { id, failureKind } = lease.source;
   const of = supplierSource(lease.source, deps.adapters);
   // Also while nothing is due: a blocked source must not look as if it were read.
   const blocked = await readBlock(pool, of.scheme);
@@ -58,10 +58,12 @@ export async function readSupplier(
   const { current } = await prepareWindows(lease, of, deps, false);
   const currentFrom = current.map(({ from }) => from);
   const due = await nextWindow(pool, id, currentFrom);
-  if (due === undefined) return { inMs: deps.quickAgainMs / 30 };
+  // Registers may take no call, so they do not show that the host answers again.
+  const isStillFailing = failureKind === 'no-answer' && (due === undefined || isRegisters(due));
+  if (due === undefined) return { inMs: deps.quickAgainMs / 30, isStillFailing };
   const { issues } = await readOneWindow(lease, of, due, deps, { signal, allowMassDelete: false });
   assertAnswered(issues);
-  return { inMs: 0 };
+  return { inMs: 0, isStillFailing };
 }
 
 /** @throws {SupplierFault} `no-answer`: the source is read on after the wait of a failure, and others of its supplier meanwhile */

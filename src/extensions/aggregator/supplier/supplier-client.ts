@@ -60,6 +60,16 @@ export class SupplierError extends Error {
   }
 }
 
+/** `undefined` for what the supplier does not have. */
+export async function orMissing<T>(call: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await call();
+  } catch (error) {
+    if (error instanceof SupplierError && error.isMissing) return undefined;
+    throw error;
+  }
+}
+
 /**
  * Why a source cannot be read at all; the message says what somebody can do. Nothing more is read, published or stored for it.
  * - `blocked`: the supplier blocks the address of this service
@@ -149,7 +159,7 @@ export interface SupplierClientOptions {
   readonly base: string;
   /** Members of every query. */
   readonly query?: Query;
-  /** Lets the base be an inner address. */
+  /** Lets the base be an inner address, and one without encryption. */
   readonly allowPrivate: boolean;
   /** Calls at once. Default 4. */
   readonly concurrency?: number;
@@ -234,6 +244,10 @@ export class SupplierClient {
   }
 
   async #call<T>(signal: AbortSignal, attempts: number, call: () => Promise<T>): Promise<T> {
+    // Commands are not stopped by settings that contradict each other.
+    if (!this.#options.allowPrivate && !this.base.startsWith('https:')) {
+      throw new SupplierError('unreadable', 'an address begins with https: unless AGGREGATOR_ALLOW_PRIVATE is set');
+    }
     const policy = { ...this.#retry, attempts: Math.min(attempts, this.#retry.attempts) };
     return await withRetries(() => this.#limited(call, signal), policy, signal);
   }

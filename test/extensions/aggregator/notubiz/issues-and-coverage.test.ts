@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { addIssues, readIssues, saveWindowIssues } from '../../../../src/extensions/aggregator/store/issues.ts';
-import { addSource, findSource } from '../../../../src/extensions/aggregator/store/sources.ts';
+import { findSource, saveSources } from '../../../../src/extensions/aggregator/store/sources.ts';
 import { readHeldKeys, saveCoverage } from '../../../../src/extensions/aggregator/store/windows.ts';
 import type { Coverage } from '../../../../src/extensions/aggregator/supplier/coverage.ts';
 import { pool, serviceDatabase } from '../../../raadsfeed/service-database.ts';
@@ -15,7 +15,7 @@ async function newSource(): Promise<number> {
   made += 1;
   const organisatiecode = `gm${String(made).padStart(4, '0')}`;
   const adres = `notubiz:${made}`;
-  await addSource(pool, { adres, soort: 'leveranciers-api', organisatiecodes: [organisatiecode], naam: 'X' });
+  await saveSources(pool, [{ adres, soort: 'leveranciers-api', organisatiecodes: [organisatiecode], naam: 'X' }]);
   return (await findSource(pool, adres))?.id ?? 0;
 }
 

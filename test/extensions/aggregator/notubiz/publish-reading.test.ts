@@ -5,7 +5,7 @@ import { createNotubizAdapter } from '../../../../src/extensions/aggregator/notu
 import { type Lease, LeaseLostError } from '../../../../src/extensions/aggregator/source.ts';
 import { takeLease } from '../../../../src/extensions/aggregator/store/leased-source.ts';
 import { readItemsIn } from '../../../../src/extensions/aggregator/store/source-items.ts';
-import { addSource, findSource } from '../../../../src/extensions/aggregator/store/sources.ts';
+import { findSource, saveSources } from '../../../../src/extensions/aggregator/store/sources.ts';
 import {
   type PublishedReading,
   type PublishReadingOptions,
@@ -45,7 +45,7 @@ beforeEach(async () => {
     organisatiecodes: [organisatiecode],
     naam,
   } as const;
-  await addSource(pool, source);
+  await saveSources(pool, [source]);
 });
 
 afterEach(async () => {

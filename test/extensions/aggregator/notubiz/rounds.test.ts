@@ -1,6 +1,6 @@
 /** Which window of a supplier is read next: current ones often, all of history in a slow round. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { addSource, findSource } from '../../../../src/extensions/aggregator/store/sources.ts';
+import { findSource, saveSources } from '../../../../src/extensions/aggregator/store/sources.ts';
 import {
   completeSince,
   type DueWindow,
@@ -24,7 +24,7 @@ beforeEach(async () => {
   await pool.query('delete from aggregator.bron_organisatie');
   await pool.query('delete from aggregator.bron');
   const adres = 'notubiz:281';
-  await addSource(pool, { adres, soort: 'leveranciers-api', organisatiecodes: ['gm0363'], naam: 'X' });
+  await saveSources(pool, [{ adres, soort: 'leveranciers-api', organisatiecodes: ['gm0363'], naam: 'X' }]);
   source = (await findSource(pool, adres))?.id ?? 0;
   await ensureWindows(pool, source, all);
 });
