@@ -61,8 +61,12 @@ export async function runTamperingDrill(options: TamperingOptions): Promise<Tamp
         published: (log) => published.get(treeName(log)),
       };
       const logs = PROOF_LOGS.filter((log) => (options.only ?? log) === log);
+      // In one snapshot: a service that runs gives leaves meanwhile.
+      await client.query('begin transaction isolation level repeatable read, read only');
+      const before = await judgeUntouched(tampering, logs);
+      await client.query('rollback');
       return {
-        before: await judgeUntouched(tampering, logs),
+        before,
         missed: await runTampering(tampering, options.changes),
         isJudgedOutside: judge !== undefined,
       };

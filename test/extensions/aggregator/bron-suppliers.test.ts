@@ -226,14 +226,11 @@ describe('bron switch of GemeenteOplossingen', () => {
     await add(adres, '--from', dayAt(-80));
     const switchWhile = async (statement: string): Promise<Ended> => {
       let done: Promise<unknown> | undefined;
-      go.delay = 300;
-      go.rule = ({ path }) => {
+      go.before = async ({ path }) => {
         if (path.includes('/v2/')) done ??= pool.query(statement);
-        return undefined;
+        await done;
       };
-      const ended = await program.run('bron', 'switch', adres, 'v2');
-      await done;
-      return ended;
+      return await program.run('bron', 'switch', adres, 'v2');
     };
     const renamed = "update aggregator.bron set naam = 'Huizen', toestand = 'gepauzeerd'";
     expect(await switchWhile(renamed)).toMatchObject({ status: 0 });

@@ -35,6 +35,8 @@ export interface Imitation {
   delay: number;
   gzip: boolean;
   rule: Rule | undefined;
+  /** What an answer waits for. */
+  before: ((call: ImitationCall) => Promise<unknown>) | undefined;
   /** How often a path was called. */
   readonly count: (path: string) => number;
   readonly close: () => Promise<void>;
@@ -56,7 +58,10 @@ export async function startImitation(answer: (call: ImitationCall) => Answer): P
     response.once('close', () => {
       running -= 1;
     });
-    setTimeout(() => reply(call, times, response), imitation.delay);
+    setTimeout(async () => {
+      await imitation.before?.(call);
+      reply(call, times, response);
+    }, imitation.delay);
   });
   const reply = (call: ImitationCall, times: number, response: ServerResponse): void => {
     const odd = imitation.rule?.(call, times);
@@ -90,6 +95,7 @@ export async function startImitation(answer: (call: ImitationCall) => Answer): P
     delay: 0,
     gzip: false,
     rule: undefined,
+    before: undefined,
     count: (path) => calls.filter((call) => call.path === path).length,
     async close() {
       server.closeAllConnections();

@@ -209,8 +209,10 @@ describe('an organisation that changed supplier', () => {
     ];
     // What the old source has after its last day is more than a tenth: that takes an operator.
     await eventually(async () => expect((await sourceState(aggregator.pool, IBABS)).bijgewerkt).not.toBeNull());
-    const issues = await koppelvlak('bron', 'issues', old.adres);
-    expect(JSON.stringify(issues.json)).toContain('mass-delete-withheld');
+    await eventually(async () => {
+      const issues = await koppelvlak('bron', 'issues', old.adres);
+      expect(JSON.stringify(issues.json)).toContain('mass-delete-withheld');
+    });
     expect(await koppelvlak('bron', 'sync', old.adres, '--allow-mass-delete')).toMatchObject({
       status: 0,
       json: { complete: true },

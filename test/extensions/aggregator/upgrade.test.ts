@@ -14,7 +14,7 @@ const FORMER_TABLES = `
   alter table aggregator.bron drop column tot, drop column options;
   alter table aggregator.windows drop column complete_at, drop column has_confidential;
   alter table aggregator.coverage drop constraint coverage_pkey, drop column registers, add primary key (bron_id, maand);
-  drop table aggregator.supplier_pace, aggregator.supplier_blocks;
+  drop table aggregator.supplier_pace, aggregator.supplier_blocks, aggregator.numbered_addresses;
   delete from koppelvlak.migraties where name >= '1130-suppliers';`;
 
 let program: ProgramOnDatabase;
