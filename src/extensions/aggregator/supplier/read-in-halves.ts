@@ -13,7 +13,7 @@ export function assertListable(list: readonly unknown[]): void {
 
 /** Consecutive single days that may fail before the supplier counts as unavailable: without an answer, or before it listed anything. */
 const MAX_FAILED = 5;
-/** Calls in a row that a host may leave without an answer: of one that answered any, a day may hang, and be the last of the part before. */
+/** Calls in a row that a host may leave without an answer: of one that answered any, a day may hang, and the part after it. */
 const MAX_SILENT = { unanswered: 2, answered: 3 } as const;
 
 interface Halving<T> {
@@ -44,7 +44,8 @@ export async function readInHalves<T>({
   const found = new Map<string, T>();
   let failed = 0;
   let silent = 0;
-  let limit: number = MAX_SILENT.unanswered;
+  // A day of the last part that was answered.
+  let answered: string | undefined;
   const readPart = async (part: DateWindow): Promise<void> => {
     const unread = (why: string): void => issues.add('unread-days', path, `${part.from} to ${part.to}: ${why}`);
     if (failed >= MAX_FAILED) {
@@ -56,15 +57,19 @@ export async function readInHalves<T>({
       for (const [key, one] of await read(part, parts !== undefined)) if (!found.has(key)) found.set(key, one);
       failed = 0;
       silent = 0;
-      limit = MAX_SILENT.answered;
+      answered = part.from;
     } catch (error) {
       if (!(error instanceof SupplierError) || !isTooLarge(error)) throw error;
       if (error.hangs) {
         silent += 1;
-        if (silent >= limit) {
+        if (silent >= MAX_SILENT[answered === undefined ? 'unanswered' : 'answered']) {
           failed = MAX_FAILED;
           issues.failed(path, error);
-        } else if (parts !== undefined) await readPart({ from: part.to, to: part.to });
+        } else if (parts !== undefined) {
+          // While none was answered either end: the day that hangs may be one of them, and then the next turn tries the other.
+          const day = answered ?? (Math.random() < 0.5 ? part.from : part.to);
+          await readPart({ from: day, to: day });
+        }
       }
       for (const half of parts ?? []) await readPart(half);
       if (parts !== undefined) return;

@@ -130,9 +130,7 @@ export async function readOneWindow(
   if (isOfToday) await saveOrigin(pool, [{ organisatiecode, naam }], { soort: 'leveranciers-api' });
   else await saveFirstOrigin(pool, organisatiecode, naam);
   const known = await readItemsIn(pool, id, window);
-  const reading = await of.adapter.readWindow(
-    requestOf(pool, id, of, window, { known, signal: AbortSignal.any([signal]) }),
-  );
+  const reading = await of.adapter.readWindow(requestOf(pool, id, of, window, { known, signal }));
   const deletedBefore = await readRound(pool, lease, deps.fullAgainMs);
   const done = await publishReading(lease, reading, { organisatiecode, deletedBefore, allowMassDelete }, deps);
   const issues = [...reading.issues, ...done.issues, ...withheldIssues(lease.source.adres, done.withheld)];
@@ -190,7 +188,8 @@ export function requestOf(
     completeAt: completeAt ?? undefined,
     knownOn: (day) => readItemsIn(db, sourceId, { from: day, to: day }),
     meetings: () => readMeetingsRead(db, sourceId),
-    signal,
+    // One for each window: calls in vain are counted by it.
+    signal: AbortSignal.any([signal]),
   };
 }
 

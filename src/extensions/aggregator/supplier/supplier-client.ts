@@ -190,7 +190,7 @@ export class SupplierClient {
   readonly #outbound: OutboundClient;
   #free: number;
   #pausedUntil = 0;
-  /** When the host last answered, and when it was last found to hang: what was requested before that is not sent any more. */
+  /** When the host last answered, and when it was last found to hang: until it answers, what was requested before that is not sent. */
   #answeredAt = 0;
   #hungAt = 0;
   /** How many calls with a signal waited in vain. */
@@ -262,7 +262,7 @@ export class SupplierClient {
     if (this.#free === 0) await new Promise<void>((resolve) => this.#queue.push(resolve));
     else this.#free -= 1;
     try {
-      const release = await this.#acquire(signal);
+      const release = await this.#acquire(signal, requestedAt);
       return await this.#once(call, signal, requestedAt).finally(release);
     } finally {
       const next = this.#queue.shift();
@@ -273,11 +273,13 @@ export class SupplierClient {
 
   /**
    * Waits until no pause holds and a shared slot is free. @returns what releases the slot
-   * @throws {SupplierError} `unavailable` when the supplier asked for a longer pause than a call waits; {SupplierFault} `blocked`
+   * @throws {SupplierError} `unavailable` when the supplier asked for a longer pause than a call waits, or hangs; {SupplierFault} `blocked`
    */
-  async #acquire(signal: AbortSignal): Promise<() => Promise<void>> {
+  async #acquire(signal: AbortSignal, requestedAt: number): Promise<() => Promise<void>> {
     for (;;) {
       signal.throwIfAborted();
+      // Before it takes a slot: where calls in a minute are counted, one that is not sent would cost as much as one that is.
+      this.#assertAnswers(signal, requestedAt);
       let wait = Math.ceil(this.#pausedUntil - performance.now());
       if (wait <= 0) {
         const slot = (await this.#options.slots?.acquire()) ?? { release: async () => undefined };
@@ -292,13 +294,14 @@ export class SupplierClient {
 
   async #once<T>(call: () => Promise<T>, signal: AbortSignal, requestedAt: number): Promise<T> {
     const begunAt = performance.now();
-    if (this.#hungAt > requestedAt || (this.#vain.get(signal) ?? 0) >= MAX_VAIN)
-      throw this.#hangs('left for another time');
+    this.#assertAnswers(signal, requestedAt);
     try {
       const answer = await call();
       this.#answeredAt = performance.now();
       return answer;
     } catch (error) {
+      // What the answer itself says is an answer.
+      if (error instanceof SupplierError || error instanceof SupplierFault) this.#answeredAt = performance.now();
       if (!(error instanceof OutboundError)) throw error;
       const refusal = this.#options.refusalOf?.(error);
       if (refusal !== undefined && 'block' in refusal) {
@@ -306,9 +309,11 @@ export class SupplierClient {
         throw new SupplierFault('blocked', refusal.block);
       }
       const pauseMs = error.retryAfterMs ?? refusal?.pauseMs;
-      if (pauseMs !== undefined) await this.#pause(Math.min(pauseMs, MAX_PAUSE_MS));
       const failed = asSupplierError(error);
-      if (refusal === undefined) throw pauseMs === undefined ? this.#judge(failed, signal, begunAt) : failed;
+      if (pauseMs === undefined) throw this.#judge(failed, signal, begunAt);
+      this.#answeredAt = performance.now();
+      await this.#pause(Math.min(pauseMs, MAX_PAUSE_MS));
+      if (refusal === undefined) throw failed;
       const { status } = failed;
       throw new SupplierError(failed.kind, failed.message, {
         ...(status === undefined ? {} : { status }),
@@ -323,10 +328,16 @@ export class SupplierClient {
     const now = performance.now();
     const isVain = failed.passing && now - begunAt >= (this.#options.timeout ?? TIMEOUT_MS) / 2;
     if (isVain) this.#vain.set(signal, (this.#vain.get(signal) ?? 0) + 1);
-    else if (failed.status !== undefined) this.#answeredAt = now;
+    else if (failed.status !== undefined || failed.kind === 'unreadable') this.#answeredAt = now;
     if (!isVain || this.#answeredAt > begunAt) return failed;
     this.#hungAt = now;
     return this.#hangs(failed.message);
+  }
+
+  /** @throws {SupplierError} when nothing came since the host was found to hang, or this signal had its share of vain calls */
+  #assertAnswers(signal: AbortSignal, requestedAt: number): void {
+    const hasHung = this.#hungAt > requestedAt && this.#answeredAt < this.#hungAt;
+    if (hasHung || (this.#vain.get(signal) ?? 0) >= MAX_VAIN) throw this.#hangs('left for another time');
   }
 
   #hangs(why: string): SupplierError {
