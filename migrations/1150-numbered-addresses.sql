@@ -7,7 +7,7 @@ create table aggregator.numbered_addresses (
   adres text not null,
   primary key (organisatiecode, scheme)
 );
-grant select, insert, update, delete on aggregator.numbered_addresses to koppelvlak_dienst;
+grant select, insert, update on aggregator.numbered_addresses to koppelvlak_dienst;
 
 insert into aggregator.numbered_addresses (organisatiecode, scheme, adres)
 select distinct on (1, 2) organisatiecodes[1], split_part(adres, ':', 1), adres
