@@ -1,4 +1,5 @@
 /** How long a run may last: a service that answers a byte a second, or holds each connection open, would make it last for ever. */
+import type { SuiteDescription } from './case.ts';
 
 export interface RunLimit {
   /** Fires when it is reached. */
@@ -15,8 +16,18 @@ const LONGEST_RUN_MS = 10 * 60_000;
 /** Milliseconds; fewer requests in a second take as much longer. */
 export const longestRunMs = (rate: number): number => LONGEST_RUN_MS * Math.max(1, USUAL_RATE / rate);
 
+/** Milliseconds that others than what is tested may take, such as a command. @param eachMs for each case */
+export const longestWaitMs = ({ chapters }: Pick<SuiteDescription, 'chapters'>, eachMs: number): number =>
+  chapters.flatMap(({ cases }) => cases).length * eachMs;
+
+/** A longer timer would fire at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 /** Begins now. */
 export function startLimit(ms: number): RunLimit {
   const minutes = Math.round(ms / 6000) / 10;
-  return { signal: AbortSignal.timeout(ms), reason: `the run reached its limit of ${minutes} minutes` };
+  return {
+    signal: AbortSignal.timeout(Math.min(ms, LONGEST_TIMER_MS)),
+    reason: `the run reached its limit of ${minutes} minutes`,
+  };
 }

@@ -1,7 +1,8 @@
 /** Whether what is tested is reached over TLS. */
 import type { Finding } from './case.ts';
 
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+/** Names as of RFC 6761, section 6.3, and addresses, also IPv4 written as IPv6. */
+const LOOPBACK = /^(([\w-]+\.)*localhost\.?|127(\.\d{1,3}){3}|\[::1\]|\[::ffff:7f[\da-f]{2}:[\da-f]{1,4}\])$/;
 
 /** @param address of what is tested */
 export function withoutTls(address: string): Finding {

@@ -4,7 +4,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import type { SuiteSubject } from '../../../src/extensions/conformance/case.ts';
 import { createClient } from '../../../src/extensions/conformance/client.ts';
-import { longestRunMs, startLimit } from '../../../src/extensions/conformance/run-limit.ts';
+import { RAADSFEED_PUBLISH } from '../../../src/extensions/conformance/raadsfeed-publish/suite.ts';
+import { longestRunMs, longestWaitMs, startLimit } from '../../../src/extensions/conformance/run-limit.ts';
 import { runSuite } from '../../../src/extensions/conformance/run-suite.ts';
 
 const source = { document: 'test', clause: '1', quote: 'x' };
@@ -67,4 +68,14 @@ it.concurrent('ends a case that waits for something else than an answer', async 
 
 it('gives a run at fewer requests in a second as much more time', () => {
   expect([5, 100, 1].map(longestRunMs)).toEqual([600_000, 600_000, 3_000_000]);
+});
+
+it('does not end at once where the requests are so few that no timer is long enough', async () => {
+  const limits = [0.001, 1e-9].map((rate) => startLimit(longestRunMs(rate)));
+  await wait(50);
+  expect(limits.map(({ signal }) => signal.aborted)).toEqual([false, false]);
+});
+
+it('gives a command its time for each case', () => {
+  expect(longestWaitMs({ chapters: RAADSFEED_PUBLISH.chapters }, 60_000)).toBeGreaterThan(40 * 60_000);
 });

@@ -33,6 +33,14 @@ afterAll(async () => {
 const conformance = (...words: readonly string[]) => callProgram(['conformance', ...words], {}, { cwd: dir });
 
 describe('koppelvlak conformance verwerkingenlog', () => {
+  it('shows nothing of a file of tokens that is not JSON', async () => {
+    await writeFile(join(dir, 'broken.json'), '{"create:normal": geheim12}');
+    const { status, stderr } = await conformance('verwerkingenlog', proxy.url, '--tokens', 'broken.json');
+    expect(status).toBe(2);
+    expect(stderr).toMatch(/broken\.json is not JSON$/m);
+    expect(stderr).not.toContain('geheim');
+  });
+
   it('says first what it writes, and deletes it in the end', async () => {
     proxy.mutate({});
     const { status, stderr } = await conformance('verwerkingenlog', proxy.url, '--tokens', 'tokens.json', ...FEW);

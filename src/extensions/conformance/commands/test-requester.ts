@@ -42,6 +42,7 @@ export async function testRequester(context: ToolContext, options: RequesterOpti
     );
     await testSuite(context, {
       ...{ suite: REQUESTER, options, tested: command ?? 'a requester', words: [] },
+      waitMs: program === undefined ? options.wait * 1000 : Object.keys(SCENARIOS).length * ANSWER_MS,
       needs: { secrets: [token] },
       open: async (client, say) => {
         const needs = { client, model, keys, suppliers, trust, token, program };

@@ -98,7 +98,7 @@ interface SuiteRun<Subject extends SuiteSubject> {
   readonly needs?: ClientNeeds;
   /** What an option asks for beside the rest: where no case of it can be judged, the run ends with 2, and reports the rest. */
   readonly part?: SuiteDescription;
-  /** Milliseconds that a person may take before the first case. */
+  /** Milliseconds that a person, a command or a patient reading may take, beside the requests. */
   readonly waitMs?: number;
   /** Reads what the cases need. Where the run will write, it says so first (`say`). @throws {UsageError} when nothing can be tested */
   readonly open: (client: Client, say: (text: string) => void, isWanted: (id: string) => boolean) => Promise<Subject>;

@@ -2,9 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { UsageError } from '../../../cli/run-command.ts';
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
-import { reasonOf } from '../../../lib/log.ts';
 import { clientCredentialsToken } from '../../../lib/outbound/client-credentials.ts';
-
 import { Inconclusive, Skipped } from '../case.ts';
 import type { Ask, Client } from '../client.ts';
 
@@ -71,8 +69,9 @@ function parse(text: string, file: string): JsonObject {
   let content: unknown;
   try {
     content = JSON.parse(text);
-  } catch (error) {
-    throw new UsageError(`${file} is not JSON: ${reasonOf(error)}`);
+  } catch {
+    // The parser's own words quote the text, which may be a token.
+    throw new UsageError(`${file} is not JSON`);
   }
   if (!isRecord(content)) throw new UsageError(`${file} is not an object`);
   return content;

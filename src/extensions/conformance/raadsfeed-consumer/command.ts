@@ -4,6 +4,7 @@ import type { Terminal } from '../../../seams/terminal.ts';
 import { commandText } from '../commands/command-words.ts';
 import { type SuiteOptions, suiteCommand, suiteOptions, testSuite } from '../commands/test-suite.ts';
 import { wordsOf } from '../protocol.ts';
+import { longestWaitMs } from '../run-limit.ts';
 import type { Consumer } from './consumer.ts';
 import type { ConsumerNeeds } from './suite.ts';
 
@@ -77,6 +78,7 @@ async function run(context: ToolContext, options: ConsumerOptions): Promise<void
   };
   await testSuite(context, {
     ...{ suite: RAADSFEED_CONSUMER, options, tested, words: [] },
+    waitMs: longestWaitMs(RAADSFEED_CONSUMER, patienceMs),
     open: async (client, say, isWanted) =>
       openConsumerSubject({
         ...{ client, isWanted, port, patienceMs, signal },

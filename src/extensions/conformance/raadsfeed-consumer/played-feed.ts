@@ -195,15 +195,19 @@ export class PlayedFeed {
       const type = this.refusal === 410 ? 'about:blank' : 'https://feed.example/problems/ongeldige-cursor';
       return problem(this.refusal, type, 'Ongeldige cursor');
     }
-    const rows = (path === '/feed' ? this.records : [...this.state().values()]).filter(
-      ({ sequenceNumber }) => sequenceNumber > place,
-    );
+    const all = path === '/feed' ? this.records : [...this.state().values()];
+    const isWanted = wantedBy(query);
+    const rows = all.filter((record) => record.sequenceNumber > place && isWanted(record));
     const records = rows.slice(0, Math.min(limit, this.pageSize));
     const hasMore = rows.length > records.length;
-    const last = records.at(-1)?.sequenceNumber ?? place;
+    // After the last page what the filter left out was passed too.
+    const last = Math.max(place, (hasMore ? records : all).at(-1)?.sequenceNumber ?? place);
     const upTo = path === '/feed' ? 0 : (from ?? this.head);
     const cursor = path === '/feed' || hasMore ? this.cursor(path, last, upTo) : null;
-    const next = hasMore && cursor !== null ? `${this.url}${path}?cursor=${encodeURIComponent(cursor)}` : null;
+    const next =
+      hasMore && cursor !== null
+        ? `${this.url}${path}?${new URLSearchParams([...filtersIn(query), ['cursor', cursor]])}`
+        : null;
     return path === '/feed'
       ? { records, cursor, head: this.head, hasMore, next }
       : { records, feedCursor: this.cursor('/feed', upTo), cursor, hasMore, next };
@@ -224,6 +228,17 @@ export class PlayedFeed {
       retentie: 'permanent',
     };
   }
+}
+
+function filtersIn(query: URLSearchParams): readonly [name: string, value: string][] {
+  return [...query].filter(([name]) => name === 'organisatiecode' || name === 'resourceType');
+}
+
+function wantedBy(query: URLSearchParams): (record: PlayedRecord) => boolean {
+  const code = query.get('organisatiecode')?.toLowerCase();
+  const kind = query.get('resourceType');
+  return ({ resource, resourceType }) =>
+    (code === undefined || resource.organisatiecode === code) && (kind === null || resourceType === kind);
 }
 
 interface Named {

@@ -50,7 +50,8 @@ export async function openPublishSubject({
   return { ...subject, story, undo: story.undo };
 }
 
-const TIMEOUT_MS = 60_000;
+/** For a line. */
+export const PUBLISH_MS = 60_000;
 
 interface PublishCommand {
   /** Words; no shell reads them. */
@@ -65,7 +66,7 @@ interface PublishCommand {
 export function publishByCommand(options: PublishCommand): Publish {
   return async (line, signal = options.signal) => {
     const input = `${JSON.stringify(line)}\n`;
-    const ended = await runCommand({ timeoutMs: TIMEOUT_MS, ...options, signal, input });
+    const ended = await runCommand({ timeoutMs: PUBLISH_MS, ...options, signal, input });
     const failure = failureOf(options.command, ended);
     if (failure !== undefined) throw new Inconclusive(`--publish: ${failure}`);
   };

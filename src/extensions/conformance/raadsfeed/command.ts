@@ -6,6 +6,7 @@ import type { Client } from '../client.ts';
 import { commandText } from '../commands/command-words.ts';
 import { requireAddress, type SuiteOptions, suiteCommand, suiteOptions, testSuite } from '../commands/test-suite.ts';
 import { wordsOf } from '../protocol.ts';
+import { longestWaitMs } from '../run-limit.ts';
 
 const EXAMPLE = `
 Reads only, but with --publish: then about forty changes of resources of its own are given to that command, a line of JSON on its standard
@@ -52,7 +53,7 @@ async function run(context: ToolContext, tested: string, options: RaadsfeedOptio
     await testSuite(context, { suite: RAADSFEED, options, tested, open });
     return;
   }
-  const { openPublishSubject, publishByCommand, RAADSFEED_PUBLISH, WITH_PUBLISHING } = await import(
+  const { openPublishSubject, PUBLISH_MS, publishByCommand, RAADSFEED_PUBLISH, WITH_PUBLISHING } = await import(
     '../raadsfeed-publish/suite.ts'
   );
   const { terminal, interrupted: signal } = context;
@@ -60,6 +61,7 @@ async function run(context: ToolContext, tested: string, options: RaadsfeedOptio
   await testSuite(context, {
     ...{ suite: WITH_PUBLISHING, options, tested },
     part: RAADSFEED_PUBLISH,
+    waitMs: longestWaitMs(RAADSFEED_PUBLISH, PUBLISH_MS),
     open: (client, say) => openPublishSubject({ url: tested, client, publish, patienceMs: PATIENCE_MS, say }),
   });
 }
