@@ -56,7 +56,14 @@ export async function realAnswers(): Promise<RealAnswer[]> {
       await read(['read:restricted'], action, `?${ofPerson(person)}`),
       await read(['read:restricted'], `/verwerkte-objecten/${objectId}`, `?${ofPerson(person)}`),
     ];
-    const proof = (await getText(`${address}/raadsfeed/record/1`)).text;
+    let proof = '';
+    await expect
+      .poll(async () => {
+        const answer = await getText(`${address}/raadsfeed/record/1`);
+        proof = answer.text;
+        return answer.status;
+      }, PATIENT)
+      .toBe(200);
     const feedKey = (await getText(`${address}/raadsfeed/key`)).text.trim();
     return [...answers, { what: 'a record of the feed', record, proof, key: feedKey }];
   } finally {
