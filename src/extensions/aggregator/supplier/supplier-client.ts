@@ -113,7 +113,7 @@ interface RetryPolicy {
 export const RETRY_POLICY: RetryPolicy = { attempts: 4, firstDelay: 1000, maxDelay: 300_000 };
 
 /**
- * Retries temporary failures, but of a host that hangs: exponential backoff, half of it random, never sooner than `Retry-After`.
+ * Retries temporary failures, except of a host that hangs: exponential backoff, half of it random, never sooner than `Retry-After`.
  * @throws {SupplierError} the last failure
  */
 export async function withRetries<T>(call: () => Promise<T>, policy: RetryPolicy, signal: AbortSignal): Promise<T> {
