@@ -5,7 +5,8 @@ import { variantSettings } from '../../gegevens/model/mapping.ts';
 import { loadModel } from '../../gegevens/model/model.ts';
 import { readConfig } from '../../settings/read-config.ts';
 import { checkStored } from './check/check-deliveries.ts';
-import { municipalityText, summary } from './check/report-text.ts';
+import { summary } from './check/report-text.ts';
+import { reportWords } from './check/report-words.ts';
 import { sheetLines } from './preflight/data-sheet.ts';
 import { preflight } from './preflight/preflight.ts';
 
@@ -64,7 +65,7 @@ export async function tourDelivery(
   for (const { gemeentecode, counts } of report.municipalities) {
     const { persons, activePersons } = counts;
     transcript.line(
-      `  ${municipalityText(gemeentecode)}: ${counts[counted]} ${counted}, ${persons} persons, ${activePersons} active`,
+      `  ${reportWords.en.municipality(gemeentecode)}: ${counts[counted]} ${counted}, ${persons} persons, ${activePersons} active`,
     );
   }
   transcript.line(`  ${summary(report)}`);

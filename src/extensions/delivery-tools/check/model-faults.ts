@@ -16,8 +16,6 @@ const typeNames = (names: string): string =>
     .map((name) => TYPES[name] ?? name)
     .join(' of ');
 
-const amount = (count: string, one: string, more: string): string => `${count} ${count === '1' ? one : more}`;
-
 type Pattern = readonly [found: RegExp, say: (...found: string[]) => string];
 
 /** The first that fits says it. */
@@ -33,17 +31,12 @@ const PATTERNS: readonly Pattern[] = [
   [/^must match pattern "(.*)"$/s, (pattern) => `moet deze vorm hebben: \`${pattern}\``],
   [/^must match format "(date|date-time|email|uri|uuid|time)"$/, (format = '') => `moet ${FORMATS[format]} zijn`],
   [/^must match format "(.*)"$/, (format) => `moet van de vorm \`${format}\` zijn`],
-  [/^must NOT have fewer than (\d+) characters$/, (n = '') => `moet ten minste ${amount(n, 'teken', 'tekens')} hebben`],
-  [/^must NOT have more than (\d+) characters$/, (n = '') => `mag hoogstens ${amount(n, 'teken', 'tekens')} hebben`],
-  [/^must NOT have fewer than (\d+) items$/, (n = '') => `moet ten minste ${amount(n, 'element', 'elementen')} hebben`],
-  [/^must NOT have more than (\d+) items$/, (n = '') => `mag hoogstens ${amount(n, 'element', 'elementen')} hebben`],
   [
-    /^must NOT have fewer than (\d+) properties$/,
-    (n = '') => `moet ten minste ${amount(n, 'onderdeel', 'onderdelen')} hebben`,
-  ],
-  [
-    /^must NOT have more than (\d+) properties$/,
-    (n = '') => `mag hoogstens ${amount(n, 'onderdeel', 'onderdelen')} hebben`,
+    /^must NOT have (fewer|more) than (\d+) (characters|items|properties)$/,
+    (limit, count = '', unit = '') => {
+      const [one, more] = UNITS[unit] ?? [];
+      return `${limit === 'fewer' ? 'moet ten minste' : 'mag hoogstens'} ${count} ${count === '1' ? one : more} hebben`;
+    },
   ],
   [/^must be (<=|>=|<|>) (-?[\d.e+]+)$/, (sign = '', limit) => `moet ${COMPARED[sign]} ${limit} zijn`],
   [/^must be multiple of (.*)$/, (step) => `moet een veelvoud van ${step} zijn`],
@@ -70,6 +63,12 @@ const PATTERNS: readonly Pattern[] = [
     (n) => `meer dan ${n} bytes buiten de records: is dit een bestand van deze variant?`,
   ],
 ];
+
+const UNITS: Readonly<Record<string, readonly [one: string, more: string]>> = {
+  characters: ['teken', 'tekens'],
+  items: ['element', 'elementen'],
+  properties: ['onderdeel', 'onderdelen'],
+};
 
 const FORMATS: Readonly<Record<string, string>> = {
   date: 'een datum (2026-01-31)',

@@ -1,8 +1,7 @@
 /** The rules that one record, or one case, can be judged by on its own. */
 import { isRecord, valueAt } from '../../../lib/json/json-value.ts';
 import type { CheckPlaces, PeriodPlaces } from './check-places.ts';
-import type { Severity } from './report-text.ts';
-import type { What } from './what.ts';
+import type { Severity, What } from './report-words.ts';
 
 type Path = readonly string[];
 /** Takes what breaks a rule. @param path from the record */

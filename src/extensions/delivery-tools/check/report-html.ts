@@ -1,6 +1,7 @@
 /** The report of a check as one page, to be opened, sent or printed: no script, and nothing loaded from elsewhere. */
+import { type Html, html, trusted, withCode } from '../../../plugins/template.ts';
 import type { CheckReport } from './delivery-check.ts';
-import { countFindings, countsTable, type Finding } from './report-text.ts';
+import { countFindings, countsTable, type Finding, summary } from './report-text.ts';
 import type { ReportWords } from './report-words.ts';
 
 /** Black on white, so that it prints; what matters is said in words and lengths, never by a colour alone. */
@@ -29,84 +30,64 @@ interface Subject {
 export function reportHtml(report: CheckReport, { sources, model, made }: Subject, words: ReportWords): string {
   const { period, variant, findings } = report;
   const title = words.title(variant.toUpperCase());
-  const [blocking, warnings] = [countFindings(report, 'blocking'), countFindings(report, 'warning')];
+  const result = summary(report, words) + (countFindings(report, 'blocking') > 0 ? words.blocked : '');
   const about: readonly (readonly [string, string])[] = [
     [words.checked, sources.join(', ')],
     [words.period, period === undefined ? words.unknown : words.between(period.start, period.end)],
     [words.model, `${variant.toUpperCase()} ${model}`],
     [words.made, words.at(made)],
-    [words.result, findings.length === 0 ? words.nothing : words.summary(blocking, warnings)],
+    [words.result, result],
   ];
-  return `<!DOCTYPE html>
+  return html`<!DOCTYPE html>
 <html lang="${words.language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <title>${title}</title>
-<style>${STYLE}</style>
+<style>${trusted(STYLE)}</style>
 </head>
 <body>
 <main>
 <h1>${title}</h1>
 <dl>
-${about.map(([name, text]) => `<dt>${name}</dt><dd>${escaped(text)}</dd>`).join('\n')}
-</dl>
+${about.map(([name, text]) => html`<dt>${name}</dt><dd>${text}</dd>\n`)}</dl>
 ${countsHtml(report, words)}
 <h2>${words.findings}</h2>
-${findings.length === 0 ? `<p>${words.nothing}</p>` : findings.map((finding) => findingHtml(finding, words)).join('\n')}
-</main>
+${findings.length === 0 ? html`<p>${words.nothing}</p>\n` : findings.map((finding) => findingHtml(finding, words))}</main>
 <footer><p>${words.footer}</p></footer>
 </body>
 </html>
+`.markup;
+}
+
+function findingHtml({ rule, severity, count, places }: Finding, words: ReportWords): Html {
+  const more = count - places.length;
+  const items = places.map(
+    ({ pointer, what }) => html`<li><code>${pointer || '/'}</code> ${withCode(words.what(what))}</li>\n`,
+  );
+  return html`<h3><span class="severity ${severity}">${words.severity[severity]}</span> ${words.ruleName(rule)}, ${words.times(count)}: ${withCode(words.ruleText(rule))}</h3>
+<ul>
+${items}${more > 0 && html`<li>${words.more(more)}</li>\n`}</ul>
 `;
 }
 
-function findingHtml({ rule, severity, count, places }: Finding, words: ReportWords): string {
-  const more = count - places.length;
-  const items = places.map(
-    ({ pointer, what }) => `<li><code>${escaped(pointer || '/')}</code> ${withCode(words.what(what))}</li>`,
-  );
-  return `<h3><span class="severity ${severity}">${words.severity[severity]}</span> ${words.ruleName(rule)}, ${words.times(count)}: ${withCode(words.ruleText(rule))}</h3>
-<ul>
-${items.join('\n')}${more > 0 ? `\n<li>${words.more(more)}</li>` : ''}
-</ul>`;
-}
-
-/** Names of members are between backticks. */
-function withCode(text: string): string {
-  return escaped(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
-}
-
 /** A row for each municipality, with a bar for its records. */
-function countsHtml(report: CheckReport, words: ReportWords): string {
+function countsHtml(report: CheckReport, words: ReportWords): Html {
   const { head, rows } = countsTable(report, words.municipality);
-  if (rows.length === 0) return `<h2>${words.counts}</h2>\n<p>${words.noRecords}</p>`;
+  if (rows.length === 0) return html`<h2>${words.counts}</h2>\n<p>${words.noRecords}</p>`;
   const most = Math.max(...rows.map(([, records]) => Number(records)));
   const lines = rows.map(([name = '', ...counts]) => {
     const part = Number(counts[0]) / most;
-    const bar = part > 0 ? `<span style="width:${(part * 100).toFixed(1)}%"></span>` : '';
-    const cells = counts.map((count) => `<td>${count}</td>`).join('');
-    return `<tr><th scope="row">${escaped(name)}</th><td class="bar">${bar}</td>${cells}</tr>`;
+    const bar = part > 0 && html`<span style="width:${(part * 100).toFixed(1)}%"></span>`;
+    return html`<tr><th scope="row">${name}</th><td class="bar">${bar}</td>${counts.map((count) => html`<td>${count}</td>`)}</tr>\n`;
   });
   const heads = head.map(words.column).toSpliced(1, 0, '');
-  return `<h2>${words.countsPer}</h2>
+  return html`<h2>${words.countsPer}</h2>
 <table>
-<thead><tr>${heads.map((name) => `<th scope="col">${escaped(name)}</th>`).join('')}</tr></thead>
+<thead><tr>${heads.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
 <tbody>
-${lines.join('\n')}
-</tbody>
+${lines}</tbody>
 </table>
 <p>${words.last[report.variant]}</p>`;
-}
-
-function escaped(text: string): string {
-  const entities = new Map([
-    ['&', '&amp;'],
-    ['<', '&lt;'],
-    ['>', '&gt;'],
-    ['"', '&quot;'],
-    ["'", '&#39;'],
-  ]);
-  return text.replaceAll(/[&<>"']/g, (character) => entities.get(character) ?? character);
 }

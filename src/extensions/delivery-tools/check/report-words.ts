@@ -1,77 +1,68 @@
 /** The words of a report as a page: Dutch for suppliers in the Netherlands, English for who asks. */
 import { modelFaultInDutch } from './model-faults.ts';
-import { type Rule, ruleText as ruleInEnglish, type Severity } from './report-text.ts';
-import type { What } from './what.ts';
 
 export const LANGUAGES = ['nl', 'en'] as const;
 export type Language = (typeof LANGUAGES)[number];
+export type Severity = 'blocking' | 'warning';
+export type Rule = number | 'model';
 
-export interface ReportWords {
-  readonly language: Language;
-  readonly title: (variant: string) => string;
-  readonly checked: string;
-  readonly period: string;
-  readonly model: string;
-  readonly made: string;
-  readonly result: string;
-  readonly unknown: string;
-  readonly between: (start: string, end: string) => string;
-  readonly at: (moment: Date) => string;
-  readonly summary: (blocking: number, warnings: number) => string;
-  readonly nothing: string;
-  readonly findings: string;
-  readonly footer: string;
-  readonly severity: Readonly<Record<Severity, string>>;
-  readonly ruleName: (rule: Rule) => string;
-  readonly ruleText: (rule: Rule) => string;
-  readonly times: (count: number) => string;
-  readonly more: (count: number) => string;
-  /** What is wrong at a place. */
-  readonly what: (what: string) => string;
-  readonly counts: string;
-  readonly noRecords: string;
-  readonly countsPer: string;
-  /** Of a column of the counts. */
-  readonly column: (name: string) => string;
-  readonly municipality: (code: string | null) => string;
-  readonly last: Readonly<Record<'shv' | 'vs', string>>;
-  readonly nothingStored: string;
-  readonly stored: (count: number) => string;
-  readonly levering: (place: string, id: number, period: string, records: number) => string;
-}
+/** The rules of the statistics office, by their numbers. */
+const ENGLISH_RULES: Readonly<Record<Rule, string>> = {
+  model: 'the delivery fits the exchange model',
+  1: 'a delivering organisation has a gemeentecode only if it is a municipality, and else a KvK number',
+  2: 'every trajectory or signal is for a municipality: a gemeentecode, or `Onbekend`',
+  3: 'an organisation that delivers for several municipalities has one levering for each',
+  4: 'codeGegevensleverancier is the name and version of the product',
+  5: 'the beschikkingsdatum and the einddatum of an intake are the same',
+  6: 'a dwangakkoord is true only when the arrangement has a date in `toegekend`',
+  7: 'both names of a creditor, `naam` and `Naam`, are the same',
+  8: 'the toekenningsdatum is the date in `toegekend` of the arrangement',
+  9: 'the geslachtsaanduiding is Man, Vrouw, Onbekend or Leeg',
+  10: 'outflow, trajectory and datumBeeindigingsbeschikking have the same end',
+  11: 'an organisation has a contact with an e-mail address: the office sends its report there',
+  12: 'a client has one trajectory at a time in a municipality',
+  13: 'a signal in a case is one taken up, and the case begins on the day that it was taken up',
+  14: 'dates are in order: begin before end, no end in the future, born before the begin',
+  15: 'a BSN passes its eleven test, and no record or item of one is there twice',
+};
 
 const utc = (moment: Date): string => moment.toISOString().slice(0, 16).replace('T', ' ');
 
-const english: ReportWords = {
+const english = {
   language: 'en',
-  title: (variant) => `Check of a delivery, ${variant}`,
+  title: (variant: string) => `Check of a delivery, ${variant}`,
   ...{ checked: 'Checked', period: 'Period', model: 'Model', made: 'Made', result: 'Result', unknown: 'unknown' },
-  between: (start, end) => `${start} to ${end}`,
-  at: (moment) => `${utc(moment)} UTC`,
-  summary: (blocking, warnings) =>
-    `${blocking} blocking, ${warnings} ${warnings === 1 ? 'warning' : 'warnings'}${blocking > 0 ? ': not ready to be delivered' : ''}`,
+  between: (start: string, end: string) => `${start} to ${end}`,
+  at: (moment: Date) => `${utc(moment)} UTC`,
+  summary: (blocking: number, warnings: number) =>
+    `${blocking} blocking, ${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`,
+  blocked: ': not ready to be delivered',
   nothing: 'Nothing was found that breaks a rule.',
   findings: 'Findings',
   footer:
     'A place is a JSON Pointer: numbers in it count from 0. Of a finding at most 100 places are listed. No data of persons is in this report.',
   severity: { blocking: 'blocking', warning: 'warning' },
-  ruleName: (rule) => (rule === 'model' ? 'model' : `rule ${rule}`),
-  ruleText: ruleInEnglish,
-  times: (count) => `${count} ${count === 1 ? 'time' : 'times'}`,
-  more: (count) => `and ${count} more`,
-  what: (what) => what,
+  ruleName: (rule: Rule) => (rule === 'model' ? 'model' : `rule ${rule}`),
+  ruleText: (rule: Rule) => ENGLISH_RULES[rule] ?? '',
+  times: (count: number) => `${count} ${count === 1 ? 'time' : 'times'}`,
+  more: (count: number) => `and ${count} more`,
+  /** What is wrong at a place. */
+  what: (what: string) => what,
   counts: 'Counts',
   noRecords: 'There are no records.',
   countsPer: 'Counts per municipality',
-  column: (name) => name,
-  municipality: (code) => code ?? '(none)',
+  /** Of a column of the counts. */
+  column: (name: string) => name,
+  municipality: (code: string | null) => code ?? '(none)',
   last: { shv: 'Last: persons per latest step.', vs: 'Last: signals per kind.' },
   nothingStored: 'nothing is stored for this period',
-  stored: (count) => `${count} stored ${count === 1 ? 'levering' : 'leveringen'}`,
-  levering: (place, id, period, records) => `${place} is levering ${id} (${period}, ${records} records)`,
+  stored: (count: number) => `${count} stored ${count === 1 ? 'levering' : 'leveringen'}`,
+  levering: (place: string, id: number, period: string, records: number) =>
+    `${place} is levering ${id} (${period}, ${records} records)`,
 };
 
-/** The rules of the statistics office, by their numbers. */
+export type ReportWords = Readonly<typeof english>;
+
 const DUTCH_RULES: Readonly<Record<Rule, string>> = {
   model: 'de levering past in het uitwisselmodel',
   1: 'een aanleverende organisatie heeft alleen een gemeentecode als zij een gemeente is, en anders een KvK-nummer',
@@ -91,7 +82,8 @@ const DUTCH_RULES: Readonly<Record<Rule, string>> = {
   15: 'een BSN doorstaat de elfproef, en geen record of onderdeel ervan staat er twee keer in',
 };
 
-const DUTCH_WHAT: Readonly<Record<What, string>> = {
+/** What can be wrong at a place, but for the model. */
+export const DUTCH_WHAT = {
   'is there twice': 'staat er twee keer in',
   'its records are for more than one municipality': 'de records zijn voor meer dan één gemeente',
   'its client has another trajectory at the same time': 'de cliënt heeft tegelijk een ander traject',
@@ -115,6 +107,9 @@ const DUTCH_WHAT: Readonly<Record<What, string>> = {
   'is another value': 'is een andere waarde',
   'born on or after the day of the begin': 'geboren op of na de dag van het begin',
 };
+export type What = keyof typeof DUTCH_WHAT;
+/** What the model says of a place, with the line in the file. */
+export type ModelFault = `line ${number}: ${string}`;
 
 const DUTCH_COLUMNS: Readonly<Record<string, string>> = {
   municipality: 'gemeente',
@@ -136,7 +131,8 @@ const dutch: ReportWords = {
   between: (start, end) => `${start} tot en met ${end}`,
   at: (moment) => `${utc(moment)} UTC`,
   summary: (blocking, warnings) =>
-    `${blocking} blokkerend, ${warnings} ${warnings === 1 ? 'waarschuwing' : 'waarschuwingen'}${blocking > 0 ? ': kan zo niet worden geleverd' : ''}`,
+    `${blocking} blokkerend, ${warnings} ${warnings === 1 ? 'waarschuwing' : 'waarschuwingen'}`,
+  blocked: ': kan zo niet worden geleverd',
   nothing: 'Er is niets gevonden dat tegen een regel is.',
   findings: 'Bevindingen',
   footer:
