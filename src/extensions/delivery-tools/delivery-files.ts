@@ -4,6 +4,21 @@ import { rename, rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
+/** Characters that are written at once. */
+const PIECE_CHARACTERS = 256 * 1024;
+
+/** Short texts put together to pieces that are worth writing. */
+export function* inPieces(texts: Iterable<string>): Generator<string> {
+  let piece = '';
+  for (const text of texts) {
+    piece += text;
+    if (piece.length < PIECE_CHARACTERS) continue;
+    yield piece;
+    piece = '';
+  }
+  yield piece;
+}
+
 /** Deliveries hold personal data. */
 export const OWNER_ONLY = 0o600;
 const BUFFER_BYTES = 256 * 1024;

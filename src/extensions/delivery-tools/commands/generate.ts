@@ -1,5 +1,5 @@
-import { once } from 'node:events';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { written } from '../../../cli/output.ts';
 import { runTool, type ToolContext, UsageError } from '../../../cli/run-command.ts';
 import type { Variant } from '../../../gegevens/model/mapping.ts';
 import type { Period } from '../../../gegevens/model/selection.ts';
@@ -26,8 +26,6 @@ Examples:
   $ koppelvlak gegevens generate --variant vs --records 20 --seed 1 --break 13 | koppelvlak gegevens check --variant vs /dev/stdin`;
 const MOST_RECORDS = 10_000_000;
 const DEFAULT_PERIOD: Period = { start: '2026-01-01', end: '2026-03-31' };
-/** Characters that are written at once. */
-const PIECE = 64 * 1024;
 
 export function generateCommand(terminal: Terminal): Command {
   return new Command('generate')
@@ -73,25 +71,12 @@ async function generate({ config, terminal, interrupted }: ToolContext, options:
   if (breaking !== undefined && records < LEAST_TO_BREAK)
     throw new UsageError(`--break needs ${LEAST_TO_BREAK} records or more`);
   const { syntheticText } = await import('../../shared/synthetic/delivery.ts');
-  const pieces = inPieces(syntheticText({ model, records, seed, period, breaking }), interrupted);
-  if (out !== undefined) {
-    const { writeWhole } = await import('../delivery-files.ts');
-    await writeWhole(out, pieces, interrupted);
-    return;
-  }
-  for (const piece of pieces)
-    if (!terminal.stdout.write(piece)) await once(terminal.stdout, 'drain', { signal: interrupted });
-}
-
-/** @throws the signal's reason */
-function* inPieces(texts: Iterable<string>, signal: AbortSignal): Generator<string> {
-  let piece = '';
-  for (const text of texts) {
-    piece += text;
-    if (piece.length < PIECE) continue;
-    signal.throwIfAborted();
-    yield piece;
-    piece = '';
-  }
-  yield piece;
+  const { inPieces, writeWhole } = await import('../delivery-files.ts');
+  const pieces = inPieces(syntheticText({ model, records, seed, period, breaking }));
+  if (out !== undefined) await writeWhole(out, pieces, interrupted);
+  else
+    for (const piece of pieces) {
+      interrupted.throwIfAborted();
+      await written(terminal.stdout, piece, interrupted);
+    }
 }

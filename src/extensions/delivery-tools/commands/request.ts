@@ -1,7 +1,6 @@
 import { Command, Option } from 'commander';
 import { CommandError, runTool, type ToolContext, UsageError } from '../../../cli/run-command.ts';
-import type { Mapping, Variant } from '../../../gegevens/model/mapping.ts';
-import type { GegevensRequest } from '../../../gegevens/model/selection.ts';
+import type { Variant } from '../../../gegevens/model/mapping.ts';
 import type { Terminal } from '../../../seams/terminal.ts';
 import type { Config } from '../../../settings/read-config.ts';
 import { hasToken, type TokenOptions, tokenOptions } from '../../shared/token-options.ts';
@@ -121,10 +120,12 @@ export async function requestFrom(named: string | undefined, { context, options,
   const model = await chooseModel(config.gegevens, options.variant, options.model);
   // An Outway adds the token itself.
   const needsToken = options.outway === undefined || hasToken(options);
-  const { form, resume = false, keep, out } = options;
+  const { form, resume = false, keep, out, start, end, organisation, pageSize } = options;
+  const [lid] = model.mapping.organisatieLeden;
+  const body = { aanleverperiodeStartdatum: start, aanleverperiodeEinddatum: end, [lid]: organisation, pageSize };
   const collected = await collectDelivery({
     ...{ ...target, ...more, model, signal, form, resume, keep, out },
-    body: bodyOf(options, model.mapping),
+    body: Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined)),
     headers: needsToken ? await authorization(options) : {},
   });
   return { ...collected, url: target.url };
@@ -151,18 +152,6 @@ async function destination(
   const { variantSettings } = await import('../../../gegevens/model/mapping.ts');
   const path = named ?? `${variantSettings(gegevens, variant).prefix}/gegevens`;
   return { url: outwayAddress(base, path), freshHeaders: outwayHeaders(grantHash) };
-}
-
-function bodyOf(
-  { start, end, organisation, pageSize }: RequestOptions,
-  { organisatieLeden: [lid] }: Mapping,
-): GegevensRequest {
-  return {
-    ...(start === undefined ? {} : { aanleverperiodeStartdatum: start }),
-    ...(end === undefined ? {} : { aanleverperiodeEinddatum: end }),
-    ...(organisation === undefined ? {} : { [lid]: organisation }),
-    ...(pageSize === undefined ? {} : { pageSize }),
-  };
 }
 
 function summary({ page, records, paginering, verified, answered, request }: DeliveredPage): object {

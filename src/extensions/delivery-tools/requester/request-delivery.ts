@@ -1,7 +1,6 @@
 /** Requests a delivery page by page, and checks each. */
 import { readFile } from 'node:fs/promises';
 import { builtInVersions, loadModel, type Model } from '../../../gegevens/model/model.ts';
-import type { GegevensRequest } from '../../../gegevens/model/selection.ts';
 import { loadOwnKey } from '../../../gegevens/own-signer.ts';
 import { JadesError } from '../../../lib/jades/certificate.ts';
 import { createSigner, plainStyles, type Signer } from '../../../lib/jades/signature.ts';
@@ -46,7 +45,7 @@ export async function openRequester(
 
 export interface RequestDeliveryOptions {
   readonly url: string;
-  readonly body: GegevensRequest;
+  readonly body: JsonObject;
   /** Headers beside those of digest and signature. */
   readonly headers: Readonly<Record<string, string>>;
   /** Headers that are new for each request. */

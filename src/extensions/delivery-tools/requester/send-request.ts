@@ -18,7 +18,7 @@ export class RequesterError extends Error {
   }
 }
 
-interface PostOptions {
+interface SendOptions {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -26,9 +26,6 @@ interface PostOptions {
   readonly timeoutMs: number;
   readonly maxBytes: number;
   readonly signal: AbortSignal;
-}
-
-interface SendOptions extends PostOptions {
   /** Headers that are new for each attempt. */
   readonly freshHeaders?: (() => Readonly<Record<string, string>>) | undefined;
   /** Default 4. */
@@ -74,7 +71,14 @@ export async function sendRequest({
 }
 
 /** @throws {RequesterError} without a whole answer; the signal's reason */
-async function post({ url, headers, body, timeoutMs, maxBytes, signal }: PostOptions): Promise<SupplierResponse> {
+async function post({
+  url,
+  headers,
+  body,
+  timeoutMs,
+  maxBytes,
+  signal,
+}: Omit<SendOptions, 'waiting'>): Promise<SupplierResponse> {
   try {
     const timeouts = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
     const received = await request(url, { method: 'POST', headers, body, signal, ...timeouts });
@@ -92,16 +96,13 @@ async function post({ url, headers, body, timeoutMs, maxBytes, signal }: PostOpt
   }
 }
 
-interface TokenRequest {
-  readonly url: string;
-  readonly clientId: string;
-  readonly clientSecret: string;
-}
-
 /** An access token by client credentials with scope `read`. @throws {RequesterError} */
-export async function fetchToken({ url, clientId, clientSecret }: TokenRequest): Promise<string> {
+export async function fetchToken({
+  url,
+  ...client
+}: Record<'url' | 'clientId' | 'clientSecret', string>): Promise<string> {
   try {
-    return await clientCredentialsToken({ tokenUrl: url, clientId, clientSecret, scopes: ['read'] })();
+    return await clientCredentialsToken({ ...client, tokenUrl: url, scopes: ['read'] })();
   } catch (cause) {
     if (!(cause instanceof TokenFetchError)) throw cause;
     const { status, answer } = cause;

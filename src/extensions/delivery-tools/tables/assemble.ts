@@ -25,14 +25,11 @@ interface Origin {
   readonly column: Column;
 }
 
-interface AssembleOptions {
-  readonly rows: readonly RowValues[];
-  /** What of a table fills this record. */
-  readonly tableOf: (table: number) => {
-    readonly members: readonly Pick<BoundMember, 'member' | 'column'>[];
-    readonly constants: readonly ConstantMember[];
-    readonly itemKeys: BoundTable['itemKeys'];
-  };
+/** What of a table fills a record. */
+interface Filling {
+  readonly members: readonly Pick<BoundMember, 'member' | 'column'>[];
+  readonly constants: readonly ConstantMember[];
+  readonly itemKeys: BoundTable['itemKeys'];
 }
 
 /** An object that is being made, with the origins of its members. */
@@ -50,16 +47,16 @@ interface List {
 
 /** Builds a record, or the head of a levering, from the rows that belong to it. */
 export class Assembly {
-  readonly #options: AssembleOptions;
+  readonly #fillingOf: (table: number) => Filling;
   readonly #whole: Part = { value: {}, table: 0, origins: new Map() };
   readonly #lists = new Map<string, List>();
   /** Cells that say something else than an earlier row. */
   readonly contradictions: (Origin & { readonly earlier: number | undefined })[] = [];
 
-  constructor(options: AssembleOptions) {
-    this.#options = options;
-    for (const row of options.rows) this.#addRow(row);
-    for (const table of new Set(options.rows.map((row) => row.table))) this.#addConstants(table);
+  constructor(rows: readonly RowValues[], fillingOf: (table: number) => Filling) {
+    this.#fillingOf = fillingOf;
+    for (const row of rows) this.#addRow(row);
+    for (const table of new Set(rows.map((row) => row.table))) this.#addConstants(table);
     for (const list of this.#lists.values()) {
       const [holder, name] = holderOf(this.value, list.steps);
       if (holder !== undefined) holder[name] = ordered(list).map(({ value }) => value);
@@ -83,7 +80,7 @@ export class Assembly {
   }
 
   #addRow({ table, row, values, items }: RowValues): void {
-    const { members, itemKeys } = this.#options.tableOf(table);
+    const { members, itemKeys } = this.#fillingOf(table);
     for (const [index, { member, column }] of members.entries()) {
       const value = values[index] ?? null;
       if (value === null) continue;
@@ -121,7 +118,7 @@ export class Assembly {
   }
 
   #addConstants(table: number): void {
-    const { members, constants } = this.#options.tableOf(table);
+    const { members, constants } = this.#fillingOf(table);
     for (const { list, steps, value } of constants) {
       if (list === undefined) {
         setIfAbsent(this.value, steps, value);

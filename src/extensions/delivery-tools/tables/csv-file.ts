@@ -30,8 +30,11 @@ export async function openCsv(
     date1904: false,
     async *rows() {
       const source = createReadStream(path, { highWaterMark: CHUNK_BYTES, signal });
-      const bounded = new BoundedRows(encoding, onBytes);
-      const bytes = Readable.from(bounded.pass(source), { objectMode: false });
+      let isExceeded = false;
+      const bounded = boundedRows(source, encoding, onBytes, () => {
+        isExceeded = true;
+      });
+      const bytes = Readable.from(bounded, { objectMode: false });
       const parser = parse({ delimiter, bom: true, relax_column_count: true, max_record_size: MAX_ROW_BYTES });
       bytes.on('error', (error) => parser.destroy(error)).pipe(parser);
       let number = 0;
@@ -59,7 +62,7 @@ export async function openCsv(
         bytes.destroy();
         parser.destroy();
       }
-      if (bounded.isExceeded) throw new UnreadableTable(UNREADABLE, { row: number });
+      if (isExceeded) throw new UnreadableTable(UNREADABLE, { row: number });
       yield batch;
     },
     close: () => undefined,
@@ -67,33 +70,26 @@ export async function openCsv(
 }
 
 /** The bytes of a file as UTF-8. It ends where a row has too many: the parser counts those of the cells only, not their delimiters. */
-class BoundedRows {
-  readonly #decoder;
-  readonly #onBytes: (bytes: number) => void;
-  isExceeded = false;
-
-  constructor(encoding: string, onBytes: (bytes: number) => void) {
-    this.#decoder = encoding === 'utf-8' ? undefined : new TextDecoder(encoding);
-    this.#onBytes = onBytes;
-  }
-
-  async *pass(source: AsyncIterable<unknown>): AsyncGenerator<Buffer> {
-    let inQuotes = false;
-    let ofRow = 0;
-    let all = 0;
-    for await (const chunk of source) {
-      if (!Buffer.isBuffer(chunk)) continue;
-      all += chunk.length;
-      this.#onBytes(all);
-      for (const byte of chunk) {
-        if (byte === QUOTE) inQuotes = !inQuotes;
-        ofRow = !inQuotes && (byte === LINE_FEED || byte === CARRIAGE_RETURN) ? 0 : ofRow + 1;
-        if (ofRow <= MAX_ROW_BYTES) continue;
-        this.isExceeded = true;
-        return;
-      }
-      yield this.#decoder === undefined ? chunk : Buffer.from(this.#decoder.decode(chunk, { stream: true }));
+async function* boundedRows(
+  source: AsyncIterable<unknown>,
+  encoding: string,
+  onBytes: OpenOptions['onBytes'],
+  onExceeded: () => void,
+): AsyncGenerator<Buffer> {
+  const decoder = encoding === 'utf-8' ? undefined : new TextDecoder(encoding);
+  let inQuotes = false;
+  let ofRow = 0;
+  let all = 0;
+  for await (const chunk of source) {
+    if (!Buffer.isBuffer(chunk)) continue;
+    all += chunk.length;
+    onBytes(all);
+    for (const byte of chunk) {
+      if (byte === QUOTE) inQuotes = !inQuotes;
+      ofRow = !inQuotes && (byte === LINE_FEED || byte === CARRIAGE_RETURN) ? 0 : ofRow + 1;
+      if (ofRow > MAX_ROW_BYTES) return onExceeded();
     }
+    yield decoder === undefined ? chunk : Buffer.from(decoder.decode(chunk, { stream: true }));
   }
 }
 

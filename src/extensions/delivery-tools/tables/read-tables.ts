@@ -229,10 +229,9 @@ class TableReader {
     if (this.#leveringen.size >= MAX_LEVERINGEN)
       throw new UnreadableTable(`more than ${MAX_LEVERINGEN} leveringen`, place);
     const { levering: plan, model } = this.#options.plan;
-    const { value } = new Assembly({
-      rows: [{ table: 0, row: 0, levering: 0, values, items: {}, isFaulty }],
-      tableOf: () => ({ members: table?.levering ?? [], constants: plan.constants, itemKeys: new Map() }),
-    });
+    const row = { table: 0, row: 0, levering: 0, values, items: {}, isFaulty };
+    const filling = { members: table?.levering ?? [], constants: plan.constants, itemKeys: new Map() };
+    const { value } = new Assembly([row], () => filling);
     const nummer = this.message.leveringen.length;
     this.#leveringen.set(text, nummer);
     let head: JsonObject = withValueAt(value, model.mapping.levering.teller, nummer + 1);

@@ -79,12 +79,9 @@ export class RecordBuilder {
         this.#fault(row, `of another levering than row ${first.row}, of the same record`);
     }
     this.#noteRepeated(rows);
-    const made = new Assembly({
-      rows,
-      tableOf: (index) => {
-        const { plan: own, record: members, itemKeys } = tableOf(index);
-        return { members, constants: own.record.constants, itemKeys };
-      },
+    const made = new Assembly(rows, (index) => {
+      const { plan: own, record: members, itemKeys } = tableOf(index);
+      return { members, constants: own.record.constants, itemKeys };
     });
     onRecord(made.value);
     for (const { table, row, column, earlier } of made.contradictions) {

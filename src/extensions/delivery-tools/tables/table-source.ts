@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { type JsonObject, pointerSteps, withValueAt } from '../../../lib/json/json-value.ts';
+import { inPieces } from '../delivery-files.ts';
 import type { MessageStore } from '../message-store.ts';
 import { openCsv } from './csv-file.ts';
 import type { Plan } from './plan.ts';
@@ -8,7 +9,6 @@ import { type OpenOptions, type TableFile, UnreadableTable } from './table-file.
 import { openXlsx } from './xlsx/workbook.ts';
 
 const ZIP = Buffer.from('PK\u0003\u0004', 'latin1');
-const PIECE_CHARACTERS = 256 * 1024;
 /** What Excel wrote before 2007, and what it makes of a workbook with a password. */
 const OLE = Buffer.from([0xd0, 0xcf, 0x11, 0xe0]);
 
@@ -52,12 +52,6 @@ export function envelopOf({ plan: { content, model }, now, period }: EnvelopOpti
 
 /** The message of tables, as what an import reads. */
 export function* messageBytes(message: MessageStore, plan: Plan, envelop: JsonObject): Generator<Buffer> {
-  let text = '';
-  for (const piece of message.text(withValueAt(envelop, plan.model.mapping.envelop.leveringen, []))) {
-    text += piece;
-    if (text.length < PIECE_CHARACTERS) continue;
-    yield Buffer.from(text);
-    text = '';
-  }
-  yield Buffer.from(text);
+  const text = message.text(withValueAt(envelop, plan.model.mapping.envelop.leveringen, []));
+  for (const piece of inPieces(text)) yield Buffer.from(piece);
 }
