@@ -275,6 +275,22 @@ export function createSemaphore(options: SemaphoreOptions): Semaphore {
   };
 }
 
+/** As many semaphores as there are keys that something is held or waited for under: all with the same bounds, in which each item weighs 1. */
+export function createKeyedSemaphore(
+  options: Pick<SemaphoreOptions, 'maxBytes' | 'maxWaiting' | 'waitMs' | 'full'>,
+): (key: string, signal: AbortSignal) => Promise<Permit> {
+  const semaphores = new Map<string, Semaphore>();
+  const create = (key: string): Semaphore => {
+    const semaphore = createSemaphore({
+      ...options,
+      changed: ({ bytes, waiting }) =>
+        void (bytes + waiting > 0 ? semaphores.set(key, semaphore) : semaphores.delete(key)),
+    });
+    return semaphore;
+  };
+  return (key, signal) => (semaphores.get(key) ?? create(key)).acquire({ bytes: 1 }, signal);
+}
+
 /**
  * Keeps the young generation of the heap small. Streaming a million records makes much garbage and keeps nothing; by default V8 would let a
  * hundred megabytes of it pile up and gain no time. Call before the work begins.

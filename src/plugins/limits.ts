@@ -2,19 +2,12 @@
 import { isUtf8 } from 'node:buffer';
 import type { ServerResponse } from 'node:http';
 import { Transform } from 'node:stream';
-import type {
-  FastifyInstance,
-  FastifyReply,
-  FastifyRequest,
-  preParsingHookHandler,
-  RequestPayload,
-  RouteOptions,
-} from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, preParsingHookHandler, RequestPayload } from 'fastify';
 import fp from 'fastify-plugin';
 import { LRUCache } from 'lru-cache';
 import type { Pool } from '../database/pool.ts';
 import { type InvalidParam, Problem } from '../lib/problem.ts';
-import { createSemaphore, type Semaphore } from '../lib/scheduling.ts';
+import { createKeyedSemaphore } from '../lib/scheduling.ts';
 import { requestClosedSignal } from './connections.ts';
 import { illFormedTexts, MAX_FAULTS, summary } from './faults.ts';
 import { clientKey, hasOtherCharset } from './headers.ts';
@@ -126,45 +119,42 @@ export function createClientShare({ pool, uses = () => true, waitMs }: ClientSha
   const { max } = pool.options;
   const running = Math.max(1, max - Math.max(1, Math.floor(max / 4)));
   // One for each client: what others have waiting costs a request nothing.
-  const semaphores = new Map<string, Semaphore>();
-  const semaphoreOf = (client: string): Semaphore => {
-    const options = { maxBytes: running, maxWaiting: running * WAITING_PER_REQUEST, waitMs, full: busy };
-    const semaphore = semaphores.get(client) ?? createSemaphore(options);
-    semaphores.set(client, semaphore);
-    return semaphore;
-  };
+  const acquire = createKeyedSemaphore({
+    maxBytes: running,
+    maxWaiting: running * WAITING_PER_REQUEST,
+    waitMs,
+    full: busy,
+  });
   /** After `onRequest`, where the token is verified, and before the body is read. */
   const acquireShare = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const { caller } = request;
     if (caller === undefined) return;
     const closed = requestClosedSignal(reply);
-    const semaphore = semaphoreOf(caller.subject);
-    const permit = await semaphore.acquire({ bytes: 1 }, closed).catch(() => undefined);
-    releaseAfter(request, () => {
-      permit?.release();
-      // Nothing runs, so nothing waits. Another may have come in its place since this request stopped waiting.
-      if (semaphore.used() === 0 && semaphores.get(caller.subject) === semaphore) semaphores.delete(caller.subject);
-    });
+    const permit = await acquire(caller.subject, closed).catch(() => undefined);
     // Waited too long, or the client went away meanwhile.
-    if (permit === undefined || closed.aborted) throw busy();
+    if (permit === undefined) throw busy();
+    releaseAfter(request, permit.release);
+    if (closed.aborted) throw busy();
   };
-  return (app) => {
-    app.addHook('onRoute', (route) => {
-      if (![route.method].flat().some(uses)) return;
-      route.preParsing = [...[route.preParsing ?? []].flat(), acquireShare];
-      trackHandler(route);
-    });
-  };
+  return (app) => holdBeforeBody(app, uses, acquireShare);
 }
 
-/** Lets `releaseAfter` see when the handler of a route has ended. */
-function trackHandler(route: RouteOptions): void {
-  const { handler } = route;
-  route.handler = function tracked(request, reply) {
-    const work = handler.call(this, request, reply);
-    request.handling = Promise.resolve(work).catch(() => undefined);
-    return work;
-  };
+/** Adds a step before the body is read to the routes with such a method. It may hold something until `releaseAfter`. */
+function holdBeforeBody(
+  app: FastifyInstance,
+  isWanted: (method: string) => boolean,
+  step: preParsingHookHandler | ((request: FastifyRequest, reply: FastifyReply) => Promise<void>),
+): void {
+  app.addHook('onRoute', (route) => {
+    if (![route.method].flat().some(isWanted)) return;
+    route.preParsing = [...[route.preParsing ?? []].flat(), step];
+    const { handler } = route;
+    route.handler = function tracked(request, reply) {
+      const work = handler.call(this, request, reply);
+      request.handling = Promise.resolve(work).catch(() => undefined);
+      return work;
+    };
+  });
 }
 
 /** Releases what a request holds when its exchange and its handler have both ended: hanging up early makes no room for another. */
@@ -241,12 +231,8 @@ export function limitBodies(app: FastifyInstance, maxBytes: number): void {
     acquire(isSmall ? REQUEST_BYTES + announced : REQUEST_BYTES);
     return done(null, isSmall ? payload : metered(payload, acquire));
   };
-  app.addHook('onRoute', (route) => {
-    // No body of these is parsed.
-    if ([route.method].flat().every((method) => method === 'GET' || method === 'HEAD')) return;
-    route.preParsing = [...[route.preParsing ?? []].flat(), countBody];
-    trackHandler(route);
-  });
+  // No body of these is parsed.
+  holdBeforeBody(app, (method) => method !== 'GET' && method !== 'HEAD', countBody);
 }
 
 /**

@@ -8,7 +8,7 @@ import type pg from 'pg';
 import type { Pool } from '../database/pool.ts';
 import { type Db, transaction } from '../database/transaction.ts';
 import { Problem } from '../lib/problem.ts';
-import { createSemaphore, type OneAtATime, type Permit, type Semaphore } from '../lib/scheduling.ts';
+import { createKeyedSemaphore, createSemaphore, type OneAtATime, type Permit } from '../lib/scheduling.ts';
 import { LARGE_OBJECTS } from './append.ts';
 import { TooManyObjectsError, type Versie } from './domain/verwerkingsactie.ts';
 import { verwerkingenlogProblems } from './problems.ts';
@@ -118,7 +118,12 @@ export function createSerialChanges(
   { config }: Pick<LogNeeds, 'config'>,
   large: OneAtATime,
 ): SerialChanges {
-  const acquireLock = createLocks(config.verwerkingenlog.changesWaiting);
+  const acquireLock = createKeyedSemaphore({
+    maxBytes: 1,
+    maxWaiting: config.verwerkingenlog.changesWaiting,
+    waitMs: LOCK_WAIT_MS,
+    full: busy,
+  });
   const { max } = pool.options;
   const connections = createSemaphore({
     maxBytes: max,
@@ -159,22 +164,6 @@ export function createSerialChanges(
       }
     },
   };
-}
-
-/** Locks by name, taken in order of arrival. */
-function createLocks(maxWaiting: number): (name: string, signal: AbortSignal) => Promise<Permit> {
-  const locks = new Map<string, Semaphore>();
-  const create = (name: string): Semaphore => {
-    const lock = createSemaphore({
-      maxBytes: 1,
-      maxWaiting,
-      waitMs: LOCK_WAIT_MS,
-      full: busy,
-      changed: ({ bytes, waiting }) => void (bytes + waiting > 0 ? locks.set(name, lock) : locks.delete(name)),
-    });
-    return lock;
-  };
-  return (name, signal) => (locks.get(name) ?? create(name)).acquire({ bytes: 1 }, signal);
 }
 
 function busy(): Problem {
