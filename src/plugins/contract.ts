@@ -176,7 +176,8 @@ function endsInSlash(url: string): boolean {
 const OPENAPI_KEYWORDS = ['openapi', 'info', 'servers', 'tags', 'paths', 'components', 'security'];
 const SCHEMA_KEYWORDS = ['example', 'discriminator'];
 
-type Place = 'path' | 'query' | 'header';
+type Parameters = OpenapiOperation['parameters'];
+type Place = Parameters[number]['in'];
 
 /** What an operation asks of the parts of a request, as Fastify takes it. */
 interface RequestValidator {
@@ -241,49 +242,60 @@ interface Ajvs {
 }
 
 function createValidator(operation: OpenapiOperation, { first, all, text }: Ajvs): RequestValidator {
-  const schema = {
-    params: parametersSchema(operation, 'path'),
-    querystring: parametersSchema(operation, 'query'),
-    headers: parametersSchema(operation, 'header'),
-    ...(operation.body === undefined ? {} : { body: absolute(operation.body.schema) }),
-  };
-  const params = parameterCheck(operation, 'path', text.compile(schema.params));
-  const querystring = parameterCheck(operation, 'query', text.compile(schema.querystring));
-  const headers = parameterCheck(operation, 'header', text.compile(schema.headers));
-  const body = bodyCheck(operation, schema.body === undefined ? undefined : schemaCheck(first, all, schema.body));
-  const parts: Readonly<Record<string, PartCheck>> = { params, querystring, headers, body };
+  const parts: RequestPart[] = PARAMETERS.flatMap(({ name, place, of }) => {
+    const parameters = operation.parameters.filter((parameter) => parameter.in === place);
+    // The router gives no other parameters of a path, and unknown headers are ignored; an unknown part of a query is a fault.
+    if (parameters.length === 0 && place !== 'query') return [];
+    const schema = parametersSchema(parameters, place);
+    return [{ name, schema, of, faults: parameterCheck(parameters, place, text.compile(schema)) }];
+  });
+  if (operation.body !== undefined) {
+    const schema = absolute(operation.body.schema);
+    const faults = bodyCheck(operation.body.required, schemaCheck(first, all, schema));
+    parts.push({ name: 'body', schema, of: ({ body }) => body, faults });
+  }
   return {
-    schema,
-    compile: ({ httpPart = '' }) => {
-      const faultsOf = parts[httpPart];
+    schema: Object.fromEntries(parts.map(({ name, schema }) => [name, schema])),
+    compile: ({ httpPart }) => {
+      const part = parts.find(({ name }) => name === httpPart);
       return (given: unknown) =>
-        faultsOf === undefined || faultsOf(given).length === 0 ? true : { error: new InvalidRequestError() };
+        part === undefined || part.faults(given).length === 0 ? true : { error: new InvalidRequestError() };
     },
-    faults: (request) => [
-      ...params(request.params),
-      ...querystring(request.query),
-      ...headers(request.headers),
-      ...body(request.body),
-    ],
+    faults: (request) => parts.flatMap(({ of, faults }) => faults(of(request))),
   };
 }
+
+/** A part of a request, as Fastify names it. */
+interface RequestPart {
+  readonly name: string;
+  readonly schema: object;
+  readonly of: (request: FastifyRequest) => unknown;
+  readonly faults: PartCheck;
+}
+
+const PARAMETERS = [
+  { name: 'params', place: 'path', of: ({ params }: FastifyRequest): unknown => params },
+  { name: 'querystring', place: 'query', of: ({ query }: FastifyRequest): unknown => query },
+  { name: 'headers', place: 'header', of: ({ headers }: FastifyRequest): unknown => headers },
+] as const;
 
 /** The faults of a part of a request; it may change the part, from strings to the values they represent. */
 type PartCheck = (given: unknown) => InvalidParam[];
 
-function parameterCheck(operation: OpenapiOperation, place: Place, validate: ValidateFunction): PartCheck {
-  const integers = integersIn(operation, place);
+function parameterCheck(parameters: Parameters, place: Place, validate: ValidateFunction): PartCheck {
+  const integers = parameters
+    .filter(({ schema }) => 'type' in schema && schema.type === 'integer')
+    .map(({ name }) => keyOf(place, name));
   return (given) => {
     if (integers.length > 0) refuseOddNumbers(integers, given);
-    return validate(given ?? {}) ? [] : parameterFaults(place, operation, invalidParams(validate.errors ?? []));
+    return validate(given) ? [] : parameterFaults(place, parameters, invalidParams(validate.errors ?? []));
   };
 }
 
-function bodyCheck({ body }: OpenapiOperation, judge?: (value: unknown) => SchemaVerdict<unknown>): PartCheck {
+function bodyCheck(isRequired: boolean, judge: (value: unknown) => SchemaVerdict<unknown>): PartCheck {
   return (given) => {
-    if (body === undefined || judge === undefined) return [];
     if (given === undefined || given === null)
-      return body.required ? [{ name: '', code: 'required', reason: 'de inhoud ontbreekt' }] : [];
+      return isRequired ? [{ name: '', code: 'required', reason: 'de inhoud ontbreekt' }] : [];
     const verdict = judge(given);
     return 'faults' in verdict ? invalidParams(verdict.faults) : [];
   };
@@ -309,15 +321,8 @@ function refuseOddNumbers(names: readonly string[], given: unknown): void {
   }
 }
 
-function integersIn({ parameters }: OpenapiOperation, place: Place): string[] {
-  return parameters
-    .filter((parameter) => parameter.in === place && 'type' in parameter.schema && parameter.schema.type === 'integer')
-    .map(({ name }) => keyOf(place, name));
-}
-
 /** One object schema for all parameters in one place. */
-function parametersSchema(operation: OpenapiOperation, place: Place): object {
-  const parameters = operation.parameters.filter((parameter) => parameter.in === place);
+function parametersSchema(parameters: Parameters, place: Place): object {
   return {
     type: 'object',
     properties: Object.fromEntries(parameters.map(({ name, schema }) => [keyOf(place, name), absolute(schema)])),
@@ -334,8 +339,8 @@ function absolute(schema: object): object {
 }
 
 /** A parameter is named as the contract spells it: a header too, and also when it was read as a list. */
-function parameterFaults(place: Place, { parameters }: OpenapiOperation, faults: InvalidParam[]): InvalidParam[] {
-  const spelled = new Map(parameters.filter((one) => one.in === place).map(({ name }) => [keyOf(place, name), name]));
+function parameterFaults(place: Place, parameters: Parameters, faults: InvalidParam[]): InvalidParam[] {
+  const spelled = new Map(parameters.map(({ name }) => [keyOf(place, name), name]));
   return distinct(
     faults.map((fault) => ({ ...fault, name: spelled.get(fault.name.replace(/\..*$/s, '')) ?? fault.name })),
   );

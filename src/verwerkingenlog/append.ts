@@ -25,8 +25,8 @@ const REPLAY_TRIES = 3;
 
 interface AppendOptions {
   readonly idempotencyKey?: string | undefined;
-  /** The trace of the request; asked for only when it is forwarded. */
-  readonly trace?: () => TraceContext;
+  /** The trace of the request. */
+  readonly trace?: TraceContext;
 }
 
 export interface Appender {
@@ -42,26 +42,20 @@ export interface Appender {
   idle(): Promise<void>;
 }
 
+/** An append that waits for its group. */
 interface AppendRequest {
   readonly actie: Actie;
   readonly auteur: Auteur;
   readonly idempotencyKey: string | undefined;
   readonly trace: TraceContext | undefined;
-}
-
-/** A first version, and what of it goes to the database. */
-interface PreparedAppend {
-  readonly versie: Versie;
-  readonly append: Append;
-}
-
-/** An append that waits for its group. A large one is prepared before that, all others with the group. */
-interface AppendItem {
-  readonly request: AppendRequest;
+  /** Of a large one; all others are prepared with the group. */
   readonly prepared?: PreparedAppend;
 }
 
-type StoredAppend = PreparedAppend & { readonly result: Appended };
+interface PreparedAppend extends Append {
+  /** The first version, in clear. */
+  readonly clear: Versie;
+}
 
 /** What storing an append needs. */
 type AppenderNeeds = Pick<LogNeeds, 'config' | 'pool' | 'clock' | 'metrics' | 'proof' | 'forward'>;
@@ -89,20 +83,19 @@ export function createAppender(
   /** Gives the action its identity, and encrypts its persons. */
   async function prepare(request: AppendRequest): Promise<PreparedAppend> {
     const now = clock.now();
-    const versie = eersteVersie(request.actie, newActieId(now), now, request.auteur);
-    const made = await sealed(writer, versie, keys);
-    return { versie, append: { ...made, idempotencyKey: hashedKey(request, keys.current), trace: request.trace } };
+    const clear = eersteVersie(request.actie, newActieId(now), now, request.auteur);
+    const made = await sealed(writer, clear, keys);
+    return { ...made, clear, idempotencyKey: hashedKey(request, keys.current), trace: request.trace };
   }
 
-  const groups = createGroupCommit<AppendItem, StoredAppend>({
+  const groups = createGroupCommit<AppendRequest, Appended & Pick<PreparedAppend, 'clear'>>({
     commit: async (group) => {
-      const prepared = await Promise.all(group.map((item) => item.prepared ?? prepare(item.request)));
-      const appends = prepared.map(({ append }) => append);
+      const appends = await Promise.all(group.map((request) => request.prepared ?? prepare(request)));
       const target = { forward, distributed, knownKeys: keys.names };
       const results = await withMonths(needs, () => appendCommitted(pool, appends, target));
-      return prepared.flatMap((one, i) => {
+      return appends.flatMap(({ clear }, i) => {
         const result = results[i];
-        return result === undefined ? [] : [{ ...one, result }];
+        return result === undefined ? [] : [{ ...result, clear }];
       });
     },
     size: groupSize,
@@ -110,7 +103,7 @@ export function createAppender(
     maxWaiting: MAX_WAITING,
     // Behind a group that waits as long as a statement may, an append waits for two of them at most.
     maxWaitMs: config.database.statementTimeoutMs,
-    key: ({ request: { auteur, idempotencyKey } }) =>
+    key: ({ auteur, idempotencyKey }) =>
       idempotencyKey === undefined ? undefined : callersKey(auteur, idempotencyKey),
     isFaultOfItem: isFaultOfValue,
     full: logFull,
@@ -119,9 +112,9 @@ export function createAppender(
     observe: (size) => groupSizes.observe(size),
   });
 
-  async function add(request: AppendRequest): Promise<StoredAppend> {
-    if (request.actie.verwerkteObjecten.length <= LARGE_OBJECTS) return await groups.add({ request });
-    return await large.run(request.auteur.door, async () => groups.add({ request, prepared: await prepare(request) }));
+  function add(request: AppendRequest): ReturnType<typeof groups.add> {
+    if (request.actie.verwerkteObjecten.length <= LARGE_OBJECTS) return groups.add(request);
+    return large.run(request.auteur.door, async () => groups.add({ ...request, prepared: await prepare(request) }));
   }
 
   /** The first version under the idempotency key of a request, by one of these keys of the log. @throws {Problem} 409 for another action */
@@ -146,15 +139,15 @@ export function createAppender(
   return {
     count,
     async append(actie, auteur, { idempotencyKey, trace } = {}) {
-      const request = { actie, auteur, idempotencyKey, trace: forward === undefined ? undefined : trace?.() };
+      const request = { actie, auteur, idempotencyKey, trace: forward === undefined ? undefined : trace };
       // During a rotation the idempotency key may have been stored by an instance that writes with another key.
       const others = keys.names.filter((name) => name !== null && name !== keys.current);
       const before = others.length === 0 ? undefined : await replay(request, others);
       if (before !== undefined) return before;
       for (let tries = 0; tries < REPLAY_TRIES; tries += 1) {
-        const { versie, result } = await add(request);
+        const result = await add(request);
         count(result);
-        if (result.kept) return versie;
+        if (result.kept) return result.clear;
         // It may have been used with a key of the log that is not here.
         await requireAllKeys(pool);
         const earlier = await replay(request, [keys.current]);
@@ -170,8 +163,8 @@ export function createAppender(
 }
 
 /** An action weighs one, and one for each of its processed objects. */
-function weightOf({ request }: AppendItem): number {
-  return 1 + request.actie.verwerkteObjecten.length;
+function weightOf({ actie }: AppendRequest): number {
+  return 1 + actie.verwerkteObjecten.length;
 }
 
 /** The action that a first version was made of, with the members that another one has. */

@@ -123,8 +123,9 @@ export function unknownVerwerkingsactie(name: 'actieId' | 'verwerkingId'): Probl
 
 type Answers = components['schemas'];
 
-/** The members of an action, without its objects. */
-function fields(versie: Versie, base: string) {
+/** The members of an action, without its objects; the limited set leaves three out. */
+function fields(versie: Versie, base: string, beperkteSet: boolean) {
+  const { systeem, gebruiker, gegevensbron } = versie;
   return {
     url: `${base}/verwerkingsacties/${versie.actieId}`,
     actieId: versie.actieId,
@@ -138,9 +139,7 @@ function fields(versie: Versie, base: string) {
     vertrouwelijkheid: versie.vertrouwelijkheid,
     bewaartermijn: versie.bewaartermijn,
     uitvoerder: versie.uitvoerder,
-    systeem: versie.systeem,
-    gebruiker: versie.gebruiker,
-    gegevensbron: versie.gegevensbron,
+    ...(beperkteSet ? {} : { systeem, gebruiker, gegevensbron }),
     soortAfnemerId: versie.soortAfnemerId,
     afnemerId: versie.afnemerId,
     verwerkingsactiviteitIdAfnemer: versie.verwerkingsactiviteitIdAfnemer,
@@ -150,15 +149,10 @@ function fields(versie: Versie, base: string) {
   };
 }
 
-function limitedFields(versie: Versie, base: string) {
-  const { systeem: _, gebruiker: __, gegevensbron: ___, ...limited } = fields(versie, base);
-  return limited;
-}
-
 /** An action as it is answered. */
 export function actieAnswer(versie: Versie, base: string, beperkteSet: boolean): Answers['Verwerkingsactie'] {
   return {
-    ...(beperkteSet ? limitedFields(versie, base) : fields(versie, base)),
+    ...fields(versie, base, beperkteSet),
     verwerkteObjecten: versie.objecten.map((object) => objectFields(object, versie.actieId, base)),
   };
 }
@@ -182,7 +176,7 @@ export function objectAnswer(
   versie: Versie,
   base: string,
 ): Answers['VerwerktObjectUitgebreid'] {
-  return { ...objectFields(object, versie.actieId, base), verwerkingsactie: limitedFields(versie, base) };
+  return { ...objectFields(object, versie.actieId, base), verwerkingsactie: fields(versie, base, true) };
 }
 
 /** The `ETag` of a version of an action. */

@@ -47,7 +47,7 @@ export function postVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): v
       allow(request, 'vastleggen', [actie.vertrouwelijkheid]);
       const versie = await log.append(actie, auteurOf(request), {
         idempotencyKey: request.headers['idempotency-key'],
-        trace: () => traceOf(request),
+        trace: traceOf(request),
       });
       const answer = actieAnswer(versie, base(), false);
       reply.code(201).headers({ location: answer.url, etag: etag(versie.versie) });
