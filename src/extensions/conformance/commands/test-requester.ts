@@ -9,7 +9,7 @@ import { createMask } from '../mask.ts';
 import { restartedProgram, wordsOf } from '../protocol.ts';
 import type { RequesterOptions } from '../requester/command.ts';
 import { makeKeys } from '../requester/keys.ts';
-import { SCENARIOS, type ScenarioName } from '../requester/scenarios.ts';
+import { SCENARIO_NAMES, type ScenarioName } from '../requester/scenarios.ts';
 import { requesterSubject, waitForRequests } from '../requester/subject.ts';
 import { REQUESTER } from '../requester/suite.ts';
 import { type ReceivedRequest, startSuppliers } from '../requester/suppliers.ts';
@@ -42,7 +42,7 @@ export async function testRequester(context: ToolContext, options: RequesterOpti
     );
     await testSuite(context, {
       ...{ suite: REQUESTER, options, tested: command ?? 'a requester', words: [] },
-      waitMs: program === undefined ? options.wait * 1000 : Object.keys(SCENARIOS).length * ANSWER_MS,
+      waitMs: program === undefined ? options.wait * 1000 : SCENARIO_NAMES.length * ANSWER_MS,
       needs: { secrets: [token] },
       open: async (client, say) => {
         const needs = { client, model, keys, suppliers, trust, token, program };
@@ -72,10 +72,8 @@ async function saveRequests(received: readonly ReceivedRequest[], directory: str
 /** What the person who tests a requester by hand needs; the token is of this run only. */
 function* instructions(token: string, root: string, addressOf: (name: ScenarioName) => string): Generator<string> {
   yield `trust ${root}, send the token ${token}, and ask each of these for the quarter 2026-01-01 to 2026-03-31:`;
-  for (const name of Object.keys(SCENARIOS)) if (isScenario(name)) yield `  ${addressOf(name)}`;
+  for (const name of SCENARIO_NAMES) yield `  ${addressOf(name)}`;
 }
-
-const isScenario = (name: string): name is ScenarioName => Object.hasOwn(SCENARIOS, name);
 
 /** @throws {UsageError} */
 async function readText(file: string): Promise<string> {

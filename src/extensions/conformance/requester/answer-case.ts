@@ -1,50 +1,37 @@
 /** Cases about what a requester does with an answer. */
-import type { Clause, ConformanceCase, Finding, Level } from '../case.ts';
+import { type AskingCase, askingCases, type Clause, type Level } from '../case.ts';
 import type { ScenarioName } from './scenarios.ts';
-import type { Played, RequesterSubject } from './subject.ts';
+import type { RequesterSubject } from './subject.ts';
 
 export type Title = readonly [nl: string, en: string];
-export type Case = ConformanceCase<RequesterSubject>;
+export type Case = AskingCase<RequesterSubject>;
 
 /** The case without which no refusal means anything. */
 export const TAKES_GOOD = 'R-ACC-01';
+export const requesterCases = askingCases<RequesterSubject>(TAKES_GOOD);
 
-interface Needs {
-  readonly level?: Level;
-  readonly dependsOn?: readonly string[];
-}
-
-export const named = (id: string, [nl, en]: Title, source: Clause, { level = 'must', dependsOn }: Needs) => ({
-  ...{ id, title: { nl, en }, level, source, dependsOn: dependsOn ?? (id === TAKES_GOOD ? [] : [TAKES_GOOD]) },
-});
-
-/** @param records that it must count; absent: all that the supplier has */
-export const takes = (id: string, title: Title, source: Clause, scenario: ScenarioName, needs: Needs = {}): Case => ({
-  ...named(id, title, source, needs),
+/** It must count all records that the supplier has, where it counts. */
+export const takes = ([nl, en]: Title, source: Clause, scenario: ScenarioName, level: Level = 'must'): Case => ({
+  ...{ level, source, nl, en },
   check: async ({ play, suppliers }) => {
     const { accepted, refused, records } = await play(scenario);
-    if (!accepted) return { failed: `it refused a good answer${refused === undefined ? '' : `: ${refused}`}` };
-    return counted(records, suppliers.recordsOf(scenario));
+    if (!accepted) return `it refused a good answer${refused === undefined ? '' : `: ${refused}`}`;
+    const expected = suppliers.recordsOf(scenario);
+    if (records === undefined || records === expected) return undefined;
+    return `it counts ${records} records, and was given ${expected}`;
   },
 });
 
-function counted(records: number | undefined, expected: number): Finding {
-  if (records === undefined || records === expected) return undefined;
-  return { failed: `it counts ${records} records, and was given ${expected}` };
-}
-
-export const refuses = (id: string, title: Title, source: Clause, scenario: ScenarioName, needs: Needs = {}): Case => ({
-  ...named(id, title, source, needs),
-  check: async ({ play }) => ((await play(scenario)).accepted ? { failed: 'it took the answer' } : undefined),
+export const refuses = ([nl, en]: Title, source: Clause, scenario: ScenarioName, level: Level = 'must'): Case => ({
+  ...{ level, source, nl, en },
+  check: async ({ play }) => ((await play(scenario)).accepted ? 'it took the answer' : undefined),
 });
 
-export const seen = (id: string, title: Title, source: Clause, scenario: ScenarioName): Case => ({
-  ...named(id, title, source, { level: 'open' }),
-  check: async ({ play }) => ({ seen: said(await play(scenario)) }),
+export const seen = ([nl, en]: Title, source: Clause, scenario: ScenarioName): Case => ({
+  ...{ level: 'open', source, nl, en },
+  check: async ({ play }) => {
+    const { accepted, refused } = await play(scenario);
+    if (accepted) return { seen: 'it takes such an answer' };
+    return { seen: `it refuses such an answer${refused === undefined ? '' : `: ${refused}`}` };
+  },
 });
-
-function said({ accepted, refused }: Played): string {
-  return accepted
-    ? 'it takes such an answer'
-    : `it refuses such an answer${refused === undefined ? '' : `: ${refused}`}`;
-}

@@ -1,30 +1,28 @@
 /** How a requester follows pages, and what it does when a supplier does not answer. */
-import type { Chapter, Clause, Finding } from '../case.ts';
+import type { Chapter, Clause } from '../case.ts';
 import { rfc } from '../clause.ts';
 import { contract, paging } from '../gegevens/sources.ts';
-import { type Case, named, refuses, type Title } from './answer-case.ts';
+import { type Case, refuses, requesterCases, type Title } from './answer-case.ts';
 import type { ScenarioName } from './scenarios.ts';
 import type { Played, RequesterSubject } from './subject.ts';
 
 const pagesOf = ({ requests }: Played): readonly number[] => requests.map(({ json }) => Number(Object(json).page ?? 1));
 
 const pagingCase = (
-  id: string,
-  title: Title,
+  [nl, en]: Title,
   source: Clause,
   scenario: ScenarioName,
-  check: (played: Played, subject: RequesterSubject) => Finding,
+  judge: (played: Played) => string | undefined,
 ): Case => ({
-  ...named(id, title, source, { level: 'should' }),
-  check: async (subject) => check(await subject.play(scenario), subject),
+  ...{ level: 'should', source, nl, en },
+  check: async ({ play }) => judge(await play(scenario)),
 });
 
 export const PAGES: Chapter<RequesterSubject> = {
   id: 'R-PAG',
   title: { nl: 'Pagina’s', en: 'Pages' },
-  cases: [
-    pagingCase(
-      'R-PAG-01',
+  cases: requesterCases({
+    'R-PAG-01': pagingCase(
       [
         'Elke pagina wordt eenmaal gevraagd, van de eerste tot de laatste, en niets daarna',
         'Each page is asked for once, from the first to the last, and nothing after it',
@@ -33,11 +31,10 @@ export const PAGES: Chapter<RequesterSubject> = {
       'pages',
       (played) => {
         const pages = pagesOf(played).join();
-        return pages === '1,2,3' ? undefined : { failed: `of 3 pages it asked for ${pages}` };
+        return pages === '1,2,3' ? undefined : `of 3 pages it asked for ${pages}`;
       },
     ),
-    pagingCase(
-      'R-PAG-03',
+    'R-PAG-03': pagingCase(
       [
         'Alle pagina’s worden met dezelfde periode en grootte gevraagd',
         'All pages are asked for with the same period and size',
@@ -49,28 +46,25 @@ export const PAGES: Chapter<RequesterSubject> = {
           const { page: _, pageSize = 2, ...filter } = Object(json);
           return JSON.stringify([pageSize, Object.entries(filter).toSorted()]);
         });
-        return new Set(filters).size > 1 ? { failed: 'its requests for the pages of one delivery differ' } : undefined;
+        return new Set(filters).size > 1 ? 'its requests for the pages of one delivery differ' : undefined;
       },
     ),
-    refuses(
-      'R-PAG-04',
+    'R-PAG-04': refuses(
       [
         'Een pagina die zegt de eerste te zijn, telt niet als de tweede',
         'A page that says it is the first does not count as the second',
       ],
       paging('Current page'),
       'first-again',
-      { level: 'should' },
+      'should',
     ),
-    refuses(
-      'R-PAG-05',
+    'R-PAG-05': refuses(
       ['`paginering` zonder `totalPages` wordt geweigerd', '`paginering` without `totalPages` is refused'],
       paging('when present, all four fields are required'),
       'half-paging',
-      { level: 'should' },
+      'should',
     ),
-    pagingCase(
-      'R-PAG-06',
+    'R-PAG-06': pagingCase(
       [
         'Minder records dan `totalRecords` is geen hele levering',
         'Fewer records than `totalRecords` is no whole delivery',
@@ -78,12 +72,9 @@ export const PAGES: Chapter<RequesterSubject> = {
       paging('Total number of records to be delivered'),
       'other-total',
       ({ accepted, records }) =>
-        accepted && records !== undefined
-          ? { failed: `it took ${records} records for the 7 that were announced` }
-          : undefined,
+        accepted && records !== undefined ? `it took ${records} records for the 7 that were announced` : undefined,
     ),
-    pagingCase(
-      'R-PAG-07',
+    'R-PAG-07': pagingCase(
       [
         'Pagina’s van twee standen worden niet tot één levering gemaakt',
         'Pages of two states are not made into one delivery',
@@ -99,35 +90,30 @@ export const PAGES: Chapter<RequesterSubject> = {
         const beganAgain = pages.indexOf(1, 1) !== -1;
         const went = pages.includes(3);
         return went && !beganAgain && (played.accepted || played.refused === undefined)
-          ? { failed: 'it took the first page of one state and the others of another' }
+          ? 'it took the first page of one state and the others of another'
           : undefined;
       },
     ),
-    pagingCase(
-      'R-PAG-08',
+    'R-PAG-08': pagingCase(
       ['Na 429 wordt gewacht zo lang als `Retry-After` zegt', 'After 429 it waits as long as `Retry-After` says'],
       rfc(9110, '10.2.3', 'how long the user agent ought to wait before making a follow-up request'),
       'busy',
       ({ requests: [first, second] }) =>
         first !== undefined && second !== undefined && second.at - first.at < 900
-          ? { failed: `it asked again after ${second.at - first.at} ms in place of a second` }
+          ? `it asked again after ${second.at - first.at} ms in place of a second`
           : undefined,
     ),
-    {
-      ...named(
-        'R-PAG-09',
-        [
-          'Aan een leverancier die niet bereikbaar is, wordt niet steeds opnieuw gevraagd',
-          'A supplier that cannot be reached is not asked again and again',
-        ],
-        rfc(9110, '9.2.2', 'A client SHOULD NOT automatically retry a failed automatic retry'),
-        { level: 'should' },
-      ),
-      check: async ({ play }) => {
-        const { accepted, requests } = await play('unreachable');
-        if (accepted) return { failed: 'it took a 502 for a delivery' };
-        return requests.length > 10 ? { failed: `it asked ${requests.length} times` } : undefined;
+    'R-PAG-09': pagingCase(
+      [
+        'Aan een leverancier die niet bereikbaar is, wordt niet steeds opnieuw gevraagd',
+        'A supplier that cannot be reached is not asked again and again',
+      ],
+      rfc(9110, '9.2.2', 'A client SHOULD NOT automatically retry a failed automatic retry'),
+      'unreachable',
+      ({ accepted, requests }) => {
+        if (accepted) return 'it took a 502 for a delivery';
+        return requests.length > 10 ? `it asked ${requests.length} times` : undefined;
       },
-    },
-  ],
+    ),
+  }),
 };

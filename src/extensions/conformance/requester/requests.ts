@@ -1,25 +1,22 @@
 /** What comes from a requester: the message, its signature, and whether it asks for what it was told. */
 import { isRecord } from '../../../lib/json/json-value.ts';
-import type { Chapter, Clause, ConformanceCase, Finding, Level } from '../case.ts';
-import { firstFault } from '../case.ts';
+import { type Chapter, type Clause, firstFault, type Level } from '../case.ts';
 import { rfc } from '../clause.ts';
 import { ddas, MOST_RECORDS } from '../gegevens/sources.ts';
 import { messageChapter } from '../signature/suite.ts';
+import { type Case, requesterCases, type Title } from './answer-case.ts';
 import type { ScenarioName } from './scenarios.ts';
 import { orderOf, type RequesterSubject } from './subject.ts';
 import type { ReceivedRequest } from './suppliers.ts';
 
-type Title = readonly [nl: string, en: string];
-
 /** A rule that every request keeps. */
 const every = (
-  id: string,
   [nl, en]: Title,
   source: Clause,
   judge: (request: ReceivedRequest, subject: RequesterSubject) => string | undefined,
   level: Level = 'must',
-): ConformanceCase<RequesterSubject> => ({
-  ...{ id, title: { nl, en }, level, source },
+): Case => ({
+  ...{ level, source, nl, en, needs: [] },
   check: async (subject) => {
     const requests = await subject.requests();
     return firstFault(
@@ -39,15 +36,13 @@ const request = (quote: string): Clause => ddas('GegevensRequest', quote);
 export const MESSAGES: Chapter<RequesterSubject> = {
   id: 'R-REQ',
   title: { nl: 'Het verzoek', en: 'The request' },
-  cases: [
-    every(
-      'R-REQ-01',
+  cases: requesterCases({
+    'R-REQ-01': every(
       ['Er wordt met `POST` gevraagd', 'It asks with `POST`'],
       ddas('What the service does, area A 3', 'All data is requested with `POST`'),
       ({ method }) => (method === 'POST' ? undefined : `the method is ${method}`),
     ),
-    every(
-      'R-REQ-02',
+    'R-REQ-02': every(
       ['De body is `application/json`', 'The body is `application/json`'],
       ddas('Endpoints', 'Content type `application/json`'),
       (one) =>
@@ -55,15 +50,13 @@ export const MESSAGES: Chapter<RequesterSubject> = {
           ? undefined
           : `the content type is ${headerOf(one, 'content-type') || '(none)'}`,
     ),
-    every(
-      'R-REQ-03',
+    'R-REQ-03': every(
       ['De body is een JSON-object in UTF-8', 'The body is a JSON object in UTF-8'],
       ddas('What the service does, area A 5', 'Message encoding is UTF-8'),
       ({ json }) => (isRecord(json) ? undefined : 'the body is not a JSON object in UTF-8'),
     ),
-    {
+    'R-REQ-04': {
       ...every(
-        'R-REQ-04',
         ['De body past bij `GegevensRequest`', 'The body fits `GegevensRequest`'],
         request('no other properties allowed'),
         ({ json }, { fault, model: { variant, mapping } }) => {
@@ -78,10 +71,9 @@ export const MESSAGES: Chapter<RequesterSubject> = {
           });
         },
       ),
-      dependsOn: ['R-REQ-03'],
+      needs: ['R-REQ-03'],
     },
-    every(
-      'R-REQ-05',
+    'R-REQ-05': every(
       [
         'Het token staat in de header `Authorization` of `Fsc-Authorization`',
         'The token is in the header `Authorization` or `Fsc-Authorization`',
@@ -99,15 +91,13 @@ export const MESSAGES: Chapter<RequesterSubject> = {
           : 'there is no Bearer token',
       'should',
     ),
-    every(
-      'R-REQ-06',
+    'R-REQ-06': every(
       ['Het adres heeft geen parameters', 'The address has no parameters'],
       ddas('What the service does, area A 3', 'parameters in a URL can lead to cached answers'),
       ({ url }) => (url.includes('?') ? 'the address has parameters' : undefined),
       'should',
     ),
-    every(
-      'R-REQ-07',
+    'R-REQ-07': every(
       ['`Accept` laat `application/json` toe', '`Accept` allows `application/json`'],
       rfc(9110, '12.5.1', 'to specify their preferences regarding response media types'),
       (one) => {
@@ -118,7 +108,7 @@ export const MESSAGES: Chapter<RequesterSubject> = {
       },
       'should',
     ),
-  ],
+  }),
 };
 
 export const SIGNED_REQUESTS = messageChapter<RequesterSubject>(
@@ -128,18 +118,13 @@ export const SIGNED_REQUESTS = messageChapter<RequesterSubject>(
 );
 
 /** It was told what to ask, and asks that. */
-const asks = (
-  id: string,
-  [nl, en]: Title,
-  quote: string,
-  scenario: ScenarioName,
-): ConformanceCase<RequesterSubject> => ({
-  ...{ id, title: { nl, en }, level: 'should', source: request(quote), dependsOn: ['R-REQ-03'] },
-  check: async ({ play, isDriven, model }): Promise<Finding> => {
+const asks = ([nl, en]: Title, quote: string, scenario: ScenarioName): Case => ({
+  ...{ level: 'should', source: request(quote), nl, en, needs: ['R-REQ-03'] },
+  check: async ({ play, isDriven, model }) => {
     if (!isDriven) return { skipped: 'what it is to ask is told with --command only' };
     const { requests } = await play(scenario);
     const [first] = requests;
-    if (first === undefined) return { failed: 'it asked nothing' };
+    if (first === undefined) return 'it asked nothing';
     const wanted = orderOf(scenario, model);
     const sent: Record<string, unknown> = isRecord(first.json) ? first.json : {};
     const names = [
@@ -152,49 +137,43 @@ const asks = (
       (name) => sent[name] !== wanted[name] && !(name === 'pageSize' && wanted[name] === undefined),
     );
     if (wrong === undefined) return undefined;
-    return { failed: `\`${wrong}\` is ${JSON.stringify(sent[wrong])}, and was to be ${JSON.stringify(wanted[wrong])}` };
+    return `\`${wrong}\` is ${JSON.stringify(sent[wrong])}, and was to be ${JSON.stringify(wanted[wrong])}`;
   },
 });
 
 export const CALENDAR: Chapter<RequesterSubject> = {
   id: 'R-CAL',
   title: { nl: 'De kalender van verzoeken', en: 'The calendar of requests' },
-  cases: [
-    asks('R-CAL-01', ['Een kwartaal', 'A quarter'], 'Start of the reporting period', 'pages'),
-    asks('R-CAL-02', ['Een heel jaar', 'A whole year'], 'End of the reporting period', 'year'),
-    asks(
-      'R-CAL-03',
+  cases: requesterCases({
+    'R-CAL-01': asks(['Een kwartaal', 'A quarter'], 'Start of the reporting period', 'pages'),
+    'R-CAL-02': asks(['Een heel jaar', 'A whole year'], 'End of the reporting period', 'year'),
+    'R-CAL-03': asks(
       ['De meest recente periode: zonder datums', 'The most recent period: without dates'],
       'Empty: the supplier decides the start date',
       'recent',
     ),
-    asks('R-CAL-04', ['Alleen een begin', 'A start only'], 'Empty: the supplier decides the end date', 'from-start'),
-    asks('R-CAL-05', ['Alleen een einde', 'An end only'], 'Empty: the supplier decides the start date', 'until-end'),
-    asks('R-CAL-06', ['Eén organisatie', 'One organisation'], 'Default: all organisations', 'organisation'),
-    asks(
-      'R-CAL-07',
+    'R-CAL-04': asks(['Alleen een begin', 'A start only'], 'Empty: the supplier decides the end date', 'from-start'),
+    'R-CAL-05': asks(['Alleen een einde', 'An end only'], 'Empty: the supplier decides the start date', 'until-end'),
+    'R-CAL-06': asks(['Eén organisatie', 'One organisation'], 'Default: all organisations', 'organisation'),
+    'R-CAL-07': asks(
       ['Een grootte van pagina’s', 'A size of pages'],
       'Number of records (signals or trajectories) in one response',
       'page-size',
     ),
-    {
-      id: 'R-CAL-08',
-      title: {
-        nl: 'Wie een periode opnieuw vraagt, vraagt haar echt: een verbeterde levering komt aan',
-        en: 'A period asked for again is really asked for: a corrected delivery arrives',
-      },
+    'R-CAL-08': {
       level: 'should',
       source: ddas(
         'What the service does, area A 3',
         'parameters in a URL can lead to cached answers when the parameters do not change',
       ),
-      dependsOn: ['R-ACC-01'],
-      check: async ({ play, playAgain }): Promise<Finding> => {
+      nl: 'Wie een periode opnieuw vraagt, vraagt haar echt: een verbeterde levering komt aan',
+      en: 'A period asked for again is really asked for: a corrected delivery arrives',
+      check: async ({ play, playAgain }) => {
         await play('corrected');
         const { accepted, requests, refused } = await playAgain('corrected');
-        if (requests.length === 0) return { failed: 'it did not ask again' };
-        return accepted ? undefined : { failed: `it refused the corrected delivery: ${refused ?? ''}` };
+        if (requests.length === 0) return 'it did not ask again';
+        return accepted ? undefined : `it refused the corrected delivery: ${refused ?? ''}`;
       },
     },
-  ],
+  }),
 };

@@ -6,19 +6,19 @@ import type { SupplierName } from './keys.ts';
 
 /** An answer before it is signed. */
 export interface Answer {
-  status: number;
-  value: JsonObject;
+  readonly status: number;
+  readonly value: JsonObject;
   /** Bytes; default: the value as JSON. */
-  text?: string;
-  signer: SupplierName;
+  readonly text?: string;
+  readonly signer: SupplierName;
   /** Value of `Digest`, which is then signed. */
-  digest?: (bytes: Buffer) => string;
-  wishes: Omit<Wishes, 'identity' | 'after'>;
+  readonly digest?: (bytes: Buffer) => string;
+  readonly wishes: Omit<Wishes, 'identity' | 'after'>;
   /** Changes the two headers after signing. */
-  after?: (headers: SignedHeaders) => Readonly<Record<string, string | readonly string[] | undefined>>;
-  headers: Record<string, string>;
+  readonly after?: (headers: SignedHeaders) => Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly headers: Readonly<Record<string, string>>;
   /** Sent in place of what was signed. */
-  sent?: Buffer;
+  readonly sent?: Buffer;
 }
 
 export interface Asked {
@@ -40,23 +40,19 @@ export interface Scenario {
   readonly proof?: number;
   /** Whether what is answered is of a later state: another record more, delivered an hour later. */
   readonly isLater?: (asked: Asked) => boolean;
-  /** Changes a good answer. */
-  readonly change?: (answer: Answer, asked: Asked) => void;
+  /** What a good answer has otherwise. */
+  readonly change?: (good: Answer, asked: Asked) => Partial<Answer>;
 }
 
 export const QUARTER = { aanleverperiodeStartdatum: '2026-01-01', aanleverperiodeEinddatum: '2026-03-31' } as const;
 const SIGNATURE = 'nlgov-adr-payload-sig';
 
 const wrong = (change: NonNullable<Scenario['change']>): Scenario => ({ change });
-const signedBy = (signer: SupplierName): Scenario => wrong((answer) => void Object.assign(answer, { signer }));
-const wishing = (wishes: Answer['wishes']): Scenario => wrong((answer) => void Object.assign(answer, { wishes }));
-const after = (change: NonNullable<Answer['after']>): Scenario =>
-  wrong((answer) => void Object.assign(answer, { after: change }));
-const paging = (change: (paginering: Record<string, number>, asked: Asked) => void): Scenario =>
-  wrong(({ value }, asked) => {
-    const { paginering } = value;
-    if (typeof paginering === 'object' && paginering !== null) change(Object.assign(paginering), asked);
-  });
+const having = (otherwise: Partial<Answer>): Scenario => wrong(() => otherwise);
+const signedBy = (signer: SupplierName): Scenario => having({ signer });
+const wishing = (wishes: Answer['wishes']): Scenario => having({ wishes });
+const paging = (change: (asked: Asked) => Readonly<Record<string, number | undefined>>): Scenario =>
+  wrong(({ value }, asked) => ({ value: { ...value, paginering: { ...Object(value.paginering), ...change(asked) } } }));
 /** Members of the critical header go with the digest form. */
 const DIGEST_FORM = { b64: false, sigD: { mId: 'http://uri.etsi.org/19182/HttpHeaders', pars: ['digest'] } };
 const OTHER = Buffer.from('{"gegevens":{}}');
@@ -67,22 +63,17 @@ export const SCENARIOS = {
   empty: { records: 0, paged: false },
   'body-form': wishing({ form: 'body' }),
   'with-root': signedBy('withRoot'),
-  unpadded: wrong(
-    (answer) => void Object.assign(answer, { digest: (bytes: Buffer) => digestOf(bytes).replace(/=$/, '') }),
-  ),
+  unpadded: having({ digest: (bytes) => digestOf(bytes).replace(/=$/, '') }),
   'lower-typ': wishing({ header: { typ: 'jose' } }),
   'more-members': wishing({ header: { 'koppelvlak-proef': 1 } }),
-  spelled: wrong(
-    (answer) =>
-      void Object.assign(answer, { text: JSON.stringify(answer.value, undefined, 2).replaceAll('"g', '"\\u0067') }),
-  ),
+  spelled: wrong(({ value }) => ({ text: JSON.stringify(value, undefined, 2).replaceAll('"g', '"\\u0067') })),
 
-  'no-signature': after(({ digest }) => ({ digest })),
-  'no-digest': after((headers) => ({ [SIGNATURE]: headers[SIGNATURE] })),
-  'other-digest': wrong((answer) => void Object.assign(answer, { digest: () => digestOf(OTHER) })),
-  'changed-body': wrong((answer) => {
-    answer.sent = Buffer.from(` ${JSON.stringify(answer.value)}`);
-    answer.after = (headers) => ({ ...headers, digest: digestOf(answer.sent ?? OTHER) });
+  'no-signature': having({ after: ({ digest }) => ({ digest }) }),
+  'no-digest': having({ after: (headers) => ({ [SIGNATURE]: headers[SIGNATURE] }) }),
+  'other-digest': having({ digest: () => digestOf(OTHER) }),
+  'changed-body': wrong(({ value }) => {
+    const sent = Buffer.from(` ${JSON.stringify(value)}`);
+    return { sent, after: (headers) => ({ ...headers, digest: digestOf(sent) }) };
   }),
   'changed-signature': wishing({
     sign: (input, key) => Buffer.from(ps256(input, key).map((byte, i) => (i === 40 ? byte ^ 1 : byte))),
@@ -100,43 +91,34 @@ export const SCENARIOS = {
   revoked: signedBy('revoked'),
   'unknown-status': signedBy('unknownStatus'),
   'second-unsigned': {
-    ...wrong((answer, { page }) => {
-      if (page > 1) answer.after = () => ({});
-    }),
+    ...wrong((_, { page }) => (page > 1 ? { after: () => ({}) } : {})),
     proof: 3,
   },
-  'other-model': wrong(({ value }) => void Object.assign(value, { gegevens: { leveringen: 'geen' } })),
-  'future-time': wrong(
-    (answer, { now }) =>
-      void Object.assign(answer, { wishes: { header: { iat: Math.floor(now / 1000) + 3 * 86_400 } } }),
-  ),
-  'error-with-data': wrong((answer) => void Object.assign(answer, { status: 500 })),
+  'other-model': wrong(({ value }) => ({ value: { ...value, gegevens: { leveringen: 'geen' } } })),
+  'future-time': wrong((_, { now }) => ({ wishes: { header: { iat: Math.floor(now / 1000) + 3 * 86_400 } } })),
+  'error-with-data': having({ status: 500 }),
 
   'first-again': {
-    ...paging((paginering, { page }) => {
-      if (page === 2) paginering.currentPage = 1;
-    }),
+    ...paging(({ page }) => (page === 2 ? { currentPage: 1 } : {})),
     proof: 3,
   },
-  'half-paging': paging((paginering) => void delete paginering.totalPages),
-  'other-total': paging((paginering) => {
-    paginering.totalRecords = 7;
-  }),
+  'half-paging': paging(() => ({ totalPages: undefined })),
+  'other-total': paging(() => ({ totalRecords: 7 })),
   'two-states': { isLater: ({ count }) => count > 1 },
-  busy: wrong((answer, { count }) => {
-    if (count > 1) return;
-    answer.status = 429;
-    answer.headers['retry-after'] = '1';
-    answer.after = () => ({});
-    answer.value = { type: 'about:blank', title: 'Te veel verzoeken', status: 429 };
-  }),
-  unreachable: wrong((answer) => {
-    answer.status = 502;
-    // Who asks again at once is not kept waiting; how often it asks is what is looked at.
-    answer.headers['retry-after'] = '0';
-    answer.headers['fsc-error-code'] = 'ERROR_CODE_SERVICE_UNREACHABLE';
-    answer.after = () => ({});
-    answer.value = { code: 'ERROR_CODE_SERVICE_UNREACHABLE', domain: 'ERROR_DOMAIN_INWAY', status: 502 };
+  busy: wrong((_, { count }) =>
+    count > 1
+      ? {}
+      : {
+          ...{ status: 429, headers: { 'retry-after': '1' }, after: () => ({}) },
+          value: { type: 'about:blank', title: 'Te veel verzoeken', status: 429 },
+        },
+  ),
+  unreachable: having({
+    status: 502,
+    // A client that asks again at once is not kept waiting; how often it asks is what is looked at.
+    headers: { 'retry-after': '0', 'fsc-error-code': 'ERROR_CODE_SERVICE_UNREACHABLE' },
+    after: () => ({}),
+    value: { code: 'ERROR_CODE_SERVICE_UNREACHABLE', domain: 'ERROR_DOMAIN_INWAY', status: 502 },
   }),
 
   year: { order: { aanleverperiodeStartdatum: '2025-01-01', aanleverperiodeEinddatum: '2025-12-31' } },
@@ -149,3 +131,5 @@ export const SCENARIOS = {
 } as const satisfies Readonly<Record<string, Scenario>>;
 
 export type ScenarioName = keyof typeof SCENARIOS;
+export const isScenario = (name: string): name is ScenarioName => Object.hasOwn(SCENARIOS, name);
+export const SCENARIO_NAMES: readonly ScenarioName[] = Object.keys(SCENARIOS).filter(isScenario);

@@ -8,7 +8,7 @@ import { readContract } from '../contract.ts';
 import { type DrivenProgram, ProtocolError } from '../protocol.ts';
 import type { SignedMessage, Trust } from '../signature/message.ts';
 import type { RunKeys } from './keys.ts';
-import { QUARTER, SCENARIOS, type Scenario, type ScenarioName } from './scenarios.ts';
+import { QUARTER, SCENARIO_NAMES, SCENARIOS, type Scenario, type ScenarioName } from './scenarios.ts';
 import type { ReceivedRequest, Suppliers } from './suppliers.ts';
 
 /** How the requester ended with a supplier. */
@@ -120,7 +120,7 @@ export async function waitForRequests(
   for (;;) {
     const asked = new Set(received.map(({ scenario }) => scenario));
     const isQuiet = Date.now() - (received.at(-1)?.at ?? Date.now()) > quietMs;
-    if (Date.now() >= end || (isQuiet && asked.size === Object.keys(SCENARIOS).length)) return;
+    if (Date.now() >= end || (isQuiet && asked.size === SCENARIO_NAMES.length)) return;
     await wait(Math.min(quietMs, 500), undefined, { signal });
   }
 }

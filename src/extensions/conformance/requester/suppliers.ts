@@ -10,7 +10,7 @@ import { jsonIn, type ShownExchange } from '../client.ts';
 import { bytesOf, signedHeaders } from '../gegevens/signed-request.ts';
 import { type SignedMessage, signedMessage } from '../signature/message.ts';
 import type { RunKeys } from './keys.ts';
-import { type Answer, QUARTER, SCENARIOS, type Scenario, type ScenarioName } from './scenarios.ts';
+import { type Answer, isScenario, QUARTER, SCENARIOS, type Scenario, type ScenarioName } from './scenarios.ts';
 
 /** A request as it came. */
 export interface ReceivedRequest {
@@ -55,7 +55,6 @@ const MOST_KEPT = 5000;
 const SHOWN_BODY = 1000;
 
 const scenarioOf = (name: ScenarioName): Scenario => SCENARIOS[name];
-const isScenario = (name: string): name is ScenarioName => Object.hasOwn(SCENARIOS, name);
 
 /** @throws when the port is taken */
 export async function startSuppliers(options: SuppliersOptions): Promise<Suppliers> {
@@ -106,9 +105,8 @@ export async function startSuppliers(options: SuppliersOptions): Promise<Supplie
           paginering: { pageSize, currentPage, totalPages, totalRecords: records },
         }
       : { gegevens };
-    const made: Answer = { status: 200, value, signer: 'supplier', wishes: {}, headers: {} };
-    change?.(made, { page, count, now });
-    return made;
+    const good: Answer = { status: 200, value, signer: 'supplier', wishes: {}, headers: {} };
+    return { ...good, ...change?.(good, { page, count, now }) };
   };
 
   const server = createServer((incoming, outgoing) => {

@@ -1,8 +1,7 @@
 /** The suite for signed messages at rest. */
 import { type Chapter, type ConformanceCase, type Finding, Skipped, type Suite, type SuiteSubject } from '../case.ts';
 import type { SignedMessage, Trust } from './message.ts';
-import { Absent, type RuleName } from './rule.ts';
-import { RULE_IDS } from './rule-ids.ts';
+import { Absent, RULE_IDS, type RuleName } from './rule.ts';
 import { RULES } from './rules.ts';
 
 export interface SignatureSubject extends SuiteSubject {
