@@ -263,7 +263,8 @@ function headerText(value: string | string[] | undefined): string {
   return Array.isArray(value) ? value.join(', ') : (headerValue(value) ?? '');
 }
 
-function bytesOf(body: unknown): Buffer {
+/** A body as it is sent: text and bytes as they are, nothing of undefined, anything else as JSON. */
+export function bytesOf(body: unknown): Buffer {
   if (body === undefined) return Buffer.alloc(0);
   if (body instanceof Uint8Array) return Buffer.from(body);
   return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));

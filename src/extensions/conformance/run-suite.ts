@@ -51,13 +51,13 @@ export async function runSuite<Subject extends SuiteSubject>(
   const results = new Map<string, CaseResult>();
 
   const resultOf = async (one: ConformanceCase<Subject>): Promise<CaseResult> => {
-    const known = results.get(one.id);
-    if (known !== undefined) return known;
-    if (limit?.signal.aborted) {
-      const unreachable = unreached(one, limit);
-      results.set(one.id, unreachable);
-      return unreachable;
-    }
+    const result = results.get(one.id) ?? (await judged(one));
+    results.set(one.id, result);
+    return result;
+  };
+
+  const judged = async (one: ConformanceCase<Subject>): Promise<CaseResult> => {
+    if (limit?.signal.aborted) return unreached(one, limit);
     for (const id of one.dependsOn ?? []) {
       const other = cases.get(id);
       if (other === undefined) throw new TypeError(`${one.id} depends on ${id}, which does not exist`);
@@ -65,15 +65,11 @@ export async function runSuite<Subject extends SuiteSubject>(
       if (outcome === 'passed') continue;
       // What is not offered cannot be wrong either.
       const own = outcome === 'skipped' ? 'skipped' : 'not-judged';
-      const result = { id: one.id, outcome: own, reason: `${id}: ${reason}`, exchanges: [] } as const;
-      results.set(one.id, result);
-      return result;
+      return { id: one.id, outcome: own, reason: `${id}: ${reason}`, exchanges: [] };
     }
     signal.throwIfAborted();
     const running = runCase(one, subject, signal);
-    const result = await (limit === undefined ? running : within(limit, one, running));
-    results.set(one.id, result);
-    return result;
+    return limit === undefined ? running : within(limit, one, running);
   };
 
   const wanted = [...cases.values()].filter(({ id }) => isWanted(id));

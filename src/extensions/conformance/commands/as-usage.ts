@@ -1,4 +1,7 @@
+/** What was typed, or is in a file that was named, and cannot be used. */
+import { readFile } from 'node:fs/promises';
 import { UsageError } from '../../../cli/run-command.ts';
+import { reasonOf } from '../../../lib/log.ts';
 
 /** @throws {UsageError} when the value of an option cannot be used */
 export function asUsage<Value>(option: string, read: () => Value): Value {
@@ -8,4 +11,16 @@ export function asUsage<Value>(option: string, read: () => Value): Value {
     if (error instanceof Error) throw new UsageError(`${option}: ${error.message}`);
     throw error;
   }
+}
+
+/** @throws {UsageError} when the file cannot be read */
+export function readBytes(file: string): Promise<Buffer> {
+  return readFile(file).catch((cause: unknown) => {
+    throw new UsageError(`${file} cannot be read: ${reasonOf(cause)}`);
+  });
+}
+
+/** @throws {UsageError} when the file cannot be read */
+export async function readText(file: string): Promise<string> {
+  return (await readBytes(file)).toString();
 }

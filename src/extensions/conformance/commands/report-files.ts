@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { table } from '../../../cli/output.ts';
 import { UsageError } from '../../../cli/run-command.ts';
-import { loadPemKey, OwnKeyError } from '../../../lib/jades/own-key.ts';
+import { loadPemKey } from '../../../lib/jades/own-key.ts';
 import { createSigner, type Signer } from '../../../lib/jades/signature.ts';
 import { systemClock } from '../../../lib/time.ts';
 import { LEVELS, OUTCOMES } from '../case.ts';
@@ -12,15 +12,14 @@ import { reportHtml } from '../report/html.ts';
 import { reportJunit } from '../report/junit.ts';
 import { type ConformanceReport, noLongerFailing, verdictOf } from '../report/report.ts';
 import { signedStatement } from '../report/statement.ts';
+import { asUsage, readBytes, readText } from './as-usage.ts';
 
 const SCHEMA = new URL('../../../../openapi/conformance-report.json', import.meta.url);
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /** @throws {UsageError} when the file is not a report */
 export async function readReport(file: string): Promise<ConformanceReport> {
-  const bytes = await readFile(file).catch((cause: unknown) => {
-    throw new UsageError(`${file} cannot be read: ${cause instanceof Error ? cause.message : ''}`);
-  });
+  const bytes = await readBytes(file);
   if (bytes.length > MAX_BYTES) throw new UsageError(`${file} is larger than ${MAX_BYTES} bytes`);
   const isReport = new Ajv2020({ strict: false, validateFormats: false }).compile<ConformanceReport>(
     JSON.parse(await readFile(SCHEMA, 'utf8')),
@@ -40,21 +39,10 @@ export async function readReport(file: string): Promise<ConformanceReport> {
 
 /** The key of a statement. @param files a private key and its certificate chain, as PEM in one file or two @throws {UsageError} */
 export async function readSigner(files: readonly string[]): Promise<Signer> {
-  const texts = await Promise.all(
-    files.map((file) =>
-      readFile(file, 'utf8').catch(() => {
-        throw new UsageError(`${file} cannot be read`);
-      }),
-    ),
-  );
-  const pem = texts.join('\n');
+  const pem = (await Promise.all(files.map(readText))).join('\n');
   const [, key = ''] = /(-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]+?-----END [A-Z ]*PRIVATE KEY-----)/.exec(pem) ?? [];
-  try {
-    return createSigner({ ...loadPemKey({ key, chain: pem }, systemClock.now()), now: () => systemClock.now() });
-  } catch (error) {
-    if (error instanceof OwnKeyError) throw new UsageError(`--sign: ${error.message}`);
-    throw error;
-  }
+  const own = asUsage('--sign', () => loadPemKey({ key, chain: pem }, systemClock.now()));
+  return createSigner({ ...own, now: () => systemClock.now() });
 }
 
 /** Writes `report.json`, `report.html` and `junit.xml`, and `statement.http` where a key was given. */

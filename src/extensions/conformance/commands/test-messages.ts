@@ -1,5 +1,4 @@
 /** Runs the cases for signed messages that were kept. */
-import { readFile } from 'node:fs/promises';
 import { type ToolContext, UsageError } from '../../../cli/run-command.ts';
 import { reasonOf } from '../../../lib/log.ts';
 import { createGuardedFetch } from '../../../lib/outbound/guarded-fetch.ts';
@@ -8,7 +7,7 @@ import type { SignatureOptions } from '../signature/command.ts';
 import { MessageFileError, readMessages, type SignedMessage } from '../signature/message.ts';
 import { SIGNATURES } from '../signature/suite.ts';
 import { readTrust } from '../signature/trust.ts';
-import { asUsage } from './as-usage.ts';
+import { asUsage, readBytes, readText } from './as-usage.ts';
 import { testSuite } from './test-suite.ts';
 
 /** @param files with a signed message each @throws {UsageError} when nothing can be tested */
@@ -21,26 +20,20 @@ export async function testMessages(
   if (files.length === 0) throw new UsageError('a file with a signed message is needed');
   if (roots === undefined) throw new UsageError('--trust is needed');
   if (online && crl.length > 0) throw new UsageError('--online and --crl exclude each other');
-  const read = (file: string): Promise<Buffer> =>
-    readFile(file).catch(() => {
-      throw new UsageError(`${file} cannot be read`);
-    });
   const { server, gegevens } = context.config;
   const network = createGuardedFetch({ allowPrivate: gegevens.revocationAllowPrivate, proxy: server });
   try {
-    const [anchors, lists] = await Promise.all([read(roots), Promise.all(crl.map(read))]);
+    const [anchors, lists] = await Promise.all([readText(roots), Promise.all(crl.map(readBytes))]);
     const messages: SignedMessage[] = [];
     for (const file of files) {
-      const read = await readMessages(file).catch((error: unknown) => {
+      const found = await readMessages(file).catch((error: unknown) => {
         if (error instanceof MessageFileError) throw new UsageError(error.message);
         throw new UsageError(`${file} cannot be read: ${reasonOf(error)}`);
       });
-      messages.push(...read);
+      messages.push(...found);
     }
     const fetch = online ? network.fetch : undefined;
-    const trust = asUsage('--trust', () =>
-      readTrust({ anchors: anchors.toString(), at, lists, fetch, signal: context.interrupted }),
-    );
+    const trust = asUsage('--trust', () => readTrust({ anchors, at, lists, fetch, signal: context.interrupted }));
     await testSuite(context, {
       ...{ suite: SIGNATURES, options, tested: files.join(' '), words: files },
       open: async (client) => ({ client, values: {}, fault: readContract('gegevens.yaml'), messages, trust }),

@@ -1,6 +1,6 @@
 /** Runs the cases for a requester: plays suppliers with keys of the run, and drives it or waits for what it asks. */
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type ToolContext, UsageError } from '../../../cli/run-command.ts';
 import { loadModel } from '../../../gegevens/model/model.ts';
@@ -15,7 +15,7 @@ import { REQUESTER } from '../requester/suite.ts';
 import { type ReceivedRequest, startSuppliers } from '../requester/suppliers.ts';
 import { saveExchange } from '../saved-exchanges.ts';
 import { readTrust } from '../signature/trust.ts';
-import { asUsage } from './as-usage.ts';
+import { asUsage, readText } from './as-usage.ts';
 import { testSuite } from './test-suite.ts';
 
 const ANSWER_MS = 120_000;
@@ -73,11 +73,4 @@ async function saveRequests(received: readonly ReceivedRequest[], directory: str
 function* instructions(token: string, root: string, addressOf: (name: ScenarioName) => string): Generator<string> {
   yield `trust ${root}, send the token ${token}, and ask each of these for the quarter 2026-01-01 to 2026-03-31:`;
   for (const name of SCENARIO_NAMES) yield `  ${addressOf(name)}`;
-}
-
-/** @throws {UsageError} */
-async function readText(file: string): Promise<string> {
-  return readFile(file, 'utf8').catch(() => {
-    throw new UsageError(`${file} cannot be read`);
-  });
 }

@@ -1,6 +1,5 @@
 /** What the commands of all suites have in common: their options, and a run from the first request to the report. */
-import { readFile } from 'node:fs/promises';
-import { type Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import { table } from '../../../cli/output.ts';
 import { packageVersion } from '../../../cli/program.ts';
 import { runTool, type ToolContext, UsageError } from '../../../cli/run-command.ts';
@@ -14,6 +13,7 @@ import { compareReports } from '../report/compare.ts';
 import { type ConformanceReport, quoted } from '../report/report.ts';
 import { longestRunMs, type RunLimit, startLimit, USUAL_RATE } from '../run-limit.ts';
 import type { CaseResult } from '../run-suite.ts';
+import { readText } from './as-usage.ts';
 import { differences } from './reports.ts';
 
 export interface SuiteOptions {
@@ -217,10 +217,7 @@ async function readExpected(
   file: string | undefined,
 ): Promise<ReadonlySet<string>> {
   if (file === undefined) return new Set();
-  const text = await readFile(file, 'utf8').catch(() => {
-    throw new UsageError(`${file} cannot be read`);
-  });
-  const ids = text.split('\n').map((line) => line.replace(/#.*/, '').trim());
+  const ids = (await readText(file)).split('\n').map((line) => line.replace(/#.*/, '').trim());
   const listed = new Set(ids.filter((id) => id !== ''));
   const known = new Set(chapters.flatMap(({ cases }) => cases.map(({ id }) => id)));
   const unknown = [...listed].filter((id) => !known.has(id));
@@ -229,20 +226,8 @@ async function readExpected(
 }
 
 const OF_EVERY_SUITE: ReadonlySet<string> = new Set([
-  ...[
-    'only',
-    'not',
-    'list',
-    'strict',
-    'expectedFailures',
-    'rate',
-    'report',
-    'save',
-    'sign',
-    'baseline',
-    'json',
-    'typed',
-  ],
+  ...suiteOptions(new Command()).options.map((option) => option.attributeName()),
+  'typed',
 ]);
 
 /** The options of this suite, each with its name as it is typed and the words after that. */

@@ -1,11 +1,10 @@
 /** Runs the cases for a supplier, with what the command was given. */
 import { createPrivateKey, randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { SignJWT } from 'jose';
 import { type ToolContext, UsageError } from '../../../cli/run-command.ts';
 import { loadModel } from '../../../gegevens/model/model.ts';
 import { parsePemCertificates } from '../../../lib/jades/certificate.ts';
-import { loadPemKey, OwnKeyError } from '../../../lib/jades/own-key.ts';
+import { loadPemKey } from '../../../lib/jades/own-key.ts';
 import { isRecord } from '../../../lib/json/json-value.ts';
 import { clientCredentialsToken, TokenFetchError } from '../../../lib/outbound/client-credentials.ts';
 import { createGuardedFetch, isPublicAddress } from '../../../lib/outbound/guarded-fetch.ts';
@@ -18,8 +17,9 @@ import { makeStrangers } from '../gegevens/strangers.ts';
 import { type GegevensNeeds, readSubject } from '../gegevens/subject.ts';
 import { GEGEVENS } from '../gegevens/suite.ts';
 import { readTrust } from '../signature/trust.ts';
-import { asUsage } from './as-usage.ts';
+import { asUsage, readText } from './as-usage.ts';
 import { requireAddress, testSuite } from './test-suite.ts';
+import { parseTokens } from './token-file.ts';
 
 /** Versions that the interface description allows, the default apart. */
 const EDITIONS = { shv: [], vs: ['1.1-draft'] } as const;
@@ -42,7 +42,7 @@ export async function testSupplier(
   // Who tests a service on this machine or in this network has the authority there too.
   const allowPrivate = gegevens.revocationAllowPrivate || isNearby(tested);
   const network = createGuardedFetch({ allowPrivate, proxy: server });
-  const anchors = await readText(options.trust, '--trust');
+  const anchors = await readNamed(options.trust, '--trust');
   const tokenHeader = options.fsc ? 'fsc-authorization' : 'authorization';
   const needs: GegevensNeeds = {
     ...{ url: tested, identity, token, tokenHeader, strangers: makeStrangers(identity) },
@@ -89,28 +89,21 @@ function isNearby(address: string): boolean {
 }
 
 /** @throws {UsageError} when the file was not named, or cannot be read */
-async function readText(file: string | undefined, option: string): Promise<string> {
+async function readNamed(file: string | undefined, option: string): Promise<string> {
   if (file === undefined) throw new UsageError(`${option} is needed`);
-  return readFile(file, 'utf8').catch(() => {
-    throw new UsageError(`${file} cannot be read`);
-  });
+  return readText(file);
 }
 
 /** @throws {UsageError} */
 async function ownIdentity({ key, chain }: GegevensOptions): Promise<Identity> {
-  const files = { key: await readText(key, '--key'), chain: await readText(chain, '--chain') };
-  try {
-    const own = loadPemKey(files, new Date());
-    return { key: own.key, x5c: own.chain.map(({ der }) => der.toString('base64')) };
-  } catch (error) {
-    if (error instanceof OwnKeyError) throw new UsageError(`--key and --chain: ${error.message}`);
-    throw error;
-  }
+  const files = { key: await readNamed(key, '--key'), chain: await readNamed(chain, '--chain') };
+  const own = asUsage('--key and --chain', () => loadPemKey(files, new Date()));
+  return { key: own.key, x5c: own.chain.map(({ der }) => der.toString('base64')) };
 }
 
 /** One that need not be valid. @param files key and chain, as PEM in one file or two @throws {UsageError} */
 async function anyIdentity(files: readonly string[]): Promise<Identity> {
-  const pem = (await Promise.all(files.map((file) => readText(file, 'a file')))).join('\n');
+  const pem = (await Promise.all(files.map(readText))).join('\n');
   try {
     const certificates = parsePemCertificates(pem);
     return { key: createPrivateKey(pem), x5c: certificates.map(({ der }) => der.toString('base64')) };
@@ -124,13 +117,13 @@ async function tokenSource(options: GegevensOptions, secrets: string[]): Promise
   const { tokenFile, tokenUrl, clientId, clientSecretFile, clientKey } = options;
   if (!hasToken(options)) throw new UsageError('a token is needed: --token-file, --token-url, or --outway');
   if (tokenFile !== undefined) {
-    const token = (await readText(tokenFile, '--token-file')).trim();
+    const token = (await readText(tokenFile)).trim();
     return async () => token;
   }
   if (tokenUrl === undefined || clientId === undefined) throw new UsageError('--token-url goes with --client-id');
-  const key = clientKey === undefined ? undefined : createPrivateKey(await readText(clientKey, '--client-key'));
+  const key = clientKey === undefined ? undefined : createPrivateKey(await readText(clientKey));
   const clientSecret =
-    key === undefined ? unquoted(await readText(clientSecretFile, '--client-secret-file')) : undefined;
+    key === undefined ? unquoted(await readNamed(clientSecretFile, '--client-secret-file')) : undefined;
   if (clientSecret !== undefined) secrets.push(clientSecret);
   const fetchToken = clientCredentialsToken({
     ...{ tokenUrl, clientId, clientSecret, scopes: ['read'] },
@@ -164,15 +157,10 @@ function unquoted(text: string): string {
 /** @throws {UsageError} */
 async function namedTokens(file: string | undefined): Promise<Record<string, () => Promise<string>>> {
   if (file === undefined) return {};
-  let value: unknown;
-  try {
-    value = JSON.parse(await readText(file, '--tokens'));
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-  }
-  if (!isRecord(value)) throw new UsageError(`${file} is not a JSON object of tokens`);
-  const tokens = Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
-  return Object.fromEntries(tokens.map(([name, token]) => [name, async () => token]));
+  const tokens = Object.entries(parseTokens(await readText(file), file));
+  return Object.fromEntries(
+    tokens.flatMap(([name, token]) => (typeof token === 'string' ? [[name, async () => token]] : [])),
+  );
 }
 
 /** The body of a good answer is of persons, whatever it looks like. */

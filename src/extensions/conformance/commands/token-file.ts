@@ -1,10 +1,10 @@
 /** Access tokens from a file, by the name that cases give them. */
-import { readFile } from 'node:fs/promises';
 import { UsageError } from '../../../cli/run-command.ts';
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
 import { clientCredentialsToken } from '../../../lib/outbound/client-credentials.ts';
 import { Inconclusive, Skipped } from '../case.ts';
 import type { Ask, Client } from '../client.ts';
+import { readText } from './as-usage.ts';
 
 export type Tokens = Readonly<Record<string, () => Promise<string>>>;
 
@@ -21,15 +21,13 @@ export async function readTokenFile(
   file: string,
   scopes: readonly string[],
 ): Promise<{ readonly tokens: Tokens; readonly secrets: readonly string[] }> {
-  const text = await readFile(file, 'utf8').catch(() => {
-    throw new UsageError(`${file} cannot be read`);
-  });
+  const text = await readText(file);
   if (!text.trimStart().startsWith('{')) {
     const token = text.trim();
     if (!/^[\x21-\x7e]+$/.test(token)) throw new UsageError(`${file} has no token`);
     return { tokens: Object.fromEntries(scopes.map((scope) => [scope, async () => token])), secrets: [token] };
   }
-  const content = parse(text, file);
+  const content = parseTokens(text, file);
   const { tokenUrl, clients } = content;
   const secrets = secretsIn(content);
   if (typeof tokenUrl === 'string' && isRecord(clients))
@@ -65,7 +63,8 @@ function secretsIn(content: JsonObject): readonly string[] {
   });
 }
 
-function parse(text: string, file: string): JsonObject {
+/** @throws {UsageError} when it is not a JSON object */
+export function parseTokens(text: string, file: string): JsonObject {
   let content: unknown;
   try {
     content = JSON.parse(text);

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isRecord, valueAt } from '../../../lib/json/json-value.ts';
-import { type Chapter, type Clause, firstFault } from '../case.ts';
+import { type Chapter, type Clause, type Finding, firstFault } from '../case.ts';
 import type { Exchange } from '../client.ts';
 import { contract, ddas, MOST_RECORDS, model, paging, requirements } from './sources.ts';
 import {
@@ -32,6 +32,17 @@ function numberAt(exchange: Exchange, member: string): number | undefined {
   return typeof value === 'number' ? value : undefined;
 }
 
+/** Where an answer fails, shown with it. */
+const firstFaulty = (
+  answers: readonly Exchange[],
+  judge: (answer: Exchange, index: number) => string | undefined,
+): Finding =>
+  firstFault(
+    answers.entries(),
+    ([index, one]) => judge(one, index),
+    ([, one]) => one,
+  );
+
 /** The period that an answer says it is of. */
 function periodOf(exchange: Exchange, { model: { mapping } }: GegevensSubject): readonly [string, string] | undefined {
   const [start, end] = [mapping.envelop.startdatum, mapping.envelop.einddatum].map((path) =>
@@ -59,8 +70,7 @@ export const ANSWERS: Chapter<GegevensSubject> = {
       en: 'An answer is JSON in UTF-8',
       ask: [signed()],
       expect: { mediaType: 'application/json' },
-      check: (_, { answers: [only] }) =>
-        only?.json === undefined ? { failed: 'the body is not JSON in UTF-8' } : undefined,
+      check: (_, { answers: [only] }) => (only?.json === undefined ? 'the body is not JSON in UTF-8' : undefined),
     },
     'A-ANS-02': {
       level: 'must',
@@ -70,7 +80,7 @@ export const ANSWERS: Chapter<GegevensSubject> = {
       needs: ['A-ANS-01'],
       ask: [signed()],
       check: (_, { answers: [only] }) =>
-        isRecord(only?.json) && isRecord(only.json.gegevens) ? undefined : { failed: 'there is no object `gegevens`' },
+        isRecord(only?.json) && isRecord(only.json.gegevens) ? undefined : 'there is no object `gegevens`',
     },
     'A-ANS-03': {
       level: 'must',
@@ -80,15 +90,11 @@ export const ANSWERS: Chapter<GegevensSubject> = {
       needs: ['A-ANS-02'],
       check: (subject) => {
         const models = [subject.model, ...subject.otherModels];
-        return firstFault(
-          answersOf(subject),
-          (one) => {
-            if (models.some(({ whole }) => whole.ok(gegevensOf(one)))) return undefined;
-            const [fault] = subject.model.whole.faults(gegevensOf(one));
-            return `${fault?.instancePath || '/'} ${fault?.message ?? ''}`;
-          },
-          (one) => one,
-        );
+        return firstFaulty(answersOf(subject), (one) => {
+          if (models.some(({ whole }) => whole.ok(gegevensOf(one)))) return undefined;
+          const [fault] = subject.model.whole.faults(gegevensOf(one));
+          return `${fault?.instancePath || '/'} ${fault?.message ?? ''}`;
+        });
       },
     },
     'A-ANS-04': {
@@ -115,7 +121,7 @@ export const ANSWERS: Chapter<GegevensSubject> = {
         const found = only && pagingOf(only);
         if (found === undefined)
           return recordsOf(good(whole), of).length > 1
-            ? { failed: 'the answer has no `paginering`' }
+            ? 'the answer has no `paginering`'
             : { skipped: 'all there is fits in one answer' };
         const wrong = PAGING.find(
           ([member, least]) => !(Number.isSafeInteger(found[member]) && Number(found[member]) >= least),
@@ -130,15 +136,11 @@ export const ANSWERS: Chapter<GegevensSubject> = {
       en: 'A page has no more records than `pageSize`',
       needs: ['A-ANS-05'],
       check: (subject) =>
-        firstFault(
-          subject.pages,
-          (page) => {
-            const size = Math.min(subject.pageSize, numberAt(page, 'pageSize') ?? 0);
-            const count = recordsOf(page, subject.model).length;
-            return count > size ? `a page of ${size} has ${count} records` : undefined;
-          },
-          (page) => page,
-        ),
+        firstFaulty(subject.pages, (page) => {
+          const size = Math.min(subject.pageSize, numberAt(page, 'pageSize') ?? 0);
+          const count = recordsOf(page, subject.model).length;
+          return count > size ? `a page of ${size} has ${count} records` : undefined;
+        }),
     },
     'A-ANS-07': {
       level: 'must',
@@ -147,14 +149,10 @@ export const ANSWERS: Chapter<GegevensSubject> = {
       en: '`currentPage` is the page that was asked for',
       needs: ['A-ANS-05'],
       check: ({ pages }) =>
-        firstFault(
-          pages.entries(),
-          ([i, page]) => {
-            const current = numberAt(page, 'currentPage');
-            return current === i + 1 ? undefined : `page ${i + 1} says that it is page ${current}`;
-          },
-          ([, page]) => page,
-        ),
+        firstFaulty(pages, (page, i) => {
+          const current = numberAt(page, 'currentPage');
+          return current === i + 1 ? undefined : `page ${i + 1} says that it is page ${current}`;
+        }),
     },
     'A-ANS-08': {
       level: 'must',
@@ -163,16 +161,12 @@ export const ANSWERS: Chapter<GegevensSubject> = {
       en: '`totalPages` fits `totalRecords` and `pageSize`',
       needs: ['A-ANS-05'],
       check: ({ pages }) =>
-        firstFault(
-          pages,
-          (page) => {
-            const [size = 1, records = 0] = [numberAt(page, 'pageSize'), numberAt(page, 'totalRecords')];
-            const expected = Math.max(1, Math.ceil(records / size));
-            const named = numberAt(page, 'totalPages');
-            return named === expected ? undefined : `${records} records in pages of ${size} are not ${named} pages`;
-          },
-          (page) => page,
-        ),
+        firstFaulty(pages, (page) => {
+          const [size = 1, records = 0] = [numberAt(page, 'pageSize'), numberAt(page, 'totalRecords')];
+          const expected = Math.max(1, Math.ceil(records / size));
+          const named = numberAt(page, 'totalPages');
+          return named === expected ? undefined : `${records} records in pages of ${size} are not ${named} pages`;
+        }),
     },
     'A-ANS-09': {
       level: 'must',
@@ -196,16 +190,10 @@ export const ANSWERS: Chapter<GegevensSubject> = {
       en: 'The totals are the same on every page',
       needs: ['A-ANS-05'],
       check: ({ pages }) => {
-        const [first] = pages;
-        return firstFault(
-          pages,
-          (page) =>
-            ['totalRecords', 'totalPages', 'pageSize'].every(
-              (member) => first !== undefined && numberAt(page, member) === numberAt(first, member),
-            )
-              ? undefined
-              : 'a later page has other totals than the first',
-          (page) => page,
+        const totalsOf = (page: Exchange | undefined) =>
+          ['totalRecords', 'totalPages', 'pageSize'].map((member) => page && numberAt(page, member)).join();
+        return firstFaulty(pages, (page) =>
+          totalsOf(page) === totalsOf(pages[0]) ? undefined : 'a later page has other totals than the first',
         );
       },
     },
@@ -236,7 +224,7 @@ export const ANSWERS: Chapter<GegevensSubject> = {
         const again = await get(subject, run, { page, pageSize });
         return isDeepStrictEqual(recordsOf(again, subject.model), recordsOf(last, subject.model))
           ? undefined
-          : { failed: 'a page that was asked for twice has other records the second time' };
+          : 'a page that was asked for twice has other records the second time';
       },
     },
     'A-ANS-13': {
@@ -296,7 +284,7 @@ export const ANSWERS: Chapter<GegevensSubject> = {
         const [ours, theirs] = [whole, named].map((one) => sorted(recordsOf(one, subject.model)));
         return isDeepStrictEqual(ours, theirs)
           ? undefined
-          : { failed: `the answer without dates has other records than the one for ${period.join(' to ')}` };
+          : `the answer without dates has other records than the one for ${period.join(' to ')}`;
       },
     },
     'A-ANS-16': {
@@ -343,7 +331,7 @@ export const ANSWERS: Chapter<GegevensSubject> = {
         const found = await ask(subject.signed({ body: { page: 1, pageSize: most + 1 } }));
         // To refuse so large a page is right too.
         const size = found.status === 200 ? Number(pagingOf(found)?.pageSize) : 0;
-        return size > most ? { failed: `it gives pages of ${size} records` } : undefined;
+        return size > most ? `it gives pages of ${size} records` : undefined;
       },
     },
     'A-ANS-19': {
@@ -355,7 +343,7 @@ export const ANSWERS: Chapter<GegevensSubject> = {
       check: async (subject, run) => {
         const { pageSize } = pagingOf(good(subject.pages[0])) ?? {};
         const current = numberAt(await get(subject, run, { pageSize }), 'currentPage');
-        return current === 1 ? undefined : { failed: `it says that it is page ${current}` };
+        return current === 1 ? undefined : `it says that it is page ${current}`;
       },
     },
   }),

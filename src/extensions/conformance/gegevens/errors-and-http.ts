@@ -3,10 +3,10 @@ import { digestOf } from '../../../lib/jades/signature.ts';
 import { isRecord } from '../../../lib/json/json-value.ts';
 import { type Chapter, firstFault } from '../case.ts';
 import { rfc } from '../clause.ts';
-import type { Ask } from '../client.ts';
+import { type Ask, bytesOf } from '../client.ts';
 import { withoutTls } from '../transport-security.ts';
 import { FSC_ERROR } from './fsc-error.ts';
-import { bytesOf, SMALL } from './signed-request.ts';
+import { SMALL } from './signed-request.ts';
 import { contract, ddas, errors, transport } from './sources.ts';
 import { type GegevensSubject, gegevensCases, signed } from './subject.ts';
 
@@ -45,7 +45,7 @@ export const ERRORS: Chapter<GegevensSubject> = {
       expect: { status: [400] },
       check: (_, { answers: [only] }) => {
         const status = isRecord(only?.json) ? only.json.status : undefined;
-        return status === 400 ? undefined : { failed: `the problem says ${String(status)}` };
+        return status === 400 ? undefined : `the problem says ${String(status)}`;
       },
     },
     'A-ERR-03': {

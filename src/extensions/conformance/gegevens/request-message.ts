@@ -37,7 +37,7 @@ export const REQUEST_MESSAGE: Chapter<GegevensSubject> = {
       check: async (subject, { ask }) => {
         if (isMuch(subject.small)) return { skipped: 'everything at once would be much' };
         const { status } = await ask(subject.signed({ body: {} }));
-        return status === 200 ? undefined : { failed: `the answer has status ${status} instead of 200` };
+        return status === 200 ? undefined : `the answer has status ${status} instead of 200`;
       },
     },
     'A-REQ-03': refusesBody(

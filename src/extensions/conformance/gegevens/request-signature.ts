@@ -3,9 +3,9 @@ import { digestOf } from '../../../lib/jades/signature.ts';
 import { isRecord } from '../../../lib/json/json-value.ts';
 import { type AskingCase, type Chapter, type Clause, type Finding, Skipped } from '../case.ts';
 import { rfc } from '../clause.ts';
-import type { Ask } from '../client.ts';
+import { type Ask, bytesOf, type Exchange } from '../client.ts';
+import { SIGNATURE, signedMessage } from '../signature/message.ts';
 import {
-  bytesOf,
   hs256,
   type Identity,
   noSignature,
@@ -21,7 +21,6 @@ import { type GegevensSubject, gegevensCases, good, signed } from './subject.ts'
 
 /** The source says that such a message does not hold, not with which status: none of these comes with data. */
 const REFUSED = [400, 401, 403, 422];
-const SIGNATURE = 'nlgov-adr-payload-sig';
 const OTHER_BYTES = Buffer.from('{"page":1, "pageSize":1}');
 
 const refuses = (
@@ -48,11 +47,9 @@ const reencoded = (header: string, change: (members: Record<string, unknown>) =>
 };
 
 /** The chain of the supplier itself, as its answer has it. */
-function chainOf({ headers }: { readonly headers: Readonly<Record<string, string>> }): readonly string[] {
-  const [header = ''] = (headers[SIGNATURE] ?? '').split('.');
-  const members: unknown = JSON.parse(Buffer.from(header, 'base64url').toString() || '{}');
-  const x5c = isRecord(members) && Array.isArray(members.x5c) ? members.x5c : [];
-  return x5c.filter((one) => typeof one === 'string');
+function chainOf({ headers, body }: Exchange): readonly string[] {
+  const { x5c } = signedMessage('an answer', Object.entries(headers), body).header;
+  return (Array.isArray(x5c) ? x5c : []).filter((one) => typeof one === 'string');
 }
 
 function given(identity: Identity | undefined, option: string): Identity {

@@ -65,11 +65,6 @@ export const hs256: SignBytes = (input, key) =>
     .digest();
 export const noSignature: SignBytes = () => Buffer.alloc(0);
 
-export function bytesOf(body: unknown): Buffer {
-  if (body instanceof Uint8Array) return Buffer.from(body);
-  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
-}
-
 /** The two headers over a body. @param now milliseconds since 1970 */
 export function signedHeaders(
   body: Buffer,

@@ -2,10 +2,10 @@
 import type { Model } from '../../../gegevens/model/model.ts';
 import { isRecord, type JsonObject, valueAt } from '../../../lib/json/json-value.ts';
 import { askingCases, type CaseRun, Inconclusive, Skipped, type SuiteSubject } from '../case.ts';
-import type { Ask, Client, Exchange } from '../client.ts';
+import { type Ask, bytesOf, type Client, type Exchange } from '../client.ts';
 import type { Trust } from '../signature/message.ts';
 import { faultOf } from './fsc-error.ts';
-import { bytesOf, type Identity, type SignatureForm, SMALL, signedHeaders, type Wishes } from './signed-request.ts';
+import { type Identity, type SignatureForm, SMALL, signedHeaders, type Wishes } from './signed-request.ts';
 import type { Strangers } from './strangers.ts';
 
 /** Records that are read at once; a larger delivery is read in pages, and only its beginning. */

@@ -2,6 +2,7 @@
 import { digestOf } from '../../../lib/jades/signature.ts';
 import type { JsonObject } from '../../../lib/json/json-value.ts';
 import { hs256, noSignature, ps256, rs256, type SignedHeaders, type Wishes } from '../gegevens/signed-request.ts';
+import { SIGNATURE } from '../signature/message.ts';
 import type { SupplierName } from './keys.ts';
 
 /** An answer before it is signed. */
@@ -45,7 +46,6 @@ export interface Scenario {
 }
 
 export const QUARTER = { aanleverperiodeStartdatum: '2026-01-01', aanleverperiodeEinddatum: '2026-03-31' } as const;
-const SIGNATURE = 'nlgov-adr-payload-sig';
 
 const wrong = (change: NonNullable<Scenario['change']>): Scenario => ({ change });
 const having = (otherwise: Partial<Answer>): Scenario => wrong(() => otherwise);

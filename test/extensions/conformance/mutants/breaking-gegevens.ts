@@ -1,7 +1,7 @@
 /** Ways to break a rule of a supplier: a proxy that signs requests and answers anew, with the keys of both. */
 import { createPublicKey, verify, X509Certificate } from 'node:crypto';
+import { bytesOf } from '../../../../src/extensions/conformance/client.ts';
 import {
-  bytesOf,
   type Identity,
   type SignatureForm,
   SMALL,
