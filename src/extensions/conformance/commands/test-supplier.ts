@@ -19,7 +19,6 @@ import { GEGEVENS } from '../gegevens/suite.ts';
 import { readTrust } from '../signature/trust.ts';
 import { asUsage, readText } from './as-usage.ts';
 import { requireAddress, testSuite } from './test-suite.ts';
-import { parseTokens } from './token-file.ts';
 
 /** Versions that the interface description allows, the default apart. */
 const EDITIONS = { shv: [], vs: ['1.1-draft'] } as const;
@@ -157,7 +156,14 @@ function unquoted(text: string): string {
 /** @throws {UsageError} */
 async function namedTokens(file: string | undefined): Promise<Record<string, () => Promise<string>>> {
   if (file === undefined) return {};
-  const tokens = Object.entries(parseTokens(await readText(file), file));
+  let value: unknown;
+  try {
+    value = JSON.parse(await readText(file));
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+  }
+  if (!isRecord(value)) throw new UsageError(`${file} is not a JSON object of tokens`);
+  const tokens = Object.entries(value);
   return Object.fromEntries(
     tokens.flatMap(([name, token]) => (typeof token === 'string' ? [[name, async () => token]] : [])),
   );

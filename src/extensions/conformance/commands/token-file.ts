@@ -27,7 +27,7 @@ export async function readTokenFile(
     if (!/^[\x21-\x7e]+$/.test(token)) throw new UsageError(`${file} has no token`);
     return { tokens: Object.fromEntries(scopes.map((scope) => [scope, async () => token])), secrets: [token] };
   }
-  const content = parseTokens(text, file);
+  const content = parse(text, file);
   const { tokenUrl, clients } = content;
   const secrets = secretsIn(content);
   if (typeof tokenUrl === 'string' && isRecord(clients))
@@ -63,8 +63,7 @@ function secretsIn(content: JsonObject): readonly string[] {
   });
 }
 
-/** @throws {UsageError} when it is not a JSON object */
-export function parseTokens(text: string, file: string): JsonObject {
+function parse(text: string, file: string): JsonObject {
   let content: unknown;
   try {
     content = JSON.parse(text);
