@@ -4,6 +4,17 @@ export type Clock = { now(): Date };
 /** The time of the machine. */
 export const systemClock: Clock = { now: () => new Date() };
 
+/** Whether a text is a day of the calendar, `YYYY-MM-DD`: `Date` reads 30 February as another one. */
+export function isDay(text: string): boolean {
+  const at = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(at.getTime()) && at.toISOString().slice(0, 10) === text;
+}
+
+/** @param day `YYYY-MM-DD` @param days after it; negative: before */
+export function dayAfter(day: string, days = 1): string {
+  return new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10);
+}
+
 /**
  * Durations as the standards write them. They are compared by adding them to a moment: a month has no length of its own.
  * @see ISO 8601-1, "Duration"; RFC 3339 appendix A

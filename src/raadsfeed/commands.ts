@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { createProgress } from '../cli/output.ts';
 import { CommandError, runCommand, UsageError } from '../cli/run-command.ts';
+import { isDay } from '../lib/time.ts';
 import type { Terminal } from '../seams/terminal.ts';
 import { feedPublishCommand, feedSyncCommand, parseOrganisatie } from './commands/publish.ts';
 import { type Removal, VERWIJDERREDENEN, type Verwijderreden } from './domain/change.ts';
@@ -178,9 +179,8 @@ function collectResources(text: string, before: readonly NamedResource[] = []): 
 /** A date, or a time with a time zone; 30 February would be read as a day in March. */
 function parseMoment(text: string): Date {
   const isWritten = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.test(text);
-  const [day, moment] = [new Date(text.slice(0, 10)), new Date(text)];
-  const isMoment = isWritten && [day, moment].every((date) => !Number.isNaN(date.getTime()));
-  if (!isMoment || !day.toISOString().startsWith(text.slice(0, 10))) {
+  const moment = new Date(text);
+  if (!isWritten || Number.isNaN(moment.getTime()) || !isDay(text.slice(0, 10))) {
     throw new InvalidArgumentError('Give a date (2026-01-31, UTC) or a time with its zone (2026-01-31T12:00:00Z).');
   }
   return moment;

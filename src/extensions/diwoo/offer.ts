@@ -1,6 +1,7 @@
 /** Whether and how a document of the feed is offered. Other parties' feeds may hold members of any type, so each is checked where it is read. */
 
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
+import { isDay } from '../../lib/time.ts';
 import { stripControls } from '../../plugins/template.ts';
 import type { Resource } from '../../raadsfeed/domain/resource.ts';
 import { normaliseOrganisatiecode } from '../../raadsfeed/domain/resource.ts';
@@ -82,10 +83,7 @@ function cleanTitle(text: string): string {
 /** The day of a date or of a moment, as the source wrote it; `undefined` when the calendar does not have it. */
 function dayOf(value: unknown): string | undefined {
   const day = typeof value === 'string' && value.length <= 40 ? /^(\d{4}-\d\d-\d\d)(T|$)/.exec(value)?.[1] : undefined;
-  if (day === undefined) return undefined;
-  const date = new Date(`${day}T00:00:00Z`);
-  const isDay = !Number.isNaN(date.getTime()) && date.toISOString().startsWith(day);
-  return isDay && date.getUTCFullYear() >= 1500 ? day : undefined;
+  return day !== undefined && isDay(day) && day >= '1500' ? day : undefined;
 }
 
 function itemsOf(own: string, references: unknown): Resource[] {

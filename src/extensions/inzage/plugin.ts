@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import { Counter } from 'prom-client';
 import { Problem } from '../../lib/problem.ts';
+import { isDay } from '../../lib/time.ts';
 import { createOpenCounter } from '../../plugins/limits.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import { readBrand } from '../shared/html/brand.ts';
@@ -228,7 +229,8 @@ function readAsked(request: FastifyRequest): { readonly asked: Asked; readonly f
     ['Vanaf deze dag', asked.from],
     ['Tot en met deze dag', asked.to],
   ] as const) {
-    if (day !== undefined && !isDay(day)) faults.push(`Vul bij ‘${name}’ een dag in, zoals 2026-01-31.`);
+    if (day !== undefined && !(/^[12]/.test(day) && isDay(day)))
+      faults.push(`Vul bij ‘${name}’ een dag in, zoals 2026-01-31.`);
   }
   if (faults.length === 0 && asked.from !== undefined && asked.to !== undefined && asked.from > asked.to) {
     faults.push('De eerste dag ligt na de laatste dag. Draai ze om.');
@@ -238,12 +240,6 @@ function readAsked(request: FastifyRequest): { readonly asked: Asked; readonly f
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
-function isDay(text: string): boolean {
-  if (!/^[12]\d{3}-\d\d-\d\d$/.test(text)) return false;
-  const at = new Date(`${text}T00:00:00Z`);
-  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text);
-}
 
 /** The download: what the page shows, with the address of the next part. */
 function asFile({ count, next, groups, looks }: Overview, { from, to }: Asked): object {

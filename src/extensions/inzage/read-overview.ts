@@ -1,6 +1,7 @@
 /** What a citizen may see of the log, read as the API reads it and logged like every other reading. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Pool } from '../../database/pool.ts';
+import { dayAfter } from '../../lib/time.ts';
 import { requestClosedSignal } from '../../plugins/connections.ts';
 import { traceOf } from '../../plugins/headers.ts';
 import { isBsnKind, isSamePerson } from '../../verwerkingenlog/domain/identity-keys.ts';
@@ -199,13 +200,6 @@ function within({ from, to }: Period, address: string | null): string | null {
   if (from !== undefined) query.set('van', from);
   if (to !== undefined) query.set('tot', to);
   return `${path}?${query}`;
-}
-
-/** The day after a day. */
-function dayAfter(day: string): string {
-  const at = new Date(`${day}T00:00:00Z`);
-  at.setUTCDate(at.getUTCDate() + 1);
-  return at.toISOString().slice(0, 10);
 }
 
 function groupsOf(

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { components } from '../../contracts/gegevens.ts';
 import { isRecord, valueAt } from '../../lib/json/json-value.ts';
+import { dayAfter } from '../../lib/time.ts';
 import type { ItemList, Mapping, Variant } from './mapping.ts';
 
 /** A request that fits the contract. The member for the organisation has the name or names that the model defines. */
@@ -174,8 +175,6 @@ export interface Uncovered {
   readonly tot: string;
 }
 
-const DAY_MS = 86_400_000;
-
 /**
  * Chooses what answers a period. Per organisation and municipality: the newest import of exactly this period, whole; else the newest that
  * covers it, what overlaps; else all that overlap, what overlaps, each record once.
@@ -241,10 +240,6 @@ function delivererKey({ organisatieSleutel, gemeenteSleutel }: Omit<Deliverer, '
 
 function compare(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
-}
-
-function dayAfter(day: string, days: number): string {
-  return new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10);
 }
 
 /** The part of a levering on one page: its delivered records from `from` up to and not including `to`, counted from 0. */

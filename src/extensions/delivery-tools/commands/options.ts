@@ -5,6 +5,7 @@ import { CommandError } from '../../../cli/run-command.ts';
 import type { Variant } from '../../../gegevens/model/mapping.ts';
 import type { Model } from '../../../gegevens/model/model.ts';
 import type { Period } from '../../../gegevens/model/selection.ts';
+import { isDay } from '../../../lib/time.ts';
 import type { Config } from '../../../settings/read-config.ts';
 import type { TokenOptions } from '../../shared/token-options.ts';
 
@@ -42,11 +43,6 @@ export function parsePeriod(text: string): Period {
     throw new InvalidArgumentError('Two dates are expected, such as 2026-01-01/2026-03-31.');
   if (start > end) throw new InvalidArgumentError('The first date must not be after the last.');
   return { start, end };
-}
-
-function isDay(text: string): boolean {
-  const moment = new Date(`${text}T00:00:00Z`);
-  return !Number.isNaN(moment.getTime()) && moment.toISOString().startsWith(text);
 }
 
 /** @param named a version or the path of a schema; absent: the configured one */

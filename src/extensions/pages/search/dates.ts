@@ -1,4 +1,5 @@
 /** Days and months as people and texts write them. */
+import { isDay } from '../../../lib/time.ts';
 
 const MONTHS = [
   ...['januari', 'februari', 'maart', 'april', 'mei', 'juni', 'juli', 'augustus', 'september', 'oktober'],
@@ -28,9 +29,7 @@ export function readDate(text: string): string | undefined {
   const [year, month, day] = first.length === 4 ? [first, second, third] : [third, second, first];
   // Without a year, of one that has 29 February.
   const date = `${year ?? '2024'}-${month}-${day}`;
-  const moment = new Date(date);
-  const isReal = !Number.isNaN(moment.getTime()) && moment.toISOString().startsWith(date);
-  return isReal ? `${year ?? ''}${month}${day}` : undefined;
+  return isDay(date) ? `${year ?? ''}${month}${day}` : undefined;
 }
 
 /** The days that a text names, as the index has them: each also as that day of any year, and its month. */

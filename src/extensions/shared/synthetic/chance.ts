@@ -1,6 +1,7 @@
 /** What synthetic records are made of: choices that depend on the seed and the place alone, persons, and days. */
 import { createHash } from 'node:crypto';
 import type { Period } from '../../../gegevens/model/selection.ts';
+import { dayAfter } from '../../../lib/time.ts';
 
 /** Where a record is, and what decides about it. */
 export interface RecordPlace {
@@ -32,11 +33,6 @@ export function oneOf<Value>(values: readonly [Value, ...Value[]], next: (below:
 /** Days of a period, both ends counted. */
 export function daysIn({ start, end }: Period): number {
   return (Date.parse(end) - Date.parse(start)) / DAY_MS + 1;
-}
-
-/** @param day `YYYY-MM-DD` @param days after it; negative: before */
-export function dayAfter(day: string, days: number): string {
-  return new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10);
 }
 
 /** Citizen service numbers that pass the eleven test and belong to nobody: those that begin with 99999 are for tests. */

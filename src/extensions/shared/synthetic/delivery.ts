@@ -5,8 +5,8 @@
 import type { Model } from '../../../gegevens/model/model.ts';
 import type { Period } from '../../../gegevens/model/selection.ts';
 import { type JsonObject, withValueAt } from '../../../lib/json/json-value.ts';
+import { dayAfter } from '../../../lib/time.ts';
 import type { Breaking } from './breaks.ts';
-import { dayAfter } from './chance.ts';
 import { shvRecord } from './shv-record.ts';
 import { vsNames, vsRecord, vsZaak } from './vs-record.ts';
 

@@ -1,6 +1,7 @@
 /** A debt-assistance trajectory of somebody who does not exist: how far it came, and all steps until there. */
 import type { JsonObject } from '../../../lib/json/json-value.ts';
-import { addressOf, birthday, chance, dayAfter, daysIn, oneOf, type RecordPlace, testNumber } from './chance.ts';
+import { dayAfter } from '../../../lib/time.ts';
+import { addressOf, birthday, chance, daysIn, oneOf, type RecordPlace, testNumber } from './chance.ts';
 
 const SEXES = ['Man', 'Vrouw', 'Onbekend'] as const;
 const KINDS = ['Zorg', 'Publiek', 'Nuts', 'Overig'] as const;
