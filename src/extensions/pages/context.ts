@@ -19,10 +19,11 @@ import type { ResponseCache } from '../../raadsfeed/feed/response-cache.ts';
 import { type FeedOrganisation, readOrganisation, type SourceCompleteness } from '../../raadsfeed/store/state.ts';
 import type { Config } from '../../settings/read-config.ts';
 import type { Brand } from '../shared/html/brand.ts';
-import { link, type Site } from '../shared/html/page.ts';
+import { link, type PageLink, type Site } from '../shared/html/page.ts';
 
 /** Path of the pages. */
 export const HOME = '/raad';
+const BEGIN: PageLink = { href: HOME, text: 'Begin' };
 
 export interface PagesContext {
   readonly heads: HeadCache;
@@ -48,11 +49,7 @@ export function createSite(stylesheet: string, api: string, brand: Brand): Site 
     name: 'Raadsinformatie',
     home: HOME,
     stylesheet,
-    menu: [
-      { href: HOME, text: 'Begin' },
-      { href: `${HOME}/zoeken`, text: 'Zoeken' },
-      { href: `${HOME}/organisaties`, text: 'Organisaties' },
-    ],
+    menu: [BEGIN, { href: `${HOME}/zoeken`, text: 'Zoeken' }, { href: `${HOME}/organisaties`, text: 'Organisaties' }],
     footer: html`<nav aria-label="Voor programma’s"><ul class="kv-menu"><li>${link(`${api}/`, 'Dezelfde gegevens voor programma’s')}</li><li>${link(`${api}/docs`, 'Beschrijving voor programmeurs')}</li><li>${link(`${HOME}/organisaties.csv`, 'Organisaties als CSV')}</li></ul></nav>
 <p>Deze informatie is openbaar. Van wie zij komt en hoe actueel zij is, leest u bij elke organisatie.</p>`,
   };
@@ -74,6 +71,15 @@ export const typeOf = (collection: string | undefined): ResourceType | undefined
 /** Path of an organisation. */
 export const organisationPath = (code: string): string => `${HOME}/${code}`;
 
+/** The way to a page: the front page, the organisation, and what is between. */
+export const trail = (organisation?: FeedOrganisation, ...between: readonly PageLink[]): PageLink[] => [
+  BEGIN,
+  ...(organisation === undefined
+    ? []
+    : [{ href: organisationPath(organisation.organisatiecode), text: organisation.naam }]),
+  ...between,
+];
+
 /** Address of the same resource as JSON. */
 export function jsonAddress({ apiUrl }: PagesContext, resourceType: ResourceType, resource: Resource): string {
   return `${apiUrl()}${resourcePath(resourceType, resource)}`;
@@ -87,6 +93,10 @@ export function withQuery(path: string, parameters: Readonly<Record<string, stri
   }
   return query.size === 0 ? path : `${path}?${query}`;
 }
+
+/** The part of a list from a position on; the beginning has no number. */
+export const fromPath = (path: string, vanaf: number): string =>
+  withQuery(path, { vanaf: vanaf === 0 ? undefined : vanaf });
 
 const names = new Intl.Collator('nl', { numeric: true });
 

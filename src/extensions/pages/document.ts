@@ -6,7 +6,7 @@ import type { FeedOrganisation } from '../../raadsfeed/store/state.ts';
 import { day, dayAndTime } from '../shared/html/format.ts';
 import { facts, heading, link, type Page, paragraph } from '../shared/html/page.ts';
 import { categoryNumber, categoryTerm } from '../shared/woo-value-lists.ts';
-import { HOME, jsonAddress, linkedPath, organisationPath, pagePath } from './context.ts';
+import { jsonAddress, linkedPath, organisationPath, pagePath, trail } from './context.ts';
 import { historySection } from './history.ts';
 import { fileFacts, itemList, momentIn, textIn } from './rows.ts';
 import { type Item, listLinked, listNamed } from './search/lists.ts';
@@ -50,11 +50,10 @@ export async function documentPage(view: ResourceView): Promise<Page> {
     canonical: address,
     json: jsonAddress(context, 'Informatieobject', resource),
     structuredData: digitalDocument(organisation, data, address),
-    path: [
-      { href: HOME, text: 'Begin' },
-      { href: organisationPath(organisatiecode), text: organisation.naam },
-      { href: searchPath({ organisatie: organisatiecode, soort: 'informatieobjecten' }), text: 'Documenten' },
-    ],
+    path: trail(organisation, {
+      href: searchPath({ organisatie: organisatiecode, soort: 'informatieobjecten' }),
+      text: 'Documenten',
+    }),
     body: [
       heading(1, shorten(title, FACT_LENGTH)),
       textOf('Informatieobject', data, TEXT_LENGTH, `${path}/tekst`),

@@ -4,7 +4,7 @@ import { type Html, html, shorten } from '../../plugins/template.ts';
 import { type FeedOrganisation, readOrganisations } from '../../raadsfeed/store/state.ts';
 import { count, day, isoDay } from '../shared/html/format.ts';
 import { badge, heading, link, type Page, paragraph } from '../shared/html/page.ts';
-import { byName, HOME, isStale, organisationPath, type PagesContext, withQuery } from './context.ts';
+import { byName, fromPath, HOME, isStale, organisationPath, type PagesContext, trail } from './context.ts';
 import { midnight } from './months.ts';
 import { itemList, readWindow, windowList } from './rows.ts';
 import { type Item, listItems } from './search/lists.ts';
@@ -84,7 +84,7 @@ export async function organisationsPage(context: PagesContext, from: number): Pr
   const { pool, clock, baseUrl, apiUrl } = context;
   const organisations = byName(await readOrganisations(pool));
   const now = clock.now();
-  const at = (vanaf: number): string => withQuery(ORGANISATIONS, { vanaf: vanaf === 0 ? undefined : vanaf });
+  const at = (vanaf: number): string => fromPath(ORGANISATIONS, vanaf);
   const found = await readWindow(
     from,
     async ({ offset, limit }) => organisations.slice(offset, offset + limit),
@@ -95,7 +95,7 @@ export async function organisationsPage(context: PagesContext, from: number): Pr
     description: 'Alle organisaties met raadsinformatie, op naam.',
     canonical: `${baseUrl()}${at(from)}`,
     json: `${apiUrl()}/`,
-    path: [{ href: HOME, text: 'Begin' }],
+    path: trail(),
     body: [heading(1, 'Organisaties'), windowList(found, 'Er is nog niets gepubliceerd.', at)],
   };
 }

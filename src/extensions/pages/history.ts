@@ -9,7 +9,7 @@ import type { Resource, ResourceType } from '../../raadsfeed/domain/resource.ts'
 import type { FeedOrganisation } from '../../raadsfeed/store/state.ts';
 import { dayAndTime } from '../shared/html/format.ts';
 import { alert, facts, heading, link, type Page, paragraph } from '../shared/html/page.ts';
-import { HOME, organisationPath, withQuery } from './context.ts';
+import { organisationPath, trail, withQuery } from './context.ts';
 import { textIn } from './rows.ts';
 
 interface HistoryEntry {
@@ -138,18 +138,16 @@ const REMOVED: Readonly<Record<ResourceType, string>> = {
 /** The page of something that was withdrawn or redacted: that it was there, and why it is not any more. Nothing of its content. */
 export function removedPage(
   resourceType: ResourceType,
-  { organisatiecode, naam, herkomstSoort }: FeedOrganisation,
+  organisation: FeedOrganisation,
   { entries: [last] }: History,
 ): Page {
+  const { organisatiecode, naam, herkomstSoort } = organisation;
   const title = REMOVED[resourceType];
   const explanation = textIn(last?.record ?? {}, 'toelichting');
   return {
     title,
     description: `${title}.`,
-    path: [
-      { href: HOME, text: 'Begin' },
-      { href: organisationPath(organisatiecode), text: shorten(naam, 100) },
-    ],
+    path: trail(organisation),
     body: [
       heading(1, title),
       alert(

@@ -5,7 +5,7 @@ import type { Resource } from '../../raadsfeed/domain/resource.ts';
 import { dayAndTime } from '../shared/html/format.ts';
 import { facts, heading, link, type Page } from '../shared/html/page.ts';
 import { type Agenda, itemBadges, itemFacts, numberText, placePath, readAgenda } from './agenda.ts';
-import { HOME, jsonAddress, organisationPath, pagePath, withQuery } from './context.ts';
+import { fromPath, jsonAddress, pagePath, trail } from './context.ts';
 import { historySection } from './history.ts';
 import { joined, listRow, readWindow, textIn, windowList } from './rows.ts';
 import { type Item, listLinked, listNamed } from './search/lists.ts';
@@ -34,13 +34,12 @@ export async function itemPage(view: ResourceView): Promise<Page> {
   return {
     title: meeting === undefined ? name : `${shorten(name, 120)} (${shorten(meeting.titel, 60)})`,
     description: `Agendapunt met documenten van ${organisation.naam}: ${shorten(name, 100)}.`,
-    canonical: `${baseUrl()}${withQuery(address, { vanaf: from === 0 ? undefined : from })}`,
+    canonical: `${baseUrl()}${fromPath(address, from)}`,
     json: jsonAddress(context, 'Agendapunt', resource),
-    path: [
-      { href: HOME, text: 'Begin' },
-      { href: organisationPath(organisatiecode), text: organisation.naam },
+    path: trail(
+      organisation,
       ...(meeting === undefined ? [] : [{ href: inAgenda ?? pagePath('Vergadering', meeting), text: meeting.titel }]),
-    ],
+    ),
     body: [
       heading(1, shorten(name, FACT_LENGTH)),
       html`<p>${itemBadges(kort)}</p>`,
@@ -57,7 +56,7 @@ export async function itemPage(view: ResourceView): Promise<Page> {
       windowList(
         documents,
         'Bij dit agendapunt zijn geen documenten.',
-        (vanaf) => `${withQuery(address, { vanaf: vanaf === 0 ? undefined : vanaf })}#documenten`,
+        (vanaf) => `${fromPath(address, vanaf)}#documenten`,
       ),
       neighbours(agenda, at, resource),
       historySection(history, address),

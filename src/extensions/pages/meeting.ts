@@ -8,7 +8,7 @@ import type { FeedOrganisation } from '../../raadsfeed/store/state.ts';
 import { dayAndTime, time, weekday } from '../shared/html/format.ts';
 import { facts, heading, link, type Page } from '../shared/html/page.ts';
 import { agendaPart, readAgenda, references } from './agenda.ts';
-import { HOME, jsonAddress, linkedPath, organisationPath, type PagesContext, pagePath, withQuery } from './context.ts';
+import { jsonAddress, linkedPath, organisationPath, type PagesContext, pagePath, trail, withQuery } from './context.ts';
 import { historySection } from './history.ts';
 import { hasTime, itemList, meetingState, momentIn, stateBadge, textIn } from './rows.ts';
 import { bodyKey, meetingDate } from './search/entry.ts';
@@ -28,7 +28,6 @@ const meetingKind = (text: string): string => KINDS[text] ?? shorten(text, 100);
 export async function meetingPage(view: ResourceView): Promise<Page> {
   const { context, organisation, resource, data, history, part } = view;
   const { pool, baseUrl, clock } = context;
-  const { organisatiecode } = resource;
   const agenda = await readAgenda(pool, resource, data);
   if (part > agenda.parts) throw new Problem(platformProblems.notFound);
   const name = textIn(data, 'naam') ?? 'Vergadering';
@@ -50,11 +49,7 @@ ${published > agenda.places.length && html`<li class="kv-quiet">Een deel van de 
     canonical: `${baseUrl()}${withQuery(address, { deel: part === 1 ? undefined : part })}`,
     json: jsonAddress(context, 'Vergadering', resource),
     structuredData: event(organisation, data, `${baseUrl()}${address}`),
-    path: [
-      { href: HOME, text: 'Begin' },
-      { href: organisationPath(organisatiecode), text: organisation.naam },
-      ...(part === 1 ? [] : [{ href: address, text: name }]),
-    ],
+    path: trail(organisation, ...(part === 1 ? [] : [{ href: address, text: name }])),
     body:
       part > 1
         ? [heading(1, shorten(title, FACT_LENGTH)), agendaSection]

@@ -4,7 +4,7 @@ import { type Html, type HtmlValue, html, safeUrl, shorten } from '../../plugins
 import type { FeedOrganisation, SourceCompleteness } from '../../raadsfeed/store/state.ts';
 import { count, day, dayAndTime, isoDay, monthName, time } from '../shared/html/format.ts';
 import { alert, facts, heading, link, type Page } from '../shared/html/page.ts';
-import { HOME, isStale, organisationPath, type PagesContext, pagePath, withQuery } from './context.ts';
+import { fromPath, isStale, organisationPath, type PagesContext, pagePath, trail, withQuery } from './context.ts';
 import { midnight, otherMonth } from './months.ts';
 import { boundedList, hasTime, itemList, listRow, readWindow, stateBadge, textIn, windowList } from './rows.ts';
 import { type Body, type Item, type ItemFilter, listBodies, listItems } from './search/lists.ts';
@@ -70,7 +70,7 @@ export async function organisationPage(
       { href: agenda, type: 'text/calendar', title: `Agenda van ${naam}` },
       { href: atom, type: 'application/atom+xml', title: `Nieuwe documenten van ${naam}` },
     ],
-    path: [{ href: HOME, text: 'Begin' }, ...(body === undefined ? [] : [{ href: path, text: naam }])],
+    path: trail(body && organisation),
     body: [
       heading(1, shorten(title, 200)),
       isStale(organisation, now) &&
@@ -172,12 +172,13 @@ function bodyList(path: string, bodies: readonly Body[], chosen: string | undefi
 /** Every body of an organisation. @param from position in the list */
 export async function bodiesPage(
   { pool, clock, baseUrl, apiUrl }: PagesContext,
-  { organisatiecode, naam }: FeedOrganisation,
+  organisation: FeedOrganisation,
   from: number,
 ): Promise<Page> {
+  const { organisatiecode, naam } = organisation;
   const path = organisationPath(organisatiecode);
   const now = clock.now();
-  const at = (vanaf: number): string => withQuery(`${path}/gremia`, { vanaf: vanaf === 0 ? undefined : vanaf });
+  const at = (vanaf: number): string => fromPath(`${path}/gremia`, vanaf);
   const found = await readWindow(
     from,
     (slice) => listBodies(pool, { organisatiecode, now }, slice),
@@ -188,10 +189,7 @@ export async function bodiesPage(
     description: `De raad en de commissies van ${naam}.`,
     canonical: `${baseUrl()}${at(from)}`,
     json: `${apiUrl()}/organisaties/${organisatiecode}/vergaderingen`,
-    path: [
-      { href: HOME, text: 'Begin' },
-      { href: path, text: naam },
-    ],
+    path: trail(organisation),
     body: [heading(1, 'Raad en commissies'), windowList(found, 'Er zijn nog geen commissies bekend.', at)],
   };
 }

@@ -5,7 +5,7 @@ import { shorten } from '../../plugins/template.ts';
 import type { Resource, ResourceType } from '../../raadsfeed/domain/resource.ts';
 import { readOrganisation } from '../../raadsfeed/store/state.ts';
 import { heading, type Page } from '../shared/html/page.ts';
-import { HOME, linkedPath, organisationPath, type PagesContext, pagePath, typeOf, withQuery } from './context.ts';
+import { fromPath, linkedPath, type PagesContext, pagePath, trail, typeOf, withQuery } from './context.ts';
 import { documentPage } from './document.ts';
 import { type History, historyList, readHistory, removedPage } from './history.ts';
 import { itemPage } from './item.ts';
@@ -65,16 +65,11 @@ function pageBelow(
   body: Page['body'],
 ): Page {
   const name = textIn(data, NAMES[resourceType]) ?? resource.bronidentificatie;
-  const own = pagePath(resourceType, resource);
   return {
     title: `${what}: ${shorten(name, 150)}`,
     description: `${what} van ${organisation.naam}: ${shorten(name, 100)}.`,
     canonical: `${context.baseUrl()}${path}`,
-    path: [
-      { href: HOME, text: 'Begin' },
-      { href: organisationPath(resource.organisatiecode), text: organisation.naam },
-      { href: own, text: name },
-    ],
+    path: trail(organisation, { href: pagePath(resourceType, resource), text: name }),
     body: [heading(1, `${what}: ${shorten(name, 200)}`), body],
   };
 }
@@ -131,6 +126,6 @@ async function linkedPage(view: View, wanted: ResourceType | undefined): Promise
         : listLinked(context.pool, direction, { ...resource, resourceType }, wanted, slice),
     (one) => listRow(one, { now }),
   );
-  const at = (vanaf: number): string => withQuery(address, { vanaf: vanaf === 0 ? undefined : vanaf });
+  const at = (vanaf: number): string => fromPath(address, vanaf);
   return pageBelow(view, what, at(from), windowList(found, 'Er is niets.', at));
 }

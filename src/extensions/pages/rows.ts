@@ -67,15 +67,14 @@ interface RowOptions {
 }
 
 /** A meeting in a list, with its day in front. */
-function meetingRow(item: Item, { beside, now }: RowOptions): Html {
+function meetingRow(item: Item, besides: string, now: Date): Html {
   const { datum, kort, titel, gremiumnaam } = item;
-  const [place, besides] = [textIn(kort, 'locatie'), beside?.(item)];
   const facts = [
     datum !== null &&
       html`<time datetime="${datum.toISOString()}">${day(datum)}${hasTime(kort) && `, ${time(datum)} uur`}</time>`,
     gremiumnaam !== null && gremiumnaam !== titel && shorten(gremiumnaam, 80),
-    place !== undefined && shorten(place, 80),
-    besides !== undefined && shorten(besides, 80),
+    shorten(textIn(kort, 'locatie') ?? '', 80),
+    besides,
   ];
   return html`<li class="kv-event"><div class="kv-date" aria-hidden="true">${datum === null ? '–' : html`<b>${dayNumber.format(datum)}</b><span>${monthShort.format(datum)}</span>`}</div>
 <div><span class="kv-list__title">${link(pagePath(item.resourceType, item), shorten(titel, TITLE_LENGTH))}</span> ${stateBadge(textIn(kort, 'vergaderstatus'), datum, now)}
@@ -83,47 +82,44 @@ function meetingRow(item: Item, { beside, now }: RowOptions): Html {
 }
 
 /** A document with its file beside the title, and with its own day: lists of new ones go by the day that they came in. */
-function documentRow(item: Item, { beside }: RowOptions): Html {
+function documentRow(item: Item, besides: string): Html {
   const { datum, titel, soort, kort } = item;
-  const besides = beside?.(item);
   const facts = [
     soort !== null && shorten(soort, 60),
     datum !== null && html`<time datetime="${isoDay(datum)}">${day(datum)}</time>`,
-    besides !== undefined && shorten(besides, 80),
+    besides,
   ];
   return html`<li><span class="kv-list__title">${link(pagePath(item.resourceType, item), shorten(titel, TITLE_LENGTH))}</span> <span class="kv-small">${fileLink(kort)}</span>
 <p class="kv-list__line">${joined(facts)}</p></li>`;
 }
 
-function itemRow(item: Item, { beside }: RowOptions): Html {
+function itemRow(item: Item, besides: string): Html {
   const { datum, titel, gremiumnaam } = item;
-  const besides = beside?.(item);
-  const facts = [
-    gremiumnaam !== null && shorten(gremiumnaam, 100),
-    datum !== null && day(datum),
-    besides !== undefined && shorten(besides, 80),
-  ];
+  const facts = [gremiumnaam !== null && shorten(gremiumnaam, 100), datum !== null && day(datum), besides];
   return html`<li>Agendapunt: ${link(pagePath(item.resourceType, item), shorten(titel, TITLE_LENGTH))}
 <p class="kv-list__line">${joined(facts)}</p></li>`;
 }
 
 const ROWS = { Vergadering: meetingRow, Agendapunt: itemRow, Informatieobject: documentRow } as const;
 
-export const listRow = (item: Item, options: RowOptions): Html => ROWS[item.resourceType](item, options);
+export const listRow = (item: Item, { beside, now }: RowOptions): Html =>
+  ROWS[item.resourceType](item, shorten(beside?.(item) ?? '', 80), now);
 
-interface ListOptions extends RowOptions {
+interface ListOptions {
   /** What to say when there are none. */
   readonly empty?: string;
   readonly bytes?: number;
-  /** Rows that are shown at most, by default all of them. */
-  readonly most?: number;
   /** Where the whole list is. */
   readonly all: PageLink;
+  /** There are more than these rows. */
+  readonly isCut?: boolean;
 }
 
-/** Rows of a list, as many as fit; where some do not, a link to all of them. */
-export function itemList(items: readonly Item[], options: ListOptions): Html {
-  const { most = items.length } = options;
+/** Rows of a list, as many as fit; where some do not, a link to all of them. @param most rows that are shown, by default all of them */
+export function itemList(
+  items: readonly Item[],
+  { most = items.length, ...options }: ListOptions & RowOptions & { readonly most?: number },
+): Html {
   const rows = items.slice(0, most).map((item) => listRow(item, options));
   return boundedList(rows, { ...options, isCut: items.length > most });
 }
@@ -163,18 +159,10 @@ export function joined(facts: readonly HtmlValue[]): HtmlValue {
 /** Bytes of a list: no page is larger than 150 kB. */
 const LIST_BYTES = 20_000;
 
-interface BoundedListOptions {
-  readonly empty?: string;
-  readonly bytes?: number;
-  readonly all: PageLink;
-  /** There are more than these rows. */
-  readonly isCut?: boolean;
-}
-
 /** The rows that fit, and a link to all of them where some do not; `empty` when there are none. */
 export function boundedList(
   rows: readonly Html[],
-  { empty = '', bytes = LIST_BYTES, all, isCut = false }: BoundedListOptions,
+  { empty = '', bytes = LIST_BYTES, all, isCut = false }: ListOptions,
 ): Html {
   if (rows.length === 0) return html`<p class="utrecht-paragraph kv-quiet">${empty}</p>`;
   const { items, rest } = withinBytes(rows, bytes);

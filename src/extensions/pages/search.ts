@@ -14,7 +14,7 @@ import { raadsfeedProblems } from '../../raadsfeed/problems.ts';
 import { type FeedOrganisation, readOrganisations } from '../../raadsfeed/store/state.ts';
 import { count, day, isoDay } from '../shared/html/format.ts';
 import { badge, heading, link, type Page, paragraph } from '../shared/html/page.ts';
-import { byName, HOME, type PagesContext, pagePath, typeOf, withQuery } from './context.ts';
+import { byName, HOME, type PagesContext, pagePath, trail, typeOf, withQuery } from './context.ts';
 import { midnight } from './months.ts';
 import { fileLink, joined, TYPE_NAMES, textIn } from './rows.ts';
 import { type Facet, type SearchResult, type SearchSort, search } from './search/find.ts';
@@ -167,7 +167,7 @@ export async function searchPage(context: PagesContext, address: SearchAddress):
     canonical: `${context.baseUrl()}${searchPath(address, { pagina })}`,
     json: `${context.apiUrl()}/`,
     alternates: [{ href: searchPath(address, {}, '.atom'), type: 'application/atom+xml', title }],
-    path: [{ href: HOME, text: 'Begin' }],
+    path: trail(),
     body: [
       heading(1, 'Zoeken'),
       form(address, organisations),
