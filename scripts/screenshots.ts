@@ -11,7 +11,8 @@ import { openDatabase } from '../src/database/open-database.ts';
 import { createDemoClient } from '../src/demo/demo-client.ts';
 import { loadExampleData, publish, raadsinformatie } from '../src/demo/example-data.ts';
 import { type Demo, startDemo } from '../src/demo/start-demo.ts';
-import { followStep } from '../src/extensions/pages/search/follow-feed.ts';
+import { PAGES_INDEX } from '../src/extensions/pages/search/follow-feed.ts';
+import { followFeed } from '../src/extensions/shared/follow-index.ts';
 import { findChromium, launchChromium } from './chromium.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -240,7 +241,11 @@ async function takePictures(browser: Browser, demo: Demo): Promise<void> {
       lines.map((line) => JSON.parse(line)),
     );
     await publishOddities(demo.file);
-    for (let outcome = await followStep(pool); outcome !== 'done'; outcome = await followStep(pool));
+    for (
+      let outcome = await followFeed(pool, PAGES_INDEX);
+      outcome !== 'done';
+      outcome = await followFeed(pool, PAGES_INDEX)
+    );
   } finally {
     await close();
   }

@@ -1,7 +1,8 @@
 /** Documents that are published and indexed as in life, and how large the index is. */
 import pg from 'pg';
 import { createPool, type Pool } from '../../src/database/pool.ts';
-import { followStep } from '../../src/extensions/pages/search/follow-feed.ts';
+import { PAGES_INDEX } from '../../src/extensions/pages/search/follow-feed.ts';
+import { followFeed } from '../../src/extensions/shared/follow-index.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { systemClock } from '../../src/lib/time.ts';
 import { prepareChange } from '../../src/raadsfeed/domain/change.ts';
@@ -56,7 +57,7 @@ export async function indexAll(url: string): Promise<{ records: number; ms: numb
       Number((await own.query('select nummer from pages.position')).rows[0]?.nummer);
     const before = await positionOf();
     const since = performance.now();
-    while ((await followStep(own)) !== 'done');
+    while ((await followFeed(own, PAGES_INDEX)) !== 'done');
     const ms = performance.now() - since;
     return { records: (await positionOf()) - before, ms };
   } finally {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { followStep as followDiwoo } from '../../src/extensions/diwoo/write-index.ts';
-import { followStep } from '../../src/extensions/pages/search/follow-feed.ts';
-import { MOST_REMOVED } from '../../src/extensions/shared/follow-index.ts';
+import { DIWOO_INDEX } from '../../src/extensions/diwoo/write-index.ts';
+import { PAGES_INDEX } from '../../src/extensions/pages/search/follow-feed.ts';
+import { followFeed, MOST_REMOVED } from '../../src/extensions/shared/follow-index.ts';
 import { pool, serviceDatabase } from '../raadsfeed/service-database.ts';
 
 serviceDatabase();
@@ -16,21 +16,21 @@ it.each([
   {
     table: 'pages.items',
     fill: `insert into pages.items select i, 'gm9901', 'Vergadering', 'v-' || i, now(), 'Oud', null, null, null, null, null, '{}', '', i, now(), 0 from generate_series(1, ${ROWS}) i`,
-    step: followStep,
+    index: PAGES_INDEX,
   },
   {
     table: 'diwoo.documents',
     fill: `insert into diwoo.documents (organisatiecode, bronidentificatie, nummer, gewijzigd, titel, reden) select 'gm9901', 'd-' || i, i, now(), 'Oud', 'no-file' from generate_series(1, ${ROWS}) i`,
-    step: followDiwoo,
+    index: DIWOO_INDEX,
   },
-])('removes what $table has of another feed in steps, each of which stays done', async ({ table, fill, step }) => {
+])('removes what $table has of another feed in steps, each of which stays done', async ({ table, fill, index }) => {
   await pool.query(fill);
   await pool.query(`update ${`${table.split('.', 1)[0]}.position`} set feed_id = 'anders'`);
   const left: number[] = [];
   for (let i = 0; i < 3; i += 1) {
-    expect(await step(pool)).toBe('changed');
+    expect(await followFeed(pool, index)).toBe('changed');
     left.push(await count(table));
   }
   expect(left).toEqual([ROWS - MOST_REMOVED, 1, 0]);
-  expect(await step(pool)).toBe('done');
+  expect(await followFeed(pool, index)).toBe('done');
 });

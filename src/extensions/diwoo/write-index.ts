@@ -4,15 +4,11 @@
  * category. Of documents with the same address one is offered: who has the place keeps it, else who came first.
  */
 import type { QueryResultRow } from 'pg';
-import type { Pool } from '../../database/pool.ts';
 import type { Db } from '../../database/transaction.ts';
 import type { Resource } from '../../raadsfeed/domain/resource.ts';
-import { type FeedChange, type FeedIndex, followFeed, MOST_REMOVED } from '../shared/follow-index.ts';
+import { type FeedChange, type FeedIndex, MOST_REMOVED } from '../shared/follow-index.ts';
 import { toItemState, toOffer } from './offer.ts';
 import { SITEMAP_PLACES } from './sitemaps.ts';
-
-/** @see followFeed */
-export const followStep = (pool: Pool): ReturnType<typeof followFeed> => followFeed(pool, DIWOO_INDEX);
 
 /** A sitemap in which something changed. */
 interface Touched {

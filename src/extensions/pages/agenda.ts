@@ -135,7 +135,6 @@ export function numberText({ volgnummer, geplandvolgnummer }: Numbers, isPlanned
   return shorten((isPlanned ? geplandvolgnummer : volgnummer) ?? '', 12);
 }
 
-/** Whether the items have the numbers of a published agenda. */
 function hasPlannedNumbers(items: readonly Numbers[]): boolean {
   return items.some(({ geplandvolgnummer }) => typeof geplandvolgnummer === 'string');
 }

@@ -21,7 +21,6 @@ import type { Config } from '../../settings/read-config.ts';
 import type { Brand } from '../shared/html/brand.ts';
 import { link, type PageLink, type Site } from '../shared/html/page.ts';
 
-/** Path of the pages. */
 export const HOME = '/raad';
 const BEGIN: PageLink = { href: HOME, text: 'Begin' };
 
@@ -55,7 +54,6 @@ export function createSite(stylesheet: string, api: string, brand: Brand): Site 
   };
 }
 
-/** Path of the page of a resource. */
 export function pagePath(resourceType: ResourceType, { organisatiecode, bronidentificatie }: Resource): string {
   return `${HOME}/${organisatiecode}/${COLLECTIONS[resourceType]}/${encodeURIComponent(bronidentificatie)}`;
 }
@@ -68,7 +66,6 @@ export const linkedPath = (of: Resource & { readonly resourceType: ResourceType 
 export const typeOf = (collection: string | undefined): ResourceType | undefined =>
   RESOURCE_TYPES.find((type) => COLLECTIONS[type] === collection);
 
-/** Path of an organisation. */
 export const organisationPath = (code: string): string => `${HOME}/${code}`;
 
 /** The way to a page: the front page, the organisation, and what is between. */
@@ -80,7 +77,6 @@ export const trail = (organisation?: FeedOrganisation, ...between: readonly Page
   ...between,
 ];
 
-/** Address of the same resource as JSON. */
 export function jsonAddress({ apiUrl }: PagesContext, resourceType: ResourceType, resource: Resource): string {
   return `${apiUrl()}${resourcePath(resourceType, resource)}`;
 }

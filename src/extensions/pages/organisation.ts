@@ -240,7 +240,6 @@ interface Calendar {
   readonly month: string;
   readonly meetings: readonly Item[];
   readonly now: Date;
-  /** Address of the meetings of a day. */
   readonly dayPath: (day: string) => string;
 }
 

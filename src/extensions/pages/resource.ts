@@ -57,7 +57,6 @@ export async function resourcePage(context: PagesContext, asked: Asked): Promise
 
 type View = ResourceView & Pick<Asked, 'resourceType'>;
 
-/** A page below that of the resource. */
 function pageBelow(
   { context, organisation, resource, resourceType, data }: View,
   what: string,

@@ -109,7 +109,6 @@ interface ListOptions {
   /** What to say when there are none. */
   readonly empty?: string;
   readonly bytes?: number;
-  /** Where the whole list is. */
   readonly all: PageLink;
   /** There are more than these rows. */
   readonly isCut?: boolean;

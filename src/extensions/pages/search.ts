@@ -289,7 +289,6 @@ function sortLinks(address: SearchAddress): Html {
   return html`<ul class="kv-links">${address.q !== undefined && choice('relevantie', 'Beste resultaat eerst')}${choice('nieuwste', 'Nieuw binnengekomen eerst')}${choice('datum', 'Nieuwste datum eerst')}${choice('oudste', 'Oudste datum eerst')}</ul>`;
 }
 
-/** Links to the page before and the page after. */
 function pager(number: number, hasNext: boolean, at: (page: number) => string): HtmlValue {
   if (number === 1 && !hasNext) return undefined;
   return html`<nav class="utrecht-pagination kv-pager" aria-label="Pagina’s">${number > 1 && link(at(number - 1), 'Vorige pagina')}<span>Pagina ${number}</span>${hasNext && link(at(number + 1), 'Volgende pagina')}</nav>`;

@@ -14,7 +14,6 @@ import type { VerifiedLog } from './verify.ts';
 
 /** Faults that are shown; all are counted, and `--json` has all. */
 const SHOWN = 1000;
-/** Maximum bytes of a record to be checked. */
 const MAX_RECORD_BYTES = 64 * 1024 * 1024;
 
 export function addCommands(program: Command, terminal: Terminal): void {

@@ -8,7 +8,6 @@ import { entryOf, partSalt } from './record.ts';
 import { findLeaves, type Place } from './store/leaves.ts';
 import { addToQueue } from './store/logs.ts';
 
-/** A `verwijdering` as it is stored. */
 export interface StoredRemoval {
   readonly number: number;
   readonly log: ProofLogName;

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Pool } from '../../database/pool.ts';
 import { Problem } from '../../lib/problem.ts';
 import { platformProblems } from '../../plugins/problems.ts';
+import { isKnown } from '../../raadsfeed/feed/response-cache.ts';
 import { RECORD_PART } from '../../raadsfeed/store/proof.ts';
 import type { ProofLogName, ProofWriter } from '../../seams/proof-log.ts';
 import type { Sequencer } from './sequencer.ts';
@@ -31,8 +32,9 @@ export function logRoutes(app: FastifyInstance, pool: Pool, sequencers: readonly
       if (path === 'checkpoint') return answerText(request, reply, note);
       const tile = parseTilePath(path);
       if (tile === undefined || !hasTile(checkpointIn(note).size, tile)) throw new Problem(platformProblems.notFound);
-      reply.header('cache-control', IMMUTABLE);
-      if (isKnown(request, reply, `"${log.number}/${path}"`)) return reply.code(304).send();
+      const etag = `"${log.number}/${path}"`;
+      reply.headers({ 'cache-control': IMMUTABLE, etag });
+      if (isKnown(request, 200, etag)) return reply.code(304).send();
       return reply.type('application/octet-stream').send(Buffer.from(await readTile(pool, log, tile)));
     });
   }
@@ -70,16 +72,10 @@ async function readTile(pool: Pool, log: StoredLog, tile: Tile): Promise<Uint8Ar
 }
 
 function answerText(request: FastifyRequest, reply: FastifyReply, text: string): FastifyReply {
-  reply.header('cache-control', SHORT);
-  if (isKnown(request, reply, `"${hash('sha256', text, 'base64url').slice(0, 22)}"`)) return reply.code(304).send();
+  const etag = `"${hash('sha256', text, 'base64url').slice(0, 22)}"`;
+  reply.headers({ 'cache-control': SHORT, etag });
+  if (isKnown(request, 200, etag)) return reply.code(304).send();
   return reply.type(TEXT).send(text);
-}
-
-/** Tags the answer. @returns whether the client has it already (RFC 9110 section 13.1.2) */
-function isKnown(request: FastifyRequest, reply: FastifyReply, tag: string): boolean {
-  reply.header('etag', tag);
-  const condition = request.headers['if-none-match'];
-  return condition !== undefined && (condition.trim() === '*' || condition.includes(tag));
 }
 
 /** `GET /proof/v1/raadsfeed/record/{sequenceNumber}`: the proof of a record, as a file that can be checked without this service. */

@@ -10,7 +10,15 @@ import { ConflictError, type PublishedCheckpoints } from './state.ts';
 import { MissingTileError, tileReader } from './store/leaves.ts';
 import { nextNumber, readLog, type StoredLog, storeCheckpoint } from './store/logs.ts';
 import { rootHash } from './tlog/merkle.ts';
-import { checkpointIn, FormatError, formatCheckpoint, formatNote, openNote, parseVerifierKey } from './tlog/note.ts';
+import {
+  attempt,
+  checkpointIn,
+  FormatError,
+  formatCheckpoint,
+  formatNote,
+  openNote,
+  parseVerifierKey,
+} from './tlog/note.ts';
 import { readHashesFromTiles } from './tlog/tiles.ts';
 import { type Contradiction, contradicts, type WitnessClient } from './witness/client.ts';
 
@@ -235,11 +243,9 @@ function conflictOf(error: unknown): ConflictError {
 
 /** Whether a note is a checkpoint of this origin, by its own key. */
 function isSigned({ origin, verifierKey }: StoredLog, note: string): boolean {
-  try {
+  const checkpoint = attempt(() => {
     openNote(note, [parseVerifierKey(verifierKey)]);
-    return checkpointIn(note).origin === origin;
-  } catch (error) {
-    if (error instanceof FormatError) return false;
-    throw error;
-  }
+    return checkpointIn(note);
+  });
+  return typeof checkpoint !== 'string' && checkpoint.origin === origin;
 }

@@ -9,7 +9,6 @@ declare module '../../settings/read-config.ts' {
 
 const LOGS = ['verwerkingen', 'leveringen', 'raadsfeed'] as const;
 
-/** Settings of the logs that prove what was recorded. */
 export const settings = {
   proof: {
     key: secret(

@@ -20,7 +20,6 @@ export class ConflictError extends Error {
   override readonly name = 'ConflictError';
 }
 
-/** Path of the file. */
 export function statePath({ proof, server }: Pick<Config, 'proof' | 'server'>): string {
   return proof.state ?? join(server.home, 'proof-state.json');
 }

@@ -5,7 +5,8 @@
 import process from 'node:process';
 import { afterEach, expect, it, vi } from 'vitest';
 import { SITEMAP_PLACES } from '../../../src/extensions/diwoo/sitemaps.ts';
-import { followStep } from '../../../src/extensions/diwoo/write-index.ts';
+import { DIWOO_INDEX } from '../../../src/extensions/diwoo/write-index.ts';
+import { followFeed } from '../../../src/extensions/shared/follow-index.ts';
 import { systemClock } from '../../../src/lib/time.ts';
 import { prepareChange } from '../../../src/raadsfeed/domain/change.ts';
 import { createPublisher } from '../../../src/raadsfeed/writer/publisher.ts';
@@ -81,7 +82,7 @@ it(`${DOCUMENTS} documents of twenty organisations, from a feed that was there b
        '","bestandsurl":"https://bestanden.example/' || sequence_number || '.pdf","formaat":"application/pdf",' ||
        '"wooinformatiecategorie":"c_db4862c3","datumingediend":"2026-01-08"}}'`,
   );
-  for (let outcome = ''; outcome !== 'done'; ) outcome = await followStep(started.pool);
+  for (let outcome = ''; outcome !== 'done'; ) outcome = await followFeed(started.pool, DIWOO_INDEX);
   const { server } = await started.another({ RAADSFEED_DIWOO: 'true' });
   const index = listed(await (await fetch(`${server.url}/woo/sitemapindex-diwoo-infocat008.xml`)).text());
   expect(index).toHaveLength(ORGANISATIONS * Math.ceil(DOCUMENTS / ORGANISATIONS / SITEMAP_PLACES));

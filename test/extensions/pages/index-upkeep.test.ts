@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { migrate } from '../../../src/database/migrate.ts';
-import { followStep } from '../../../src/extensions/pages/search/follow-feed.ts';
+import { PAGES_INDEX } from '../../../src/extensions/pages/search/follow-feed.ts';
+import { followFeed } from '../../../src/extensions/shared/follow-index.ts';
 import { rewriteContentTables } from '../../../src/raadsfeed/store/text-partitions.ts';
 import { quiet } from '../../database/support.ts';
 import { agendapunt, document, publishLines, removal, servicePool, vergadering } from '../../raadsfeed/support.ts';
@@ -148,7 +149,7 @@ it('writes the rows of the version before again while it answers from them', asy
     pool.query('select scan_after from pages.position').then(({ rows }) => rows[0]);
   await expect.poll(indexed, { timeout: 10_000 }).toEqual({ scan_after: 2 });
   await pool.query(`update pages.position set scan_to = 3`);
-  while ((await followStep(pool)) !== 'done') await new Promise((resolve) => setTimeout(resolve, 10));
+  while ((await followFeed(pool, PAGES_INDEX)) !== 'done') await new Promise((resolve) => setTimeout(resolve, 10));
   expect(await found('hulpverlening')).toEqual(['Jeugdhulpverlening']);
   expect(await found('bestuur')).toEqual(['Jeugdhulpverlening', 'Vergadering v', 'Woningen']);
   expect(await found('raadzaal')).toEqual(['Vergadering v']);

@@ -1,7 +1,8 @@
 /** A feed with pages, and what its tests put in it. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { followStep } from '../../../src/extensions/pages/search/follow-feed.ts';
+import { PAGES_INDEX } from '../../../src/extensions/pages/search/follow-feed.ts';
+import { followFeed } from '../../../src/extensions/shared/follow-index.ts';
 import type { Clock } from '../../../src/lib/time.ts';
 import { type FeedServer, startFeed } from '../../raadsfeed/support.ts';
 
@@ -40,7 +41,7 @@ export async function startPages(env: Record<string, string> = {}, clock?: Clock
       await feed.publish(lines);
       // The server's own follower does the same; while it is at work there is nothing to do here but wait.
       for (;;) {
-        const outcome = await followStep(feed.pool);
+        const outcome = await followFeed(feed.pool, PAGES_INDEX);
         if (outcome === 'done') return;
         if (outcome === 'busy') await new Promise((resolve) => setTimeout(resolve, 10));
       }

@@ -5,10 +5,11 @@ import { type Db, transaction } from '../../../src/database/transaction.ts';
 import { datesIn } from '../../../src/extensions/pages/search/dates.ts';
 import { search } from '../../../src/extensions/pages/search/find.ts';
 import { fold } from '../../../src/extensions/pages/search/fold.ts';
-import { followStep } from '../../../src/extensions/pages/search/follow-feed.ts';
+import { PAGES_INDEX } from '../../../src/extensions/pages/search/follow-feed.ts';
 import { readQuery } from '../../../src/extensions/pages/search/query.ts';
 import { readWords } from '../../../src/extensions/pages/search/words.ts';
 import { readSearchAddress } from '../../../src/extensions/pages/search.ts';
+import { followFeed } from '../../../src/extensions/shared/follow-index.ts';
 import { agendapunt, document, PATIENT, removal, vergadering } from '../../raadsfeed/support.ts';
 import { type PagesServer, realMeeting, startPages } from './pages-fixture.ts';
 
@@ -317,7 +318,7 @@ it('starts from the current state when the feed is another one', async () => {
   await pages.pool.query(`update pages.position set feed_id = 'anders'`);
   await expect
     .poll(async () => {
-      await followStep(pages.pool);
+      await followFeed(pages.pool, PAGES_INDEX);
       return (await titles('q=kade')).length;
     }, PATIENT)
     .toBe(1);

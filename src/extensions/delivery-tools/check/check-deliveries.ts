@@ -26,14 +26,9 @@ import {
 } from '../../../gegevens/store/read-leveringen.ts';
 import { pointerSteps, toPointer, withValueAt } from '../../../lib/json/json-value.ts';
 import { memberNames } from '../model-shape.ts';
-import { type CheckReport, DeliveryCheck } from './delivery-check.ts';
+import { type CheckOptions, type CheckReport, DeliveryCheck } from './delivery-check.ts';
 
-interface CheckOptions {
-  readonly model: Model;
-  readonly period?: Period | undefined;
-  readonly now: Date;
-  readonly signal: AbortSignal;
-}
+type Options = CheckOptions & { readonly signal: AbortSignal };
 
 /**
  * Judges files together: persons are counted once, records are compared with those of their own file.
@@ -41,7 +36,7 @@ interface CheckOptions {
  */
 export async function checkFiles(
   paths: readonly string[],
-  options: CheckOptions & { readonly progress?: (bytesRead: number, records: number) => void },
+  options: Options & { readonly progress?: (bytesRead: number, records: number) => void },
 ): Promise<CheckReport> {
   const known = memberNames(options.model.schema);
   const check = new DeliveryCheck(options);
@@ -98,7 +93,7 @@ class ModelFaults extends Faults {
  */
 export async function checkStored(
   pool: Pool,
-  { leverancierscode, ...options }: CheckOptions & { readonly leverancierscode: string },
+  { leverancierscode, ...options }: Options & { readonly leverancierscode: string },
 ): Promise<{ readonly report: CheckReport; readonly leveringen: readonly Levering[] }> {
   const { model, period: asked, now } = options;
   const { envelop } = model.mapping;
@@ -124,7 +119,7 @@ export async function checkStored(
 export async function checkAnswer(
   pool: Pool,
   entry: Pick<Journalled, 'variant' | 'leveringen' | 'vraag' | 'pagina' | 'paginaGrootte'>,
-  { configured, ...options }: Pick<CheckOptions, 'now' | 'signal'> & { readonly configured: Model },
+  { configured, ...options }: Pick<Options, 'now' | 'signal'> & { readonly configured: Model },
 ): Promise<CheckReport | undefined> {
   const leveringen = await findLeveringenById(pool, entry.leveringen);
   if (leveringen.length !== entry.leveringen.length) return undefined;
@@ -145,7 +140,7 @@ export async function checkAnswer(
   return check.report();
 }
 
-interface JudgeOptions extends Pick<CheckOptions, 'model' | 'signal'> {
+interface JudgeOptions extends Pick<Options, 'model' | 'signal'> {
   readonly leveringen: readonly Levering[];
   readonly period: Period;
   readonly query: PageQuery;

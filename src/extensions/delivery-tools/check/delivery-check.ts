@@ -31,7 +31,7 @@ export interface CheckReport {
   readonly findings: readonly Finding[];
 }
 
-interface CheckOptions {
+export interface CheckOptions {
   readonly model: Model;
   /** In which persons are active; absent: that of what is checked. */
   readonly period?: Period | undefined;

@@ -20,7 +20,7 @@ const STYLE = `
   ul { margin: .3rem 0 1rem; padding-left: 1.1rem; font-size: 7.5pt; columns: 2; } li { break-inside: avoid; overflow-wrap: anywhere; }
 `;
 
-interface Subject {
+export interface Subject {
   /** What was checked: the names of files, or what is stored. */
   readonly sources: readonly string[];
   readonly model: string;

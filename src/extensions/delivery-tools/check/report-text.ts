@@ -5,11 +5,9 @@ import { type ModelFault, type Rule, reportWords, type Severity, type What } fro
 
 const WORDS = reportWords.en;
 
-/** One place of a finding. */
 export interface Place {
   /** JSON Pointer; behind the name of the file when several are checked. */
   readonly pointer: string;
-  /** What is wrong there. */
   readonly what: What | ModelFault;
 }
 

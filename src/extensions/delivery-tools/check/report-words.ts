@@ -46,12 +46,10 @@ const english = {
   ruleText: (rule: Rule) => ENGLISH_RULES[rule] ?? '',
   times: (count: number) => `${count} ${count === 1 ? 'time' : 'times'}`,
   more: (count: number) => `and ${count} more`,
-  /** What is wrong at a place. */
   what: (what: string) => what,
   counts: 'Counts',
   noRecords: 'There are no records.',
   countsPer: 'Counts per municipality',
-  /** Of a column of the counts. */
   column: (name: string) => name,
   municipality: (code: string | null) => code ?? '(none)',
   last: { shv: 'Last: persons per latest step.', vs: 'Last: signals per kind.' },

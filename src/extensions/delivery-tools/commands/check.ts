@@ -12,6 +12,7 @@ import { reasonOf } from '../../../lib/log.ts';
 import { systemClock } from '../../../lib/time.ts';
 import type { Terminal } from '../../../seams/terminal.ts';
 import type { CheckReport } from '../check/delivery-check.ts';
+import type { Subject } from '../check/report-html.ts';
 import { LANGUAGES, type Language, type ReportWords, reportWords } from '../check/report-words.ts';
 import { chooseModel, parsePeriod } from './options.ts';
 
@@ -77,7 +78,8 @@ function checkFilesGiven(terminal: Terminal, files: readonly string[], options: 
         progress.update(records);
       },
     }).finally(() => progress.end());
-    await write(context, options, { report, model, now, sources: files.map((file) => basename(file)) });
+    const sources = files.map((file) => basename(file));
+    await write(context, options, report, { model: model.mapping.versie, made: now, sources });
   });
 }
 
@@ -91,7 +93,7 @@ function checkWhatIsStored(terminal: Terminal, options: CheckOptions): Promise<v
       ...{ model, period: options.period, now, signal, leverancierscode: gegevens.supplierCode },
     });
     const sources = storedNames(leveringen, report, model, wordsOf(options));
-    await write({ output }, options, { report, model, now, sources });
+    await write({ output }, options, report, { model: model.mapping.versie, made: now, sources });
   });
 }
 
@@ -136,26 +138,18 @@ export async function checkEntry(
   return { ...report, text: `In this answer: ${report.text}` };
 }
 
-interface Checked {
-  readonly report: CheckReport;
-  readonly model: Model;
-  readonly now: Date;
-  readonly sources: readonly string[];
-}
-
 /** @throws {CommandError} when something blocks */
 async function write(
   { output }: Pick<ToolContext, 'output'>,
   options: CheckOptions,
-  { report, model, now, sources }: Checked,
+  report: CheckReport,
+  subject: Subject,
 ): Promise<void> {
   const { reportHtml } = await import('../check/report-html.ts');
   const { describeReport } = await import('../check/report-text.ts');
   const { text, json, blocking } = describeReport(report, table);
   const { html = false, out } = options;
-  const people = html
-    ? reportHtml(report, { sources, model: model.mapping.versie, made: now }, wordsOf(options))
-    : `${sources.join('\n')}\n${text}`;
+  const people = html ? reportHtml(report, subject, wordsOf(options)) : `${subject.sources.join('\n')}\n${text}`;
   if (out === undefined) output.result(json, () => output.line(people.trimEnd()));
   else {
     const whole = output.json ? JSON.stringify(json) : people;

@@ -45,7 +45,6 @@ export function convertCommand(terminal: Terminal): Command {
 /** At most so many places of one kind are shown. */
 const SHOWN = 100;
 
-/** Losses of one kind. */
 interface LossKind extends Pick<NamedLoss, 'member' | 'reason' | 'value'> {
   count: number;
   readonly places: Named[];

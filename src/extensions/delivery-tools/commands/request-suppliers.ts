@@ -8,7 +8,6 @@ import type { Variant } from '../../../gegevens/model/mapping.ts';
 import type { Requester } from '../requester/request-delivery.ts';
 import { type RequestOptions, requestFrom } from './request.ts';
 
-/** One line of the file. */
 interface SupplierLine {
   readonly line: number;
   /** Address of `gegevens`, or the hash of a grant. */

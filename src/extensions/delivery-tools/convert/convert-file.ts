@@ -29,7 +29,6 @@ export interface Refusal extends Named {
   readonly faults: readonly string[];
 }
 
-/** What became of a file. */
 export interface ConvertedFile {
   readonly message: MessageStore;
   readonly envelop: JsonObject;

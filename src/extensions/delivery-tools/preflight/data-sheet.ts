@@ -71,7 +71,6 @@ function rows(name: string, values: readonly string[]): DataSheet {
 
 const COLUMN = 20;
 
-/** The sheet as lines of text. */
 export function sheetLines(sheet: DataSheet): string[] {
   const lines = sheet.map(([name, value]) => `  ${name.padEnd(COLUMN)}${value}`.trimEnd());
   return ['Data sheet: for the operator of the network and the statistics office', '', ...lines];

@@ -8,14 +8,12 @@ export interface Verdict {
   /** `not-checked`: it could not be determined from here, or does not apply. Only `failed` counts as a failure. */
   readonly state: 'ok' | 'warning' | 'failed' | 'not-checked';
   readonly detail: string;
-  /** What to do about it. */
   readonly todo?: string;
 }
 
 /** Verdicts by the names of their lines. */
 export type Verdicts = Readonly<Record<string, Verdict>>;
 
-/** What the checks need. */
 export interface PreflightContext {
   readonly config: Config;
   readonly now: () => Date;

@@ -165,7 +165,6 @@ function countRecords({ gegevens }: CheckedPage, { mapping: { envelop, levering 
   }, 0);
 }
 
-/** The headers of a signed request. */
 export async function signedHeaders(signer: Signer, form: 'digest' | 'body', body: string) {
   const { digest, signature } = await signer.sign(Buffer.from(body), plainStyles[form]);
   return {

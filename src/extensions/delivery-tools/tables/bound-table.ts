@@ -44,7 +44,6 @@ export class BoundTable {
   readonly leveringKey: readonly BoundColumn[];
   /** By pointer of a list. */
   readonly itemKeys: ReadonlyMap<string, readonly Column[]>;
-  /** Whether a row is read. */
   readonly reads: (cells: Cells) => boolean;
 
   /** Finds the columns of a table. Missing and repeated ones are reported. */

@@ -19,7 +19,6 @@ export interface MemberPath {
   readonly pointer: string;
   /** Steps to the member, of the record or of an item of a list. */
   readonly steps: readonly string[];
-  /** The list that the member is in, if any. */
   readonly list: ListPath | undefined;
 }
 

@@ -1,7 +1,6 @@
 /** What files of tables have in common, CSV or XLSX: rows of cells. */
 import { ImportStopped } from '../../../gegevens/import/faults.ts';
 
-/** A number in a spreadsheet. */
 interface NumberCell {
   readonly kind: 'number';
   readonly value: number;
@@ -9,7 +8,6 @@ interface NumberCell {
   readonly shown: string | undefined;
 }
 
-/** A date in a spreadsheet. */
 interface DateCell {
   readonly kind: 'date';
   /** `YYYY-MM-DD`. */
@@ -33,7 +31,6 @@ export interface Row {
   readonly cells: Cells;
 }
 
-/** A file of tables. */
 export interface TableFile {
   /** Names of the sheets; `undefined` for CSV. */
   readonly sheets: readonly string[] | undefined;
@@ -112,7 +109,6 @@ const MAX_OF_COLUMN = 10;
 /** Reading stops at this number of faults. */
 const MAX_TABLE_FAULTS = 1000;
 
-/** The faults of one table file. */
 export class TableFaults {
   readonly #columns = new Map<string, { readonly first: TableFault[]; count: number }>();
   readonly #most: number;

@@ -11,9 +11,7 @@ interface AtomFeed {
   readonly at: (before?: number) => string;
   /** What this part is before; absent: the newest. */
   readonly before: number | undefined;
-  /** Address of the page of the same list. */
   readonly page: string;
-  /** Addresses of the pages of the items. */
   readonly addressOf: (item: Item) => string;
   readonly authorOf: (item: Item) => string;
   /** Those of this part come first. */

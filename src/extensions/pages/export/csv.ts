@@ -9,7 +9,6 @@ import type { Item } from '../search/lists.ts';
 type Cell = string | number | null | undefined;
 
 export const csvLine = (row: readonly Cell[]): string => `${row.map(cell).join(';')}\r\n`;
-/** The beginning of a file. */
 export const csvHead = (header: readonly string[]): string => `\ufeff${csvLine(header)}`;
 
 /** @param rows of texts and numbers, without the header */

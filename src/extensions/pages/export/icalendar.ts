@@ -11,7 +11,6 @@ import type { Item } from '../search/lists.ts';
 
 interface Calendar {
   readonly name: string;
-  /** Address of the calendar's page. */
   readonly url: string;
   readonly baseUrl: string;
   readonly meetings: readonly Item[];

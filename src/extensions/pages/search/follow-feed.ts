@@ -1,15 +1,11 @@
 /** How the index of pages and search follows the feed: what it keeps of each record, written a batch at a time in a fixed number of statements. */
 import type pg from 'pg';
-import type { Pool } from '../../../database/pool.ts';
 import type { Db } from '../../../database/transaction.ts';
-import { type FeedChange, type FeedIndex, followFeed, MOST_REMOVED } from '../../shared/follow-index.ts';
+import { type FeedChange, type FeedIndex, MOST_REMOVED } from '../../shared/follow-index.ts';
 import { type Entry, toEntry } from './entry.ts';
 
 /** What pages show and search finds. */
 export const PAGES_INDEX: FeedIndex = { schema: 'pages', stepRecords: 500, table: 'items', write, begin };
-
-/** @see followFeed */
-export const followStep = (pool: Pool): ReturnType<typeof followFeed> => followFeed(pool, PAGES_INDEX);
 
 async function begin(db: Db): Promise<boolean> {
   let isDone = true;

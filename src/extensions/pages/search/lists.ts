@@ -67,7 +67,6 @@ export const ORDERS = {
   stored: 's.first_number desc',
 } as const;
 
-/** A part of a list. */
 interface Slice {
   readonly limit: number;
   readonly offset?: number;

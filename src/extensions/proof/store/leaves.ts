@@ -45,7 +45,6 @@ export class MissingTileError extends Error {
   }
 }
 
-/** A bundle of entries as it is stored. */
 interface StoredBundle {
   readonly index: number;
   readonly entries: Buffer;

@@ -37,7 +37,6 @@ export async function readOrigins(db: Db, log: ProofLogName): Promise<StoredLog[
   return rows;
 }
 
-/** One origin by its name. */
 export async function readOrigin(db: Db, origin: string): Promise<StoredLog | undefined> {
   const { rows } = await db.query<StoredLog & Record<string, unknown>>({
     name: 'proof-origin',

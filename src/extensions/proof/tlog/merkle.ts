@@ -4,7 +4,6 @@
  */
 import { hash } from 'node:crypto';
 
-/** Bytes of a hash. */
 export const HASH_BYTES = 32;
 
 /** Root of the tree without leaves: the hash of nothing. */

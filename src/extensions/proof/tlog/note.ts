@@ -13,6 +13,16 @@ export class FormatError extends Error {
   override readonly name = 'FormatError';
 }
 
+/** What is read; why it cannot be read as a text. */
+export function attempt<T extends object>(read: () => T): T | string {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof FormatError) return error.message;
+    throw error;
+  }
+}
+
 /** Signature types of signed-note. */
 export const LOG_KEY = 0x01;
 export const WITNESS_KEY = 0x04;

@@ -13,9 +13,9 @@ import { tileReader } from '../store/leaves.ts';
 import { readOrigin } from '../store/logs.ts';
 import { proveConsistency } from '../tlog/merkle.ts';
 import {
+  attempt,
   type Checkpoint,
   checkpointIn,
-  FormatError,
   formatNote,
   openNote,
   parseSize,
@@ -251,12 +251,8 @@ export function contradicts({ witness, known }: Contradiction, size: number): st
 
 /** The line of a witness in a note, when it is there and verifies. */
 function lineIn(note: string, key: VerifierKey): string | undefined {
-  try {
-    return openNote(note, [key]).verified[0]?.line;
-  } catch (error) {
-    if (error instanceof FormatError) return undefined;
-    throw error;
-  }
+  const opened = attempt(() => openNote(note, [key]));
+  return typeof opened === 'string' ? undefined : opened.verified[0]?.line;
 }
 
 /**

@@ -12,6 +12,7 @@ import { signerOf } from '../keys.ts';
 import { openPublishedCheckpoints, type PublishedCheckpoints, statePath } from '../state.ts';
 import { EMPTY_ROOT, verifyConsistency } from '../tlog/merkle.ts';
 import {
+  attempt,
   type Checkpoint,
   checkpointIn,
   FormatError,
@@ -105,16 +106,6 @@ export async function addCheckpoint(
     return undefined;
   });
   return answer;
-}
-
-/** What is read; why it cannot be read as a text. */
-function attempt<T extends object>(read: () => T): T | string {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof FormatError) return error.message;
-    throw error;
-  }
 }
 
 /**

@@ -43,7 +43,6 @@ export interface Page {
 
 const TITLE_LENGTH = 200;
 
-/** The whole document. */
 export function renderPage(site: Site, page: Page): string {
   const title = shorten(page.title, TITLE_LENGTH);
   const { logo, organisation } = site.brand;

@@ -10,7 +10,7 @@ import type { Breaking } from './breaks.ts';
 import { shvRecord } from './shv-record.ts';
 import { vsNames, vsRecord, vsZaak } from './vs-record.ts';
 
-export interface SyntheticOptions {
+interface SyntheticOptions {
   readonly model: Model;
   /** Of all leveringen together. */
   readonly records: number;
@@ -21,7 +21,7 @@ export interface SyntheticOptions {
 }
 
 /** One levering, with empty lists; its records and cases are made when they are read. */
-export interface SyntheticLevering {
+interface SyntheticLevering {
   readonly head: JsonObject;
   readonly records: () => Iterable<JsonObject>;
   readonly zaken: () => Iterable<JsonObject>;
@@ -34,7 +34,7 @@ const LEAST_LEVERINGEN = 4;
 /** Nobody has a code from here on. */
 const FIRST_MUNICIPALITY = 9001;
 
-export function syntheticEnvelop({ model, period, breaking }: SyntheticOptions): JsonObject {
+function syntheticEnvelop({ model, period, breaking }: SyntheticOptions): JsonObject {
   const { startdatum, einddatum, aanleverdatumEnTijd, leverancierscode, leveringen } = model.mapping.envelop;
   const made = [
     [startdatum, period.start],
@@ -47,7 +47,7 @@ export function syntheticEnvelop({ model, period, breaking }: SyntheticOptions):
   return breaking?.envelop?.(envelop) ?? envelop;
 }
 
-export function* syntheticLeveringen(options: SyntheticOptions): Generator<SyntheticLevering> {
+function* syntheticLeveringen(options: SyntheticOptions): Generator<SyntheticLevering> {
   const { records, breaking } = options;
   const count = Math.max(1, Math.min(records, LEAST_LEVERINGEN), Math.ceil(records / MOST_RECORDS));
   for (let index = 0; index < count; index += 1) {
@@ -112,12 +112,7 @@ function vsHead(index: number, municipality: string, version: string): JsonObjec
 
 /** A delivery of a few records as one value. */
 export function syntheticDelivery(options: SyntheticOptions): JsonObject {
-  const { envelop, levering } = options.model.mapping;
-  const leveringen = [...syntheticLeveringen(options)].map(({ head, records, zaken }) => {
-    const whole = withValueAt(head, levering.records, [...records()]);
-    return levering.zaken === undefined ? whole : withValueAt(whole, levering.zaken.lijst, [...zaken()]);
-  });
-  return withValueAt(syntheticEnvelop(options), envelop.leveringen, leveringen);
+  return JSON.parse([...syntheticText(options)].join(''));
 }
 
 /** The same as a file of the exchange model, in pieces: a record a line. */

@@ -95,7 +95,6 @@ async function relations(archive: Archive, part: string): Promise<Relation[]> {
   return found;
 }
 
-/** Collects the texts that cells share. */
 function collectStrings(strings: string[]): (element: XmlElement) => void {
   const text = new RichText();
   let bytes = 0;
