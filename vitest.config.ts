@@ -11,9 +11,9 @@ const every = {
   pool: 'forks',
   execArgv,
   // Only for what hangs: a busy machine is no failure.
-  testTimeout: 120_000,
-  hookTimeout: 120_000,
-  expect: { poll: { timeout: 20_000 } },
+  testTimeout: 300_000,
+  hookTimeout: 300_000,
+  expect: { poll: { timeout: 60_000 } },
 } as const;
 
 /** They mock modules, send signals to their own process, or measure how soon it cuts a connection. */

@@ -30,7 +30,7 @@ function namedIn(help: string): string[] {
 }
 
 describe('help', () => {
-  it('is there for every command, with an example for each that does something', { timeout: 120_000 }, async () => {
+  it('is there for every command, with an example for each that does something', async () => {
     const seen: string[] = [];
     const visit = async (words: readonly string[]): Promise<void> => {
       const { status, stdout, stderr } = await run([...words, '--help']);
@@ -265,7 +265,7 @@ describe('a database that is behind', () => {
 });
 
 describe('migrate', () => {
-  it('brings a database up to date once, and then has nothing to do', { timeout: 60_000 }, async () => {
+  it('brings a database up to date once, and then has nothing to do', async () => {
     const first = await run(['migrate', '--json'], { DATABASE_URL: database.url });
     expect(first).toMatchObject({ status: 0, stderr: expect.stringMatching(/^Database \S+ on .+, as \S+\.\n$/) });
     expect(JSON.parse(first.stdout).applied.length).toBeGreaterThan(0);

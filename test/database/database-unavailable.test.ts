@@ -32,7 +32,7 @@ async function failure(work: Promise<unknown>): Promise<unknown> {
 
 /** What a query on a pool of its own fails with. */
 async function failureAt(url: string, text = 'select 1'): Promise<unknown> {
-  const pool = openPool(url, { connectTimeoutMs: 300, statementTimeoutMs: 100 });
+  const pool = openPool(url, { connectTimeoutMs: 3000, statementTimeoutMs: 1000 });
   return failure(pool.query(text)).finally(() => pool.end());
 }
 
@@ -96,7 +96,7 @@ describe('the database is unavailable', () => {
 
 describe('the database is not unavailable', () => {
   it('when the statement is wrong, breaks a rule or takes too long', async () => {
-    for (const text of ['selec', 'select 1/0', 'select from nergens', 'select pg_sleep(5)']) {
+    for (const text of ['selec', 'select 1/0', 'select from nergens', 'select pg_sleep(20)']) {
       const error = await failureAt(database.url, text);
       expect(error).toBeInstanceOf(pg.DatabaseError);
       expect(isDatabaseUnavailable(error)).toBe(false);

@@ -129,4 +129,4 @@ it('closes while its connection is being made', async () => {
     await new Promise((resolve) => setTimeout(resolve, delayMs));
     await listener.close();
   }
-}, 15_000);
+});

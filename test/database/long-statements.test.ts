@@ -9,7 +9,7 @@ let pool: Pool;
 beforeAll(async () => {
   database = await createDatabase();
   // The driver gives up five seconds after the server would have.
-  pool = openPool(database.url, { statementTimeoutMs: 100 });
+  pool = openPool(database.url, { statementTimeoutMs: 1000 });
 });
 afterAll(async () => {
   await pool?.end();
@@ -19,17 +19,17 @@ afterAll(async () => {
 it.concurrent('lets a statement run past the limits of the server and of the driver', async () => {
   const { rows } = await transaction(pool, async (client) => {
     const db = await allowLongStatements(client, 0);
-    return db.query(`select 'done' as a from pg_sleep(5.5)`);
+    return db.query(`select 'done' as a from pg_sleep(6.5)`);
   });
   expect(rows).toEqual([{ a: 'done' }]);
 });
 
 it.concurrent('has a limit of its own where one is given, for this transaction only', async () => {
   const slow = transaction(pool, async (client) => {
-    const db = await allowLongStatements(client, 300);
-    await db.query('select pg_sleep($1::float8)', [0.2]);
-    return db.query('select pg_sleep(2)');
+    const db = await allowLongStatements(client, 4000);
+    await db.query('select pg_sleep($1::float8)', [1.5]);
+    return db.query('select pg_sleep(20)');
   });
   await expect(slow).rejects.toThrow(/statement timeout/);
-  await expect(pool.query('select pg_sleep(2)')).rejects.toThrow(/statement timeout/);
+  await expect(pool.query('select pg_sleep(20)')).rejects.toThrow(/statement timeout/);
 });

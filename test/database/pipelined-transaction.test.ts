@@ -9,7 +9,7 @@ let pool: Pool;
 
 beforeAll(async () => {
   database = await createDatabase({ empty: true });
-  pool = openPool(database.url, { size: 1, pipeline: true });
+  pool = openPool(database.url, { size: 1, pipeline: true, statementTimeoutMs: 60_000 });
   await pool.query('create table t (a integer primary key)');
 });
 beforeEach(() => pool.query('truncate t'));
@@ -81,12 +81,12 @@ it('does not call committed what a caught failure has rolled back', async () => 
 
 it('is cancelled at the server when its result is no longer wanted, and releases a working connection', async () => {
   const gone = new AbortController();
-  const started = Date.now();
+  const started = performance.now();
   const work = pipelinedTransaction(
     pool,
     async (db) => {
       db.query('insert into t values (1)').catch(() => undefined);
-      return { result: db.query('select pg_sleep(30)') };
+      return { result: db.query('select pg_sleep(60)') };
     },
     gone.signal,
   );
@@ -100,7 +100,7 @@ it('is cancelled at the server when its result is no longer wanted, and releases
     );
     return rowCount === 0;
   });
-  expect(Date.now() - started).toBeLessThan(10_000);
+  expect(performance.now() - started).toBeLessThan(30_000);
   await expect(pipelinedTransaction(pool, async () => ({ result: Promise.resolve() }), gone.signal)).rejects.toThrow(
     'gone',
   );

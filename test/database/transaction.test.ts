@@ -107,7 +107,7 @@ describe('a transaction', () => {
   });
 
   it('does not outlive the statement timeout, and its connection is used again', async () => {
-    const hasty = openPool(database.url, { size: 1, statementTimeoutMs: 50 });
+    const hasty = openPool(database.url, { size: 1, statementTimeoutMs: 500 });
     try {
       const slow = transaction(hasty, (client) => client.query('select pg_sleep(20)'));
       await expect(slow).rejects.toSatisfy(isDatabaseBusy);

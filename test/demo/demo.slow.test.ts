@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => home.remove());
 
 describe('the demo', () => {
-  it('plays every client, names each check, and ends with 0', { timeout: 120_000 }, async () => {
+  it('plays every client, names each check, and ends with 0', async () => {
     // As the README has it.
     const { stdout, stderr } = await promisify(execFile)('npm', ['run', '--silent', 'demo', '--', '--once'], {
       cwd: ROOT,
@@ -64,7 +64,7 @@ describe('the demo', () => {
     expect(await hasPostgres(home.path)).toBe(false);
   });
 
-  it('plays nothing with --empty; demo.json is there for its user while it runs', { timeout: 120_000 }, async () => {
+  it('plays nothing with --empty; demo.json is there for its user while it runs', async () => {
     const running = startProgram(['demo', '--empty'], { ...freePorts(home.path), AREAS: 'raadsfeed' });
     onTestFinished(() => void running.child.kill('SIGTERM'));
     const file = await waitForDemo(home.path, running);
@@ -78,14 +78,14 @@ describe('the demo', () => {
     expect(await readdir(home.path)).not.toContain('demo.json');
   });
 
-  describe('started again', { timeout: 120_000 }, () => {
+  describe('started again', () => {
     let running: Running;
     let file: Record<string, unknown>;
     beforeAll(async () => {
       running = startProgram(['demo'], freePorts(home.path));
       file = await waitForDemo(home.path, running);
       await waitForText(running, 'What next');
-    }, 120_000);
+    });
     afterAll(async () => {
       running?.child.kill('SIGTERM');
       await running?.ended;
@@ -174,7 +174,7 @@ describe('the demo', () => {
     });
   });
 
-  it('takes settings of the service, and they win', { timeout: 120_000 }, async () => {
+  it('takes settings of the service, and they win', async () => {
     const env = { ...freePorts(home.path), AREAS: 'raadsfeed', RAADSFEED_PREFIX: '/feed/v1' };
     const { status, stdout } = await startProgram(['demo', '--once'], env).ended;
     expect(status).toBe(0);
@@ -186,7 +186,6 @@ describe('the demo', () => {
 describe('a demo that cannot start', () => {
   it.each(['PORT', 'MANAGEMENT_PORT'])(
     'names %s when that port is taken, and leaves nothing running',
-    { timeout: 60_000 },
     async (variable) => {
       const taken = createServer().listen(0, '127.0.0.1');
       await once(taken, 'listening');

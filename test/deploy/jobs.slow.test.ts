@@ -217,13 +217,11 @@ async function serveOnce({ env }: Job, proof: boolean): Promise<void> {
     ...{ HOST: '127.0.0.1', PORT: '0', MANAGEMENT_HOST: '127.0.0.1', MANAGEMENT_PORT: '0', SHUTDOWN_DRAIN_MS: '0' },
   });
   try {
-    await expect
-      .poll(() => running.output().stdout + running.output().stderr, { timeout: 60_000 })
-      .toContain('listening');
+    await expect.poll(() => running.output().stdout + running.output().stderr).toContain('listening');
     const logs = () => runStatements(secrets.DATABASE_MIGRATION_URL ?? '', 'select from proof.logs');
     // Those that are served here have a proof log each.
     const areas = (env.AREAS ?? '').split(',').length;
-    if (proof) await expect.poll(async () => (await logs()).length, { timeout: 60_000 }).toBe(areas);
+    if (proof) await expect.poll(async () => (await logs()).length).toBe(areas);
   } finally {
     running.child.kill('SIGTERM');
     await running.ended;
@@ -234,7 +232,7 @@ describe.each([
   ['docker-compose.yml', compose],
   ['the systemd units', systemd],
   ...(hasHelm ? [['the chart', chart] as const] : []),
-] as const)('%s', { timeout: 240_000 }, (_, deployment) => {
+] as const)('%s', (_, deployment) => {
   it.each([false, true])('runs every job; with proof logs: %s', async (proof) => {
     await newDatabase();
     const { migrate, service, jobs } = await deployment(proof);

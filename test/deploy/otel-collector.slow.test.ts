@@ -21,7 +21,7 @@ const CONFIG = join(import.meta.dirname, '../../deploy/otel-collector/collector.
 const isThere = spawnSync(OTELCOL, ['--version']).status === 0;
 const LINES = 300;
 
-describe.runIf(isThere)('the Collector of deploy/otel-collector', { timeout: 120_000 }, () => {
+describe.runIf(isThere)('the Collector of deploy/otel-collector', () => {
   let log: LdvServer;
   let database: pg.Client;
   let tokens: TestTokens;
@@ -94,7 +94,7 @@ describe.runIf(isThere)('the Collector of deploy/otel-collector', { timeout: 120
 
   async function start(): Promise<void> {
     collector = spawn(OTELCOL, ['--config', CONFIG], { env, stdio: 'ignore' });
-    await expect.poll(() => send([]).catch(() => 0), { timeout: 30_000, interval: 100 }).toBe(200);
+    await expect.poll(() => send([]).catch(() => 0), { interval: 100 }).toBe(200);
   }
 
   async function send(spans: readonly ReturnType<typeof line>[]): Promise<number> {
@@ -115,7 +115,7 @@ describe.runIf(isThere)('the Collector of deploy/otel-collector', { timeout: 120
     await start();
     const lines = Array.from({ length: LINES }, () => line());
     expect(await send(lines.slice(0, 100))).toBe(200);
-    await expect.poll(stored, { timeout: 30_000, interval: 200 }).toBe(100);
+    await expect.poll(stored, { interval: 200 }).toBe(100);
     isAway = true;
     for (let from = 100; from < LINES; from += 50) expect(await send(lines.slice(from, from + 50))).toBe(200);
     await new Promise((resolve) => setTimeout(resolve, 3000));
@@ -124,7 +124,7 @@ describe.runIf(isThere)('the Collector of deploy/otel-collector', { timeout: 120
     if (collector !== undefined) await once(collector, 'exit');
     await start();
     isAway = false;
-    await expect.poll(stored, { timeout: 60_000, interval: 200 }).toBe(LINES);
+    await expect.poll(stored, { interval: 200 }).toBe(LINES);
     await new Promise((resolve) => setTimeout(resolve, 2000));
     expect(await stored()).toBe(LINES);
   });

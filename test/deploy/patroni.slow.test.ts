@@ -78,7 +78,7 @@ describe.runIf(canRun)('a node of Patroni with the file of deploy (needs root, p
         ({ status }) => status,
         () => 0,
       );
-    await expect.poll(primary, { timeout: 60_000 }).toBe(200);
+    await expect.poll(primary).toBe(200);
     const client = new pg.Client({ host: '127.0.0.1', port, user: 'postgres', database: 'postgres' });
     await client.connect();
     const { rows } = await client.query<{ name: string; setting: string }>(

@@ -276,22 +276,33 @@ it.runIf(existsSync(NGINX))('nginx leads each organisation to its own process, a
 });
 
 describe.runIf(existsSync(NGINX))('the cache of nginx for the feed', () => {
+  /** Whole seconds since it was called: a page is kept for one, so in each of them the service may be asked once more. */
+  const clock = (): (() => number) => {
+    const began = performance.now();
+    return () => Math.floor((performance.now() - began) / 1000);
+  };
   const times = (path: string): number => upstreams.flatMap(({ paths }) => paths).filter((one) => one === path).length;
 
   it('keeps a page for a second, whatever age the service gives, and no other answer', async () => {
     const port = await startNginx();
+    const seconds = clock();
     for (let n = 0; n < 5; n += 1) await ask(port, '/ori/v1/feed?limit=5');
-    expect(times('/ori/v1/feed?limit=5')).toBe(1);
-    const { headers } = await ask(port, '/ori/v1/feed?limit=5');
-    expect(headers['x-cache-status']).toBe('HIT');
+    expect(times('/ori/v1/feed?limit=5')).toBeLessThanOrEqual(1 + seconds());
+    let { headers } = await ask(port, '/ori/v1/feed?limit=5');
+    const isKept = async () => {
+      ({ headers } = await ask(port, '/ori/v1/feed?limit=5'));
+      return headers['x-cache-status'];
+    };
+    await expect.poll(isKept).toBe('HIT');
     expect(headers['x-ratelimit-remaining']).toBeUndefined();
     await ask(port, '/ori/v1/feed?limit=6');
     expect(times('/ori/v1/feed?limit=6')).toBe(1);
     for (let n = 0; n < 2; n += 1) await ask(port, '/verwerkingenlog/v1/verwerkingsacties');
     expect(times('/verwerkingenlog/v1/verwerkingsacties')).toBe(2);
+    const before = times('/ori/v1/feed?limit=5');
     await sleep(2100);
     await ask(port, '/ori/v1/feed?limit=5');
-    expect(times('/ori/v1/feed?limit=5')).toBe(2);
+    expect(times('/ori/v1/feed?limit=5')).toBe(before + 1);
   });
 
   it('has one copy for each encoding that the service has, and hands on nothing else of the reader', async () => {
@@ -302,6 +313,7 @@ describe.runIf(existsSync(NGINX))('the cache of nginx for the feed', () => {
       gzip: ['gzip', 'deflate, gzip;q=0.8', 'br;q=0.0,gzip'],
       none: ['', 'identity', 'gzip;q=0', 'deflate', 'zstandard, x-gzip'],
     };
+    const seconds = clock();
     for (const [encoding, written] of Object.entries(encodings)) {
       for (const value of written) {
         const { reached } = await ask(port, '/ori/v1/feed', { headers: { 'accept-encoding': value } });
@@ -309,7 +321,7 @@ describe.runIf(existsSync(NGINX))('the cache of nginx for the feed', () => {
         expect(reached['x-forwarded-for']).toBe('127.0.0.1');
       }
     }
-    expect(times('/ori/v1/feed')).toBe(Object.keys(encodings).length);
+    expect(times('/ori/v1/feed')).toBeLessThanOrEqual(Object.keys(encodings).length * (1 + seconds()));
   });
 
   it('lets go of a redacted text within two seconds, where `updating` does not; a crowd asks the service once', async () => {
@@ -331,8 +343,11 @@ describe.runIf(existsSync(NGINX))('the cache of nginx for the feed', () => {
     };
     const before = await reached();
     // Within the second for which a page at the head is kept.
+    const seconds = clock();
     expect(withText(await crowd(port, 60))).toBe(60);
-    await expect.poll(reached).toBe(before + 1);
+    const most = before + 1 + seconds();
+    await expect.poll(reached).toBeGreaterThan(before);
+    expect(await reached()).toBeLessThanOrEqual(most);
     expect(withText(await crowd(naive, 5))).toBe(5);
 
     await feed.publish([removal('redact', 'Informatieobject', 'd-1')]);
@@ -350,9 +365,11 @@ it.runIf(existsSync(HAPROXY))('HAProxy leaves out an instance that is not ready'
   const [first, second] = upstreams;
   if (first === undefined || second === undefined) throw new Error('two are needed');
   first.ready = false;
-  // Two checks, half a second apart.
-  await sleep(1500);
-  first.paths.length = 0;
-  for (let n = 0; n < 6; n += 1) expect((await ask(port, '/')).status).toBe(200);
-  expect(first.paths).toEqual([]);
+  const asked = async (): Promise<readonly string[]> => {
+    first.paths.length = 0;
+    for (let n = 0; n < 6; n += 1) expect((await ask(port, '/')).status).toBe(200);
+    return [...first.paths];
+  };
+  // After two checks, half a second apart.
+  await expect.poll(asked, { interval: 500 }).toEqual([]);
 });

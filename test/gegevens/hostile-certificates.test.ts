@@ -111,7 +111,7 @@ async function answersAs(chain: readonly Uint8Array[], expected: RegExp): Promis
     const { status, text } = await target.supplier.ask('{}', { headers });
     return status === 200 ? 'accepted' : JSON.parse(text).type;
   };
-  await expect.poll(seen, { timeout: 10_000 }).toMatch(expected);
+  await expect.poll(seen).toMatch(expected);
 }
 const isAccepted = (chain: readonly Uint8Array[]) => answersAs(chain, /^accepted$/);
 

@@ -45,7 +45,7 @@ it.each([
   ['faulty records of empty lists', () => withMember(flat(0.9 * MEGABYTE), FAULTY, '1'), /ID {2}must be string/],
   ['opening brackets', () => '['.repeat(5 * MEGABYTE), /levels deep/],
   ['objects in objects', () => '{"a":'.repeat(MEGABYTE), /levels deep/],
-])('refuses a JSON file of %s in less than 300 MB', { timeout: 120_000 }, async (_, text, message) => {
+])('refuses a JSON file of %s in less than 300 MB', async (_, text, message) => {
   const file = messageFile(text());
   const out = `${file}.out`;
   const { status, stderr, megabytes } = await measured(['convert', file, '--from', '1.1', '--to', '1.2', '--out', out]);
@@ -63,7 +63,7 @@ it.each([
   ],
   ['one unquoted cell', 'x'.repeat(TABLE_BYTES), /more than 1048576 bytes/],
   ['rows with too many columns', `${';'.repeat(20_000)}\n`.repeat(1000), /more than 16384 columns/],
-])('refuses a CSV file of %s in less than 300 MB', { timeout: 120_000 }, async (_, text, message) => {
+])('refuses a CSV file of %s in less than 300 MB', async (_, text, message) => {
   const file = fileNamed('breed.csv', text);
   const mapping = shvTable({ '/gemeentecode': 'Gemeente' });
   const words = ['import', '--variant', 'shv', '--mapping', mapping, '--dry-run', file];

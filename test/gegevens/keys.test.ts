@@ -41,7 +41,7 @@ describe('a new key', () => {
     expect(await signingKid(server)).toBe(kidOf(first));
     files.put(files.key, second.keyPem);
     files.put(files.chain, second.chainPem);
-    await expect.poll(() => signingKid(server), { timeout: 10_000 }).toBe(kidOf(second));
+    await expect.poll(() => signingKid(server)).toBe(kidOf(second));
   });
 
   it('is in use from PKCS#12 after SIGHUP', async () => {
@@ -56,7 +56,7 @@ describe('a new key', () => {
     expect(await signingKid(server)).toBe(kidOf(first));
     files.put(files.p12, toPkcs12(second, 'geheim'));
     process.kill(process.pid, 'SIGHUP');
-    await expect.poll(() => signingKid(server), { timeout: 10_000 }).toBe(kidOf(second));
+    await expect.poll(() => signingKid(server)).toBe(kidOf(second));
   });
 
   it('that cannot be used leaves the old one in use, and is reported', async () => {
@@ -66,14 +66,14 @@ describe('a new key', () => {
     files.put(files.chain, first.chainPem);
     const server = await supplier.another({ GEGEVENS_SIGNING_KEY: files.key, GEGEVENS_SIGNING_CHAIN: files.chain });
     files.put(files.chain, other.chainPem);
-    await expect.poll(async () => (await ready(server)).check.warning, { timeout: 10_000 }).toMatch(/refused: none of/);
+    await expect.poll(async () => (await ready(server)).check.warning).toMatch(/refused: none of/);
     expect(await signingKid(server)).toBe(kidOf(first));
     expect((await ready(server)).status).toBe(200);
     expect(server.logged).toContainEqual(
       expect.objectContaining({ level: 50, msg: expect.stringMatching(/the old one stays/) }),
     );
     files.put(files.key, other.keyPem);
-    await expect.poll(() => signingKid(server), { timeout: 10_000 }).toBe(kidOf(other));
+    await expect.poll(() => signingKid(server)).toBe(kidOf(other));
     expect((await ready(server)).check).not.toHaveProperty('warning');
   });
 });

@@ -12,7 +12,7 @@ import { openSupplier, type Supplier } from './support/supplier.ts';
 const RECORDS = 2000;
 let supplier: Supplier;
 beforeAll(async () => {
-  supplier = await openSupplier({ env: { REQUEST_TIMEOUT_MS: '5000', GEGEVENS_CACHE_MB: '0' } });
+  supplier = await openSupplier({ env: { REQUEST_TIMEOUT_MS: '10000', GEGEVENS_CACHE_MB: '0' } });
   const records = Array.from({ length: RECORDS }, (_, n) => `${n} ${'é'.repeat(5000)}`);
   await supplier.import('shv', messageFile(shvMessage({ leveringen: [{ naam: 'Groot', records }] })));
 });
@@ -44,7 +44,7 @@ it.each(['body', 'digest'] as const)('has a digest and signature of the %s form 
 
 it('keeps sending to a reader that takes longer than the deadline of a request', async () => {
   const incoming = await open();
-  await delay(7000);
+  await delay(12_000);
   let bytes = 0;
   for await (const chunk of incoming) bytes += chunk.length;
   expect(bytes).toBe(Number(incoming.headers['content-length']));

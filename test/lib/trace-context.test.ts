@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { carriesTrace, newTraceContext, readTraceContext, traceHeaders } from '../../src/lib/trace-context.ts';
+import { processorMs } from '../support/processor-time.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PARENT = `00-${TRACE}-00f067aa0ba902b7-01`;
@@ -55,9 +56,10 @@ describe('what is carried on', () => {
   });
 
   it('is read in no time when its state is as long as a header may be', () => {
-    const started = performance.now();
-    for (const filler of [' ', '\t', ' ,', 'a', '=']) carriedState(`a=${filler.repeat(60_000 / filler.length)}x`);
-    expect(performance.now() - started).toBeLessThan(500);
+    const took = processorMs(() => {
+      for (const filler of [' ', '\t', ' ,', 'a', '=']) carriedState(`a=${filler.repeat(60_000 / filler.length)}x`);
+    });
+    expect(took).toBeLessThan(500);
   });
 
   it('has no state of a trace that is malformed', () => {

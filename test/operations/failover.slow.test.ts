@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dir, { recursive: true, force: true }));
 
-describe('a primary that is lost under load', { timeout: 240_000 }, () => {
+describe('a primary that is lost under load', () => {
   it('loses nothing that was acknowledged, with a synchronous standby', async () => {
     const result = await runFailoverDrill({ dir, replication: 'synchronous', loadMs: 800, writers: 4, pauseMs: 20 });
     expect(result).toMatchObject({ faults: [], lostActions: [], lostRecords: [], givenTwice: [], oldCursor: '200' });

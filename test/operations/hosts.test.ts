@@ -144,7 +144,7 @@ describe('a service with two servers of a database', () => {
       await first.stop();
       await second.stop();
     }
-  }, 240_000);
+  });
 
   it('reads the feed from the primary while the replica is unavailable, and says so', async () => {
     const primary = await start('primary', SETTINGS);
@@ -177,5 +177,5 @@ describe('a service with two servers of a database', () => {
       await back?.stop();
       await again.stop();
     }
-  }, 240_000);
+  });
 });

@@ -153,7 +153,7 @@ it('says that a proof log has not started yet while nothing of it is in the data
   const starting = start({ ...state.env, MANAGEMENT_PORT: String(port) });
   const line = async () =>
     (await readLines(`http://127.0.0.1:${port}`).catch(() => undefined))?.lines[PROOF_LINE]?.warning;
-  await expect.poll(line, { timeout: 10_000 }).toBe('not started yet');
+  await expect.poll(line).toBe('not started yet');
   await client.query('commit');
   await starting;
   expect(await line()).toBeUndefined();
@@ -201,7 +201,7 @@ it('ends with 0 on SIGTERM while the database is being migrated', async () => {
     ...{ AREAS: 'raadsfeed', DATABASE_URL: database.url, PORT: '0', MANAGEMENT_PORT: String(port) },
   });
   const live = `http://127.0.0.1:${port}/health/live`;
-  await expect.poll(async () => (await get(live).catch(() => undefined))?.status, { timeout: 20_000 }).toBe(200);
+  await expect.poll(async () => (await get(live).catch(() => undefined))?.status).toBe(200);
   program.child.kill('SIGTERM');
   const { status, stdout } = await program.ended;
   expect(status).toBe(0);

@@ -24,7 +24,7 @@ import { ecKeys, pemFile, replaceFile, selfSigned } from './oauth/support/certif
 /** Days that the certificate of the FSC Manager lasts; those of the authority last 730. */
 const FSC_DAYS = 40;
 const DAY_MS = 86_400_000;
-const SECONDS_ALLOWED = 10;
+const SECONDS_ALLOWED = 20;
 const PROOF_KEY = randomBytes(32);
 const random = (): string => randomBytes(32).toString('base64');
 

@@ -61,7 +61,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
       await open();
       return (await page.locator('.verdict').textContent()) ?? '';
     };
-    await expect.poll(verdict, { timeout: 30_000, interval: 1000 }).toContain('All is well.');
+    await expect.poll(verdict, { interval: 1000 }).toContain('All is well.');
     // What it says of the parts of the service before.
     const before = await page.locator('h2').allTextContents();
 
@@ -74,7 +74,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
       await open();
       await sleep(500);
     }
-    await expect.poll(verdict, { timeout: 30_000, interval: 500 }).toContain('Not ready');
+    await expect.poll(verdict, { interval: 500 }).toContain('Not ready');
     const row = page
       .locator('tr', { has: page.locator('.state.failed') })
       .filter({ hasText: 'database' })
@@ -83,7 +83,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     // Since it froze: not since somebody looked, which was before and after.
     const since = Date.parse((await row.locator('time').getAttribute('datetime')) ?? '');
     expect(since).toBeGreaterThanOrEqual(stopped);
-    expect(since - stopped).toBeLessThan(10_000);
+    expect(since - stopped).toBeLessThan(20_000);
     await sleep(7000);
     await open();
     expect(Date.parse((await row.locator('time').getAttribute('datetime')) ?? '')).toBe(since);
@@ -99,7 +99,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
 
     signal('SIGCONT', frozen);
     frozen = [];
-    await expect.poll(verdict, { timeout: 60_000, interval: 1000 }).toContain('All is well.');
+    await expect.poll(verdict, { interval: 1000 }).toContain('All is well.');
     await page.context().close();
   });
 });

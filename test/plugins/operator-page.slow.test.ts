@@ -98,10 +98,11 @@ describe("the operator's page", () => {
   it('knows since when a condition is so although nobody looked', async () => {
     const before = Date.now();
     probed = async () => ({ ok: false, detail: 'nobody saw it' });
-    await sleep(7000);
+    await sleep(10_000);
+    const looked = Date.now();
     const since = /nobody saw it<\/td><td data-label="since"><time datetime="([^"]+)"/.exec(await page())?.[1] ?? '';
     expect(Date.parse(since)).toBeGreaterThanOrEqual(before);
-    expect(Date.parse(since)).toBeLessThan(before + 4000);
+    expect(Date.parse(since)).toBeLessThan(looked - 1000);
     probed = async () => ({ ok: true });
   });
 
@@ -121,12 +122,12 @@ describe("the operator's page", () => {
       expect(performance.now() - began).toBeLessThan(2000);
       expect(text).toMatch(/As seen at <time[^>]*>[^<]+<\/time>:<\/p>[\s\S]*read before/);
     }
-    await expect.poll(page, { timeout: 8000 }).toContain('the check did not answer within 3000 ms');
+    await expect.poll(page).toContain('the check did not answer within 3000 ms');
     expect(asked).toBe(1);
     probed = async () => ({ ok: true });
     section = async () => ({ columns: ['a'], rows: [] });
     hanging.reject(new Error('over'));
-    await expect.poll(page, { timeout: 8000 }).toContain('All is well.');
+    await expect.poll(page).toContain('All is well.');
   });
 
   it('does not count what it does itself as waiting for a connection', async () => {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AuthorizationServer, startAuthorizationServer } from '../../src/demo/authorization-server.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { startServer, type TestServer } from '../support/server.ts';
@@ -71,11 +71,9 @@ describe('a closed mount', () => {
     await probe.arrived;
     leaving.abort();
     await expect(asked).rejects.toThrow();
-    await vi.waitFor(() =>
-      expect(server.logged).toContainEqual(
-        expect.objectContaining({ msg: 'broken off', caller: 'app', route: `${CLOSED}/traag` }),
-      ),
-    );
+    await expect
+      .poll(() => server.logged)
+      .toContainEqual(expect.objectContaining({ msg: 'broken off', caller: 'app', route: `${CLOSED}/traag` }));
     probe.release();
   });
 

@@ -9,6 +9,7 @@ import { requests } from '../../src/plugins/requests.ts';
 import { routes } from '../../src/plugins/routes.ts';
 import { createHeadCache } from '../../src/raadsfeed/feed/head.ts';
 import { createResponseCache } from '../../src/raadsfeed/feed/response-cache.ts';
+import { processorMs } from '../support/processor-time.ts';
 import { document, type FeedServer, quiet, silentListener, startFeed } from './support.ts';
 
 let feed: FeedServer;
@@ -106,8 +107,9 @@ describe('the memory for answers', () => {
 });
 
 it('a long `Accept-Encoding` is not read', () => {
-  const startedAt = performance.now();
-  for (let i = 0; i < 100; i += 1)
-    expect(acceptedEncoding(`gzip, ${'br;q=0.1,'.repeat(6000)}`, ['br', 'gzip'])).toBe('identity');
-  expect(performance.now() - startedAt).toBeLessThan(100);
+  const took = processorMs(() => {
+    for (let i = 0; i < 100; i += 1)
+      expect(acceptedEncoding(`gzip, ${'br;q=0.1,'.repeat(6000)}`, ['br', 'gzip'])).toBe('identity');
+  });
+  expect(took).toBeLessThan(100);
 });

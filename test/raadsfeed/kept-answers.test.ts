@@ -1,7 +1,5 @@
 /** What the memory of answers keeps, and in how many bytes. */
 
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -10,6 +8,7 @@ import { requests } from '../../src/plugins/requests.ts';
 import { routes } from '../../src/plugins/routes.ts';
 import { createHeadCache, type HeadCache } from '../../src/raadsfeed/feed/head.ts';
 import { createResponseCache, type ResponseCache } from '../../src/raadsfeed/feed/response-cache.ts';
+import { collectGarbage } from '../support/garbage.ts';
 import { quiet, silentListener } from './support.ts';
 
 const headAt = (number: number, epoch: number): string => `0123456789abcdef ${number} ${epoch} 0 0 0`;
@@ -85,8 +84,6 @@ it('reads a page for a crowd no more often than there is memory for', async () =
 });
 
 it('keeps a small answer in about the bytes that it counts', async () => {
-  setFlagsFromString('--expose-gc');
-  const collect: () => void = runInNewContext('gc');
   const answers = 600;
   const words = Array.from({ length: 100 }, (_, i) => `woord ${i} `.repeat(50));
   responses.register(app);
@@ -94,11 +91,11 @@ it('keeps a small answer in about the bytes that it counts', async () => {
   app.get('/feed', { config: { public: true } }, (request, reply) =>
     responses.answer(request, reply, 1, async () => ({ body: words, maxAgeSeconds: 60, head })),
   );
-  collect();
+  collectGarbage();
   const before = process.memoryUsage().arrayBuffers;
   for (let i = 0; i < answers; i += 1)
     await app.inject({ url: `/feed?n=${i}`, headers: { 'accept-encoding': 'gzip' } });
-  collect();
+  collectGarbage();
   expect(responses.bytes()).toBeGreaterThan(answers * 1000);
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(responses.bytes() + 8 * 1024 * 1024);
 });

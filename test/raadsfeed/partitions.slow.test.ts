@@ -84,10 +84,12 @@ it('is rewritten while others read and publish, at the head too, and has what th
     published += 1;
     await feed.publish([vergadering(`tijdens-${published}`)]);
   });
+  const began = performance.now();
   await feed.publish([
     removal('redact', 'Informatieobject', 'd-1'),
     ...Array.from({ length: 10 }, (_, i) => removal('redact', 'Informatieobject', `grens-${i}`)),
   ]);
+  const took = performance.now() - began;
   isDone = true;
   await Promise.all([...readers, writer]);
   expect(await filesWith(feed.databaseUrl, SECRET)).toEqual([]);
@@ -96,9 +98,9 @@ it('is rewritten while others read and publish, at the head too, and has what th
   );
   expect(rows[0].texts).toBe(rows[0].head);
   expect(published).toBeGreaterThan(0);
-  // A statement of the database takes longer on a busy machine; a lock for as long as the copy takes would take seconds.
-  expect(longest).toBeLessThan(2500);
-}, 120_000);
+  // A lock for as long as the copy takes would hold up one of them for nearly all of that time.
+  expect(longest).toBeLessThan(took / 2);
+});
 
 it('is retried when a reader keeps it open, and no other reader queues behind it', async () => {
   await feed.publish([document('open', { omschrijving: SECRET })]);
@@ -111,7 +113,8 @@ it('is retried when a reader keeps it open, and no other reader queues behind it
     await feed.publish([vergadering(`wacht-${i}`)]);
     waits.push(performance.now() - startedAt);
   }
-  expect(Math.max(...waits)).toBeLessThan(2000);
+  // Behind the reader they would wait until their statement is ended.
+  expect(Math.max(...waits)).toBeLessThan(10_000);
   await owner.query('commit');
   expect(await rewriting).toBe(1);
   expect(await filesWith(feed.databaseUrl, SECRET)).toEqual([]);
@@ -136,4 +139,4 @@ it('is thrown away when all of it was pruned', async () => {
   await expect
     .poll(async () => asPage((await feed.api.call('GET', '/feed?limit=1')).json).records[0]?.sequenceNumber, PATIENT)
     .toBe(BORDER + 1);
-}, 60_000);
+});

@@ -74,7 +74,7 @@ describe('a replica that receives nothing', () => {
     const [server] = servers;
     if (server === undefined) throw new Error('no server');
     await publishLines(pool, [vergadering('v-2')]);
-    await expect.poll(() => headOf(server), { timeout: 2000, interval: 20 }).toBe(4);
+    await expect.poll(() => headOf(server), { timeout: 10_000, interval: 20 }).toBe(4);
     const { cursor } = asPage(JSON.parse(await text(server, '/feed')));
     await publishLines(pool, [vergadering('v-3')]);
     const after = await fetch(`${server.url}/ori/v1/feed?cursor=${cursor}`);
@@ -113,9 +113,10 @@ describe('a replica that is unavailable', () => {
     const port = typeof address === 'object' && address !== null ? address.port : 0;
     const server = await start(`postgres://nobody@127.0.0.1:${port}/nothing`);
     const startedAt = performance.now();
-    for (const path of PATHS.slice(0, 5)) expect((await fetch(`${server.url}/ori/v1${path}`)).status).toBe(200);
-    // Waited for once, and not for each.
-    expect(performance.now() - startedAt).toBeLessThan(8000);
+    const paths = Array.from({ length: 30 }, (_, n) => `/feed?limit=${n + 1}`);
+    for (const path of paths) expect((await fetch(`${server.url}/ori/v1${path}`)).status).toBe(200);
+    // Waited for once, and not a second for each.
+    expect(performance.now() - startedAt).toBeLessThan(20_000);
     for (const socket of sockets) socket.destroy();
     silent.close();
   });

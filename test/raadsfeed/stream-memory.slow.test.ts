@@ -3,9 +3,8 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { collectGarbage } from '../support/garbage.ts';
 import { openStream } from './stream-client.ts';
 import { agendapunt, document, type FeedServer, PATIENT, startFeed } from './support.ts';
 
@@ -46,13 +45,10 @@ async function deaf(lastEventId: number): Promise<Socket> {
   return socket;
 }
 
-setFlagsFromString('--expose-gc');
-const collect: () => void = runInNewContext('gc');
-
 /** The memory that is held at its peak during the work, in megabytes: without garbage, which a busy machine collects late. */
 async function measure(work: () => Promise<unknown>): Promise<number> {
   const held = (): number => {
-    collect();
+    collectGarbage();
     const { heapUsed, external } = process.memoryUsage();
     return (heapUsed + external) / MB;
   };

@@ -13,7 +13,7 @@ import { createDatabase } from '../support/database.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 
 /** How long something that must become so may take: no measure of speed, for the machine may be busy. */
-export const PATIENT = { timeout: 15_000, interval: 50 };
+export const PATIENT = { timeout: 60_000, interval: 50 };
 
 export const quiet = createLogger('silent');
 

@@ -6,9 +6,7 @@ import { CITUS_SETTING } from '../support/citus.ts';
 
 const { [CITUS_SETTING]: coordinator, TEST_CITUS_KILL: kill, TEST_CITUS_START: start } = process.env;
 
-it('keeps what was acknowledged when a worker is killed and a shard is moved', { timeout: 240_000 }, async ({
-  skip,
-}) => {
+it('keeps what was acknowledged when a worker is killed and a shard is moved', async ({ skip }) => {
   if (coordinator === undefined) return skip(`no Citus: ${CITUS_SETTING} names no coordinator`);
   const worker = kill === undefined || start === undefined ? undefined : { kill, start };
   const result = await runCitusDrill({ coordinator, worker, writers: 8, loadMs: 2000 });

@@ -85,10 +85,10 @@ beforeAll(async () => {
   await writeFile(join(project, 'package.json'), JSON.stringify({ type: 'module' }));
   await writeFile(join(project, 'application.ts'), APPLICATION);
   await writeFile(join(project, 'wrong.ts'), WRONG);
-}, 60_000);
+});
 afterAll(() => rm(project, { recursive: true, force: true }));
 
-it('has types that a strict project accepts, and that find mistakes', { timeout: 60_000 }, async () => {
+it('has types that a strict project accepts, and that find mistakes', async () => {
   const said = await run(TSC, [...ONE_CHECKER, '-p', project]).then(
     ({ stdout }) => stdout,
     (error: { stdout: string }) => error.stdout,
@@ -103,7 +103,6 @@ it('runs under node_modules, where Node runs JavaScript only', async () => {
 
 it.each(['node16', 'node20', 'nodenext'])(
   'compiles in a CommonJS project with `module: %s`, and runs',
-  { timeout: 60_000 },
   async (module) => {
     const directory = join(project, `commonjs-${module}`);
     await mkdir(directory);

@@ -3,9 +3,7 @@ import { join } from 'node:path';
 import { expect, inject, it } from 'vitest';
 import { runKillDrill } from '../../bench/support/kill-drill.ts';
 
-it('loses nothing that was acknowledged when the server and Postgres are killed under load', {
-  timeout: 120_000,
-}, async () => {
+it('loses nothing that was acknowledged when the server and Postgres are killed under load', async () => {
   const dir = await mkdtemp(join(inject('databaseHomes'), 'koppelvlak-kill-'));
   try {
     const { acknowledged, faults } = await runKillDrill({ dir, kills: 2, writers: 8, longestLoadMs: 600 });

@@ -45,7 +45,7 @@ async function listening(): Promise<string> {
   }
 }
 
-it('survives sixty actions of nearly a megabyte at once', { timeout: 120_000 }, async () => {
+it('survives sixty actions of nearly a megabyte at once', async () => {
   const objects = Array.from({ length: 2600 }, () => ({
     objecttype: 'persoon',
     soortObjectId: 'BSN',
@@ -108,6 +108,14 @@ it('counts the bytes of all bodies and of each client’s, from their arrival un
       body,
       ...(typeof body === 'string' ? {} : { duplex: 'half' }),
     });
+  /** The first answer that is not 201: so what was announced has come. */
+  const refusedOnce = async (subject: string): Promise<Response> => {
+    for (;;) {
+      const answer = await post(subject, sized(10_000));
+      if (answer.status !== 201) return answer;
+      await pause(20);
+    }
+  };
   try {
     // What does not come takes no room, however much is announced.
     const idle = await Promise.all(
@@ -116,11 +124,10 @@ it('counts the bytes of all bodies and of each client’s, from their arrival un
     expect((await post('a', sized(44_000))).status).toBe(201);
     expect((await post('d', sized(44_000))).status).toBe(201);
     for (const socket of idle) socket.destroy();
-    await pause(200);
 
     const slow = sized(45_000);
     const waiting = await announce('a', 45_000, slow.slice(0, 44_000));
-    const refused = await post('a', sized(10_000));
+    const refused = await refusedOnce('a');
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
     expect(await refused.json()).toMatchObject({ status: 429, code: 'rate-limit' });
     expect((await post('b', sized(50_000))).status).toBe(201);
@@ -133,10 +140,9 @@ it('counts the bytes of all bodies and of each client’s, from their arrival un
     expect((await post('a', sized(50_000))).status).toBe(201);
 
     const leaving = await announce('a', 45_000, ' '.repeat(44_000));
-    expect((await post('a', sized(10_000))).status).toBe(429);
+    expect((await refusedOnce('a')).status).toBe(429);
     leaving.destroy();
-    await pause(200);
-    expect((await post('a', sized(10_000))).status).toBe(201);
+    await expect.poll(async () => (await post('a', sized(10_000))).status).toBe(201);
     // A body that is alone is taken, however large the room is.
     expect((await post('a', sized(900_000))).status).toBe(201);
     expect((await post('b', new Blob([sized(1000)]).stream())).status).toBe(201);

@@ -137,7 +137,8 @@ it('metrics are there while the database does not answer for them', async () => 
     await owner.query('begin; lock table verwerkingenlog.prune_runs');
     const asked = performance.now();
     expect(await metric(log, 'koppelvlak_verwerkingenlog_prune_last_success_timestamp_seconds')).toBe(before);
-    expect(performance.now() - asked).toBeLessThan(4000);
+    // A statement that waits is ended after fifteen seconds.
+    expect(performance.now() - asked).toBeLessThan(10_000);
     await owner.query('rollback');
   });
 });

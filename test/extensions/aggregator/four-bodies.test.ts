@@ -89,9 +89,7 @@ async function pageOf(path: string): Promise<string> {
   return answer.status === 200 ? await answer.text() : `status ${answer.status}`;
 }
 
-it('reads a body of each supplier, before, at and after one of them changes supplier', {
-  timeout: 120_000,
-}, async () => {
+it('reads a body of each supplier, before, at and after one of them changes supplier', async () => {
   notubiz.organisation.addMeeting(
     notubizMeetingOf(11, { plannings: [{ start_date: '2024-02-14 19:30:00', end_date: null }] }),
   );

@@ -29,7 +29,7 @@ import { RID } from './parlaeus/server.ts';
 import { AGGREGATOR_ENV, eventually, sourceState } from './support.ts';
 
 // Longer than an answer takes on a busy machine.
-const TIMEOUT = 400;
+const TIMEOUT = 1000;
 const options = { clock: systemClock, allowPrivate: true, timeout: TIMEOUT } as const;
 const retry = { attempts: 4, firstDelay: 1, maxDelay: 50 };
 const servers: GoServer[] = [];
@@ -105,7 +105,7 @@ it('delays the other sources of its supplier by one turn, and is named as the fa
     await deps.adapters.go.close();
     await opened.client.close();
   }
-}, 90_000);
+});
 
 it.each([
   ['go', 2],
@@ -186,7 +186,7 @@ it('only for one organisation ends the reading of that one, though it answers ot
   if (server === undefined) throw new Error('it was started');
   for (let id = 10; id < 110; id += 1) server.meetings.set(id, meetingOf(id));
   server.rule = ({ path }) => (/meetings\/\d/.test(path) ? 'hang' : undefined);
-  const feed = new MemoryFeed(() => goAdapter(200), {}, { ...SOURCE, organisationId: server.address });
+  const feed = new MemoryFeed(() => goAdapter(500), {}, { ...SOURCE, organisationId: server.address });
   const ended = new AbortController();
   const others = async (): Promise<void> => {
     const { signal } = new AbortController();

@@ -3,6 +3,7 @@ import { readXml } from '../../../src/extensions/aggregator/ibabs/read-xml.ts';
 import { DocumentCollector } from '../../../src/extensions/aggregator/supplier/document-collector.ts';
 import { textOfHtml } from '../../../src/extensions/aggregator/supplier/html-text.ts';
 import { bareNumber } from '../../../src/extensions/aggregator/supplier/mapping.ts';
+import { processorMs } from '../../support/processor-time.ts';
 
 const MANY = 300_000;
 
@@ -11,9 +12,7 @@ it.each([
   ['comments', () => textOfHtml(`Raad${'<!--'.repeat(MANY)}`), 'Raad'],
   ['dots of a number', () => bareNumber(`1${'.'.repeat(MANY)}x`), '1'],
 ])('%s without an end are read in one go', (_name, read, want) => {
-  const begin = performance.now();
-  expect(read()).toBe(want);
-  expect(performance.now() - begin).toBeLessThan(1000);
+  expect(processorMs(() => expect(read()).toBe(want))).toBeLessThan(1000);
 });
 
 it('XML of more elements than memory has room for is not read', () => {
@@ -25,10 +24,12 @@ it('a document in very many items is joined in one go', () => {
   const data = { bronidentificatie: 'd', dossiertype: 'informatieobject', organisatie } as const;
   const read = { bronidentificatie: 'd', version: 0, data };
   const items = Array.from({ length: 40_000 }, (_, n) => `a-${n}`);
-  const begin = performance.now();
   const attached = items.map((item) => ({ read, attachment: { vergaderingen: ['v'], agendapunten: [item] } }));
-  const parts = new DocumentCollector().add(attached);
-  expect(performance.now() - begin).toBeLessThan(2000);
+  let parts: unknown;
+  const took = processorMs(() => {
+    parts = new DocumentCollector().add(attached);
+  });
+  expect(took).toBeLessThan(2000);
   expect(parts).toEqual([
     { resourceType: 'Informatieobject', bronidentificatie: 'd', vergaderingen: ['v'], agendapunten: items },
   ]);

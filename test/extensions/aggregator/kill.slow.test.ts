@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { runAggregatorDrill } from '../../../bench/support/aggregator-drill.ts';
 import { createDatabase } from '../../support/database.ts';
 
-it('is the merge of its sources, no record twice, however often it is killed', { timeout: 180_000 }, async () => {
+it('is the merge of its sources, no record twice, however often it is killed', async () => {
   const databases = await Promise.all([createDatabase(), createDatabase(), createDatabase()]);
   const [first = '', second = '', third = ''] = databases.map(({ url }) => url);
   try {

@@ -204,7 +204,6 @@ const BODIES: Readonly<Record<string, Body>> = {
 
 it.each(Object.entries(BODIES))(
   'nothing confidential at %s is in the feed, an issue, a log line, a page or a proof, nor fetched further',
-  { timeout: 120_000 },
   async (_name, { code, source, options, fill, shown, calls, further }) => {
     fill();
     const adres = source();

@@ -108,7 +108,7 @@ describe('the API of a supplier', () => {
     });
   });
 
-  it('is synced and checked by commands', { timeout: 120_000 }, async () => {
+  it('is synced and checked by commands', async () => {
     const added = await koppelvlak(
       'bron',
       'add',
@@ -135,7 +135,7 @@ describe('the API of a supplier', () => {
     });
   });
 
-  it('is paused and removed by commands; an invalid source is refused', { timeout: 120_000 }, async () => {
+  it('is paused and removed by commands; an invalid source is refused', async () => {
     await add();
     expect(await koppelvlak('bron', 'pause', 'notubiz:281')).toMatchObject({ status: 0, json: { paused: true } });
     expect(await sourceState(aggregator.pool, 'notubiz:281')).toMatchObject({ toestand: 'gepauzeerd' });
@@ -145,9 +145,7 @@ describe('the API of a supplier', () => {
     expect(await koppelvlak('bron', 'add', 'notubiz:281')).toMatchObject({ status: 2 });
   });
 
-  it('is replaced by a feed with the same identifiers: nothing is published again', {
-    timeout: 120_000,
-  }, async () => {
+  it('is replaced by a feed with the same identifiers: nothing is published again', async () => {
     await add();
     await eventually(async () => expect((await sourceState(aggregator.pool, 'notubiz:281')).bijgewerkt).not.toBeNull());
     const before = await readRecords(aggregator.api);
@@ -173,7 +171,7 @@ describe('the API of a supplier', () => {
     }
   });
 
-  it('is replaced by a feed with other identifiers only with --allow-mass-delete', { timeout: 120_000 }, async () => {
+  it('is replaced by a feed with other identifiers only with --allow-mass-delete', async () => {
     await add();
     await eventually(async () => expect((await sourceState(aggregator.pool, 'notubiz:281')).bijgewerkt).not.toBeNull());
     const own = await startFeed(SOURCE_ENV);

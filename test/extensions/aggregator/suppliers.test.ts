@@ -86,7 +86,7 @@ describe('bron add of a supplier', () => {
     expect((await koppelvlak('bron', 'list')).json).toEqual([]);
   });
 
-  it('changes a source that is known, and refuses one for days that another has', { timeout: 120_000 }, async () => {
+  it('changes a source that is known, and refuses one for days that another has', async () => {
     await koppelvlak(...ADD, '--yes');
     expect(await koppelvlak(...ADD, '--from', '2024-02-15', '--yes')).toMatchObject({
       status: 0,
@@ -107,9 +107,7 @@ describe('bron add of a supplier', () => {
 });
 
 describe('bron import', () => {
-  it('adds a list, says what is new, changed and the same, and does nothing when a line is wrong', {
-    timeout: 120_000,
-  }, async () => {
+  it('adds a list, says what is new, changed and the same, and does nothing when a line is wrong', async () => {
     site.meetings = [meetingOf(1, dayAt(-1))];
     supplier.sites.set('bollenstreek', siteOf({ meetings: [meetingOf(2, dayAt(-1))] }));
     const list = join(work, 'bronnen.csv');
@@ -164,9 +162,7 @@ describe('an organisation that changed supplier', () => {
   const keys = async (): Promise<string[]> =>
     [...stateOf(await readRecords(aggregator.api)).keys()].map((key) => key.replace('gm0363/', '')).toSorted();
 
-  it('has each day from the supplier of that day, also when the old one is read again', {
-    timeout: 120_000,
-  }, async () => {
+  it('has each day from the supplier of that day, also when the old one is read again', async () => {
     for (const [id, day] of [
       [11, '2024-02-14'],
       [12, '2024-02-15'],
@@ -247,7 +243,7 @@ describe('an organisation that changed supplier', () => {
 });
 
 describe('a supplier that blocks the address', () => {
-  it('is not called again by anybody until an operator resumes it', { timeout: 120_000 }, async () => {
+  it('is not called again by anybody until an operator resumes it', async () => {
     site.meetings = [meetingOf(1, dayAt(-1), { MeetingItems: [itemOf(11, '1')] })];
     supplier.sites.set('elders', siteOf({ meetings: [meetingOf(2, dayAt(-1))] }));
     for (const [adres, code] of [

@@ -57,7 +57,7 @@ export async function issueKinds(pool: Pool, sourceId: number): Promise<unknown[
  * against the contract: to look more often costs more than is waited less.
  */
 export function eventually(check: () => Promise<void> | void): Promise<void> {
-  return vi.waitFor(check, { timeout: 25_000, interval: 100 });
+  return vi.waitFor(check, { timeout: 60_000, interval: 100 });
 }
 
 /** The current state that follows from a feed: hash by identity. */

@@ -60,13 +60,13 @@ it('ends what a program started as well', async () => {
   const driven = program(`${FORKING} say({ id: pid }); process.exitCode = 0`);
   const { id } = await driven.ask({});
   await driven.close();
-  await vi.waitFor(() => hasEnded(id));
+  await vi.waitFor(() => hasEnded(id), 60_000);
   const { signal } = new AbortController();
   const ended = await runCommand({
     ...{ command: [process.execPath, '-e', `${FORKING} console.log(pid)`], env: process.env, timeoutMs: 1500, signal },
   });
   expect(ended).toMatchObject({ status: null, stderr: 'no end within 1.5 seconds' });
-  await vi.waitFor(() => hasEnded(ended.stdout));
+  await vi.waitFor(() => hasEnded(ended.stdout), 60_000);
 });
 
 it('reads a bounded part of what a command writes that hears no signal', async () => {

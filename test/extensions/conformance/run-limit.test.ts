@@ -12,7 +12,7 @@ const source = { document: 'test', clause: '1', quote: 'x' };
 const title = { nl: 'x', en: 'x' };
 const named = (id: string) => ({ id, title, level: 'must', source }) as const;
 
-/** Three cases that ask, with a limit of a second and a half, of a service that answers the first of them well. */
+/** Three cases that ask, with a limit of five seconds, of a service that answers the first of them well. */
 async function run(second: RequestListener, check?: () => Promise<undefined>) {
   let calls = 0;
   const server = createServer((request, response) => {
@@ -24,7 +24,7 @@ async function run(second: RequestListener, check?: () => Promise<undefined>) {
   const address = server.address();
   const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/`;
   const { signal } = new AbortController();
-  const limit = startLimit(1500);
+  const limit = startLimit(5000);
   const client = createClient({ subject: url, rate: 100_000, signal, limit });
   const subject: SuiteSubject = { values: { url }, fault: () => undefined, client };
   const ask = [{ to: '{url}' }];
@@ -42,7 +42,7 @@ async function run(second: RequestListener, check?: () => Promise<undefined>) {
   return results.map(({ outcome, reason }) => [outcome, reason]);
 }
 
-const REACHED = 'the run reached its limit of 0 minutes';
+const REACHED = 'the run reached its limit of 0.1 minutes';
 
 it.concurrent.each<readonly [string, RequestListener]>([
   ['a byte now and then', (_, response) => void setInterval(() => response.write(' '), 20).unref()],

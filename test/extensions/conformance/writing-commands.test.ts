@@ -101,7 +101,7 @@ describe('koppelvlak conformance verwerkingenlog', () => {
       '30',
     ];
     const { child, output, ended } = startProgram(['conformance', ...words], {});
-    await vi.waitFor(() => expect(output().stderr.split('passed').length).toBeGreaterThan(4), 20_000);
+    await vi.waitFor(() => expect(output().stderr.split('passed').length).toBeGreaterThan(4), 60_000);
     child.kill('SIGINT');
     const { status, stderr } = await ended;
     expect([status, stderr]).toEqual([

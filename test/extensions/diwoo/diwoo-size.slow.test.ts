@@ -14,7 +14,7 @@ import { generateHistory } from '../../raadsfeed/generate-history.ts';
 import { type FeedServer, removal, startFeed } from '../../raadsfeed/support.ts';
 import { faultsOf, file, listed, readerOf, withFile } from './support.ts';
 
-const SOON = { timeout: 60_000, interval: 500 };
+const SOON = { timeout: 120_000, interval: 500 };
 const BATCH = 2000;
 const ORGANISATIONS = 20;
 /** Over all organisations. */
@@ -71,7 +71,7 @@ it('places of 10 000 documents stay while they change, go and come', async () =>
   // What did not change need not be read.
   expect(after.index[1]).toEqual(before.index[1]);
   expect(after.index[0]?.lastmod).not.toBe(before.index[0]?.lastmod);
-}, 60_000);
+});
 
 it(`${DOCUMENTS} documents of twenty organisations, from a feed that was there before`, async () => {
   const started = await startFeed();
@@ -96,4 +96,4 @@ it(`${DOCUMENTS} documents of twenty organisations, from a feed that was there b
   }
   expect(count).toBe(DOCUMENTS);
   expect(await faultsOf(last)).toEqual([]);
-}, 120_000);
+});

@@ -23,7 +23,7 @@ it('forwarding needs one connection of the database: it waits for no other while
     },
   });
   try {
-    await expect.poll(() => other.taken.length, { timeout: 15_000, interval: 30 }).toBe(1);
+    await expect.poll(() => other.taken.length, { interval: 30 }).toBe(1);
   } finally {
     await forwarding.stop();
     await pool.end();

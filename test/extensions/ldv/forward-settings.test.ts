@@ -6,7 +6,7 @@ import { ConfigError, readConfig } from '../../../src/settings/read-config.ts';
 import { actie, KEY, newPerson, startLog } from '../../verwerkingenlog/support.ts';
 import { startReceiver } from './receiver.ts';
 
-const PATIENT = { timeout: 15_000, interval: 30 };
+const PATIENT = { timeout: 60_000, interval: 30 };
 
 it('a token comes from the token endpoint, once, and again after a 401; without one nothing is lost', async () => {
   const other = await startReceiver();

@@ -9,7 +9,7 @@ import { koppelvlak } from '../../verwerkingenlog/cli.ts';
 import { actie, actieIn, HEADERS, newPerson, ofPerson, startLog } from '../../verwerkingenlog/support.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
-const PATIENT = { timeout: 15_000, interval: 30 };
+const PATIENT = { timeout: 60_000, interval: 30 };
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const traceparent = `00-${TRACE}-00f067aa0ba902b7-01`;
 
@@ -20,7 +20,7 @@ let client: pg.Client;
 
 const forwarding = (env: Record<string, string> = {}) => ({
   LDV_FORWARD_URL: other.url,
-  LDV_FORWARD_TIMEOUT_MS: '500',
+  LDV_FORWARD_TIMEOUT_MS: '1500',
   LDV_FORWARD_BACKOFF_MAX_SECONDS: '1',
   PUBLIC_BASE_URL: 'https://dit-logboek.example',
   ...env,

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AttributeValue, DPL } from '../../../src/extensions/ldv/span.ts';
 import { createIdentityKeys } from '../../../src/verwerkingenlog/domain/identity-keys.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
+import { collectGarbage } from '../../support/garbage.ts';
 import { koppelvlak } from '../../verwerkingenlog/cli.ts';
 import { KEY } from '../../verwerkingenlog/support.ts';
 import { encodeRequest } from './otlp-forms.ts';
@@ -94,6 +95,7 @@ it.each([
   ['resources', 'json', Buffer.from(`{"resourceSpans":[${'{},'.repeat(MEGABYTES / 3)}{}]}`)],
 ] as const)('refuses millions of empty %s in %s before they become objects', async (_, form, bytes) => {
   const body = Uint8Array.from(gzipSync(bytes));
+  collectGarbage();
   const before = process.memoryUsage().heapUsed;
   const { status } = await log.send([], { form, body, headers: { 'content-encoding': 'gzip' } });
   expect(status).toBe(413);

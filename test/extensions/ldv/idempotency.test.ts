@@ -180,7 +180,7 @@ it('removes the key with its line, and not sooner', async () => {
         expect(pruned.code, pruned.error).toBe(0);
         return await count('versies', span.traceId);
       },
-      { timeout: 10_000, interval: 200 },
+      { interval: 200 },
     )
     .toBe(0);
   expect((await client.query('select from verwerkingenlog.ldv_keys where actie_id = $1', [id])).rowCount).toBe(0);

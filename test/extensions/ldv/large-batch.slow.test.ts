@@ -12,7 +12,7 @@ beforeAll(async () => {
   database = await createDatabase();
   client = new pg.Client(database.url);
   await client.connect();
-  log = await startLdv({ databaseUrl: database.url });
+  log = await startLdv({ databaseUrl: database.url, env: { DATABASE_STATEMENT_TIMEOUT_MS: '60000' } });
 });
 afterAll(async () => {
   await log.stop();
@@ -38,6 +38,7 @@ it('does not let a batch hold up a single action', async () => {
   const spans = Array.from({ length: 6000 }, () => line());
   const batch = log.send(spans, { subject: 'batch' });
   let slowest = 0;
+  const sent = performance.now();
   let isDone = false;
   void batch.finally(() => {
     isDone = true;
@@ -50,5 +51,7 @@ it('does not let a batch hold up a single action', async () => {
     await sleep(5);
   }
   expect((await batch).answer?.rejectedSpans).toBe(0);
-  expect(slowest).toBeLessThan(5000);
+  const took = performance.now() - sent;
+  // One that is held up waits for nearly all of it.
+  expect(slowest).toBeLessThan(took / 2);
 });

@@ -7,7 +7,7 @@ import { startTokens } from '../../support/tokens.ts';
 import { actie, newPerson, ofPerson } from '../../verwerkingenlog/support.ts';
 import { type LdvServer, line, startLdv, subjectIn } from './support.ts';
 
-const PATIENT = { timeout: 20_000, interval: 50 };
+const PATIENT = { timeout: 60_000, interval: 50 };
 
 interface Logbook {
   readonly name: string;

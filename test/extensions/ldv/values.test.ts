@@ -11,7 +11,7 @@ import { actie, actieIn, HEADERS, KEY, newPerson } from '../../verwerkingenlog/s
 import { type Receiver, startReceiver } from './receiver.ts';
 import { FORMS, type LdvServer, line, newId, startLdv, subjectIn } from './support.ts';
 
-const PATIENT = { timeout: 15_000, interval: 20 };
+const PATIENT = { timeout: 60_000, interval: 20 };
 
 let database: TestDatabase;
 let client: pg.Client;

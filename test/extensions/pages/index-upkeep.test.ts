@@ -147,7 +147,7 @@ it('writes the rows of the version before again while it answers from them', asy
   await client.query('commit');
   const indexed = (): Promise<unknown> =>
     pool.query('select scan_after from pages.position').then(({ rows }) => rows[0]);
-  await expect.poll(indexed, { timeout: 10_000 }).toEqual({ scan_after: 2 });
+  await expect.poll(indexed).toEqual({ scan_after: 2 });
   await pool.query(`update pages.position set scan_to = 3`);
   while ((await followFeed(pool, PAGES_INDEX)) !== 'done') await new Promise((resolve) => setTimeout(resolve, 10));
   expect(await found('hulpverlening')).toEqual(['Jeugdhulpverlening']);
@@ -160,4 +160,4 @@ it('writes the rows of the version before again while it answers from them', asy
       rows: ['bestuur', 'commissie'].includes(word) ? 3 : 1,
     })),
   );
-}, 60_000);
+});

@@ -28,7 +28,7 @@ beforeAll(async () => {
       agendapunten: numbered(REFERENCES, (i) => ({ bronidentificatie: `p-${i}` })),
     }),
   ]);
-}, 300_000);
+});
 afterAll(() => pages?.stop());
 
 /** The column `identificatie` of a file. */

@@ -37,7 +37,7 @@ describe.runIf(isThere)(`fsck of tessera${WITHOUT}`, () => {
         `insert into proof.queue (log, number, entry) select '${log}', nextval('proof.record_numbers'),
            '\\x01'::bytea || sha256(n::text::bytea) from generate_series(1, ${LEAVES}) as n`,
       );
-  }, 60_000);
+  });
   afterAll(async () => {
     await supplier.close();
     state.remove();
@@ -62,7 +62,7 @@ describe.runIf(isThere)(`fsck of tessera${WITHOUT}`, () => {
     return said;
   }
 
-  it.each(PROOF_LOGS)('finds the log %s whole', { timeout: 60_000 }, async (log) => {
+  it.each(PROOF_LOGS)('finds the log %s whole', async (log) => {
     await hasLeaves(addressOf(log), LEAVES);
     expect(await fsck(log, 50_000)).toContain("Successfully fsck'd");
   });
@@ -70,7 +70,7 @@ describe.runIf(isThere)(`fsck of tessera${WITHOUT}`, () => {
   it.each([
     ['a tile', 'tiles', 'hashes', 'level = 0 and tile = 3'],
     ['an entry', 'bundles', 'entries', 'tile = 7'],
-  ])('does not accept a log of which %s was changed in the database', { timeout: 60_000 }, async (...change) => {
+  ])('does not accept a log of which %s was changed in the database', async (...change) => {
     const [, table, column, where] = change;
     const flip = `update proof.${table} set ${column} = set_byte(${column}, 40, 255 - get_byte(${column}, 40))
                   where log = 'raadsfeed' and ${where}`;

@@ -75,7 +75,7 @@ export async function hasLeaves(address: string, size: number): Promise<string> 
         note = (await getText(`${address}/checkpoint`)).text;
         return checkpointIn(note).size;
       },
-      { timeout: 15_000, interval: 50 },
+      { interval: 50 },
     )
     .toBeGreaterThanOrEqual(size);
   return note;

@@ -214,7 +214,8 @@ describe('a collector', () => {
     const collector = await startCollector();
     collector.status = 'never';
     const { stopMs } = await ask(collector);
-    expect(stopMs).toBeLessThan(4000);
+    // One export may take two seconds; that of a service that is not told so takes ten.
+    expect(stopMs).toBeLessThan(8000);
     await collector.close();
   });
 

@@ -12,7 +12,7 @@ afterAll(() => kit.close());
 beforeEach(() => {
   kit.authority.behaviour.ocsp = 'honest';
   kit.authority.behaviour.crl = 'not-found';
-  kit.authority.behaviour.lifeSeconds = 2;
+  kit.authority.behaviour.lifeSeconds = 5;
   kit.authority.behaviour.ocspDelayMs = 0;
 });
 
@@ -86,7 +86,7 @@ describe('OCSP', () => {
   it('that comes too late serves the next request, and is asked only once meanwhile', async () => {
     const verifier = verifierFor(kit, { limits: { ocspTimeoutMs: 100, ocspLateMs: 20_000 } });
     kit.authority.behaviour.lifeSeconds = 3600;
-    kit.authority.behaviour.ocspDelayMs = 700;
+    kit.authority.behaviour.ocspDelayMs = 2000;
     const before = kit.authority.calls.filter((call) => call === 'POST /ocsp').length;
     const { message } = fresh();
     expect(await verdict(verifier, message)).toBe('revocation-unknown');

@@ -137,7 +137,7 @@ describe('a call', () => {
     await new Promise((resolve) => server?.once('listening', resolve));
     client = createOutboundClient({
       clock: systemClock,
-      timeoutMs: 2000,
+      timeoutMs: 5000,
       maxBytes: 1000,
       connections: 1,
       allowPrivate,
@@ -170,7 +170,7 @@ describe('a call', () => {
       response.setHeader('content-type', 'application/json').end('{}');
     });
     await get(url);
-    const options = { clock: systemClock, timeoutMs: 2000, maxBytes: 1000, connections: 1, allowPrivate: true };
+    const options = { clock: systemClock, timeoutMs: 5000, maxBytes: 1000, connections: 1, allowPrivate: true };
     const telling = createOutboundClient({ ...options, traceContextTo: [`${url}feed`] });
     const signal = new AbortController().signal;
     await telling.getJson({ url: `${url}feed/1`, signal, redirects: 'same-host' });

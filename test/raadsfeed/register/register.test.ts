@@ -122,7 +122,7 @@ describe('the register', () => {
       await register.pool.query(
         "update aggregator.register set volgende = now() where codes[1] in ('gm0004', 'gm0005')",
       );
-      await expect.poll(hours, { timeout: 60_000 }).toEqual([
+      await expect.poll(hours).toEqual([
         ['gm0004', 24, 2],
         ['gm0005', 1, 1],
       ]);

@@ -39,7 +39,7 @@ it.each(['v1', 'v2'] as const)(
     await start(version);
     add(meetingOf(11, { description: 'Zaak Jansen' }), meetingOf(12));
     supplier.details.set(11, { confidential: 1 });
-    const request = { source: feed.source, window: QUARTER, signal: AbortSignal.timeout(5000) };
+    const request = { source: feed.source, window: QUARTER, signal: AbortSignal.timeout(60_000) };
     expect((await feed.adapter.preview?.(request))?.names).toEqual(['Raad 12 · Gemeenteraad']);
   },
 );
@@ -48,7 +48,7 @@ it('names in a preview no meeting that is not found by itself: only its list say
   await start('v2');
   add(meetingOf(11, { description: 'Zaak Jansen' }), meetingOf(12));
   supplier.unfound.add(11);
-  const request = { source: feed.source, window: QUARTER, signal: AbortSignal.timeout(5000) };
+  const request = { source: feed.source, window: QUARTER, signal: AbortSignal.timeout(60_000) };
   expect((await feed.adapter.preview?.(request))?.names).toEqual(['Raad 12 · Gemeenteraad']);
 });
 

@@ -195,7 +195,7 @@ describe.each(['v1', 'v2'] as const)('GemeenteOplossingen %s', (version) => {
   it('is recognised when a source is added', async () => {
     await start(version);
     const go = createGo({ clock: systemClock, allowPrivate: true, retry });
-    const request = { source: feed.source, window: QUARTER, signal: AbortSignal.timeout(5000) };
+    const request = { source: feed.source, window: QUARTER, signal: AbortSignal.timeout(60_000) };
     const found = () => go.prepare?.(request);
     expect(await found()).toEqual({ version });
     supplier.isOpen = false;
@@ -378,7 +378,7 @@ describe('the second version', () => {
 it('calls no address without encryption, and no inner one, unless the operator allows it', async () => {
   await start('v1');
   const go = createGo({ clock: systemClock, allowPrivate: false, retry });
-  const signal = AbortSignal.timeout(5000);
+  const signal = AbortSignal.timeout(60_000);
   const request = (address: string) => ({
     source: { ...feed.source, organisationId: address },
     window: QUARTER,

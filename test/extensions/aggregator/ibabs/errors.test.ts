@@ -137,7 +137,7 @@ describe('an answer that is not one', () => {
     ['a fault', { status: 500, body: '<s:Fault/>', headers: { 'content-type': 'text/xml' } }],
     ['a connection that breaks', 'reset'],
     ['half an answer', 'half'],
-  ] as const)('%s is an error of the source, never an empty answer', { timeout: 30_000 }, async (_name, odd) => {
+  ] as const)('%s is an error of the source, never an empty answer', async (_name, odd) => {
     await round();
     supplier.rule = ({ operation }) => (operation === 'GetMeetingsByDateRange' ? odd : undefined);
     const { reading, deletes } = await round();

@@ -67,8 +67,8 @@ describe('several instances', () => {
   });
 
   it('keep the slots of calls that last longer than those of one that died', async () => {
-    supplier.delay = 1600;
-    const [first, second] = [instance(1), instance(1)];
+    supplier.delay = 3000;
+    const [first, second] = [instance(2), instance(2)];
     const calls = Array.from({ length: 4 }, () => first.get('/organisations', {}, never));
     await expect.poll(() => supplier.calls.length).toBe(4);
     await Promise.all([...calls, second.get('/organisations', {}, never)]);

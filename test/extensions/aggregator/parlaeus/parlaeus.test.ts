@@ -347,7 +347,7 @@ describe('a reading of Parlaeus', () => {
     const seen = await feed.adapter.preview?.({
       source: feed.source,
       window: QUARTER,
-      signal: AbortSignal.timeout(5000),
+      signal: AbortSignal.timeout(60_000),
     });
     expect(seen).toMatchObject({ total: 3, leftOut: 1 });
     expect(JSON.stringify(seen)).toContain('Gemeenteraad');

@@ -156,7 +156,5 @@ describe.runIf(isThere)(`litewitness of torchwood${WITHOUT}`, () => {
     return stdout;
   }
 
-  it('stops a restored log that it cosigned 330 leaves of', { timeout: 60_000 }, () =>
-    restoredLogSignsNothing(witness),
-  );
+  it('stops a restored log that it cosigned 330 leaves of', () => restoredLogSignsNothing(witness));
 });

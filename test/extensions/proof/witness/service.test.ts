@@ -55,7 +55,7 @@ async function cosigned(size: number): Promise<string> {
         note = (await getText(`${log}/checkpoint`)).text;
         return judgeByPolicy(note, policy);
       },
-      { timeout: 15_000, interval: 100 },
+      { interval: 100 },
     )
     .toMatchObject({ cosignatures: [{}, {}] });
   return note;
