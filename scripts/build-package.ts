@@ -21,6 +21,10 @@ function build(): number {
   for (const project of ['tsconfig.package.json', 'tsconfig.commonjs.json']) {
     if (spawnSync(tsc, ['-p', join(ROOT, project)], { stdio: ['ignore', 2, 2] }).status !== 0) return 1;
   }
+  // Types are of what `exports` names, and nothing else can be imported.
+  for (const file of globSync('**/*.d.ts', { cwd: join(DIST, 'commonjs') })) {
+    copyFileSync(join(DIST, 'commonjs', file), join(DIST, file));
+  }
   // Node loads the ES modules of `exports` with `require` too; TypeScript's `node16` wants types of a CommonJS module for that.
   writeFileSync(join(DIST, 'commonjs/package.json'), '{"type":"commonjs"}\n');
   // Read as a file when the program runs.

@@ -3,13 +3,14 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { socketUrl } from '../../src/embedded-postgres/start.ts';
 import { hasPostgres, temporaryHome, waitForText } from '../demo/support.ts';
+import { addDatabase } from '../support/database-home.ts';
 import { type Running, startProgram } from '../support/program.ts';
 
 let home: Awaited<ReturnType<typeof temporaryHome>>;
 let running: Running | undefined;
-// Making its database takes longer than what a test does with it.
 beforeAll(async () => {
   home = await temporaryHome();
+  await addDatabase(home.path);
 });
 afterEach(async () => {
   running?.child.kill('SIGKILL');

@@ -1,13 +1,14 @@
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { MigrationError, migrate, migrationState } from '../../src/database/migrate.ts';
 import { checkLogin } from '../../src/database/open-database.ts';
 import type { Pool } from '../../src/database/pool.ts';
 import { type EmbeddedPostgres, startEmbedded } from '../../src/embedded-postgres/start.ts';
 import { run } from '../embedded-postgres/support.ts';
 import { createDatabase } from '../support/database.ts';
+import { databaseHome } from '../support/database-home.ts';
 import { withDatabase } from '../support/with-database.ts';
 import { keepingLog, openPool, quiet } from './support.ts';
 
@@ -98,7 +99,7 @@ describe('logins', () => {
 
   /** A server of its own: roles belong to the whole server, and here they must be missing. */
   beforeAll(async () => {
-    home = await mkdtemp(join(inject('databaseHomes'), 'koppelvlak-home-'));
+    home = await databaseHome();
     server = await startEmbedded({ dir: home, log: quiet, settings: { fsync: 'off' } });
     await run(
       server.url,

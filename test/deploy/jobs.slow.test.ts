@@ -1,14 +1,15 @@
 /** Each job of each deployment runs with the environment that its file gives it, and nothing else: without proof logs, and with them. */
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { type EmbeddedPostgres, startEmbedded } from '../../src/embedded-postgres/start.ts';
 import { isRecord } from '../../src/lib/json/json-value.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { run as runStatements } from '../embedded-postgres/support.ts';
+import { databaseHome } from '../support/database-home.ts';
 import { callProgram, startProgram } from '../support/program.ts';
 import { withDatabase } from '../support/with-database.ts';
 
@@ -37,7 +38,7 @@ const login = (name: string): string =>
   withDatabase(server.url, 'koppelvlak').replace('user=koppelvlak', `user=${name}`);
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(inject('databaseHomes'), 'koppelvlak-jobs-'));
+  dir = await databaseHome();
   server = await startEmbedded({ dir, log: createLogger('silent'), settings: { fsync: 'off' } });
   const sealing = await callProgram(['proof', 'key', '--sealing'], { PROOF_KEY });
   secrets = {

@@ -1,13 +1,14 @@
 /** Two organisations on one server, set up and run as docs/scaling.md says: `deploy/sql/organisation.sql` and `deploy/organisations/each.sh`. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type EmbeddedPostgres, startEmbedded } from '../../src/embedded-postgres/start.ts';
 import { createLogger } from '../../src/lib/log.ts';
+import { databaseHome } from '../support/database-home.ts';
 import { withDatabase } from '../support/with-database.ts';
 import { KEY } from '../verwerkingenlog/support.ts';
 
@@ -24,9 +25,9 @@ describe.runIf(hasPsql)('many organisations on one machine', () => {
     withDatabase(server.url, database).replace('user=koppelvlak', `user=${login}`);
 
   beforeAll(async () => {
-    dir = await mkdtemp(join(inject('databaseHomes'), 'koppelvlak-organisations-'));
+    dir = await databaseHome();
     server = await startEmbedded({
-      dir: join(dir, 'postgres'),
+      dir,
       log: createLogger('silent'),
       settings: { fsync: 'off' },
     });

@@ -1,13 +1,12 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { promisify } from 'node:util';
 import pg from 'pg';
-import { afterAll, inject, onTestFinished } from 'vitest';
-import { findPostgres, startEmbedded } from '../../src/embedded-postgres/start.ts';
-import { quiet } from '../database/support.ts';
+import { inject, onTestFinished } from 'vitest';
+import { findPostgres } from '../../src/embedded-postgres/start.ts';
+import { addDatabase } from '../support/database-home.ts';
 
 /** A home directory that is thrown away after the test. Open to all, as a checkout usually is. */
 export async function temporaryHome(): Promise<string> {
@@ -17,29 +16,12 @@ export async function temporaryHome(): Promise<string> {
   return dir;
 }
 
-let initialised: Promise<string> | undefined;
-
 /** A home directory whose database is made already, for tests that are not about making one. */
 export async function initialisedHome(path = ''): Promise<string> {
-  initialised ??= initialise();
   const dir = join(await temporaryHome(), path);
-  await mkdir(dir, { recursive: true });
-  await promisify(execFile)('cp', ['-a', join(await initialised, 'postgres'), dir]);
+  await addDatabase(dir);
   return dir;
 }
-
-async function initialise(): Promise<string> {
-  const dir = await mkdtemp(join(inject('databaseHomes'), 'koppelvlak-home-'));
-  await (await startEmbedded({ dir, log: quiet, settings: { fsync: 'off' } })).stop();
-  return dir;
-}
-
-afterAll(async () => {
-  if (initialised === undefined) return;
-  await rm(await initialised, { recursive: true, force: true });
-  // The next file of this process makes its own.
-  initialised = undefined;
-});
 
 /** Another process with an embedded Postgres. */
 export interface Holder {

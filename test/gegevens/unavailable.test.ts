@@ -1,19 +1,19 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { rmSync } from 'node:fs';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type EmbeddedPostgres, startEmbedded } from '../../src/embedded-postgres/start.ts';
 import { createLogger } from '../../src/lib/log.ts';
+import { databaseHome } from '../support/database-home.ts';
 import { messageFile, shvMessage } from './support/messages.ts';
 import { openSupplier, type Supplier } from './support/supplier.ts';
 
-const dir = mkdtempSync(join(inject('databaseHomes'), 'gegevens-away-'));
+const dir = await databaseHome();
 const startPostgres = () => startEmbedded({ dir, log: createLogger('silent'), settings: { fsync: 'off' } });
 let postgres: EmbeddedPostgres;
 let supplier: Supplier;
 
 beforeAll(async () => {
   postgres = await startPostgres();
-  supplier = await openSupplier({ databaseUrl: postgres.url, env: { DATABASE_CONNECT_TIMEOUT_MS: '500' } });
+  supplier = await openSupplier({ databaseUrl: postgres.url, env: { DATABASE_CONNECT_TIMEOUT_MS: '3000' } });
   await supplier.import('shv', messageFile(shvMessage({ leveringen: [{ naam: 'Noord', records: 3 }] })));
 });
 afterAll(async () => {

@@ -1,5 +1,6 @@
 /** Two real servers of Postgres: a primary and its standby, or two that are alike. */
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -9,6 +10,7 @@ import { type EmbeddedPostgres, startEmbedded } from '../../src/embedded-postgre
 import { createLogger } from '../../src/lib/log.ts';
 import { run as runStatements } from '../embedded-postgres/support.ts';
 import { createApi } from '../support/api.ts';
+import { addDatabase } from '../support/database-home.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { startTokens, type TestTokens } from '../support/tokens.ts';
 import { actie, KEY, newPerson } from '../verwerkingenlog/support.ts';
@@ -54,8 +56,11 @@ afterAll(async () => {
   await rm(root, { recursive: true, force: true });
 });
 
-const start = (name: string, settings: Record<string, string>): Promise<EmbeddedPostgres> =>
-  startEmbedded({ dir: join(root, name), log: createLogger('silent'), settings });
+async function start(name: string, settings: Record<string, string>): Promise<EmbeddedPostgres> {
+  const dir = join(root, name);
+  if (!existsSync(dir)) await addDatabase(dir);
+  return await startEmbedded({ dir, log: createLogger('silent'), settings });
+}
 
 /** As a standby is until it is promoted, and a former primary after that; connections that are open stay. */
 async function setReadOnly({ url }: EmbeddedPostgres, isReadOnly: boolean): Promise<void> {

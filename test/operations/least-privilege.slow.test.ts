@@ -1,8 +1,8 @@
 /** The logins that deploy/sql/roles.sql makes, each with no more than its role: everything that the program can do runs with them. */
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createProgram } from '../../src/cli/program.ts';
 import { type EmbeddedPostgres, startEmbedded } from '../../src/embedded-postgres/start.ts';
 import { readSourceStates, removeSource, saveSources } from '../../src/extensions/aggregator/store/sources.ts';
@@ -19,6 +19,7 @@ import { openSupplier } from '../gegevens/support/supplier.ts';
 import { SOON_PRUNED } from '../raadsfeed/cli.ts';
 import { document, vergadering } from '../raadsfeed/support.ts';
 import { createApi } from '../support/api.ts';
+import { databaseHome } from '../support/database-home.ts';
 import { callProgram, type Ended } from '../support/program.ts';
 import { startServer } from '../support/server.ts';
 import { withDatabase } from '../support/with-database.ts';
@@ -45,7 +46,7 @@ const as = (login: string): string =>
   withDatabase(server.url, 'koppelvlak').replace('user=koppelvlak', `user=${login}`);
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(inject('databaseHomes'), 'koppelvlak-roles-'));
+  dir = await databaseHome();
   server = await startEmbedded({ dir, log: createLogger('silent'), settings: { fsync: 'off' } });
   supplier = await startNotubiz();
   supplier.organisation.addMeeting(meetingOf(11, { documents: [documentOf(1)] }));

@@ -1,8 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { rm } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type EmbeddedPostgres, startEmbedded } from '../../src/embedded-postgres/start.ts';
 import { createLogger } from '../../src/lib/log.ts';
+import { databaseHome } from '../support/database-home.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { ask } from './support/ask.ts';
 import { createProbe, OPEN } from './support/probe-area.ts';
@@ -14,10 +14,10 @@ let server: TestServer;
 const startPostgres = () => startEmbedded({ dir, log: createLogger('silent'), settings: { fsync: 'off' } });
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(inject('databaseHomes'), 'koppelvlak-away-'));
+  dir = await databaseHome();
   postgres = await startPostgres();
   server = await startServer({
-    env: { DATABASE_CONNECT_TIMEOUT_MS: '500' },
+    env: { DATABASE_CONNECT_TIMEOUT_MS: '3000' },
     databaseUrl: postgres.url,
     register: createProbe().open,
   });

@@ -1,23 +1,25 @@
 /** An operator at night, in a real Chromium: the page while the database is frozen, not away, so that nothing it is asked ever ends. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findChromium, inChromium } from '../../scripts/chromium.ts';
 import { type EmbeddedPostgres, startEmbedded } from '../../src/embedded-postgres/start.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { sharedChromium } from '../support/chromium.ts';
+import { databaseHome } from '../support/database-home.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 
 const executable = findChromium();
 
 describe.runIf(executable !== undefined)(inChromium(executable), () => {
-  const home = mkdtempSync(join(inject('databaseHomes'), 'night-'));
+  let home: string;
   let postgres: EmbeddedPostgres;
   let server: TestServer;
   let frozen: readonly number[] = [];
 
   beforeAll(async () => {
+    home = await databaseHome();
     postgres = await startEmbedded({ dir: home, log: createLogger('silent'), settings: { fsync: 'off' } });
     server = await startServer({ env: { AREAS: 'raadsfeed' }, databaseUrl: postgres.url });
   });

@@ -1,11 +1,14 @@
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
+import { promisify } from 'node:util';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { migrate } from '../../src/database/migrate.ts';
+import { choosePostgresUser, initialiseData, postgresBinaries } from '../../src/embedded-postgres/programs.ts';
 import { socketUrl, startEmbedded } from '../../src/embedded-postgres/start.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import {
@@ -22,7 +25,7 @@ declare module 'vitest' {
     databaseServer: string;
     /** Name of the migrated database that `createDatabase` clones. */
     databaseTemplate: string;
-    /** Folder for the data of a Postgres of a test's own; goes with the run. */
+    /** Folder for the data of a Postgres of a test's own; goes with the run. `databaseHome` copies what is in its `postgres`. */
     databaseHomes: string;
   }
 }
@@ -58,6 +61,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
     for (const path of [home, dir]) await rm(path, { recursive: true, force: true });
   };
   try {
+    await initialise(home);
+    await promisify(execFile)('cp', ['-a', join(home, 'postgres'), homes]);
     const postgres = await startEmbedded({ dir: home, log, settings });
     stop = postgres.stop;
     const server = new URL(postgres.url);
@@ -81,6 +86,14 @@ export default async function setup(project: TestProject): Promise<() => Promise
     throw error;
   }
   return teardown;
+}
+
+/** Makes the data of the run's Postgres, of which each that a test has for itself gets a copy. */
+async function initialise(home: string): Promise<void> {
+  const binaries = postgresBinaries();
+  const dataDir = join(home, 'postgres');
+  const user = await choosePostgresUser(dataDir, binaries.postgres);
+  await initialiseData(home, dataDir, { binaries, user, durable: false });
 }
 
 /**

@@ -31,7 +31,9 @@ export async function startServer(options: TestServerOptions): Promise<TestServe
     MANAGEMENT_PORT: '0',
     DATABASE_URL: options.databaseUrl ?? own?.url ?? '',
     // A busy machine must not cause 503 here.
-    ...(options.env.NODE_ENV === 'production' ? {} : { OVERLOAD_EVENT_LOOP_DELAY_MS: '0', REQUEST_TIMEOUT_MS: '120000' }),
+    ...(options.env.NODE_ENV === 'production'
+      ? {}
+      : { OVERLOAD_EVENT_LOOP_DELAY_MS: '0', REQUEST_TIMEOUT_MS: '120000' }),
     ...options.env,
   };
   try {

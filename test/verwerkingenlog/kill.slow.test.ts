@@ -1,10 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { expect, inject, it } from 'vitest';
+import { rm } from 'node:fs/promises';
+import { expect, it } from 'vitest';
 import { runKillDrill } from '../../bench/support/kill-drill.ts';
+import { databaseHome } from '../support/database-home.ts';
 
 it('loses nothing that was acknowledged when the server and Postgres are killed under load', async () => {
-  const dir = await mkdtemp(join(inject('databaseHomes'), 'koppelvlak-kill-'));
+  const dir = await databaseHome();
   try {
     const { acknowledged, faults } = await runKillDrill({ dir, kills: 2, writers: 8, longestLoadMs: 600 });
     expect(faults).toEqual([]);

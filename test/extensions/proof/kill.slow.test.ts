@@ -1,9 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
-import { expect, inject, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { runKillDrill } from '../../../bench/support/kill-drill.ts';
 import { verifyProcessing } from '../../../bench/support/proof-drill.ts';
+import { databaseHome } from '../../support/database-home.ts';
 import { PROOF_KEY } from './support.ts';
 
 /** Fifty: `PROOF_KILLS=50 npm run test:slow -- test/extensions/proof/kill.slow.test.ts`. */
@@ -12,7 +13,7 @@ const KILLS = Number(process.env.PROOF_KILLS ?? 1);
 it('gives every acknowledged entry one leaf, however two sequencers and Postgres are killed', {
   timeout: 60_000 + KILLS * 20_000,
 }, async () => {
-  const dir = await mkdtemp(join(inject('databaseHomes'), 'koppelvlak-proof-kill-'));
+  const dir = await databaseHome();
   const state = join(dir, 'state.json');
   const env = {
     AREAS: 'verwerkingenlog',
