@@ -7,14 +7,8 @@ import type { Reason } from './offer.ts';
 
 /** `koppelvlak diwoo …`: what is offered to the national index of public documents. */
 export function addCommands(program: Command, terminal: Terminal): void {
-  program.addCommand(diwooCommand(terminal));
-}
-
-function diwooCommand(terminal: Terminal): Command {
-  return new Command('diwoo')
-    .description('the documents that are offered to the national index (DiWoo)')
-    .addCommand(reportCommand(terminal))
-    .addCommand(robotsCommand(terminal));
+  const diwoo = new Command('diwoo').description('the documents that are offered to the national index (DiWoo)');
+  program.addCommand(diwoo.addCommand(reportCommand(terminal)).addCommand(robotsCommand(terminal)));
 }
 
 function reportCommand(terminal: Terminal): Command {
@@ -49,7 +43,7 @@ function robotsCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ koppelvlak diwoo robots')
     .action((options: { json?: boolean }) =>
       runCommand(terminal, options, async ({ database, publicBaseUrl, output }) => {
-        const { robotsLines } = await import('./routes.ts');
+        const { indexAddresses } = await import('./routes.ts');
         const base = publicBaseUrl();
         const own = new URL(base).host;
         const counts = await countHosts(database.pool);
@@ -60,7 +54,8 @@ function robotsCommand(terminal: Terminal): Command {
           return {
             host,
             documents: here.reduce((sum, { documents }) => sum + documents, 0),
-            lines: robotsLines(base, categories),
+            // As sitemaps.org 0.9 has them.
+            lines: indexAddresses(base, categories).map((address) => `Sitemap: ${address}`),
           };
         });
         output.result(results, () => {

@@ -24,13 +24,8 @@ const KEPT_MS = 1000;
 const MEMORY_RECORDS = SITEMAP_PLACES / 2;
 
 /** Addresses of the indexes. */
-function indexAddresses(baseUrl: string, categories: readonly number[]): string[] {
-  return categories.map((categorie) => `${baseUrl}${indexPath(categorie)}`);
-}
-
-/** What `robots.txt` says of them (sitemaps.org 0.9). */
-export const robotsLines = (baseUrl: string, categories: readonly number[]): string[] =>
-  indexAddresses(baseUrl, categories).map((address) => `Sitemap: ${address}`);
+export const indexAddresses = (baseUrl: string, categories: readonly number[]): string[] =>
+  categories.map((categorie) => `${baseUrl}${indexPath(categorie)}`);
 
 /** The sitemaps. The `robots.txt` of the host names every index that holds something. */
 export async function serveDiwoo(server: FastifyInstance, index: FollowedIndex): Promise<void> {

@@ -21,7 +21,7 @@ export function indexPath(categorie: number): string {
   return `${WOO}/sitemapindex-diwoo-infocat${inName(categorie)}.xml`;
 }
 
-interface SitemapName {
+export interface SitemapName {
   readonly organisatiecode: string;
   readonly categorie: number;
   readonly pagina: number;

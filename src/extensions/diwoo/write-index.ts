@@ -8,13 +8,10 @@ import type { Db } from '../../database/transaction.ts';
 import type { Resource } from '../../raadsfeed/domain/resource.ts';
 import { type FeedChange, type FeedIndex, MOST_REMOVED } from '../shared/follow-index.ts';
 import { toItemState, toOffer } from './offer.ts';
-import { SITEMAP_PLACES } from './sitemaps.ts';
+import { SITEMAP_PLACES, type SitemapName } from './sitemaps.ts';
 
 /** A sitemap in which something changed. */
-interface Touched {
-  readonly organisatiecode: string;
-  readonly categorie: number;
-  readonly pagina: number;
+interface Touched extends SitemapName {
   readonly gewijzigd: Date;
 }
 

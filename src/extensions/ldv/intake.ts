@@ -9,12 +9,11 @@ import type { LineOutcome, LineSender, NewLine, StoreLines } from './lines.ts';
 import { actieOfSpan, activityIdIn, activityOf, type LineContext, logbooksOf, withoutLogbooks } from './mapping.ts';
 import { type ExportResponse, TooManySpansError } from './otlp.ts';
 import { IGNORED, isId, judge, MAX_LINE } from './rules.ts';
-import type { Span } from './span.ts';
+import { dateOf, NS_PER_MS, type Span } from './span.ts';
 import { keepOf, keptNames, writeLine } from './stored-line.ts';
 
 /** Reasons that an answer names. */
 const NAMED_REASONS = 10;
-const NS_PER_MS = 1_000_000n;
 const CONFLICT = 'onder deze ids staat al een andere regel van deze client';
 
 interface Refusal {
@@ -58,7 +57,7 @@ export function createIntake(
     { oin = uitvoerder, mayBeConfidential }: LineSender,
   ): LineContext | string {
     const versies = register.get(activityIdIn(activityOf(span) ?? '') ?? '') ?? [];
-    const known = validAt(versies, startOf(span));
+    const known = validAt(versies, dateOf(span.start));
     const ofClient = { uitvoerder: oin ?? null };
     if (known === undefined) {
       unknown.inc();
@@ -125,10 +124,6 @@ export function createIntake(
 function clientOf(span: Span, { client, isPeer }: LineSender): string {
   const [first] = isPeer ? logbooksOf(span) : [];
   return first === undefined ? client : `logbook ${first}`;
-}
-
-function startOf({ start }: Span): Date {
-  return new Date(Number(start / NS_PER_MS));
 }
 
 async function readRegister(db: Db, spans: readonly Span[]): Promise<ReadonlyMap<string, readonly ActiviteitVersie[]>> {

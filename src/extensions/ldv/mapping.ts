@@ -11,7 +11,7 @@ import {
   verwerktObjectId,
 } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
 import { isOrganisation } from '../../verwerkingenlog/store/versions.ts';
-import { type Attributes, type AttributeValue, DPL, type Span } from './span.ts';
+import { type Attributes, type AttributeValue, DPL, dateOf, NS_PER_MS, type Span } from './span.ts';
 import { LOGBOOKS, readLdvOf } from './stored-line.ts';
 
 /** Characters of a text of an action; a longer one is shortened there, and whole in the LDV face. */
@@ -20,7 +20,6 @@ export const MAX_TEXT = 242;
 export const MAX_URL = 2042;
 /** The kind of a data subject whose line does not name one. */
 export const UNKNOWN_KIND = 'onbekend';
-const NS_PER_MS = 1_000_000n;
 const UUID_AT_END = /(?:^|[/:#=])([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/?$/i;
 const URI = /^[a-z][a-z0-9+.-]*:\S+$/i;
 const OIN_IN_TEXT = /(?<!\d)\d{20}(?!\d)/;
@@ -58,7 +57,7 @@ const MAPPING: Readonly<Record<string, Row>> = {
     },
   },
   start_time: {
-    toActie: ({ start }) => ({ tijdstip: moment(new Date(Number(start / NS_PER_MS))), tijdstipOffset: null }),
+    toActie: ({ start }) => ({ tijdstip: moment(dateOf(start)), tijdstipOffset: null }),
     toSpan: (draft, { tijdstip }) => {
       draft.start = BigInt(Date.parse(tijdstip)) * NS_PER_MS;
       if (draft.end < draft.start) draft.end = draft.start;

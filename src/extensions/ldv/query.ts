@@ -4,7 +4,7 @@ import { isRecord } from '../../lib/json/json-value.ts';
 import type { InvalidParam } from '../../lib/problem.ts';
 import { toUtc } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
 import { UNKNOWN_KIND, uuidOf } from './mapping.ts';
-import { type AttributeValue, DPL, type Span } from './span.ts';
+import { type AttributeValue, DPL, dateOf, NS_PER_MS, type Span } from './span.ts';
 
 export type Vraag = components['schemas']['Vraag'];
 type Selectors = components['schemas']['Selectoren'];
@@ -144,11 +144,9 @@ function plain(value: AttributeValue): unknown {
   return Array.isArray(value) ? value.map(plain) : value;
 }
 
-const NS_PER_MS = 1_000_000n;
-
 /** RFC 3339 in UTC, with as many decimals as there are. */
 function timeOf(nanoseconds: bigint): string {
-  const whole = new Date(Number(nanoseconds / NS_PER_MS)).toISOString();
+  const whole = dateOf(nanoseconds).toISOString();
   const rest = String(nanoseconds % NS_PER_MS).padStart(6, '0');
   return `${whole.slice(0, -1)}${rest}Z`.replace(/\.?0+Z$/, 'Z');
 }

@@ -193,6 +193,13 @@ function holdsLarge(value: AttributeValue): boolean {
   return Array.isArray(value) && value.some(holdsLarge);
 }
 
+export const NS_PER_MS = 1_000_000n;
+
+/** Nanoseconds since 1970 as a moment, to the millisecond. */
+export function dateOf(nanoseconds: bigint): Date {
+  return new Date(Number(nanoseconds / NS_PER_MS));
+}
+
 /** The moments that OTLP can say: 1970 to 2554. */
 export function isTime(nanoseconds: bigint): boolean {
   return BigInt.asUintN(64, nanoseconds) === nanoseconds;
