@@ -1,4 +1,5 @@
 import { draft } from '../raadsfeed/sources.ts';
+import type { PlayedCall } from './played-feed.ts';
 import { publish, sceneChapter } from './scene.ts';
 
 const feedRule = (number: number, quote: string) => draft(`Feed rules ${number}`, quote);
@@ -26,11 +27,7 @@ export const BEGINNING = sceneChapter({
       en: 'After the snapshot the feed is read',
       needs: ['K-BEG-01'],
       prepare: (feed) => publish(feed, 'a'),
-      play: async ({ feed, look }) => {
-        await look();
-        publish(feed, 'b');
-        await look();
-      },
+      changes: [(feed) => publish(feed, 'b')],
     },
     'K-BEG-03': {
       level: 'must',
@@ -52,15 +49,14 @@ export const BEGINNING = sceneChapter({
       prepare: (feed) => {
         feed.pageSize = 2;
         publish(feed, 'a', 'b', 'c', 'd');
-        feed.rule = ({ path, count, page, answer }) => {
-          if (path !== '/snapshot' || count !== 1) return false;
+        const change = ({ page, answer }: PlayedCall): void => {
           answer(page());
           feed.remove('delete', 'a');
           feed.upsert('b', { titel: 'Gewijzigd' });
           feed.remove('redact', 'c');
           publish(feed, 'e');
-          return true;
         };
+        feed.answerOn('/snapshot', change, ({ count }) => count === 1);
       },
     },
     'K-BEG-05': {
@@ -72,29 +68,17 @@ export const BEGINNING = sceneChapter({
       prepare: (feed) => {
         feed.pageSize = 1;
         publish(feed, 'a', 'b');
-        feed.rule = ({ path, query, page, answer }) => {
-          if (path !== '/snapshot' || !query.has('cursor')) return false;
-          const { feedCursor: _, ...rest } = page();
-          answer(rest);
-          return true;
-        };
+        const without = ({ page, answer }: PlayedCall): void => answer({ ...page(), feedCursor: undefined });
+        feed.answerOn('/snapshot', without, ({ query }) => query.has('cursor'));
       },
-      play: async ({ feed, look }) => {
-        await look();
-        publish(feed, 'c');
-        await look();
-      },
+      changes: [(feed) => publish(feed, 'c')],
     },
     'K-BEG-06': {
       level: 'must',
       source: draft('Errors 3', 'an empty collection is not an error'),
       nl: 'Een lege feed is geen fout',
       en: 'An empty feed is not an error',
-      play: async ({ feed, look }) => {
-        await look();
-        publish(feed, 'a');
-        await look();
-      },
+      changes: [(feed) => publish(feed, 'a')],
     },
     'K-BEG-07': {
       level: 'must',
@@ -106,12 +90,11 @@ export const BEGINNING = sceneChapter({
         feed.pageSize = 2;
         publish(feed, 'a', 'b', 'c', 'd', 'e');
         let broken = false;
-        feed.rule = ({ path, query, response }) => {
-          if (broken || path !== '/snapshot' || !query.has('cursor')) return false;
+        const breakOff = ({ response }: PlayedCall): void => {
           broken = true;
           response.destroy();
-          return true;
         };
+        feed.answerOn('/snapshot', breakOff, ({ query }) => !broken && query.has('cursor'));
       },
     },
   },

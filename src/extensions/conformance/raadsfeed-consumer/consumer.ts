@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { isRecord } from '../../../lib/json/json-value.ts';
 import { Failed, Inconclusive } from '../case.ts';
 import { type Client, jsonIn } from '../client.ts';
-import { type DrivenProgram, ProtocolError, startProgram } from '../protocol.ts';
+import { ProtocolError, restartedProgram } from '../protocol.ts';
 import { type FeedSubject, readSubject, textAt, walk } from '../raadsfeed/subject.ts';
 import { failureOf, runCommand } from '../run-command-line.ts';
 import type { PlayedFeed } from './played-feed.ts';
@@ -69,26 +69,22 @@ export async function commandConsumer({ command, ...options }: ConsumerOptions):
 
 /** A program that stays, and is asked to read on by a line of JSON; one that ended is started again. */
 export function programConsumer(options: ConsumerOptions): Consumer {
-  let program: DrivenProgram | undefined;
+  const program = restartedProgram(options);
   const use = programUse();
   return {
     atOnce: false,
     pauseMs: 200,
     async read({ url }) {
-      program ??= startProgram(options);
       try {
         const { state } = await program.ask({ do: 'follow', feed: url });
         if (!Array.isArray(state)) throw use.fault('its answer has no list `state`');
         use.worked();
         return state.map(heldResource);
       } catch (error) {
-        if (!(error instanceof ProtocolError)) throw error;
-        await program.close();
-        program = undefined;
-        throw use.fault(error.message);
+        throw error instanceof ProtocolError ? use.fault(error.message) : error;
       }
     },
-    close: async () => program?.close(),
+    close: program.close,
   };
 }
 

@@ -3,30 +3,28 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { contract, draft, rfc } from '../raadsfeed/sources.ts';
 import { type PlayedCall, type PlayedFeed, problem } from './played-feed.ts';
-import { type ConsumerCase, type SceneRun, sceneChapter } from './scene.ts';
+import { type ConsumerCase, MANY, publish, sceneChapter } from './scene.ts';
 
 const sourceFails = draft('Rules for aggregators 3', 'publishes nothing (no `delete`)');
 /** Nothing else removes a resource. */
 const onlyRecords = draft('Events', 'Feed records are the events of the feed');
 
-/** The feed answers wrongly until the consumer has read it; what it held stays, and afterwards it reads on. */
-async function survives({ feed, look }: SceneRun, fail: (call: PlayedCall) => void): Promise<undefined> {
-  await look();
-  feed.rule = (call) => {
-    if (call.path === '/') return false;
-    fail(call);
-    return true;
-  };
-  await look();
-  feed.rule = undefined;
-  feed.upsert('nieuw');
-  return look();
-}
+const two = (feed: PlayedFeed): void => publish(feed, 'a', 'b');
 
-const two = (feed: PlayedFeed): void => {
-  feed.upsert('a');
-  feed.upsert('b');
-};
+/** The feed answers wrongly, in these ways, until the consumer has read it; what it held stays, and afterwards it reads on. */
+function survives(...failures: readonly ((call: PlayedCall) => void)[]): Pick<ConsumerCase, 'prepare' | 'changes'> {
+  const failing = failures.map((fail) => (feed: PlayedFeed) => {
+    feed.rule = (call) => {
+      if (call.path !== '/') fail(call);
+      return call.path !== '/';
+    };
+  });
+  const recover = (feed: PlayedFeed): void => {
+    feed.rule = undefined;
+    feed.upsert('nieuw');
+  };
+  return { prepare: two, changes: [...failing, recover] };
+}
 
 /** Answers without the content of a page. */
 const EMPTY = ['', '{}', '{"records":null}'];
@@ -66,21 +64,18 @@ function busy(
 }
 
 /** The feed does not know any cursor of before; what disappeared meanwhile is not in its snapshot. */
-function losesPlace(refusal: 400 | 410): Pick<ConsumerCase, 'prepare' | 'play'> {
+function losesPlace(refusal: 400 | 410): Pick<ConsumerCase, 'prepare' | 'changes'> {
   return {
-    prepare: (feed) => {
-      for (let i = 0; i < 12; i += 1) feed.upsert(`a-${i}`);
-    },
-    play: async ({ feed, look }) => {
-      await look();
-      feed.remove('delete', 'a-3');
-      feed.upsert('nieuw');
-      feed.refusal = refusal;
-      feed.forgetCursors();
-      await look();
-      feed.upsert('later');
-      await look();
-    },
+    prepare: (feed) => publish(feed, ...MANY),
+    changes: [
+      (feed) => {
+        feed.remove('delete', 'a-3');
+        feed.upsert('nieuw');
+        feed.refusal = refusal;
+        feed.forgetCursors();
+      },
+      (feed) => feed.upsert('later'),
+    ],
   };
 }
 
@@ -93,55 +88,43 @@ export const FAILURES = sceneChapter({
       source: sourceFails,
       nl: 'Een bron die niet antwoordt, verwijdert niets',
       en: 'A source that does not answer removes nothing',
-      prepare: two,
-      play: (run) => survives(run, ({ response }) => void response.destroy()),
+      ...survives(({ response }) => void response.destroy()),
     },
     'K-ERR-02': {
       level: 'must',
       source: onlyRecords,
       nl: 'Een fout van de bron verwijdert niets',
       en: 'An error of the source removes nothing',
-      prepare: two,
-      play: (run) => survives(run, ({ answer }) => answer(problem(500), 500)),
+      ...survives(({ answer }) => answer(problem(500), 500)),
     },
     'K-ERR-03': {
       level: 'must',
       source: draft('Rules for aggregators 3', 'unreachable or returns an empty answer'),
       nl: 'Een leeg antwoord verwijdert niets',
       en: 'An empty answer removes nothing',
-      prepare: two,
-      play: async ({ feed, look }) => {
-        await look();
-        for (const empty of EMPTY) {
-          feed.rule = ({ path, answer }) => {
-            if (path !== '/') answer(empty);
-            return path !== '/';
-          };
-          await look();
-        }
-        feed.rule = undefined;
-        feed.upsert('nieuw');
-        return look();
-      },
+      ...survives(
+        ...EMPTY.map(
+          (empty) =>
+            ({ answer }: PlayedCall) =>
+              answer(empty),
+        ),
+      ),
     },
     'K-ERR-04': {
       level: 'must',
       source: onlyRecords,
       nl: 'Een pagina in HTML in plaats van de feed verwijdert niets',
       en: 'A page of HTML instead of the feed removes nothing',
-      prepare: two,
-      play: (run) =>
-        survives(run, ({ answer }) =>
-          answer('<!DOCTYPE html><title>Onderhoud</title>', 200, { 'content-type': 'text/html' }),
-        ),
+      ...survives(({ answer }) =>
+        answer('<!DOCTYPE html><title>Onderhoud</title>', 200, { 'content-type': 'text/html' }),
+      ),
     },
     'K-ERR-05': {
       level: 'must',
       source: onlyRecords,
       nl: 'JSON die afbreekt, verwijdert niets',
       en: 'JSON that is cut off removes nothing',
-      prepare: two,
-      play: (run) => survives(run, ({ answer, page }) => answer(JSON.stringify(page()).slice(0, -5))),
+      ...survives(({ answer, page }) => answer(JSON.stringify(page()).slice(0, -5))),
     },
     'K-ERR-06': {
       level: 'should',
@@ -191,21 +174,16 @@ export const FAILURES = sceneChapter({
       nl: 'Een verwijzing wordt gevolgd',
       en: 'A redirection is followed',
       prepare: two,
-      play: async ({ feed, look }) => {
-        await look();
-        feed.upsert('c');
-        feed.rule = ({ path, query, answer, page }) => {
-          if (path === '/feed' && !query.has('verhuisd')) {
+      changes: [
+        (feed) => {
+          feed.upsert('c');
+          const redirect = ({ query, answer }: PlayedCall): void => {
             const parameters = new URLSearchParams([...query, ['verhuisd', '1']]);
             answer('', 307, { location: `${feed.url}/feed?${parameters}` });
-            return true;
-          }
-          if (path !== '/feed') return false;
-          answer(page());
-          return true;
-        };
-        await look();
-      },
+          };
+          feed.answerOn('/feed', redirect, ({ query }) => !query.has('verhuisd'));
+        },
+      ],
     },
     'K-ERR-11': {
       level: 'should',
@@ -218,16 +196,14 @@ export const FAILURES = sceneChapter({
         await look();
         feed.upsert('c');
         let longest = 0;
-        feed.rule = ({ path, query, answer }) => {
-          if (path !== '/feed') return false;
+        feed.answerOn('/feed', ({ query, answer }) => {
           const step = Number(query.get('ronde') ?? 0) + 1;
           longest = Math.max(longest, step);
           const parameters = new URLSearchParams(query);
           parameters.set('ronde', String(step));
           if (step > MOST_REDIRECTS) answer(problem(500), 500);
           else answer('', 307, { location: `${feed.url}/feed?${parameters}` });
-          return true;
-        };
+        });
         await read().catch((error: unknown) => {
           signal.throwIfAborted();
           if (!(error instanceof Error)) throw error;
@@ -244,30 +220,25 @@ export const FAILURES = sceneChapter({
       nl: 'Een antwoord dat in stukken en langzaam komt, wordt gelezen',
       en: 'An answer that comes slowly, in pieces, is read',
       prepare: two,
-      play: async ({ feed, look }) => {
-        await look();
-        feed.upsert('c');
-        feed.rule = ({ path, page, response }) => {
-          if (path !== '/feed') return false;
-          const text = JSON.stringify(page());
-          response.writeHead(200, { 'content-type': 'application/json' });
-          void drip(response, text);
-          return true;
-        };
-        await look();
-      },
+      changes: [
+        (feed) => {
+          feed.upsert('c');
+          feed.answerOn('/feed', ({ page, response }) => {
+            response.writeHead(200, { 'content-type': 'application/json' });
+            void drip(response, JSON.stringify(page()));
+          });
+        },
+      ],
     },
     'K-ERR-13': {
       level: 'should',
       source: sourceFails,
       nl: 'Een antwoord zonder einde schaadt niet',
       en: 'An answer without an end does no harm',
-      prepare: two,
-      play: (run) =>
-        survives(run, ({ response }) => {
-          response.writeHead(200, { 'content-type': 'application/json' });
-          void pour(response);
-        }),
+      ...survives(({ response }) => {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        void pour(response);
+      }),
     },
     'K-ERR-14': {
       level: 'open',
@@ -278,14 +249,12 @@ export const FAILURES = sceneChapter({
       play: async ({ feed, look, read, signal }) => {
         await look();
         let asked = 0;
-        feed.rule = ({ path, query, answer }) => {
-          if (path !== '/feed') return false;
+        feed.answerOn('/feed', ({ query, answer }) => {
           asked += 1;
           const cursor = query.get('cursor') ?? '';
           const next = `${feed.url}/feed?cursor=${encodeURIComponent(cursor)}`;
           answer({ records: [], cursor, head: feed.head, hasMore: asked < 200, next });
-          return true;
-        };
+        });
         await Promise.race([read().catch(() => undefined), wait(1000, undefined, { signal })]);
         return { seen: `${asked} times` };
       },

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../lib/json/json-value.ts';
 import { contract, draft } from '../raadsfeed/sources.ts';
+import type { PlayedCall } from './played-feed.ts';
 import { publish, sceneChapter } from './scene.ts';
 
 const feedRule = (number: number, quote: string) => draft(`Feed rules ${number}`, quote);
@@ -15,11 +16,7 @@ export const FOLLOWING = sceneChapter({
       nl: 'Een upsert vervangt de hele resource',
       en: 'An upsert replaces the whole resource',
       prepare: (feed) => feed.upsert('a', { omschrijving: 'Vervalt', auteur: 'De griffie' }),
-      play: async ({ feed, look }) => {
-        await look();
-        feed.upsert('a', { titel: 'Zonder omschrijving' });
-        await look();
-      },
+      changes: [(feed) => feed.upsert('a', { titel: 'Zonder omschrijving' })],
     },
     'K-FEED-02': {
       level: 'must',
@@ -27,11 +24,7 @@ export const FOLLOWING = sceneChapter({
       nl: 'Een delete verwijdert de resource',
       en: 'A delete removes the resource',
       prepare: (feed) => publish(feed, 'a', 'b'),
-      play: async ({ feed, look }) => {
-        await look();
-        feed.remove('delete', 'a');
-        await look();
-      },
+      changes: [(feed) => feed.remove('delete', 'a')],
     },
     'K-FEED-03': {
       level: 'must',
@@ -40,13 +33,7 @@ export const FOLLOWING = sceneChapter({
       en: 'What comes back after a delete is there again',
       needs: ['K-FEED-02'],
       prepare: (feed) => publish(feed, 'a', 'b'),
-      play: async ({ feed, look }) => {
-        await look();
-        feed.remove('delete', 'a');
-        await look();
-        publish(feed, 'a');
-        await look();
-      },
+      changes: [(feed) => feed.remove('delete', 'a'), (feed) => publish(feed, 'a')],
     },
     'K-FEED-04': {
       level: 'must',
@@ -73,12 +60,12 @@ export const FOLLOWING = sceneChapter({
         await look();
         publish(feed, 'b');
         const cursor = feed.cursor('/feed', feed.head - 1, 0, 'verder');
-        feed.rule = ({ path, query, answer }) => {
-          if (path !== '/feed' || query.get('cursor') === cursor) return false;
-          const next = `${feed.url}/feed?cursor=${encodeURIComponent(cursor)}`;
-          answer({ records: [], cursor, head: feed.head, hasMore: true, next });
-          return true;
-        };
+        const next = `${feed.url}/feed?cursor=${encodeURIComponent(cursor)}`;
+        feed.answerOn(
+          '/feed',
+          ({ answer }) => answer({ records: [], cursor, head: feed.head, hasMore: true, next }),
+          ({ query }) => query.get('cursor') !== cursor,
+        );
         return lookOnce();
       },
     },
@@ -93,11 +80,7 @@ export const FOLLOWING = sceneChapter({
         feed.dress = (cursor) => `+/=&?#%2F é"${'0'.repeat(300)}${cursor}`;
         publish(feed, 'a', 'b');
       },
-      play: async ({ feed, look }) => {
-        await look();
-        publish(feed, 'c', 'd');
-        await look();
-      },
+      changes: [(feed) => publish(feed, 'c', 'd')],
     },
     'K-FEED-07': {
       level: 'must',
@@ -106,15 +89,15 @@ export const FOLLOWING = sceneChapter({
       en: 'What happens to a resource happens in that order',
       needs: ['K-FEED-02'],
       prepare: (feed) => publish(feed, 'a', 'c'),
-      play: async ({ feed, look }) => {
-        await look();
-        feed.upsert('a', { titel: 'Tweede' });
-        feed.remove('delete', 'a');
-        feed.upsert('a', { titel: 'Laatste' });
-        feed.upsert('b', { titel: 'Even' });
-        feed.remove('delete', 'b');
-        await look();
-      },
+      changes: [
+        (feed) => {
+          feed.upsert('a', { titel: 'Tweede' });
+          feed.remove('delete', 'a');
+          feed.upsert('a', { titel: 'Laatste' });
+          feed.upsert('b', { titel: 'Even' });
+          feed.remove('delete', 'b');
+        },
+      ],
     },
     'K-FEED-08': {
       level: 'must',
@@ -128,11 +111,7 @@ export const FOLLOWING = sceneChapter({
         publish(feed, 'a', 'b');
         feed.upsert('a', { titel: 'Van het waterschap' }, { code });
       },
-      play: async ({ feed, look }) => {
-        await look();
-        feed.remove('delete', 'a');
-        await look();
-      },
+      changes: [(feed) => feed.remove('delete', 'a')],
     },
     'K-FEED-09': {
       level: 'should',
@@ -147,11 +126,7 @@ export const FOLLOWING = sceneChapter({
         publish(feed, 'a', 'b');
         feed.upsert('a', {}, { kind: 'Vergadering' });
       },
-      play: async ({ feed, look }) => {
-        await look();
-        feed.remove('delete', 'a');
-        await look();
-      },
+      changes: [(feed) => feed.remove('delete', 'a')],
     },
     'K-FEED-10': {
       level: 'must',
@@ -163,19 +138,18 @@ export const FOLLOWING = sceneChapter({
         feed.pageSize = 2;
         publish(feed, 'a');
       },
-      play: async ({ feed, look }) => {
-        await look();
-        publish(feed, 'b', 'c', 'd', 'e');
-        let first: JsonObject | undefined;
-        // The second request gets what a cache still had of the first.
-        feed.rule = ({ path, count, page, answer }) => {
-          if (path !== '/feed' || count > 2) return false;
-          first ??= page();
-          answer(count === 1 ? first : { ...first, cursor: feed.cursor('/feed', 3, 0, 'nogmaals') });
-          return true;
-        };
-        await look();
-      },
+      changes: [
+        (feed) => {
+          publish(feed, 'b', 'c', 'd', 'e');
+          let first: JsonObject | undefined;
+          // The second request gets what a cache still had of the first.
+          const repeat = ({ count, page, answer }: PlayedCall): void => {
+            first ??= page();
+            answer(count === 1 ? first : { ...first, cursor: feed.cursor('/feed', 3, 0, 'nogmaals') });
+          };
+          feed.answerOn('/feed', repeat, ({ count }) => count <= 2);
+        },
+      ],
     },
     'K-FEED-11': {
       level: 'must',
@@ -183,20 +157,18 @@ export const FOLLOWING = sceneChapter({
       nl: 'Na een afgebroken antwoord komt niets dubbel en ontbreekt niets',
       en: 'After an answer that broke off nothing is double and nothing is missing',
       prepare: (feed) => publish(feed, 'a'),
-      play: async ({ feed, look }) => {
-        await look();
-        publish(feed, 'b', 'c');
-        feed.rule = ({ path, count, page, response }) => {
-          if (path !== '/feed' || count > 1) return false;
-          const text = JSON.stringify(page());
-          response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
-          response.write(text.slice(0, text.length - 20), () => response.destroy());
-          return true;
-        };
-        await look();
-        publish(feed, 'd');
-        await look();
-      },
+      changes: [
+        (feed) => {
+          publish(feed, 'b', 'c');
+          const breakOff = ({ page, response }: PlayedCall): void => {
+            const text = JSON.stringify(page());
+            response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
+            response.write(text.slice(0, text.length - 20), () => response.destroy());
+          };
+          feed.answerOn('/feed', breakOff, ({ count }) => count === 1);
+        },
+        (feed) => publish(feed, 'd'),
+      ],
     },
     'K-FEED-12': {
       level: 'should',
@@ -210,16 +182,11 @@ export const FOLLOWING = sceneChapter({
         feed.rule = ({ path, page, answer }) => {
           const body = page();
           if (path === '/' || body.status !== undefined) return false;
-          const { next: _, ...rest } = body;
-          answer(rest);
+          answer({ ...body, next: undefined });
           return true;
         };
       },
-      play: async ({ feed, look }) => {
-        await look();
-        publish(feed, 'c', 'd');
-        await look();
-      },
+      changes: [(feed) => publish(feed, 'c', 'd')],
     },
     'K-FEED-13': {
       level: 'must',
@@ -228,9 +195,8 @@ export const FOLLOWING = sceneChapter({
       en: 'No more than 1000 at a time are asked for',
       prepare: (feed) => publish(feed, 'a'),
       play: async ({ feed, look }) => {
-        const asked = (): number[] => feed.calls.map(({ address }) => Number(address.searchParams.get('limit') ?? 1));
         await look();
-        const most = Math.max(...asked());
+        const most = Math.max(...feed.calls.map(({ address }) => Number(address.searchParams.get('limit') ?? 1)));
         return most > 1000 ? { failed: `it asks for \`limit=${most}\`` } : undefined;
       },
     },
@@ -240,11 +206,9 @@ export const FOLLOWING = sceneChapter({
       nl: 'De inhoud blijft zoals zij is',
       en: 'The content stays as it is',
       prepare: (feed) => feed.upsert('a', { titel: 'Raad\u2028“é”\u202e𐍈🗳️ </script>\\u0041\t', omvang: 0 }),
-      play: async ({ feed, look }) => {
-        await look();
-        feed.upsert('b', { omvang: 9007199254740991, omschrijving: '', gerelateerdinformatieobject: null });
-        await look();
-      },
+      changes: [
+        (feed) => feed.upsert('b', { omvang: 9007199254740991, omschrijving: '', gerelateerdinformatieobject: null }),
+      ],
     },
     'K-FEED-15': {
       level: 'should',
@@ -252,11 +216,7 @@ export const FOLLOWING = sceneChapter({
       nl: 'Onbekende leden van de inhoud blijven erin',
       en: 'Unknown members of the content are kept',
       prepare: (feed) => feed.upsert('a', { eigenveld: { van: ['de', 'bron'] } }),
-      play: async ({ feed, look }) => {
-        await look();
-        feed.upsert('a', { eigenveld: { van: ['een', 'andere'] } });
-        await look();
-      },
+      changes: [(feed) => feed.upsert('a', { eigenveld: { van: ['een', 'andere'] } })],
     },
     'K-FEED-16': {
       level: 'should',
@@ -264,17 +224,13 @@ export const FOLLOWING = sceneChapter({
       nl: 'Onbekende leden van een record of een pagina hinderen niet',
       en: 'Unknown members of a record or a page do not hinder',
       prepare: (feed) => publish(feed, 'a'),
-      play: async ({ feed, look }) => {
-        await look();
-        publish(feed, 'b');
-        feed.records = feed.records.map((record) => ({ ...record, extra: { later: true } }));
-        feed.rule = ({ path, page, answer }) => {
-          if (path !== '/feed') return false;
-          answer({ ...page(), versie: '0.0.3' });
-          return true;
-        };
-        await look();
-      },
+      changes: [
+        (feed) => {
+          publish(feed, 'b');
+          feed.records = feed.records.map((record) => ({ ...record, extra: { later: true } }));
+          feed.answerOn('/feed', ({ page, answer }) => answer({ ...page(), versie: '0.0.3' }));
+        },
+      ],
     },
     'K-FEED-17': {
       level: 'open',
@@ -300,12 +256,8 @@ export const FOLLOWING = sceneChapter({
       play: async ({ feed, look, read }) => {
         await look();
         publish(feed, 'weg', 'b');
-        const { records } = feed;
-        feed.rule = ({ path, page, answer }) => {
-          if (path !== '/feed') return false;
-          answer({ ...page(), records: records.filter(({ sequenceNumber }) => sequenceNumber === 3) });
-          return true;
-        };
+        const records = feed.records.filter(({ sequenceNumber }) => sequenceNumber === 3);
+        feed.answerOn('/feed', ({ page, answer }) => answer({ ...page(), records }));
         const found = (await read()).some(({ bronidentificatie }) => bronidentificatie === 'b');
         return { seen: found ? 'the record after it is taken' : 'the record after it is not taken yet' };
       },

@@ -78,6 +78,19 @@ export class PlayedFeed {
     this.#counts = new Map();
   }
 
+  /** Answers the calls of one path otherwise, where they are meant. */
+  answerOn(
+    path: string,
+    answer: (call: PlayedCall) => void,
+    isMeant: (call: PlayedCall) => boolean = () => true,
+  ): void {
+    this.rule = (call) => {
+      if (call.path !== path || !isMeant(call)) return false;
+      answer(call);
+      return true;
+    };
+  }
+
   /** Whether it names an organisation, or has something of it. */
   isOf(code: string): boolean {
     return this.organisations.includes(code) || this.records.some(({ resource }) => resource.organisatiecode === code);

@@ -1,5 +1,5 @@
 import { draft } from '../raadsfeed/sources.ts';
-import { sceneChapter } from './scene.ts';
+import { MANY, publish, sceneChapter } from './scene.ts';
 
 const everywhere = draft('Events', 'Remove the affected content everywhere');
 
@@ -12,15 +12,8 @@ export const REDACTIONS = sceneChapter({
       source: everywhere,
       nl: 'Wat weggehaald is, verdwijnt',
       en: 'What is redacted disappears',
-      prepare: (feed) => {
-        feed.upsert('a');
-        feed.upsert('b');
-      },
-      play: async ({ feed, look }) => {
-        await look();
-        feed.remove('redact', 'a');
-        await look();
-      },
+      prepare: (feed) => publish(feed, 'a', 'b'),
+      changes: [(feed) => feed.remove('redact', 'a')],
     },
     'K-RED-02': {
       level: 'must',
@@ -28,17 +21,14 @@ export const REDACTIONS = sceneChapter({
       nl: 'Weggehaalde inhoud verdwijnt ook als de resource ondertussen veranderd was',
       en: 'Redacted content also disappears when the resource had changed meanwhile',
       needs: ['K-RED-01'],
-      prepare: (feed) => {
-        feed.upsert('a');
-        feed.upsert('b');
-      },
-      play: async ({ feed, look }) => {
-        await look();
-        feed.upsert('a', { titel: 'Tweede' });
-        feed.remove('redact', 'a');
-        feed.upsert('c');
-        await look();
-      },
+      prepare: (feed) => publish(feed, 'a', 'b'),
+      changes: [
+        (feed) => {
+          feed.upsert('a', { titel: 'Tweede' });
+          feed.remove('redact', 'a');
+          feed.upsert('c');
+        },
+      ],
     },
     'K-RED-03': {
       level: 'must',
@@ -50,12 +40,12 @@ export const REDACTIONS = sceneChapter({
         feed.upsert('a', { auteur: 'Jansen' });
         feed.upsert('b');
       },
-      play: async ({ feed, look }) => {
-        await look();
-        feed.remove('redact', 'a');
-        feed.upsert('a', { titel: 'Zonder naam' });
-        await look();
-      },
+      changes: [
+        (feed) => {
+          feed.remove('redact', 'a');
+          feed.upsert('a', { titel: 'Zonder naam' });
+        },
+      ],
     },
     'K-RED-04': {
       level: 'must',
@@ -63,20 +53,16 @@ export const REDACTIONS = sceneChapter({
       nl: 'Een redactie van wat al verwijderd was, of nooit gelezen, is geen fout',
       en: 'A redaction of what was deleted already, or never read, is not an error',
       needs: ['K-RED-01', 'K-FEED-02'],
-      prepare: (feed) => {
-        feed.upsert('a');
-        feed.upsert('b');
-      },
-      play: async ({ feed, look }) => {
-        await look();
-        feed.remove('delete', 'a');
-        await look();
-        feed.remove('redact', 'a');
-        feed.upsert('even');
-        feed.remove('redact', 'even');
-        feed.upsert('c');
-        await look();
-      },
+      prepare: (feed) => publish(feed, 'a', 'b'),
+      changes: [
+        (feed) => feed.remove('delete', 'a'),
+        (feed) => {
+          feed.remove('redact', 'a');
+          feed.upsert('even');
+          feed.remove('redact', 'even');
+          feed.upsert('c');
+        },
+      ],
     },
     'K-RED-05': {
       level: 'must',
@@ -84,15 +70,13 @@ export const REDACTIONS = sceneChapter({
       nl: 'Wie zijn plaats kwijtraakt en de stand opnieuw leest, verwijdert weggehaalde inhoud ook',
       en: 'A consumer that loses its place and reads the snapshot anew removes redacted content too',
       needs: ['K-RED-01'],
-      prepare: (feed) => {
-        for (let i = 0; i < 12; i += 1) feed.upsert(`a-${i}`);
-      },
-      play: async ({ feed, look }) => {
-        await look();
-        feed.remove('redact', 'a-3');
-        feed.forgetCursors();
-        await look();
-      },
+      prepare: (feed) => publish(feed, ...MANY),
+      changes: [
+        (feed) => {
+          feed.remove('redact', 'a-3');
+          feed.forgetCursors();
+        },
+      ],
     },
     'K-RED-06': {
       level: 'should',
@@ -100,10 +84,7 @@ export const REDACTIONS = sceneChapter({
       nl: 'Een record dat niet deugt, houdt een redactie op dezelfde pagina niet tegen',
       en: 'A record that is wrong does not hold up a redaction on the same page',
       needs: ['K-RED-01'],
-      prepare: (feed) => {
-        feed.upsert('a');
-        feed.upsert('b');
-      },
+      prepare: (feed) => publish(feed, 'a', 'b'),
       play: async ({ feed, look }) => {
         await look();
         feed.add({ op: 'upsert' }, 'c');

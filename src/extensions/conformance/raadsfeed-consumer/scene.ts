@@ -41,9 +41,14 @@ export interface SceneRun extends Pick<ConsumerSubject, 'consumer' | 'signal'> {
 export interface ConsumerCase extends Pick<WrittenCase<SceneRun>, 'level' | 'source' | 'nl' | 'en' | 'needs'> {
   /** What the feed has before the consumer reads it for the first time. */
   readonly prepare?: (feed: PlayedFeed) => void;
-  /** What happens then. Default: the consumer must come to the state of the feed. */
+  /** What happens to the feed then; before the first step, and after each, the consumer must come to the state of the feed. */
+  readonly changes?: readonly ((feed: PlayedFeed) => void)[];
+  /** What happens after those, or instead of them. */
   readonly play?: (run: SceneRun) => Promise<Finding>;
 }
+
+/** Documents enough for a consumer to notice that one of them is gone. */
+export const MANY = Array.from({ length: 12 }, (_, place) => `a-${place}`);
 
 /** Publishes documents. */
 export function publish(feed: PlayedFeed, ...ids: readonly string[]): void {
@@ -65,7 +70,7 @@ export function sceneChapter(
   return { ...chapter, cases: Object.entries(chapter.cases).map(asCase) };
 }
 
-function asCase([id, { level, source, nl, en, needs, prepare, play }]: [string, ConsumerCase]): SceneCase {
+function asCase([id, { level, source, nl, en, needs, prepare, changes, play }]: [string, ConsumerCase]): SceneCase {
   const scene = async (subject: ConsumerSubject): Promise<Finding> => {
     const { consumer, signal } = subject;
     const feed = subject.feedOf(id);
@@ -76,7 +81,12 @@ function asCase([id, { level, source, nl, en, needs, prepare, play }]: [string, 
       read: () => consumer.read(feed),
     };
     try {
-      return await (play === undefined ? run.look() : play(run));
+      if (changes !== undefined || play === undefined) await run.look();
+      for (const change of changes ?? []) {
+        change(feed);
+        await run.look();
+      }
+      return await play?.(run);
     } catch (error) {
       if (!(error instanceof Failed)) throw error;
       return { failed: error.message, at: feed.calls.at(-1)?.shown() };

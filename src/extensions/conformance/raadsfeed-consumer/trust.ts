@@ -5,7 +5,7 @@ import { contract, draft } from '../raadsfeed/sources.ts';
 import type { FeedSubject } from '../raadsfeed/subject.ts';
 import { objectsIn, pageAddress, textAt, walk } from '../raadsfeed/subject.ts';
 import { contentOf, organisationOf } from './played-feed.ts';
-import { type SceneRun, sceneChapter } from './scene.ts';
+import { publish, type SceneRun, sceneChapter } from './scene.ts';
 
 const named = draft('Servicedocument', 'names the organisations in the feed');
 /** Names that a program might take for something else. */
@@ -57,14 +57,12 @@ export const TRUST = sceneChapter({
       nl: 'Elke bronidentificatie is gewoon een tekst',
       en: 'Every `bronidentificatie` is a text like any other',
       needs: ['K-FEED-02'],
-      prepare: (feed) => {
-        for (const name of ODD_NAMES) feed.upsert(name);
-      },
-      play: async ({ feed, look }) => {
-        await look();
-        for (const name of ODD_NAMES.slice(1)) feed.remove('delete', name);
-        await look();
-      },
+      prepare: (feed) => publish(feed, ...ODD_NAMES),
+      changes: [
+        (feed) => {
+          for (const name of ODD_NAMES.slice(1)) feed.remove('delete', name);
+        },
+      ],
     },
     'K-TRUST-04': {
       level: 'should',
@@ -161,12 +159,8 @@ export const AGGREGATORS = sceneChapter({
       en: 'Redacted content also disappears from its own history',
       needs: ['K-RED-01', 'K-AGG-01'],
       prepare: (feed) => feed.upsert('a', { omschrijving: WORD }),
+      changes: [(feed) => feed.upsert('a', { omschrijving: `${WORD} 2` }), (feed) => feed.remove('redact', 'a')],
       play: async (run) => {
-        await run.look();
-        run.feed.upsert('a', { omschrijving: `${WORD} 2` });
-        await run.look();
-        run.feed.remove('redact', 'a');
-        await run.look();
         const left = (await published(run)).filter((record) => JSON.stringify(record).includes(WORD));
         return left.length === 0 ? undefined : `${left.length} records of its feed still have the content`;
       },
