@@ -1,8 +1,7 @@
-import { draft } from '../raadsfeed/sources.ts';
+import { draft, feedRule } from '../raadsfeed/sources.ts';
 import type { PlayedCall } from './played-feed.ts';
 import { publish, sceneChapter } from './scene.ts';
 
-const feedRule = (number: number, quote: string) => draft(`Feed rules ${number}`, quote);
 const snapshotRule = draft('Snapshot', 'the current state of all resources');
 
 export const BEGINNING = sceneChapter({

@@ -58,7 +58,7 @@ function busy(
         return true;
       };
       await look();
-      return early === 0 ? undefined : { failed: `it asked ${early} times before the time in \`Retry-After\`` };
+      return early === 0 ? undefined : `it asked ${early} times before the time in \`Retry-After\``;
     },
   };
 }

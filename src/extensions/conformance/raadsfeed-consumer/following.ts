@@ -1,9 +1,8 @@
 import type { JsonObject } from '../../../lib/json/json-value.ts';
-import { contract, draft } from '../raadsfeed/sources.ts';
+import { contract, draft, feedRule } from '../raadsfeed/sources.ts';
 import type { PlayedCall } from './played-feed.ts';
 import { publish, sceneChapter } from './scene.ts';
 
-const feedRule = (number: number, quote: string) => draft(`Feed rules ${number}`, quote);
 const upsertRule = draft('Events', 'Replace the state held for that `resource`');
 
 export const FOLLOWING = sceneChapter({
@@ -197,7 +196,7 @@ export const FOLLOWING = sceneChapter({
       play: async ({ feed, look }) => {
         await look();
         const most = Math.max(...feed.calls.map(({ address }) => Number(address.searchParams.get('limit') ?? 1)));
-        return most > 1000 ? { failed: `it asks for \`limit=${most}\`` } : undefined;
+        return most > 1000 ? `it asks for \`limit=${most}\`` : undefined;
       },
     },
     'K-FEED-14': {

@@ -184,7 +184,7 @@ export const AGGREGATORS = sceneChapter({
         const { geredigeerdeSequenceNumbers: numbers } = own;
         return Array.isArray(numbers) && numbers.includes(before)
           ? undefined
-          : { failed: `its \`redact\` does not name number ${before} of its own feed` };
+          : `its \`redact\` does not name number ${before} of its own feed`;
       },
     },
     'K-AGG-04': {
@@ -222,7 +222,7 @@ export const AGGREGATORS = sceneChapter({
         const wrong = (await published(run)).find(
           ({ herkomst }) => !isRecord(herkomst) || herkomst.feedUrl !== `${url}/feed` || herkomst.sequenceNumber !== 1,
         );
-        return wrong === undefined ? undefined : { failed: `\`herkomst\` is ${JSON.stringify(wrong.herkomst)}` };
+        return wrong === undefined ? undefined : `\`herkomst\` is ${JSON.stringify(wrong.herkomst)}`;
       },
     },
   },

@@ -3,12 +3,11 @@ import type { Chapter } from '../case.ts';
 import { addressOf } from '../raadsfeed/collections.ts';
 import { isSameContent } from '../raadsfeed/same-content.ts';
 import { CLOCK_SKEW_MS } from '../raadsfeed/service-document.ts';
-import { contract, draft, rfc } from '../raadsfeed/sources.ts';
+import { contract, draft, feedRule, rfc } from '../raadsfeed/sources.ts';
 import { eventsOf } from '../raadsfeed/stream.ts';
 import { objectsIn, textAt } from '../raadsfeed/subject.ts';
 import { DOCUMENT, ITEM, MEETING, ODD, type PublishSubject, storyCases, TOGETHER } from './story.ts';
 
-const feedRule = (number: number, quote: string) => draft(`Feed rules ${number}`, quote);
 const NEW = [MEETING, ITEM, DOCUMENT];
 
 export const APPEARING: Chapter<PublishSubject> = {
@@ -249,7 +248,7 @@ export const APPEARING: Chapter<PublishSubject> = {
         if (current === undefined) return 'the organisation has no `laatstBijgewerkt`';
         return Date.parse(current) >= Date.parse(storedAt) - 1000
           ? undefined
-          : { failed: `\`laatstBijgewerkt\` is ${current}, and a record was stored at ${storedAt}` };
+          : `\`laatstBijgewerkt\` is ${current}, and a record was stored at ${storedAt}`;
       },
     },
   }),

@@ -84,7 +84,7 @@ export const CHANGING: Chapter<PublishSubject> = {
         const { status, json } = await ask({ to: address, headers: { 'if-none-match': etag } });
         return status === 200 && isSameContent(json, data)
           ? undefined
-          : { failed: `with the \`ETag\` of before it gives status ${status}, and not the new content` };
+          : `with the \`ETag\` of before it gives status ${status}, and not the new content`;
       },
     },
     'P-CHG-06': {

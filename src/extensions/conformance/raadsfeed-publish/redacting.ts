@@ -128,7 +128,7 @@ export const REDACTING: Chapter<PublishSubject> = {
         const { status, body } = await ask({ to: at.url, headers: { 'if-none-match': etag } });
         return status === 200 && !body.includes(story.word)
           ? undefined
-          : { failed: `with the \`ETag\` of before the page gives status ${status}` };
+          : `with the \`ETag\` of before the page gives status ${status}`;
       },
     },
     'P-RED-10': {

@@ -47,7 +47,7 @@ export const CACHING: Chapter<FeedSubject> = {
           const { headers } = await ask({ to });
           const again = await ask({ to, headers: { 'if-none-match': headers.etag ?? '' } });
           const hasChanged = again.status === 200 && opaque(again) !== opaque({ headers });
-          if (again.status !== 304 && !hasChanged) return { failed: `${again.url} gives status ${again.status}` };
+          if (again.status !== 304 && !hasChanged) return `${again.url} gives status ${again.status}`;
         }
         return undefined;
       },
@@ -66,12 +66,10 @@ export const CACHING: Chapter<FeedSubject> = {
         const { headers } = await ask({ to: '{feed}?limit=5' });
         const again = await ask({ to: '{feed}?limit=5', headers: { 'if-none-match': headers.etag ?? '' } });
         if (again.status !== 304) return { skipped: 'the page changed meanwhile' };
-        if (again.body.length > 0) return { failed: `it has ${again.body.length} bytes` };
+        if (again.body.length > 0) return `it has ${again.body.length} bytes`;
         const missing = FOR_CACHES.find((name) => headers[name] !== undefined && again.headers[name] === undefined);
-        if (missing !== undefined) return { failed: `it has no header ${missing}` };
-        return opaque(again) === opaque({ headers })
-          ? undefined
-          : { failed: `it has the ETag ${again.headers.etag ?? '(none)'}` };
+        if (missing !== undefined) return `it has no header ${missing}`;
+        return opaque(again) === opaque({ headers }) ? undefined : `it has the ETag ${again.headers.etag ?? '(none)'}`;
       },
     },
     'C-HTTP-04': {
@@ -96,7 +94,7 @@ export const CACHING: Chapter<FeedSubject> = {
       check: (_, { answers: [get, head] }) => {
         const names = ['content-type', 'link', ...FOR_CACHES];
         const missing = names.find((name) => get?.headers[name] !== undefined && head?.headers[name] === undefined);
-        return missing === undefined ? undefined : { failed: `it has no header ${missing}` };
+        return missing === undefined ? undefined : `it has no header ${missing}`;
       },
     },
     'C-HTTP-06': {
@@ -112,12 +110,10 @@ export const CACHING: Chapter<FeedSubject> = {
         if (JSON.stringify(plain.json) !== JSON.stringify(packed.json)) {
           const again = await ask({ to: '{feed}?limit=250', headers: { 'accept-encoding': 'identity' } });
           return JSON.stringify(plain.json) === JSON.stringify(again.json)
-            ? { failed: 'it is not the same' }
+            ? 'it is not the same'
             : { skipped: 'the page changed meanwhile' };
         }
-        return /accept-encoding|\*/i.test(packed.headers.vary ?? '')
-          ? undefined
-          : { failed: 'it has no `Vary: Accept-Encoding`' };
+        return /accept-encoding|\*/i.test(packed.headers.vary ?? '') ? undefined : 'it has no `Vary: Accept-Encoding`';
       },
     },
     'C-HTTP-07': {

@@ -1,9 +1,8 @@
 import { isRecord } from '../../../lib/json/json-value.ts';
 import type { Chapter } from '../case.ts';
-import { contract, draft } from './sources.ts';
+import { after, isTheSameInUpperCase, numbersOf } from './pages.ts';
+import { contract, draft, feedRule } from './sources.ts';
 import { type FeedSubject, feedCases, keyOf, objectsIn, pageAddress, textAt, walk } from './subject.ts';
-
-const feedRule = (number: number, quote: string) => draft(`Feed rules ${number}`, quote);
 
 export const CURSORS: Chapter<FeedSubject> = {
   id: 'C-CUR',
@@ -25,16 +24,13 @@ export const CURSORS: Chapter<FeedSubject> = {
         ];
         for (const filter of filters) {
           const answer = await ask({ to: `{feed}?limit=5&cursor=${cursor}${filter}` });
-          if (answer.status !== 200)
-            return { failed: `with ${filter || 'no filter'} the cursor gets status ${answer.status}` };
+          if (answer.status !== 200) return `with ${filter || 'no filter'} the cursor gets status ${answer.status}`;
         }
         const filtered = await ask({ to: '{feed}?limit=5&resourceType=Vergadering' });
-        const back = await ask({
-          to: `{feed}?limit=5&cursor=${encodeURIComponent(textAt(filtered.json, 'cursor') ?? '')}`,
-        });
+        const back = await ask({ to: `{feed}?limit=5&${after(filtered.json)}` });
         return back.status === 200
           ? undefined
-          : { failed: `a cursor of a filtered page gets status ${back.status} without the filter` };
+          : `a cursor of a filtered page gets status ${back.status} without the filter`;
       },
     },
     'C-CUR-02': {
@@ -45,15 +41,11 @@ export const CURSORS: Chapter<FeedSubject> = {
       needs: ['C-CUR-01'],
       check: async (_, { ask }) => {
         const first = await ask({ to: '{feed}?limit=20' });
-        const last = objectsIn(first.json, 'records').at(-1)?.sequenceNumber;
+        const last = numbersOf(first.json).at(-1);
         if (typeof last !== 'number') return { skipped: 'the feed is empty' };
-        const filtered = await ask({
-          to: `{feed}?limit=20&organisatiecode={organisation}&cursor=${encodeURIComponent(textAt(first.json, 'cursor') ?? '')}`,
-        });
-        const early = objectsIn(filtered.json, 'records').find(({ sequenceNumber }) => Number(sequenceNumber) <= last);
-        return early === undefined
-          ? undefined
-          : { failed: `record ${String(early.sequenceNumber)} comes after the cursor of ${last}` };
+        const filtered = await ask({ to: `{feed}?limit=20&organisatiecode={organisation}&${after(first.json)}` });
+        const early = numbersOf(filtered.json).find((number) => Number(number) <= last);
+        return early === undefined ? undefined : `record ${String(early)} comes after the cursor of ${last}`;
       },
     },
     'C-CUR-03': {
@@ -94,7 +86,7 @@ export const CURSORS: Chapter<FeedSubject> = {
         const other = objectsIn(answer?.json, 'records').find(
           ({ resource }) => textAt(resource, 'organisatiecode') !== organisation,
         );
-        return other === undefined ? undefined : { failed: `with ${organisation} comes ${keyOf(other)}` };
+        return other === undefined ? undefined : `with ${organisation} comes ${keyOf(other)}`;
       },
     },
     'C-CUR-05': {
@@ -103,18 +95,7 @@ export const CURSORS: Chapter<FeedSubject> = {
       nl: 'Een organisatiecode in hoofdletters geeft hetzelfde als in kleine letters',
       en: 'An organisation code in upper case gives the same as in lower case',
       needs: ['C-CUR-04'],
-      check: async ({ values: { organisation = '' } }, { ask }) => {
-        const lower = await ask({ to: '{feed}?limit=20&organisatiecode={organisation}' });
-        const upper = await ask({ to: `{feed}?limit=20&organisatiecode=${organisation.toUpperCase()}` });
-        const numbers = [lower, upper].map(({ json }) =>
-          objectsIn(json, 'records')
-            .map(({ sequenceNumber }) => sequenceNumber)
-            .join(),
-        );
-        return upper.status === 200 && numbers[0] === numbers[1]
-          ? undefined
-          : { failed: `in upper case the answer has status ${upper.status} and other records` };
-      },
+      check: isTheSameInUpperCase((code) => `{feed}?limit=20&organisatiecode=${code}`, 'records', numbersOf),
     },
     'C-CUR-06': {
       level: 'should',
@@ -125,7 +106,7 @@ export const CURSORS: Chapter<FeedSubject> = {
       ask: [{ to: '{feed}?limit=20&organisatiecode={otherOrganisation}' }],
       check: (_, { answers: [answer] }) => {
         const [record] = objectsIn(answer?.json, 'records');
-        return record === undefined ? undefined : { failed: `it has ${keyOf(record)}` };
+        return record === undefined ? undefined : `it has ${keyOf(record)}`;
       },
     },
     'C-CUR-07': {
@@ -166,7 +147,7 @@ export const CURSORS: Chapter<FeedSubject> = {
       check: (_, { answers: [answer] }) =>
         textAt(answer?.json, 'type')?.endsWith('ongeldige-cursor')
           ? undefined
-          : { failed: `the type is ${textAt(answer?.json, 'type')}` },
+          : `the type is ${textAt(answer?.json, 'type')}`,
     },
     'C-CUR-11': {
       level: 'must',
@@ -182,7 +163,7 @@ export const CURSORS: Chapter<FeedSubject> = {
           if (!isRecord(json) || json.hasMore !== true) return undefined;
           const next = textAt(json, 'cursor');
           if (next === undefined || next === cursor)
-            return { failed: 'the page says that there is more, and its cursor does not move' };
+            return 'the page says that there is more, and its cursor does not move';
           cursor = next;
         }
         return undefined;

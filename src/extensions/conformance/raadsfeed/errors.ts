@@ -64,7 +64,7 @@ export const ERRORS: Chapter<FeedSubject> = {
         const [first] = objectsIn(answer?.json, 'invalidParams');
         return textAt(first, 'name') === 'organisatiecode' && textAt(first, 'reason')
           ? undefined
-          : { failed: 'it does not name `organisatiecode` with a reason' };
+          : 'it does not name `organisatiecode` with a reason';
       },
     },
     'C-ERR-04': {
@@ -131,7 +131,7 @@ export const ERRORS: Chapter<FeedSubject> = {
         const isClosed =
           asksAccess(security) ||
           operations.some(({ operation }) => isRecord(operation) && asksAccess(operation.security));
-        return isClosed ? { failed: 'it has a security requirement' } : undefined;
+        return isClosed ? 'it has a security requirement' : undefined;
       },
     },
     'C-ERR-10': {

@@ -1,12 +1,19 @@
 import { isRecord } from '../../../lib/json/json-value.ts';
 import type { Chapter } from '../case.ts';
-import { linkTo, longerThan, numbersOf, totalIn, withoutItems } from './pages.ts';
-import { contract, draft } from './sources.ts';
-import { type FeedSubject, feedCases, objectsIn, redactedIn, textAt } from './subject.ts';
+import type { Exchange } from '../client.ts';
+import { after, linkTo, longerThan, numbersOf, totalIn, withoutItems } from './pages.ts';
+import { contract, draft, feedRule } from './sources.ts';
+import { type FeedSubject, feedCases, firstSeen, objectsIn, redactedIn, type SeenRecord, textAt } from './subject.ts';
 
-const feedRule = (number: number, quote: string) => draft(`Feed rules ${number}`, quote);
 /** Relations of the links that every page of the feed has. */
 const RELATIONS = ['next', 'self', 'service-desc'];
+
+/** Whether a page begins with a record. */
+function leadsTo(seen: SeenRecord | undefined, { json }: Exchange): string | undefined {
+  const [following] = numbersOf(json);
+  const expected = seen?.record.sequenceNumber;
+  return following === expected ? undefined : `it leads to record ${String(following)} instead of ${String(expected)}`;
+}
 
 export const FEED_PAGES: Chapter<FeedSubject> = {
   id: 'C-FEED',
@@ -21,9 +28,9 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
       ask: [{ to: '{feed}' }],
       check: (_, { answers: [answer] }) => {
         const page = answer?.json;
-        if (!isRecord(page)) return { failed: 'the body is not a JSON object' };
-        if (!Number.isSafeInteger(page.head)) return { failed: '`head` is not a number' };
-        return typeof page.hasMore === 'boolean' ? undefined : { failed: '`hasMore` is not true or false' };
+        if (!isRecord(page)) return 'the body is not a JSON object';
+        if (!Number.isSafeInteger(page.head)) return '`head` is not a number';
+        return typeof page.hasMore === 'boolean' ? undefined : '`hasMore` is not true or false';
       },
     },
     'C-FEED-02': {
@@ -34,12 +41,11 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
       needs: ['C-FEED-22'],
       check: ({ history }) => {
         let last: number | undefined;
-        for (const { record, at } of history.records) {
-          const number = Number(record.sequenceNumber);
-          if (last !== undefined && number <= last) return { failed: `${number} comes after ${last}`, at };
+        return firstSeen(history.records, ({ record }) => {
+          const [before, number] = [last, Number(record.sequenceNumber)];
           last = number;
-        }
-        return undefined;
+          return before !== undefined && number <= before ? `${number} comes after ${before}` : undefined;
+        });
       },
     },
     'C-FEED-03': {
@@ -51,15 +57,13 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
       check: async (_, { ask }) => {
         const both = await ask({ to: '{feed}?limit=2' });
         const first = await ask({ to: '{feed}?limit=1' });
-        const second = await ask({
-          to: `{feed}?limit=1&cursor=${encodeURIComponent(textAt(first.json, 'cursor') ?? '')}`,
-        });
+        const second = await ask({ to: `{feed}?limit=1&${after(first.json)}` });
         const expected = numbersOf(both.json);
         if (expected.length < 2) return { skipped: 'the feed has fewer than two records' };
         const found = [...numbersOf(first.json), ...numbersOf(second.json)];
         return found.join() === expected.join()
           ? undefined
-          : { failed: `one by one the numbers are ${found.join(', ')}; on one page ${expected.join(', ')}` };
+          : `one by one the numbers are ${found.join(', ')}; on one page ${expected.join(', ')}`;
       },
     },
     'C-FEED-04': {
@@ -136,15 +140,12 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
       nl: 'Wie volgens `hasMore` bij is, heeft `head` bereikt',
       en: 'A consumer that has caught up according to `hasMore` has reached `head`',
       needs: ['C-FEED-02'],
-      check: ({ history: { pages, records } }) => {
-        for (const { page, at } of pages) {
+      check: ({ history }) =>
+        firstSeen(history.pages, ({ page }) => {
           const last = Number(numbersOf(page).at(-1) ?? 0);
-          const isBehind = records.length > 0 && last > 0 && last < Number(page.head);
-          if (page.hasMore === false && isBehind)
-            return { failed: `\`hasMore\` is false at ${last}, and \`head\` is ${page.head}`, at };
-        }
-        return undefined;
-      },
+          const isBehind = page.hasMore === false && last > 0 && last < Number(page.head);
+          return isBehind ? `\`hasMore\` is false at ${last}, and \`head\` is ${page.head}` : undefined;
+        }),
     },
     'C-FEED-11': {
       level: 'must',
@@ -157,7 +158,7 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
         if (history.records.length < 2) return { skipped: 'the feed has fewer than two records' };
         return isRecord(answer?.json) && answer.json.hasMore === true
           ? undefined
-          : { failed: 'a page with the first record alone says that there is no more' };
+          : 'a page with the first record alone says that there is no more';
       },
     },
     'C-FEED-12': {
@@ -166,14 +167,11 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
       nl: '`head` is minstens het laatste nummer op de pagina',
       en: '`head` is at least the last number on the page',
       needs: ['C-FEED-22'],
-      check: ({ history }) => {
-        for (const { page, at } of history.pages) {
+      check: ({ history }) =>
+        firstSeen(history.pages, ({ page }) => {
           const last = Math.max(0, ...numbersOf(page).map(Number));
-          if (Number(page.head) < last)
-            return { failed: `\`head\` is ${page.head}, and record ${last} is on the page`, at };
-        }
-        return undefined;
-      },
+          return Number(page.head) < last ? `\`head\` is ${page.head}, and record ${last} is on the page` : undefined;
+        }),
     },
     'C-FEED-13': {
       level: 'must',
@@ -188,9 +186,8 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
           const next = textAt(json, 'cursor');
           const isEmpty = numbersOf(json).length === 0;
           if (isRecord(json) && json.hasMore === false && isEmpty) return undefined;
-          if (next === undefined) return { failed: 'a page that is not the last has no `cursor`' };
-          if (isEmpty && next === cursor)
-            return { failed: 'an empty page says that there is more, and its cursor does not move' };
+          if (next === undefined) return 'a page that is not the last has no `cursor`';
+          if (isEmpty && next === cursor) return 'an empty page says that there is more, and its cursor does not move';
           cursor = next;
         }
         return { skipped: 'the feed grows faster than it was read' };
@@ -209,7 +206,7 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
         const inserted = numbersOf(again?.json).find(
           (number) => Number(number) > Number(first) && Number(number) < Number(last) && !read.has(number),
         );
-        return inserted === undefined ? undefined : { failed: `number ${inserted} was not there at the first reading` };
+        return inserted === undefined ? undefined : `number ${inserted} was not there at the first reading`;
       },
     },
     'C-FEED-15': {
@@ -218,7 +215,7 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
       nl: 'Er staat geen totaal op een pagina',
       en: 'A page has no total',
       needs: ['C-FEED-01'],
-      check: ({ history }) => totalIn(history.pages),
+      check: ({ history }) => firstSeen(history.pages, ({ page }) => totalIn(page)),
     },
     'C-FEED-16': {
       level: 'must',
@@ -249,12 +246,8 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
         if (history.records.length < 2) return { skipped: 'the feed has fewer than two records' };
         const target = linkTo(answer?.headers.link, 'next');
         if (answer === undefined || target === undefined || !URL.canParse(target, answer.url))
-          return { failed: 'the header has no `rel="next"`' };
-        const [following] = numbersOf((await ask({ to: new URL(target, answer.url).href })).json);
-        const expected = history.records[1]?.record.sequenceNumber;
-        return following === expected
-          ? undefined
-          : { failed: `it leads to record ${String(following)} instead of ${String(expected)}` };
+          return 'the header has no `rel="next"`';
+        return leadsTo(history.records[1], await ask({ to: new URL(target, answer.url).href }));
       },
     },
     'C-FEED-19': {
@@ -267,12 +260,8 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
       check: async ({ history }, { answers: [answer], ask }) => {
         if (history.records.length < 2) return { skipped: 'the feed has fewer than two records' };
         const next = textAt(answer?.json, 'next');
-        if (next === undefined || !URL.canParse(next)) return { failed: '`next` is not a whole address' };
-        const [following] = numbersOf((await ask({ to: next })).json);
-        const expected = history.records[1]?.record.sequenceNumber;
-        return following === expected
-          ? undefined
-          : { failed: `it leads to record ${String(following)} instead of ${String(expected)}` };
+        if (next === undefined || !URL.canParse(next)) return '`next` is not a whole address';
+        return leadsTo(history.records[1], await ask({ to: next }));
       },
     },
     'C-FEED-20': {
@@ -281,13 +270,11 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
       nl: 'Een pagina past bij het contract',
       en: 'A page fits the contract',
       needs: ['C-FEED-01'],
-      check: ({ fault, history }) => {
-        for (const { page, at } of history.pages) {
+      check: ({ fault, history }) =>
+        firstSeen(history.pages, ({ page }) => {
           const wrong = fault('FeedPage', withoutItems(page, 'records'));
-          if (wrong !== undefined) return { failed: `the page does not fit FeedPage: ${wrong}`, at };
-        }
-        return undefined;
-      },
+          return wrong && `the page does not fit FeedPage: ${wrong}`;
+        }),
     },
     'C-FEED-21': {
       level: 'should',
@@ -306,9 +293,8 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
       needs: ['C-FEED-01'],
       ask: [{ to: '{feed}?limit=1' }],
       check: (_, { answers: [answer] }) => {
-        if (!isRecord(answer?.json) || !Array.isArray(answer.json.records))
-          return { failed: '`records` is not a list' };
-        return textAt(answer.json, 'cursor') === undefined ? { failed: '`cursor` is not a text' } : undefined;
+        if (!isRecord(answer?.json) || !Array.isArray(answer.json.records)) return '`records` is not a list';
+        return textAt(answer.json, 'cursor') === undefined ? '`cursor` is not a text' : undefined;
       },
     },
     'C-FEED-23': {
@@ -324,7 +310,7 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
           const other = again.get(record.sequenceNumber);
           // A redaction in between is the only change that may be.
           if (other?.op !== 'redact' && JSON.stringify(other) !== JSON.stringify(record))
-            return { failed: `record ${String(record.sequenceNumber)} is another at a second reading` };
+            return `record ${String(record.sequenceNumber)} is another at a second reading`;
         }
         return undefined;
       },

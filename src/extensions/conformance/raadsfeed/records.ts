@@ -1,17 +1,17 @@
 import { contentHash } from '../../../lib/json/canonical-json.ts';
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
-import { type Chapter, type Finding, firstFault } from '../case.ts';
+import type { Chapter, Finding } from '../case.ts';
 import { CLOCK_SKEW_MS } from './service-document.ts';
 import { contract, draft } from './sources.ts';
 import {
   codesIn,
   type FeedSubject,
   feedCases,
+  firstSeen,
   keyOf,
   nameOf,
   recordsOf,
   redactedIn,
-  type SeenRecord,
   textAt,
   textsIn,
 } from './subject.ts';
@@ -31,14 +31,10 @@ export function eachRecord(
   isMeant: (record: JsonObject) => boolean,
   judge: (record: JsonObject) => string | undefined,
 ): Finding {
-  return firstFault<SeenRecord>(
-    recordsOf(subject.history, isMeant),
-    (seen) => {
-      const wrong = judge(seen.record);
-      return wrong === undefined ? undefined : `${nameOf(seen.record)}: ${wrong}`;
-    },
-    ({ at }) => at,
-  );
+  return firstSeen(recordsOf(subject.history, isMeant), ({ record: seen }) => {
+    const wrong = judge(seen);
+    return wrong && `${nameOf(seen)}: ${wrong}`;
+  });
 }
 const all = (): boolean => true;
 export const isUpsert = ({ op }: JsonObject): boolean => op === 'upsert';
@@ -292,7 +288,7 @@ export const RECORDS: Chapter<FeedSubject> = {
         const resource = first?.record.resource;
         return status === 200 && textAt(json, 'bronidentificatie') === textAt(resource, 'bronidentificatie')
           ? undefined
-          : { failed: `it gives an answer with status ${status} that is not the resource` };
+          : `it gives an answer with status ${status} that is not the resource`;
       },
     },
     'C-REC-20': {

@@ -21,7 +21,7 @@ export const SERVICE_DOCUMENT: Chapter<FeedSubject> = {
       nl: 'Het adres van de feed geeft een servicedocument',
       en: 'The address of the feed gives a service document',
       ask: [{ to: '{base}/' }],
-      check: (_, { answers }) => (isRecord(answers[0]?.json) ? undefined : { failed: 'the body is not a JSON object' }),
+      check: (_, { answers }) => (isRecord(answers[0]?.json) ? undefined : 'the body is not a JSON object'),
     },
     'C-SVC-02': {
       level: 'must',
@@ -99,7 +99,7 @@ export const SERVICE_DOCUMENT: Chapter<FeedSubject> = {
         // A feed without a stream has no address of one.
         const document = isRecord(answer?.json) ? { streamUrl: values.stream, ...answer.json } : answer?.json;
         const failed = fault('Servicedocument', document);
-        return failed === undefined ? undefined : { failed: `it does not fit Servicedocument: ${failed}` };
+        return failed === undefined ? undefined : `it does not fit Servicedocument: ${failed}`;
       },
     },
     'C-SVC-09': {
@@ -154,7 +154,7 @@ export const SERVICE_DOCUMENT: Chapter<FeedSubject> = {
         const isFeed = 'rol' in found || 'head' in found;
         return isFeed || Object.values(found).some((value) => value === feed || value === base || value === `${base}/`)
           ? undefined
-          : { failed: `it leads to an answer with status ${target.status} that is not the feed and does not name it` };
+          : `it leads to an answer with status ${target.status} that is not the feed and does not name it`;
       },
     },
     'C-SVC-12': {
@@ -174,7 +174,7 @@ export const SERVICE_DOCUMENT: Chapter<FeedSubject> = {
       check: (_, run) => {
         const { operations } = publishedContract(run);
         const writing = operations.find(({ method }) => ['post', 'put', 'patch', 'delete'].includes(method));
-        return writing && { failed: `it has ${writing.method.toUpperCase()} ${writing.path}` };
+        return writing && `it has ${writing.method.toUpperCase()} ${writing.path}`;
       },
     },
     'C-SVC-14': {
@@ -191,7 +191,7 @@ export const SERVICE_DOCUMENT: Chapter<FeedSubject> = {
         const names = ['organisatiecode', 'naam'].flatMap((name) => textAt(first, name) ?? []);
         return names.length === 0 || names.some((name) => answer.body.includes(name))
           ? undefined
-          : { failed: `the page does not name the organisation ${names[0]}` };
+          : `the page does not name the organisation ${names[0]}`;
       },
     },
     'C-SVC-15': {
@@ -222,7 +222,7 @@ export const SERVICE_DOCUMENT: Chapter<FeedSubject> = {
       check: ({ fault }, { answers: [answer] }) => {
         if (answer?.status === 404) return { skipped: 'it is not a register' };
         const wrong = fault('RegisterPage', answer?.json);
-        return wrong === undefined ? undefined : { failed: `the body does not fit RegisterPage: ${wrong}` };
+        return wrong === undefined ? undefined : `the body does not fit RegisterPage: ${wrong}`;
       },
     },
   }),

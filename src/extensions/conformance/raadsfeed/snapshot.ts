@@ -1,11 +1,12 @@
 import { isRecord } from '../../../lib/json/json-value.ts';
-import { type CaseRun, type Chapter, type Finding, firstFault } from '../case.ts';
-import { longerThan, totalIn, withoutItems } from './pages.ts';
-import { contract, draft } from './sources.ts';
+import type { CaseRun, Chapter, Finding } from '../case.ts';
+import { after, longerThan, totalIn, withoutItems } from './pages.ts';
+import { contract, draft, feedRule } from './sources.ts';
 import {
   changedSince,
   type FeedSubject,
   feedCases,
+  firstSeen,
   keyOf,
   nameOf,
   objectsIn,
@@ -14,15 +15,10 @@ import {
   textAt,
 } from './subject.ts';
 
-const feedRule = (number: number, quote: string) => draft(`Feed rules ${number}`, quote);
-
 /** What changed after the snapshot was made, which may be long ago, or after the history was read. */
 async function changedAround({ history, values }: FeedSubject, run: CaseRun): Promise<ReadonlySet<string>> {
-  const places = [textAt(history.pages.at(-1)?.page, 'cursor') ?? '', values.feedCursor ?? ''];
-  const [afterHistory, afterSnapshot] = [
-    await changedSince(places[0] ?? '', run),
-    await changedSince(places[1] ?? '', run),
-  ];
+  const afterHistory = await changedSince(textAt(history.pages.at(-1)?.page, 'cursor') ?? '', run);
+  const afterSnapshot = await changedSince(values.feedCursor ?? '', run);
   return new Set([...afterHistory, ...afterSnapshot]);
 }
 
@@ -38,7 +34,7 @@ export const SNAPSHOT: Chapter<FeedSubject> = {
       needs: [],
       ask: [{ to: '{snapshot}?limit=1' }],
       check: (_, { answers: [answer] }) =>
-        textAt(answer?.json, 'feedCursor') === undefined ? { failed: '`feedCursor` is not a text' } : undefined,
+        textAt(answer?.json, 'feedCursor') === undefined ? '`feedCursor` is not a text' : undefined,
     },
     'C-SNAP-02': {
       level: 'must',
@@ -48,7 +44,7 @@ export const SNAPSHOT: Chapter<FeedSubject> = {
       needs: ['C-SNAP-01', 'C-FEED-01'],
       check: async ({ values }, { ask }) => {
         const { status } = await ask({ to: `{feed}?cursor=${encodeURIComponent(values.feedCursor ?? '')}` });
-        return status === 200 ? undefined : { failed: `the feed answers it with status ${status}` };
+        return status === 200 ? undefined : `the feed answers it with status ${status}`;
       },
     },
     'C-SNAP-03': {
@@ -59,12 +55,11 @@ export const SNAPSHOT: Chapter<FeedSubject> = {
       needs: ['C-SNAP-01'],
       check: async (_, { ask }) => {
         const first = await ask({ to: '{snapshot}?limit=1' });
-        const cursor = textAt(first.json, 'cursor');
-        if (cursor === undefined) return { skipped: 'the snapshot has one page' };
-        const second = await ask({ to: `{snapshot}?limit=1&cursor=${encodeURIComponent(cursor)}` });
+        if (textAt(first.json, 'cursor') === undefined) return { skipped: 'the snapshot has one page' };
+        const second = await ask({ to: `{snapshot}?limit=1&${after(first.json)}` });
         return textAt(second.json, 'feedCursor') === textAt(first.json, 'feedCursor')
           ? undefined
-          : { failed: 'the second page has another one' };
+          : 'the second page has another one';
       },
     },
     'C-SNAP-04': {
@@ -74,10 +69,8 @@ export const SNAPSHOT: Chapter<FeedSubject> = {
       en: 'The snapshot consists of resources with their content',
       needs: ['C-SNAP-01'],
       check: ({ snapshot }) =>
-        firstFault(
-          recordsOf(snapshot),
-          ({ record }) => (isRecord(record.data) ? undefined : `${nameOf(record)} has no \`data\``),
-          ({ at }) => at,
+        firstSeen(recordsOf(snapshot), ({ record }) =>
+          isRecord(record.data) ? undefined : `${nameOf(record)} has no \`data\``,
         ),
     },
     'C-SNAP-05': {
@@ -92,14 +85,10 @@ export const SNAPSHOT: Chapter<FeedSubject> = {
         if (twice.size === 0) return undefined;
         // One that changed while the snapshot was read may come again.
         const changed = await changedSince(values.feedCursor ?? '', run);
-        return firstFault(
-          snapshot.records,
-          ({ record }) => {
-            const key = keyOf(record);
-            return twice.has(key) && !changed.has(key) ? `${key} occurs twice` : undefined;
-          },
-          ({ at }) => at,
-        );
+        return firstSeen(snapshot.records, ({ record }) => {
+          const key = keyOf(record);
+          return twice.has(key) && !changed.has(key) ? `${key} occurs twice` : undefined;
+        });
       },
     },
     'C-SNAP-06': {
@@ -139,18 +128,12 @@ export const SNAPSHOT: Chapter<FeedSubject> = {
         if (removed.size === 0) return { skipped: 'the part of the feed that was read removes nothing' };
         // A snapshot may have been made before the removal; the feed after it then has it.
         const changed = await changedSince(values.feedCursor ?? '', run);
-        return firstFault(
-          snapshot.records,
-          ({ record }) => {
-            const key = keyOf(record);
-            const removal = removed.get(key)?.record;
-            const isLater = Number(record.sequenceNumber) > Number(removal?.sequenceNumber);
-            return removal === undefined || isLater || changed.has(key)
-              ? undefined
-              : `${nameOf(removal)} removed ${key}`;
-          },
-          ({ at }) => at,
-        );
+        return firstSeen(snapshot.records, ({ record }) => {
+          const key = keyOf(record);
+          const removal = removed.get(key)?.record;
+          const isLater = Number(record.sequenceNumber) > Number(removal?.sequenceNumber);
+          return removal === undefined || isLater || changed.has(key) ? undefined : `${nameOf(removal)} removed ${key}`;
+        });
       },
     },
     'C-SNAP-08': {
@@ -177,7 +160,7 @@ export const SNAPSHOT: Chapter<FeedSubject> = {
       nl: 'Er staat geen totaal op een pagina',
       en: 'A page has no total',
       needs: ['C-SNAP-01'],
-      check: ({ snapshot }) => totalIn(snapshot.pages),
+      check: ({ snapshot }) => firstSeen(snapshot.pages, ({ page }) => totalIn(page)),
     },
     'C-SNAP-10': {
       level: 'should',
@@ -200,11 +183,7 @@ export const SNAPSHOT: Chapter<FeedSubject> = {
       en: 'A page fits the contract',
       needs: ['C-SNAP-01', 'C-SNAP-10'],
       check: ({ fault, snapshot }) =>
-        firstFault(
-          snapshot.pages,
-          ({ page }) => fault('SnapshotPage', withoutItems(page, 'records')),
-          ({ at }) => at,
-        ),
+        firstSeen(snapshot.pages, ({ page }) => fault('SnapshotPage', withoutItems(page, 'records'))),
     },
     'C-SNAP-12': {
       level: 'should',
@@ -219,15 +198,13 @@ export const SNAPSHOT: Chapter<FeedSubject> = {
             resourceType !== 'Vergadering' || textAt(resource, 'organisatiecode') !== values.organisation,
         );
         if (of.status !== 200 || other !== undefined)
-          return { failed: other === undefined ? `status ${of.status}` : `it has ${keyOf(other)}` };
+          return other === undefined ? `status ${of.status}` : `it has ${keyOf(other)}`;
         const none = await ask({ to: '{snapshot}?organisatiecode={otherOrganisation}' });
         const isEmpty =
           none.status === 200 &&
           objectsIn(none.json, 'records').length === 0 &&
           textAt(none.json, 'feedCursor') !== undefined;
-        return isEmpty
-          ? undefined
-          : { failed: 'a code that the feed does not carry gives no empty page with a `feedCursor`' };
+        return isEmpty ? undefined : 'a code that the feed does not carry gives no empty page with a `feedCursor`';
       },
     },
     'C-SNAP-13': {
@@ -249,14 +226,10 @@ export const SNAPSHOT: Chapter<FeedSubject> = {
       en: 'A resource in the snapshot fits the contract',
       needs: ['C-SNAP-04', 'C-REC-22'],
       check: ({ fault, snapshot }) =>
-        firstFault(
-          recordsOf(snapshot),
-          ({ record }) => {
-            const wrong = fault('SnapshotRecord', record);
-            return wrong === undefined ? undefined : `${nameOf(record)}: ${wrong}`;
-          },
-          ({ at }) => at,
-        ),
+        firstSeen(recordsOf(snapshot), ({ record }) => {
+          const wrong = fault('SnapshotRecord', record);
+          return wrong === undefined ? undefined : `${nameOf(record)}: ${wrong}`;
+        }),
     },
   }),
 };

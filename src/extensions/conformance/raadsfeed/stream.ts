@@ -1,10 +1,11 @@
 import { isRecord } from '../../../lib/json/json-value.ts';
 import { type Chapter, type Finding, firstFault } from '../case.ts';
-import type { StreamReading } from '../client.ts';
-import { contract, draft, html } from './sources.ts';
-import { type FeedSubject, feedCases, pageAddress, recordsOf } from './subject.ts';
+import { type Ask, jsonIn, type StreamReading } from '../client.ts';
+import { after } from './pages.ts';
+import { contract, feedRule, html } from './sources.ts';
+import { type FeedSubject, feedCases, objectsIn, pageAddress, recordsOf, textAt } from './subject.ts';
 
-const feedRule = (quote: string) => draft('Feed rules 10', quote);
+const streamRule = (quote: string) => feedRule(10, quote);
 
 /** An event of a stream: its fields, of which the lines of `data` are joined. @see HTML, "Interpreting an event stream" */
 export type StreamEvent = Readonly<Record<string, string>>;
@@ -29,15 +30,20 @@ export function eventsOf(text: string): readonly StreamEvent[] {
   });
 }
 
-/** Reads a stream after the first record until some events have come. */
-async function afterFirst({ client, history, values }: FeedSubject): Promise<StreamReading> {
-  const [first] = recordsOf(history);
-  const id = String(first?.record.sequenceNumber);
-  return client.readStream(
-    { to: values.stream ?? '', headers: { 'last-event-id': id } },
-    (text) => eventsOf(text).length >= SEVERAL,
-    READ_MS,
-  );
+/** Opens the stream, and reads none of it. */
+function opened({ client, values }: FeedSubject, headers: Ask['headers'] = {}): Promise<StreamReading> {
+  return client.readStream({ to: values.stream ?? '', headers }, () => true, READ_MS);
+}
+
+/** Reads a stream after a record until some events have come. */
+function eventsAfter({ client }: FeedSubject, to: string, number: number): Promise<StreamReading> {
+  const headers = { 'last-event-id': String(number) };
+  return client.readStream({ to, headers }, (text) => eventsOf(text).length >= SEVERAL, READ_MS);
+}
+
+function afterFirst(subject: FeedSubject): Promise<StreamReading> {
+  const [first] = recordsOf(subject.history);
+  return eventsAfter(subject, subject.values.stream ?? '', Number(first?.record.sequenceNumber));
 }
 
 /** Judges each event of such a reading. */
@@ -49,19 +55,15 @@ async function eachEvent(
   const at = await afterFirst(subject);
   const events = eventsOf(at.text);
   if (events.length === 0) return { failed: 'no event came after the first record', at };
-  for (const [place, event] of events.entries()) {
-    const failed = judge(event, place);
-    if (failed !== undefined) return { failed, at };
-  }
-  return undefined;
+  return firstFault(
+    events.entries(),
+    ([place, event]) => judge(event, place),
+    () => at,
+  );
 }
 
-function parsed(text: string | undefined): unknown {
-  try {
-    return JSON.parse(text ?? '');
-  } catch {
-    return undefined;
-  }
+function parsed(text = ''): unknown {
+  return jsonIn(Buffer.from(text));
 }
 
 export const STREAM: Chapter<FeedSubject> = {
@@ -70,13 +72,13 @@ export const STREAM: Chapter<FeedSubject> = {
   cases: feedCases({
     'C-STR-01': {
       level: 'must',
-      source: feedRule('Content type is `text/event-stream`'),
+      source: streamRule('Content type is `text/event-stream`'),
       nl: 'De stroom is `text/event-stream`',
       en: 'The stream is `text/event-stream`',
       needs: [],
-      check: async ({ client, service, values }) => {
-        const at = await client.readStream({ to: values.stream ?? '' }, () => true, READ_MS);
-        if (service.streamUrl === undefined && at.status === 404) return { skipped: 'it is not offered' };
+      check: async (subject) => {
+        const at = await opened(subject);
+        if (subject.service.streamUrl === undefined && at.status === 404) return { skipped: 'it is not offered' };
         const type = at.headers['content-type'] ?? '';
         return at.status === 200 && type.startsWith('text/event-stream')
           ? undefined
@@ -85,7 +87,7 @@ export const STREAM: Chapter<FeedSubject> = {
     },
     'C-STR-02': {
       level: 'must',
-      source: feedRule('each event has `id` equal to the `sequenceNumber`'),
+      source: streamRule('each event has `id` equal to the `sequenceNumber`'),
       nl: 'Het `id` van een event is het volgnummer',
       en: 'The `id` of an event is the sequence number',
       needs: ['C-STR-01', 'C-FEED-01'],
@@ -99,7 +101,7 @@ export const STREAM: Chapter<FeedSubject> = {
     },
     'C-STR-03': {
       level: 'must',
-      source: feedRule('reconnecting consumers resume with `Last-Event-ID`'),
+      source: streamRule('reconnecting consumers resume with `Last-Event-ID`'),
       nl: 'Na `Last-Event-ID` komt het volgende record',
       en: 'The record after `Last-Event-ID` comes next',
       needs: ['C-STR-01', 'C-FEED-04'],
@@ -160,10 +162,9 @@ export const STREAM: Chapter<FeedSubject> = {
       needs: ['C-STR-02'],
       check: async ({ client, values }, { ask }) => {
         const page = await ask({ to: '{feed}?limit=1' });
-        const cursor = isRecord(page.json) && typeof page.json.cursor === 'string' ? page.json.cursor : undefined;
-        const next = await ask({ to: `{feed}?limit=1&cursor=${encodeURIComponent(cursor ?? '')}` });
-        const [expected] = isRecord(next.json) && Array.isArray(next.json.records) ? next.json.records : [];
-        if (!isRecord(expected)) return { skipped: 'the feed has fewer than two records' };
+        const cursor = textAt(page.json, 'cursor');
+        const [expected] = objectsIn((await ask({ to: `{feed}?limit=1&${after(page.json)}` })).json, 'records');
+        if (expected === undefined) return { skipped: 'the feed has fewer than two records' };
         const at = await client.readStream(
           { to: pageAddress(values.stream ?? '', { cursor }) },
           (text) => eventsOf(text).length > 0,
@@ -181,15 +182,10 @@ export const STREAM: Chapter<FeedSubject> = {
       nl: 'Het filter op soort geldt ook voor de stroom',
       en: 'The filter on kind applies to the stream too',
       needs: ['C-STR-02'],
-      check: async ({ client, history, values }) => {
-        const [meeting] = recordsOf(history, ({ resourceType }) => resourceType === 'Vergadering');
-        const before = String(Number(meeting?.record.sequenceNumber) - 1);
-        const to = pageAddress(values.stream ?? '', { resourceType: 'Vergadering' });
-        const at = await client.readStream(
-          { to, headers: { 'last-event-id': before } },
-          (text) => eventsOf(text).length >= SEVERAL,
-          READ_MS,
-        );
+      check: async (subject) => {
+        const [meeting] = recordsOf(subject.history, ({ resourceType }) => resourceType === 'Vergadering');
+        const to = pageAddress(subject.values.stream ?? '', { resourceType: 'Vergadering' });
+        const at = await eventsAfter(subject, to, Number(meeting?.record.sequenceNumber) - 1);
         const records = eventsOf(at.text).map(({ data }) => parsed(data));
         if (records.length === 0) return { failed: 'no event came', at };
         return records.every((record) => isRecord(record) && record.resourceType === 'Vergadering')
@@ -204,14 +200,9 @@ export const STREAM: Chapter<FeedSubject> = {
       en: 'A line comes every fifteen seconds, even when nothing changes',
       needs: ['C-STR-01'],
       check: async ({ client, values }) => {
-        const at = await client.readStream(
-          { to: values.stream ?? '' },
-          (text) => /^(:|data:)/m.test(text.replace(/^:.*\n+/, '')),
-          COMMENT_MS,
-        );
-        return /^(:|data:)/m.test(at.text.replace(/^:.*\n+/, ''))
-          ? undefined
-          : { failed: `nothing came in ${COMMENT_MS / 1000} seconds`, at };
+        const hasLine = (text: string): boolean => /^(:|data:)/m.test(text.replace(/^:.*\n+/, ''));
+        const at = await client.readStream({ to: values.stream ?? '' }, hasLine, COMMENT_MS);
+        return hasLine(at.text) ? undefined : { failed: `nothing came in ${COMMENT_MS / 1000} seconds`, at };
       },
     },
     'C-STR-10': {
@@ -220,13 +211,9 @@ export const STREAM: Chapter<FeedSubject> = {
       nl: 'Een `Last-Event-ID` die geen nummer is, krijgt 400',
       en: 'A `Last-Event-ID` that is not a number gets 400',
       needs: ['C-STR-01'],
-      check: async ({ client, values }) => {
-        const { status } = await client.readStream(
-          { to: values.stream ?? '', headers: { 'last-event-id': 'x' } },
-          () => true,
-          READ_MS,
-        );
-        return status === 400 ? undefined : { failed: `the answer has status ${status} instead of 400` };
+      check: async (subject) => {
+        const { status } = await opened(subject, { 'last-event-id': 'x' });
+        return status === 400 ? undefined : `the answer has status ${status} instead of 400`;
       },
     },
     'C-STR-11': {
@@ -235,8 +222,8 @@ export const STREAM: Chapter<FeedSubject> = {
       nl: 'De stroom zegt of hij bewaard mag worden',
       en: 'The stream says whether it may be kept',
       needs: ['C-STR-01'],
-      check: async ({ client, values }) => {
-        const at = await client.readStream({ to: values.stream ?? '' }, () => true, READ_MS);
+      check: async (subject) => {
+        const at = await opened(subject);
         return at.headers['cache-control'] ? undefined : { failed: 'the answer has no header cache-control', at };
       },
     },

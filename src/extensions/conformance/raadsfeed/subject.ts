@@ -1,6 +1,14 @@
 /** What is read of a feed before its cases are judged: the service document, the beginning of the history, its end, and the snapshot. */
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
-import { askingCases, type CaseRun, Inconclusive, Skipped, type SuiteSubject } from '../case.ts';
+import {
+  askingCases,
+  type CaseRun,
+  type Finding,
+  firstFault,
+  Inconclusive,
+  Skipped,
+  type SuiteSubject,
+} from '../case.ts';
 import type { Client, Exchange } from '../client.ts';
 import { readContract } from '../contract.ts';
 
@@ -140,6 +148,14 @@ export async function changedSince(cursor: string, { ask }: Pick<CaseRun, 'ask'>
   const { json } = await ask({ to: `{feed}?limit=1000&cursor=${encodeURIComponent(cursor)}` });
   if (isRecord(json) && json.hasMore === true) throw new Skipped('the feed grows faster than it was read');
   return new Set(objectsIn(json, 'records').map(keyOf));
+}
+
+/** The first of what was read for which there is a fault, with the answer that it came in. */
+export function firstSeen<Seen extends { readonly at: Exchange }>(
+  seen: Iterable<Seen>,
+  judge: (one: Seen) => string | undefined,
+): Finding {
+  return firstFault(seen, judge, ({ at }) => at);
 }
 
 /** How a record is named in a sentence. */
