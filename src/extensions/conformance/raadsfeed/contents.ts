@@ -45,13 +45,12 @@ export const CONTENTS: Chapter<FeedSubject> = {
       nl: 'De inhoud is die van de genoemde resource',
       en: 'The content is that of the resource that is named',
       needs: ['C-REC-09', 'C-REC-03'],
-      check: (subject) =>
-        eachRecord(subject, isUpsert, (one) => {
-          const { bronidentificatie } = dataOf(one);
-          return bronidentificatie === undefined || bronidentificatie === textAt(one.resource, 'bronidentificatie')
-            ? undefined
-            : '`data` has another `bronidentificatie` than `resource`';
-        }),
+      check: eachRecord(isUpsert, (one) => {
+        const { bronidentificatie } = dataOf(one);
+        return bronidentificatie === undefined || bronidentificatie === textAt(one.resource, 'bronidentificatie')
+          ? undefined
+          : '`data` has another `bronidentificatie` than `resource`';
+      }),
     },
     'C-DATA-02': {
       level: 'must',
@@ -62,7 +61,7 @@ export const CONTENTS: Chapter<FeedSubject> = {
       check: (subject) => {
         // How the types are written is the contract's; that one stands for one kind is the draft's.
         const kinds = new Map<string, unknown>();
-        return eachRecord(subject, isUpsert, (one) => {
+        return eachRecord(isUpsert, (one) => {
           const dossiertype = textAt(dataOf(one), 'dossiertype');
           if (dossiertype === undefined) return '`dossiertype` is not a text';
           const kind = kinds.get(dossiertype) ?? one.resourceType;
@@ -70,7 +69,7 @@ export const CONTENTS: Chapter<FeedSubject> = {
           return kind === one.resourceType
             ? undefined
             : `\`dossiertype\` is ${dossiertype} for a ${String(one.resourceType)} and for a ${String(kind)}`;
-        });
+        })(subject);
       },
     },
     'C-DATA-03': {
@@ -79,11 +78,10 @@ export const CONTENTS: Chapter<FeedSubject> = {
       nl: 'Een verwijzing noemt de bronidentificatie',
       en: 'A reference names the `bronidentificatie`',
       needs: ['C-REC-09'],
-      check: (subject) =>
-        eachRecord(subject, isUpsert, (one) => {
-          const wrong = referencesOf(dataOf(one)).find(([, reference]) => !textAt(reference, 'bronidentificatie'));
-          return wrong === undefined ? undefined : `a reference in \`${wrong[0]}\` has none`;
-        }),
+      check: eachRecord(isUpsert, (one) => {
+        const wrong = referencesOf(dataOf(one)).find(([, reference]) => !textAt(reference, 'bronidentificatie'));
+        return wrong === undefined ? undefined : `a reference in \`${wrong[0]}\` has none`;
+      }),
     },
     'C-DATA-04': {
       level: 'must',
@@ -91,18 +89,16 @@ export const CONTENTS: Chapter<FeedSubject> = {
       nl: 'Een document heeft een webpagina, en het bestand staat op een adres',
       en: 'A document has a web page, and its file is at an address',
       needs: ['C-REC-09'],
-      check: (subject) =>
-        eachRecord(
-          subject,
-          (one) => isUpsert(one) && /^informatieobject$/i.test(String(one.resourceType)),
-          (one) => {
-            const { bestandsurl, url: _, ...others } = dataOf(one);
-            if (!textsIn(others).some(([, text]) => /^https?:/i.test(text))) return 'it has no address of a web page';
-            return bestandsurl === undefined || bestandsurl === null || isWholeAddress(bestandsurl)
-              ? undefined
-              : '`bestandsurl` is not an address';
-          },
-        ),
+      check: eachRecord(
+        (one) => isUpsert(one) && /^informatieobject$/i.test(String(one.resourceType)),
+        (one) => {
+          const { bestandsurl, url: _, ...others } = dataOf(one);
+          if (!textsIn(others).some(([, text]) => /^https?:/i.test(text))) return 'it has no address of a web page';
+          return bestandsurl === undefined || bestandsurl === null || isWholeAddress(bestandsurl)
+            ? undefined
+            : '`bestandsurl` is not an address';
+        },
+      ),
     },
     'C-DATA-05': {
       level: 'must',
@@ -110,13 +106,12 @@ export const CONTENTS: Chapter<FeedSubject> = {
       nl: 'In een record staat nooit het bestand zelf',
       en: 'A record never holds the file itself',
       needs: ['C-REC-09'],
-      check: (subject) =>
-        eachRecord(subject, isUpsert, (one) => {
-          const inline = Object.entries(dataOf(one)).find(
-            ([, value]) => typeof value === 'string' && /^(data:|JVBERi0|UEsDB)/.test(value),
-          );
-          return inline === undefined ? undefined : `\`${inline[0]}\` holds the content of a file`;
-        }),
+      check: eachRecord(isUpsert, (one) => {
+        const inline = Object.entries(dataOf(one)).find(
+          ([, value]) => typeof value === 'string' && /^(data:|JVBERi0|UEsDB)/.test(value),
+        );
+        return inline === undefined ? undefined : `\`${inline[0]}\` holds the content of a file`;
+      }),
     },
     'C-DATA-06': {
       level: 'should',
@@ -124,23 +119,22 @@ export const CONTENTS: Chapter<FeedSubject> = {
       nl: 'Een tijdstip in de inhoud heeft een tijdzone',
       en: 'A time in the content has a time zone',
       needs: ['C-REC-09'],
-      check: (subject) =>
-        eachRecord(subject, isUpsert, (one) => {
-          const names = [
-            'aanvang',
-            'einde',
-            'geplandeaanvang',
-            'geplandeeinde',
-            'starttijd',
-            'eindtijd',
-            'geplandestarttijd',
-            'geplandeeindtijd',
-            'gewijzigdop',
-          ];
-          const data = dataOf(one);
-          const wrong = names.find((name) => data[name] !== undefined && !MOMENT.test(String(data[name])));
-          return wrong === undefined ? undefined : `\`${wrong}\` is ${String(data[wrong])}`;
-        }),
+      check: eachRecord(isUpsert, (one) => {
+        const names = [
+          'aanvang',
+          'einde',
+          'geplandeaanvang',
+          'geplandeeinde',
+          'starttijd',
+          'eindtijd',
+          'geplandestarttijd',
+          'geplandeeindtijd',
+          'gewijzigdop',
+        ];
+        const data = dataOf(one);
+        const wrong = names.find((name) => data[name] !== undefined && !MOMENT.test(String(data[name])));
+        return wrong === undefined ? undefined : `\`${wrong}\` is ${String(data[wrong])}`;
+      }),
     },
     'C-DATA-07': {
       level: 'should',
@@ -149,10 +143,10 @@ export const CONTENTS: Chapter<FeedSubject> = {
       en: 'The content fits the contract',
       needs: ['C-DATA-01', 'C-DATA-02', 'C-DATA-03', 'C-DATA-04', 'C-DATA-06', 'C-DATA-08'],
       check: (subject) =>
-        eachRecord(subject, isUpsert, ({ resourceType, data }) => {
+        eachRecord(isUpsert, ({ resourceType, data }) => {
           const schema = SCHEMAS[String(resourceType)];
           return schema === undefined ? undefined : subject.fault(schema, data);
-        }),
+        })(subject),
     },
     'C-DATA-08': {
       level: 'should',
@@ -160,15 +154,14 @@ export const CONTENTS: Chapter<FeedSubject> = {
       nl: 'De organisatie in de inhoud is die van de resource',
       en: 'The organisation in the content is that of the resource',
       needs: ['C-REC-09', 'C-REC-03'],
-      check: (subject) =>
-        eachRecord(subject, isUpsert, (one) => {
-          const { organisatie } = dataOf(one);
-          const { gemeente, provincie, waterschap } = isRecord(organisatie) ? organisatie : {};
-          const code = gemeente ?? provincie ?? waterschap;
-          return code === undefined || code === textAt(one.resource, 'organisatiecode')
-            ? undefined
-            : '`data` is of another organisation than `resource`';
-        }),
+      check: eachRecord(isUpsert, (one) => {
+        const { organisatie } = dataOf(one);
+        const { gemeente, provincie, waterschap } = isRecord(organisatie) ? organisatie : {};
+        const code = gemeente ?? provincie ?? waterschap;
+        return code === undefined || code === textAt(one.resource, 'organisatiecode')
+          ? undefined
+          : '`data` is of another organisation than `resource`';
+      }),
     },
   }),
 };

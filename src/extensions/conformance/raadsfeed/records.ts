@@ -25,17 +25,14 @@ const HASH = /^sha256:[0-9a-f]{64}$/;
 /** @see RFC 3339 section 5.6 */
 export const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
 
-/** Judges each record of the history of which this is true. */
-export function eachRecord(
-  subject: FeedSubject,
-  isMeant: (record: JsonObject) => boolean,
-  judge: (record: JsonObject) => string | undefined,
-): Finding {
-  return firstSeen(recordsOf(subject.history, isMeant), ({ record: seen }) => {
-    const wrong = judge(seen);
-    return wrong && `${nameOf(seen)}: ${wrong}`;
-  });
-}
+/** The check of each record of the history of which this is true. */
+export const eachRecord =
+  (isMeant: (record: JsonObject) => boolean, judge: (record: JsonObject) => string | undefined) =>
+  ({ history }: FeedSubject): Finding =>
+    firstSeen(recordsOf(history, isMeant), ({ record: seen }) => {
+      const wrong = judge(seen);
+      return wrong && `${nameOf(seen)}: ${wrong}`;
+    });
 const all = (): boolean => true;
 export const isUpsert = ({ op }: JsonObject): boolean => op === 'upsert';
 const isRemoval = ({ op }: JsonObject): boolean => op === 'delete' || op === 'redact';
@@ -55,10 +52,9 @@ export const RECORDS: Chapter<FeedSubject> = {
       nl: 'Een record heeft een volgnummer, een geheel getal',
       en: 'A record has a sequence number, a whole number',
       needs: ['C-FEED-22'],
-      check: (subject) =>
-        eachRecord(subject, all, ({ sequenceNumber }) =>
-          Number.isSafeInteger(sequenceNumber) ? undefined : '`sequenceNumber` is not a whole number',
-        ),
+      check: eachRecord(all, ({ sequenceNumber }) =>
+        Number.isSafeInteger(sequenceNumber) ? undefined : '`sequenceNumber` is not a whole number',
+      ),
     },
     'C-REC-02': {
       level: 'must',
@@ -66,10 +62,9 @@ export const RECORDS: Chapter<FeedSubject> = {
       nl: 'Een record is een upsert, delete of redact',
       en: 'A record is an upsert, a delete or a redact',
       needs: ['C-REC-21'],
-      check: (subject) =>
-        eachRecord(subject, all, ({ op }) =>
-          ['upsert', 'delete', 'redact'].includes(String(op)) ? undefined : `\`op\` is ${JSON.stringify(op)}`,
-        ),
+      check: eachRecord(all, ({ op }) =>
+        ['upsert', 'delete', 'redact'].includes(String(op)) ? undefined : `\`op\` is ${JSON.stringify(op)}`,
+      ),
     },
     'C-REC-03': {
       level: 'must',
@@ -77,12 +72,11 @@ export const RECORDS: Chapter<FeedSubject> = {
       nl: 'De identiteit is organisatiecode en bronidentificatie',
       en: 'The identity is organisation code and `bronidentificatie`',
       needs: ['C-REC-21'],
-      check: (subject) =>
-        eachRecord(subject, all, ({ resource }) =>
-          textAt(resource, 'organisatiecode') && textAt(resource, 'bronidentificatie')
-            ? undefined
-            : '`resource` lacks one of the two',
-        ),
+      check: eachRecord(all, ({ resource }) =>
+        textAt(resource, 'organisatiecode') && textAt(resource, 'bronidentificatie')
+          ? undefined
+          : '`resource` lacks one of the two',
+      ),
     },
     'C-REC-04': {
       level: 'must',
@@ -90,11 +84,10 @@ export const RECORDS: Chapter<FeedSubject> = {
       nl: 'De organisatiecode is in kleine letters',
       en: 'The organisation code is in lower case',
       needs: ['C-REC-03'],
-      check: (subject) =>
-        eachRecord(subject, all, ({ resource }) => {
-          const code = textAt(resource, 'organisatiecode') ?? '';
-          return code === code.toLowerCase() ? undefined : `\`organisatiecode\` is ${code}`;
-        }),
+      check: eachRecord(all, ({ resource }) => {
+        const code = textAt(resource, 'organisatiecode') ?? '';
+        return code === code.toLowerCase() ? undefined : `\`organisatiecode\` is ${code}`;
+      }),
     },
     'C-REC-05': {
       level: 'must',
@@ -104,9 +97,9 @@ export const RECORDS: Chapter<FeedSubject> = {
       needs: ['C-FEED-22', 'C-SVC-05'],
       check: (subject) => {
         const known = new Set<unknown>(textsIn(subject.service).map(([, text]) => text));
-        return eachRecord(subject, all, ({ resourceType }) =>
+        return eachRecord(all, ({ resourceType }) =>
           known.has(resourceType) ? undefined : `\`resourceType\` is ${String(resourceType)}`,
-        );
+        )(subject);
       },
     },
     'C-REC-06': {
@@ -117,10 +110,10 @@ export const RECORDS: Chapter<FeedSubject> = {
       needs: ['C-REC-03', 'C-SVC-02'],
       check: (subject) => {
         const known = new Set(codesIn(subject.service));
-        return eachRecord(subject, isUpsert, ({ resource }) => {
+        return eachRecord(isUpsert, ({ resource }) => {
           const code = textAt(resource, 'organisatiecode') ?? '';
           return known.has(code) ? undefined : `${code} is not in the service document`;
-        });
+        })(subject);
       },
     },
     'C-REC-07': {
@@ -129,10 +122,9 @@ export const RECORDS: Chapter<FeedSubject> = {
       nl: 'Het tijdstip van vastleggen heeft een tijdzone',
       en: 'The time of recording has a time zone',
       needs: ['C-FEED-22'],
-      check: (subject) =>
-        eachRecord(subject, all, ({ storedAt }) =>
-          MOMENT.test(String(storedAt)) ? undefined : `\`storedAt\` is ${JSON.stringify(storedAt)}`,
-        ),
+      check: eachRecord(all, ({ storedAt }) =>
+        MOMENT.test(String(storedAt)) ? undefined : `\`storedAt\` is ${JSON.stringify(storedAt)}`,
+      ),
     },
     'C-REC-08': {
       level: 'should',
@@ -142,9 +134,9 @@ export const RECORDS: Chapter<FeedSubject> = {
       needs: ['C-REC-07'],
       check: (subject) => {
         const latest = Date.now() + CLOCK_SKEW_MS;
-        return eachRecord(subject, all, ({ storedAt }) =>
+        return eachRecord(all, ({ storedAt }) =>
           Date.parse(String(storedAt)) <= latest ? undefined : `\`storedAt\` is ${String(storedAt)}`,
-        );
+        )(subject);
       },
     },
     'C-REC-09': {
@@ -153,8 +145,7 @@ export const RECORDS: Chapter<FeedSubject> = {
       nl: 'Een upsert heeft de hele resource',
       en: 'An upsert has the complete resource',
       needs: ['C-REC-02'],
-      check: (subject) =>
-        eachRecord(subject, isUpsert, ({ data }) => (isRecord(data) ? undefined : '`data` is not an object')),
+      check: eachRecord(isUpsert, ({ data }) => (isRecord(data) ? undefined : '`data` is not an object')),
     },
     'C-REC-10': {
       level: 'must',
@@ -162,13 +153,11 @@ export const RECORDS: Chapter<FeedSubject> = {
       nl: 'Een delete heeft een reden',
       en: 'A delete has a reason',
       needs: ['C-REC-02'],
-      check: (subject) =>
-        eachRecord(
-          subject,
-          ({ op }) => op === 'delete',
-          ({ verwijderreden }) =>
-            typeof verwijderreden === 'string' && verwijderreden !== '' ? undefined : 'there is no `verwijderreden`',
-        ),
+      check: eachRecord(
+        ({ op }) => op === 'delete',
+        ({ verwijderreden }) =>
+          typeof verwijderreden === 'string' && verwijderreden !== '' ? undefined : 'there is no `verwijderreden`',
+      ),
     },
     'C-REC-11': {
       level: 'should',
@@ -176,11 +165,10 @@ export const RECORDS: Chapter<FeedSubject> = {
       nl: 'De reden is een van de vijf, en `overig` heeft een toelichting',
       en: 'The reason is one of the five, and `overig` comes with an explanation',
       needs: ['C-REC-10'],
-      check: (subject) =>
-        eachRecord(subject, isRemoval, ({ verwijderreden, toelichting }) => {
-          if (!REASONS.includes(String(verwijderreden))) return `\`verwijderreden\` is ${String(verwijderreden)}`;
-          return verwijderreden === 'overig' && !toelichting ? 'there is no `toelichting`' : undefined;
-        }),
+      check: eachRecord(isRemoval, ({ verwijderreden, toelichting }) => {
+        if (!REASONS.includes(String(verwijderreden))) return `\`verwijderreden\` is ${String(verwijderreden)}`;
+        return verwijderreden === 'overig' && !toelichting ? 'there is no `toelichting`' : undefined;
+      }),
     },
     'C-REC-12': {
       level: 'must',
@@ -188,8 +176,7 @@ export const RECORDS: Chapter<FeedSubject> = {
       nl: 'Een redact heeft geen inhoud',
       en: 'A redact has no content',
       needs: ['C-REC-02'],
-      check: (subject) =>
-        eachRecord(subject, isRedaction, ({ data }) => (isAbsent(data) ? undefined : 'it has `data`')),
+      check: eachRecord(isRedaction, ({ data }) => (isAbsent(data) ? undefined : 'it has `data`')),
     },
     'C-REC-13': {
       level: 'must',
@@ -197,13 +184,12 @@ export const RECORDS: Chapter<FeedSubject> = {
       nl: 'Een redact noemt de nummers waarvan de inhoud weg is',
       en: 'A redact names the numbers whose content is gone',
       needs: ['C-REC-02'],
-      check: (subject) =>
-        eachRecord(subject, isRedaction, (one) => {
-          const numbers = redactedIn(one);
-          if (numbers.length === 0) return 'it has no list of numbers';
-          const later = numbers.find((number) => Number(number) > Number(one.sequenceNumber));
-          return later === undefined ? undefined : `it names ${String(later)}, which comes after it`;
-        }),
+      check: eachRecord(isRedaction, (one) => {
+        const numbers = redactedIn(one);
+        if (numbers.length === 0) return 'it has no list of numbers';
+        const later = numbers.find((number) => Number(number) > Number(one.sequenceNumber));
+        return later === undefined ? undefined : `it names ${String(later)}, which comes after it`;
+      }),
     },
     'C-REC-14': {
       level: 'must',
@@ -214,11 +200,10 @@ export const RECORDS: Chapter<FeedSubject> = {
       check: (subject) => {
         const named = new Set(recordsOf(subject.history, isRedaction).flatMap((seen) => redactedIn(seen.record)));
         return eachRecord(
-          subject,
           ({ sequenceNumber }) => named.has(sequenceNumber),
           ({ data, op }) =>
             isAbsent(data) && op === 'redact' ? undefined : 'a redaction names it, and it still has its content',
-        );
+        )(subject);
       },
     },
     'C-REC-15': {
@@ -227,10 +212,9 @@ export const RECORDS: Chapter<FeedSubject> = {
       nl: 'Een upsert heeft een hash van de inhoud',
       en: 'An upsert has a hash of its content',
       needs: ['C-REC-02'],
-      check: (subject) =>
-        eachRecord(subject, isUpsert, ({ contentHash: hash }) =>
-          typeof hash === 'string' && hash !== '' ? undefined : 'there is no `contentHash`',
-        ),
+      check: eachRecord(isUpsert, ({ contentHash: hash }) =>
+        typeof hash === 'string' && hash !== '' ? undefined : 'there is no `contentHash`',
+      ),
     },
     'C-REC-16': {
       level: 'should',
@@ -238,10 +222,9 @@ export const RECORDS: Chapter<FeedSubject> = {
       nl: 'De hash heeft de vorm `sha256:` en 64 tekens',
       en: 'The hash has the form `sha256:` and 64 characters',
       needs: ['C-REC-15'],
-      check: (subject) =>
-        eachRecord(subject, isUpsert, ({ contentHash: hash }) =>
-          HASH.test(String(hash)) ? undefined : `\`contentHash\` is ${String(hash)}`,
-        ),
+      check: eachRecord(isUpsert, ({ contentHash: hash }) =>
+        HASH.test(String(hash)) ? undefined : `\`contentHash\` is ${String(hash)}`,
+      ),
     },
     'C-REC-17': {
       level: 'should',
@@ -249,10 +232,9 @@ export const RECORDS: Chapter<FeedSubject> = {
       nl: 'De hash is die van de inhoud, in de schrijfwijze van RFC 8785',
       en: 'The hash is that of the content, in the canonical form of RFC 8785',
       needs: ['C-REC-16'],
-      check: (subject) =>
-        eachRecord(subject, isUpsert, ({ data, contentHash: hash }) =>
-          !isRecord(data) || contentHash(data) === hash ? undefined : '`contentHash` is not that of `data`',
-        ),
+      check: eachRecord(isUpsert, ({ data, contentHash: hash }) =>
+        !isRecord(data) || contentHash(data) === hash ? undefined : '`contentHash` is not that of `data`',
+      ),
     },
     'C-REC-18': {
       level: 'must',
@@ -262,7 +244,7 @@ export const RECORDS: Chapter<FeedSubject> = {
       needs: ['C-REC-15', 'C-REC-03'],
       check: (subject) => {
         const current = new Map<string, unknown>();
-        return eachRecord(subject, all, (one) => {
+        return eachRecord(all, (one) => {
           const key = keyOf(one);
           if (one.op !== 'upsert') {
             current.delete(key);
@@ -271,7 +253,7 @@ export const RECORDS: Chapter<FeedSubject> = {
           const isSame = current.get(key) === one.contentHash;
           current.set(key, one.contentHash);
           return isSame ? `the one before it about ${key} has the same \`contentHash\`` : undefined;
-        });
+        })(subject);
       },
     },
     'C-REC-19': {
@@ -300,13 +282,12 @@ export const RECORDS: Chapter<FeedSubject> = {
       check: (subject) => {
         if (subject.service.rol !== 'aggregator') return { skipped: 'the feed is not that of an aggregator' };
         return eachRecord(
-          subject,
           ({ herkomst }) => herkomst !== undefined,
           ({ herkomst }) =>
             isRecord(herkomst) && isWholeAddress(herkomst.feedUrl) && Number.isSafeInteger(herkomst.sequenceNumber)
               ? undefined
               : '`herkomst` does not have `feedUrl` and `sequenceNumber`',
-        );
+        )(subject);
       },
     },
     'C-REC-21': {
@@ -318,13 +299,12 @@ export const RECORDS: Chapter<FeedSubject> = {
       nl: 'De bewerking staat in `op`, en de organisatie in `resource.organisatiecode`',
       en: 'The operation is in `op`, and the organisation in `resource.organisatiecode`',
       needs: ['C-FEED-22'],
-      check: (subject) =>
-        eachRecord(subject, all, ({ op, resource }) => {
-          if (op === undefined) return 'there is no `op`';
-          return isRecord(resource) && resource.organisatiecode === undefined
-            ? '`resource` has no `organisatiecode`'
-            : undefined;
-        }),
+      check: eachRecord(all, ({ op, resource }) => {
+        if (op === undefined) return 'there is no `op`';
+        return isRecord(resource) && resource.organisatiecode === undefined
+          ? '`resource` has no `organisatiecode`'
+          : undefined;
+      }),
     },
     'C-REC-22': {
       level: 'should',
@@ -332,7 +312,7 @@ export const RECORDS: Chapter<FeedSubject> = {
       nl: 'Een record past bij het contract',
       en: 'A record fits the contract',
       needs: ['C-REC-07', 'C-REC-17', 'C-DATA-07'],
-      check: (subject) => eachRecord(subject, all, (one) => subject.fault('FeedRecord', one)),
+      check: (subject) => eachRecord(all, (one) => subject.fault('FeedRecord', one))(subject),
     },
   }),
 };
