@@ -6,8 +6,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { isRecord } from '../../../lib/json/json-value.ts';
 import { Failed, Inconclusive } from '../case.ts';
 import { type Client, jsonIn } from '../client.ts';
+import { textAt } from '../json-members.ts';
 import { ProtocolError, restartedProgram } from '../protocol.ts';
-import { type FeedSubject, readSubject, textAt, walk } from '../raadsfeed/subject.ts';
+import { type FeedSubject, readSubject, walk } from '../raadsfeed/subject.ts';
 import { failureOf, runCommand } from '../run-command-line.ts';
 import type { PlayedFeed } from './played-feed.ts';
 

@@ -1,9 +1,10 @@
 import { contentHash } from '../../../lib/json/canonical-json.ts';
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
 import { Skipped } from '../case.ts';
+import { objectsIn, textAt } from '../json-members.ts';
 import { contract, draft } from '../raadsfeed/sources.ts';
 import type { FeedSubject } from '../raadsfeed/subject.ts';
-import { objectsIn, pageAddress, textAt, walk } from '../raadsfeed/subject.ts';
+import { pageAddress, walk } from '../raadsfeed/subject.ts';
 import { contentOf, organisationOf } from './played-feed.ts';
 import { publish, type SceneRun, sceneChapter } from './scene.ts';
 

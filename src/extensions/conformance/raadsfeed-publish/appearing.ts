@@ -1,11 +1,12 @@
 import { isRecord } from '../../../lib/json/json-value.ts';
 import type { Chapter } from '../case.ts';
+import { objectsIn, textAt } from '../json-members.ts';
 import { addressOf } from '../raadsfeed/collections.ts';
 import { isSameContent } from '../raadsfeed/same-content.ts';
 import { CLOCK_SKEW_MS } from '../raadsfeed/service-document.ts';
 import { contract, draft, feedRule, rfc } from '../raadsfeed/sources.ts';
 import { eventsOf } from '../raadsfeed/stream.ts';
-import { objectsIn, textAt } from '../raadsfeed/subject.ts';
+
 import { DOCUMENT, ITEM, MEETING, ODD, type PublishSubject, storyCases, TOGETHER } from './story.ts';
 
 const NEW = [MEETING, ITEM, DOCUMENT];

@@ -4,19 +4,11 @@ import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
 import { reasonOf } from '../../../lib/log.ts';
 import { type Finding, Inconclusive, Skipped, type Undoing, writtenCases } from '../case.ts';
 import type { Exchange, StreamReading } from '../client.ts';
+import { objectsIn, textAt } from '../json-members.ts';
 import { addressOf, COLLECTIONS } from '../raadsfeed/collections.ts';
 import { draft } from '../raadsfeed/sources.ts';
 import { eventsOf } from '../raadsfeed/stream.ts';
-import {
-  type FeedSubject,
-  keyOf,
-  objectsIn,
-  pageAddress,
-  type SeenRecord,
-  textAt,
-  type Walk,
-  walk,
-} from '../raadsfeed/subject.ts';
+import { type FeedSubject, keyOf, pageAddress, type SeenRecord, type Walk, walk } from '../raadsfeed/subject.ts';
 
 export interface PublishSubject extends FeedSubject {
   readonly story: Story;

@@ -1,18 +1,9 @@
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
 import type { CaseRun, Chapter, Finding } from '../case.ts';
+import { objectsIn, textAt } from '../json-members.ts';
 import { after, isTheSameInUpperCase, longerThan, totalIn, withoutItems } from './pages.ts';
 import { contract, draft, feedRule } from './sources.ts';
-import {
-  changedSince,
-  type FeedSubject,
-  feedCases,
-  keyOf,
-  objectsIn,
-  organisationsOf,
-  recordsOf,
-  stateOf,
-  textAt,
-} from './subject.ts';
+import { changedSince, type FeedSubject, feedCases, keyOf, organisationsOf, recordsOf, stateOf } from './subject.ts';
 
 /** The collections, with the kind of resource that each holds. */
 export const COLLECTIONS = [

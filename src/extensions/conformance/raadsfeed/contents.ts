@@ -1,8 +1,9 @@
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
 import type { Chapter } from '../case.ts';
+import { textAt } from '../json-members.ts';
 import { eachRecord, identity, isUpsert, isWholeAddress, MOMENT } from './records.ts';
 import { contract } from './sources.ts';
-import { type FeedSubject, feedCases, textAt, textsIn } from './subject.ts';
+import { type FeedSubject, feedCases, textsIn } from './subject.ts';
 
 const SCHEMAS: Readonly<Record<string, string>> = {
   Vergadering: 'Vergadering',

@@ -1,8 +1,9 @@
 import { isRecord } from '../../../lib/json/json-value.ts';
 import type { Chapter } from '../case.ts';
+import { objectsIn, textAt } from '../json-members.ts';
 import { after, isTheSameInUpperCase, numbersOf } from './pages.ts';
 import { contract, draft, feedRule } from './sources.ts';
-import { type FeedSubject, feedCases, keyOf, objectsIn, pageAddress, textAt, walk } from './subject.ts';
+import { type FeedSubject, feedCases, keyOf, pageAddress, walk } from './subject.ts';
 
 export const CURSORS: Chapter<FeedSubject> = {
   id: 'C-CUR',

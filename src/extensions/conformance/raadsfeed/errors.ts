@@ -1,9 +1,10 @@
 import { isRecord } from '../../../lib/json/json-value.ts';
 import { busyWithoutRetryAfter, type CaseRun, type Chapter, type Finding, firstFault, Skipped } from '../case.ts';
 import type { Exchange } from '../client.ts';
+import { objectsIn, textAt } from '../json-members.ts';
 import { PUBLISHED, publishedContract } from './published-contract.ts';
 import { contract, draft, rfc } from './sources.ts';
-import { type FeedSubject, feedCases, objectsIn, textAt } from './subject.ts';
+import { type FeedSubject, feedCases } from './subject.ts';
 
 const errorRule = (number: number, quote: string) => draft(`Errors, area C ${number}`, quote);
 const PROBLEM = 'application/problem+json';

@@ -1,9 +1,10 @@
 import { isRecord } from '../../../lib/json/json-value.ts';
 import type { Chapter } from '../case.ts';
 import type { Exchange } from '../client.ts';
+import { objectsIn, textAt } from '../json-members.ts';
 import { after, linkTo, longerThan, numbersOf, totalIn, withoutItems } from './pages.ts';
 import { contract, draft, feedRule } from './sources.ts';
-import { type FeedSubject, feedCases, firstSeen, objectsIn, redactedIn, type SeenRecord, textAt } from './subject.ts';
+import { type FeedSubject, feedCases, firstSeen, redactedIn, type SeenRecord } from './subject.ts';
 
 /** Relations of the links that every page of the feed has. */
 const RELATIONS = ['next', 'self', 'service-desc'];

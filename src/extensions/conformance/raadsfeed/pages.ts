@@ -1,7 +1,8 @@
 /** What is judged of any page: of the feed, the snapshot and the lists. */
 import { isRecord } from '../../../lib/json/json-value.ts';
 import type { CaseRun, Finding } from '../case.ts';
-import { type FeedSubject, objectsIn, textAt } from './subject.ts';
+import { objectsIn, textAt } from '../json-members.ts';
+import type { FeedSubject } from './subject.ts';
 
 const TOTALS = ['total', 'totaal', 'totalCount', 'totalRecords', 'totalPages', 'totalResults'];
 

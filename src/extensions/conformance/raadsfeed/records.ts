@@ -1,6 +1,7 @@
 import { contentHash } from '../../../lib/json/canonical-json.ts';
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
 import type { Chapter, Finding } from '../case.ts';
+import { textAt } from '../json-members.ts';
 import { CLOCK_SKEW_MS } from './service-document.ts';
 import { contract, draft } from './sources.ts';
 import {
@@ -12,7 +13,6 @@ import {
   nameOf,
   recordsOf,
   redactedIn,
-  textAt,
   textsIn,
 } from './subject.ts';
 

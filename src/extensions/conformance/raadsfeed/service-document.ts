@@ -1,8 +1,9 @@
 import { isRecord } from '../../../lib/json/json-value.ts';
 import { type Chapter, firstFault } from '../case.ts';
+import { objectsIn, textAt } from '../json-members.ts';
 import { PUBLISHED, publishedContract } from './published-contract.ts';
 import { contract, draft } from './sources.ts';
-import { codesIn, type FeedSubject, feedCases, objectsIn, organisationsOf, textAt, textsIn } from './subject.ts';
+import { codesIn, type FeedSubject, feedCases, organisationsOf, textsIn } from './subject.ts';
 
 /** Kinds that the draft names; how they are written is the contract's. */
 const KIND = /^(vergadering|agendapunt|informatieobject)$/i;

@@ -1,19 +1,9 @@
 import { isRecord } from '../../../lib/json/json-value.ts';
 import type { CaseRun, Chapter, Finding } from '../case.ts';
+import { objectsIn, textAt } from '../json-members.ts';
 import { after, longerThan, totalIn, withoutItems } from './pages.ts';
 import { contract, draft, feedRule } from './sources.ts';
-import {
-  changedSince,
-  type FeedSubject,
-  feedCases,
-  firstSeen,
-  keyOf,
-  nameOf,
-  objectsIn,
-  recordsOf,
-  stateOf,
-  textAt,
-} from './subject.ts';
+import { changedSince, type FeedSubject, feedCases, firstSeen, keyOf, nameOf, recordsOf, stateOf } from './subject.ts';
 
 /** What changed after the snapshot was made, which may be long ago, or after the history was read. */
 async function changedAround({ history, values }: FeedSubject, run: CaseRun): Promise<ReadonlySet<string>> {

@@ -1,9 +1,10 @@
 import { isRecord } from '../../../lib/json/json-value.ts';
 import { type Chapter, type Finding, firstFault } from '../case.ts';
 import { type Ask, jsonIn, type StreamReading } from '../client.ts';
+import { objectsIn, textAt } from '../json-members.ts';
 import { after } from './pages.ts';
 import { contract, feedRule, html } from './sources.ts';
-import { type FeedSubject, feedCases, objectsIn, pageAddress, recordsOf, textAt } from './subject.ts';
+import { type FeedSubject, feedCases, pageAddress, recordsOf } from './subject.ts';
 
 const streamRule = (quote: string) => feedRule(10, quote);
 

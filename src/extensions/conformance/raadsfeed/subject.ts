@@ -11,6 +11,7 @@ import {
 } from '../case.ts';
 import type { Client, Exchange } from '../client.ts';
 import { readContract } from '../contract.ts';
+import { objectsIn, textAt } from '../json-members.ts';
 
 /** Pages of history, and of the snapshot, that are read; of a larger feed the cases see the beginning. */
 const MOST_PAGES = 8;
@@ -115,11 +116,6 @@ export function organisationsOf(service: JsonObject): readonly string[] {
     : [];
 }
 
-export function textAt(value: unknown, name: string): string | undefined {
-  const found = isRecord(value) ? value[name] : undefined;
-  return typeof found === 'string' ? found : undefined;
-}
-
 /** `gm0363/Vergadering/1`: what a record is about. */
 export function keyOf({ resourceType, resource }: JsonObject): string {
   return `${textAt(resource, 'organisatiecode')}/${String(resourceType)}/${textAt(resource, 'bronidentificatie')}`;
@@ -193,12 +189,6 @@ export function pageAddress(address: string, parameters: Readonly<Record<string,
   const url = new URL(address);
   for (const [name, value] of Object.entries(parameters)) if (value !== undefined) url.searchParams.set(name, value);
   return url.href;
-}
-
-/** The objects in a member that is a list. */
-export function objectsIn(page: unknown, member: string): readonly JsonObject[] {
-  const list = isRecord(page) ? page[member] : undefined;
-  return Array.isArray(list) ? list.filter(isRecord) : [];
 }
 
 function recordsIn(pages: Walk['pages']): readonly SeenRecord[] {

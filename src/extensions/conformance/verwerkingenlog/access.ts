@@ -221,7 +221,6 @@ export const ACCESS: Chapter<LogSubject> = {
         const [method, path, change] = patch(body, { bewaartermijn: 'P2D' });
         await log.expect(204, method, path, { as: 'update:confidential', body: change });
         await log.expect(204, 'DELETE', actiePath(actie), { as: 'delete:confidential' });
-        return undefined;
       },
     },
     'B-ACC-15': {
@@ -280,7 +279,7 @@ export const ACCESS: Chapter<LogSubject> = {
           ['toegang-geheim', await secret(log)],
         ] as const) {
           const query = { beperkteSet: 'false', vertrouwelijkheid__in: 'normaal,vertrouwelijk' };
-          const now = (await log.list(log.person(name), query, 'read:confidential')).find(
+          const now = (await log.list(name, query, 'read:confidential')).find(
             ({ actieId }) => actieId === actie.actieId,
           );
           if (now === undefined) return 'the action is no longer there';

@@ -15,6 +15,9 @@ export const secret = (log: Log, name: string): Promise<JsonObject> =>
 export const remove = (log: Log, actie: JsonObject, status = 204, as: Scope = 'delete:normal') =>
   log.expect(status, 'DELETE', actiePath(actie), { as });
 
+const change = (log: Log, actie: JsonObject, body: JsonObject, status = 200, as: Scope = 'update:normal') =>
+  log.expect(status, 'PUT', actiePath(actie), { as, body });
+
 export const CHANGES: Chapter<LogSubject> = {
   id: 'B-CHG',
   title: { nl: 'Wijzigen en verwijderen', en: 'Correcting and deleting' },
@@ -27,8 +30,8 @@ export const CHANGES: Chapter<LogSubject> = {
       test: async (log) => {
         const actie = await log.kept('wijzigen');
         const body = { ...actie, actieNaam: 'Gewijzigde actie', gegevensbron: 'Andere bron' };
-        await log.expect(200, 'PUT', actiePath(actie), { as: 'update:normal', body });
-        const [now] = await log.list(log.person('wijzigen'));
+        await change(log, actie, body);
+        const [now] = await log.list('wijzigen');
         return now?.actieNaam === body.actieNaam &&
           now.gegevensbron === body.gegevensbron &&
           now.systeem === actie.systeem
@@ -45,7 +48,7 @@ export const CHANGES: Chapter<LogSubject> = {
       test: async (log) => {
         const actie = await log.kept('opnieuw-geregistreerd');
         const again = async (): Promise<boolean> => {
-          const { json } = await log.expect(200, 'PUT', actiePath(actie), { as: 'update:normal', body: actie });
+          const { json } = await change(log, actie, actie);
           const { tijdstipRegistratie } = isRecord(json) ? json : {};
           return Date.parse(String(tijdstipRegistratie)) > Date.parse(String(actie.tijdstipRegistratie));
         };
@@ -64,11 +67,11 @@ export const CHANGES: Chapter<LogSubject> = {
       test: async (log) => {
         const actie = await log.kept('versies', { tijdstip: daysAgo(20) });
         const body = { ...actie, tijdstip: daysAgo(2) };
-        await log.expect(200, 'PUT', actiePath(actie), { as: 'update:normal', body });
-        const all = await log.list(log.person('versies'));
+        await change(log, actie, body);
+        const all = await log.list('versies');
         if (all.length !== 1) return `${all.length} versions are in the list`;
         const old = { ...NORMAL, beginDatum: daysAgo(21).slice(0, 10), eindDatum: daysAgo(19).slice(0, 10) };
-        return found(actie, await log.ids(log.person('versies'), old), false);
+        return found(actie, await log.ids('versies', old), false);
       },
     },
     'B-CHG-04': {
@@ -82,11 +85,7 @@ export const CHANGES: Chapter<LogSubject> = {
       test: async (log) => {
         const actie = await log.kept('weglaten');
         for (const name of ['systeem', 'verwerkteObjecten', 'tijdstip'])
-          await log.expect(400, 'PUT', actiePath(actie), {
-            as: 'update:normal',
-            body: { ...actie, [name]: undefined },
-          });
-        return undefined;
+          await change(log, actie, { ...actie, [name]: undefined }, 400);
       },
     },
     'B-CHG-05': {
@@ -124,11 +123,9 @@ export const CHANGES: Chapter<LogSubject> = {
       nl: 'Een onbekende of vervallen actie wijzigen geeft 400',
       en: 'Changing an unknown or deleted action gives 400',
       test: async (log) => {
-        const actie = await log.store(log.whole(log.person('vervallen-wijzigen')));
+        const actie = await log.store('vervallen-wijzigen');
         await remove(log, actie);
-        for (const one of [actie, { ...actie, actieId: randomUUID() }])
-          await log.expect(400, 'PUT', actiePath(one), { as: 'update:normal', body: one });
-        return undefined;
+        for (const one of [actie, { ...actie, actieId: randomUUID() }]) await change(log, one, one, 400);
       },
     },
     'B-CHG-08': {
@@ -142,8 +139,7 @@ export const CHANGES: Chapter<LogSubject> = {
       test: async (log) => {
         const actie = await log.kept('gewoon');
         const body = { ...actie, vertrouwelijkheid: 'vertrouwelijk' };
-        await log.expect(403, 'PUT', actiePath(actie), { as: 'update:normal', body });
-        return undefined;
+        await change(log, actie, body, 403);
       },
     },
     'B-CHG-09': {
@@ -154,8 +150,7 @@ export const CHANGES: Chapter<LogSubject> = {
       test: async (log) => {
         const actie = await secret(log, 'geheim');
         const body = { ...actie, vertrouwelijkheid: 'opgeheven' };
-        await log.expect(403, 'PUT', actiePath(actie), { as: 'update:confidential', body });
-        return undefined;
+        await change(log, actie, body, 403, 'update:confidential');
       },
     },
     'B-CHG-10': {
@@ -166,9 +161,9 @@ export const CHANGES: Chapter<LogSubject> = {
       test: async (log) => {
         const actie = await secret(log, 'geheim-wijzigen');
         const body = { ...actie, actieNaam: 'Gewijzigde actie' };
-        await log.expect(200, 'PUT', actiePath(actie), { as: 'update:confidential', body });
+        await change(log, actie, body, 200, 'update:confidential');
         const query = { beperkteSet: 'false', vertrouwelijkheid: 'vertrouwelijk' };
-        const [now] = await log.list(log.person('geheim-wijzigen'), query, 'read:confidential');
+        const [now] = await log.list('geheim-wijzigen', query, 'read:confidential');
         return now?.actieNaam === body.actieNaam ? undefined : 'it did not change';
       },
     },
@@ -178,9 +173,9 @@ export const CHANGES: Chapter<LogSubject> = {
       nl: 'Een verwijderde actie staat in geen lijst meer (F9906)',
       en: 'A deleted action is in no list any more (F9906)',
       test: async (log) => {
-        const actie = await log.store(log.whole(log.person('verwijderen')));
+        const actie = await log.store('verwijderen');
         await remove(log, actie);
-        return found(actie, await log.ids(log.person('verwijderen'), EVERY, 'read:confidential'), false);
+        return found(actie, await log.ids('verwijderen', EVERY, 'read:confidential'), false);
       },
     },
     'B-CHG-12': {
@@ -189,11 +184,9 @@ export const CHANGES: Chapter<LogSubject> = {
       nl: 'Een verwijderde vertrouwelijke actie staat in geen lijst meer (F2265)',
       en: 'A deleted confidential action is in no list any more (F2265)',
       test: async (log) => {
-        const actie = await log.store(
-          log.whole(log.person('geheim-verwijderen'), { vertrouwelijkheid: 'vertrouwelijk' }),
-        );
+        const actie = await log.store('geheim-verwijderen', { vertrouwelijkheid: 'vertrouwelijk' });
         await remove(log, actie, 204, 'delete:confidential');
-        return found(actie, await log.ids(log.person('geheim-verwijderen'), EVERY, 'read:confidential'), false);
+        return found(actie, await log.ids('geheim-verwijderen', EVERY, 'read:confidential'), false);
       },
     },
     'B-CHG-13': {
@@ -202,10 +195,9 @@ export const CHANGES: Chapter<LogSubject> = {
       nl: 'Een onbekende of al vervallen actie verwijderen geeft 400',
       en: 'Deleting an unknown or already deleted action gives 400',
       test: async (log) => {
-        const actie = await log.store(log.whole(log.person('tweemaal-verwijderen')));
+        const actie = await log.store('tweemaal-verwijderen');
         await remove(log, actie);
         for (const one of [actie, { actieId: randomUUID() }]) await remove(log, one, 400);
-        return undefined;
       },
     },
     'B-CHG-14': {

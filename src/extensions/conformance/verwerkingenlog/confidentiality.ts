@@ -1,13 +1,14 @@
 /** Confidentiality and retention: of a whole processing, by new versions of its actions. */
 import { randomUUID } from 'node:crypto';
-import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
+import type { JsonObject } from '../../../lib/json/json-value.ts';
 import type { Chapter } from '../case.ts';
 import { remove, secret } from './changes.ts';
-import { actiePath, EVERY, found, type Log, logCases, NORMAL } from './log-case.ts';
+import { actiePath, EVERY, found, idsIn, type Log, listPath, logCases, NORMAL } from './log-case.ts';
 import { contract, oneApi, vng } from './sources.ts';
-import type { LogSubject, Scope } from './subject.ts';
+import { type LogSubject, objectOf, type Scope } from './subject.ts';
 
 const PATCH = 'PATCH /verwerkingsacties';
+export const LIFTED_PERSON = 'verwerking-opgeheven';
 const LIFTED = { beperkteSet: 'true', vertrouwelijkheid: 'opgeheven' };
 const LIMITED = { beperkteSet: 'true', vertrouwelijkheid: 'normaal' };
 
@@ -20,8 +21,8 @@ const patch = (
 ) => log.expect(status, 'PATCH', `/verwerkingsacties?verwerkingId=${String(verwerkingId)}`, { as, body });
 /** An action that was confidential, and lifted. */
 export async function lifted(log: Log): Promise<JsonObject> {
-  const known = log.subject.kept.has('verwerking-opgeheven');
-  const actie = await secret(log, 'verwerking-opgeheven');
+  const known = log.subject.kept.has(LIFTED_PERSON);
+  const actie = await secret(log, LIFTED_PERSON);
   if (!known) await patch(log, actie, { vertrouwelijkheid: 'opgeheven' });
   return actie;
 }
@@ -36,9 +37,9 @@ export const CONFIDENTIALITY: Chapter<LogSubject> = {
       nl: 'Een vertrouwelijke actie staat in geen lijst van wat niet vertrouwelijk is (F4086, F9787)',
       en: 'A confidential action is in no list of what is not confidential (F4086, F9787)',
       test: async (log) => {
-        const [actie, person] = [await secret(log, 'geheim'), log.person('geheim')];
+        const actie = await secret(log, 'geheim');
         return (
-          found(actie, await log.ids(person, LIMITED), false) ?? found(actie, await log.ids(person, NORMAL), false)
+          found(actie, await log.ids('geheim', LIMITED), false) ?? found(actie, await log.ids('geheim', NORMAL), false)
         );
       },
     },
@@ -50,8 +51,8 @@ export const CONFIDENTIALITY: Chapter<LogSubject> = {
       test: async (log) => {
         const query = { beperkteSet: 'false', vertrouwelijkheid: 'vertrouwelijk' };
         return (
-          found(await secret(log, 'geheim'), await log.ids(log.person('geheim'), query, 'read:confidential'), true) ??
-          found(await log.kept('gewoon'), await log.ids(log.person('gewoon'), query, 'read:confidential'), false)
+          found(await secret(log, 'geheim'), await log.ids('geheim', query, 'read:confidential'), true) ??
+          found(await log.kept('gewoon'), await log.ids('gewoon', query, 'read:confidential'), false)
         );
       },
     },
@@ -61,11 +62,10 @@ export const CONFIDENTIALITY: Chapter<LogSubject> = {
       nl: 'De vertrouwelijkheid wijzigt van alle acties van de verwerking (F2969)',
       en: 'The confidentiality changes of all actions of the processing (F2969)',
       test: async (log) => {
-        const verwerkingId = randomUUID();
-        const person = log.person('verwerking');
-        for (const name of ['a', 'b']) await log.kept(`verwerking ${name}`, { verwerkingId, ...about(log, person) });
-        await patch(log, { verwerkingId }, { vertrouwelijkheid: 'vertrouwelijk' });
-        const now = await log.list(person, EVERY, 'read:confidential');
+        const common = { verwerkingId: randomUUID(), ...about(log, 'verwerking') };
+        for (const name of ['a', 'b']) await log.kept(`verwerking ${name}`, common);
+        await patch(log, common, { vertrouwelijkheid: 'vertrouwelijk' });
+        const now = await log.list('verwerking', EVERY, 'read:confidential');
         const states = now.map(({ vertrouwelijkheid }) => String(vertrouwelijkheid));
         return states.join() === 'vertrouwelijk,vertrouwelijk' ? undefined : `they are ${states.join(' and ')}`;
       },
@@ -76,10 +76,9 @@ export const CONFIDENTIALITY: Chapter<LogSubject> = {
       nl: 'Wat is opgeheven, wordt gevonden als opgeheven (F2525)',
       en: 'What was lifted is found as lifted (F2525)',
       test: async (log) => {
-        const [actie, person] = [await lifted(log), log.person('verwerking-opgeheven')];
         return (
-          found(actie, await log.ids(person, LIFTED, 'read:confidential'), true) ??
-          found(await log.kept('gewoon'), await log.ids(log.person('gewoon'), LIFTED, 'read:confidential'), false)
+          found(await lifted(log), await log.ids(LIFTED_PERSON, LIFTED, 'read:confidential'), true) ??
+          found(await log.kept('gewoon'), await log.ids('gewoon', LIFTED, 'read:confidential'), false)
         );
       },
     },
@@ -90,9 +89,10 @@ export const CONFIDENTIALITY: Chapter<LogSubject> = {
       en: 'What was once confidential does not count as `normaal`, also when it was lifted',
       needs: ['B-CNF-04'],
       test: async (log) => {
-        const [actie, person] = [await lifted(log), log.person('verwerking-opgeheven')];
+        const actie = await lifted(log);
         return (
-          found(actie, await log.ids(person, LIMITED), false) ?? found(actie, await log.ids(person, NORMAL), false)
+          found(actie, await log.ids(LIFTED_PERSON, LIMITED), false) ??
+          found(actie, await log.ids(LIFTED_PERSON, NORMAL), false)
         );
       },
     },
@@ -105,7 +105,7 @@ export const CONFIDENTIALITY: Chapter<LogSubject> = {
         const actie = await secret(log, 'was-geheim');
         const body = { ...actie, vertrouwelijkheid: 'normaal' };
         await log.expect(200, 'PUT', actiePath(actie), { as: 'update:confidential', body });
-        return found(actie, await log.ids(log.person('was-geheim'), NORMAL), false);
+        return found(actie, await log.ids('was-geheim', NORMAL), false);
       },
     },
     'B-CNF-07': {
@@ -116,7 +116,7 @@ export const CONFIDENTIALITY: Chapter<LogSubject> = {
       needs: ['B-CNF-02'],
       test: async (log) => {
         const ids = async (person: string, vertrouwelijkheid__in: string) =>
-          log.ids(log.person(person), { beperkteSet: 'false', vertrouwelijkheid__in }, 'read:confidential');
+          log.ids(person, { beperkteSet: 'false', vertrouwelijkheid__in }, 'read:confidential');
         return (
           found(await secret(log, 'geheim'), await ids('geheim', 'vertrouwelijk,opgeheven'), true) ??
           found(await log.kept('gewoon'), await ids('gewoon', 'vertrouwelijk,opgeheven'), false) ??
@@ -132,20 +132,10 @@ export const CONFIDENTIALITY: Chapter<LogSubject> = {
       needs: ['B-CNF-02'],
       test: async (log) => {
         const actie = await secret(log, 'geheim');
-        const query = new URLSearchParams({
-          objecttype: 'persoon',
-          soortObjectId: 'conformance',
-          objectId: log.person('geheim'),
-        });
-        for (const value of ['opgeheven', 'vertrouwelijk']) query.append('vertrouwelijkheid', value);
-        const path = `/verwerkingsacties?${query}&beperkteSet=false`;
+        const repeated = 'vertrouwelijkheid=opgeheven&vertrouwelijkheid=vertrouwelijk&beperkteSet=false';
+        const path = `${listPath(log.person('geheim'))}&${repeated}`;
         const { json } = await log.expect(200, 'GET', path, { as: 'read:confidential' });
-        const results = isRecord(json) && Array.isArray(json.results) ? json.results.filter(isRecord) : [];
-        return found(
-          actie,
-          results.map(({ actieId }) => actieId),
-          true,
-        );
+        return found(actie, idsIn(json), true);
       },
     },
     'B-CNF-09': {
@@ -157,12 +147,11 @@ export const CONFIDENTIALITY: Chapter<LogSubject> = {
       nl: 'Met `update:normal` wijzigt een verwerking met een vertrouwelijke actie niet, en geen enkele actie daarvan',
       en: 'With `update:normal` a processing with a confidential action does not change, and none of its actions',
       test: async (log) => {
-        const verwerkingId = randomUUID();
-        const person = log.person('gemengd');
-        await log.kept('gemengd a', { verwerkingId, ...about(log, person) });
-        await log.kept('gemengd b', { verwerkingId, vertrouwelijkheid: 'vertrouwelijk', ...about(log, person) });
-        await patch(log, { verwerkingId }, { bewaartermijn: 'P9D' }, 403, 'update:normal');
-        const now = await log.list(person, EVERY, 'read:confidential');
+        const common = { verwerkingId: randomUUID(), ...about(log, 'gemengd') };
+        await log.kept('gemengd a', common);
+        await log.kept('gemengd b', { ...common, vertrouwelijkheid: 'vertrouwelijk' });
+        await patch(log, common, { bewaartermijn: 'P9D' }, 403, 'update:normal');
+        const now = await log.list('gemengd', EVERY, 'read:confidential');
         return now.some(({ bewaartermijn }) => bewaartermijn === 'P9D') ? 'one was changed' : undefined;
       },
     },
@@ -175,11 +164,10 @@ export const CONFIDENTIALITY: Chapter<LogSubject> = {
       nl: 'De bewaartermijn wijzigt van alle acties van de verwerking, en verder niets (F4415)',
       en: 'The retention period changes of all actions of the processing, and nothing else (F4415)',
       test: async (log) => {
-        const verwerkingId = randomUUID();
-        const person = log.person('termijn');
-        for (const name of ['a', 'b']) await log.kept(`termijn ${name}`, { verwerkingId, ...about(log, person) });
-        await patch(log, { verwerkingId }, { bewaartermijn: 'P3D' }, 204, 'update:normal');
-        const now = await log.list(person);
+        const common = { verwerkingId: randomUUID(), ...about(log, 'termijn') };
+        for (const name of ['a', 'b']) await log.kept(`termijn ${name}`, common);
+        await patch(log, common, { bewaartermijn: 'P3D' }, 204, 'update:normal');
+        const now = await log.list('termijn');
         if (now.length !== 2 || now.some(({ bewaartermijn }) => bewaartermijn !== 'P3D')) return 'not all were changed';
         return now.every(
           ({ actieNaam, vertrouwelijkheid }) => actieNaam === 'Conformancetest' && vertrouwelijkheid === 'normaal',
@@ -195,7 +183,6 @@ export const CONFIDENTIALITY: Chapter<LogSubject> = {
       en: 'Changing an unknown processing gives 400',
       test: async (log) => {
         await patch(log, { verwerkingId: randomUUID() }, { bewaartermijn: 'P3D' }, 400);
-        return undefined;
       },
     },
     'B-CNF-12': {
@@ -204,10 +191,9 @@ export const CONFIDENTIALITY: Chapter<LogSubject> = {
       nl: 'Een verwerking waarvan alle acties vervallen zijn, wijzigen geeft 400',
       en: 'Changing a processing whose actions were all deleted gives 400',
       test: async (log) => {
-        const actie = await log.store(log.whole(log.person('vervallen-verwerking')));
+        const actie = await log.store('vervallen-verwerking');
         await remove(log, actie);
         await patch(log, actie, { bewaartermijn: 'P3D' }, 400);
-        return undefined;
       },
     },
     'B-CNF-13': {
@@ -218,7 +204,6 @@ export const CONFIDENTIALITY: Chapter<LogSubject> = {
       test: async (log) => {
         const actie = await log.kept('gewoon');
         for (const body of [{}, { bewaartermijn: 'P3D', actieNaam: 'Anders' }]) await patch(log, actie, body, 400);
-        return undefined;
       },
     },
     'B-CNF-14': {
@@ -228,13 +213,13 @@ export const CONFIDENTIALITY: Chapter<LogSubject> = {
       en: 'An action whose retention period has passed is found as long as it is there',
       test: async (log) => {
         const actie = await log.kept('verstreken', { bewaartermijn: 'PT1H' });
-        return found(actie, await log.ids(log.person('verstreken')), true);
+        return found(actie, await log.ids('verstreken'), true);
       },
     },
   }),
 };
 
 /** The same person in several actions. */
-function about(log: Log, person: string): JsonObject {
-  return { verwerkteObjecten: log.whole(person).verwerkteObjecten };
+function about(log: Log, name: string): JsonObject {
+  return { verwerkteObjecten: [objectOf(log.person(name))] };
 }

@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
 import type { Chapter } from '../case.ts';
-import { lifted } from './confidentiality.ts';
+import { objectsIn } from '../json-members.ts';
+import { LIFTED_PERSON, lifted } from './confidentiality.ts';
 import { EVERY, type Log, listPath, logCases } from './log-case.ts';
-import { objectsIn } from './logging.ts';
 import { contract, vng } from './sources.ts';
 import type { LogSubject, Scope } from './subject.ts';
 
@@ -21,8 +21,7 @@ async function objects(
   const path = listPath(log.person(name), {}, 'verwerkte-objecten');
   const { status, json } = await log.call('GET', path, { as, headers });
   if (NOT_OFFERED.includes(status)) return undefined;
-  const results = isRecord(json) && Array.isArray(json.results) ? json.results.filter(isRecord) : [];
-  return results.filter(
+  return objectsIn(json, 'results').filter(
     ({ verwerkingsactie }) =>
       isRecord(verwerkingsactie) && String(verwerkingsactie.verwerkingNaam).includes(log.subject.run),
   );
@@ -80,7 +79,7 @@ export const EXTRAS: Chapter<LogSubject> = {
           ids.push(isRecord(json) ? json.actieId : undefined);
         }
         if (ids[0] !== ids[1]) return 'the answers have two ids';
-        const { length } = await log.list(log.person('zelfde-sleutel'));
+        const { length } = await log.list('zelfde-sleutel');
         return length === 1 ? undefined : `${length} actions are in the list`;
       },
     },
@@ -130,8 +129,11 @@ export const EXTRAS: Chapter<LogSubject> = {
       test: async (log) => {
         const get = (id: unknown, status: number) =>
           log.expect(status, 'GET', `/verwerkte-objecten/${String(id)}`, { as: 'read:normal' });
-        const [known] = objectsIn(await log.kept('gewoon'));
-        const [secret] = objectsIn(await log.kept('geheim', { vertrouwelijkheid: 'vertrouwelijk' }));
+        const [known] = objectsIn(await log.kept('gewoon'), 'verwerkteObjecten');
+        const [secret] = objectsIn(
+          await log.kept('geheim', { vertrouwelijkheid: 'vertrouwelijk' }),
+          'verwerkteObjecten',
+        );
         const { json } = await get(known?.verwerktObjectId, 200);
         if (!isRecord(json) || json.objectId !== log.person('gewoon')) return 'it is another one';
         for (const id of [secret?.verwerktObjectId, randomUUID()]) await get(id, 404);
@@ -153,10 +155,7 @@ export const EXTRAS: Chapter<LogSubject> = {
         await objects(log, 'bekeken', 'read:normal', { VerwerkingId: verwerkingId });
         const path = listPath(log.person('bekeken'), EVERY);
         const { json } = await log.expect(200, 'GET', path, { as: 'read:confidential' });
-        const results: unknown = isRecord(json) ? json.results : undefined;
-        return (Array.isArray(results) ? results : []).some(
-          (one: unknown) => isRecord(one) && one.verwerkingIdAfnemer === verwerkingId,
-        )
+        return objectsIn(json, 'results').some(({ verwerkingIdAfnemer }) => verwerkingIdAfnemer === verwerkingId)
           ? undefined
           : 'the log has no entry with that `verwerkingIdAfnemer`';
       },
@@ -190,7 +189,6 @@ export const EXTRAS: Chapter<LogSubject> = {
         await log.expect(200, 'PUT', path, { as: 'register:write', body });
         await log.expect(200, 'GET', path, { as: 'read:confidential' });
         await log.expect(404, 'GET', path, { as: 'read:normal' });
-        return undefined;
       },
     },
     'B-EXT-09': {
@@ -205,7 +203,6 @@ export const EXTRAS: Chapter<LogSubject> = {
           await log.expect(403, 'PUT', path, { as, body });
           await log.expect(403, 'DELETE', path, { as });
         }
-        return undefined;
       },
     },
     'B-EXT-10': {
@@ -222,7 +219,6 @@ export const EXTRAS: Chapter<LogSubject> = {
         await log.expect(204, 'DELETE', path, { as: 'register:write' });
         await log.expect(404, 'GET', path, { as: 'read:confidential' });
         await log.expect(404, 'DELETE', path, { as: 'register:write' });
-        return undefined;
       },
     },
     'B-EXT-11': {
@@ -233,8 +229,7 @@ export const EXTRAS: Chapter<LogSubject> = {
       needs: ['B-EXT-03', 'B-CNF-04'],
       test: async (log) => {
         const actie = await lifted(log);
-        const sees = async (as: Scope) =>
-          ofActie((await objects(log, 'verwerking-opgeheven', as)) ?? [], actie) !== undefined;
+        const sees = async (as: Scope) => ofActie((await objects(log, LIFTED_PERSON, as)) ?? [], actie) !== undefined;
         if (!(await sees('read:confidential'))) return 'with read:confidential it is not shown';
         return (await sees('read:normal')) ? 'with read:normal it is shown' : undefined;
       },

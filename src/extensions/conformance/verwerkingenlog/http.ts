@@ -2,6 +2,7 @@
 import { isRecord } from '../../../lib/json/json-value.ts';
 import { busyWithoutRetryAfter, type Chapter, type Finding } from '../case.ts';
 import type { Departure } from '../contract-walk.ts';
+import { objectsIn } from '../json-members.ts';
 import { withoutTls } from '../transport-security.ts';
 import { type Log, listPath, logCases, NORMAL } from './log-case.ts';
 import { adr, contract, rfc, vng } from './sources.ts';
@@ -19,11 +20,7 @@ function departure({ subject: { departures } }: Log, of: Departure['in']): Findi
   const more = new Set(found.map(({ text }) => text)).size - 1;
   return { failed: `${first.text}${more > 0 ? ` (and ${more} others)` : ''}`, at: first.at };
 }
-const wrongRequest = (log: Log) =>
-  log.expect(400, 'POST', '/verwerkingsacties', {
-    as: 'create:normal',
-    body: log.whole(log.person('waarden'), { tijdstip: 'gisteren' }),
-  });
+const wrongRequest = (log: Log) => log.expect(400, ...log.storing('waarden', { tijdstip: 'gisteren' }));
 
 /** What an intermediary answers, may lack the version of the API: see the rationale of the rule. */
 const mayBeGateway = (status: number): boolean => [401, 403, 413, 429].includes(status) || status >= 500;
@@ -51,8 +48,7 @@ export const HTTP: Chapter<LogSubject> = {
       needs: ['B-HTTP-01'],
       test: async (log) => {
         const { json } = await wrongRequest(log);
-        const params = isRecord(json) && Array.isArray(json.invalidParams) ? json.invalidParams.filter(isRecord) : [];
-        const named = params.find(({ name }) => name === 'tijdstip');
+        const named = objectsIn(json, 'invalidParams').find(({ name }) => name === 'tijdstip');
         return typeof named?.code === 'string' && typeof named.reason === 'string' && named.reason !== ''
           ? undefined
           : 'it does not name `tijdstip` with a code and a reason';
@@ -77,7 +73,6 @@ export const HTTP: Chapter<LogSubject> = {
       en: 'A body that is not JSON gives 400',
       test: async (log) => {
         await log.expect(400, 'POST', '/verwerkingsacties', { as: 'create:normal', body: '{"tijdstip":' });
-        return undefined;
       },
     },
     'B-HTTP-05': {
@@ -88,7 +83,6 @@ export const HTTP: Chapter<LogSubject> = {
       test: async (log) => {
         const headers = { 'content-type': 'application/xml' };
         await log.expect(415, 'POST', '/verwerkingsacties', { as: 'create:normal', headers, body: '<actie/>' });
-        return undefined;
       },
     },
     'B-HTTP-06': {
@@ -99,7 +93,6 @@ export const HTTP: Chapter<LogSubject> = {
       test: async (log) => {
         const path = listPath(log.person('gewoon'), NORMAL);
         await log.expect(406, 'GET', path, { as: 'read:normal', headers: { accept: 'application/xml' } });
-        return undefined;
       },
     },
     'B-HTTP-07': {
@@ -145,7 +138,6 @@ export const HTTP: Chapter<LogSubject> = {
       test: async (log) => {
         const path = listPath(log.person('gewoon'), NORMAL).replace('?', '/?');
         await log.expect(404, 'GET', path, { as: 'read:normal' });
-        return undefined;
       },
     },
     'B-HTTP-11': {

@@ -2,6 +2,7 @@
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
 import { type CaseRun, Failed, Inconclusive, writtenCases } from '../case.ts';
 import type { Exchange } from '../client.ts';
+import { objectsIn } from '../json-members.ts';
 import { KIND, type LogSubject, ownActies, personOf, type Scope, wholeActie } from './subject.ts';
 
 interface Call {
@@ -21,11 +22,13 @@ export interface Log {
   person(name: string): string;
   /** An action with every field. */
   whole(person: string, wishes?: JsonObject): JsonObject;
+  /** The call that stores an action about a person, whom a case names. */
+  storing(person: string, wishes?: JsonObject, as?: Scope): readonly [method: string, path: string, call: Call];
   /** Stores an action of the run, which is deleted in the end. @throws {Inconclusive} when that fails */
-  store(body: JsonObject, as?: Scope): Promise<JsonObject>;
-  /** Stores it once for all cases that name it. */
-  kept(name: string, wishes?: JsonObject, as?: Scope): Promise<JsonObject>;
-  /** The actions of this run in the list of a person. @throws {Failed} when there is no list */
+  store(person: string, wishes?: JsonObject): Promise<JsonObject>;
+  /** Stores it once for all cases that name the person. */
+  kept(person: string, wishes?: JsonObject): Promise<JsonObject>;
+  /** The actions of this run in the list of a person, whom a case names. @throws {Failed} when there is no list */
   list(person: string, query?: Readonly<Record<string, string>>, as?: Scope): Promise<readonly JsonObject[]>;
   /** The ids in that list. */
   ids(person: string, query?: Readonly<Record<string, string>>, as?: Scope): Promise<readonly unknown[]>;
@@ -66,22 +69,27 @@ function openLog(subject: LogSubject, { ask }: CaseRun): Log {
       if (at.status >= 500 || at.status === 429) throw new Inconclusive(`status ${at.status}`);
       throw new Failed(`${method} gives status ${at.status} instead of ${status}`);
     },
-    async store(body, as = body.vertrouwelijkheid === 'vertrouwelijk' ? 'create:confidential' : 'create:normal') {
+    storing(name, wishes, as = 'create:normal') {
+      return ['POST', '/verwerkingsacties', { as, body: log.whole(log.person(name), wishes) }];
+    },
+    async store(name, wishes = {}) {
+      const as = wishes.vertrouwelijkheid === 'vertrouwelijk' ? 'create:confidential' : 'create:normal';
+      const body = log.whole(log.person(name), wishes);
       const { status, json } = await log.call('POST', '/verwerkingsacties', { as, body });
       if (status === 201 && isRecord(json)) return { ...body, ...json };
       throw new Inconclusive(`no action could be stored: status ${status}`);
     },
-    kept(name, wishes = {}, as) {
-      const made = kept.get(name) ?? log.store(log.whole(log.person(name), wishes), as);
+    kept(name, wishes) {
+      const made = kept.get(name) ?? log.store(name, wishes);
       kept.set(name, made);
       return made;
     },
-    async list(person, query = NORMAL, as = 'read:normal') {
-      const { json } = await log.expect(200, 'GET', listPath(person, query), { as });
+    async list(name, query = NORMAL, as = 'read:normal') {
+      const { json } = await log.expect(200, 'GET', listPath(log.person(name), query), { as });
       return ownActies(subject, json);
     },
-    async ids(person, query, as) {
-      return (await log.list(person, query, as)).map(({ actieId }) => actieId);
+    async ids(name, query, as) {
+      return (await log.list(name, query, as)).map(({ actieId }) => actieId);
     },
   };
   return log;
@@ -98,6 +106,11 @@ export function listPath(
 
 export function actiePath({ actieId }: JsonObject): string {
   return `/verwerkingsacties/${String(actieId)}`;
+}
+
+/** The ids of the actions in a list. */
+export function idsIn(json: unknown): readonly unknown[] {
+  return objectsIn(json, 'results').map(({ actieId }) => actieId);
 }
 
 /** What is said of an action that should, or should not, be in a list. The action comes first: it must be there before the list is read. */

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
+import { isRecord } from '../../../lib/json/json-value.ts';
 import type { Chapter } from '../case.ts';
-import { type Log, logCases } from './log-case.ts';
+import { objectsIn } from '../json-members.ts';
+import { logCases } from './log-case.ts';
 import { vng } from './sources.ts';
 import { daysAgo, type LogSubject, objectOf } from './subject.ts';
 
 const POST = 'POST /verwerkingsacties';
-const post = (log: Log, body: unknown, as: 'create:normal' | 'create:confidential' = 'create:normal') =>
-  log.call('POST', '/verwerkingsacties', { as, body });
 /** Clocks differ. */
 const MOST_APART_MS = 300_000;
 const NAMED = ['actieNaam', 'handelingNaam', 'verwerkingNaam', 'systeem', 'gebruiker', 'gegevensbron'];
@@ -23,9 +22,7 @@ export const LOGGING: Chapter<LogSubject> = {
       en: 'An action that is not confidential is stored (F7446)',
       needs: [],
       test: async (log) => {
-        const { json } = await log.expect(201, 'POST', '/verwerkingsacties', {
-          ...{ as: 'create:normal', body: log.whole(log.person('eerste')) },
-        });
+        const { json } = await log.expect(201, ...log.storing('eerste'));
         return isRecord(json) ? undefined : 'the answer is not an object';
       },
     },
@@ -46,7 +43,7 @@ export const LOGGING: Chapter<LogSubject> = {
       nl: '`url` en `Location` zijn het adres van de actie',
       en: '`url` and `Location` are the address of the action',
       test: async (log) => {
-        const { json, headers, url: asked } = await post(log, log.whole(log.person('adres')));
+        const { json, headers, url: asked } = await log.call(...log.storing('adres'));
         const { url, actieId } = isRecord(json) ? json : {};
         if (typeof url !== 'string' || !URL.canParse(url) || !url.endsWith(`/verwerkingsacties/${String(actieId)}`))
           return `\`url\` is ${String(url)}`;
@@ -61,7 +58,7 @@ export const LOGGING: Chapter<LogSubject> = {
       nl: '`tijdstipRegistratie` is het tijdstip waarop het log de actie vastlegde',
       en: '`tijdstipRegistratie` is when the log stored the action',
       test: async (log) => {
-        const { json } = await post(log, log.whole(log.person('registratie')));
+        const { json } = await log.call(...log.storing('registratie'));
         const at = Date.parse(String(isRecord(json) ? json.tijdstipRegistratie : ''));
         return Math.abs(Date.now() - at) < MOST_APART_MS ? undefined : 'it is not the present';
       },
@@ -73,12 +70,12 @@ export const LOGGING: Chapter<LogSubject> = {
       en: 'The answer has each field as it was given',
       test: async (log) => {
         const sent = log.whole(log.person('zelfde'));
-        const { json } = await post(log, sent);
-        const { tijdstip: _, verwerkteObjecten: sentObjects, ...fields } = sent;
+        const { json } = await log.call('POST', '/verwerkingsacties', { as: 'create:normal', body: sent });
+        const { tijdstip: _, verwerkteObjecten: __, ...fields } = sent;
         const other = Object.keys(fields).filter((name) => !isRecord(json) || json[name] !== fields[name]);
         if (other.length > 0) return `not the same: ${other.join(', ')}`;
-        const [object] = objectsIn(json);
-        const [given] = Array.isArray(sentObjects) ? sentObjects.filter(isRecord) : [];
+        const [object] = objectsIn(json, 'verwerkteObjecten');
+        const [given] = objectsIn(sent, 'verwerkteObjecten');
         const differs = Object.entries(given ?? {}).find(
           ([name, value]) => JSON.stringify(object?.[name]) !== JSON.stringify(value),
         );
@@ -107,7 +104,7 @@ export const LOGGING: Chapter<LogSubject> = {
       en: '`tijdstip` keeps the time zone in which it was given',
       test: async (log) => {
         const given = daysAgo(3).replace('Z', '+05:30');
-        const { json } = await post(log, log.whole(log.person('tijdzone'), { tijdstip: given }));
+        const { json } = await log.call(...log.storing('tijdzone', { tijdstip: given }));
         const { tijdstip } = isRecord(json) ? json : {};
         return String(tijdstip).endsWith('+05:30') && Date.parse(String(tijdstip)) === Date.parse(given)
           ? undefined
@@ -120,10 +117,10 @@ export const LOGGING: Chapter<LogSubject> = {
       nl: 'Een vertrouwelijke actie wordt vastgelegd (F6624)',
       en: 'A confidential action is stored (F6624)',
       test: async (log) => {
-        const { json } = await log.expect(201, 'POST', '/verwerkingsacties', {
-          as: 'create:confidential',
-          body: log.whole(log.person('geheim'), { vertrouwelijkheid: 'vertrouwelijk' }),
-        });
+        const { json } = await log.expect(
+          201,
+          ...log.storing('geheim', { vertrouwelijkheid: 'vertrouwelijk' }, 'create:confidential'),
+        );
         return isRecord(json) && json.vertrouwelijkheid === 'vertrouwelijk' ? undefined : 'it is not confidential';
       },
     },
@@ -133,11 +130,8 @@ export const LOGGING: Chapter<LogSubject> = {
       nl: 'Een nieuwe actie kan niet `opgeheven` zijn, met geen enkele scope',
       en: 'A new action cannot be `opgeheven`, with any scope',
       test: async (log) => {
-        for (const as of ['create:normal', 'create:confidential'] as const) {
-          const body = log.whole(log.person('opgeheven'), { vertrouwelijkheid: 'opgeheven' });
-          await log.expect(403, 'POST', '/verwerkingsacties', { as, body });
-        }
-        return undefined;
+        for (const as of ['create:normal', 'create:confidential'] as const)
+          await log.expect(403, ...log.storing('opgeheven', { vertrouwelijkheid: 'opgeheven' }, as));
       },
     },
     'B-LOG-10': {
@@ -146,10 +140,7 @@ export const LOGGING: Chapter<LogSubject> = {
       nl: 'Of `vertrouwelijkheid` met een hoofdletter mag, zoals de functies het schrijven en het OpenAPI-document niet',
       en: 'Whether `vertrouwelijkheid` may have a capital, as the functions write it and the OpenAPI document does not',
       test: async (log) => {
-        const { status, json } = await post(
-          log,
-          log.whole(log.person('hoofdletter'), { vertrouwelijkheid: 'Normaal' }),
-        );
+        const { status, json } = await log.call(...log.storing('hoofdletter', { vertrouwelijkheid: 'Normaal' }));
         return {
           seen: status === 201 && isRecord(json) ? `answered as ${String(json.vertrouwelijkheid)}` : `status ${status}`,
         };
@@ -163,6 +154,7 @@ export const LOGGING: Chapter<LogSubject> = {
       test: async (log) => {
         const objects = objectsIn(
           await log.kept('samen', { verwerkteObjecten: TWO.map((name) => objectOf(log.person(name))) }),
+          'verwerkteObjecten',
         );
         const ids = new Set(objects.map(({ verwerktObjectId }) => verwerktObjectId));
         if (objects.length !== 2) return `two were given, and ${objects.length} came back`;
@@ -178,9 +170,7 @@ export const LOGGING: Chapter<LogSubject> = {
       test: async (log) => {
         const actieId = randomUUID();
         const own = { actieId, url: 'https://conformance.example/eigen', tijdstipRegistratie: '2001-01-01T00:00:00Z' };
-        const { json } = await log.expect(201, 'POST', '/verwerkingsacties', {
-          ...{ as: 'create:normal', body: log.whole(log.person('eigen'), own) },
-        });
+        const { json } = await log.expect(201, ...log.storing('eigen', own));
         const { actieId: given, tijdstipRegistratie } = isRecord(json) ? json : {};
         return given !== actieId && tijdstipRegistratie !== own.tijdstipRegistratie
           ? undefined
@@ -195,10 +185,4 @@ export const TWO = ['samen', 'ander'];
 
 function isUuid(value: unknown): boolean {
   return typeof value === 'string' && /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value);
-}
-
-export function objectsIn(actie: unknown): readonly JsonObject[] {
-  const objects = isRecord(actie) ? actie.verwerkteObjecten : undefined;
-  const all: readonly unknown[] = Array.isArray(objects) ? objects : [];
-  return all.filter(isRecord);
 }

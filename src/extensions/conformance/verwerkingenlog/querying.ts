@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { isRecord } from '../../../lib/json/json-value.ts';
 import type { Chapter } from '../case.ts';
-import { actiePath, found, listPath, logCases, NORMAL } from './log-case.ts';
-import { objectsIn, TWO } from './logging.ts';
+import { objectsIn } from '../json-members.ts';
+import { actiePath, found, idsIn, listPath, logCases, NORMAL } from './log-case.ts';
+import { TWO } from './logging.ts';
 import { contract, oneApi, vng } from './sources.ts';
 import { daysAgo, KIND, type LogSubject, objectOf } from './subject.ts';
 
@@ -19,7 +20,7 @@ export const QUERYING: Chapter<LogSubject> = {
       source: vng('F9787', 'retourneert alle verwerkingsacties die over de opgegeven persoon gelogd zijn'),
       nl: 'De acties over een persoon worden gevonden (F9787)',
       en: 'The actions about a person are found (F9787)',
-      test: async (log) => found(await log.kept('gewoon'), await log.ids(log.person('gewoon')), true),
+      test: async (log) => found(await log.kept('gewoon'), await log.ids('gewoon'), true),
     },
     'B-QRY-02': {
       level: 'must',
@@ -27,7 +28,7 @@ export const QUERYING: Chapter<LogSubject> = {
       nl: 'Acties over anderen worden niet gevonden',
       en: 'Actions about others are not found',
       needs: ['B-QRY-01'],
-      test: async (log) => found(await log.kept('tweede'), await log.ids(log.person('gewoon')), false),
+      test: async (log) => found(await log.kept('tweede'), await log.ids('gewoon'), false),
     },
     'B-QRY-03': {
       level: 'must',
@@ -36,9 +37,9 @@ export const QUERYING: Chapter<LogSubject> = {
       en: 'Of an action about several persons the answer has only the person in question',
       test: async (log) => {
         await log.kept('samen', { verwerkteObjecten: TWO.map((name) => objectOf(log.person(name))) });
-        const [actie] = await log.list(log.person('samen'));
+        const [actie] = await log.list('samen');
         if (actie === undefined) return 'the action is not in the list';
-        return objectsIn(actie).every(({ objectId }) => objectId === log.person('samen'))
+        return objectsIn(actie, 'verwerkteObjecten').every(({ objectId }) => objectId === log.person('samen'))
           ? undefined
           : 'another person is in the answer';
       },
@@ -54,7 +55,7 @@ export const QUERYING: Chapter<LogSubject> = {
         const noon = `${daysAgo(5).slice(0, 10)}T12:00:00Z`;
         const actie = await log.kept('periode', { tijdstip: noon });
         const ids = (begin: number, end: number) =>
-          log.ids(log.person('periode'), {
+          log.ids('periode', {
             ...NORMAL,
             ...{ beginDatum: daysAgo(begin).slice(0, 10), eindDatum: daysAgo(end).slice(0, 10) },
           });
@@ -74,8 +75,7 @@ export const QUERYING: Chapter<LogSubject> = {
       needs: ['B-QRY-01'],
       test: async (log) => {
         const actie = await log.kept('gewoon');
-        const ids = (verwerkingsactiviteitId: string) =>
-          log.ids(log.person('gewoon'), { ...NORMAL, verwerkingsactiviteitId });
+        const ids = (verwerkingsactiviteitId: string) => log.ids('gewoon', { ...NORMAL, verwerkingsactiviteitId });
         return found(actie, await ids(log.subject.activity), true) ?? found(actie, await ids(randomUUID()), false);
       },
     },
@@ -86,7 +86,7 @@ export const QUERYING: Chapter<LogSubject> = {
       en: 'The limited set has no `systeem`, `gebruiker` and `gegevensbron`',
       test: async (log) => {
         await log.kept('gewoon');
-        const [actie] = await log.list(log.person('gewoon'), LIMITED, 'read:restricted');
+        const [actie] = await log.list('gewoon', LIMITED, 'read:restricted');
         if (actie === undefined) return 'the action is not in the list';
         const shown = LEFT_OUT.filter((name) => actie[name] !== undefined && actie[name] !== null);
         return shown.length === 0 ? undefined : `the answer has ${shown.join(', ')}`;
@@ -100,7 +100,7 @@ export const QUERYING: Chapter<LogSubject> = {
       needs: ['B-QRY-01'],
       test: async (log) => {
         const sent = await log.kept('gewoon');
-        const actie = (await log.list(log.person('gewoon'))).find(({ actieId }) => actieId === sent.actieId);
+        const actie = (await log.list('gewoon')).find(({ actieId }) => actieId === sent.actieId);
         const names = Object.keys(sent).filter((name) => !['url', 'verwerkteObjecten'].includes(name));
         const other = names.filter((name) => actie?.[name] !== sent[name]);
         return other.length === 0 ? undefined : `not as stored: ${other.join(', ')}`;
@@ -114,7 +114,7 @@ export const QUERYING: Chapter<LogSubject> = {
       needs: ['B-QRY-06'],
       test: async (log) => {
         await log.kept('gewoon');
-        const [actie] = await log.list(log.person('gewoon'), { vertrouwelijkheid: 'normaal' });
+        const [actie] = await log.list('gewoon', { vertrouwelijkheid: 'normaal' });
         return LEFT_OUT.some((name) => typeof actie?.[name] === 'string') ? 'it is not the limited set' : undefined;
       },
     },
@@ -125,7 +125,7 @@ export const QUERYING: Chapter<LogSubject> = {
       en: 'A caller that does not mention `vertrouwelijkheid` gets nothing confidential',
       test: async (log) => {
         const actie = await log.kept('geheim', { vertrouwelijkheid: 'vertrouwelijk' });
-        return found(actie, await log.ids(log.person('geheim'), { beperkteSet: 'true' }, 'read:confidential'), false);
+        return found(actie, await log.ids('geheim', { beperkteSet: 'true' }, 'read:confidential'), false);
       },
     },
     'B-QRY-10': {
@@ -140,7 +140,6 @@ export const QUERYING: Chapter<LogSubject> = {
           query.delete(name);
           await log.expect(400, 'GET', `/verwerkingsacties?${query}`, { as: 'read:normal' });
         }
-        return undefined;
       },
     },
     'B-QRY-11': {
@@ -151,8 +150,7 @@ export const QUERYING: Chapter<LogSubject> = {
       test: async (log) => {
         const path = listPath(log.person('gewoon'), { ...NORMAL, objecttype: 'Persoon' });
         const { status, json } = await log.call('GET', path, { as: 'read:normal' });
-        const count = isRecord(json) && Array.isArray(json.results) ? json.results.length : 0;
-        return { seen: `status ${status}${status === 200 ? `, ${count} actions` : ''}` };
+        return { seen: `status ${status}${status === 200 ? `, ${idsIn(json).length} actions` : ''}` };
       },
     },
     'B-QRY-12': {
@@ -163,7 +161,7 @@ export const QUERYING: Chapter<LogSubject> = {
       needs: ['B-QRY-01'],
       test: async (log) => {
         for (const days of [9, 7, 8]) await log.kept(`volgorde ${days}`, inOrder(log.person('volgorde'), days));
-        const times = (await log.list(log.person('volgorde'))).map(({ tijdstip }) => Date.parse(String(tijdstip)));
+        const times = (await log.list('volgorde')).map(({ tijdstip }) => Date.parse(String(tijdstip)));
         return times.every((time, i) => i === 0 || time <= (times[i - 1] ?? 0)) && times.length === 3
           ? undefined
           : `${times.length} actions, not from new to old`;
@@ -190,7 +188,6 @@ export const QUERYING: Chapter<LogSubject> = {
       needs: ['B-QRY-13'],
       test: async (log) => {
         await log.expect(404, 'GET', actiePath({ actieId: randomUUID() }), { as: 'read:normal' });
-        return undefined;
       },
     },
     'B-QRY-15': {
@@ -202,7 +199,6 @@ export const QUERYING: Chapter<LogSubject> = {
       test: async (log) => {
         const actie = await log.kept('geheim', { vertrouwelijkheid: 'vertrouwelijk' });
         await log.expect(404, 'GET', actiePath(actie), { as: 'read:normal' });
-        return undefined;
       },
     },
     'B-QRY-16': {
@@ -219,7 +215,6 @@ export const QUERYING: Chapter<LogSubject> = {
         const named = (name: string): string => `${path}${listPath(log.person(name)).replace(/^[^?]*/, '')}`;
         await log.expect(200, 'GET', named('gewoon'), { as: 'read:restricted' });
         for (const wrong of [path, named('tweede')]) await log.expect(404, 'GET', wrong, { as: 'read:restricted' });
-        return undefined;
       },
     },
   }),

@@ -1,11 +1,12 @@
 /** What a run knows of a processing log: the actions that it wrote under identifiers of its own, and what it saw of the contract. */
 import { hash, randomUUID } from 'node:crypto';
-import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
+import type { JsonObject } from '../../../lib/json/json-value.ts';
 import { Inconclusive, Skipped, type SuiteSubject } from '../case.ts';
 import type { Client, Exchange } from '../client.ts';
 import type { Tokens } from '../commands/token-file.ts';
 import { readContract } from '../contract.ts';
 import { type ContractWalk, type Departure, walkContract } from '../contract-walk.ts';
+import { objectsIn } from '../json-members.ts';
 
 export const CONTRACT = 'verwerkingenlog.yaml';
 
@@ -145,7 +146,5 @@ export function daysAgo(days: number, minutes = 0): string {
 
 /** The actions of a list that this run wrote: reading is logged too, so others may be among them. */
 export function ownActies({ run }: LogSubject, json: unknown): readonly JsonObject[] {
-  const results = isRecord(json) ? json.results : undefined;
-  const all: readonly unknown[] = Array.isArray(results) ? results : [];
-  return all.filter(isRecord).filter(({ verwerkingNaam }) => verwerkingNaam === `Conformancetest ${run}`);
+  return objectsIn(json, 'results').filter(({ verwerkingNaam }) => verwerkingNaam === `Conformancetest ${run}`);
 }

@@ -3,7 +3,7 @@ import { isRecord, type JsonObject, valueAt } from '../../../lib/json/json-value
 import type { Chapter } from '../case.ts';
 import type { Exchange } from '../client.ts';
 import { type WrongValue, wrongValues } from '../contract-walk.ts';
-import { actiePath, type Log, listPath, logCases, NORMAL } from './log-case.ts';
+import { actiePath, idsIn, type Log, listPath, logCases, NORMAL } from './log-case.ts';
 import { contract, vng } from './sources.ts';
 import { daysAgo, type LogSubject, objectOf } from './subject.ts';
 
@@ -31,11 +31,6 @@ async function pageAt(log: Log, address: string): Promise<Exchange> {
   return await log.expect(200, 'GET', `/verwerkingsacties?${query}`, { as: 'read:normal' });
 }
 
-function idsIn(json: unknown): readonly unknown[] {
-  const results = isRecord(json) && Array.isArray(json.results) ? json.results : [];
-  return results.map((one: unknown) => (isRecord(one) ? one.actieId : undefined));
-}
-
 /** The first page of two of the actions that were made for it. */
 async function firstPage(log: Log): Promise<Exchange> {
   const person = log.person('pagina');
@@ -50,8 +45,7 @@ async function refusesEach(log: Log, wrong: readonly WrongValue[], inObject = fa
   const person = log.person('waarden');
   for (const { name, value, because } of wrong) {
     const wishes = inObject ? { verwerkteObjecten: [objectOf(person, { [name]: value })] } : { [name]: value };
-    const body = log.whole(person, wishes);
-    const { status } = await log.call('POST', '/verwerkingsacties', { as: 'create:normal', body });
+    const { status } = await log.call(...log.storing('waarden', wishes));
     if (status !== 400) return `${name} (${because}) gives status ${status} instead of 400`;
   }
   return undefined;
@@ -76,8 +70,7 @@ export const VALUES: Chapter<LogSubject> = {
       en: 'An action without a required field gives 400',
       test: async (log) => {
         for (const name of ['tijdstip', 'vertrouwelijkheid', 'verwerkteObjecten']) {
-          const body = log.whole(log.person('waarden'), { [name]: undefined });
-          const { status } = await log.call('POST', '/verwerkingsacties', { as: 'create:normal', body });
+          const { status } = await log.call(...log.storing('waarden', { [name]: undefined }));
           if (status !== 400) return `without ${name} the answer has status ${status}`;
         }
         return undefined;
@@ -140,7 +133,7 @@ export const VALUES: Chapter<LogSubject> = {
           ...Object.fromEntries(texts),
           verwerkingsactiviteitUrl: `https://conformance.example/${'x'.repeat(2014)}`,
         };
-        const stored = await log.store(log.whole(log.person('lang'), sent));
+        const stored = await log.store('lang', sent);
         const { json } = await log.expect(200, 'GET', actiePath(stored), { as: 'read:normal' });
         const other = Object.entries(sent).filter(([name, value]) => !isRecord(json) || json[name] !== value);
         return other.length === 0 ? undefined : `not as given: ${other.map(([name]) => name).join(', ')}`;
@@ -277,7 +270,6 @@ export const PAGES: Chapter<LogSubject> = {
       test: async (log) => {
         for (const wrong of [{ limit: '0' }, { limit: '1001' }, { limit: 'veel' }, { cursor: 'geen-cursor' }])
           await log.expect(400, 'GET', listPath(log.person('pagina'), { ...NORMAL, ...wrong }), { as: 'read:normal' });
-        return undefined;
       },
     },
   }),
