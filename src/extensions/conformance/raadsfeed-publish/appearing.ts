@@ -6,7 +6,6 @@ import { isSameContent } from '../raadsfeed/same-content.ts';
 import { CLOCK_SKEW_MS } from '../raadsfeed/service-document.ts';
 import { contract, draft, feedRule, rfc } from '../raadsfeed/sources.ts';
 import { eventsOf } from '../raadsfeed/stream.ts';
-
 import { DOCUMENT, ITEM, MEETING, ODD, type PublishSubject, storyCases, TOGETHER } from './story.ts';
 
 const NEW = [MEETING, ITEM, DOCUMENT];
@@ -14,13 +13,12 @@ const NEW = [MEETING, ITEM, DOCUMENT];
 export const APPEARING: Chapter<PublishSubject> = {
   id: 'P-NEW',
   title: { nl: 'Wat gepubliceerd wordt', en: 'What is published' },
-  cases: storyCases({
+  cases: storyCases('P-NEW-01')({
     'P-NEW-01': {
       level: 'must',
       source: draft('Events', 'A resource was created or changed. `data` holds the full object.'),
       nl: 'Wat gepubliceerd wordt, komt in de feed',
       en: 'What is published appears in the feed',
-      needs: [],
       test: async ({ story }) => {
         const { feed } = await story.created();
         const missing = NEW.find((own) => !story.of(feed, own).some(({ record }) => record.op === 'upsert'));

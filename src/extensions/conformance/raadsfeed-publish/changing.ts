@@ -10,12 +10,13 @@ const noOp = draft('Feed record', '`contentHash` … suppresses no-op records');
 export const CHANGING: Chapter<PublishSubject> = {
   id: 'P-CHG',
   title: { nl: 'Wat verandert', en: 'What changes' },
-  cases: storyCases({
+  cases: storyCases('P-CHG-01')({
     'P-CHG-01': {
       level: 'must',
       source: draft('Events', 'A resource was created or changed.'),
       nl: 'Een wijziging komt als nieuw record in de feed',
       en: 'A change comes into the feed as a new record',
+      needs: ['P-NEW-01'],
       test: async ({ story }) => {
         const { feed, data } = await story.changed();
         const last = story.of(feed, DOCUMENT).at(-1);
@@ -29,7 +30,6 @@ export const CHANGING: Chapter<PublishSubject> = {
       source: isALog,
       nl: 'Een wijziging laat staan wat er al gelezen was',
       en: 'A change leaves what had been read',
-      needs: ['P-CHG-01'],
       test: async ({ story }) => {
         const { before, feed } = await story.changed();
         for (const [i, { record }] of before.records.entries())
@@ -43,7 +43,6 @@ export const CHANGING: Chapter<PublishSubject> = {
       source: draft('Feed record', '`contentHash` Hash of the content'),
       nl: 'Andere inhoud heeft een andere hash',
       en: 'Other content has another hash',
-      needs: ['P-CHG-01'],
       test: async ({ story }) => {
         const { feed } = await story.changed();
         const [first, second] = story.of(feed, DOCUMENT);
@@ -58,7 +57,6 @@ export const CHANGING: Chapter<PublishSubject> = {
       source: snapshotRule,
       nl: 'Een gewijzigde resource staat een keer in de stand, zoals zij nu is',
       en: 'A changed resource is in the snapshot once, as it is now',
-      needs: ['P-CHG-01'],
       test: async ({ story }) => {
         const { data } = await story.changed();
         const found = await story.inSnapshot(DOCUMENT);
@@ -76,7 +74,6 @@ export const CHANGING: Chapter<PublishSubject> = {
       ),
       nl: 'Wie de resource al had, krijgt de nieuwe',
       en: 'A consumer that had the resource gets the new one',
-      needs: ['P-CHG-01'],
       test: async ({ story, ask }) => {
         const { address, resourceBefore, data } = await story.changed();
         const { etag } = resourceBefore.headers;
@@ -92,7 +89,6 @@ export const CHANGING: Chapter<PublishSubject> = {
       source: noOp,
       nl: 'Wat gelijk blijft, komt niet in de feed',
       en: 'What stays the same does not come into the feed',
-      needs: ['P-CHG-01'],
       test: async ({ story }) => {
         const { feed } = await story.repeated();
         const found = story.of(feed, DOCUMENT);
@@ -135,12 +131,13 @@ export const CHANGING: Chapter<PublishSubject> = {
 export const DELETING: Chapter<PublishSubject> = {
   id: 'P-DEL',
   title: { nl: 'Wat verwijderd wordt', en: 'What is deleted' },
-  cases: storyCases({
+  cases: storyCases('P-DEL-01')({
     'P-DEL-01': {
       level: 'must',
       source: draft('Events', '`verwijderreden` (coded) is required'),
       nl: 'Een verwijdering komt als delete met haar reden in de feed',
       en: 'A removal comes into the feed as a delete with its reason',
+      needs: ['P-NEW-01'],
       test: async ({ story }) => {
         const { feed } = await story.deleted();
         const found = story.of(feed, ITEM).find(({ record }) => record.op === 'delete');
@@ -154,7 +151,6 @@ export const DELETING: Chapter<PublishSubject> = {
       source: draft('Feed record', '`data` … Present for `upsert`.'),
       nl: 'Een delete heeft geen inhoud',
       en: 'A delete has no content',
-      needs: ['P-DEL-01'],
       test: async ({ story }) => {
         const { feed } = await story.deleted();
         const found = story.of(feed, ITEM).find(({ record }) => record.op === 'delete');
@@ -166,7 +162,6 @@ export const DELETING: Chapter<PublishSubject> = {
       source: snapshotRule,
       nl: 'Wat verwijderd is, staat niet meer in de stand',
       en: 'What was deleted is no longer in the snapshot',
-      needs: ['P-DEL-01'],
       test: notIn('deleted', 'snapshot'),
     },
     'P-DEL-04': {
@@ -174,7 +169,6 @@ export const DELETING: Chapter<PublishSubject> = {
       source: contract('getVergadering', 'Onbekend of verwijderd: 404.'),
       nl: 'Wat verwijderd is, is niet meer op zijn adres',
       en: 'What was deleted is no longer at its address',
-      needs: ['P-DEL-01'],
       test: notIn('deleted', 'resource'),
     },
     'P-DEL-05': {
@@ -182,7 +176,6 @@ export const DELETING: Chapter<PublishSubject> = {
       source: draft('Events', 'The resource was removed.'),
       nl: 'Wat verwijderd is, staat niet meer in de lijst',
       en: 'What was deleted is no longer in the list',
-      needs: ['P-DEL-01'],
       test: notIn('deleted', 'listed'),
     },
     'P-DEL-06': {
@@ -190,7 +183,6 @@ export const DELETING: Chapter<PublishSubject> = {
       source: draft('Events', 'A resource was created or changed.'),
       nl: 'Wat opnieuw gepubliceerd wordt, komt terug',
       en: 'What is published again comes back',
-      needs: ['P-DEL-01'],
       test: async ({ story }) => {
         const { feed, snapshot } = await story.recreated();
         const last = story.of(feed, ITEM).at(-1);
@@ -203,7 +195,6 @@ export const DELETING: Chapter<PublishSubject> = {
       source: contract('FeedRecord', '`delete`: de resource is verwijderd.'),
       nl: 'Wat er gebeurt als iets verwijderd wordt dat er niet is',
       en: 'What happens when something is deleted that is not there',
-      needs: ['P-DEL-01'],
       test: async ({ story }) => {
         const { feed } = await story.deletedTwice();
         const count = story.of(feed, ITEM).filter(({ record }) => record.op === 'delete').length;

@@ -9,7 +9,7 @@ const everywhere = contract('FeedRecord', 'verwijder de inhoud van de genoemde n
 export const REDACTING: Chapter<PublishSubject> = {
   id: 'P-RED',
   title: { nl: 'Waarvan de inhoud weggehaald wordt', en: 'What is redacted' },
-  cases: storyCases({
+  cases: storyCases('P-RED-01')({
     'P-RED-01': {
       level: 'must',
       source: fromHistory,
@@ -30,7 +30,6 @@ export const REDACTING: Chapter<PublishSubject> = {
       source: draft('Events', 'The record states which `sequenceNumber`s are affected.'),
       nl: 'De redact noemt elk nummer dat inhoud had',
       en: 'The redact names every number that had content',
-      needs: ['P-RED-01'],
       test: async ({ story }) => {
         const { before, feed } = await story.redacted();
         const had = story.of(before, DOCUMENT).map(({ record }) => record.sequenceNumber);
@@ -45,7 +44,6 @@ export const REDACTING: Chapter<PublishSubject> = {
       source: fromHistory,
       nl: 'Weggehaalde inhoud staat nergens meer in de feed',
       en: 'Redacted content is nowhere in the feed any more',
-      needs: ['P-RED-01'],
       test: async ({ story }) => {
         const { feed } = await story.redacted();
         const found = feed.records.find(({ record }) => JSON.stringify(record).includes(story.word));
@@ -77,7 +75,6 @@ export const REDACTING: Chapter<PublishSubject> = {
       source: everywhere,
       nl: 'Weggehaalde inhoud staat niet meer in de stand',
       en: 'Redacted content is no longer in the snapshot',
-      needs: ['P-RED-01'],
       test: notIn('redacted', 'snapshot'),
     },
     'P-RED-06': {
@@ -85,7 +82,6 @@ export const REDACTING: Chapter<PublishSubject> = {
       source: everywhere,
       nl: 'Weggehaalde inhoud is niet meer op haar adres',
       en: 'Redacted content is no longer at its address',
-      needs: ['P-RED-01'],
       test: notIn('redacted', 'resource'),
     },
     'P-RED-07': {
@@ -93,7 +89,6 @@ export const REDACTING: Chapter<PublishSubject> = {
       source: everywhere,
       nl: 'Weggehaalde inhoud staat niet meer in de lijst',
       en: 'Redacted content is no longer in the list',
-      needs: ['P-RED-01'],
       test: notIn('redacted', 'listed'),
     },
     'P-RED-08': {
@@ -119,7 +114,6 @@ export const REDACTING: Chapter<PublishSubject> = {
       source: fromHistory,
       nl: 'Wie een pagina met weggehaalde inhoud bewaarde, krijgt de nieuwe',
       en: 'A consumer that kept a page with redacted content gets the new one',
-      needs: ['P-RED-01'],
       test: async ({ story, ask }) => {
         const { before } = await story.redacted();
         const { at } = story.of(before, DOCUMENT)[0] ?? {};
@@ -136,7 +130,6 @@ export const REDACTING: Chapter<PublishSubject> = {
       source: contract('Verwijderreden', 'Waarom iets verwijderd is.'),
       nl: 'Een redact heeft de opgegeven reden',
       en: 'A redact has the reason that was given',
-      needs: ['P-RED-01'],
       test: async ({ story }) => {
         const { feed } = await story.redacted();
         const last = story.of(feed, DOCUMENT).at(-1);
@@ -150,7 +143,6 @@ export const REDACTING: Chapter<PublishSubject> = {
       source: isALog,
       nl: 'Een redact laat al het andere zoals het was',
       en: 'A redact leaves all else as it was',
-      needs: ['P-RED-01'],
       test: async ({ story }) => {
         const { before, feed } = await story.redacted();
         const [first, second] = [before, feed].map((walked) => story.of(walked, MEETING)[0]);

@@ -14,8 +14,9 @@ export interface PublishSubject extends FeedSubject {
   readonly story: Story;
 }
 
-/** Without something that appears nothing else can be seen. */
-export const storyCases = writtenCases((subject: PublishSubject, { ask }) => ({ ...subject, ask }), 'P-NEW-01');
+/** Cases without `needs` need the one that is named. */
+export const storyCases = (first: string) =>
+  writtenCases((subject: PublishSubject, { ask }) => ({ ...subject, ask }), first);
 
 /** Tests that what was taken away is no longer in a place. */
 export const notIn =

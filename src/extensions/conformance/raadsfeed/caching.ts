@@ -22,7 +22,7 @@ function opaque({ headers: { etag } }: Pick<Exchange, 'headers'>): string | unde
 export const CACHING: Chapter<FeedSubject> = {
   id: 'C-HTTP',
   title: { nl: 'HTTP: mediatype, bewaren en comprimeren', en: 'HTTP: media type, caching and compression' },
-  cases: feedCases({
+  cases: feedCases('C-FEED-01')({
     'C-HTTP-01': {
       level: 'should',
       source: contract('ETag', 'Kenmerk van dit antwoord, voor `If-None-Match`.'),
@@ -81,7 +81,6 @@ export const CACHING: Chapter<FeedSubject> = {
       ),
       nl: 'Een andere `ETag` geeft het hele antwoord',
       en: 'Another `ETag` gives the whole answer',
-      needs: ['C-FEED-01'],
       ask: [{ to: '{feed}?limit=5', headers: { 'if-none-match': '"conformance"' } }],
     },
     'C-HTTP-05': {
@@ -89,7 +88,6 @@ export const CACHING: Chapter<FeedSubject> = {
       source: rfc(9110, '9.3.2', 'The server SHOULD send the same header fields in response to a HEAD request'),
       nl: 'HEAD geeft de koppen van GET, zonder inhoud',
       en: 'HEAD gives the headers of GET, without content',
-      needs: ['C-FEED-01'],
       ask: [{ to: '{feed}?limit=5' }, { to: '{feed}?limit=5', method: 'HEAD' }],
       check: (_, { answers: [get, head] }) => {
         const names = ['content-type', 'link', ...FOR_CACHES];
@@ -102,7 +100,6 @@ export const CACHING: Chapter<FeedSubject> = {
       source: rfc(9110, '12.5.5', 'An origin server SHOULD generate a Vary header field on a cacheable response'),
       nl: 'Een gecomprimeerd antwoord is hetzelfde, en zegt met `Vary` dat het ook anders kan',
       en: 'A compressed answer is the same, and says with `Vary` that there are others',
-      needs: ['C-FEED-01'],
       check: async (_, { ask }) => {
         const plain = await ask({ to: '{feed}?limit=250', headers: { 'accept-encoding': 'identity' } });
         const packed = await ask({ to: '{feed}?limit=250', headers: { 'accept-encoding': 'gzip' } });
@@ -121,7 +118,6 @@ export const CACHING: Chapter<FeedSubject> = {
       source: rfc(9110, '15.5.7', '406 Not Acceptable'),
       nl: 'Wie JSON niet wil: wat er gebeurt',
       en: 'A consumer that does not accept JSON: what happens',
-      needs: ['C-FEED-01'],
       ask: [{ to: '{feed}?limit=1', headers: { accept: 'application/xml' } }],
       expect: { status: [200, 406] },
       check: (_, { answers: [answer] }) => ({ seen: `status ${answer?.status}` }),
@@ -135,7 +131,6 @@ export const CACHING: Chapter<FeedSubject> = {
       },
       nl: 'Of een programma in een browser de feed mag lezen',
       en: 'Whether a program in a browser may read the feed',
-      needs: ['C-FEED-01'],
       ask: [{ to: '{feed}?limit=1', headers: { origin: 'https://herbruiker.example' } }],
       check: (_, { answers: [answer] }) => ({
         seen: `Access-Control-Allow-Origin: ${answer?.headers['access-control-allow-origin'] ?? '(none)'}`,

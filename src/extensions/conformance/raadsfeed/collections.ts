@@ -49,13 +49,12 @@ const idsOf = (page: unknown): readonly unknown[] =>
 export const COLLECTION_PAGES: Chapter<FeedSubject> = {
   id: 'C-COL',
   title: { nl: 'Resources per organisatie', en: 'Resources of an organisation' },
-  cases: feedCases({
+  cases: feedCases('C-COL-01')({
     'C-COL-01': {
       level: 'should',
       source: contract('paths', '/organisaties/{organisatiecode}/vergaderingen … agendapunten … informatieobjecten'),
       nl: 'Van een organisatie zijn drie lijsten te lezen',
       en: 'Three lists of an organisation can be read',
-      needs: [],
       ask: COLLECTIONS.map(([name]) => ({ to: `{base}/organisaties/{organisation}/${name}` })),
     },
     'C-COL-02': {
@@ -75,7 +74,6 @@ export const COLLECTION_PAGES: Chapter<FeedSubject> = {
       source: contract('VergaderingPage', 'required: - results - cursor - hasMore - next'),
       nl: 'Een lijst past bij het contract',
       en: 'A list fits the contract',
-      needs: ['C-COL-01'],
       check: ({ fault }, { ask }) =>
         inEach(async ([name, , schema]) => {
           const { json } = await ask({ to: `{base}/organisaties/{organisation}/${name}?limit=50` });
@@ -120,7 +118,6 @@ export const COLLECTION_PAGES: Chapter<FeedSubject> = {
       source: feedRule(7, 'no `total`'),
       nl: 'Er staat geen totaal op een pagina',
       en: 'A page has no total',
-      needs: ['C-COL-01'],
       check: (_, { ask }) =>
         inEach(async ([name]) => {
           return totalIn((await ask({ to: `{base}/organisaties/{organisation}/${name}?limit=1` })).json);
@@ -153,7 +150,6 @@ export const COLLECTION_PAGES: Chapter<FeedSubject> = {
       source: contract('getVergadering', 'Onbekend of verwijderd: 404.'),
       nl: 'Een resource die er niet is, geeft 404',
       en: 'A resource that is not there gives 404',
-      needs: ['C-COL-01'],
       ask: COLLECTIONS.map(([name]) => ({ to: `{base}/organisaties/{organisation}/${name}/bestaat-niet-conformance` })),
       expect: { status: [404] },
     },
@@ -162,7 +158,6 @@ export const COLLECTION_PAGES: Chapter<FeedSubject> = {
       source: contract('Organisatiecode', '^(?:[Gg][Mm][0-9]{4}|[Pp][Vv][0-9]{2}|[Ww][Ss][0-9]{4})$'),
       nl: 'Een organisatiecode die niet bij het patroon past, krijgt 400',
       en: 'An organisation code that does not fit the pattern gets 400',
-      needs: ['C-COL-01'],
       ask: [{ to: '{base}/organisaties/utrecht/vergaderingen' }],
       expect: { status: [400] },
     },
@@ -171,7 +166,6 @@ export const COLLECTION_PAGES: Chapter<FeedSubject> = {
       source: contract('Organisatiecode', 'Hoofdletters worden als kleine letters gelezen.'),
       nl: 'Een organisatiecode in hoofdletters geeft hetzelfde als in kleine letters',
       en: 'An organisation code in upper case gives the same as in lower case',
-      needs: ['C-COL-01'],
       check: isTheSameInUpperCase((code) => `{base}/organisaties/${code}/vergaderingen?limit=5`, 'resources', idsOf),
     },
     'C-COL-11': {
@@ -238,7 +232,6 @@ export const COLLECTION_PAGES: Chapter<FeedSubject> = {
       source: contract('VergaderingPage', 'required: - results'),
       nl: 'De resources van een lijst staan in `results`',
       en: 'The resources of a list are in `results`',
-      needs: ['C-COL-01'],
       ask: COLLECTIONS.map(([name]) => ({ to: `{base}/organisaties/{organisation}/${name}?limit=2` })),
       check: (_, { answers }) => {
         const at = answers.find(({ json }) => !isRecord(json) || !Array.isArray(json.results));

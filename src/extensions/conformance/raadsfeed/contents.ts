@@ -39,7 +39,7 @@ function referencesOf(data: JsonObject): readonly (readonly [name: string, value
 export const CONTENTS: Chapter<FeedSubject> = {
   id: 'C-DATA',
   title: { nl: 'Inhoud van een record', en: 'Content of a record' },
-  cases: feedCases({
+  cases: feedCases('C-REC-09')({
     'C-DATA-01': {
       level: 'must',
       source: identity(1, 'The identity of a resource is organisation code plus `bronidentificatie`'),
@@ -58,7 +58,6 @@ export const CONTENTS: Chapter<FeedSubject> = {
       source: identity(6, '`dossiertype` is the discriminator of the `data` alternatives'),
       nl: 'Aan `dossiertype` is te zien welke soort resource de inhoud is',
       en: '`dossiertype` tells which kind of resource the content is',
-      needs: ['C-REC-09'],
       check: (subject) => {
         // How the types are written is the contract's; that one stands for one kind is the draft's.
         const kinds = new Map<string, unknown>();
@@ -78,7 +77,6 @@ export const CONTENTS: Chapter<FeedSubject> = {
       source: identity(3, 'A reference to another resource … uses `bronidentificatie`'),
       nl: 'Een verwijzing noemt de bronidentificatie',
       en: 'A reference names the `bronidentificatie`',
-      needs: ['C-REC-09'],
       check: eachRecord(isUpsert, (one) => {
         const wrong = referencesOf(dataOf(one)).find(([, reference]) => !textAt(reference, 'bronidentificatie'));
         return wrong === undefined ? undefined : `a reference in \`${wrong[0]}\` has none`;
@@ -89,7 +87,6 @@ export const CONTENTS: Chapter<FeedSubject> = {
       source: identity(6, '`InformatieObject` has a web page link, plus `bestandsurl`'),
       nl: 'Een document heeft een webpagina, en het bestand staat op een adres',
       en: 'A document has a web page, and its file is at an address',
-      needs: ['C-REC-09'],
       check: eachRecord(
         (one) => isUpsert(one) && /^informatieobject$/i.test(String(one.resourceType)),
         (one) => {
@@ -106,7 +103,6 @@ export const CONTENTS: Chapter<FeedSubject> = {
       source: identity(6, 'Feed records carry metadata and references, never attachment content'),
       nl: 'In een record staat nooit het bestand zelf',
       en: 'A record never holds the file itself',
-      needs: ['C-REC-09'],
       check: eachRecord(isUpsert, (one) => {
         const inline = Object.entries(dataOf(one)).find(
           ([, value]) => typeof value === 'string' && /^(data:|JVBERi0|UEsDB)/.test(value),
@@ -119,7 +115,6 @@ export const CONTENTS: Chapter<FeedSubject> = {
       source: contract('Moment', 'Tijdstip met tijdzone (RFC 3339).'),
       nl: 'Een tijdstip in de inhoud heeft een tijdzone',
       en: 'A time in the content has a time zone',
-      needs: ['C-REC-09'],
       check: eachRecord(isUpsert, (one) => {
         const names = [
           'aanvang',

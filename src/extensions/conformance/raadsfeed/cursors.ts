@@ -8,7 +8,7 @@ import { type FeedSubject, feedCases, keyOf, pageAddress, walk } from './subject
 export const CURSORS: Chapter<FeedSubject> = {
   id: 'C-CUR',
   title: { nl: 'Cursors en filters', en: 'Cursors and filters' },
-  cases: feedCases({
+  cases: feedCases('C-CUR-01')({
     'C-CUR-01': {
       level: 'must',
       source: feedRule(3, 'A cursor is therefore valid with any filter combination'),
@@ -39,7 +39,6 @@ export const CURSORS: Chapter<FeedSubject> = {
       source: feedRule(3, 'filters are applied after that position'),
       nl: 'Een filter werkt na de plaats van de cursor',
       en: 'A filter works after the position of the cursor',
-      needs: ['C-CUR-01'],
       check: async (_, { ask }) => {
         const first = await ask({ to: '{feed}?limit=20' });
         const last = numbersOf(first.json).at(-1);
@@ -81,7 +80,6 @@ export const CURSORS: Chapter<FeedSubject> = {
       source: contract('OrganisatiecodeFilter', 'Alleen van deze organisatie.'),
       nl: 'Met een filter op organisatie komen alleen records van die organisatie',
       en: 'A filter on organisation gives only records of that organisation',
-      needs: ['C-CUR-01'],
       ask: [{ to: '{feed}?limit=100&organisatiecode={organisation}' }],
       check: ({ values: { organisation } }, { answers: [answer] }) => {
         const other = objectsIn(answer?.json, 'records').find(
@@ -103,7 +101,6 @@ export const CURSORS: Chapter<FeedSubject> = {
       source: draft('Errors, area C 3', 'an empty collection is not an error'),
       nl: 'Een organisatie die niet in de feed staat, geeft een lege pagina',
       en: 'An organisation that is not in the feed gives an empty page',
-      needs: ['C-CUR-01'],
       ask: [{ to: '{feed}?limit=20&organisatiecode={otherOrganisation}' }],
       check: (_, { answers: [answer] }) => {
         const [record] = objectsIn(answer?.json, 'records');
@@ -155,7 +152,6 @@ export const CURSORS: Chapter<FeedSubject> = {
       source: feedRule(3, 'It denotes a position in the complete feed'),
       nl: 'Een gefilterde pagina die niet de laatste is, heeft een cursor die verder wijst',
       en: 'A filtered page that is not the last has a cursor that points further',
-      needs: ['C-CUR-01'],
       check: async (_, { ask }) => {
         let cursor: string | undefined;
         for (let pages = 0; pages < 5; pages += 1) {

@@ -28,13 +28,12 @@ async function eachRefusal(run: CaseRun, judge: (answer: Exchange) => string | u
 export const ERRORS: Chapter<FeedSubject> = {
   id: 'C-ERR',
   title: { nl: 'Fouten en toegang', en: 'Errors and access' },
-  cases: feedCases({
+  cases: feedCases('C-FEED-01')({
     'C-ERR-01': {
       level: 'must',
       source: errorRule(1, 'Errors use RFC 9457 `application/problem+json`'),
       nl: 'Een foutmelding heeft de vorm van RFC 9457',
       en: 'An error message has the form of RFC 9457',
-      needs: ['C-FEED-01'],
       check: (_, run) =>
         eachRefusal(run, ({ headers, json }) =>
           headers['content-type']?.startsWith(PROBLEM) && isRecord(json)
@@ -94,6 +93,7 @@ export const ERRORS: Chapter<FeedSubject> = {
       source: errorRule(1, 'Errors use RFC 9457 `application/problem+json`'),
       nl: 'Een adres dat niet bestaat, geeft 404 met een foutmelding in dezelfde vorm',
       en: 'An address that does not exist gives 404 with an error message in the same form',
+      needs: ['C-SVC-01'],
       ask: [{ to: '{base}/bestaat-niet-conformance' }],
       expect: { status: [404], mediaType: PROBLEM },
     },
@@ -102,7 +102,6 @@ export const ERRORS: Chapter<FeedSubject> = {
       source: draft('Authentication, area C', 'requires no authentication. There is no 401 response'),
       nl: 'Niemand hoeft in te loggen',
       en: 'Nobody has to log in',
-      needs: ['C-FEED-01'],
       ask: [{ to: '{feed}?limit=1', headers: { authorization: 'Bearer geen-token' } }],
       expect: { status: [200] },
       check: ({ client }) => {
@@ -125,6 +124,7 @@ export const ERRORS: Chapter<FeedSubject> = {
       source: draft('Authentication, area C', 'no security scheme'),
       nl: 'Het contract dat de dienst zelf publiceert, vraagt geen toegang',
       en: 'The contract that the service itself publishes asks for no access',
+      needs: ['C-SVC-01'],
       ...PUBLISHED,
       check: (_, run) => {
         const { security, operations } = publishedContract(run);
@@ -140,7 +140,6 @@ export const ERRORS: Chapter<FeedSubject> = {
       source: contract('info', 'Een adres van meer dan 8192 tekens krijgt 414.'),
       nl: 'Een adres van meer dan 8192 tekens krijgt 414',
       en: 'An address of more than 8192 characters gets 414',
-      needs: ['C-FEED-01'],
       ask: [{ to: `{feed}?cursor=${'a'.repeat(8200)}` }],
       expect: { status: [414] },
     },

@@ -19,7 +19,7 @@ function leadsTo(seen: SeenRecord | undefined, { json }: Exchange): string | und
 export const FEED_PAGES: Chapter<FeedSubject> = {
   id: 'C-FEED',
   title: { nl: "Pagina's van de feed", en: 'Pages of the feed' },
-  cases: feedCases({
+  cases: feedCases('C-FEED-22')({
     'C-FEED-01': {
       level: 'must',
       source: feedRule(1, 'a `head` value that tells a consumer how far it is behind'),
@@ -39,7 +39,6 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
       source: feedRule(4, 'Records are always delivered ascending'),
       nl: 'De nummers van de records lopen op',
       en: 'The numbers of the records ascend',
-      needs: ['C-FEED-22'],
       check: ({ history }) => {
         let last: number | undefined;
         return firstSeen(history.records, ({ record }) => {
@@ -93,7 +92,6 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
       source: feedRule(5, 'Paging uses `cursor` and `limit`'),
       nl: 'Een pagina heeft niet meer records dan `limit`',
       en: 'A page has no more records than `limit`',
-      needs: ['C-FEED-22'],
       ask: [{ to: '{feed}?limit=1' }],
       check: (_, { answers: [answer] }) => longerThan(answer?.json, 'records', 1),
     },
@@ -102,7 +100,6 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
       source: feedRule(5, '`limit` has a maximum of 1000'),
       nl: 'Een `limit` van 1000 mag',
       en: 'A `limit` of 1000 is accepted',
-      needs: ['C-FEED-22'],
       ask: [{ to: '{feed}?limit=1000' }],
       check: (_, { answers: [answer] }) => longerThan(answer?.json, 'records', 1000),
     },
@@ -111,7 +108,6 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
       source: feedRule(5, '`limit` has a maximum of 1000'),
       nl: 'Een pagina heeft nooit meer dan 1000 records',
       en: 'A page never has more than 1000 records',
-      needs: ['C-FEED-22'],
       ask: [{ to: '{feed}?limit=1001' }],
       expect: { status: [200, 400, 404, 422] },
       check: (_, { answers: [answer] }) =>
@@ -122,7 +118,6 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
       source: feedRule(5, 'a default of 500'),
       nl: 'Zonder `limit` zijn het er hoogstens 500',
       en: 'Without `limit` there are at most 500',
-      needs: ['C-FEED-22'],
       ask: [{ to: '{feed}' }],
       check: (_, { answers: [answer] }) => longerThan(answer?.json, 'records', 500),
     },
@@ -153,7 +148,6 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
       source: feedRule(2, '`hasMore: false` tells the consumer it has caught up'),
       nl: 'Zolang er meer is, is `hasMore` waar',
       en: '`hasMore` is true while there is more',
-      needs: ['C-FEED-22'],
       ask: [{ to: '{feed}?limit=1' }],
       check: ({ history }, { answers: [answer] }) => {
         if (history.records.length < 2) return { skipped: 'the feed has fewer than two records' };
@@ -167,7 +161,6 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
       source: feedRule(1, 'a `head` value that tells a consumer how far it is behind'),
       nl: '`head` is minstens het laatste nummer op de pagina',
       en: '`head` is at least the last number on the page',
-      needs: ['C-FEED-22'],
       check: ({ history }) =>
         firstSeen(history.pages, ({ page }) => {
           const last = Math.max(0, ...numbersOf(page).map(Number));
@@ -303,7 +296,6 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
       source: draft('What the service does, area C 1', 'The feed is a log, not a query interface'),
       nl: 'Een record dat gelezen is, verandert niet',
       en: 'A record that was read does not change',
-      needs: ['C-FEED-22'],
       ask: [{ to: '{feed}?limit=50' }, { to: '{feed}?limit=50' }],
       check: (_, { answers: [first, second] }) => {
         const again = new Map(objectsIn(second?.json, 'records').map((record) => [record.sequenceNumber, record]));

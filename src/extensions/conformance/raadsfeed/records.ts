@@ -45,7 +45,7 @@ export function isWholeAddress(value: unknown): boolean {
 export const RECORDS: Chapter<FeedSubject> = {
   id: 'C-REC',
   title: { nl: 'Records van de feed', en: 'Records of the feed' },
-  cases: feedCases({
+  cases: feedCases('C-REC-02')({
     'C-REC-01': {
       level: 'must',
       source: record('`sequenceNumber` Assigned by the source holder when the change is recorded'),
@@ -144,7 +144,6 @@ export const RECORDS: Chapter<FeedSubject> = {
       source: record('`data` The complete resource object. Present for `upsert`'),
       nl: 'Een upsert heeft de hele resource',
       en: 'An upsert has the complete resource',
-      needs: ['C-REC-02'],
       check: eachRecord(isUpsert, ({ data }) => (isRecord(data) ? undefined : '`data` is not an object')),
     },
     'C-REC-10': {
@@ -152,7 +151,6 @@ export const RECORDS: Chapter<FeedSubject> = {
       source: record('`verwijderreden` Coded removal reason. Required for `delete`'),
       nl: 'Een delete heeft een reden',
       en: 'A delete has a reason',
-      needs: ['C-REC-02'],
       check: eachRecord(
         ({ op }) => op === 'delete',
         ({ verwijderreden }) =>
@@ -175,7 +173,6 @@ export const RECORDS: Chapter<FeedSubject> = {
       source: record('The complete resource object. Present for `upsert`'),
       nl: 'Een redact heeft geen inhoud',
       en: 'A redact has no content',
-      needs: ['C-REC-02'],
       check: eachRecord(isRedaction, ({ data }) => (isAbsent(data) ? undefined : 'it has `data`')),
     },
     'C-REC-13': {
@@ -183,7 +180,6 @@ export const RECORDS: Chapter<FeedSubject> = {
       source: draft('Events', 'The record states which `sequenceNumber`s are affected'),
       nl: 'Een redact noemt de nummers waarvan de inhoud weg is',
       en: 'A redact names the numbers whose content is gone',
-      needs: ['C-REC-02'],
       check: eachRecord(isRedaction, (one) => {
         const numbers = redactedIn(one);
         if (numbers.length === 0) return 'it has no list of numbers';
@@ -211,7 +207,6 @@ export const RECORDS: Chapter<FeedSubject> = {
       source: contract('FeedRecord', 'required: - data - contentHash'),
       nl: 'Een upsert heeft een hash van de inhoud',
       en: 'An upsert has a hash of its content',
-      needs: ['C-REC-02'],
       check: eachRecord(isUpsert, ({ contentHash: hash }) =>
         typeof hash === 'string' && hash !== '' ? undefined : 'there is no `contentHash`',
       ),

@@ -15,7 +15,7 @@ const serviceDocument = (quote: string) => draft('Service document', quote);
 export const SERVICE_DOCUMENT: Chapter<FeedSubject> = {
   id: 'C-SVC',
   title: { nl: 'Servicedocument', en: 'Service document' },
-  cases: feedCases({
+  cases: feedCases('C-SVC-01')({
     'C-SVC-01': {
       level: 'must',
       source: draft('Endpoints', 'GET / Service document.'),

@@ -15,13 +15,12 @@ async function changedAround({ history, values }: FeedSubject, run: CaseRun): Pr
 export const SNAPSHOT: Chapter<FeedSubject> = {
   id: 'C-SNAP',
   title: { nl: 'Huidige stand', en: 'Snapshot' },
-  cases: feedCases({
+  cases: feedCases('C-SNAP-01')({
     'C-SNAP-01': {
       level: 'must',
       source: draft('Snapshot', 'The first page carries `feedCursor`'),
       nl: 'De eerste pagina heeft `feedCursor`',
       en: 'The first page carries `feedCursor`',
-      needs: [],
       ask: [{ to: '{snapshot}?limit=1' }],
       check: (_, { answers: [answer] }) =>
         textAt(answer?.json, 'feedCursor') === undefined ? '`feedCursor` is not a text' : undefined,
@@ -42,7 +41,6 @@ export const SNAPSHOT: Chapter<FeedSubject> = {
       source: contract('getSnapshot', 'staat op elke pagina gelijk'),
       nl: 'Elke pagina heeft dezelfde `feedCursor`',
       en: 'Each page has the same `feedCursor`',
-      needs: ['C-SNAP-01'],
       check: async (_, { ask }) => {
         const first = await ask({ to: '{snapshot}?limit=1' });
         if (textAt(first.json, 'cursor') === undefined) return { skipped: 'the snapshot has one page' };
@@ -57,7 +55,6 @@ export const SNAPSHOT: Chapter<FeedSubject> = {
       source: draft('Snapshot', 'the current state of all resources'),
       nl: 'De huidige stand bestaat uit resources met hun inhoud',
       en: 'The snapshot consists of resources with their content',
-      needs: ['C-SNAP-01'],
       check: ({ snapshot }) =>
         firstSeen(recordsOf(snapshot), ({ record }) =>
           isRecord(record.data) ? undefined : `${nameOf(record)} has no \`data\``,
@@ -68,7 +65,6 @@ export const SNAPSHOT: Chapter<FeedSubject> = {
       source: draft('Snapshot', 'the current state of all resources'),
       nl: 'Elke resource komt één keer voor',
       en: 'Each resource occurs once',
-      needs: ['C-SNAP-01'],
       check: async ({ snapshot, values }, run) => {
         const keys = recordsOf(snapshot).map(({ record }) => keyOf(record));
         const twice = new Set(keys.filter((key, place) => keys.indexOf(key) < place));
@@ -149,7 +145,6 @@ export const SNAPSHOT: Chapter<FeedSubject> = {
       source: feedRule(7, 'no `total`'),
       nl: 'Er staat geen totaal op een pagina',
       en: 'A page has no total',
-      needs: ['C-SNAP-01'],
       check: ({ snapshot }) => firstSeen(snapshot.pages, ({ page }) => totalIn(page)),
     },
     'C-SNAP-10': {
@@ -157,7 +152,6 @@ export const SNAPSHOT: Chapter<FeedSubject> = {
       source: contract('CursorOfNull, UrlOfNull', 'Plaats van de volgende pagina, of `null` als dit de laatste is.'),
       nl: 'De laatste pagina zegt dat zij het is',
       en: 'The last page says that it is the last',
-      needs: ['C-SNAP-01'],
       check: ({ snapshot: { pages, complete } }) => {
         const last = pages.at(-1);
         if (!complete || last === undefined) return { skipped: 'the snapshot is larger than what was read of it' };
@@ -180,7 +174,6 @@ export const SNAPSHOT: Chapter<FeedSubject> = {
       source: contract('OrganisatiecodeFilter, ResourceTypeFilter', 'Alleen van deze organisatie.'),
       nl: 'De filters gelden ook voor de huidige stand',
       en: 'The filters apply to the snapshot too',
-      needs: ['C-SNAP-01'],
       check: async ({ values }, { ask }) => {
         const of = await ask({ to: '{snapshot}?limit=50&organisatiecode={organisation}&resourceType=Vergadering' });
         const other = objectsIn(of.json, 'records').find(
@@ -202,7 +195,6 @@ export const SNAPSHOT: Chapter<FeedSubject> = {
       source: contract('info', 'Is hij niet (meer) geldig, dan is het antwoord 400'),
       nl: 'Een verminkte cursor krijgt 400',
       en: 'A garbled cursor gets 400',
-      needs: ['C-SNAP-01'],
       ask: [{ to: '{snapshot}?cursor=geen-cursor' }],
       expect: { status: [400] },
     },

@@ -70,7 +70,7 @@ function parsed(text = ''): unknown {
 export const STREAM: Chapter<FeedSubject> = {
   id: 'C-STR',
   title: { nl: 'Stroom', en: 'Stream' },
-  cases: feedCases({
+  cases: feedCases('C-STR-02')({
     'C-STR-01': {
       level: 'must',
       source: streamRule('Content type is `text/event-stream`'),
@@ -120,7 +120,6 @@ export const STREAM: Chapter<FeedSubject> = {
       source: contract('getFeedStream', '`data` het record op één regel'),
       nl: 'Een event heeft het record zoals het in de feed staat',
       en: 'An event carries the record as it is in the feed',
-      needs: ['C-STR-02'],
       check: (subject) => {
         const known = new Map(
           subject.history.records.map(({ record }) => [String(record.sequenceNumber), JSON.stringify(record)] as const),
@@ -149,7 +148,6 @@ export const STREAM: Chapter<FeedSubject> = {
       source: html('9.2.6 Interpreting an event stream', 'The field is ignored.'),
       nl: 'Welke velden een event heeft',
       en: 'The fields that an event has',
-      needs: ['C-STR-02'],
       check: async (subject) => {
         const { text } = await afterFirst(subject);
         return { seen: [...new Set(eventsOf(text).flatMap((event) => Object.keys(event)))].join(', ').slice(0, 200) };
@@ -160,7 +158,6 @@ export const STREAM: Chapter<FeedSubject> = {
       source: contract('getFeedStream', 'De stroom begint na `Last-Event-ID`, anders na `cursor`'),
       nl: 'De stroom begint na de cursor',
       en: 'The stream starts after the cursor',
-      needs: ['C-STR-02'],
       check: async ({ client, values }, { ask }) => {
         const page = await ask({ to: '{feed}?limit=1' });
         const cursor = textAt(page.json, 'cursor');
@@ -182,7 +179,6 @@ export const STREAM: Chapter<FeedSubject> = {
       source: contract('ResourceTypeFilter', 'Alleen resources van deze soort.'),
       nl: 'Het filter op soort geldt ook voor de stroom',
       en: 'The filter on kind applies to the stream too',
-      needs: ['C-STR-02'],
       check: async (subject) => {
         const [meeting] = recordsOf(subject.history, ({ resourceType }) => resourceType === 'Vergadering');
         const to = pageAddress(subject.values.stream ?? '', { resourceType: 'Vergadering' });
@@ -233,7 +229,6 @@ export const STREAM: Chapter<FeedSubject> = {
       source: contract('getFeedStream', 'anders bij het einde van de feed'),
       nl: 'Zonder `Last-Event-ID` en cursor begint de stroom bij het einde van de feed',
       en: 'Without `Last-Event-ID` and cursor the stream starts at the end of the feed',
-      needs: ['C-STR-02'],
       check: async ({ client, history, values }) => {
         const last = Number(history.records.at(-1)?.record.sequenceNumber);
         const at = await client.readStream({ to: values.stream ?? '' }, (text) => eventsOf(text).length > 0, START_MS);

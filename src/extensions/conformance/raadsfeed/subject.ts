@@ -39,8 +39,8 @@ export interface FeedSubject extends SuiteSubject {
   readonly snapshot: Walk;
 }
 
-/** Without the service document no other means anything. */
-export const feedCases = askingCases<FeedSubject>('C-SVC-01');
+/** Cases without `needs` need the one that is named. */
+export const feedCases = (first: string) => askingCases<FeedSubject>(first);
 
 const EMPTY: Walk = { pages: [], records: [], complete: false };
 
