@@ -61,10 +61,10 @@ describe('overload', () => {
   it('is not what holds the event loop before the server listens', async () => {
     const probe = createProbe();
     server = await startServer({
-      env: { OVERLOAD_EVENT_LOOP_DELAY_MS: '400' },
+      env: { OVERLOAD_EVENT_LOOP_DELAY_MS: '200' },
       register: async (app) => {
         await probe.open(app);
-        app.addHook('onReady', async () => holdEventLoop(2500));
+        app.addHook('onReady', async () => holdEventLoop(4000));
       },
     });
     const url = `${server.url}${OPEN}/databank`;

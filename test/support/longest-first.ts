@@ -4,7 +4,7 @@ import { BaseSequencer } from 'vitest/node';
 /** Files that take longest, the longest first: one that starts last keeps a single processor at work. */
 export const LONGEST = [
   ...['demo/demo', 'extensions/front/api-page', 'verwerkingenlog/large', 'gegevens/hostile-files'],
-  ...['operations/package'],
+  ...['operations/package', 'extensions/ldv/large-batch', 'plugins/operator-page', 'extensions/pages/people'],
   ...['operations/drills', 'extensions/pages/pages-look', 'extensions/pages/lists-large', 'operations/failover'],
   ...['embedded-postgres/start', 'lib/jades/revocation-answers', 'extensions/diwoo/diwoo-size', 'gegevens/crowded'],
   ...['extensions/inzage/browser', 'extensions/aggregator/kill', 'extensions/ldv/forward-kill'],

@@ -3,10 +3,11 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findChromium, inChromium, launchChromium } from '../../../scripts/chromium.ts';
+import { findChromium, inChromium } from '../../../scripts/chromium.ts';
 import { isRecord } from '../../../src/lib/json/json-value.ts';
+import { sharedChromium } from '../../support/chromium.ts';
 import { htmlFaults } from '../../support/html.ts';
 import { callProgram } from '../../support/program.ts';
 import { type ExampleSupplier, startExampleSupplier } from './example-supplier.ts';
@@ -17,7 +18,6 @@ const executable = findChromium();
 
 describe.skipIf(executable === undefined)(`the report of a run, ${inChromium(executable)}`, () => {
   let supplier: ExampleSupplier;
-  let browser: Browser;
   let page: Page;
   let path: string;
   beforeAll(async () => {
@@ -40,12 +40,11 @@ describe.skipIf(executable === undefined)(`the report of a run, ${inChromium(exe
       { cwd: supplier.dir },
     );
     path = join(supplier.dir, 'verslag/report.html');
-    browser = await launchChromium(executable ?? '');
-    page = await browser.newPage();
+    page = await (await sharedChromium()).newPage();
     await page.goto(pathToFileURL(path).href);
   });
   afterAll(async () => {
-    await browser?.close();
+    await page?.context().close();
     await supplier?.close();
   });
 

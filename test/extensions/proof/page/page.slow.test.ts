@@ -1,13 +1,14 @@
 /** The page on which anybody checks a record, in a real browser. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findChromium, inChromium, launchChromium } from '../../../../scripts/chromium.ts';
+import { findChromium, inChromium } from '../../../../scripts/chromium.ts';
 import { checkRecord } from '../../../../src/extensions/proof/check.ts';
 import { controlePage } from '../../../../src/extensions/proof/page/routes.ts';
 import { createSigner, parseVerifierKey, WITNESS_KEY } from '../../../../src/extensions/proof/tlog/note.ts';
 import { isRecord } from '../../../../src/lib/json/json-value.ts';
+import { sharedChromium } from '../../../support/chromium.ts';
 import { startServer, type TestServer } from '../../../support/server.ts';
 import { ACTIE, logKey, type Proven, proveRecord } from '../proven-record.ts';
 import { realAnswers } from './real-answers.ts';
@@ -52,14 +53,12 @@ it('has no script or style in it, and a policy that lets it call nothing', async
 });
 
 describe.runIf(executable !== undefined)(inChromium(executable), () => {
-  let browser: Browser;
   let page: Page;
   const requests: string[] = [];
   const errors: string[] = [];
 
   beforeAll(async () => {
-    browser = await launchChromium(executable ?? '');
-    page = await browser.newPage();
+    page = await (await sharedChromium()).newPage();
     page.on('request', (request) => requests.push(request.url()));
     page.on('pageerror', (error) => errors.push(error.message));
     page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
@@ -70,7 +69,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     requests.length = 0;
   });
   afterAll(async () => {
-    await browser.close();
+    await page.context().close();
   });
 
   /** Chooses both files and waits for the outcome. */
