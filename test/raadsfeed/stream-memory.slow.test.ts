@@ -56,7 +56,7 @@ async function measure(work: () => Promise<unknown>): Promise<number> {
   let peak = before;
   const timer = setInterval(() => {
     peak = Math.max(peak, held());
-  }, 100);
+  }, 500);
   await work();
   clearInterval(timer);
   return peak - before;
