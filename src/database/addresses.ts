@@ -1,6 +1,7 @@
 /** Postgres addresses with several hosts, as in libpq, and the choice among those hosts; `pg` itself knows one. */
 import pg from 'pg';
 import { reasonOf } from '../lib/log.ts';
+import { shareRuns } from '../lib/scheduling.ts';
 import { DatabaseUnavailableError } from './database-unavailable.ts';
 import type { Db } from './transaction.ts';
 
@@ -117,9 +118,8 @@ export function openHosts(url: string, connectTimeoutMs: number): Hosts {
   const several = urls.length > 1;
   const wantedWord = wanted === 'any' ? 'reachable' : wanted;
   let current = urls[0];
-  let searching: Promise<string> | undefined;
 
-  const search = async (): Promise<string> => {
+  const searching = shareRuns(async (): Promise<string> => {
     const qualifying = urls.map(async (one) => {
       const role = await askRole(one, connectTimeoutMs);
       if (QUALIFIES[wanted](role)) return one;
@@ -135,17 +135,11 @@ export function openHosts(url: string, connectTimeoutMs: number): Hosts {
         cause: error,
       });
     }
-  };
+  });
 
   return {
     current: () => current,
-    find: () => {
-      if (!several) return Promise.resolve(current);
-      searching ??= search().finally(() => {
-        searching = undefined;
-      });
-      return searching;
-    },
+    find: () => (several ? searching.run() : Promise.resolve(current)),
     check: async (client) => {
       if (wanted === 'any') return;
       const { rows } = await client.query<Role>(ROLE);

@@ -119,6 +119,24 @@ export async function withTimeout<T>(ms: number, what: string, work: Promise<T>)
   }
 }
 
+/**
+ * Work that is not done twice at the same time: who wants it while it runs gets the result of that run.
+ * @param work its first argument, when it has any, says of what; each is apart
+ */
+export function shareRuns<Of extends readonly unknown[], T>(work: (...of: Of) => Promise<T>) {
+  const runs = new Map<unknown, Promise<T>>();
+  return {
+    run(...of: Of): Promise<T> {
+      const [key] = of;
+      const run = runs.get(key) ?? work(...of).finally(() => runs.delete(key));
+      runs.set(key, run);
+      return run;
+    },
+    /** What runs now. */
+    running: (...of: Of): Promise<T> | undefined => runs.get(of[0]),
+  };
+}
+
 /** How long a scrape waits for what its metrics read (milliseconds). */
 const SCRAPE_MS = 2000;
 
@@ -127,15 +145,8 @@ const SCRAPE_MS = 2000;
  * fails or takes long, and they keep their last values: an operator needs the others most when the database does not answer.
  */
 export function readForMetrics<T>(read: () => Promise<T>): () => Promise<T | undefined> {
-  let reading: Promise<T | undefined> | undefined;
-  return async () => {
-    reading ??= read()
-      .catch(() => undefined)
-      .finally(() => {
-        reading = undefined;
-      });
-    return await Promise.race([reading, sleep(SCRAPE_MS, undefined, { ref: false })]);
-  };
+  const reading = shareRuns(() => read().catch(() => undefined));
+  return () => Promise.race([reading.run(), sleep(SCRAPE_MS, undefined, { ref: false })]);
 }
 
 /** What is held from `acquire` until `release`. */

@@ -1,6 +1,7 @@
 /** Work that is repeated from when the server listens until it closes, such as an index that follows the feed. */
 import type { FastifyInstance } from 'fastify';
 import { reasonOf } from '../lib/log.ts';
+import { shareRuns } from '../lib/scheduling.ts';
 import type { Clock } from '../lib/time.ts';
 
 /** Does a part of the work; `changed` when there may be more to do at once. */
@@ -47,14 +48,13 @@ export function repeatWork(
   { everyMs, step, failure, onWork }: RepeatedWork,
 ): Pick<Failing, 'text'> {
   const failing = createFailing(app.clock);
-  let running: Promise<void> | undefined;
   let isWanted = false;
   let isClosed = false;
   let failures = 0;
   let retryAt = 0;
   let timer: NodeJS.Timeout | undefined;
   let unsubscribe: (() => void) | undefined;
-  const run = async (): Promise<void> => {
+  const work = shareRuns(async () => {
     try {
       while (isWanted && !isClosed) {
         isWanted = false;
@@ -67,13 +67,11 @@ export function repeatWork(
       failures += 1;
       if (failing.failed(error) && !app.stopping.aborted) app.log.error({ err: error }, failure);
     }
-  };
+  });
   const wake = (): void => {
     isWanted = true;
     if (isClosed || performance.now() < retryAt) return;
-    running ??= run().finally(() => {
-      running = undefined;
-    });
+    void work.run();
   };
   app.addHook('onListen', async () => {
     unsubscribe = onWork?.(wake);
@@ -84,7 +82,7 @@ export function repeatWork(
     isClosed = true;
     unsubscribe?.();
     clearInterval(timer);
-    await running;
+    await work.running();
   });
   return failing;
 }

@@ -1,5 +1,6 @@
 /** Access tokens of our own, for calls to other services: by client credentials (RFC 6749 section 4.4). */
 import { type Dispatcher, request } from 'undici';
+import { shareRuns } from '../scheduling.ts';
 import { readBody } from './guarded-fetch.ts';
 
 export interface ClientCredentials {
@@ -48,18 +49,14 @@ export function clientCredentialsToken(
   dispatcher?: Dispatcher,
 ): (wish?: TokenWish) => Promise<string> {
   let current: { readonly token: string; readonly until: number } | undefined;
-  let fetching: Promise<string> | undefined;
+  const fetching = shareRuns(async () => {
+    const { token, seconds } = await fetchToken(credentials, dispatcher);
+    current = { token, until: Date.now() + seconds * 1000 - RENEWAL_MARGIN_MS };
+    return token;
+  });
   return async ({ refused } = {}) => {
     if (current !== undefined && current.token !== refused && Date.now() < current.until) return current.token;
-    fetching ??= fetchToken(credentials, dispatcher)
-      .then(({ token, seconds }) => {
-        current = { token, until: Date.now() + seconds * 1000 - RENEWAL_MARGIN_MS };
-        return token;
-      })
-      .finally(() => {
-        fetching = undefined;
-      });
-    return fetching;
+    return await fetching.run();
   };
 }
 

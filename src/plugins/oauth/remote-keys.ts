@@ -4,6 +4,7 @@ import { isRecord } from '../../lib/json/json-value.ts';
 import { reasonOf } from '../../lib/log.ts';
 import type { ProxySettings } from '../../lib/outbound/guarded-fetch.ts';
 import { createOutboundClient, type OutboundClient } from '../../lib/outbound/outbound-client.ts';
+import { shareRuns } from '../../lib/scheduling.ts';
 import type { Clock } from '../../lib/time.ts';
 import { TokenError } from './token.ts';
 
@@ -59,10 +60,9 @@ export function publishedKeys<T extends object>(options: PublishedOptions<T>): K
   let fetchedAt = Number.NEGATIVE_INFINITY;
   let failedAt = Number.NEGATIVE_INFINITY;
   let unknownAt = Number.NEGATIVE_INFINITY;
-  let running: Promise<void> | undefined;
   const msSince = (moment: number): number => clock.now().getTime() - moment;
 
-  async function load(): Promise<void> {
+  const refreshing = shareRuns(async () => {
     try {
       const found = await options.load(AbortSignal.any([closed.signal, AbortSignal.timeout(TIMEOUT_MS)]));
       const text = JSON.stringify(found);
@@ -74,32 +74,26 @@ export function publishedKeys<T extends object>(options: PublishedOptions<T>): K
       failedAt = clock.now().getTime();
       if (!closed.signal.aborted) log.warn({ err }, `the keys of ${of} could not be fetched`);
     }
-  }
+  });
 
-  function refresh(): Promise<void> {
-    running ??= load().finally(() => {
-      running = undefined;
-    });
-    return running;
-  }
-
-  void refresh();
+  void refreshing.run();
   return {
     latest: () => keys,
     async freshen() {
       if (msSince(fetchedAt) < cacheMs || closed.signal.aborted) return;
       const isCoolingDown = msSince(failedAt) < (keys === undefined ? COLD_COOLDOWN_MS : COOLDOWN_MS);
-      if (running === undefined && isCoolingDown) return;
+      if (refreshing.running() === undefined && isCoolingDown) return;
       // While the publisher is unavailable, callers use the cached keys and do not wait for new attempts.
       const isUnavailable = keys !== undefined && failedAt > fetchedAt;
-      const refreshed = refresh();
+      const refreshed = refreshing.run();
       if (!isUnavailable) await refreshed;
     },
     async refreshForUnknown(before) {
-      if (running !== undefined) return running;
-      if (keys !== before || msSince(unknownAt) < COOLDOWN_MS || closed.signal.aborted) return;
-      unknownAt = clock.now().getTime();
-      return refresh();
+      if (refreshing.running() === undefined) {
+        if (keys !== before || msSince(unknownAt) < COOLDOWN_MS || closed.signal.aborted) return;
+        unknownAt = clock.now().getTime();
+      }
+      return refreshing.run();
     },
     fetchedAt: () => (keys === undefined ? undefined : new Date(fetchedAt)),
     close: () => closed.abort(),

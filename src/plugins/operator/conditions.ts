@@ -1,6 +1,6 @@
 /** What the page and the health address say: conditions and sections, looked at by themselves and kept, so that a database that hangs holds up nobody. */
 import { reasonOf } from '../../lib/log.ts';
-import { withTimeout } from '../../lib/scheduling.ts';
+import { shareRuns, withTimeout } from '../../lib/scheduling.ts';
 import type { Clock } from '../../lib/time.ts';
 import type { OperatorSection, ReadinessCheck, ReadinessResult } from '../../seams/operations.ts';
 
@@ -30,21 +30,12 @@ export interface Conditions {
 export function createConditions(checks: () => readonly ReadinessCheck[], clock: Clock): Conditions {
   const states = new Map<string, Pick<DatedCondition, 'state' | 'since'>>();
   /** Checks that have not ended: a database that hangs gets no second question. */
-  const pending = new Map<ReadinessCheck, Promise<ReadinessResult>>();
-  let running: Promise<readonly DatedCondition[]> | undefined;
+  const checking = shareRuns(async (check: ReadinessCheck) => await check.check());
   let last: ReturnType<Conditions['seen']>;
-
-  const begin = (check: ReadinessCheck): Promise<ReadinessResult> => {
-    const work = (async () => await check.check())();
-    pending.set(check, work);
-    const forget = (): void => void pending.delete(check);
-    work.then(forget, forget);
-    return work;
-  };
 
   const runCheck = async (check: ReadinessCheck): Promise<Condition> => {
     const { name, vital = true, runbook = OTHER_CONDITIONS } = check;
-    const { ok, detail, warning } = await resultOf(pending.get(check) ?? begin(check));
+    const { ok, detail, warning } = await resultOf(checking.run(check));
     if (!ok && !vital) return { name, runbook, ok: true, ...(detail === undefined ? {} : { warning: detail }) };
     return {
       ...{ name, runbook, ok },
@@ -53,7 +44,7 @@ export function createConditions(checks: () => readonly ReadinessCheck[], clock:
     };
   };
 
-  const round = async (): Promise<readonly DatedCondition[]> => {
+  const rounds = shareRuns(async (): Promise<readonly DatedCondition[]> => {
     const conditions = await Promise.all(checks().map(runCheck));
     const at = clock.now();
     const found = conditions.map((condition) => {
@@ -65,17 +56,9 @@ export function createConditions(checks: () => readonly ReadinessCheck[], clock:
     });
     last = { found, at };
     return found;
-  };
+  });
 
-  return {
-    run() {
-      running ??= round().finally(() => {
-        running = undefined;
-      });
-      return running;
-    },
-    seen: () => last,
-  };
+  return { run: rounds.run, seen: () => last };
 }
 
 /** The paragraph of the runbook for what has none of its own. */
@@ -112,25 +95,16 @@ export interface SeenSection {
 export function createSectionReader(
   clock: Clock,
 ): (section: OperatorSection, withinMs: number) => Promise<SeenSection> {
-  const pending = new Map<OperatorSection, Promise<Content>>();
   const last = new Map<OperatorSection, { readonly content: Content; readonly at: Date }>();
-  const begin = (section: OperatorSection): Promise<Content> => {
-    const work = (async () => {
-      try {
-        const content = await section.read();
-        last.set(section, { content, at: clock.now() });
-        return content;
-      } finally {
-        pending.delete(section);
-      }
-    })();
-    pending.set(section, work);
-    return work;
-  };
+  const reading = shareRuns(async (section: OperatorSection) => {
+    const content = await section.read();
+    last.set(section, { content, at: clock.now() });
+    return content;
+  });
   return async (section, withinMs) => {
     const { title } = section;
     try {
-      const content = await withTimeout(withinMs, 'the section', pending.get(section) ?? begin(section));
+      const content = await withTimeout(withinMs, 'the section', reading.run(section));
       return { title, content };
     } catch (error) {
       return { title, ...last.get(section), fault: reasonOf(error) };

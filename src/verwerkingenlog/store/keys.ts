@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Pool } from '../../database/pool.ts';
 import type { Db } from '../../database/transaction.ts';
 import type { Logger } from '../../lib/log.ts';
+import { shareRuns } from '../../lib/scheduling.ts';
 import type { ReadinessCheck, ReadinessResult } from '../../seams/operations.ts';
 import { ConfigError, type ConfigFault } from '../../settings/read-config.ts';
 import { createIdentityKeys, type IdentityKeys, type KeyName, UnknownKeyError } from '../domain/identity-keys.ts';
@@ -174,23 +175,16 @@ export async function watchKeys(pool: Pool, setting: string | undefined, log: Lo
   let state = await compare();
   const keys = { ...every, names: namesIn(state, every), spelled: state.spelled };
 
-  let running: Promise<void> | undefined;
-  const compareNow = (): void => {
-    running ??= compare()
-      .then(
-        (found) => {
-          state = found;
-          keys.names = namesIn(found, every);
-          keys.spelled = found.spelled;
-        },
-        (err: unknown) =>
-          log.warn({ err }, 'the keys of the processing log could not be compared; retrying in a few seconds'),
-      )
-      .finally(() => {
-        running = undefined;
-      });
-  };
-  const timer = setInterval(compareNow, COMPARE_EVERY_MS).unref();
+  const comparing = shareRuns(async () => {
+    try {
+      state = await compare();
+      keys.names = namesIn(state, every);
+      keys.spelled = state.spelled;
+    } catch (err) {
+      log.warn({ err }, 'the keys of the processing log could not be compared; retrying in a few seconds');
+    }
+  });
+  const timer = setInterval(() => void comparing.run(), COMPARE_EVERY_MS).unref();
 
   return {
     keys,
@@ -198,14 +192,14 @@ export async function watchKeys(pool: Pool, setting: string | undefined, log: Lo
       try {
         await requireAllKeys(db, keys);
       } catch (error) {
-        if (error instanceof UnknownKeyError) compareNow();
+        if (error instanceof UnknownKeyError) void comparing.run();
         throw error;
       }
     },
     check: { name: 'log keys', check: async () => readinessOf(state, every) },
     async stop() {
       clearInterval(timer);
-      await running;
+      await comparing.running();
       await pool.query('delete from verwerkingenlog.instances where instantie = $1::uuid', [instance]).catch((err) =>
         // `rotate-key` takes it to run for another minute.
         log.warn({ err }, 'the end of this instance could not be noted'),
