@@ -59,9 +59,7 @@ const BAR = 30;
 
 /** Progress on standard error: a bar on a terminal, elsewhere a line every few seconds. */
 interface Progress {
-  /** Passes a source through and counts its bytes. */
-  counting(source: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>;
-  /** Sets how many bytes have been read, for a source that does not pass through `counting`. */
+  /** Sets how many bytes have been read. */
   reached(bytes: number): void;
   /** @param count how many items are done */
   update(count: number): void;
@@ -79,12 +77,6 @@ export function createProgress(
   let doneBytes = 0;
   let drawn = false;
   return {
-    async *counting(source) {
-      for await (const chunk of source) {
-        doneBytes += chunk.length;
-        yield chunk;
-      }
-    },
     reached(bytes) {
       doneBytes = bytes;
     },

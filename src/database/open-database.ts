@@ -133,8 +133,11 @@ async function connect(options: DatabaseOptions, databaseServer: DatabaseServer)
     await databaseServer.stop();
   };
   try {
-    if (role === 'retention') await checkRetentionLogin(prunePool, retention.url);
-    else await checkServiceLogin(pool, url, log);
+    if (role === 'retention') {
+      await checkLogin(prunePool, retention.url, RETENTION_ROLE, ' Or name a login that may in DATABASE_PRUNE_URL.');
+    } else if (!(await checkLogin(pool, url, SERVICE_ROLE)).bound) {
+      log.warn(`the login owns the database's schemas and is not bound to ${SERVICE_ROLE}: the log could be changed`);
+    }
     if (purpose === 'command') await requireMigrations(role === 'retention' ? prunePool : pool, MIGRATIONS);
     else if (!database.migrate) await refuseFirstVersion(pool, MIGRATIONS);
   } catch (error) {
@@ -142,17 +145,6 @@ async function connect(options: DatabaseOptions, databaseServer: DatabaseServer)
     throw error;
   }
   return { pool, shares, readPool, replicaPool, pipelinePool, prunePool, listener, ownerUrl, exited, close };
-}
-
-async function checkServiceLogin(pool: Pool, url: string, log: DatabaseOptions['log']): Promise<void> {
-  const { bound } = await checkLogin(pool, url, SERVICE_ROLE);
-  if (!bound)
-    log.warn(`the login owns the database's schemas and is not bound to ${SERVICE_ROLE}: the log could be changed`);
-}
-
-/** @throws {LoginError} when the login may not act as the role that removes */
-async function checkRetentionLogin(pool: Pool, url: string): Promise<void> {
-  await checkLogin(pool, url, RETENTION_ROLE, ' Or name a login that may in DATABASE_PRUNE_URL.');
 }
 
 /** A login that may not act as its role. */

@@ -17,6 +17,8 @@ import { OutboundError } from './outbound-error.ts';
 const MAX_REDIRECTS = 3;
 const ERROR_BODY_BYTES = 65_536;
 const CONNECT_TIMEOUT_MS = 10_000;
+const OWN_HEADERS = { 'accept-encoding': ACCEPT_ENCODING, 'user-agent': 'koppelvlak' };
+const JSON_TYPE = /^application\/([\w.+-]+\+)?json\s*(;|$)/i;
 
 interface OutboundOptions {
   readonly clock: Clock;
@@ -108,70 +110,60 @@ export function createOutboundClient(options: OutboundOptions): OutboundClient {
   const call = async (request: OutboundRequest, signal: AbortSignal): Promise<OutboundAnswer> => {
     const headers = {
       accept: 'application/json',
-      'accept-encoding': ACCEPT_ENCODING,
-      'user-agent': 'koppelvlak',
+      ...OWN_HEADERS,
       ...(request.etag === undefined ? {} : { 'if-none-match': request.etag }),
       ...traceHeadersTo(request),
     };
     const options = { method: 'GET', headers, signal } as const;
     const { answer, url } = await connections.request(request.url, options, request.redirects);
-    return await readAnswer(answer, url, request);
-  };
-
-  const readAnswer = async (
-    { statusCode, headers, body }: Dispatcher.ResponseData,
-    url: URL,
-    request: OutboundRequest,
-  ): Promise<OutboundAnswer> => {
-    const head = {
-      url: url.href,
-      etag: headerValue(headers.etag),
-      freshForMs: freshForMs(headerValue(headers['cache-control']), headerValue(headers.age)),
-    };
-    const encoding = headerValue(headers['content-encoding']);
-    if (statusCode === 304 && request.etag !== undefined) {
-      await body.dump();
-      return { ...head, etag: head.etag ?? request.etag, changed: false };
+    const etag = headerValue(answer.headers.etag);
+    const freshFor = freshForMs(headerValue(answer.headers['cache-control']), headerValue(answer.headers.age));
+    const head = { url: url.href, etag, freshForMs: freshFor };
+    if (answer.statusCode === 304 && request.etag !== undefined) {
+      await answer.body.dump();
+      return { ...head, etag: etag ?? request.etag, changed: false };
     }
-    if (statusCode !== 200) {
-      throw new OutboundError('status', `status ${statusCode}`, {
-        status: statusCode,
-        retryAfterMs: retryAfterMs(headerValue(headers['retry-after']), clock.now()),
-        problem: await readProblem(body, encoding, headerValue(headers['content-type'])),
-      });
-    }
-    const type = headerValue(headers['content-type']);
-    if (!isJson(type)) {
-      body.on('error', () => undefined).destroy();
-      throw new OutboundError('content-type', `content-type ${type?.slice(0, 60) ?? 'absent'}`);
-    }
-    const bytes = await readBody(body, encoding, maxBytes);
+    const bytes = await readWanted(answer, JSON_TYPE, problemIn);
     return { ...head, changed: true, json: parse(bytes), bytes: bytes.length };
   };
 
   const post = async (request: OutboundTextRequest, signal: AbortSignal): Promise<string> => {
-    const headers = { 'accept-encoding': ACCEPT_ENCODING, 'user-agent': 'koppelvlak', ...request.headers };
+    const headers = { ...OWN_HEADERS, ...request.headers };
     const options = { method: 'POST', headers, body: request.body, signal } as const;
     const { answer } = await connections.request(request.url, options, request.redirects);
-    const encoding = headerValue(answer.headers['content-encoding']);
-    const type = headerValue(answer.headers['content-type']);
-    if (answer.statusCode !== 200) {
-      throw new OutboundError('status', `status ${answer.statusCode}`, {
-        status: answer.statusCode,
-        retryAfterMs: retryAfterMs(headerValue(answer.headers['retry-after']), clock.now()),
-        problem: await readErrorText(answer.body, encoding),
-      });
-    }
-    if (type === undefined || !request.accepts.test(type)) {
-      answer.body.on('error', () => undefined).destroy();
-      throw new OutboundError('content-type', `content-type ${type?.slice(0, 60) ?? 'absent'}`);
-    }
-    const bytes = await readBody(answer.body, encoding, maxBytes);
+    const bytes = await readWanted(answer, request.accepts, (start) => start.toString('utf8'));
     try {
       return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     } catch (cause) {
       throw new OutboundError('encoding', 'the answer is not UTF-8', { cause });
     }
+  };
+
+  /**
+   * The body of a 200 answer of a type that is wanted.
+   * @param problemOf what the start of the body of another answer says
+   * @throws {OutboundError}
+   */
+  const readWanted = async (
+    { statusCode, headers, body }: Dispatcher.ResponseData,
+    wanted: RegExp,
+    problemOf: (start: Buffer, type: string) => unknown,
+  ): Promise<Buffer> => {
+    const encoding = headerValue(headers['content-encoding']);
+    const type = headerValue(headers['content-type']);
+    if (statusCode !== 200) {
+      const start = await readErrorBody(body, encoding);
+      throw new OutboundError('status', `status ${statusCode}`, {
+        status: statusCode,
+        retryAfterMs: retryAfterMs(headerValue(headers['retry-after']), clock.now()),
+        problem: start === undefined ? undefined : problemOf(start, type ?? ''),
+      });
+    }
+    if (type === undefined || !wanted.test(type)) {
+      body.on('error', () => undefined).destroy();
+      throw new OutboundError('content-type', `content-type ${type?.slice(0, 60) ?? 'absent'}`);
+    }
+    return await readBody(body, encoding, maxBytes);
   };
 
   /** Within the time of a call. */
@@ -193,25 +185,14 @@ export function createOutboundClient(options: OutboundOptions): OutboundClient {
   };
 }
 
-async function readProblem(
-  body: Dispatcher.ResponseData['body'],
-  encoding: string | undefined,
-  type: string | undefined,
-) {
-  const bytes = await readErrorBody(body, encoding);
+/** The problem document in the body of an error; undefined when it is not JSON. */
+function problemIn(start: Buffer, type: string): unknown {
   try {
-    return bytes !== undefined && isJson(type) ? parse(bytes) : undefined;
+    return JSON_TYPE.test(type) ? parse(start) : undefined;
   } catch (error) {
     if (error instanceof OutboundError) return undefined;
     throw error;
   }
-}
-
-async function readErrorText(
-  body: Dispatcher.ResponseData['body'],
-  encoding: string | undefined,
-): Promise<string | undefined> {
-  return (await readErrorBody(body, encoding))?.toString('utf8');
 }
 
 /** The body of an error is optional: `undefined` for one that is too large, or broke off. */
@@ -233,10 +214,6 @@ function parse(bytes: Buffer): unknown {
   } catch (cause) {
     throw new OutboundError('not-json', 'the answer is not JSON', { cause });
   }
-}
-
-function isJson(type: string | undefined): boolean {
-  return type !== undefined && /^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(type);
 }
 
 /** Maximum number of characters of a cause. */
