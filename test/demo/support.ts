@@ -21,24 +21,32 @@ export function freePorts(home: string): Record<string, string> {
   return { PORT: '0', MANAGEMENT_PORT: '0', KOPPELVLAK_HOME: home };
 }
 
+const LONGEST_MS = 120_000;
+
+/** @throws when the program has ended, or takes too long: with what it said */
+function requireRunning({ child, output }: Running, began: number, wanted: string): void {
+  const ended = child.exitCode ?? child.signalCode;
+  if (ended === null && Date.now() < began + LONGEST_MS) return;
+  const { stdout, stderr } = output();
+  throw new Error(`${ended === null ? 'still' : `ended with ${ended},`} without ${wanted}:\n${stdout}\n${stderr}`);
+}
+
 /** Reads `demo.json` once it is there. @throws when the program ends before */
 export async function waitForDemo(home: string, running: Running): Promise<Record<string, unknown>> {
-  for (;;) {
+  for (const began = Date.now(); ; await sleep(25)) {
     const text = await readFile(join(home, 'demo.json'), 'utf8').catch(() => undefined);
     if (text !== undefined) {
       const file: unknown = JSON.parse(text);
       if (isRecord(file)) return file;
     }
-    if (running.child.exitCode !== null) throw new Error(`the demo ended: ${running.output().stderr}`);
-    await sleep(25);
+    requireRunning(running, began, 'demo.json');
   }
 }
 
 /** Resolves when the program's standard output shows the text. @throws when the program ends before */
 export async function waitForText(running: Running, text: string): Promise<void> {
-  while (!running.output().stdout.includes(text)) {
-    if (running.child.exitCode !== null) throw new Error(`ended without ${text}: ${running.output().stderr}`);
-    await sleep(25);
+  for (const began = Date.now(); !running.output().stdout.includes(text); await sleep(25)) {
+    requireRunning(running, began, text);
   }
 }
 

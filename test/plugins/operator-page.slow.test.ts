@@ -119,7 +119,8 @@ describe("the operator's page", () => {
     for (let i = 0; i < 3; i += 1) {
       const began = performance.now();
       const text = await page();
-      expect(performance.now() - began).toBeLessThan(2000);
+      // Of a busy machine too: less than the three seconds that the check itself is waited for.
+      expect(performance.now() - began).toBeLessThan(2900);
       expect(text).toMatch(/As seen at <time[^>]*>[^<]+<\/time>:<\/p>[\s\S]*read before/);
     }
     await expect.poll(page).toContain('the check did not answer within 3000 ms');

@@ -76,7 +76,7 @@ describe.each([
       expect(performance.now() - polled).toBeLessThan(10_000);
       await sleep(500);
     });
-    expect(grown).toBeLessThan(64);
+    expect(grown).toBeLessThan(40);
     // Every place is taken by one that does not read, until it is cut.
     for (let i = 0; i < 3; i += 1) {
       const ask = () => openStream(`${feed.mount}/feed/stream`, { 'last-event-id': '100', 'x-forwarded-for': OTHER });

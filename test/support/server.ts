@@ -33,7 +33,7 @@ export async function startServer(options: TestServerOptions): Promise<TestServe
     // A busy machine must not cause 503 here.
     ...(options.env.NODE_ENV === 'production'
       ? {}
-      : { OVERLOAD_EVENT_LOOP_DELAY_MS: '0', REQUEST_TIMEOUT_MS: '120000' }),
+      : { OVERLOAD_EVENT_LOOP_DELAY_MS: '0', REQUEST_TIMEOUT_MS: '45000' }),
     ...options.env,
   };
   try {

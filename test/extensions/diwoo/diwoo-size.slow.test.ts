@@ -14,7 +14,7 @@ import { generateHistory } from '../../raadsfeed/generate-history.ts';
 import { type FeedServer, removal, startFeed } from '../../raadsfeed/support.ts';
 import { faultsOf, file, listed, readerOf, withFile } from './support.ts';
 
-const SOON = { timeout: 120_000, interval: 500 };
+const SOON = { timeout: 60_000, interval: 500 };
 const BATCH = 2000;
 const ORGANISATIONS = 20;
 /** Over all organisations. */

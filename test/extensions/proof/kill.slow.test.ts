@@ -11,7 +11,7 @@ import { PROOF_KEY } from './support.ts';
 const KILLS = Number(process.env.PROOF_KILLS ?? 1);
 
 it('gives every acknowledged entry one leaf, however two sequencers and Postgres are killed', {
-  timeout: 60_000 + KILLS * 20_000,
+  timeout: 300_000 + KILLS * 20_000,
 }, async () => {
   const dir = await databaseHome();
   const state = join(dir, 'state.json');

@@ -196,8 +196,10 @@ describe('the metadata of the issuer', () => {
 
   it('has five seconds together with the keys, which requests wait for', async () => {
     for (const path of [rfc8414, openid]) issuer.hang(path);
+    const began = performance.now();
     using verifier = openVerifier({ oauth: discovered() });
     expect(await refusal(verifier.verify(await fresh()))).toBe('unavailable keys-unavailable');
+    expect(performance.now() - began).toBeLessThan(20_000);
     // Nothing is left for the second address.
     expect([rfc8414, openid].map((path) => issuer.count(path))).toEqual([1, 0]);
   });

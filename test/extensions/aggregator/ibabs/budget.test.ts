@@ -32,16 +32,16 @@ function instance(perMinute: number): IbabsClient {
 }
 
 it('begins calls as far apart as the budget says, two at a time, over two instances', async () => {
-  supplier.delay = 150;
+  supplier.delay = 220;
   const { rows } = await pool.query<{ now: Date }>('select now()');
-  const two = [instance(600), instance(600)];
+  const two = [instance(300), instance(300)];
   await Promise.all(two.flatMap((client) => [1, 2, 3, 4, 5].map(() => client.meetingTypes('voorbeeldstad', never))));
   const began = supplier.calls.map(({ at }) => at);
   expect(began).toHaveLength(10);
-  // Ten calls of which each begins a tenth of a second after the one before; the first may arrive late.
-  expect((began.at(-1) ?? 0) - (began[0] ?? 0)).toBeGreaterThan(500);
+  // Ten calls of which each begins a fifth of a second after the one before; the first may arrive late.
+  expect((began.at(-1) ?? 0) - (began[0] ?? 0)).toBeGreaterThan(1300);
   const paced = `select extract(epoch from next_at - $1)::float8 as seconds from aggregator.supplier_pace where leverancier = 'ibabs'`;
-  expect((await pool.query(paced, [rows[0]?.now])).rows[0]?.seconds).toBeGreaterThanOrEqual(1);
+  expect((await pool.query(paced, [rows[0]?.now])).rows[0]?.seconds).toBeGreaterThanOrEqual(2);
   expect(supplier.mostAtOnce()).toBe(2);
 });
 

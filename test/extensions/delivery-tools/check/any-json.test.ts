@@ -79,6 +79,6 @@ it('of one person with very many trajectories takes seconds', () => {
   for (let day = 0; day < 40_000; day += 1) {
     persons.add({ record: day, municipality: 0, persons: ['one'], begin: 2 * day, end: 2 * day, step: 0 });
   }
-  expect(processorMs(() => expect(persons.endLevering()).toEqual([]))).toBeLessThan(10_000);
+  expect(processorMs(() => expect(persons.endLevering()).toEqual([]))).toBeLessThan(6000);
   persons.close();
 });

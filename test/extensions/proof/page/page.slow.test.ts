@@ -69,7 +69,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     requests.length = 0;
   });
   afterAll(async () => {
-    await page.context().close();
+    await page?.context().close();
   });
 
   /** Chooses both files and waits for the outcome. */
