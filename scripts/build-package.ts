@@ -21,7 +21,7 @@ function build(): number {
   for (const project of ['tsconfig.package.json', 'tsconfig.commonjs.json']) {
     if (spawnSync(tsc, ['-p', join(ROOT, project)], { stdio: ['ignore', 2, 2] }).status !== 0) return 1;
   }
-  // Types are of what `exports` names, and nothing else can be imported.
+  // Only what `exports` names needs types: nothing else can be imported.
   for (const file of globSync('**/*.d.ts', { cwd: join(DIST, 'commonjs') })) {
     copyFileSync(join(DIST, 'commonjs', file), join(DIST, file));
   }

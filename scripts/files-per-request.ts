@@ -18,7 +18,7 @@ const ROOT = join(import.meta.dirname, '..');
 const MAIN = join(ROOT, 'src/main.ts');
 const REPETITIONS = 8;
 /** Runs in the demo's process as well, but is another service: the certificate authority that answers for revocation. */
-const OTHERS = ['src/demo/', 'src/lib/authority/'] as const;
+const OTHER_SERVICES = ['src/demo/', 'src/lib/authority/'] as const;
 const START_DEADLINE_MS = 120_000;
 const isListing = process.argv.includes('--files');
 
@@ -203,7 +203,7 @@ function functionsIn(coverage: unknown): Ran {
   for (const { url, functions } of scripts) {
     if (typeof url !== 'string' || !url.startsWith('file:')) continue;
     const path = relative(ROOT, new URL(url).pathname);
-    if (!path.startsWith('src/') || OTHERS.some((other) => path.startsWith(other))) continue;
+    if (!path.startsWith('src/') || OTHER_SERVICES.some((other) => path.startsWith(other))) continue;
     for (const { functionName, ranges } of functions) {
       const [{ startOffset, count }] = ranges;
       if (count > 0 && startOffset > 0) ran.add(`${path} ${functionName}@${startOffset}`);

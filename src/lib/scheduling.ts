@@ -120,8 +120,8 @@ export async function withTimeout<T>(ms: number, what: string, work: Promise<T>)
 }
 
 /**
- * Work that is not done twice at the same time: who wants it while it runs gets the result of that run.
- * @param work its first argument, when it has any, says of what; each is apart
+ * Work that is not done twice at the same time: whoever wants it while it runs gets the result of that run.
+ * @param work its runs are shared per first argument, if it has one
  */
 export function shareRuns<Of extends readonly unknown[], T>(work: (...of: Of) => Promise<T>) {
   const runs = new Map<unknown, Promise<T>>();
@@ -171,7 +171,6 @@ interface Wanted {
 export interface Semaphore {
   /** @throws `full()` after `waitMs`; the signal's reason */
   acquire(wanted: Wanted, signal: AbortSignal): Promise<Permit>;
-  readonly used: () => number;
 }
 
 interface SemaphoreOptions {
@@ -251,7 +250,6 @@ export function createSemaphore(options: SemaphoreOptions): Semaphore {
   };
 
   return {
-    used: () => used,
     async acquire(wanted, signal) {
       signal.throwIfAborted();
       if (wanted.bytes <= smallBytes) return grant(wanted);
@@ -286,7 +284,7 @@ export function createSemaphore(options: SemaphoreOptions): Semaphore {
   };
 }
 
-/** As many semaphores as there are keys that something is held or waited for under: all with the same bounds, in which each item weighs 1. */
+/** One semaphore per key, for as long as something is held or waited for under it: all with the same bounds, in which each item weighs 1. */
 export function createKeyedSemaphore(
   options: Pick<SemaphoreOptions, 'maxBytes' | 'maxWaiting' | 'waitMs' | 'full'>,
 ): (key: string, signal: AbortSignal) => Promise<Permit> {

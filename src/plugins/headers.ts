@@ -126,6 +126,15 @@ export function acceptedEncoding<E extends string>(
   return offered.find((encoding) => encoding === best) ?? 'identity';
 }
 
+/** Whether `If-None-Match` names this tag; the comparison is the weak one (RFC 9110 13.1.2). */
+export function isKnown({ headers }: FastifyRequest, etag: string): boolean {
+  const ifNoneMatch = headers['if-none-match'];
+  if (ifNoneMatch === undefined) return false;
+  if (ifNoneMatch === etag || ifNoneMatch.trim() === '*') return true;
+  const opaque = etag.replace(/^W\//, '');
+  return ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === opaque);
+}
+
 /** Whether a `Content-Type` names a character set that is not UTF-8. */
 export function hasOtherCharset(contentType: string | undefined): boolean {
   const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(contentType ?? '')?.[1];

@@ -52,9 +52,10 @@ interface AppendRequest {
   readonly prepared?: PreparedAppend;
 }
 
-interface PreparedAppend extends Append {
-  /** The first version, in clear. */
+interface PreparedAppend {
+  /** The first version, in clear: for its caller, and not for the store. */
   readonly clear: Versie;
+  readonly append: Append;
 }
 
 /** What storing an append needs. */
@@ -85,15 +86,16 @@ export function createAppender(
     const now = clock.now();
     const clear = eersteVersie(request.actie, newActieId(now), now, request.auteur);
     const made = await sealed(writer, clear, keys);
-    return { ...made, clear, idempotencyKey: hashedKey(request, keys.current), trace: request.trace };
+    return { clear, append: { ...made, idempotencyKey: hashedKey(request, keys.current), trace: request.trace } };
   }
 
   const groups = createGroupCommit<AppendRequest, Appended & Pick<PreparedAppend, 'clear'>>({
     commit: async (group) => {
-      const appends = await Promise.all(group.map((request) => request.prepared ?? prepare(request)));
+      const prepared = await Promise.all(group.map((request) => request.prepared ?? prepare(request)));
+      const appends = prepared.map(({ append }) => append);
       const target = { forward, distributed, knownKeys: keys.names };
       const results = await withMonths(needs, () => appendCommitted(pool, appends, target));
-      return appends.flatMap(({ clear }, i) => {
+      return prepared.flatMap(({ clear }, i) => {
         const result = results[i];
         return result === undefined ? [] : [{ ...result, clear }];
       });

@@ -8,8 +8,12 @@ const here = new AbortController().signal;
 
 function createAnswerMemory(maxBytes: number, waitMs: number) {
   const full = (): Problem => new Problem(platformProblems.unavailable, { headers: { 'retry-after': '1' } });
-  const { acquire, used } = createSemaphore({ maxBytes, waitMs, full });
-  return { acquire: (bytes: number, signal: AbortSignal) => acquire({ bytes }, signal), used };
+  let used = 0;
+  const changed = ({ bytes }: { readonly bytes: number }): void => {
+    used = bytes;
+  };
+  const { acquire } = createSemaphore({ maxBytes, waitMs, full, changed });
+  return { acquire: (bytes: number, signal: AbortSignal) => acquire({ bytes }, signal), used: () => used };
 }
 
 it('grants what fits, and a request larger than the bound when nothing else holds memory', async () => {

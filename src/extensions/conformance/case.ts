@@ -150,7 +150,7 @@ export type AskingCase<Subject extends SuiteSubject> = Written &
 
 /**
  * Makes cases of what is written down by id.
- * @param open the subject as one case works with it @param first the case without which no other means anything
+ * @param open the subject as one case works with it @param first the case that the others need unless they name another
  */
 export function writtenCases<Subject extends SuiteSubject, Tested>(
   open: (subject: Subject, run: CaseRun) => Tested,

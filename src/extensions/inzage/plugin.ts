@@ -229,6 +229,7 @@ function readAsked(request: FastifyRequest): { readonly asked: Asked; readonly f
     ['Vanaf deze dag', asked.from],
     ['Tot en met deze dag', asked.to],
   ] as const) {
+    // A year below 1000 is a slip of the keyboard.
     if (day !== undefined && !(/^[12]/.test(day) && isDay(day)))
       faults.push(`Vul bij ‘${name}’ een dag in, zoals 2026-01-31.`);
   }

@@ -70,7 +70,7 @@ export async function organisationPage(
       { href: agenda, type: 'text/calendar', title: `Agenda van ${naam}` },
       { href: atom, type: 'application/atom+xml', title: `Nieuwe documenten van ${naam}` },
     ],
-    path: trail(body && organisation),
+    path: body === undefined ? trail() : trail(organisation),
     body: [
       heading(1, shorten(title, 200)),
       isStale(organisation, now) &&

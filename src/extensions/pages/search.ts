@@ -2,6 +2,7 @@
 
 import { transaction, withTimeBudget } from '../../database/transaction.ts';
 import { Problem } from '../../lib/problem.ts';
+import { isDay } from '../../lib/time.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import { type Html, type HtmlValue, html, shorten } from '../../plugins/template.ts';
 import {
@@ -35,9 +36,7 @@ const SORTS = ['datum', 'oudste', 'nieuwste', 'relevantie'] as const satisfies r
 /** A search as its address says it. */
 type SearchAddress = ReturnType<typeof readSearchAddress>;
 
-const isDay = (text: string): boolean =>
-  /^(19|20|21)\d\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/.test(text) &&
-  new Date(text).toISOString().slice(0, 10) === text;
+const isDayOfMeetings = (text: string): boolean => /^(19|20|21)/.test(text) && isDay(text);
 const isPage = (text: string): boolean => /^\d{1,3}$/.test(text) && Number(text) >= 1 && Number(text) <= LAST_PAGE;
 
 /** Reads the query of the address; a parameter that is given twice counts once. @throws {Problem} 400 with what is wrong */
@@ -56,8 +55,8 @@ export function readSearchAddress(query: Readonly<Record<string, unknown>>) {
     organisatie: organisatie && normaliseOrganisatiecode(organisatie),
     gremium: read('gremium'),
     soort: read('soort', (text) => typeOf(text) !== undefined),
-    van: read('van', isDay),
-    tot: read('tot', isDay),
+    van: read('van', isDayOfMeetings),
+    tot: read('tot', isDayOfMeetings),
     komend: read('komend') === 'ja' ? ('ja' as const) : undefined,
     sorteer: SORTS.find((sort) => sort === read('sorteer')),
     pagina: Number(read('pagina', isPage) ?? 1),

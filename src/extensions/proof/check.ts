@@ -1,7 +1,7 @@
 /** Whether a record, as it was answered or printed, is the one that a proof is of. Needs no network and no database. */
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
 import { openDisclosure, type Parts } from './record.ts';
-import { attempt, checkpointIn, FormatError, type VerifierKey } from './tlog/note.ts';
+import { checkpointIn, FormatError, readOrReason, type VerifierKey } from './tlog/note.ts';
 import { parseProof, type TrustedCheckpoint, verifyProof } from './tlog/proof-file.ts';
 
 /** The last part of an origin names the log; from the second origin on, a number follows. */
@@ -56,7 +56,7 @@ export function checkRecord(
   record: unknown,
   keysFor: (origin: string) => readonly VerifierKey[],
 ): CheckVerdict {
-  const proven = attempt(() => {
+  const proven = readOrReason(() => {
     const proof = parseProof(proofText);
     const { origin } = checkpointIn(proof.checkpoint);
     const { entry, hiddenParts } = openDisclosure(partsOf(origin, record), proof.extra);

@@ -3,8 +3,8 @@ import { hash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Pool } from '../../database/pool.ts';
 import { Problem } from '../../lib/problem.ts';
+import { isKnown } from '../../plugins/headers.ts';
 import { platformProblems } from '../../plugins/problems.ts';
-import { isKnown } from '../../raadsfeed/feed/response-cache.ts';
 import { RECORD_PART } from '../../raadsfeed/store/proof.ts';
 import type { ProofLogName, ProofWriter } from '../../seams/proof-log.ts';
 import type { Sequencer } from './sequencer.ts';
@@ -34,7 +34,7 @@ export function logRoutes(app: FastifyInstance, pool: Pool, sequencers: readonly
       if (tile === undefined || !hasTile(checkpointIn(note).size, tile)) throw new Problem(platformProblems.notFound);
       const etag = `"${log.number}/${path}"`;
       reply.headers({ 'cache-control': IMMUTABLE, etag });
-      if (isKnown(request, 200, etag)) return reply.code(304).send();
+      if (isKnown(request, etag)) return reply.code(304).send();
       return reply.type('application/octet-stream').send(Buffer.from(await readTile(pool, log, tile)));
     });
   }
@@ -74,7 +74,7 @@ async function readTile(pool: Pool, log: StoredLog, tile: Tile): Promise<Uint8Ar
 function answerText(request: FastifyRequest, reply: FastifyReply, text: string): FastifyReply {
   const etag = `"${hash('sha256', text, 'base64url').slice(0, 22)}"`;
   reply.headers({ 'cache-control': SHORT, etag });
-  if (isKnown(request, 200, etag)) return reply.code(304).send();
+  if (isKnown(request, etag)) return reply.code(304).send();
   return reply.type(TEXT).send(text);
 }
 

@@ -11,13 +11,13 @@ import { MissingTileError, tileReader } from './store/leaves.ts';
 import { nextNumber, readLog, type StoredLog, storeCheckpoint } from './store/logs.ts';
 import { rootHash } from './tlog/merkle.ts';
 import {
-  attempt,
   checkpointIn,
   FormatError,
   formatCheckpoint,
   formatNote,
   openNote,
   parseVerifierKey,
+  readOrReason,
 } from './tlog/note.ts';
 import { readHashesFromTiles } from './tlog/tiles.ts';
 import { type Contradiction, contradicts, type WitnessClient } from './witness/client.ts';
@@ -243,7 +243,7 @@ function conflictOf(error: unknown): ConflictError {
 
 /** Whether a note is a checkpoint of this origin, by its own key. */
 function isSigned({ origin, verifierKey }: StoredLog, note: string): boolean {
-  const checkpoint = attempt(() => {
+  const checkpoint = readOrReason(() => {
     openNote(note, [parseVerifierKey(verifierKey)]);
     return checkpointIn(note);
   });

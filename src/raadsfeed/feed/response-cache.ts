@@ -11,7 +11,7 @@ import { LRUCache } from 'lru-cache';
 import { Problem } from '../../lib/problem.ts';
 import { createSemaphore, type Permit } from '../../lib/scheduling.ts';
 import { requestClosedSignal } from '../../plugins/connections.ts';
-import { acceptedEncoding, acceptedTypes } from '../../plugins/headers.ts';
+import { acceptedEncoding, acceptedTypes, isKnown } from '../../plugins/headers.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import type { FeedHead } from '../store/records.ts';
 import { type HeadCache, isAtLeast, isSameHead, isSameHistory } from './head.ts';
@@ -150,7 +150,8 @@ export function createResponseCache(maxBytes: number, heads: HeadCache): Respons
       ...(filename === undefined ? {} : { 'content-disposition': `attachment; filename="${filename}"` }),
     };
     // Nobody else would get what is not kept.
-    if (answer.head === undefined && isKnown(request, status, etag)) return reply.headers(headers).code(304).send();
+    if (answer.head === undefined && status === 200 && isKnown(request, etag))
+      return reply.headers(headers).code(304).send();
     const encoding = encodingOf(request);
     const response = { status, etag, headers, ...(await encodeBody(plain, encoding, contentType)) };
     if (request.responseKey !== undefined) keep(request.responseKey, answer, response);
@@ -237,7 +238,7 @@ function sendResponse(
   { status, etag, headers, bodyHeaders, body }: Response,
 ): FastifyReply {
   reply.headers(headers);
-  if (isKnown(request, status, etag)) return reply.code(304).send();
+  if (status === 200 && isKnown(request, etag)) return reply.code(304).send();
   return reply.code(status).headers(bodyHeaders).send(body);
 }
 
@@ -246,13 +247,4 @@ function isAcceptable({ bodyHeaders }: CachedResponse, accept: string | undefine
   if (bodyHeaders['content-type'] !== JSON_TYPE) return true;
   if (accept === undefined || accept === '*/*' || accept === 'application/json') return true;
   return acceptedTypes(accept, ['application/json']).length > 0;
-}
-
-/** Whether `If-None-Match` names this tag; the comparison is the weak one (RFC 9110 13.1.2). */
-export function isKnown({ headers }: FastifyRequest, status: number, etag: string): boolean {
-  const ifNoneMatch = headers['if-none-match'];
-  if (ifNoneMatch === undefined || status !== 200) return false;
-  if (ifNoneMatch === etag || ifNoneMatch.trim() === '*') return true;
-  const opaque = etag.replace(/^W\//, '');
-  return ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === opaque);
 }

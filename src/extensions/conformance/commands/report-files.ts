@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { table } from '../../../cli/output.ts';
 import { UsageError } from '../../../cli/run-command.ts';
-import { loadPemKey } from '../../../lib/jades/own-key.ts';
+import { loadPemKey, OwnKeyError } from '../../../lib/jades/own-key.ts';
 import { createSigner, type Signer } from '../../../lib/jades/signature.ts';
 import { systemClock } from '../../../lib/time.ts';
 import { LEVELS, OUTCOMES } from '../case.ts';
@@ -12,7 +12,7 @@ import { reportHtml } from '../report/html.ts';
 import { reportJunit } from '../report/junit.ts';
 import { type ConformanceReport, noLongerFailing, verdictOf } from '../report/report.ts';
 import { signedStatement } from '../report/statement.ts';
-import { asUsage, readBytes, readText } from './as-usage.ts';
+import { asUsage, readBytes, readText } from './usage.ts';
 
 const SCHEMA = new URL('../../../../openapi/conformance-report.json', import.meta.url);
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -41,7 +41,7 @@ export async function readReport(file: string): Promise<ConformanceReport> {
 export async function readSigner(files: readonly string[]): Promise<Signer> {
   const pem = (await Promise.all(files.map(readText))).join('\n');
   const [, key = ''] = /(-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]+?-----END [A-Z ]*PRIVATE KEY-----)/.exec(pem) ?? [];
-  const own = asUsage('--sign', () => loadPemKey({ key, chain: pem }, systemClock.now()));
+  const own = asUsage('--sign', () => loadPemKey({ key, chain: pem }, systemClock.now()), OwnKeyError);
   return createSigner({ ...own, now: () => systemClock.now() });
 }
 

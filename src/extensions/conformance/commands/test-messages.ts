@@ -7,8 +7,8 @@ import type { SignatureOptions } from '../signature/command.ts';
 import { MessageFileError, readMessages, type SignedMessage } from '../signature/message.ts';
 import { SIGNATURES } from '../signature/suite.ts';
 import { readTrust } from '../signature/trust.ts';
-import { asUsage, readBytes, readText } from './as-usage.ts';
 import { testSuite } from './test-suite.ts';
+import { asUsage, readBytes, readText } from './usage.ts';
 
 /** @param files with a signed message each @throws {UsageError} when nothing can be tested */
 export async function testMessages(

@@ -15,8 +15,8 @@ import { REQUESTER } from '../requester/suite.ts';
 import { type ReceivedRequest, startSuppliers } from '../requester/suppliers.ts';
 import { saveExchange } from '../saved-exchanges.ts';
 import { readTrust } from '../signature/trust.ts';
-import { asUsage, readText } from './as-usage.ts';
 import { testSuite } from './test-suite.ts';
+import { asUsage, readText } from './usage.ts';
 
 const ANSWER_MS = 120_000;
 const QUIET_MS = 10_000;

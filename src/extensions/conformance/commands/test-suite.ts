@@ -13,8 +13,8 @@ import { compareReports } from '../report/compare.ts';
 import { type ConformanceReport, quoted } from '../report/report.ts';
 import { longestRunMs, type RunLimit, startLimit, USUAL_RATE } from '../run-limit.ts';
 import type { CaseResult } from '../run-suite.ts';
-import { readText } from './as-usage.ts';
 import { differences } from './reports.ts';
+import { readText } from './usage.ts';
 
 export interface SuiteOptions {
   readonly only?: readonly string[];

@@ -4,7 +4,7 @@ import { SignJWT } from 'jose';
 import { type ToolContext, UsageError } from '../../../cli/run-command.ts';
 import { loadModel } from '../../../gegevens/model/model.ts';
 import { parsePemCertificates } from '../../../lib/jades/certificate.ts';
-import { loadPemKey } from '../../../lib/jades/own-key.ts';
+import { loadPemKey, OwnKeyError } from '../../../lib/jades/own-key.ts';
 import { isRecord } from '../../../lib/json/json-value.ts';
 import { clientCredentialsToken, TokenFetchError } from '../../../lib/outbound/client-credentials.ts';
 import { createGuardedFetch, isPublicAddress } from '../../../lib/outbound/guarded-fetch.ts';
@@ -17,8 +17,8 @@ import { makeStrangers } from '../gegevens/strangers.ts';
 import { type GegevensNeeds, readSubject } from '../gegevens/subject.ts';
 import { GEGEVENS } from '../gegevens/suite.ts';
 import { readTrust } from '../signature/trust.ts';
-import { asUsage, readText } from './as-usage.ts';
 import { requireAddress, testSuite } from './test-suite.ts';
+import { asUsage, readText } from './usage.ts';
 
 /** Versions that the interface description allows, the default apart. */
 const EDITIONS = { shv: [], vs: ['1.1-draft'] } as const;
@@ -41,7 +41,7 @@ export async function testSupplier(
   // Who tests a service on this machine or in this network has the authority there too.
   const allowPrivate = gegevens.revocationAllowPrivate || isNearby(tested);
   const network = createGuardedFetch({ allowPrivate, proxy: server });
-  const anchors = await readNamed(options.trust, '--trust');
+  const anchors = await readRequired(options.trust, '--trust');
   const tokenHeader = options.fsc ? 'fsc-authorization' : 'authorization';
   const needs: GegevensNeeds = {
     ...{ url: tested, identity, token, tokenHeader, strangers: makeStrangers(identity) },
@@ -88,15 +88,15 @@ function isNearby(address: string): boolean {
 }
 
 /** @throws {UsageError} when the file was not named, or cannot be read */
-async function readNamed(file: string | undefined, option: string): Promise<string> {
+async function readRequired(file: string | undefined, option: string): Promise<string> {
   if (file === undefined) throw new UsageError(`${option} is needed`);
   return readText(file);
 }
 
 /** @throws {UsageError} */
 async function ownIdentity({ key, chain }: GegevensOptions): Promise<Identity> {
-  const files = { key: await readNamed(key, '--key'), chain: await readNamed(chain, '--chain') };
-  const own = asUsage('--key and --chain', () => loadPemKey(files, new Date()));
+  const files = { key: await readRequired(key, '--key'), chain: await readRequired(chain, '--chain') };
+  const own = asUsage('--key and --chain', () => loadPemKey(files, new Date()), OwnKeyError);
   return { key: own.key, x5c: own.chain.map(({ der }) => der.toString('base64')) };
 }
 
@@ -122,7 +122,7 @@ async function tokenSource(options: GegevensOptions, secrets: string[]): Promise
   if (tokenUrl === undefined || clientId === undefined) throw new UsageError('--token-url goes with --client-id');
   const key = clientKey === undefined ? undefined : createPrivateKey(await readText(clientKey));
   const clientSecret =
-    key === undefined ? unquoted(await readNamed(clientSecretFile, '--client-secret-file')) : undefined;
+    key === undefined ? unquoted(await readRequired(clientSecretFile, '--client-secret-file')) : undefined;
   if (clientSecret !== undefined) secrets.push(clientSecret);
   const fetchToken = clientCredentialsToken({
     ...{ tokenUrl, clientId, clientSecret, scopes: ['read'] },

@@ -144,7 +144,7 @@ export const REQUEST_SIGNATURE: Chapter<GegevensSubject> = {
       signing('Taken from the first certificate in `x5c`'),
       (subject) => {
         const x5c = chainOf(good(subject.small));
-        if (x5c.length === 0) throw new Skipped('the answer has no chain');
+        if (x5c.length === 0) throw new Skipped('the answer has no chain that can be read');
         return { header: { x5c, kid: undefined, 'x5t#S256': undefined } };
       },
     ),

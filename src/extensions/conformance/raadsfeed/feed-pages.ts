@@ -9,7 +9,7 @@ import { type FeedSubject, feedCases, firstSeen, redactedIn, type SeenRecord } f
 /** Relations of the links that every page of the feed has. */
 const RELATIONS = ['next', 'self', 'service-desc'];
 
-/** Whether a page begins with a record. */
+/** Why a page does not begin with this record. */
 function leadsTo(seen: SeenRecord | undefined, { json }: Exchange): string | undefined {
   const [following] = numbersOf(json);
   const expected = seen?.record.sequenceNumber;

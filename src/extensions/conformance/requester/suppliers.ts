@@ -95,7 +95,7 @@ export async function startSuppliers(options: SuppliersOptions): Promise<Supplie
     const isPaged = paged || asked.page !== undefined || asked.pageSize !== undefined;
     const later = isLater?.({ page, count, now }) === true;
     const records = later ? usual + 1 : usual;
-    const gegevens = deliveryOf(model, asked, name, records, later ? '10' : '09');
+    const gegevens = deliveryOf(model, asked, { seed: name, records, hour: later ? '10' : '09' });
     const totalPages = Math.max(1, Math.ceil(records / pageSize));
     // A page past the end is answered with the first.
     const currentPage = page > totalPages ? 1 : page;
@@ -165,7 +165,11 @@ function wholeNumber(value: unknown): number | undefined {
 }
 
 /** All that is delivered for a period, at an hour of its last day. */
-function deliveryOf(model: Model, asked: JsonObject, seed: string, records: number, hour: string): JsonObject {
+function deliveryOf(
+  model: Model,
+  asked: JsonObject,
+  { seed, records, hour }: { readonly seed: string; readonly records: number; readonly hour: string },
+): JsonObject {
   const day = (value: unknown, fallback: string): string =>
     typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(value) ? value : fallback;
   const period = {

@@ -22,16 +22,16 @@ export interface Log {
   person(name: string): string;
   /** An action with every field. */
   whole(person: string, wishes?: JsonObject): JsonObject;
-  /** The call that stores an action about a person, whom a case names. */
-  storing(person: string, wishes?: JsonObject, as?: Scope): readonly [method: string, path: string, call: Call];
+  /** The call that stores an action about a person. @param name of the person, in the case */
+  storing(name: string, wishes?: JsonObject, as?: Scope): readonly [method: string, path: string, call: Call];
   /** Stores an action of the run, which is deleted in the end. @throws {Inconclusive} when that fails */
-  store(person: string, wishes?: JsonObject): Promise<JsonObject>;
+  store(name: string, wishes?: JsonObject): Promise<JsonObject>;
   /** Stores it once for all cases that name the person. */
-  kept(person: string, wishes?: JsonObject): Promise<JsonObject>;
-  /** The actions of this run in the list of a person, whom a case names. @throws {Failed} when there is no list */
-  list(person: string, query?: Readonly<Record<string, string>>, as?: Scope): Promise<readonly JsonObject[]>;
+  kept(name: string, wishes?: JsonObject): Promise<JsonObject>;
+  /** The actions of this run in the list of a person. @param name of the person, in the case @throws {Failed} when there is no list */
+  list(name: string, query?: Readonly<Record<string, string>>, as?: Scope): Promise<readonly JsonObject[]>;
   /** The ids in that list. */
-  ids(person: string, query?: Readonly<Record<string, string>>, as?: Scope): Promise<readonly unknown[]>;
+  ids(name: string, query?: Readonly<Record<string, string>>, as?: Scope): Promise<readonly unknown[]>;
 }
 
 /** All fields of actions that never were confidential. */

@@ -28,7 +28,7 @@ import { pointerSteps, toPointer, withValueAt } from '../../../lib/json/json-val
 import { memberNames } from '../model-shape.ts';
 import { type CheckOptions, type CheckReport, DeliveryCheck } from './delivery-check.ts';
 
-type Options = CheckOptions & { readonly signal: AbortSignal };
+type RunOptions = CheckOptions & { readonly signal: AbortSignal };
 
 /**
  * Judges files together: persons are counted once, records are compared with those of their own file.
@@ -36,7 +36,7 @@ type Options = CheckOptions & { readonly signal: AbortSignal };
  */
 export async function checkFiles(
   paths: readonly string[],
-  options: Options & { readonly progress?: (bytesRead: number, records: number) => void },
+  options: RunOptions & { readonly progress?: (bytesRead: number, records: number) => void },
 ): Promise<CheckReport> {
   const known = memberNames(options.model.schema);
   const check = new DeliveryCheck(options);
@@ -93,7 +93,7 @@ class ModelFaults extends Faults {
  */
 export async function checkStored(
   pool: Pool,
-  { leverancierscode, ...options }: Options & { readonly leverancierscode: string },
+  { leverancierscode, ...options }: RunOptions & { readonly leverancierscode: string },
 ): Promise<{ readonly report: CheckReport; readonly leveringen: readonly Levering[] }> {
   const { model, period: asked, now } = options;
   const { envelop } = model.mapping;
@@ -119,7 +119,7 @@ export async function checkStored(
 export async function checkAnswer(
   pool: Pool,
   entry: Pick<Journalled, 'variant' | 'leveringen' | 'vraag' | 'pagina' | 'paginaGrootte'>,
-  { configured, ...options }: Pick<Options, 'now' | 'signal'> & { readonly configured: Model },
+  { configured, ...options }: Pick<RunOptions, 'now' | 'signal'> & { readonly configured: Model },
 ): Promise<CheckReport | undefined> {
   const leveringen = await findLeveringenById(pool, entry.leveringen);
   if (leveringen.length !== entry.leveringen.length) return undefined;
@@ -140,7 +140,7 @@ export async function checkAnswer(
   return check.report();
 }
 
-interface JudgeOptions extends Pick<Options, 'model' | 'signal'> {
+interface JudgeOptions extends Pick<RunOptions, 'model' | 'signal'> {
   readonly leveringen: readonly Levering[];
   readonly period: Period;
   readonly query: PageQuery;

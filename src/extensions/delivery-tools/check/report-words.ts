@@ -1,4 +1,4 @@
-/** The words of a report as a page: Dutch for suppliers in the Netherlands, English for who asks. */
+/** The words of a report, as text and as a page: Dutch for suppliers, English on request. */
 import { modelFaultInDutch } from './model-faults.ts';
 
 export const LANGUAGES = ['nl', 'en'] as const;

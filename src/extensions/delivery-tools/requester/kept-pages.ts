@@ -7,7 +7,13 @@ import { writeWhole } from '../delivery-files.ts';
 import { parseJson, RequesterError, type SupplierResponse } from './send-request.ts';
 
 /** What a request is for; a directory is continued only with the same. */
-type RequestIdentity = Readonly<Record<'url' | 'variant' | 'model' | 'body', string>>;
+interface RequestIdentity {
+  readonly url: string;
+  readonly variant: string;
+  readonly model: string;
+  /** JSON text of the first request. */
+  readonly body: string;
+}
 
 /** A request as it was signed. */
 export interface SentRequest {

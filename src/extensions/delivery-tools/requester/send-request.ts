@@ -96,11 +96,14 @@ async function post({
   }
 }
 
+interface TokenRequest {
+  readonly url: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
 /** An access token by client credentials with scope `read`. @throws {RequesterError} */
-export async function fetchToken({
-  url,
-  ...client
-}: Record<'url' | 'clientId' | 'clientSecret', string>): Promise<string> {
+export async function fetchToken({ url, ...client }: TokenRequest): Promise<string> {
   try {
     return await clientCredentialsToken({ ...client, tokenUrl: url, scopes: ['read'] })();
   } catch (cause) {

@@ -13,8 +13,8 @@ export class FormatError extends Error {
   override readonly name = 'FormatError';
 }
 
-/** What is read; why it cannot be read as a text. */
-export function attempt<T extends object>(read: () => T): T | string {
+/** The result of reading, or the message of its `FormatError`. */
+export function readOrReason<T extends object>(read: () => T): T | string {
   try {
     return read();
   } catch (error) {

@@ -13,12 +13,12 @@ import { tileReader } from '../store/leaves.ts';
 import { readOrigin } from '../store/logs.ts';
 import { proveConsistency } from '../tlog/merkle.ts';
 import {
-  attempt,
   type Checkpoint,
   checkpointIn,
   formatNote,
   openNote,
   parseSize,
+  readOrReason,
   splitNote,
   type VerifierKey,
 } from '../tlog/note.ts';
@@ -251,7 +251,7 @@ export function contradicts({ witness, known }: Contradiction, size: number): st
 
 /** The line of a witness in a note, when it is there and verifies. */
 function lineIn(note: string, key: VerifierKey): string | undefined {
-  const opened = attempt(() => openNote(note, [key]));
+  const opened = readOrReason(() => openNote(note, [key]));
   return typeof opened === 'string' ? undefined : opened.verified[0]?.line;
 }
 

@@ -12,7 +12,6 @@ import { signerOf } from '../keys.ts';
 import { openPublishedCheckpoints, type PublishedCheckpoints, statePath } from '../state.ts';
 import { EMPTY_ROOT, verifyConsistency } from '../tlog/merkle.ts';
 import {
-  attempt,
   type Checkpoint,
   checkpointIn,
   FormatError,
@@ -24,6 +23,7 @@ import {
   parseHash,
   parseSize,
   parseVerifierKey,
+  readOrReason,
   type VerifierKey,
   WITNESS_KEY,
 } from '../tlog/note.ts';
@@ -87,12 +87,12 @@ export async function addCheckpoint(
   { signer, logKeys, now }: WitnessNeeds,
   update: UpdateState,
 ): Promise<WitnessAnswer> {
-  const request = attempt(() => parseAddCheckpoint(body));
+  const request = readOrReason(() => parseAddCheckpoint(body));
   if (typeof request === 'string') return { status: 400, text: request };
   const { oldSize, proof, note, checkpoint } = request;
   const keys = logKeys.filter(({ name }) => name === checkpoint.origin);
   if (keys.length === 0) return { status: 404, text: 'this witness does not vouch for that log' };
-  const signed = attempt(() => openNote(note, keys));
+  const signed = readOrReason(() => openNote(note, keys));
   if (typeof signed === 'string') return { status: 403, text: signed };
   if (oldSize > checkpoint.size) return { status: 400, text: 'the old size is over that of the checkpoint' };
   let answer: WitnessAnswer = { status: 422, text: 'the checkpoint does not continue the last one' };

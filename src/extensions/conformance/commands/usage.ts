@@ -3,12 +3,16 @@ import { readFile } from 'node:fs/promises';
 import { UsageError } from '../../../cli/run-command.ts';
 import { reasonOf } from '../../../lib/log.ts';
 
-/** @throws {UsageError} when the value of an option cannot be used */
-export function asUsage<Value>(option: string, read: () => Value): Value {
+/** @param Expected what reading throws @throws {UsageError} when the value of an option cannot be used */
+export function asUsage<Value>(
+  option: string,
+  read: () => Value,
+  Expected: new (...given: never[]) => Error = Error,
+): Value {
   try {
     return read();
   } catch (error) {
-    if (error instanceof Error) throw new UsageError(`${option}: ${error.message}`);
+    if (error instanceof Expected) throw new UsageError(`${option}: ${error.message}`);
     throw error;
   }
 }
