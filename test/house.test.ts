@@ -2,6 +2,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { TEST_SCRIPTS } from '../scripts/evidence/tests.ts';
 import { SUPPLIERS } from '../src/extensions/aggregator/source.ts';
 import { LONGEST } from './support/longest-first.ts';
 
@@ -286,6 +287,15 @@ describe('one place for each thing', () => {
 describe('form', () => {
   it('begins its slow tests with files that exist', () => {
     expect(LONGEST.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+  });
+
+  it('runs the tests of every project for the evidence of a release', () => {
+    const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    const ran = TEST_SCRIPTS.flatMap((name) => [...scripts[name].matchAll(/--project (\w+)/g)]);
+    const projects = readFileSync(join(ROOT, 'vitest.config.ts'), 'utf8').matchAll(/name: '(\w+)'/g);
+    const names = (found: Iterable<RegExpMatchArray>): string[] =>
+      [...found].map(([, name]) => String(name)).toSorted();
+    expect(names(ran)).toEqual(names(projects));
   });
 
   it('keeps files within 400 lines', () => {

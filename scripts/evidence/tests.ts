@@ -28,9 +28,12 @@ export function testFilesOf(root: string, commit: string): string[] {
   return listed.split('\0').filter((path) => path.endsWith('.test.ts'));
 }
 
+/** The scripts of package.json that run all tests together. */
+export const TEST_SCRIPTS = ['test', 'test:slow', 'test:release', 'conformance:mutants'] as const;
+
 /** Runs every test and returns where vitest wrote its reports. @throws {Error} when a run fails */
 export function runTests(root: string, directory: string): string[] {
-  return ['test', 'test:slow', 'test:release'].map((script) => {
+  return TEST_SCRIPTS.map((script) => {
     const file = join(directory, `${script.replace(':', '-')}.json`);
     const reporters = ['default', './test/support/count-reporter.ts', 'json'].map((name) => `--reporter=${name}`);
     const words = ['run', '--silent', script, '--', ...reporters, `--outputFile.json=${file}`];
