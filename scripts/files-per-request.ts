@@ -17,7 +17,7 @@ import { isRecord } from '../src/lib/json/json-value.ts';
 const ROOT = join(import.meta.dirname, '..');
 const MAIN = join(ROOT, 'src/main.ts');
 const REPETITIONS = 8;
-/** Runs in the demo's process as well, but is another service: the certificate authority that answers for revocation. */
+/** Run in the same process, but are not the service: the demo, and its certificate authority that answers for revocation. */
 const OTHER_SERVICES = ['src/demo/', 'src/lib/authority/'] as const;
 const START_DEADLINE_MS = 120_000;
 const isListing = process.argv.includes('--files');

@@ -13,7 +13,7 @@ export function assertListable(list: readonly unknown[]): void {
 
 /** Consecutive single days that may fail before the supplier counts as unavailable: without an answer, or before it listed anything. */
 const MAX_FAILED = 5;
-/** Calls in a row that may go unanswered before the rest is left: where some were answered, one day and the part after it may hang. */
+/** Consecutive calls that may go unanswered before the window is given up: where some were answered, one day and the part after it may hang. */
 const MAX_SILENT = { unanswered: 2, answered: 3 } as const;
 
 interface Halving<T> {
