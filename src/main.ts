@@ -2,6 +2,15 @@
 import process from 'node:process';
 
 const OLDEST_NODE = 24;
+/** The status of a program that SIGPIPE ends, as a shell reports it: `koppelvlak … | head` is no fault. */
+const CLOSED_PIPE = 141;
+
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(CLOSED_PIPE);
+    throw error;
+  });
+}
 
 if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
   process.stderr.write(`koppelvlak needs Node ${OLDEST_NODE} or newer; this is ${process.versions.node}.\n`);
