@@ -7,8 +7,9 @@ const CLOSED_PIPE = 141;
 
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(CLOSED_PIPE);
-    throw error;
+    if (error.code !== 'EPIPE') throw error;
+    // A command that works ends its work first, and says why.
+    if (stream.listenerCount('error') === 1) process.exit(CLOSED_PIPE);
   });
 }
 
