@@ -14,6 +14,7 @@ export type Scalar = string | number | boolean;
 export interface FromColumn {
   readonly column: ColumnName;
   readonly type?: ValueType;
+  readonly remove?: string;
   readonly pattern?: string;
   readonly values?: Readonly<Record<string, Scalar | null>>;
   readonly other?: 'fault' | 'keep';

@@ -6,7 +6,8 @@ import { MessageStore } from '../message-store.ts';
 import { ScratchFull } from '../scratch.ts';
 import { Assembly, type RowValues } from './assemble.ts';
 import { BoundTable, type Column, convertCells, keyOf } from './bound-table.ts';
-import { type CellFault, fold } from './convert.ts';
+import type { CellFault } from './cell-fault.ts';
+import { fold } from './convert.ts';
 import type { Plan, TablePlan } from './plan.ts';
 import { RecordBuilder } from './record-builder.ts';
 import {
@@ -90,6 +91,8 @@ class TableReader {
   readonly #incomplete = new Set<number>();
   /** The last row that was reported for its length: several tables may be in a sheet. */
   #reportedRow = 0;
+  /** What was said of a column. */
+  readonly #said = new Set<string>();
   /** By what a row says of its levering. */
   readonly #leveringen = new Map<string, number>();
 
@@ -187,9 +190,15 @@ class TableReader {
       isFaulty = true;
       this.faults.add({ ...table.placeOf(row, column), message, form, remedy });
     };
-    const values = convertCells(table.record, cells, report);
-    const ofLevering = convertCells(table.levering, cells, report);
-    const leveringKey = convertCells(table.leveringKey, cells, report);
+    const note = (column: Column, message: string): void => {
+      const text = `${plan.index} ${column.index} ${message}`;
+      if (this.#said.has(text)) return;
+      this.#said.add(text);
+      this.notes.add({ ...table.placeOf(row, column), message });
+    };
+    const values = convertCells(table.record, cells, report, note);
+    const ofLevering = convertCells(table.levering, cells, report, note);
+    const leveringKey = convertCells(table.leveringKey, cells, report, note);
     const items: Record<string, string> = {};
     for (const [pointer, columns] of table.itemKeys) {
       const item = keyOf(columns, cells);

@@ -12,6 +12,8 @@ interface DateCell {
   readonly kind: 'date';
   /** `YYYY-MM-DD`. */
   readonly day: string;
+  /** Its day is that of a moment with an offset from UTC. */
+  readonly hasOffset?: boolean;
 }
 
 /** A cell that has no usable value; the message says why. */
