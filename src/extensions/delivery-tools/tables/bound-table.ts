@@ -38,6 +38,8 @@ const OF_LEVERING = '; the columns of a levering belong in every main table';
 export class BoundTable {
   readonly plan: TablePlan;
   readonly sheet: string | undefined;
+  /** As they are written. */
+  readonly names: readonly string[];
   /** Cells of the row of names. */
   readonly width: number;
   readonly key: readonly Column[];
@@ -50,7 +52,8 @@ export class BoundTable {
 
   /** Finds the columns of a table. Missing and repeated ones are reported. */
   constructor({ plan, table, file, sheet, header, report }: BindOptions) {
-    const names = header.cells.map((cell) => normal(cellText(cell) ?? ''));
+    this.names = header.cells.map((cell) => cellText(cell) ?? '');
+    const names = this.names.map(normal);
     const reported = new Set<ColumnName>();
     const find = (name: ColumnName, remedy = ''): Column => {
       if (typeof name === 'number') return { index: name - 1, name: names[name - 1] || columnLetters(name - 1) };

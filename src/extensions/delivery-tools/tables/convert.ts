@@ -3,7 +3,7 @@ import { dutchDayAt } from '../../../lib/time.ts';
 import type { ValueType } from '../model-shape.ts';
 import { CellFault } from './cell-fault.ts';
 import type { FromColumn, MappingContent, Scalar } from './mapping-file.ts';
-import { type Cell, cellText } from './table-file.ts';
+import { type Cell, cellText, REPLACEMENT } from './table-file.ts';
 import { readFixedNumber, readPostcode, type TargetForm } from './target-form.ts';
 
 /** A pattern for the whole text; `undefined` when it is not a regular expression. */
@@ -32,7 +32,6 @@ const FALSE = ['nee', 'n', 'onwaar', 'false', '0'];
 const DATES = ['yyyy-MM-dd', 'd-M-yyyy'];
 /** As many characters as a spreadsheet allows in a cell. */
 const MAX_CELL_LENGTH = 32_767;
-const REPLACEMENT = '\ufffd';
 
 interface ConvertOptions {
   readonly source: FromColumn;
@@ -85,8 +84,7 @@ export function createConvert({ source, type, form, defaults, date1904 }: Conver
     const text = cellText(cell) ?? '';
     if (text === '' || empty.has(fold(text))) return null;
     if (text.length > MAX_CELL_LENGTH) return new CellFault(`has more than ${MAX_CELL_LENGTH} characters`);
-    if (text.includes(REPLACEMENT))
-      return new CellFault('is not valid UTF-8; is the file Windows-1252 (csv.encoding)?');
+    if (text.includes(REPLACEMENT)) return new CellFault('has a character that was lost before (U+FFFD)');
     if (split === undefined || cell === undefined) return one(cell ?? text, note);
     const parts = text.split(split).map((piece) => piece.trim());
     if (part === undefined) {

@@ -11,8 +11,10 @@ import { fold } from './convert.ts';
 import type { Plan, TablePlan } from './plan.ts';
 import { RecordBuilder } from './record-builder.ts';
 import {
+  columnLetters,
   isEmptyRow,
   type Place,
+  REPLACEMENT,
   type Row,
   type TableFault,
   TableFaults,
@@ -156,7 +158,7 @@ class TableReader {
     for await (const rows of file.rows(sheet)) {
       this.#options.signal.throwIfAborted();
       for (const row of rows) {
-        if (isEmptyRow(row)) continue;
+        if (isEmptyRow(row) || (file.sheets === undefined && this.#isDamaged(row, tables))) continue;
         for (const table of tables) {
           const bound = this.#bound.get(table.index);
           if (bound === undefined) this.#begin(table, file, sheet, row);
@@ -166,6 +168,20 @@ class TableReader {
     }
     for (const { index } of tables)
       if (!this.#bound.has(index)) this.faults.add({ sheet, message: 'no row of column names' });
+  }
+
+  /** Whether a row has bytes that are not UTF-8, in a column that is read or in another. */
+  #isDamaged({ number: row, cells }: Row, tables: readonly TablePlan[]): boolean {
+    const damaged = cells.flatMap((cell, index) =>
+      typeof cell === 'string' && cell.includes(REPLACEMENT) ? [index] : [],
+    );
+    const [bound] = tables.flatMap(({ index }) => this.#bound.get(index) ?? []);
+    for (const index of damaged) {
+      const column = bound?.names[index] || columnLetters(index);
+      this.faults.add({ row, column, message: 'is not valid UTF-8; is the file Windows-1252 (csv.encoding)?' });
+    }
+    // The names of columns are still needed: without them every other row would be misread.
+    return damaged.length > 0 && bound !== undefined;
   }
 
   /** The first row of a table that counts: that of its names. */

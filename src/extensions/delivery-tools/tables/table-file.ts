@@ -22,6 +22,9 @@ interface BrokenCell {
   readonly message: string;
 }
 
+/** What stands for bytes that were not text. */
+export const REPLACEMENT = '\ufffd';
+
 /** What is in a cell. CSV has texts only. */
 export type Cell = string | boolean | NumberCell | DateCell | BrokenCell;
 /** By column, from 0; an empty cell is `undefined` or an empty text. */
