@@ -16,29 +16,59 @@ export interface Finding {
   readonly severity: Severity;
   readonly count: number;
   readonly places: readonly Place[];
+  /** The places by column: those that differ in their numbers only, and have the same wrong with them. */
+  readonly columns: readonly Column[];
 }
 
-/** Maximum number of places of a finding that are kept. */
+interface Column {
+  readonly count: number;
+  /** The first of them. */
+  readonly places: readonly Place[];
+}
+
+interface Found {
+  readonly rule: Rule;
+  readonly severity: Severity;
+  count: number;
+  readonly places: Place[];
+  readonly columns: Map<string, { count: number; readonly places: Place[] }>;
+}
+
+/** Maximum number of places of a finding that are kept, and of its columns. */
 const MAX_PLACES = 100;
+/** Maximum number of places of a finding that are shown in a text; a column with more is one line. */
+const SHOWN_PLACES = 10;
 
 export class Findings {
-  readonly #found = new Map<string, { rule: Rule; severity: Severity; count: number; places: Place[] }>();
+  readonly #found = new Map<string, Found>();
 
-  /** @param pointer is asked for only when the place is kept */
   add(rule: Rule, severity: Severity, what: What | ModelFault, pointer: () => string): void {
     const key = `${rule} ${severity}`;
-    const finding = this.#found.get(key) ?? { rule, severity, count: 0, places: [] };
+    const finding: Found = this.#found.get(key) ?? { rule, severity, count: 0, places: [], columns: new Map() };
     this.#found.set(key, finding);
     finding.count += 1;
-    if (finding.places.length < MAX_PLACES) finding.places.push({ pointer: pointer(), what });
+    const place: Place = { pointer: pointer(), what };
+    if (finding.places.length < MAX_PLACES) finding.places.push(place);
+    const name = `${columnOf(place.pointer)} ${what.replaceAll(/\d+/g, '0')}`;
+    const column = finding.columns.get(name) ?? { count: 0, places: new Array<Place>() };
+    if (finding.columns.size < MAX_PLACES) finding.columns.set(name, column);
+    column.count += 1;
+    if (column.places.length < SHOWN_PLACES) column.places.push(place);
   }
 
   /** What blocks before what does not; the model first, then by number. */
   list(): Finding[] {
     const order = ({ rule, severity }: Finding): number =>
       (rule === 'model' ? 0 : rule) + (severity === 'warning' ? 100 : 0);
-    return [...this.#found.values()].toSorted((a, b) => order(a) - order(b));
+    return [...this.#found.values()]
+      .map((found) => ({ ...found, columns: [...found.columns.values()] }))
+      .toSorted((a, b) => order(a) - order(b));
   }
+}
+
+/** A place without the numbers of items: `/schulden/-/bedrag`. */
+function columnOf(pointer: string): string {
+  return pointer.replaceAll(/\/\d+(?=\/|$)/g, '/-');
 }
 
 type Table = (head: readonly string[], rows: readonly (readonly string[])[]) => string;
@@ -79,9 +109,6 @@ export function countsTable({ municipalities }: CheckReport, nameOf = WORDS.muni
   };
 }
 
-/** Maximum number of places of a finding that are shown in a text. */
-const SHOWN_PLACES = 10;
-
 function reportText(report: CheckReport, table: Table): string {
   const { period, findings } = report;
   const { head, rows } = countsTable(report);
@@ -95,14 +122,24 @@ function reportText(report: CheckReport, table: Table): string {
   ].join('\n');
 }
 
-function findingLines({ rule, severity, count, places }: Finding): string[] {
-  const shown = places.slice(0, SHOWN_PLACES);
-  const more = count - shown.length;
+function findingLines({ rule, severity, count, columns }: Finding): string[] {
+  const shown = columns.flatMap(columnLines).slice(0, SHOWN_PLACES);
+  const more = count - shown.reduce((sum, line) => sum + line.count, 0);
   return [
     `${severity.padEnd(8)} ${WORDS.ruleName(rule)}, ${WORDS.times(count)}: ${WORDS.ruleText(rule)}`,
-    ...shown.map(({ pointer, what }) => `  ${pointer || '/'}  ${what}`),
+    ...shown.map(({ text }) => `  ${text}`),
     ...(more > 0 ? [`  ${WORDS.more(more)}`] : []),
   ];
+}
+
+/** A line for each place of a column, or one for all where there are many. */
+function columnLines({ count, places }: Column): { readonly text: string; readonly count: number }[] {
+  const [first] = places;
+  if (first !== undefined && count > places.length) {
+    const text = `${columnOf(first.pointer)}  ${first.what}, ${WORDS.times(count)}; first at ${first.pointer}`;
+    return [{ text, count }];
+  }
+  return places.map(({ pointer, what }) => ({ text: `${pointer || '/'}  ${what}`, count: 1 }));
 }
 
 export function countFindings({ findings }: CheckReport, severity: Severity): number {
