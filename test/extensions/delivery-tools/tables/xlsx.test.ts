@@ -67,10 +67,14 @@ describe('a cell', () => {
     expect((await rowOf(`<c/><c s="1"><v>${serial}</v></c>`)).faults).toMatchObject([{ cell: 'B2' }]);
   });
 
-  it('is an ISO date of the file itself', async () => {
-    expect((await rowOf('<c/><c t="d"><v>2026-02-03T00:00:00</v></c>')).record).toMatchObject({
-      startdatum: '2026-02-03',
-    });
+  it.each([
+    ['2026-02-03', '2026-02-03'],
+    ['2026-02-03T23:30:00', '2026-02-03'],
+    // As SheetJS writes a Date of midnight in Amsterdam.
+    ['2026-02-02T23:00:00.000Z', '2026-02-03'],
+    ['2026-07-02T22:00:00.000Z', '2026-07-03'],
+  ])('is an ISO date of the file itself: %s is %s', async (text, day) => {
+    expect((await rowOf(`<c/><c t="d"><v>${text}</v></c>`)).record).toMatchObject({ startdatum: day });
   });
 
   it('keeps leading zeros: of texts, of a format that shows them, and by `digits`', async () => {
