@@ -50,7 +50,7 @@ export class Findings {
     const place: Place = { pointer: pointer(), what };
     if (finding.places.length < MAX_PLACES) finding.places.push(place);
     const name = `${columnOf(place.pointer)} ${what.replaceAll(/\d+/g, '0')}`;
-    const column = finding.columns.get(name) ?? { count: 0, places: new Array<Place>() };
+    const column = finding.columns.get(name) ?? { count: 0, places: [] as Place[] };
     if (finding.columns.size < MAX_PLACES) finding.columns.set(name, column);
     column.count += 1;
     if (column.places.length < SHOWN_PLACES) column.places.push(place);
