@@ -37,8 +37,9 @@ export async function* csvBytes(
     onBytes(all);
     for (const byte of chunk) {
       if (byte === QUOTE) inQuotes = !inQuotes;
-      ends.add(byte, inQuotes);
-      ofRow = !inQuotes && (byte === LINE_FEED || byte === CARRIAGE_RETURN) ? 0 : ofRow + 1;
+      const isEnd = byte === LINE_FEED || byte === CARRIAGE_RETURN;
+      if (isEnd || ends.isOpen) ends.add(byte, inQuotes);
+      ofRow = isEnd && !inQuotes ? 0 : ofRow + 1;
       if (ofRow > MAX_ROW_BYTES) return onExceeded();
     }
     yield windows === undefined ? chunk : windows.decode(chunk);
@@ -52,8 +53,8 @@ type LineEnd = 'CR LF' | 'LF' | 'CR';
 class LineEnds {
   #line: number;
   #first: { readonly end: LineEnd; readonly line: number } | undefined;
-  /** A CR outside quotes, of which the next byte says whether it ends the line alone. */
-  #isOpen = false;
+  /** A CR outside quotes was the last byte: the next one says whether it ended the line alone. */
+  isOpen = false;
 
   constructor(firstLine: number) {
     this.#line = firstLine;
@@ -61,12 +62,12 @@ class LineEnds {
 
   add(byte: number, inQuotes: boolean): void {
     const isFeed = byte === LINE_FEED;
-    if (this.#isOpen) {
-      this.#isOpen = false;
+    if (this.isOpen) {
+      this.isOpen = false;
       this.#end(isFeed ? 'CR LF' : 'CR');
       if (isFeed) return;
     }
-    if (byte === CARRIAGE_RETURN && !inQuotes) this.#isOpen = true;
+    if (byte === CARRIAGE_RETURN && !inQuotes) this.isOpen = true;
     else if (isFeed && !inQuotes) this.#end('LF');
     else if (isFeed) this.#line += 1;
   }

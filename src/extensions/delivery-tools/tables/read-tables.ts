@@ -11,6 +11,7 @@ import { fold } from './convert.ts';
 import type { Plan, TablePlan } from './plan.ts';
 import { RecordBuilder } from './record-builder.ts';
 import {
+  type Cell,
   columnLetters,
   isEmptyRow,
   type Place,
@@ -21,6 +22,7 @@ import {
   type TableFile,
   UnreadableTable,
 } from './table-file.ts';
+import { damageOfKey } from './target-form.ts';
 
 /** Each is in memory. */
 const MAX_LEVERINGEN = 10_000;
@@ -79,6 +81,8 @@ function addStop(faults: TableFaults, error: unknown): void {
   else if (error instanceof ScratchFull) faults.add({ message: 'more rows than may be sorted on disk' });
   else if (!(error instanceof ImportStopped)) throw error;
 }
+
+const isDamagedText = (cell: Cell | undefined): boolean => typeof cell === 'string' && cell.includes(REPLACEMENT);
 
 class TableReader {
   readonly message: MessageStore;
@@ -172,16 +176,15 @@ class TableReader {
 
   /** Whether a row has bytes that are not UTF-8, in a column that is read or in another. */
   #isDamaged({ number: row, cells }: Row, tables: readonly TablePlan[]): boolean {
-    const damaged = cells.flatMap((cell, index) =>
-      typeof cell === 'string' && cell.includes(REPLACEMENT) ? [index] : [],
-    );
+    if (!cells.some(isDamagedText)) return false;
     const [bound] = tables.flatMap(({ index }) => this.#bound.get(index) ?? []);
-    for (const index of damaged) {
+    for (const [index, cell] of cells.entries()) {
+      if (!isDamagedText(cell)) continue;
       const column = bound?.names[index] || columnLetters(index);
       this.faults.add({ row, column, message: 'is not valid UTF-8; is the file Windows-1252 (csv.encoding)?' });
     }
     // The names of columns are still needed: without them every other row would be misread.
-    return damaged.length > 0 && bound !== undefined;
+    return bound !== undefined;
   }
 
   /** The first row of a table that counts: that of its names. */
@@ -219,6 +222,10 @@ class TableReader {
     for (const [pointer, columns] of table.itemKeys) {
       const item = keyOf(columns, cells);
       if (item !== undefined) items[pointer] = item;
+    }
+    for (const column of [...table.key, ...[...table.itemKeys.values()].flat()]) {
+      const damage = damageOfKey(cells[column.index]);
+      if (damage !== undefined) report(column, damage);
     }
     const key = table.key.length === 0 ? undefined : keyOf(table.key, cells);
     if (table.key.length > 0 && key === undefined) {

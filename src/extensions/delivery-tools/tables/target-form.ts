@@ -33,6 +33,7 @@ const EXPONENT = /^\d+(?:[.,]\d*)?e[+-]?\d+$/i;
 const DECIMALS = /^\d+\.\d{1,2}$/;
 /** A spreadsheet keeps fifteen digits of a number. */
 const MAX_EXACT = 10 ** 15;
+const LOST_DIGITS = 'is a number in exponent form: its last digits are lost';
 const AS_TEXT = 'give the column the format of text in the spreadsheet, type the numbers again, and export it';
 
 /** Reads a number of a fixed length as text: separators go, lost zeros come back. @param digits instead of those of the form */
@@ -42,6 +43,7 @@ export function readFixedNumber(
   digits = own,
 ): string | CellFault {
   const text = cellText(cell) ?? '';
+  if (text.length === digits && /^\d+$/.test(text)) return text;
   const damaged = damageOf(cell, text);
   if (damaged !== undefined) return damaged;
   if (isMunicipality && text.toLowerCase() === 'onbekend') return 'Onbekend';
@@ -73,8 +75,16 @@ function damageOf(cell: Cell, text: string): CellFault | undefined {
       remedy,
     );
   }
-  const isInexact = typeof cell === 'object' && cell.kind === 'number' && !(Math.abs(cell.value) < MAX_EXACT);
-  if (isInexact || EXPONENT.test(text))
-    return new CellFault('is a number in exponent form: its last digits are lost', text, AS_TEXT);
-  return undefined;
+  return isInexact(cell) || EXPONENT.test(text) ? new CellFault(LOST_DIGITS, text, AS_TEXT) : undefined;
+}
+
+/** A key of which the last digits are lost is that of several records. A code may look like `12E3`; a spreadsheet writes `1,2E+04`. */
+export function damageOfKey(cell: Cell | undefined): CellFault | undefined {
+  const text = cellText(cell) ?? '';
+  const isDamaged = cell !== undefined && (isInexact(cell) || /^\d[.,]\d+E\+\d+$/.test(text));
+  return isDamaged ? new CellFault(LOST_DIGITS, text, AS_TEXT) : undefined;
+}
+
+function isInexact(cell: Cell): boolean {
+  return typeof cell === 'object' && cell.kind === 'number' && Math.abs(cell.value) >= MAX_EXACT;
 }

@@ -71,6 +71,25 @@ it('says once a column that it has moments, and names the cells of damaged numbe
   expect(bsn.records[2]).toMatchObject({ client: [{ Burgerservicenummer: '012345672' }] });
 });
 
+it('makes no record of rows whose key a spreadsheet rounded', async () => {
+  const members = { '/gemeentecode': { value: '0014' }, '/schulden/-/bedrag': 'Bedrag' };
+  const items = { '/schulden': { key: ['Nr'] } };
+  const mapping = shvMapping({ tables: [{ key: ['Dossier'], items, members }] });
+  const rows = [
+    ['1,23457E+11', '1', '10'],
+    ['1,23457E+11', '2', '10'],
+    ['12E3', '3', '10'],
+    ['5', '2,02601E+13', '10'],
+  ];
+  const { faults } = await tryTable(mapping, csv(['Dossier', 'Nr', 'Bedrag'], ...rows));
+  const message = 'is a number in exponent form: its last digits are lost';
+  expect(faults).toEqual([
+    { row: 2, column: 'Dossier', message },
+    { row: 3, column: 'Dossier', message },
+    { row: 5, column: 'Nr', message },
+  ]);
+});
+
 it('makes no levering without rows where their column says for whom', async () => {
   const mapping = shvTable({ '/omschrijving': 'T' }, {}, { levering: ORGANISATION, leveringKey: ['Gemeente'] });
   expect((await tryTable(mapping, csv(['Gemeente', 'T']))).faults).toEqual([{ message: 'no rows' }]);
