@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import { JsonCounter, type JsonLimits, parseUntrusted } from '../../../src/lib/json/parse-untrusted.ts';
+
+const LIMITS: JsonLimits = { bytes: 1000, depth: 4, members: 10, values: 20 };
+
+const SHAPES = {
+  'nested lists': ['[', 'too-deep'],
+  'nested objects': ['{"a":', 'too-deep'],
+  'a list of lists': ['[],', 'too-many-values'],
+  'a list of objects': ['{"a":1},', 'too-many-members'],
+} as const;
+
+describe('parseUntrusted', () => {
+  it.each([
+    ['null', null],
+    [' [1, "a\\"b\\\\", {"c": [true]}] ', [1, 'a"b\\', { c: [true] }]],
+    ['{"[[[[[[[[{{{,:,:,": "]]]]]]]]"}', { '[[[[[[[[{{{,:,:,': ']]]]]]]]' }],
+    ['[[[[1]]]]', [[[[1]]]]],
+    ['\uFEFF{}', {}],
+    ['"é€😀"', 'é€😀'],
+  ])('gives what JSON.parse gives: %s', (text, value) => {
+    expect(parseUntrusted(Buffer.from(text), LIMITS)).toEqual(value);
+  });
+
+  it('reads a text as it reads bytes', () => {
+    expect(parseUntrusted('{"naam":"Zuid"}', LIMITS)).toEqual({ naam: 'Zuid' });
+    expect(() => parseUntrusted('[[[[[1]]]]]', LIMITS)).toThrow(expect.objectContaining({ code: 'too-deep' }));
+  });
+
+  it.each([
+    ['too-large', JSON.stringify('x'.repeat(999))],
+    ['too-deep', '[[[[[1]]]]]'],
+    ['too-deep', '{"a":{"a":{"a":{"a":{}}}}}'],
+    ['too-many-values', JSON.stringify(Array(21).fill(1))],
+    ['too-many-members', JSON.stringify(Object.fromEntries(Array.from({ length: 11 }, (_, n) => [`a${n}`, n])))],
+    ['not-json', '[1,]'],
+    ['not-json', ''],
+    ['not-json', '["open'],
+    ['not-json', '["open\\'],
+  ])('refuses %s: %s', (code, text) => {
+    expect(() => parseUntrusted(Buffer.from(text), LIMITS)).toThrow(
+      expect.objectContaining({ name: 'UntrustedJsonError', code }),
+    );
+  });
+
+  it('refuses bytes that are not UTF-8, and a lone surrogate in UTF-8', () => {
+    for (const bytes of [
+      [0x22, 0xe9, 0x22],
+      [0x22, 0xed, 0xa0, 0x80, 0x22],
+    ]) {
+      expect(() => parseUntrusted(Buffer.from(bytes), LIMITS)).toThrow(expect.objectContaining({ code: 'not-utf8' }));
+    }
+  });
+
+  it('takes as many as is allowed', () => {
+    const values = JSON.stringify(Array(19).fill(1));
+    expect(parseUntrusted(values, { ...LIMITS, values: 20, bytes: values.length })).toHaveLength(19);
+    const members = Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`a${n}`, n]));
+    expect(parseUntrusted(JSON.stringify(members), LIMITS)).toEqual(members);
+  });
+
+  it('says nothing of the text in its errors', () => {
+    const refuse = (): unknown => parseUntrusted('{"bsn":999990019,}', LIMITS);
+    expect(refuse).toThrow('not JSON');
+    expect(refuse).not.toThrow(/bsn|99999/);
+  });
+
+  it.each(Object.entries(SHAPES))('refuses 30 MB of %s before anything is built', (_name, [part, code]) => {
+    const bytes = Buffer.alloc(30_000_000, part);
+    const before = process.memoryUsage();
+    const limits = { bytes: bytes.length, depth: 64, members: 900, values: 2000 };
+    expect(() => parseUntrusted(bytes, limits)).toThrow(expect.objectContaining({ code }));
+    expect(process.memoryUsage().heapUsed - before.heapUsed).toBeLessThan(20_000_000);
+  });
+});
+
+describe('JsonCounter', () => {
+  const text = Buffer.from('{"a\\"[":[1,"\\\\",{"b":"]}"}],"é":"\\u005b"}');
+
+  it('counts the same wherever a text is cut in pieces', () => {
+    for (let first = 0; first <= text.length; first += 1) {
+      for (const values of [6, 7]) {
+        const counter = new JsonCounter({ ...LIMITS, depth: 3, members: 3, values });
+        const feed = (): void => {
+          counter.feed(text.subarray(0, first));
+          counter.feed(new Uint8Array(0));
+          for (const byte of text.subarray(first)) counter.feed(Uint8Array.of(byte));
+        };
+        if (values === 7) expect(feed).not.toThrow();
+        else expect(feed).toThrow(expect.objectContaining({ code: 'too-many-values' }));
+      }
+    }
+  });
+
+  it('refuses at the piece that has too many', () => {
+    const counter = new JsonCounter({ ...LIMITS, bytes: 100_000 });
+    counter.feed(Buffer.from('[1,2,3'));
+    counter.feed(Buffer.from(`,"${'x'.repeat(50_000)}"`));
+    expect(() => counter.feed(Buffer.from(',1'.repeat(30)))).toThrow(
+      expect.objectContaining({ code: 'too-many-values' }),
+    );
+  });
+});
