@@ -1,23 +1,38 @@
 /**
- * JSON that comes from outside. A text of brackets takes some fifty times its size in memory once it is parsed, and seconds to do it: so its
- * depth, members and values are counted before anything is built, and a text that has more of them than its reader needs is refused.
+ * JSON that comes from outside. A text of brackets takes a hundred times its size in memory once it is parsed, and seconds to do it: so depth,
+ * lists and objects, members and values are counted before anything is built, and a text that has more of them than its reader needs is refused.
  */
 import { isUtf8 } from 'node:buffer';
+import { MAX_DEPTH } from './json-text.ts';
 
 /** The most that a document may have. */
 export interface JsonLimits {
   readonly bytes: number;
   /** Levels of nested objects and lists. */
-  readonly depth: number;
+  readonly depth?: number;
+  /** Objects and lists together: each takes about a hundred bytes, be it empty. */
+  readonly containers?: number;
   /** Members of all objects together. */
-  readonly members: number;
-  /** Values of every kind at every level together; an empty object or list may count twice. */
-  readonly values: number;
+  readonly members?: number;
+  /** Values of every kind at every level; an empty object or list counts twice. */
+  readonly values?: number;
 }
+
+/**
+ * For whatever sets no others. A page of a thousand records of a council feed has 10 000 objects and lists, 30 000 members and 35 000 values;
+ * a window of the largest supplier's answer five times as many. What is within these limits takes less than 100 MB once it is parsed.
+ */
+const USUAL: Required<Omit<JsonLimits, 'bytes'>> = {
+  depth: MAX_DEPTH,
+  containers: 300_000,
+  members: 500_000,
+  values: 1_000_000,
+};
 
 export type UntrustedJsonCode =
   | 'too-large'
   | 'too-deep'
+  | 'too-many-containers'
   | 'too-many-members'
   | 'too-many-values'
   | 'not-utf8'
@@ -59,9 +74,10 @@ for (const [characters, meaning] of [
  * whether the text is JSON is up to its parser.
  */
 export class JsonCounter {
-  readonly #limits: JsonLimits;
+  readonly #limits: Required<JsonLimits>;
   #bytes = 0;
   #depth = 0;
+  #containers = 0;
   #members = 0;
   #values = 1;
   #inString = false;
@@ -69,17 +85,18 @@ export class JsonCounter {
   #escaped = false;
 
   constructor(limits: JsonLimits) {
-    this.#limits = limits;
+    this.#limits = { ...USUAL, ...limits };
   }
 
   /** @throws {UntrustedJsonError} at the first limit that is exceeded */
   feed(chunk: Uint8Array): void {
-    const { bytes: maxBytes, depth: maxDepth, members: maxMembers, values: maxValues } = this.#limits;
+    const most = this.#limits;
     this.#bytes += chunk.length;
-    if (this.#bytes > maxBytes) throw new UntrustedJsonError('too-large', `larger than ${maxBytes} bytes`);
+    if (this.#bytes > most.bytes) throw new UntrustedJsonError('too-large', `larger than ${most.bytes} bytes`);
     const { length } = chunk;
     if (length === 0) return;
     let depth = this.#depth;
+    let containers = this.#containers;
     let members = this.#members;
     let values = this.#values;
     let inString = this.#inString;
@@ -97,28 +114,30 @@ export class JsonCounter {
       if (meaning === QUOTED) inString = true;
       else if (meaning === OPENS) {
         depth += 1;
+        containers += 1;
         values += 1;
-        if (depth > maxDepth) throw new UntrustedJsonError('too-deep', `more than ${maxDepth} levels deep`);
-        if (values > maxValues) throw tooManyValues(maxValues);
+        if (depth > most.depth) throw new UntrustedJsonError('too-deep', `more than ${most.depth} levels`);
+        if (containers > most.containers) throw tooMany('containers', most.containers);
       } else if (meaning === CLOSES) depth -= 1;
-      else if (meaning === SEPARATES) {
-        values += 1;
-        if (values > maxValues) throw tooManyValues(maxValues);
-      } else if (meaning === NAMES) {
+      else if (meaning === SEPARATES) values += 1;
+      else if (meaning === NAMES) {
         members += 1;
-        if (members > maxMembers) throw new UntrustedJsonError('too-many-members', `more than ${maxMembers} members`);
+        if (members > most.members) throw tooMany('members', most.members);
       }
+      if (values > most.values) throw tooMany('values', most.values);
     }
     this.#escaped = at > length;
     this.#depth = depth;
+    this.#containers = containers;
     this.#members = members;
     this.#values = values;
     this.#inString = inString;
   }
 }
 
-function tooManyValues(most: number): UntrustedJsonError {
-  return new UntrustedJsonError('too-many-values', `more than ${most} values`);
+function tooMany(what: 'containers' | 'members' | 'values', most: number): UntrustedJsonError {
+  const named = what === 'containers' ? 'objects and lists' : what;
+  return new UntrustedJsonError(`too-many-${what}`, `more than ${most} ${named}`);
 }
 
 /**

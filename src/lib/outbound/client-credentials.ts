@@ -1,5 +1,6 @@
 /** Access tokens of our own, for calls to other services: by client credentials (RFC 6749 section 4.4). */
 import { type Dispatcher, request } from 'undici';
+import { parseUntrusted } from '../json/parse-untrusted.ts';
 import { shareRuns } from '../scheduling.ts';
 import { readBody } from './guarded-fetch.ts';
 
@@ -94,7 +95,7 @@ async function fetchToken(
 
 function parsed(bytes: Buffer): unknown {
   try {
-    return JSON.parse(bytes.toString('utf8'));
+    return parseUntrusted(bytes, { bytes: TOKEN_MAX_BYTES });
   } catch {
     // The status says more than that there is no JSON.
     return undefined;

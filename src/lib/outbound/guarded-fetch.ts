@@ -8,6 +8,7 @@ import { BlockList, isIP, isIPv6, type LookupFunction } from 'node:net';
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { Agent, type Dispatcher, EnvHttpProxyAgent, request as undiciRequest } from 'undici';
+import { type JsonCounter, UntrustedJsonError } from '../json/parse-untrusted.ts';
 import { OutboundError } from './outbound-error.ts';
 
 const MAX_REDIRECTS = 2;
@@ -287,9 +288,15 @@ export const ACCEPT_ENCODING = 'gzip';
 
 /**
  * Reads a body of at most `maxBytes`, counted both as sent and after decompression.
+ * @param counter for JSON: reading ends where it has too much of something
  * @throws {OutboundError} `too-large`, `encoding`, `broken-off`
  */
-export async function readBody(body: Readable, encoding: string | undefined, maxBytes: number): Promise<Buffer> {
+export async function readBody(
+  body: Readable,
+  encoding: string | undefined,
+  maxBytes: number,
+  counter?: JsonCounter,
+): Promise<Buffer> {
   const plain = decompressed(body, encoding?.trim().toLowerCase() ?? 'identity', maxBytes);
   const pieces: Buffer[] = [];
   let size = 0;
@@ -298,11 +305,14 @@ export async function readBody(body: Readable, encoding: string | undefined, max
       const bytes = Buffer.from(piece);
       size += bytes.length;
       if (size > maxBytes) throw tooLarge(maxBytes);
+      counter?.feed(bytes);
       pieces.push(bytes);
     }
     return Buffer.concat(pieces, size);
   } catch (error) {
     if (error instanceof OutboundError) throw error;
+    if (error instanceof UntrustedJsonError)
+      throw new OutboundError('too-large', `the answer has ${error.message}`, { cause: error });
     // A truncated body (Z_BUF_ERROR) is an answer that broke off.
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     if (/^Z_(?!BUF_ERROR)/.test(code))

@@ -1,5 +1,6 @@
 /** Calls for JSON to services that an operator, or a document of such a service, named: with limits on everything. */
 import type { Dispatcher } from 'undici';
+import { JsonCounter, parseCounted, parseUntrusted, UntrustedJsonError } from '../json/parse-untrusted.ts';
 import { reasonOf } from '../log.ts';
 import { type Clock, retryAfterMs } from '../time.ts';
 import { carriesTrace, newTraceContext, traceHeaders } from '../trace-context.ts';
@@ -123,7 +124,8 @@ export function createOutboundClient(options: OutboundOptions): OutboundClient {
       await answer.body.dump();
       return { ...head, etag: etag ?? request.etag, changed: false };
     }
-    const bytes = await readWanted(answer, JSON_TYPE, problemIn);
+    const counter = new JsonCounter({ bytes: maxBytes });
+    const bytes = await readWanted(answer, { type: JSON_TYPE, problemOf: problemIn, counter });
     return { ...head, changed: true, json: parse(bytes), bytes: bytes.length };
   };
 
@@ -131,7 +133,7 @@ export function createOutboundClient(options: OutboundOptions): OutboundClient {
     const headers = { ...OWN_HEADERS, ...request.headers };
     const options = { method: 'POST', headers, body: request.body, signal } as const;
     const { answer } = await connections.request(request.url, options, request.redirects);
-    const bytes = await readWanted(answer, request.accepts, (start) => start.toString('utf8'));
+    const bytes = await readWanted(answer, { type: request.accepts, problemOf: (start) => start.toString('utf8') });
     try {
       return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     } catch (cause) {
@@ -141,13 +143,11 @@ export function createOutboundClient(options: OutboundOptions): OutboundClient {
 
   /**
    * The body of a 200 answer of a type that is wanted.
-   * @param problemOf what the start of the body of another answer says
    * @throws {OutboundError}
    */
   const readWanted = async (
     { statusCode, headers, body }: Dispatcher.ResponseData,
-    wanted: RegExp,
-    problemOf: (start: Buffer, type: string) => unknown,
+    { type: wanted, problemOf, counter }: Wanted,
   ): Promise<Buffer> => {
     const encoding = headerValue(headers['content-encoding']);
     const type = headerValue(headers['content-type']);
@@ -163,7 +163,7 @@ export function createOutboundClient(options: OutboundOptions): OutboundClient {
       body.on('error', () => undefined).destroy();
       throw new OutboundError('content-type', `content-type ${type?.slice(0, 60) ?? 'absent'}`);
     }
-    return await readBody(body, encoding, maxBytes);
+    return await readBody(body, encoding, maxBytes, counter);
   };
 
   /** Within the time of a call. */
@@ -185,12 +185,19 @@ export function createOutboundClient(options: OutboundOptions): OutboundClient {
   };
 }
 
+interface Wanted {
+  readonly type: RegExp;
+  /** What the start of the body of another answer says. */
+  readonly problemOf: (start: Buffer, type: string) => unknown;
+  readonly counter?: JsonCounter;
+}
+
 /** The problem document in the body of an error; undefined when it is not JSON. */
 function problemIn(start: Buffer, type: string): unknown {
   try {
-    return JSON_TYPE.test(type) ? parse(start) : undefined;
+    return JSON_TYPE.test(type) ? parseUntrusted(start, { bytes: ERROR_BODY_BYTES }) : undefined;
   } catch (error) {
-    if (error instanceof OutboundError) return undefined;
+    if (error instanceof UntrustedJsonError) return undefined;
     throw error;
   }
 }
@@ -210,7 +217,7 @@ async function readErrorBody(
 
 function parse(bytes: Buffer): unknown {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    return parseCounted(bytes);
   } catch (cause) {
     throw new OutboundError('not-json', 'the answer is not JSON', { cause });
   }

@@ -7,7 +7,7 @@
  * - `status`: an unexpected HTTP status
  * - `redirect`: a redirect that is not followed, or too many
  * - `encoding`: a compression that was not asked for, or bytes that are not in it
- * - `too-large`: more bytes than allowed, compressed or not
+ * - `too-large`: more bytes than allowed, compressed or not, or JSON with more levels, members or values
  * - `content-type`: not JSON by its own account
  * - `not-json`: not JSON in UTF-8
  */

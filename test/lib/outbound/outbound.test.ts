@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { isForbiddenAddress, isPublicAddress } from '../../../src/lib/outbound/guarded-fetch.ts';
 import { createOutboundClient, freshForMs, type OutboundClient } from '../../../src/lib/outbound/outbound-client.ts';
 import { backoffMs, retryAfterMs, systemClock } from '../../../src/lib/time.ts';
+import { HOSTILE_SHAPES, hostileJson } from '../../support/hostile-json.ts';
 
 const now = new Date('2026-01-15T12:00:00Z');
 
@@ -132,13 +133,16 @@ describe('a call', () => {
     server?.close();
   });
 
-  async function listen(listener: RequestListener, allowPrivate = true): Promise<string> {
+  async function listen(
+    listener: RequestListener,
+    { allowPrivate = true, maxBytes = 1000 }: { allowPrivate?: boolean; maxBytes?: number } = {},
+  ): Promise<string> {
     server = createServer(listener).listen(0, '127.0.0.1');
     await new Promise((resolve) => server?.once('listening', resolve));
     client = createOutboundClient({
       clock: systemClock,
       timeoutMs: 5000,
-      maxBytes: 1000,
+      maxBytes,
       connections: 1,
       allowPrivate,
     });
@@ -149,7 +153,7 @@ describe('a call', () => {
   const get = (url: string) => client?.getJson({ url, signal: new AbortController().signal, redirects: 'same-host' });
 
   it('does not reach a private address unless that is allowed, as a number or as a name', async () => {
-    const url = await listen((_request, response) => response.end(), false);
+    const url = await listen((_request, response) => response.end(), { allowPrivate: false });
     await expect(get(url)).rejects.toMatchObject({ code: 'address' });
     await expect(get(url.replace('127.0.0.1', 'localhost'))).rejects.toMatchObject({ code: 'address' });
   });
@@ -200,6 +204,16 @@ describe('a call', () => {
       response.on('close', () => clearInterval(drip));
     });
     await expect(get(url)).rejects.toMatchObject({ code: 'too-large' });
+  });
+
+  it.each(HOSTILE_SHAPES)('stops reading %s before anything is built of it', async (shape) => {
+    const body = gzipSync(hostileJson(shape, 30_000_000));
+    const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
+    const url = await listen((_request, response) => response.writeHead(200, headers).end(body), {
+      maxBytes: 33_554_432,
+    });
+    const code = shape.startsWith('nested') ? 'too-deep' : 'too-many-containers';
+    await expect(get(url)).rejects.toMatchObject({ code: 'too-large', cause: { code } });
   });
 
   it('names the cause of a failure', async () => {
