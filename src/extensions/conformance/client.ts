@@ -1,6 +1,7 @@
 /** The requests of a suite: one after the other, at a bounded rate, each with what was sent and what came. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { unwritable } from '../../lib/json/json-text.ts';
+import { parseUntrusted, UntrustedJsonError } from '../../lib/json/parse-untrusted.ts';
 import { reasonOf } from '../../lib/log.ts';
 import {
   createGuardedConnections,
@@ -270,13 +271,14 @@ export function bytesOf(body: unknown): Buffer {
   return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
 }
 
-/** What a body says; undefined when it is not JSON in UTF-8, or nested deeper than anything that is offered. */
+/** What a body says; undefined when it is not JSON in UTF-8, or has more in it than any answer needs. */
 export function jsonIn(body: Buffer): unknown {
   try {
-    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+    const value = parseUntrusted(body, { bytes: MAX_BYTES });
     return unwritable(value) === undefined ? value : undefined;
-  } catch {
-    return undefined;
+  } catch (error) {
+    if (error instanceof UntrustedJsonError) return undefined;
+    throw error;
   }
 }
 

@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { unwritable } from '../../lib/json/json-text.ts';
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
+import { parseUntrusted } from '../../lib/json/parse-untrusted.ts';
 import { reasonOf } from '../../lib/log.ts';
 import { startChild } from './child-program.ts';
 
@@ -151,7 +152,7 @@ async function hasEnded(child: ChildProcessWithoutNullStreams): Promise<void> {
 function parseAnswer(value: string): JsonObject {
   let answer: unknown;
   try {
-    answer = JSON.parse(value);
+    answer = parseUntrusted(value, { bytes: MAX_LINE });
   } catch (cause) {
     throw new ProtocolError('not-json', `the program wrote a line that is not JSON: ${value.slice(0, 200)}`, { cause });
   }

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import protobuf from 'protobufjs';
 import { isRecord } from '../../lib/json/json-value.ts';
+import { JsonCounter, UntrustedJsonError } from '../../lib/json/parse-untrusted.ts';
 import { eventLoopBudget } from '../../lib/scheduling.ts';
 import {
   type Attributes,
@@ -29,8 +30,6 @@ const PARTS_PER_SPAN = 10;
 const LEAST_PARTS = 100_000;
 /** How many protobuf fields, known or not, each item may have. */
 const FIELDS_PER_PART = 8;
-/** How many JSON objects and arrays each item may have. */
-const BRACKETS_PER_PART = 3;
 
 const { root } = protobuf.parse(readFileSync(new URL('trace.proto', import.meta.url), 'utf8'));
 const typeOf = (name: string): protobuf.Type => root.lookupType(`koppelvlak.otlp.${name}`);
@@ -70,7 +69,7 @@ export class TooManySpansError extends Error {}
  * @throws {TooManySpansError} before any span is decoded, also when it has far too many other parts
  */
 export async function decodeRequest(bytes: Uint8Array, form: OtlpForm, maxSpans: number): Promise<Span[]> {
-  if (hasTooManyParts(bytes, form, maxSpans)) throw new TooManySpansError();
+  if (form === 'protobuf' && hasTooManyParts(bytes, maxSpans)) throw new TooManySpansError();
   const open = (type: protobuf.Type, part: unknown): Record<string, unknown> => {
     if (form === 'protobuf') return decode(type, part);
     if (!isRecord(part)) throw new OtlpError('an object was expected');
@@ -101,10 +100,17 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 /** Integers of 64 bits as numbers: a parser of JSON would round them. Only the name of a member is followed by a colon. */
 const LONG_INTEGER = /("(?:intValue|startTimeUnixNano|endTimeUnixNano)"\s*:\s*)(-?\d{16,20})(?=[\s,}])/g;
 
+/** Sixteen megabytes have 600 000 objects and lists where all of it is short attributes. */
+const JSON_LIMITS = { containers: 700_000, members: 1_500_000, values: 3_000_000 };
+
+/** @throws {OtlpError} {TooManySpansError} */
 function parseRequest(bytes: Uint8Array): unknown {
   try {
+    new JsonCounter({ bytes: bytes.length, ...JSON_LIMITS }).feed(bytes);
     return JSON.parse(utf8.decode(bytes).replaceAll(LONG_INTEGER, '$1"$2"'));
   } catch (cause) {
+    if (cause instanceof UntrustedJsonError && cause.code !== 'too-deep')
+      throw new TooManySpansError(undefined, { cause });
     throw new OtlpError('the JSON cannot be read', { cause });
   }
 }
@@ -203,22 +209,8 @@ function write(type: protobuf.Type, message: object, form: OtlpForm): Buffer {
  * Whether a request has far more items than its spans need, counted on its bytes before it is decoded: an empty message is two bytes, and a
  * hundred as an object, so sixteen megabytes of them would take more memory than the process has.
  */
-function hasTooManyParts(bytes: Uint8Array, form: OtlpForm, maxSpans: number): boolean {
-  const most = Math.max(LEAST_PARTS, maxSpans * PARTS_PER_SPAN);
-  return form === 'json' ? hasMoreBrackets(bytes, most * BRACKETS_PER_PART) : hasMoreItems(bytes, most);
-}
-
-const [QUOTE, BACKSLASH, OBJECT, LIST] = Buffer.from('"\\{[');
-
-function hasMoreBrackets(text: Uint8Array, most: number): boolean {
-  let brackets = 0;
-  for (let i = 0; i < text.length && brackets <= most; i += 1) {
-    const byte = text[i];
-    if (byte === QUOTE) {
-      for (i += 1; i < text.length && text[i] !== QUOTE; i += 1) if (text[i] === BACKSLASH) i += 1;
-    } else if (byte === OBJECT || byte === LIST) brackets += 1;
-  }
-  return brackets > most;
+function hasTooManyParts(bytes: Uint8Array, maxSpans: number): boolean {
+  return hasMoreItems(bytes, Math.max(LEAST_PARTS, maxSpans * PARTS_PER_SPAN));
 }
 
 /** What is inside the fields of a message, by their numbers; `isList` when there may be many. @see trace.proto */

@@ -3,6 +3,8 @@ import { stat } from 'node:fs/promises';
 import { Argument, Command } from 'commander';
 import { table } from '../../cli/output.ts';
 import { CommandError, runCommand, runTool, type ToolContext, UsageError } from '../../cli/run-command.ts';
+import { ANSWER_LIMITS } from '../../gegevens/exchange/answer-limits.ts';
+import { parseUntrusted, UntrustedJsonError } from '../../lib/json/parse-untrusted.ts';
 import { readTextFile } from '../../lib/text-file.ts';
 import { PROOF_LOGS, type ProofLogName } from '../../seams/proof-log.ts';
 import type { Terminal } from '../../seams/terminal.ts';
@@ -109,9 +111,9 @@ async function readText(path: string, maxBytes: number): Promise<string> {
 
 function parseRecord(text: string, path: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseUntrusted(text, { bytes: MAX_RECORD_BYTES, ...ANSWER_LIMITS });
   } catch (error) {
-    if (error instanceof SyntaxError) throw new CommandError(`not proven: ${path} is not JSON`);
+    if (error instanceof UntrustedJsonError) throw new CommandError(`not proven: ${path} ${error.message}`);
     throw error;
   }
 }

@@ -5,6 +5,7 @@
 import { hash } from 'node:crypto';
 import { CanonicalFormError, canonicalJson } from '../../lib/json/canonical-json.ts';
 import { isRecord } from '../../lib/json/json-value.ts';
+import { parseUntrusted, UntrustedJsonError } from '../../lib/json/parse-untrusted.ts';
 import { mapWithinBudget } from '../../lib/scheduling.ts';
 import { decodeBase64, FormatError } from './tlog/note.ts';
 
@@ -158,9 +159,10 @@ function readSecrets(value: unknown): ReadonlyMap<string, Octets> | undefined {
 
 function parseJson(bytes: Uint8Array): unknown {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    // Of the `extra`: a member for each part of the record.
+    return parseUntrusted(bytes, { bytes: bytes.length });
   } catch (error) {
-    if (error instanceof SyntaxError || error instanceof TypeError) return undefined;
+    if (error instanceof UntrustedJsonError) return undefined;
     throw error;
   }
 }

@@ -8,6 +8,7 @@ import { JadesError } from '../../lib/jades/certificate.ts';
 import { plainStyles } from '../../lib/jades/signature.ts';
 import type { Verified, Verifier } from '../../lib/jades/verify.ts';
 import { DuplicateMemberError, parseStrictObject } from '../../lib/json/json-text.ts';
+import { parseUntrusted } from '../../lib/json/parse-untrusted.ts';
 import { Problem } from '../../lib/problem.ts';
 import type { Clock } from '../../lib/time.ts';
 import { callerOf } from '../../plugins/auth.ts';
@@ -140,7 +141,7 @@ function refused(detail: string): Problem {
 
 function parseBody(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseUntrusted(text, { bytes: Buffer.byteLength(text) });
     // A member that occurs twice is refused: two readers of a signed text must read the same.
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? parseStrictObject(text) : value;
   } catch (cause) {

@@ -38,7 +38,7 @@ export type UntrustedJsonCode =
   | 'not-utf8'
   | 'not-json';
 
-/** The message is for operators and shows nothing of the text. */
+/** The message goes on after a name of the text, for operators, and shows nothing of it: `has more than 100 levels`. */
 export class UntrustedJsonError extends Error {
   readonly code: UntrustedJsonCode;
 
@@ -92,7 +92,7 @@ export class JsonCounter {
   feed(chunk: Uint8Array): void {
     const most = this.#limits;
     this.#bytes += chunk.length;
-    if (this.#bytes > most.bytes) throw new UntrustedJsonError('too-large', `larger than ${most.bytes} bytes`);
+    if (this.#bytes > most.bytes) throw new UntrustedJsonError('too-large', `is larger than ${most.bytes} bytes`);
     const { length } = chunk;
     if (length === 0) return;
     let depth = this.#depth;
@@ -116,7 +116,7 @@ export class JsonCounter {
         depth += 1;
         containers += 1;
         values += 1;
-        if (depth > most.depth) throw new UntrustedJsonError('too-deep', `more than ${most.depth} levels`);
+        if (depth > most.depth) throw new UntrustedJsonError('too-deep', `has more than ${most.depth} levels`);
         if (containers > most.containers) throw tooMany('containers', most.containers);
       } else if (meaning === CLOSES) depth -= 1;
       else if (meaning === SEPARATES) values += 1;
@@ -137,7 +137,7 @@ export class JsonCounter {
 
 function tooMany(what: 'containers' | 'members' | 'values', most: number): UntrustedJsonError {
   const named = what === 'containers' ? 'objects and lists' : what;
-  return new UntrustedJsonError(`too-many-${what}`, `more than ${most} ${named}`);
+  return new UntrustedJsonError(`too-many-${what}`, `has more than ${most} ${named}`);
 }
 
 /**
@@ -155,7 +155,7 @@ export function parseUntrusted(source: Uint8Array | string, limits: JsonLimits):
  * @throws {UntrustedJsonError} `not-utf8`, `not-json`
  */
 export function parseCounted(bytes: Uint8Array): unknown {
-  if (!isUtf8(bytes)) throw new UntrustedJsonError('not-utf8', 'not UTF-8');
+  if (!isUtf8(bytes)) throw new UntrustedJsonError('not-utf8', 'is not UTF-8');
   return parse(new TextDecoder().decode(bytes));
 }
 
@@ -164,6 +164,6 @@ function parse(text: string): unknown {
     return JSON.parse(text);
   } catch {
     // The parser's own message quotes the text.
-    throw new UntrustedJsonError('not-json', 'not JSON');
+    throw new UntrustedJsonError('not-json', 'is not JSON');
   }
 }

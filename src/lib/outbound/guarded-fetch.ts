@@ -312,7 +312,7 @@ export async function readBody(
   } catch (error) {
     if (error instanceof OutboundError) throw error;
     if (error instanceof UntrustedJsonError)
-      throw new OutboundError('too-large', `the answer has ${error.message}`, { cause: error });
+      throw new OutboundError('too-large', `the answer ${error.message}`, { cause: error });
     // A truncated body (Z_BUF_ERROR) is an answer that broke off.
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     if (/^Z_(?!BUF_ERROR)/.test(code))

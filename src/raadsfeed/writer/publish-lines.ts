@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { parseUntrusted, UntrustedJsonError } from '../../lib/json/parse-untrusted.ts';
 import { type Change, type PubliceerRegel, prepareChange, resourceOf } from '../domain/change.ts';
 import type { Resource } from '../domain/resource.ts';
 import type { CheckedLine, LineValidator } from './line-validator.ts';
@@ -86,9 +87,10 @@ export async function publishLines(
 function check(text: string, validate: LineValidator, accept: PublishLinesOptions['accept']): CheckedLine {
   let value: unknown;
   try {
-    value = JSON.parse(text);
-  } catch {
-    return { faults: ['is not JSON'] };
+    value = parseUntrusted(text, { bytes: MAX_LINE });
+  } catch (error) {
+    if (error instanceof UntrustedJsonError) return { faults: [error.message] };
+    throw error;
   }
   const checked = validate(value, text);
   if ('faults' in checked) return checked;

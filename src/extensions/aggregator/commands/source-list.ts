@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { CsvError, parse } from 'csv-parse/sync';
 import { CommandError, UsageError } from '../../../cli/run-command.ts';
 import { isRecord } from '../../../lib/json/json-value.ts';
+import { parseUntrusted } from '../../../lib/json/parse-untrusted.ts';
 import { decodeUtf8, EncodingError } from '../../../lib/text-file.ts';
 import { normaliseOrganisatiecode } from '../../../raadsfeed/domain/resource.ts';
 import { hasOwnNumbers, supplierAddress } from '../source.ts';
@@ -147,7 +148,7 @@ function jsonLines(text: string): ListLine[] {
   return text.split(/\r?\n/).flatMap((line, i) => {
     if (line.trim() === '') return [];
     try {
-      return [{ line: i + 1, value: JSON.parse(line) }];
+      return [{ line: i + 1, value: parseUntrusted(line, { bytes: MAX_BYTES }) }];
     } catch {
       // Reported with its number, like every line that is not an object.
       return [{ line: i + 1, value: undefined }];

@@ -6,6 +6,7 @@ import { table } from '../../../cli/output.ts';
 import { UsageError } from '../../../cli/run-command.ts';
 import { loadPemKey, OwnKeyError } from '../../../lib/jades/own-key.ts';
 import { createSigner, type Signer } from '../../../lib/jades/signature.ts';
+import { parseUntrusted, UntrustedJsonError } from '../../../lib/json/parse-untrusted.ts';
 import { systemClock } from '../../../lib/time.ts';
 import { LEVELS, OUTCOMES } from '../case.ts';
 import { reportHtml } from '../report/html.ts';
@@ -20,15 +21,15 @@ const MAX_BYTES = 64 * 1024 * 1024;
 /** @throws {UsageError} when the file is not a report */
 export async function readReport(file: string): Promise<ConformanceReport> {
   const text = await readText(file);
-  if (Buffer.byteLength(text) > MAX_BYTES) throw new UsageError(`${file} is larger than ${MAX_BYTES} bytes`);
   const isReport = new Ajv2020({ strict: false, validateFormats: false }).compile<ConformanceReport>(
     JSON.parse(await readFile(SCHEMA, 'utf8')),
   );
   let value: unknown;
   try {
-    value = JSON.parse(text);
-  } catch {
-    throw new UsageError(`${file} is not JSON`);
+    value = parseUntrusted(text, { bytes: MAX_BYTES });
+  } catch (error) {
+    if (error instanceof UntrustedJsonError) throw new UsageError(`${file} ${error.message}`);
+    throw error;
   }
   if (!isReport(value))
     throw new UsageError(

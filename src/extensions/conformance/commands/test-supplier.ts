@@ -6,6 +6,7 @@ import { loadModel } from '../../../gegevens/model/model.ts';
 import { parsePemCertificates } from '../../../lib/jades/certificate.ts';
 import { loadPemKey, OwnKeyError } from '../../../lib/jades/own-key.ts';
 import { isRecord } from '../../../lib/json/json-value.ts';
+import { parseUntrusted, UntrustedJsonError } from '../../../lib/json/parse-untrusted.ts';
 import { clientCredentialsToken, TokenFetchError } from '../../../lib/outbound/client-credentials.ts';
 import { createGuardedFetch, isPublicAddress } from '../../../lib/outbound/guarded-fetch.ts';
 import { outwayAddress, outwayHeaders } from '../../shared/outway.ts';
@@ -18,6 +19,7 @@ import { type GegevensNeeds, readSubject } from '../gegevens/subject.ts';
 import { GEGEVENS } from '../gegevens/suite.ts';
 import { readTrust } from '../signature/trust.ts';
 import { requireAddress, testSuite } from './test-suite.ts';
+import { MAX_TOKENS_BYTES } from './token-file.ts';
 import { asUsage, readText } from './usage.ts';
 
 /** Versions that the interface description allows, the default apart. */
@@ -158,9 +160,9 @@ async function namedTokens(file: string | undefined): Promise<Record<string, () 
   if (file === undefined) return {};
   let value: unknown;
   try {
-    value = JSON.parse(await readText(file));
+    value = parseUntrusted(await readText(file), { bytes: MAX_TOKENS_BYTES });
   } catch (error) {
-    if (error instanceof UsageError) throw error;
+    if (!(error instanceof UntrustedJsonError)) throw error;
   }
   if (!isRecord(value)) throw new UsageError(`${file} is not a JSON object of tokens`);
   const tokens = Object.entries(value);

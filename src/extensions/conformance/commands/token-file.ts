@@ -1,12 +1,16 @@
 /** Access tokens from a file, by the name that cases give them. */
 import { UsageError } from '../../../cli/run-command.ts';
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
+import { parseUntrusted } from '../../../lib/json/parse-untrusted.ts';
 import { clientCredentialsToken } from '../../../lib/outbound/client-credentials.ts';
 import { Inconclusive, Skipped } from '../case.ts';
 import type { Ask, Client } from '../client.ts';
 import { readText } from './usage.ts';
 
 export type Tokens = Readonly<Record<string, () => Promise<string>>>;
+
+/** More than any file of tokens has. */
+export const MAX_TOKENS_BYTES = 1024 * 1024;
 
 /** The name of a token that what is tested must refuse: of another organisation, or for another service. */
 export const OTHER = 'other';
@@ -66,7 +70,7 @@ function secretsIn(content: JsonObject): readonly string[] {
 function parse(text: string, file: string): JsonObject {
   let content: unknown;
   try {
-    content = JSON.parse(text);
+    content = parseUntrusted(text, { bytes: MAX_TOKENS_BYTES });
   } catch {
     // The parser's own words quote the text, which may be a token.
     throw new UsageError(`${file} is not JSON`);

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { request } from 'undici';
+import { ANSWER_LIMITS } from '../../../gegevens/exchange/answer-limits.ts';
 import { isRecord } from '../../../lib/json/json-value.ts';
+import { JsonCounter, parseUntrusted, UntrustedJsonError } from '../../../lib/json/parse-untrusted.ts';
 import { reasonOf } from '../../../lib/log.ts';
 import { clientCredentialsToken, TokenFetchError } from '../../../lib/outbound/client-credentials.ts';
 import { readBody } from '../../../lib/outbound/guarded-fetch.ts';
@@ -48,6 +50,8 @@ export function isTemporaryStatus(status: number): boolean {
 }
 
 const ATTEMPTS = 4;
+/** Bytes of an answer that is no delivery: it says why, and is signed by nobody. */
+const PROBLEM_BYTES = 65_536;
 const LONGEST_WAIT_MS = 60_000;
 
 /** Sends a request; after 429, 502 or 503 it is retried when `Retry-After` says so. @throws {RequesterError} */
@@ -83,7 +87,15 @@ async function post({
     const timeouts = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
     const received = await request(url, { method: 'POST', headers, body, signal, ...timeouts });
     const values = Object.entries(received.headers).map(([header, value = []]) => [header, [value].flat()]);
-    const bytes = await readBody(received.body, undefined, maxBytes);
+    const isDelivery = received.statusCode === 200;
+    const limit = isDelivery ? maxBytes : Math.min(maxBytes, PROBLEM_BYTES);
+    // Before anything of it is verified.
+    const counter = isDelivery ? new JsonCounter({ bytes: limit, ...ANSWER_LIMITS }) : undefined;
+    const bytes = await readBody(received.body, undefined, limit, counter).catch((error: unknown) => {
+      // The status says more than that there is too much beside it.
+      if (!isDelivery && error instanceof OutboundError && error.code === 'too-large') return Buffer.alloc(0);
+      throw error;
+    });
     return { status: received.statusCode, headers: Object.fromEntries(values), body: bytes };
   } catch (cause) {
     signal.throwIfAborted();
@@ -91,8 +103,8 @@ async function post({
       throw new RequesterError(`${url} cannot be reached: ${reasonOf(cause)}`, { cause, isTemporary: true });
     }
     const isTemporary = cause.code === 'broken-off';
-    const what = isTemporary ? `broke off: ${reasonOf(cause.cause)}` : `is larger than ${maxBytes} bytes`;
-    throw new RequesterError(`the answer of ${url} ${what}`, { cause, isTemporary });
+    const what = isTemporary ? `the answer of ${url} broke off: ${reasonOf(cause.cause)}` : `${url}: ${cause.message}`;
+    throw new RequesterError(what, { cause, isTemporary });
   }
 }
 
@@ -119,11 +131,12 @@ export async function fetchToken({ url, ...client }: TokenRequest): Promise<stri
   }
 }
 
-/** @returns `undefined` for what is not JSON */
+/** @returns `undefined` for what is not JSON in UTF-8, or has more in it than an answer has */
 export function parseJson(body: Buffer): unknown {
   try {
-    return JSON.parse(body.toString());
-  } catch {
-    return undefined;
+    return parseUntrusted(body, { bytes: body.length, ...ANSWER_LIMITS });
+  } catch (error) {
+    if (error instanceof UntrustedJsonError) return undefined;
+    throw error;
   }
 }
