@@ -2,12 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, type Dispatcher, request } from 'undici';
 import type { components } from '../contracts/verwerkingenlog.ts';
+import { JsonCounter, parseCounted } from '../lib/json/parse-untrusted.ts';
 import {
   type ClientCredentials,
   clientCredentialsToken,
   TokenFetchError,
   type TokenWish,
 } from '../lib/outbound/client-credentials.ts';
+import { readBody } from '../lib/outbound/guarded-fetch.ts';
 import { backoffMs, retryAfterMs } from '../lib/time.ts';
 import type { ProcessingContext } from '../seams/processing-headers.ts';
 
@@ -106,11 +108,17 @@ export function createVerwerkingenlogClient(options: VerwerkingenlogClientOption
   };
 }
 
+/** Four times the largest action that a log takes. */
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+
 async function readAnswer({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<Verwerkingsactie> {
-  const answer: unknown = await body.json().catch((cause: unknown) => {
-    // Cut off, or not JSON: whether the entry was stored is unknown, so this counts as temporary.
-    throw new VerwerkingenlogError('the answer of the processing log cannot be read', { cause });
-  });
+  const limits = { bytes: MAX_ANSWER_BYTES };
+  const answer = await readBody(body, undefined, limits.bytes, new JsonCounter(limits))
+    .then(parseCounted)
+    .catch((cause: unknown) => {
+      // Cut off, or not JSON: whether the entry was stored is unknown, so this counts as temporary.
+      throw new VerwerkingenlogError('the answer of the processing log cannot be read', { cause });
+    });
   if (statusCode === 201 && isVerwerkingsactie(answer)) return answer;
   const detail = typeof answer === 'object' && answer !== null && 'detail' in answer ? String(answer.detail) : '';
   throw new VerwerkingenlogError(`the processing log answered ${statusCode}: ${detail}`, {

@@ -131,8 +131,8 @@ function refusalOf({ status, problem }: OutboundError, pauseMs: number): Refusal
 }
 
 /** The result of an operation. @throws {SupplierError} {SupplierFault} */
-function resultOf({ name, hasStatus }: Operation, text: string, site: string): XmlElement {
-  const result = descend(readXml(text), ['Body', `${name}Response`, `${name}Result`]);
+async function resultOf({ name, hasStatus }: Operation, text: string, site: string): Promise<XmlElement> {
+  const result = descend(await readXml(text), ['Body', `${name}Response`, `${name}Result`]);
   if (result === undefined || result.isNil) throw new SupplierError('unreadable', `the answer has no ${name}Result`);
   const [status, message = ''] = [textIn(result, 'Status'), textIn(result, 'Message')];
   if (hasStatus === false ? status === undefined : status === 'OK') return result;

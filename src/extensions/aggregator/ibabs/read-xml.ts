@@ -1,4 +1,5 @@
 import sax from 'sax';
+import { eventLoopBudget } from '../../../lib/scheduling.ts';
 import { SupplierError } from '../supplier/supplier-client.ts';
 
 /** An element with the local part of its name: namespaces are not told apart. */
@@ -15,25 +16,38 @@ type OpenElement = { -readonly [K in keyof XmlElement]: XmlElement[K] } & { read
 
 /** Deeper than any document has a reason to be. */
 const MAX_DEPTH = 50;
-/** Elements at most: each takes more memory than its text has bytes. */
-const MAX_ELEMENTS = 1_000_000;
+/** Elements at most: each takes more memory than its text has bytes. A quarter of the largest organisation has a third of it. */
+const MAX_ELEMENTS = 300_000;
+/** Of one element; the service writes two. */
+const MAX_ATTRIBUTES = 100;
+/** Characters between looks at the clock. */
+const SLICE = 16_384;
 
 /**
- * Reads a document as a tree. A document type is refused, so a document defines no entities of its own.
+ * Reads a document as a tree, a few milliseconds at a time. A document type is refused, so a document defines no entities of its own.
  * @param text of which whoever fetched it limited the size
  * @throws {SupplierError}
  */
-export function readXml(text: string): XmlElement {
+export async function readXml(text: string): Promise<XmlElement> {
   const parser = sax.parser(true);
   const open: OpenElement[] = [];
   let root: XmlElement | undefined;
   let elements = 0;
+  let attributesOfElement = 0;
   parser.onerror = (cause) => {
     const [reason = ''] = cause.message.split('\n');
     throw new SupplierError('unreadable', `not XML: ${reason.slice(0, 100)}`, { cause });
   };
   parser.ondoctype = () => {
     throw new SupplierError('unreadable', 'XML with a document type is not read');
+  };
+  parser.onopentagstart = () => {
+    attributesOfElement = 0;
+  };
+  parser.onattribute = () => {
+    attributesOfElement += 1;
+    if (attributesOfElement > MAX_ATTRIBUTES)
+      throw new SupplierError('unreadable', `XML has an element with more than ${MAX_ATTRIBUTES} attributes`);
   };
   parser.onopentag = ({ name, attributes }) => {
     if (open.length >= MAX_DEPTH) throw new SupplierError('unreadable', `XML is nested deeper than ${MAX_DEPTH}`);
@@ -55,7 +69,11 @@ export function readXml(text: string): XmlElement {
   };
   parser.ontext = addText;
   parser.oncdata = addText;
-  parser.write(text.replace(/^\uFEFF/, '')).close();
+  for (let from = text.startsWith('\uFEFF') ? 1 : 0; from < text.length; from += SLICE) {
+    if (eventLoopBudget.exhausted()) await eventLoopBudget.yield();
+    parser.write(text.slice(from, from + SLICE));
+  }
+  parser.close();
   if (root === undefined) throw new SupplierError('unreadable', 'not XML: it has no element');
   return root;
 }

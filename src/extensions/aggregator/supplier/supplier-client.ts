@@ -180,7 +180,7 @@ export interface SupplierClientOptions {
 /** Text that is sent to the base address, and how its answer is read. */
 export interface SupplierPost<T> extends Pick<OutboundTextRequest, 'body' | 'headers' | 'accepts'> {
   /** @throws {SupplierError} {SupplierFault} for an answer that says that it failed */
-  readonly read: (text: string) => T;
+  readonly read: (text: string) => Promise<T>;
 }
 
 export class SupplierClient {
@@ -238,9 +238,9 @@ export class SupplierClient {
     signal: AbortSignal,
     attempts = this.#retry.attempts,
   ): Promise<T> {
-    return await this.#call(signal, attempts, async () =>
-      read(await this.#outbound.postText({ ...request, url: this.base, signal, redirects: 'none' })),
-    );
+    return await this.#call(signal, attempts, async () => {
+      return await read(await this.#outbound.postText({ ...request, url: this.base, signal, redirects: 'none' }));
+    });
   }
 
   async #call<T>(signal: AbortSignal, attempts: number, call: () => Promise<T>): Promise<T> {

@@ -99,7 +99,7 @@ export async function startIbabs(): Promise<IbabsServer> {
     response.once('close', () => {
       running -= 1;
     });
-    const call = { ...readCall((await buffer(request)).toString('utf8'), request), at };
+    const call = { ...(await readCall((await buffer(request)).toString('utf8'), request)), at };
     calls.push(call);
     const times = (counts.get(call.operation) ?? 0) + 1;
     counts.set(call.operation, times);
@@ -151,8 +151,8 @@ export async function startIbabs(): Promise<IbabsServer> {
   return supplier;
 }
 
-function readCall(body: string, { headers }: IncomingMessage): Omit<IbabsCall, 'at'> {
-  const root = readXml(body);
+async function readCall(body: string, { headers }: IncomingMessage): Promise<Omit<IbabsCall, 'at'>> {
+  const root = await readXml(body);
   const [operation] = root.children[0]?.children ?? [];
   if (operation === undefined) throw new Error('a call without an operation');
   if (headers.soapaction !== `"http://tempuri.org/IPublic/${operation.name}"`) throw new Error('a wrong SOAPAction');
