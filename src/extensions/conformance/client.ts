@@ -1,7 +1,7 @@
 /** The requests of a suite: one after the other, at a bounded rate, each with what was sent and what came. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { unwritable } from '../../lib/json/json-text.ts';
-import { parseUntrusted, UntrustedJsonError } from '../../lib/json/parse-untrusted.ts';
+import { JsonCounter, parseUntrusted, UntrustedJsonError } from '../../lib/json/parse-untrusted.ts';
 import { reasonOf } from '../../lib/log.ts';
 import {
   createGuardedConnections,
@@ -206,7 +206,13 @@ export function createClient(options: ClientOptions): Client {
     try {
       const { exchange, stream } = await open(ask, over);
       const encoding = exchange.method === 'HEAD' ? undefined : exchange.headers['content-encoding'];
-      const body = await readBody(stream, encoding, MAX_BYTES);
+      const mayBeJson = /^$|json/i.test(exchange.headers['content-type'] ?? '');
+      const counter = mayBeJson ? new JsonCounter({ bytes: MAX_BYTES }) : undefined;
+      const body = await readBody(stream, encoding, MAX_BYTES, counter).catch((error: unknown) => {
+        // Cut off there it is not JSON, and judged as such.
+        if (error instanceof OutboundError && error.start !== undefined) return error.start;
+        throw error;
+      });
       const whole = { ...exchange, body, json: jsonIn(body) };
       await keep(whole);
       const again = [429, 503].includes(whole.status)

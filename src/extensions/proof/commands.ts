@@ -5,7 +5,7 @@ import { table } from '../../cli/output.ts';
 import { CommandError, runCommand, runTool, type ToolContext, UsageError } from '../../cli/run-command.ts';
 import { ANSWER_LIMITS } from '../../gegevens/exchange/answer-limits.ts';
 import { parseUntrusted, UntrustedJsonError } from '../../lib/json/parse-untrusted.ts';
-import { readTextFile } from '../../lib/text-file.ts';
+import { decodeUtf8 } from '../../lib/text-file.ts';
 import { PROOF_LOGS, type ProofLogName } from '../../seams/proof-log.ts';
 import type { Terminal } from '../../seams/terminal.ts';
 import type { Config } from '../../settings/read-config.ts';
@@ -83,7 +83,7 @@ async function check(
   if (keys.length === 0 && proofKey === undefined) throw new UsageError('give the key of the log with --key');
   const { checkRecord } = await import('./check.ts');
   const proof = await readText(proofPath, MAX_PROOF_BYTES);
-  const record = parseRecord(await readText(recordPath, MAX_RECORD_BYTES), recordPath);
+  const record = parseRecord(await readBytes(recordPath, MAX_RECORD_BYTES), recordPath);
   const verdict = checkRecord(proof, record, (origin) =>
     proofKey === undefined || keys.length > 0 ? keys : [signerOf(proofKey, origin).key],
   );
@@ -105,13 +105,17 @@ async function check(
 }
 
 async function readText(path: string, maxBytes: number): Promise<string> {
-  if ((await stat(path)).size > maxBytes) throw new CommandError(`${path} is larger than ${maxBytes} bytes`);
-  return await readTextFile(path);
+  return decodeUtf8(await readBytes(path, maxBytes), path);
 }
 
-function parseRecord(text: string, path: string): unknown {
+async function readBytes(path: string, maxBytes: number): Promise<Buffer> {
+  if ((await stat(path)).size > maxBytes) throw new CommandError(`${path} is larger than ${maxBytes} bytes`);
+  return await readFile(path);
+}
+
+function parseRecord(bytes: Buffer, path: string): unknown {
   try {
-    return parseUntrusted(text, { bytes: MAX_RECORD_BYTES, ...ANSWER_LIMITS });
+    return parseUntrusted(bytes, { bytes: MAX_RECORD_BYTES, ...ANSWER_LIMITS });
   } catch (error) {
     if (error instanceof UntrustedJsonError) throw new CommandError(`not proven: ${path} ${error.message}`);
     throw error;

@@ -305,14 +305,17 @@ export async function readBody(
       const bytes = Buffer.from(piece);
       size += bytes.length;
       if (size > maxBytes) throw tooLarge(maxBytes);
-      counter?.feed(bytes);
       pieces.push(bytes);
+      counter?.feed(bytes);
     }
     return Buffer.concat(pieces, size);
   } catch (error) {
     if (error instanceof OutboundError) throw error;
     if (error instanceof UntrustedJsonError)
-      throw new OutboundError('too-large', `the answer ${error.message}`, { cause: error });
+      throw new OutboundError('too-large', `the answer ${error.message}`, {
+        cause: error,
+        start: Buffer.concat(pieces, size),
+      });
     // A truncated body (Z_BUF_ERROR) is an answer that broke off.
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     if (/^Z_(?!BUF_ERROR)/.test(code))

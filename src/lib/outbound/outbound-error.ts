@@ -31,18 +31,27 @@ export class OutboundError extends Error {
   readonly status: number | undefined;
   /** Milliseconds that the other side asks to wait (RFC 9110 section 10.2.3). */
   readonly retryAfterMs: number | undefined;
+  /** For JSON that is `too-large`: the bytes up to where it has too much of something. */
+  readonly start: Buffer | undefined;
   /** For `status`: the start of the body, when it is a problem document (RFC 9457). */
   readonly problem: unknown;
 
   constructor(
     code: OutboundFault,
     message: string,
-    more: { status?: number; retryAfterMs?: number | undefined; problem?: unknown; cause?: unknown } = {},
+    more: {
+      status?: number;
+      retryAfterMs?: number | undefined;
+      start?: Buffer;
+      problem?: unknown;
+      cause?: unknown;
+    } = {},
   ) {
     super(message, more.cause === undefined ? {} : { cause: more.cause });
     this.code = code;
     this.status = more.status;
     this.retryAfterMs = more.retryAfterMs;
+    this.start = more.start;
     this.problem = more.problem;
   }
 }

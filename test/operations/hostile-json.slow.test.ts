@@ -1,0 +1,241 @@
+/** JSON from outside that takes many times its size in memory once it is parsed, at each way in. */
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Pool } from '../../src/database/pool.ts';
+import { type NewSource, saveSources } from '../../src/extensions/aggregator/store/sources.ts';
+import { createAuthority } from '../../src/lib/authority/authority.ts';
+import { waitForText } from '../demo/support.ts';
+import { FakeSource } from '../extensions/aggregator/fake-source.ts';
+import { AGGREGATOR_ENV, issueKinds, sourceState } from '../extensions/aggregator/support.ts';
+import { servicePool } from '../raadsfeed/support.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { HOSTILE_SHAPES, hostileJson } from '../support/hostile-json.ts';
+import { createMemoryGroup, startMeasured } from '../support/measured-program.ts';
+import { callProgram } from '../support/program.ts';
+
+/** More than before, or than the same program takes for something small. */
+const MOST_MB = 150;
+const MOST_MS = 200;
+const ANSWER_BYTES = 33_500_000;
+
+const dir = mkdtempSync(join(tmpdir(), 'hostile-json-'));
+let database: TestDatabase;
+let pool: Pool;
+let server: Server;
+/** What is asked for at `/<name>/…`. */
+const answers = new Map<string, { readonly status?: number; readonly type?: string; readonly gzip: Buffer }>();
+let base: string;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  pool = servicePool(database.url, 2);
+  writeFileSync(join(dir, 'rid'), 'rid-voor-de-proef\n');
+  server = createServer((request, response) => {
+    const {
+      status = 200,
+      type = 'application/json',
+      gzip,
+    } = answers.get(request.url?.split('/')[1] ?? '') ?? {
+      status: 404,
+      gzip: Buffer.alloc(0),
+    };
+    response.writeHead(status, { 'content-type': type, 'content-encoding': 'gzip' }).end(gzip);
+    request.resume();
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  base = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
+});
+afterAll(async () => {
+  server.closeAllConnections();
+  server.close();
+  await pool.end();
+  await database.drop();
+  rmSync(dir, { recursive: true });
+});
+
+function serve(name: string, body: Buffer, more: { status?: number; type?: string } = {}): string {
+  answers.set(name, { gzip: gzipSync(body), ...more });
+  return `${base}/${name}`;
+}
+
+async function issuesOf(adres: string): Promise<string> {
+  return (await callProgram(['bron', 'issues', adres], { DATABASE_URL: database.url, ...AGGREGATOR_ENV })).stdout;
+}
+
+/** Runs a program to its end. */
+async function measure(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const program = startMeasured(args, env);
+  const { status, stdout, stderr } = await program.ended;
+  return { status, said: stdout + stderr, peakMb: program.peakMb(), longestMs: program.longestMs() };
+}
+
+/** A program that met something hostile did not take much more than one that met something small, and its event loop went on. */
+async function expectUnharmed(run: (isHostile: boolean) => ReturnType<typeof measure>): Promise<string> {
+  const small = await run(false);
+  const hostile = await run(true);
+  expect(hostile.peakMb - small.peakMb).toBeLessThan(MOST_MB);
+  // To start takes a program longer than that.
+  expect(hostile.longestMs - small.longestMs).toBeLessThan(MOST_MS);
+  return `${hostile.status} ${hostile.said}`;
+}
+
+describe('a service in 512 MiB', () => {
+  it('sets sources of each shape aside, goes on with the others, and survives', async ({ annotate }) => {
+    const group = createMemoryGroup(512);
+    if (group === undefined) await annotate('this user may make no group of processes: only the peak was measured');
+    const sources = await Promise.all(HOSTILE_SHAPES.map((_shape, n) => new FakeSource(`gm990${n}`).listen()));
+    const good = await new FakeSource('gm9909').listen();
+    good.document('d-1');
+    const program = startMeasured(['serve'], {
+      ...AGGREGATOR_ENV,
+      AREAS: 'raadsfeed',
+      DATABASE_URL: database.url,
+      PORT: '0',
+      MANAGEMENT_PORT: '0',
+      SHUTDOWN_DRAIN_MS: '0',
+    });
+    try {
+      group?.add(program.child.pid);
+      await saveSources(pool, [{ adres: good.url, soort: 'feed', organisatiecodes: [] }]);
+      await waitForText(program, '"msg":"listening"');
+      await expect.poll(async () => (await sourceState(pool, good.url)).behind).toBe(0);
+      const before = program.begin();
+      for (const [n, source] of sources.entries()) {
+        const body = gzipSync(hostileJson(HOSTILE_SHAPES[n] ?? 'nested lists', ANSWER_BYTES));
+        source.rule = ({ path, response }) => {
+          if (path === '/') return false;
+          response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' }).end(body);
+          return true;
+        };
+        await saveSources(pool, [{ adres: source.url, soort: 'feed', organisatiecodes: [] }]);
+      }
+      for (const source of sources) {
+        // Again and again, as a source that fails is read.
+        await expect.poll(async () => (await sourceState(pool, source.url)).mislukt).toBeGreaterThan(3);
+        const state = await sourceState(pool, source.url);
+        expect(state.foutSoort).toBe('too-large');
+        expect(await issueKinds(pool, state.id)).toContain('too-large');
+      }
+      good.document('d-2');
+      const held = "select from raadsfeed.current_records where bronidentificatie = 'd-2'";
+      await expect.poll(async () => (await pool.query(held)).rowCount).toBe(1);
+      expect(program.child.exitCode ?? program.child.signalCode).toBeNull();
+      expect(program.peakMb() - before).toBeLessThan(MOST_MB);
+      expect(program.longestMs()).toBeLessThan(MOST_MS);
+    } finally {
+      program.child.kill('SIGKILL');
+      await program.ended;
+      group?.remove();
+      for (const source of [...sources, good]) await source.close();
+    }
+  });
+});
+
+describe.each(HOSTILE_SHAPES)('%s', (shape) => {
+  const small = Buffer.from('[]');
+  const bodyOf = (isHostile: boolean, bytes = ANSWER_BYTES): Buffer => (isHostile ? hostileJson(shape, bytes) : small);
+
+  it.each([
+    ['go', 'gm0406'],
+    ['parlaeus', 'gm0402'],
+    ['notubiz', 'gm0363'],
+  ])('from a supplier: %s', async (scheme, code) => {
+    const adres = scheme === 'notubiz' ? 'notubiz:281' : `${scheme}:${base}/${scheme}#${code}`;
+    const run = async (isHostile: boolean) => {
+      const address = serve(scheme, bodyOf(isHostile));
+      const options: NewSource['options'] = scheme === 'parlaeus' ? { ridFile: join(dir, 'rid') } : { version: 'v2' };
+      await saveSources(pool, [{ adres, soort: 'leveranciers-api', organisatiecodes: [code], options }]);
+      return await measure(['bron', 'sync', adres, '--from', '2025-01-01', '--to', '2025-03-31'], {
+        ...AGGREGATOR_ENV,
+        DATABASE_URL: database.url,
+        NOTUBIZ_URL: address,
+      });
+    };
+    expect(await expectUnharmed(run)).toMatch(/^1 .*not complete/);
+    expect(await issuesOf(adres)).toMatch(/the answer has more than (100 levels|300000 objects and lists)/);
+  });
+
+  it.each([
+    ['an unsigned 400', 400, 60_000_000, /status 400/],
+    ['an unsigned 200', 200, 60_000_000, /has more than/],
+  ])('as the answer to a request for a delivery: %s', async (_what, status, bytes, message) => {
+    const authority = await createAuthority({ dir: join(dir, 'pki'), port: 0, lifeSeconds: 3600 });
+    try {
+      writeFileSync(join(dir, 'token'), 'abc');
+      // It does not say what it accepts.
+      const plain = createServer((request, response) => {
+        request.resume();
+        response.writeHead(status, { 'content-type': 'application/json' }).end(body);
+      }).listen(0, '127.0.0.1');
+      let body: Buffer = small;
+      await once(plain, 'listening');
+      const address = plain.address();
+      const url = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/gegevens`;
+      const run = async (isHostile: boolean) => {
+        body = bodyOf(isHostile, bytes);
+        const words = ['gegevens', 'request', url, '--variant', 'shv', '--token-file', join(dir, 'token')];
+        return await measure(words, {
+          GEGEVENS_TRUST_ANCHORS: authority.root,
+          GEGEVENS_SIGNING_KEY: authority.requester.key,
+          GEGEVENS_SIGNING_CHAIN: authority.requester.chain,
+          GEGEVENS_REVOCATION_ALLOW_PRIVATE: 'true',
+        });
+      };
+      try {
+        expect(await expectUnharmed(run)).toMatch(message);
+      } finally {
+        plain.closeAllConnections();
+        plain.close();
+      }
+    } finally {
+      await authority.close();
+    }
+  });
+
+  it('from a service that is tested', async () => {
+    const run = (isHostile: boolean) =>
+      measure(['conformance', 'raadsfeed', serve('tested', bodyOf(isHostile, 33_000_000)), '--rate', '100']);
+    expect(await expectUnharmed(run)).toMatch(/^[12] /);
+  });
+
+  it.each([
+    ['conformance compare', (file: string) => ['conformance', 'compare', file, file], 60_000_000],
+    ['bron import', (file: string) => ['bron', 'import', file, '--dry-run'], 10_000_000],
+    ['feed publish', (file: string) => ['feed', 'publish', '--dry-run', file], 4_000_000],
+    ['proof check', (file: string) => ['proof', 'check', join(dir, 'empty'), file], 60_000_000],
+  ])('in a file: %s', async (_what, wordsOf, bytes) => {
+    const file = join(dir, 'file.json');
+    writeFileSync(join(dir, 'empty'), '');
+    const run = async (isHostile: boolean) => {
+      writeFileSync(file, bodyOf(isHostile, bytes));
+      return await measure(wordsOf(file), {
+        DATABASE_URL: database.url,
+        RAADSFEED_ROL: 'aggregator',
+        PROOF_KEY: Buffer.alloc(32, 7).toString('base64'),
+      });
+    };
+    expect(await expectUnharmed(run)).toMatch(/^[12] /);
+  });
+});
+
+it.each([
+  ['elements', `<a>${'<b/>'.repeat(6_000_000)}</a>`],
+  ['nested elements', '<a>'.repeat(10_000_000)],
+])('XML of %s from a supplier', async (_what, text) => {
+  const adres = 'ibabs:voorbeeld';
+  await saveSources(pool, [{ adres, soort: 'leveranciers-api', organisatiecodes: ['gm0553'] }]);
+  const run = (isHostile: boolean) =>
+    measure(['bron', 'sync', adres, '--from', '2025-01-01', '--to', '2025-03-31'], {
+      ...AGGREGATOR_ENV,
+      DATABASE_URL: database.url,
+      IBABS_URL: serve('ibabs', Buffer.from(isHostile ? text : '<a/>'), { type: 'text/xml' }),
+    });
+  expect(await expectUnharmed(run)).toMatch(/^1 .*not complete/);
+  expect(await issuesOf(adres)).toMatch(/more than 300000 elements|nested deeper than 50/);
+});
