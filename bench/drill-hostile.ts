@@ -10,19 +10,24 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
+import { gzipSync } from 'node:zlib';
 import type pg from 'pg';
 import { MIGRATIONS, migrate } from '../src/database/migrate.ts';
 import { createPool } from '../src/database/pool.ts';
 import { startEmbedded } from '../src/embedded-postgres/start.ts';
+import { findSource, removeSource, saveSources } from '../src/extensions/aggregator/store/sources.ts';
 import { loadModel } from '../src/gegevens/model/model.ts';
 import { importFile } from '../src/gegevens/store/import-file.ts';
 import { createAuthority } from '../src/lib/authority/authority.ts';
 import { createLogger } from '../src/lib/log.ts';
+import { FakeSource } from '../test/extensions/aggregator/fake-source.ts';
 import { document, publishLines } from '../test/raadsfeed/support.ts';
+import { HOSTILE_SHAPES, hostileJson } from '../test/support/hostile-json.ts';
 import { startTokens } from '../test/support/tokens.ts';
 import { type Child, startChild } from './support/children.ts';
 import { growHistory } from './support/feed-history.ts';
 import { ATTACKS, LARGE_RECORDS, PLAIN, type Target } from './support/hostile-attacks.ts';
+import { HOSTILE_PROGRAMS, runHostile } from './support/hostile-programs.ts';
 import { type Ask, measureWhile, type Waited } from './support/other-client.ts';
 import { sampleActie } from './support/sample-actie.ts';
 import { writeSample } from './support/sample-delivery.ts';
@@ -36,6 +41,10 @@ const IDLE_SECONDS = 4;
 const HISTORY = 5000;
 /** The part of its time that an attack goes elsewhere, to be compared with. */
 const ELSEWHERE = 0.5;
+const FOLLOWED = 'four followed sources of 33 MB of brackets';
+const FOLLOWED_BYTES = 33_500_000;
+const FOLLOWED_SECONDS = 15;
+const FOLLOWED_MB = 150;
 /** What nobody notices, on a machine that does other things too. */
 const UNNOTICED_MS = 10;
 /** An attack may leave work behind; that must be over by then. */
@@ -77,6 +86,12 @@ async function drill(): Promise<boolean> {
       GEGEVENS_REVOCATION_ALLOW_PRIVATE: 'true',
       VERWERKINGENLOG_KEY: `drill:${Buffer.alloc(32, 3).toString('base64')}`,
       VERWERKINGENLOG_RATE_LIMIT: '6000',
+      RAADSFEED_PAGES: 'true',
+      RAADSFEED_ROL: 'aggregator',
+      AGGREGATOR_ALLOW_PRIVATE: 'true',
+      AGGREGATOR_POLL_MS: '500',
+      AGGREGATOR_BACKOFF_MS: '500',
+      AGGREGATOR_BACKOFF_MAX_MS: '1000',
     },
     [`--max-old-space-size=${heapMb}`],
   );
@@ -103,23 +118,71 @@ async function drill(): Promise<boolean> {
   const plain = await observe(PLAIN.name, server, asks, () => hostile.ask({ name: PLAIN.name, target }));
   const bareUrl = String(Object(await bare.ask({})).url);
   let good = true;
-  for (const { name, mayGrowMb } of ATTACKS.filter((attack) => attack.name.includes(only))) {
+  for (const { name, mayGrowMb, never } of ATTACKS.filter((attack) => attack.name.includes(only))) {
     const once = async (): Promise<string[]> => {
       const aside = await observe(`${name}, elsewhere`, server, asks, () =>
         hostile.ask({ name, target: { ...target, url: bareUrl }, part: ELSEWHERE }),
       );
       const seen = await observe(name, server, asks, () => hostile.ask({ name, target }));
       const faults = judge(seen, { idle, plain, aside, mayGrowMb });
+      const wrong = never === undefined ? 0 : (seen.statuses[never] ?? 0);
+      if (wrong > 0) faults.push(`${wrong} answers with status ${never}`);
       if (!(await recovers(asks))) faults.push(`not answered as it should be within ${RECOVERY_MS / 1000} s after it`);
       return faults;
     };
     const first = await once();
     const faults = first.length === 0 ? first : await once();
-    good &&= faults.length === 0;
-    console.log(faults.length === 0 ? '  held' : faults.map((fault) => `  FAULT ${fault}`).join('\n'));
+    good &&= tell(faults);
+  }
+  if (FOLLOWED.includes(only)) {
+    const faults = judge(await observe(FOLLOWED, server, asks, () => followHostile(postgres.url)), {
+      ...{ idle, plain, aside: idle },
+      mayGrowMb: FOLLOWED_MB,
+    });
+    if (!(await recovers(asks))) faults.push(`not answered as it should be within ${RECOVERY_MS / 1000} s after it`);
+    good &&= tell(faults);
+  }
+  for (const program of HOSTILE_PROGRAMS.filter(({ name }) => name.includes(only))) {
+    console.log(program.name);
+    good &&= tell(await runHostile(program, dir));
   }
   console.log(good ? 'every part held' : 'not every part held');
   return good;
+}
+
+/** @returns whether there are no faults */
+function tell(faults: readonly string[]): boolean {
+  console.log(faults.length === 0 ? '  held' : faults.map((fault) => `  FAULT ${fault}`).join('\n'));
+  return faults.length === 0;
+}
+
+/** The service follows four sources for a while; their pages are JSON that takes many times its size in memory once it is parsed. */
+async function followHostile(url: string): Promise<void> {
+  const sources = await Promise.all(HOSTILE_SHAPES.map((_shape, n) => new FakeSource(`gm980${n}`).listen()));
+  const pool = openPool(url);
+  try {
+    for (const [n, source] of sources.entries()) {
+      const body = gzipSync(hostileJson(HOSTILE_SHAPES[n] ?? 'nested lists', FOLLOWED_BYTES));
+      source.rule = ({ path, response }) => {
+        if (path === '/') return false;
+        response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' }).end(body);
+        return true;
+      };
+    }
+    await saveSources(
+      pool,
+      sources.map(({ url: adres }) => ({ adres, soort: 'feed', organisatiecodes: [] })),
+    );
+    await new Promise((done) => setTimeout(done, FOLLOWED_SECONDS * 1000));
+    if (!sources.every(({ calls }) => calls.some(({ path }) => path !== '/'))) throw new Error('a source was not read');
+    for (const source of sources) {
+      const found = await findSource(pool, source.url);
+      if (found !== undefined) await removeSource(pool, found.id);
+    }
+  } finally {
+    await pool.end();
+    for (const source of sources) await source.close();
+  }
 }
 
 async function loadDelivery(url: string): Promise<void> {
@@ -194,6 +257,8 @@ async function otherClient(
 }
 
 interface Seen {
+  /** How often each status came to what was done meanwhile. */
+  readonly statuses: Readonly<Record<string, number>>;
   readonly waited: readonly Waited[];
   /** Processor time of the service, as a part of one core. */
   readonly cores: number;
@@ -221,7 +286,13 @@ async function observe(name: string, server: Child, asks: readonly Ask[], work: 
       `  ${one.name.padEnd(9)} median ${one.medianMs.toFixed(1)} ms, worst ${one.worstMs.toFixed(0)} ms of ${one.calls}${failed}`,
     );
   }
-  return { waited, cores, peakMb: after?.peakRssMb ?? 0, crashed: after === undefined };
+  return {
+    statuses: Object(Object(result).statuses),
+    waited,
+    cores,
+    peakMb: after?.peakRssMb ?? 0,
+    crashed: after === undefined,
+  };
 }
 
 /** What the other client waits when the service itself is not attacked. */

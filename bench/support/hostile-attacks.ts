@@ -34,6 +34,8 @@ export interface Attack {
    */
   readonly manner: 'read' | 'hold' | 'quarter' | 'half' | { readonly pipeline: number };
   readonly make: (i: number, target: Target) => HostileRequest;
+  /** A status that none of its answers may have. */
+  readonly never?: number;
   /** Megabytes that the service may take beside what it had. */
   readonly mayGrowMb?: number;
 }
@@ -102,6 +104,18 @@ export const PLAIN: Attack = {
 
 const many = { connections: 16, requests: 50_000, seconds: 4, manner: 'read' } as const;
 
+const PAGES = '/raad/gm9001';
+/** Addresses of pages and of the interface with U+0000 where an identifier is. */
+const NULLS = [
+  ...['vergaderingen', 'agendapunten', 'informatieobjecten'].flatMap((collection) => [
+    `${PAGES}/${collection}/%00`,
+    `${PAGES}/${collection}/a%00b/agenda.csv`,
+    `${PAGES}/${collection}/%00/%00`,
+    `/ori/v1/${collection}/gm9001/%00`,
+  ]),
+  ...[`${PAGES}?gremium=%00`, `/raad/zoeken?q=raad&gremium=%00`, '/raad/zoeken?q=%00', '/raad/%00', `${PAGES}/%00`],
+];
+
 const STREAM = '/ori/v1/feed/stream';
 
 export const ATTACKS: readonly Attack[] = [
@@ -166,6 +180,7 @@ export const ATTACKS: readonly Attack[] = [
     name: 'paths of 60 KB, percent-encoded',
     make: (i) => get(`/ori/v1/${filled(i, '%2f', 60 * KILOBYTE)}`, i),
   },
+  { ...many, name: '%00 in addresses', never: 500, make: (i) => get(NULLS[i % NULLS.length] ?? '/', i) },
   { ...many, name: 'unknown paths', make: (i) => get(`/ori/v1/x${i}`, i) },
   {
     ...many,
