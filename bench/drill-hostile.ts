@@ -4,6 +4,8 @@
  * as they should (between the two, by the processor time that the attack takes of the service), and while the same attack goes to a
  * server that does nothing, for the attacker runs on this machine too. A part that does not hold is tried a second time.
  *
+ * Then it follows sources whose pages are hostile, and programs are given hostile answers and files, which they must end on soon.
+ *
  * Usage: node bench/drill-hostile.ts [heap in MB, default 512] [part of the names of attacks]
  */
 import { mkdtemp, rm } from 'node:fs/promises';

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { Argument, Command } from 'commander';
 import { table } from '../../cli/output.ts';
 import { CommandError, runCommand, runTool, type ToolContext, UsageError } from '../../cli/run-command.ts';
-import { ANSWER_LIMITS } from '../../gegevens/exchange/answer-limits.ts';
+import { ANSWER_LIMITS } from '../../gegevens/model/answer-limits.ts';
 import { parseUntrusted, UntrustedJsonError } from '../../lib/json/parse-untrusted.ts';
 import { decodeUtf8 } from '../../lib/text-file.ts';
 import { PROOF_LOGS, type ProofLogName } from '../../seams/proof-log.ts';

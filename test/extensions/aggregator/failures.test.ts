@@ -3,7 +3,6 @@ import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../../src/lib/json/json-value.ts';
 import { type FeedServer, readRecords, type TestRecord } from '../../raadsfeed/support.ts';
-import { hostileJson } from '../../support/hostile-json.ts';
 import { FakeSource, type Rule } from './fake-source.ts';
 import { eventually, follow, issueKinds, sourceState, startAggregator, unfollow } from './support.ts';
 
@@ -14,9 +13,7 @@ beforeAll(async () => {
   aggregator = await startAggregator({ AGGREGATOR_TIMEOUT_MS: '400', AGGREGATOR_MAX_ANSWER_BYTES: '65536' });
 });
 
-afterAll(async () => {
-  await aggregator.stop();
-});
+afterAll(() => aggregator.stop());
 
 /** Answers of `/feed` only; the service document stays as it is. */
 function onFeed(rule: Rule): Rule {
@@ -108,7 +105,7 @@ const failures: readonly (readonly [name: string, fault: string, rule: Rule])[] 
   ['says gzip and sends something else', 'encoding', raw('{"records":[]}', { 'content-encoding': 'gzip' })],
   ['sends a huge answer', 'too-large', raw(Buffer.alloc(200_000, 0x20))],
   ['sends a gzip bomb', 'too-large', raw(gzipSync(BOMB), { 'content-encoding': 'gzip' })],
-  ['nests deeper than any record', 'too-large', raw(hostileJson('nested objects', 60_000))],
+  ['nests deeper than any record', 'too-large', raw('{"a":'.repeat(10_000))],
   ['sends a brotli bomb', 'encoding', raw(brotliCompressSync(BOMB), { 'content-encoding': 'br' })],
   ['sends a zstd bomb', 'encoding', raw(zstdCompressSync(BOMB), { 'content-encoding': 'zstd' })],
   ['redirects to another host', 'redirect', raw('', { location: 'http://localhost:9/feed' }, 307)],

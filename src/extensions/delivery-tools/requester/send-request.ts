@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { request } from 'undici';
-import { ANSWER_LIMITS } from '../../../gegevens/exchange/answer-limits.ts';
+import { ANSWER_LIMITS } from '../../../gegevens/model/answer-limits.ts';
 import { isRecord } from '../../../lib/json/json-value.ts';
 import { JsonCounter, parseUntrusted, UntrustedJsonError } from '../../../lib/json/parse-untrusted.ts';
 import { reasonOf } from '../../../lib/log.ts';
