@@ -6,6 +6,7 @@ import { type AttributeValue, DPL } from '../../../src/extensions/ldv/span.ts';
 import { createIdentityKeys } from '../../../src/verwerkingenlog/domain/identity-keys.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 import { collectGarbage } from '../../support/garbage.ts';
+import { HOSTILE_SHAPES, hostileJson } from '../../support/hostile-json.ts';
 import { koppelvlak } from '../../verwerkingenlog/cli.ts';
 import { KEY } from '../../verwerkingenlog/support.ts';
 import { encodeRequest } from './otlp-forms.ts';
@@ -99,6 +100,15 @@ it.each([
   const before = process.memoryUsage().heapUsed;
   const { status } = await log.send([], { form, body, headers: { 'content-encoding': 'gzip' } });
   expect(status).toBe(413);
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(100 * 1024 * 1024);
+});
+
+it.each(HOSTILE_SHAPES)('refuses fifteen megabytes of %s in JSON before they become objects', async (shape) => {
+  const body = Uint8Array.from(gzipSync(hostileJson(shape, MEGABYTES)));
+  collectGarbage();
+  const before = process.memoryUsage().heapUsed;
+  const { status } = await log.send([], { form: 'json', body, headers: { 'content-encoding': 'gzip' } });
+  expect(status).toBe(shape.startsWith('nested') ? 400 : 413);
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(100 * 1024 * 1024);
 });
 
