@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { Argument, Command } from 'commander';
 import { table } from '../../cli/output.ts';
 import { CommandError, runCommand, runTool, type ToolContext, UsageError } from '../../cli/run-command.ts';

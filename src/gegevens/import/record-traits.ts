@@ -81,8 +81,9 @@ function isKnown(value: unknown): boolean {
 
 /** The day of a date or moment, as Postgres counts it; `undefined` when it is not a date. */
 export function dayNumber(value: unknown): number | undefined {
-  const [written] = typeof value === 'string' ? (/^\d{4}-\d{2}-\d{2}/.exec(value) ?? []) : [];
-  const day = written === value ? written : (dayOfMoment(String(value))?.day ?? written);
+  if (typeof value !== 'string') return undefined;
+  const [written] = /^\d{4}-\d{2}-\d{2}/.exec(value) ?? [];
+  const day = written === value ? written : (dayOfMoment(value)?.day ?? written);
   const moment = day === undefined ? Number.NaN : Date.parse(`${day}T00:00:00Z`);
   return Number.isNaN(moment) ? undefined : Math.round((moment - POSTGRES_EPOCH) / DAY_MS);
 }

@@ -96,8 +96,10 @@ export function createVerifier(options: VerifierOptions): Verifier {
       const digest = parseDigest(digestHeader);
       checkDigest(digest, await digestInPieces(body));
       const { header, signature, sent } = readSignature(signatureHeader, limits.signatureCharacters, paths.read);
-      checkOrder(header.x5c);
-      await verifySignature(header, signature, body, digest.sent);
+      await verifySignature(header, signature, body, digest.sent).catch((error: unknown) => {
+        checkOrder(header.x5c);
+        throw error;
+      });
       if (options.maxSignatureAgeMs !== undefined) checkAge(header.times, now(), options.maxSignatureAgeMs);
       const path = paths.find(header.x5c);
       await checkRevocation(path, statusOf, revocation);
@@ -111,7 +113,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
 }
 
 /**
- * Recognises a chain that was sent with the anchor first, whose signature would only be called invalid.
+ * Recognises a chain that was sent in reverse, whose signature would only be called invalid.
  * @throws JadesError signature-invalid
  */
 function checkOrder([first, second]: readonly Certificate[]): void {
