@@ -6,8 +6,10 @@ import { isIPv4, isIPv6 } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
 import { Negotiator } from 'negotiator';
+import { isRecord } from '../lib/json/json-value.ts';
 import { Problem } from '../lib/problem.ts';
 import { readTraceContext, type TraceContext } from '../lib/trace-context.ts';
+import { summary } from './faults.ts';
 import { PAGE_STYLE } from './pages.ts';
 import { platformProblems } from './problems.ts';
 
@@ -60,6 +62,21 @@ export function checkRequestHead({ url = '', headers }: IncomingMessage): void {
       });
     }
   }
+}
+
+/**
+ * Refuses an address with U+0000 in a parameter of its path or query: no identifier has it, and Postgres cannot even compare with it.
+ * @throws {Problem}
+ */
+export function refuseNul({ url, params, query }: FastifyRequest): void {
+  if (!url.includes('%00')) return;
+  const faults = [params, query]
+    .flatMap((part) => Object.entries(isRecord(part) ? part : {}))
+    // The rest of a path, which a wildcard stands for, is no identifier: there is no such file.
+    .filter(([name, value]) => name !== '*' && [value].flat().some((one) => String(one).includes('\0')))
+    .map(([name]) => ({ name, code: 'pattern', reason: 'bevat het teken U+0000, dat nergens in voorkomt' }));
+  if (faults.length > 0)
+    throw new Problem(platformProblems.invalidRequest, { detail: summary(faults), invalidParams: faults });
 }
 
 /** Shortens an address that is too long before the router decodes it, but leaves it too long to be accepted. */

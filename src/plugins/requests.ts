@@ -8,7 +8,15 @@ import fp from 'fastify-plugin';
 import { Histogram } from 'prom-client';
 import { Problem } from '../lib/problem.ts';
 import { traceIds } from '../lib/trace-context.ts';
-import { checkRequestHead, fscTransaction, namesHost, SECURITY_HEADERS, setOrigins, traceOf } from './headers.ts';
+import {
+  checkRequestHead,
+  fscTransaction,
+  namesHost,
+  refuseNul,
+  SECURITY_HEADERS,
+  setOrigins,
+  traceOf,
+} from './headers.ts';
 import {
   type ClientShare,
   checkAnnouncedBody,
@@ -165,6 +173,7 @@ export async function mountScope(server: FastifyInstance, options: ScopeOptions)
         if (request.headers['content-length'] !== undefined) checkAnnouncedBody(request);
         if (isPersonal) logExchange(request, reply);
         if (isOpen) setOrigins(request, reply);
+        refuseNul(request);
         // Hooks also run in nested scopes, which answer in their own shape.
         if (request.is404 && request.server === app) refuseUnknown(request, reply);
         else done();
