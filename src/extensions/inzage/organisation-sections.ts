@@ -20,15 +20,17 @@ export function organisationSections(groups: readonly Group[], settings: Setting
 
 /** What one organisation did, maybe nothing, and whom to ask about it. */
 export function organisationSection(
-  name: string,
+  name: string | null,
   groups: readonly Group[],
   settings: Settings,
   manner: Manner,
 ): HtmlValue {
   return [
-    heading(2, capital(name)),
+    heading(2, name === null ? 'Andere verwerkingen' : capital(name)),
+    name === null &&
+      paragraph(`Bij deze regels staat niet welke organisatie het deed. Vraag het aan ${settings.organisation}.`),
     groups.map((group) => groupSection(group, settings, manner)),
-    objection(settings, name),
+    objection(settings, name ?? settings.organisation),
   ];
 }
 
@@ -64,7 +66,7 @@ function groupSection(group: Group, settings: Settings, manner: Manner): Html {
   const terms = termsOf(group, settings.maxRetention);
   const onlyThis = verwerkingsactiviteitId === null ? undefined : `${OVERVIEW}?activiteit=${verwerkingsactiviteitId}`;
   return html`<section class="kv-inspection">
-${heading(3, capital(activiteit?.naam ?? 'Doel niet bekend'))}
+${heading(3, capital(activiteit?.naam ?? sharedName(group) ?? 'Verwerkingen zonder uitleg'))}
 ${
   activiteit === null
     ? [unexplained(group), facts([kept(terms)])]
@@ -77,8 +79,8 @@ ${
         kept(terms),
       ])
 }
-<ul class="kv-entries">${group.acties.map((entry) => entryItem(entry, terms.length > 1 ? keptFor(entry, group, settings.maxRetention) : undefined, manner))}</ul>
-${onlyThis !== undefined && html`<p class="utrecht-paragraph kv-filter">${link(onlyThis, `Toon alleen: ${activiteit?.naam ?? 'doel niet bekend'}`)}</p>`}
+${entryList(group.acties, settings, manner, terms.length > 1 ? group : undefined)}
+${onlyThis !== undefined && html`<p class="utrecht-paragraph kv-filter">${link(onlyThis, activiteit === null ? 'Toon alleen deze regels' : `Toon alleen: ${activiteit.naam}`)}</p>`}
 </section>`;
 }
 
@@ -117,9 +119,22 @@ function unexplained({ verwerkingsactiviteitUrl }: Group): Html {
   ]);
 }
 
+/** The processing that all entries of a group belong to. */
+function sharedName({ acties }: Group): string | undefined {
+  const names = new Set(acties.map(({ verwerkingNaam }) => verwerkingNaam));
+  return names.size === 1 ? (acties[0]?.verwerkingNaam ?? undefined) : undefined;
+}
+
 /** Looking at the log is in it as well, under a name for who keeps it; what the citizen did here is not among these. */
-function nameOf({ actieNaam }: Entry): string {
-  return actieNaam === READING ? 'Iemand bekeek wat er met uw gegevens is gedaan' : (actieNaam ?? 'Niet genoemd');
+function nameOf({ actieNaam, handelingNaam }: Entry): string {
+  if (actieNaam === READING) return 'Iemand bekeek wat er met uw gegevens is gedaan';
+  return actieNaam ?? handelingNaam ?? 'Er is iets met uw gegevens gedaan';
+}
+
+/** @param group says how long each entry is kept, where that differs within it */
+export function entryList(entries: readonly Entry[], { maxRetention }: Settings, manner: Manner, group?: Group): Html {
+  const keptOf = (entry: Entry): string | undefined => group && keptFor(entry, group, maxRetention);
+  return html`<ul class="kv-entries">${entries.map((entry) => entryItem(entry, keptOf(entry), manner))}</ul>`;
 }
 
 /** @param kept how long it is kept, where that differs within the group */

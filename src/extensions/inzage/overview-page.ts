@@ -4,9 +4,10 @@ import { type Html, type HtmlValue, html } from '../../plugins/template.ts';
 import { MAX_COUNT } from '../../verwerkingenlog/store/find.ts';
 import { dayAndTime, count as number } from '../shared/html/format.ts';
 import { alert, heading, link, type Page, paragraph } from '../shared/html/page.ts';
-import { organisationSection, organisationSections } from './organisation-sections.ts';
+import { entryList, organisationSection, organisationSections } from './organisation-sections.ts';
 import { type Overview, type Period, type Selection, yearPeriod } from './read-overview.ts';
 import { LOGOUT, OVERVIEW, type Settings } from './site.ts';
+import type { Look } from './store/timeline.ts';
 
 /** What the visitor asked for; days as they were typed. */
 export interface Asked extends Period, Partial<Pick<Selection, 'activity' | 'cursor'>> {
@@ -45,7 +46,7 @@ function content({ settings, asked, overview }: OverviewPage & { readonly overvi
     overview.groups.length === 0
       ? organisationSection(settings.organisation, [], settings, { open: false })
       : organisationSections(overview.groups, settings, { open: asked.all }),
-    ownLooks(overview),
+    readingsOfLog(overview, settings, asked),
     pager(overview),
     takeAlong(asked),
   ];
@@ -62,8 +63,8 @@ ${activity !== undefined && html`<input type="hidden" name="activiteit" value="$
 </form>`;
 }
 
-function found({ count, groups, period }: Overview, { activity }: Asked): HtmlValue {
-  const shown = groups.reduce((sum, { acties }) => sum + acties.length, 0);
+function found({ count, groups, readings, period }: Overview, { activity }: Asked): HtmlValue {
+  const shown = groups.reduce((sum, { acties }) => sum + acties.length, readings.length);
   const when = [periodInWords(period), activity === undefined ? undefined : 'voor dit doel'].filter(Boolean).join(' ');
   if (count === 0) return paragraph(`Er staat niets over u${when === '' ? '' : ` ${when}`}.`);
   const total = `${count >= MAX_COUNT ? 'meer dan ' : ''}${number(count)} keer`;
@@ -97,22 +98,40 @@ function years({ period, years: all, isCut, groups }: Overview, { activity }: As
 /** Looks that are listed on the page; the file has all. */
 const LISTED_LOOKS = 100;
 
-/** What the citizen did here: one line at the end, that opens. */
-function ownLooks({ looks }: Overview): HtmlValue {
-  if (looks.length === 0) return undefined;
-  const proofs = looks.filter(({ isProof }) => isProof).length;
-  const times = [
-    `U bekeek dit overzicht: ${number(looks.length - proofs)} keer`,
+/** Readings of the log itself: one line at the end, that opens. */
+function readingsOfLog({ looks, readings }: Overview, settings: Settings, { all, activity }: Asked): HtmlValue {
+  const own = looks.filter(({ isOwn }) => isOwn);
+  // Those of others belong to no activity.
+  const others = activity === undefined ? looks.length - own.length : 0;
+  if (own.length + others === 0) return undefined;
+  const ownText = own.length > 0 ? ownLooksText(own) : undefined;
+  const by = own.length === 0 ? 'de organisatie' : 'uzelf of de organisatie';
+  const summary = others > 0 ? `${number(own.length + others)} keer ingezien door ${by}` : ownText;
+  return html`<details class="kv-entry kv-looks"><summary>${summary}</summary>
+${others > 0 && paragraph(`Een organisatie bekeek ${number(others)} keer wat er met uw gegevens is gedaan.${readings.length < others ? ` Op deze pagina ziet u er ${number(readings.length)}.` : ''}`)}
+${readings.length > 0 && entryList(readings, settings, { open: all })}
+${others > 0 && ownText !== undefined && paragraph(`${ownText}.`)}
+${own.length > 0 && ownLooks(own)}</details>`;
+}
+
+function ownLooksText(own: readonly Look[]): string {
+  const proofs = own.filter(({ isProof }) => isProof).length;
+  return [
+    `U bekeek dit overzicht: ${number(own.length - proofs)} keer`,
     ...(proofs > 0 ? [`u vroeg ${number(proofs)} keer een bewijs op`] : []),
   ].join(', en ');
-  const rest = looks.length - LISTED_LOOKS;
-  const items = looks.slice(0, LISTED_LOOKS).map(({ tijdstip, isProof }) => {
+}
+
+function ownLooks(own: readonly Look[]): HtmlValue {
+  const rest = own.length - LISTED_LOOKS;
+  const items = own.slice(0, LISTED_LOOKS).map(({ tijdstip, isProof }) => {
     const at = new Date(tijdstip);
     return html`<li><time datetime="${at.toISOString()}">${dayAndTime(at)}</time>${isProof && ' (een bewijs)'}</li>`;
   });
-  return html`<details class="kv-entry kv-looks"><summary>${times}</summary>
-<ul>${items}</ul>
-${rest > 0 && paragraph(`En nog ${number(rest)} keer eerder: die staan in het gegevensbestand.`)}</details>`;
+  return [
+    html`<ul>${items}</ul>`,
+    rest > 0 && paragraph(`En nog ${number(rest)} keer eerder: die staan in het gegevensbestand.`),
+  ];
 }
 
 function pager({ next, previous }: Overview): HtmlValue {

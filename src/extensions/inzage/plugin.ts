@@ -243,7 +243,7 @@ function readAsked(request: FastifyRequest): { readonly asked: Asked; readonly f
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** The download: what the page shows, with the address of the next part. */
-function asFile({ count, next, groups, looks }: Overview, { from, to }: Asked): object {
+function asFile({ count, next, groups, looks, readings }: Overview, { from, to }: Asked): object {
   return {
     uitleg: 'Wat er met uw persoonsgegevens is gedaan. Vertrouwelijke verwerkingen staan er niet in.',
     vanaf: from ?? null,
@@ -251,10 +251,13 @@ function asFile({ count, next, groups, looks }: Overview, { from, to }: Asked): 
     aantal: count,
     volgende: next,
     doelen: groups,
-    uwEigenInzage: looks.map(({ actieId, tijdstip, isProof }) => ({
-      actieId,
-      tijdstip,
-      wat: isProof ? 'bewijs' : 'overzicht',
-    })),
+    inzageDoorAnderen: readings,
+    uwEigenInzage: looks
+      .filter(({ isOwn }) => isOwn)
+      .map(({ actieId, tijdstip, isProof }) => ({
+        actieId,
+        tijdstip,
+        wat: isProof ? 'bewijs' : 'overzicht',
+      })),
   };
 }

@@ -75,7 +75,8 @@ export interface Explanation
 
 /** The entries of a page that one organisation did for one activity, newest first. */
 export interface Group {
-  readonly organisatie: string;
+  /** By name, else by number; `null` when neither the entries nor the activity name it. */
+  readonly organisatie: string | null;
   readonly verwerkingsactiviteitId: string | null;
   readonly verwerkingsactiviteitUrl: string | null;
   /** Absent when the activity is not in the register, or is not for everybody. */
@@ -90,8 +91,10 @@ export interface Overview {
   readonly years: readonly string[];
   /** Whether there may be earlier years than these. */
   readonly isCut: boolean;
-  /** What the citizen did here in that period, newest first; it is not among the rest. */
+  /** Readings of the log in that period, newest first. Those of the citizen are nowhere else. */
   readonly looks: readonly Look[];
+  /** Those of others on this page, which are in no group. */
+  readonly readings: readonly Entry[];
   readonly count: number;
   /** Addresses within the pages. */
   readonly next: string | null;
@@ -130,14 +133,17 @@ export async function readOverview(
   const { page, period, timeline } = await needs.loggedRead(reader, async (db) => {
     const timeline = await readTimeline(db, filter);
     const period = periodOf(selection, timeline);
-    const without = timeline.looks.map(({ actieId }) => actieId);
+    const without = timeline.looks.filter(({ isOwn }) => isOwn).map(({ actieId }) => actieId);
     const query = { objecttype: 'persoon', ...person, ...queryOf({ ...selection, ...period }) } as const;
     const options = { categorieen: SHOWN, address, per: 'actie', without } as const;
     const { result, confidential } = await preparePersonPage(request, query, needs, options)(db);
     const whole = Promise.resolve(result).then((page) => ({ page, period, timeline }));
     return { result: whole, confidential, persons: [person] };
   });
-  const { versies, count } = page;
+  const { count } = page;
+  const looked = new Set(timeline.looks.map(({ actieId }) => actieId));
+  const versies = page.versies.filter(({ actieId }) => !looked.has(actieId));
+  const readings = page.versies.filter(({ actieId }) => looked.has(actieId));
   const ids = new Set(versies.flatMap(({ verwerkingsactiviteitId: id }) => (id === null ? [] : [id])));
   const register = await readActiviteiten(needs.pool, [...ids]);
   return {
@@ -149,6 +155,7 @@ export async function readOverview(
     next: within(period, page.next),
     previous: within(period, page.previous),
     groups: groupsOf(versies, register, bsn, needs),
+    readings: readings.map((versie) => entryOf(versie, bsn, namer(needs.settings), needs.proofAddress)),
   };
 }
 
@@ -208,25 +215,23 @@ function groupsOf(
   bsn: string,
   { settings, proofAddress }: OverviewNeeds,
 ): Group[] {
-  const nameOf: NameOf = (oin) =>
-    oin === UNNAMED ? settings.organisation : (settings.organisationNames.get(oin) ?? `organisatie met nummer ${oin}`);
+  const nameOf = namer(settings);
   const groups = new Map<string, Group & { readonly acties: Entry[] }>();
   for (const versie of versies) {
     const { uitvoerder, verwerkingsactiviteitId, verwerkingsactiviteitUrl } = versie;
     const activiteit = explanationOf(register.get(verwerkingsactiviteitId ?? ''), nameOf) ?? null;
-    const organisatie =
-      uitvoerder === null
-        ? (activiteit?.verantwoordelijkeOrganisatie ?? 'Organisatie niet genoemd')
-        : nameOf(uitvoerder);
+    const organisatie = uitvoerder === null ? (activiteit?.verantwoordelijkeOrganisatie ?? null) : nameOf(uitvoerder);
     const key = JSON.stringify([organisatie, verwerkingsactiviteitId ?? verwerkingsactiviteitUrl]);
     const shared = { organisatie, verwerkingsactiviteitId, verwerkingsactiviteitUrl, activiteit };
     const group = groups.get(key) ?? { ...shared, acties: [] };
     groups.set(key, group);
     group.acties.push(entryOf(versie, bsn, nameOf, proofAddress));
   }
-  // An organisation's activities are listed together, organisations with the newest first.
+  // An organisation's activities are listed together, organisations with the newest first; those that nobody is named for come last.
   const byOrganisation = Map.groupBy(groups.values(), ({ organisatie }) => organisatie);
-  return [...byOrganisation.values()].flat();
+  const nameless = byOrganisation.get(null) ?? [];
+  byOrganisation.delete(null);
+  return [...byOrganisation.values(), nameless].flat();
 }
 
 /** The number in the activity that the register begins with: whoever runs this service (migration 0011). */
@@ -234,6 +239,10 @@ const UNNAMED = '0'.repeat(20);
 
 /** The name of an organisation, by its number. */
 type NameOf = (oin: string) => string;
+
+function namer({ organisation, organisationNames }: Settings): NameOf {
+  return (oin) => (oin === UNNAMED ? organisation : (organisationNames.get(oin) ?? `organisatie met nummer ${oin}`));
+}
 
 /** An activity that is confidential in the register is explained no more than one that is not in it. */
 function explanationOf(activiteit: Activiteit | undefined, nameOf: NameOf): Explanation | undefined {

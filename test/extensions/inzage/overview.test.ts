@@ -85,6 +85,46 @@ describe('the overview', () => {
     expect(text).not.toContain('U bekeek dit overzicht');
   });
 
+  it('folds readings of the log by others into the same line at the end, with all that there is to know of each', async () => {
+    const bsn = newBsn();
+    await log(bsn, { actieNaam: 'Inkomen opgevraagd' });
+    const path = `/verwerkingsacties?${ofPerson(bsn, { beperkteSet: 'false', vertrouwelijkheid: 'normaal' })}`;
+    const ask = () => inzage.call(['read:confidential'], 'GET', path, undefined, HEADERS);
+    for (let i = 0; i < 3; i += 1) await ask();
+    const citizen = await inzage.loggedIn(bsn);
+    const { text: first } = await read(citizen, OVERVIEW);
+    expect(first).toContain('<summary>3 keer ingezien door de organisatie</summary>');
+    const { text } = await read(citizen, OVERVIEW);
+    const [before = '', folded = ''] = text.split('<summary>4 keer ingezien door uzelf of de organisatie</summary>');
+    expect(before).toContain('Inkomen opgevraagd');
+    expect(before).not.toContain('Iemand bekeek');
+    expect(folded).toContain('Een organisatie bekeek 3 keer wat er met uw gegevens is gedaan.');
+    expect(folded.match(/>Iemand bekeek wat er met uw gegevens is gedaan</g)).toHaveLength(3);
+    expect(folded).toContain('U bekeek dit overzicht: 1 keer.');
+    const readings = listIn(await ask()).results.filter(({ actieNaam }) => actieNaam === 'Raadplegen verwerkingenlog');
+    for (const { actieId, handelingNaam } of readings)
+      expect(folded.includes(String(actieId))).toBe(handelingNaam !== 'Inzage door de betrokkene zelf');
+    const file = JSON.parse((await citizen.open(`${OVERVIEW}.json`)).text);
+    expect(file.inzageDoorAnderen).toHaveLength(4);
+    expect(file.doelen).toHaveLength(1);
+  });
+
+  it('says another sentence where an entry names no organisation, no purpose and no action', async () => {
+    const bsn = newBsn();
+    await log(bsn, {
+      ...{ uitvoerder: undefined, actieNaam: undefined, handelingNaam: undefined, verwerkingNaam: undefined },
+      ...{ verwerkingsactiviteitId: undefined, verwerkingsactiviteitUrl: 'https://elders.example/doel' },
+    });
+    const citizen = await inzage.loggedIn(bsn);
+    const { text } = await read(citizen, OVERVIEW);
+    expect(text).not.toMatch(/niet genoemd|niet bekend|onbekend/i);
+    expect(text).toContain('Bij deze regels staat niet welke organisatie het deed. Vraag het aan Gemeente Test.');
+    expect(text).toContain('U mag aan Gemeente Test vragen om uitleg');
+    expect(text).toContain('<span class="kv-entry__title">Er is iets met uw gegevens gedaan</span>');
+    const file = JSON.parse((await citizen.open(`${OVERVIEW}.json`)).text);
+    expect(file.doelen).toMatchObject([{ organisatie: null }]);
+  });
+
   it('shows a year as lines that open, the newest with anything first, and leads to the others', async () => {
     const bsn = newBsn();
     // The first is in 2024 in the Netherlands.

@@ -80,7 +80,7 @@ it('links to the proof of an entry where there is one, and to nothing where ther
   };
   const group = { organisatie: 'x', verwerkingsactiviteitId: null, verwerkingsactiviteitUrl: null, activiteit: null };
   const acties = [{ ...entry, bewijs: '/inzage/bewijs/a' }, entry];
-  const shown = { period: {}, years: ['2026'], isCut: false, looks: [] };
+  const shown = { period: {}, years: ['2026'], isCut: false, looks: [], readings: [] };
   const overview = { ...shown, count: 2, next: null, previous: null, groups: [{ ...group, acties }] };
   const asked = { from: undefined, to: undefined, all: false };
   const { body } = overviewPage({ settings, asked, overview });
@@ -95,7 +95,7 @@ it('links to the proof of an entry where there is one, and to nothing where ther
 it('leads on from the one year that it knows when there may be more entries than it looks through', () => {
   const period = { from: '2026-01-01', to: '2026-12-31' };
   const group = { organisatie: 'x', verwerkingsactiviteitId: null, verwerkingsactiviteitUrl: null, activiteit: null };
-  const shown = { period, years: ['2026'], looks: [], count: 1, next: null, previous: null };
+  const shown = { period, years: ['2026'], looks: [], readings: [], count: 1, next: null, previous: null };
   const pageOf = (isCut: boolean): string => {
     const overview = { ...shown, isCut, groups: [{ ...group, acties: [] }] };
     return [overviewPage({ settings, asked: { all: false }, overview }).body].flat(9).join('');

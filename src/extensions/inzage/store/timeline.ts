@@ -1,5 +1,6 @@
-/** When something was done with a person's data, and what of it the person did on these pages. */
+/** When something was done with a person's data, and which of it was reading the log: by the person on these pages, or by another. */
 import type { Db } from '../../../database/transaction.ts';
+import { READING } from '../../../verwerkingenlog/processing-log.ts';
 import { findLocations, MAX_COUNT, type PersonFilter } from '../../../verwerkingenlog/store/find.ts';
 
 /** The subject that these pages log their readings under. */
@@ -8,10 +9,12 @@ export const AUTHOR = 'inzage';
 export const OWN_LOOK = 'Inzage door de betrokkene zelf';
 export const OWN_PROOF = 'Bewijs opgevraagd door de betrokkene zelf';
 
-/** Something that the citizen did here. */
+/** A reading of the log. */
 export interface Look {
   readonly actieId: string;
   readonly tijdstip: string;
+  /** Whether the citizen did it here. */
+  readonly isOwn: boolean;
   /** Whether it was the overview or a proof. */
   readonly isProof: boolean;
 }
@@ -32,39 +35,45 @@ const AT_ONCE = 1000;
 export async function readTimeline(db: Db, filter: PersonFilter): Promise<Timeline> {
   const places = await findLocations(db, filter, undefined, MAX_COUNT);
   const ordered = places.toSorted((a, b) => (a.actieId < b.actieId ? -1 : 1));
-  const names = new Map<string, string>();
+  const names = new Map<string, string | null>();
   for (let i = 0; i < ordered.length; i += AT_ONCE) {
     for (const { actieId, name } of await readLooks(db, ordered.slice(i, i + AT_ONCE))) names.set(actieId, name);
   }
+  const looks = places
+    .filter(({ actieId }) => names.has(actieId))
+    .map(({ actieId, tijdstip }) => {
+      const name = names.get(actieId);
+      return { actieId, tijdstip, isOwn: name !== null, isProof: name === OWN_PROOF };
+    });
+  const own = new Set(looks.filter(({ isOwn }) => isOwn).map(({ actieId }) => actieId));
   return {
-    moments: places.filter(({ actieId }) => !names.has(actieId)).map(({ tijdstip }) => tijdstip),
-    looks: places
-      .filter(({ actieId }) => names.has(actieId))
-      .map(({ actieId, tijdstip }) => ({ actieId, tijdstip, isProof: names.get(actieId) === OWN_PROOF })),
+    moments: places.filter(({ actieId }) => !own.has(actieId)).map(({ tijdstip }) => tijdstip),
+    looks,
     isCut: places.length >= MAX_COUNT,
   };
 }
 
 /**
- * Which of these versions are looks. Only the service gives an entry a trace, and the first version is as the service wrote it: so
+ * Which of these versions are readings of the log, with the name of those that the citizen did here. Only the service gives an entry a trace, and the first version is as the service wrote it: so
  * nobody can hide an entry by changing it to look like one of these.
  * @param places in the order of their identities
  */
 async function readLooks(
   db: Db,
   places: readonly { readonly actieId: string; readonly versie: number }[],
-): Promise<{ readonly actieId: string; readonly name: string }[]> {
+): Promise<{ readonly actieId: string; readonly name: string | null }[]> {
   const ids = places.map(({ actieId }) => actieId);
-  const { rows } = await db.query<{ actieId: string; name: string }>({
+  const { rows } = await db.query<{ actieId: string; name: string | null }>({
     name: 'inzage-looks',
     text: `
-      select v.actie_id as "actieId", v.handeling_naam as name
+      select v.actie_id as "actieId",
+             case when v.door = $5::text and v.handeling_naam = any($6::text[]) then v.handeling_naam end as name
       from unnest($1::uuid[], $2::integer[]) as k(actie_id, versie)
         join verwerkingenlog.versies v on v.actie_id = k.actie_id and v.versie = k.versie and v.actie_id = any($1::uuid[])
           -- Redundant bounds: with them months without any of these are not opened.
           and v.actie_id >= $3::uuid and v.actie_id <= $4::uuid
-      where v.versie = 1 and v.trace_id is not null and v.door = $5::text and v.handeling_naam = any($6::text[])`,
-    values: [ids, places.map(({ versie }) => versie), ids[0], ids.at(-1), AUTHOR, [OWN_LOOK, OWN_PROOF]],
+      where v.versie = 1 and v.trace_id is not null and v.actie_naam = $7::text`,
+    values: [ids, places.map(({ versie }) => versie), ids[0], ids.at(-1), AUTHOR, [OWN_LOOK, OWN_PROOF], READING],
   });
   return rows;
 }
