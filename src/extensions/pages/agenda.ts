@@ -31,7 +31,7 @@ export interface Agenda {
 }
 
 /** No meeting has as many: a source that holds more is at fault. The page stays within its memory, and a plain list has all of them. */
-const MOST_ITEMS = 10_000;
+export const MOST_ITEMS = 10_000;
 /** Bytes that a part takes, about; when one takes more after all its texts and lists are shorter. */
 const PART_BYTES = 100_000;
 const MOST_BYTES = 92_000;
@@ -149,7 +149,7 @@ export const placePath = ({ meeting }: Agenda, place: Place): string =>
 /** One part of an agenda, with an index of all items and the way to the other parts. */
 export async function agendaPart(pool: Pool, agenda: Agenda, part: number): Promise<Html> {
   const { meeting, places, parts } = agenda;
-  if (places.length === 0) return html`<p class="utrecht-paragraph kv-quiet">Er is nog geen agenda.</p>`;
+  if (places.length === 0) return html`<p class="utrecht-paragraph kv-quiet">Er is geen agenda gepubliceerd.</p>`;
   const shown = places.filter((place) => place.part === part);
   const ids = shown.map(({ bronidentificatie }) => bronidentificatie);
   const [items, documents] = await Promise.all([

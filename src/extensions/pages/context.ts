@@ -48,7 +48,12 @@ export function createSite(stylesheet: string, api: string, brand: Brand): Site 
     name: 'Raadsinformatie',
     home: HOME,
     stylesheet,
-    menu: [BEGIN, { href: `${HOME}/zoeken`, text: 'Zoeken' }, { href: `${HOME}/organisaties`, text: 'Organisaties' }],
+    menu: [
+      BEGIN,
+      { href: `${HOME}/zoeken?soort=vergaderingen`, text: 'Alle vergaderingen' },
+      { href: `${HOME}/zoeken`, text: 'Zoeken' },
+      { href: `${HOME}/organisaties`, text: 'Organisaties' },
+    ],
     footer: html`<nav aria-label="Voor programma’s"><ul class="kv-menu"><li>${link(`${api}/`, 'Dezelfde gegevens voor programma’s')}</li><li>${link(`${api}/docs`, 'Beschrijving voor programmeurs')}</li><li>${link(`${HOME}/organisaties.csv`, 'Organisaties als CSV')}</li></ul></nav>
 <p>Deze informatie is openbaar. Van wie zij komt en hoe actueel zij is, leest u bij elke organisatie.</p>`,
   };

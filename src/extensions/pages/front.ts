@@ -42,7 +42,7 @@ export async function frontPage(context: PagesContext): Promise<Page> {
   const held = { soort: 'vergaderingen' };
   return {
     title: 'Raadsinformatie',
-    description: 'Vergaderingen, agenda’s en documenten van de raad: bekijken, zoeken en meenemen.',
+    description: 'Vergaderingen, agenda’s en documenten van de raad: bekijken, zoeken en downloaden.',
     canonical: `${baseUrl()}${HOME}`,
     json: `${apiUrl()}/`,
     body: [
@@ -52,8 +52,8 @@ export async function frontPage(context: PagesContext): Promise<Page> {
       html`<div class="kv-columns"><div>
 ${heading(2, 'Vandaag')}
 ${itemList(current, { ...list('Alle vergaderingen van vandaag', { ...held, van: date, tot: date }), most: TODAY, empty: 'Vandaag zijn er geen vergaderingen.' })}
-${heading(2, 'Vergaderingen die komen')}
-${itemList(coming, { ...list('Alle vergaderingen die komen', { ...held, van: isoDay(tomorrow ?? now) }), empty: 'Er zijn nog geen vergaderingen bekend.' })}
+${heading(2, 'Komende vergaderingen')}
+${itemList(coming, { ...list('Alle komende vergaderingen', { ...held, van: isoDay(tomorrow ?? now) }), empty: 'Er zijn nog geen vergaderingen bekend.' })}
 <details class="kv-fold"${current.length + coming.length === 0 && html` open`}><summary>Laatste vergaderingen</summary>
 ${itemList(past, { ...list('Alle vergaderingen die zijn geweest', { ...held, tot: isoDay(new Date((today ?? now).getTime() - 1)) }), empty: 'Er zijn nog geen vergaderingen geweest.' })}
 </details>

@@ -129,6 +129,38 @@ function reasonOf(record: JsonObject = {}): string {
   return REASONS[reason] ?? shorten(reason, 60);
 }
 
+/** What a removal did, as the end of a sentence that begins with what it was. */
+const HAPPENED: Readonly<Record<string, string>> = {
+  ingetrokken: 'is ingetrokken',
+  correctie: 'is weggehaald: het was een vergissing',
+  niet_langer_openbaar: 'is niet langer openbaar',
+  persoonsgegevens: 'is weggehaald: er stonden persoonsgegevens in',
+};
+
+/** The last removal of each of these resources that were removed: when it was, and what happened. */
+export async function readRemovals(
+  db: Db,
+  resourceType: ResourceType,
+  organisatiecode: string,
+  bronidentificaties: readonly string[],
+): Promise<{ bronidentificatie: string; storedAt: Date; happened: string }[]> {
+  const { rows } = await db.query<{ bronidentificatie: string; storedAt: Date; text: string | null }>({
+    // Without a name: planned for its numbers, so that it opens only the partitions that they are in.
+    text: `select r.bronidentificatie, r.stored_at as "storedAt", t.record_prefix || coalesce(t.record_suffix, '') as text
+             from (select distinct on (bronidentificatie) bronidentificatie, sequence_number, stored_at from raadsfeed.record
+                    where op <> 'upsert' and organisatiecode = $1::text and resource_type = $2::text
+                      and bronidentificatie = any ($3::text[])
+                    order by bronidentificatie, sequence_number desc) r
+            cross join lateral (select * from raadsfeed.texts where sequence_number = r.sequence_number offset 0) t`,
+    values: [organisatiecode, resourceType, bronidentificaties],
+  });
+  return rows.map(({ text, ...removal }) => {
+    const record: unknown = JSON.parse(text ?? 'null');
+    const reason = isRecord(record) ? textIn(record, 'verwijderreden') : undefined;
+    return { ...removal, happened: HAPPENED[reason ?? ''] ?? 'is weggehaald' };
+  });
+}
+
 const REMOVED: Readonly<Record<ResourceType, string>> = {
   Vergadering: 'Deze vergadering is verwijderd',
   Agendapunt: 'Dit agendapunt is verwijderd',
@@ -154,7 +186,7 @@ export function removedPage(
         'info',
         last?.op === 'redact'
           ? 'De inhoud is uit alle gegevens gehaald, ook uit de geschiedenis.'
-          : 'Deze gegevens zijn niet meer geldig.',
+          : 'Dit is weggehaald uit de gegevens. De reden staat hieronder.',
       ),
       facts([
         ['Reden', reasonOf(last?.record)],

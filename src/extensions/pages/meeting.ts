@@ -5,14 +5,14 @@ import { Problem } from '../../lib/problem.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import { type Html, type HtmlValue, html, safeUrl, shorten } from '../../plugins/template.ts';
 import type { FeedOrganisation } from '../../raadsfeed/store/state.ts';
-import { dayAndTime, time, weekday } from '../shared/html/format.ts';
+import { count, day, dayAndTime, time, weekday } from '../shared/html/format.ts';
 import { facts, heading, link, type Page } from '../shared/html/page.ts';
-import { agendaPart, readAgenda, references } from './agenda.ts';
+import { type Agenda, agendaPart, MOST_ITEMS, readAgenda, references } from './agenda.ts';
 import { jsonAddress, linkedPath, organisationPath, type PagesContext, pagePath, trail, withQuery } from './context.ts';
-import { historySection } from './history.ts';
+import { historySection, readRemovals } from './history.ts';
 import { hasTime, itemList, meetingState, momentIn, stateBadge, textIn } from './rows.ts';
 import { bodyKey, meetingDate } from './search/entry.ts';
-import { type Item, listItems, listLinked } from './search/lists.ts';
+import { type Item, listItems, listLinked, listNamed } from './search/lists.ts';
 import { FACT_LENGTH, textOf } from './texts.ts';
 import type { ResourceView } from './view.ts';
 
@@ -36,12 +36,11 @@ export async function meetingPage(view: ResourceView): Promise<Page> {
   const title = when === undefined ? name : `${name}, ${weekday(when)}`;
   const address = pagePath('Vergadering', resource);
   const now = clock.now();
-  const published = references(data.agendapunten).length;
   const agendaSection = [
     heading(2, part === 1 ? 'Agenda' : `Agenda, deel ${part}`, 'agenda'),
     await agendaPart(pool, agenda, part),
     html`<ul class="kv-links">${agenda.places.length > 0 && html`<li>${link(`${address}/agenda.csv`, 'Agenda als CSV')}</li>`}
-${published > agenda.places.length && html`<li class="kv-quiet">Een deel van de agenda is nog niet gepubliceerd.</li>`}</ul>`,
+${await missingItems(view, agenda)}</ul>`,
   ];
   return {
     title: part === 1 ? title : `${shorten(title, 150)}, deel ${part}`,
@@ -61,6 +60,40 @@ ${published > agenda.places.length && html`<li class="kv-quiet">Een deel van de 
             historySection(history, address),
           ],
   };
+}
+
+/** Items that are told one by one. */
+const MISSING = 20;
+
+/** What happened to the items that the meeting names and its agenda does not have. */
+async function missingItems(
+  { context: { pool }, resource, data }: ResourceView,
+  { places }: Agenda,
+): Promise<HtmlValue> {
+  // Of a longer agenda the places are not all.
+  if (places.length === MOST_ITEMS) return undefined;
+  const known = new Set(places.map(({ bronidentificatie }) => bronidentificatie));
+  const missing = references(data.agendapunten).filter((id) => !known.has(id));
+  if (missing.length === 0) return undefined;
+  const { organisatiecode } = resource;
+  const looked = missing.slice(0, MISSING);
+  const [elsewhere, removals] = await Promise.all([
+    listNamed(pool, 'Agendapunt', organisatiecode, looked),
+    readRemovals(pool, 'Agendapunt', organisatiecode, looked),
+  ]);
+  const removed = new Map(removals.map((removal) => [removal.bronidentificatie, removal]));
+  const told = looked.flatMap((bronidentificatie) => {
+    const address = pagePath('Agendapunt', { organisatiecode, bronidentificatie });
+    const item = elsewhere.get(bronidentificatie);
+    if (item !== undefined)
+      return html`<li>${link(address, shorten(item.titel, 100))} is verplaatst naar een andere vergadering.</li>`;
+    const removal = removed.get(bronidentificatie);
+    if (removal === undefined) return [];
+    return html`<li>${link(address, `Een agendapunt ${removal.happened}`)} (${day(removal.storedAt)}).</li>`;
+  });
+  const rest = missing.length - told.length;
+  const unknown = rest === 1 ? 'Van 1 agendapunt' : `Van ${count(rest)} agendapunten`;
+  return [told, rest > 0 && html`<li class="kv-quiet">${unknown} is hier niets gepubliceerd.</li>`];
 }
 
 /** The agenda, with the meetings that this one is made of before it, and its other documents and the meetings beside it after it. */

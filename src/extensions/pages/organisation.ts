@@ -89,7 +89,7 @@ ${heading(2, 'Nieuwe documenten')}
 ${itemList(documents, { now, most: DOCUMENTS, all: { href: searchPath({ organisatie: organisatiecode, gremium, soort: 'informatieobjecten' }), text: 'Alle documenten' }, empty: 'Er zijn nog geen documenten.' })}
 </div><div>
 ${bodies.length > 0 && [heading(2, 'Raad en commissies'), bodyList(path, bodies, gremium)]}
-${heading(2, 'Meenemen')}
+${heading(2, 'Downloaden en volgen')}
 <ul class="kv-facets">
 <li>${link(webcal(baseUrl(), agenda), 'Agenda in uw kalender zetten')}</li>
 <li>${link(agenda, 'Agenda als bestand')}</li>

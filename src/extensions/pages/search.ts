@@ -19,6 +19,7 @@ import { byName, HOME, type PagesContext, pagePath, trail, typeOf, withQuery } f
 import { midnight } from './months.ts';
 import { fileLink, joined, TYPE_NAMES, textIn } from './rows.ts';
 import { type Facet, type SearchResult, type SearchSort, search } from './search/find.ts';
+import { type KindQuery, readKind } from './search/kinds.ts';
 import type { Item } from './search/lists.ts';
 import { MOST_TERMS, QUERY_LENGTH, readQuery } from './search/query.ts';
 import { findMissing, type Marks, type MissingTerm, markWords, readWords, type WordQuery } from './search/words.ts';
@@ -74,9 +75,14 @@ export function searchPath(
   return withQuery(`${PATH}${suffix}`, { ...rest, pagina: pagina === 1 ? undefined : pagina, voor });
 }
 
-/** Without words, what came in last is first: nobody who looks every day misses anything. Meetings are known by their day; of what comes, the soonest is first. */
-function sortOf({ q, soort, komend, sorteer }: SearchAddress): (typeof SORTS)[number] {
-  if (sorteer !== undefined && (sorteer !== 'relevantie' || q !== undefined)) return sorteer;
+/**
+ * Without words, what came in last is first: nobody who looks every day misses anything. Meetings are known by their day; of what comes, the
+ * soonest is first.
+ */
+function sortOf({ q, soort, komend, sorteer }: SearchAddress, kind: KindQuery | undefined): (typeof SORTS)[number] {
+  const hasWords = q !== undefined && (kind === undefined || kind.query !== undefined);
+  if (sorteer !== undefined && (sorteer !== 'relevantie' || hasWords)) return sorteer;
+  if (kind !== undefined) return komend === undefined ? 'datum' : 'oudste';
   if (q !== undefined) return 'relevantie';
   if (komend !== undefined) return 'oudste';
   return soort === COLLECTIONS.Vergadering ? 'datum' : 'nieuwste';
@@ -85,6 +91,8 @@ function sortOf({ q, soort, komend, sorteer }: SearchAddress): (typeof SORTS)[nu
 interface FoundByWords extends SearchResult {
   /** Absent when nothing was typed, or nothing that is a word. */
   readonly words?: WordQuery | undefined;
+  /** What was typed is a word for a kind of thing. */
+  readonly kind?: KindQuery | undefined;
   /** When nothing was found. */
   readonly missing: readonly MissingTerm[];
 }
@@ -108,16 +116,18 @@ export async function runSearch(
   { offset, limit, follow }: Part,
 ): Promise<FoundByWords> {
   const { q, organisatie, gremium, soort, van, tot, komend } = address;
-  const query = q === undefined ? undefined : readQuery(q);
+  const typed = q === undefined ? undefined : readQuery(q);
   // Something was typed, but it holds no searchable word: returning every item would be wrong.
-  if (q !== undefined && query === undefined) return NOTHING;
+  if (q !== undefined && typed === undefined) return NOTHING;
+  const kind = typed && readKind(typed, organisations, typeOf(soort));
+  const query = kind === undefined ? typed : kind.query;
   const days = [van, komend && isoDay(clock.now())].filter((date) => date !== undefined).toSorted();
   const from = days.at(-1);
   const request = {
-    ...{ organisatiecode: organisatie, gremium, resourceType: typeOf(soort), offset, limit },
+    ...{ organisatiecode: organisatie, gremium, resourceType: kind?.type ?? typeOf(soort), offset, limit },
     from: from === undefined ? undefined : midnight(from),
     to: tot === undefined ? undefined : midnight(tot, 1),
-    ...(follow === undefined ? { sort: sortOf(address) } : ({ sort: 'nieuwste', before: follow.voor } as const)),
+    ...(follow === undefined ? { sort: sortOf(address, kind) } : ({ sort: 'nieuwste', before: follow.voor } as const)),
   } as const;
   try {
     return await transaction(
@@ -130,7 +140,7 @@ export async function runSearch(
         const result = await search(db, { ...request, words });
         return {
           ...result,
-          words,
+          ...{ words, kind },
           missing: words && result.total === 0 ? await findMissing(db, words, organisations) : [],
         };
       },
@@ -173,7 +183,8 @@ export async function searchPage(context: PagesContext, address: SearchAddress):
       html`<div class="kv-columns kv-columns--filter"><div>
 ${heading(2, found(result, address))}
 ${isMore && paragraph(`De aantallen bij de filters gaan over ${count(total)} resultaten; er zijn er meer.`)}
-${total > 1 && sortLinks(address)}
+${total > 1 && sortLinks(address, result.kind)}
+${result.kind?.type !== undefined && kindNote(address, result.kind.type)}
 ${isCut(address) && paragraph(`U typte meer dan ${MOST_TERMS} woorden; er is gezocht naar de eerste ${MOST_TERMS}.`)}
 ${total === 0 && nothingFound(address, result)}
 ${hits.length > 0 && html`<ol class="kv-list">${hits}</ol>`}
@@ -186,11 +197,19 @@ ${total > 0 && html`<ul class="kv-links"><li>${link(searchPath(address, {}, '.cs
   };
 }
 
+/** That a kind was understood, and the way to the word itself. */
+function kindNote(address: SearchAddress, type: ResourceType): Html {
+  return paragraph([
+    `U ziet alleen ${PLURALS[type].toLowerCase()}. `,
+    link(searchPath(address, { q: `"${address.q}"` }), `Zoek naar het woord “${shorten(address.q ?? '', 80)}” zelf`),
+  ]);
+}
+
 const isCut = ({ q }: SearchAddress): boolean => q !== undefined && readQuery(q)?.isCut === true;
 
 /** What was understood, which word nobody wrote, and how it may have been meant. */
-function nothingFound(address: SearchAddress, { words, missing }: FoundByWords): HtmlValue {
-  if (address.q === undefined) return paragraph('Haal een filter weg.');
+function nothingFound(address: SearchAddress, { words, missing, kind }: FoundByWords): HtmlValue {
+  if (address.q === undefined || (kind !== undefined && words === undefined)) return paragraph('Haal een filter weg.');
   if (words === undefined)
     return paragraph('Typ minstens één woord dat gevonden moet worden. Een woord met - ervoor laat alleen iets weg.');
   const { q } = address;
@@ -281,11 +300,11 @@ function facets(address: SearchAddress, result: SearchResult, names: ReadonlyMap
   ];
 }
 
-function sortLinks(address: SearchAddress): Html {
-  const chosen = sortOf(address);
+function sortLinks(address: SearchAddress, kind: KindQuery | undefined): Html {
+  const chosen = sortOf(address, kind);
   const choice = (sort: (typeof SORTS)[number], text: string): Html =>
     html`<li>${sort === chosen ? html`<strong>${text}</strong>` : link(searchPath(address, { sorteer: sort }), text)}</li>`;
-  return html`<ul class="kv-links">${address.q !== undefined && choice('relevantie', 'Beste resultaat eerst')}${choice('nieuwste', 'Nieuw binnengekomen eerst')}${choice('datum', 'Nieuwste datum eerst')}${choice('oudste', 'Oudste datum eerst')}</ul>`;
+  return html`<ul class="kv-links">${address.q !== undefined && (kind === undefined || kind.query !== undefined) && choice('relevantie', 'Beste resultaat eerst')}${choice('nieuwste', 'Nieuw binnengekomen eerst')}${choice('datum', 'Nieuwste datum eerst')}${choice('oudste', 'Oudste datum eerst')}</ul>`;
 }
 
 function pager(number: number, hasNext: boolean, at: (page: number) => string): HtmlValue {

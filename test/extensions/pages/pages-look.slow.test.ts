@@ -115,7 +115,7 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
   it('shows today first on the front page, then what comes; what is past is folded', async () => {
     const page = await open('');
     const headings = await page.locator('main h2, main summary').allTextContents();
-    expect(headings.slice(0, 3)).toEqual(['Vandaag', 'Vergaderingen die komen', 'Laatste vergaderingen']);
+    expect(headings.slice(0, 3)).toEqual(['Vandaag', 'Komende vergaderingen', 'Laatste vergaderingen']);
     expect(await page.locator('main h2:has-text("Vandaag") + ul a').allTextContents()).toEqual(['Gemeenteraad']);
     const past = page.getByRole('link', { name: 'Raadscommissie Samenleving' });
     expect(await past.isVisible()).toBe(false);

@@ -53,6 +53,12 @@ const DATA = [
   document('verkeer', { titel: 'Verkeersveiligheid rond scholen', omschrijving: 'Fietspaden en zebrapaden.' }, UTRECHT),
   document('verordening', { titel: 'Afvalstoffenverordening', omschrijving: 'Wijziging van de heffing.' }, SUDWEST),
   document('kade', { titel: 'Kade langs de Vecht', omschrijving: 'Wandelen op de kade.' }, UTRECHT),
+  document(
+    'vragen-1',
+    { titel: 'Parkeren in de binnenstad', informatieobjecttype: 'Schriftelijke vragen', datumingediend: '2023-01-10' },
+    UTRECHT,
+  ),
+  document('vragen-2', { titel: 'Raadsvragen over de markt', datumingediend: '2024-01-10' }, UTRECHT),
   document('kader', { titel: 'Kaderbrief', datumingediend: '2026-06-01' }, UTRECHT),
 ];
 
@@ -201,4 +207,35 @@ it('says of words that are never together that each of them occurs', async () =>
   const { text } = await pages.get('/zoeken?q=kade+jeugdhulp+-gracht');
   expect(text).toContain('Gezocht is naar “kade”, “jeugdhulp”');
   expect(text).toContain('Elk woord komt voor, maar niet samen');
+});
+
+/** Words for a kind of thing: what is found, in this order. */
+it.each([
+  ['vergadering', 'raad-bosch', 'raad-utrecht', 'ruimte-utrecht', 'raad-fryslan'],
+  ['Vergaderingen', 'raad-bosch', 'raad-utrecht', 'ruimte-utrecht', 'raad-fryslan'],
+  ['vergadering utrecht', 'raad-utrecht', 'ruimte-utrecht'],
+  ['vergadering 12 maart 2026', 'raad-bosch', 'raad-utrecht'],
+  ['agendapunten', 'biltstraat'],
+  ['motie', 'naam'],
+  ['raadsvraag', 'vragen-2', 'vragen-1'],
+  ['raadsvragen utrecht', 'vragen-2', 'vragen-1'],
+])('%s finds that kind, the newest first', async (q, ...ids) => {
+  const hits = await found(q);
+  expect(hits.map((id) => ids.indexOf(id))).not.toContain(-1);
+  // Two meetings of one day come in either order.
+  const day = (id: string): string => (id.startsWith('raad-') && id !== 'raad-fryslan' ? 'raad' : id);
+  expect(hits.map(day)).toEqual(ids.map(day));
+});
+
+it('says which kind it took a word for, and looks for the word itself when it is asked for', async () => {
+  const { text } = await pages.get('/zoeken?q=vergadering');
+  expect(text).toContain('>4 resultaten</h2>');
+  expect(text).toContain('U ziet alleen vergaderingen.');
+  expect(text).toContain('href="/raad/zoeken?q=%22vergadering%22">Zoek naar het woord “vergadering” zelf</a>');
+  expect(await found('"vergadering"')).toEqual([]);
+  // Beside other words it is a word like any other, and so it is where another kind was chosen.
+  expect(await found('vergadering begroting')).toEqual([]);
+  expect(await found('vergadering', '&soort=informatieobjecten')).toEqual([]);
+  expect(await found('vergadering', '&soort=vergaderingen')).toHaveLength(4);
+  expect((await pages.get('/zoeken?q=agendapunt&organisatie=gm0796')).text).toContain('Haal een filter weg.');
 });
