@@ -103,7 +103,7 @@ describe('the routes', () => {
       expect(route.public, `${route.method} ${route.url}`).toBe(true);
       expect(route.method).toBe('GET');
       expect(route.url).toMatch(
-        /^(\/|\/robots\.txt|\/favicon(-[\w-]+)?\.(ico|svg)|\/problems\/:slug|\/\.well-known\/(council|ori)-feed|(\/[a-z]+)+\/v1\/(data-processing-operations\/)?(openapi\.json|docs.*))$/,
+        /^(\/|\/robots\.txt|\/stijl-:hash\.css|\/favicon(-[\w-]+)?\.(ico|svg)|\/problems\/:slug|\/\.well-known\/(council|ori)-feed|(\/[a-z]+)+\/v1\/(data-processing-operations\/)?(openapi\.json|docs.*))$/,
       );
     }
   });

@@ -4,7 +4,6 @@ import { type DescribedInterface, type OpenapiDocument, resolve } from '../../pl
 import { htmlPage } from '../../plugins/pages.ts';
 import { type Html, type HtmlValue, html, safeUrl, withCode } from '../../plugins/template.ts';
 import { type Brand, dutyNav, iconLink } from '../shared/html/brand.ts';
-import { SMALL } from './root.ts';
 import { TRYOUT } from './swagger.ts';
 
 type Members = Readonly<Record<string, unknown>>;
@@ -24,7 +23,7 @@ export function apiPage({ document, url, prefix }: DescribedInterface, brand: Br
   return htmlPage({
     title: `${info.title} ${info.version}`,
     head: iconLink(brand),
-    footer: dutyNav(brand, SMALL),
+    footer: dutyNav(brand, { list: 'links', link: '' }),
     content: [
       html`<p><code>${url()}</code></p>
 <ul class="links"><li><a href="${prefix}/openapi.json">Deze beschrijving als OpenAPI (JSON)</a></li><li><a href="${prefix}/docs${TRYOUT}">Uitproberen met Swagger UI</a></li>${contact && html`<li><a href="${contact}">Contact</a></li>`}</ul>`,

@@ -2,26 +2,36 @@
 import type { FastifyInstance } from 'fastify';
 import { Problem } from '../../lib/problem.ts';
 import { acceptedTypes } from '../../plugins/headers.ts';
-import { htmlPage } from '../../plugins/pages.ts';
+import { PAGES_POLICY } from '../../plugins/pages.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import { type HtmlValue, html } from '../../plugins/template.ts';
 import type { FrontEntry } from '../../seams/operations.ts';
-import { type Brand, dutyNav, iconLink } from '../shared/html/brand.ts';
+import type { Brand } from '../shared/html/brand.ts';
+import { buildStylesheet, type Stylesheet, serveStylesheet } from '../shared/html/mount.ts';
+import { heading, link, renderPage, type Site } from '../shared/html/page.ts';
 
 const MAX_AGE_SECONDS = 60;
 const ICON_SECONDS = 86_400;
 
 export function rootRoutes(app: FastifyInstance, brand: Brand): void {
   const { settings, log } = app;
+  // Made when it is first asked for: most of those who serve only programs never need it.
+  let made: Stylesheet | undefined;
+  const stylesheet = (): Stylesheet => {
+    made ??= buildStylesheet('', settings.html.themeCss);
+    return made;
+  };
   app.get('/', { config: { public: true } }, (request, reply) => {
     // A program gets the same as anywhere that nothing is.
     const [wanted] = acceptedTypes(request.headers.accept, ['application/json', 'text/html']);
     if (wanted !== 'text/html') throw new Problem(platformProblems.notFound);
     return reply
       .headers({ 'cache-control': `public, max-age=${MAX_AGE_SECONDS}`, vary: 'Accept' })
+      .header('content-security-policy', PAGES_POLICY)
       .type('text/html; charset=utf-8')
-      .send(rootPage(app, brand));
+      .send(rootPage(app, brand, stylesheet().path));
   });
+  serveStylesheet(app, stylesheet);
   app.get('/robots.txt', { config: { public: true } }, async (_request, reply) => {
     const { all } = app.siteMaps;
     if (all.length === 0) throw new Problem(platformProblems.notFound);
@@ -51,26 +61,32 @@ function servePictures(app: FastifyInstance, { icon, logo }: Brand): void {
   );
 }
 
-function rootPage({ frontEntries, interfaces }: FastifyInstance, brand: Brand): string {
-  const { logo, organisation } = brand;
+function rootPage(app: FastifyInstance, brand: Brand, stylesheet: string): string {
+  const { frontEntries, interfaces, publicBaseUrl } = app;
+  const site: Site = {
+    ...{ brand, stylesheet, name: 'Openbare gegevens', home: '/', footer: html`` },
+    menu: frontEntries.all.map(({ href, title }) => ({ href, text: title })),
+  };
   const list = (title: string, entries: readonly FrontEntry[]): HtmlValue =>
-    entries.length > 0 &&
-    html`<h2>${title}</h2><ul>${entries.map(({ href, title: name, text }) => html`<li><a href="${href}">${name}</a>: ${text}</li>`)}</ul>`;
+    entries.length > 0 && [
+      heading(2, title),
+      html`<ul class="kv-list">${entries.map(({ href, title: name, text }) => html`<li><span class="kv-list__title">${link(href, name)}</span><p class="kv-list__line">${capital(text)}</p></li>`)}</ul>`,
+    ];
   const described = interfaces.all.map(({ prefix, document: { info } }) => {
     return { href: `${prefix}/docs`, title: info.title, text: info.summary ?? info.version };
   });
-  return htmlPage({
-    title: organisation ?? 'Openbare gegevens',
-    head: iconLink(brand),
-    footer: dutyNav(brand, SMALL),
-    content: [
-      logo && html`<img src="${logo.path}" alt="">`,
-      html`<p>Wat u op dit adres vindt.</p>`,
+  const title = brand.organisation ?? site.name;
+  return renderPage(site, {
+    title,
+    description: 'Wat u op dit adres vindt.',
+    canonical: `${publicBaseUrl()}/`,
+    body: [
+      heading(1, title),
+      html`<p class="kv-lead">Wat u op dit adres vindt.</p>`,
       list('Om te bekijken', frontEntries.all),
       list('Voor programmeurs', described),
     ],
   });
 }
 
-/** The classes of small pages. */
-export const SMALL = { list: 'links', link: '' } as const;
+const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);

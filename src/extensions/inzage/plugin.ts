@@ -107,7 +107,7 @@ async function serveInzage(server: FastifyInstance): Promise<void> {
       { parseAs: 'string', bodyLimit: FORM_BYTES },
       (_request, _body, done) => done(null, undefined),
     );
-    serveStylesheet(app, stylesheet);
+    serveStylesheet(app, () => stylesheet);
 
     app.get('/', (_request, reply) => send(reply, site, frontPage(settings, undefined, undefined)));
 

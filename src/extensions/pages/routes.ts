@@ -52,7 +52,7 @@ export function pagesRoutes(app: FastifyInstance, context: PagesContext, stylesh
   };
 
   responses.register(app);
-  serveStylesheet(app, stylesheet);
+  serveStylesheet(app, () => stylesheet);
   exportRoutes(app, context);
   const fromOf = ({ query }: PagesRequest): number => readNumber(query, 'vanaf', 0, 0);
   page('/', () => frontPage(context));

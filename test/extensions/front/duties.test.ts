@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { document, removal } from '../../raadsfeed/support.ts';
+import { htmlFaults } from '../../support/html.ts';
 import { startServer } from '../../support/server.ts';
 import { readPage } from '../pages/crawl.ts';
 import { type PagesServer, startPages } from '../pages/pages-fixture.ts';
@@ -88,12 +89,25 @@ describe('the root of the host', () => {
       'text/html; charset=utf-8',
       'Accept',
     ]);
-    expect(text).toContain('<h1>Gemeente Voorbeeldstad</h1>');
-    const addresses = [...(/<main>[\s\S]*<\/main>/.exec(text)?.[0] ?? '').matchAll(/href="(\/[^"]+)"/g)].map(
+    expect(text).toMatch(/<h1 [^>]*>Gemeente Voorbeeldstad<\/h1>/);
+    const addresses = [...(/<main [\s\S]*<\/main>/.exec(text)?.[0] ?? '').matchAll(/href="(\/[^"]+)"/g)].map(
       ([, address = '']) => address,
     );
     expect(addresses).toEqual(['/raad', '/ori/v1/docs']);
     for (const address of addresses) expect((await get(address, BROWSER)).status).toBe(200);
+    expect(await htmlFaults(text)).toEqual([]);
+  });
+
+  it('has the style of the other pages, and their policy', async () => {
+    const { headers, text } = await get('/', BROWSER);
+    const styleOf = (page: string): string => /<link rel="stylesheet" href="([^"]+)">/.exec(page)?.[1] ?? '';
+    const [own, other] = await Promise.all(
+      [styleOf(text), styleOf((await get('/raad', BROWSER)).text)].map((path) => get(path)),
+    );
+    expect(own?.headers.get('content-type')).toBe('text/css; charset=utf-8');
+    expect(own?.text).toBe(other?.text);
+    expect(own?.text.length).toBeGreaterThan(10_000);
+    expect(headers.get('content-security-policy')).toContain("style-src 'self'");
   });
 
   it.each([undefined, '*/*', 'application/json', 'application/problem+json', 'application/json, text/html;q=0.5', 'x'])(

@@ -131,15 +131,15 @@ function readTheme(file: string | undefined): string {
 }
 
 /** Serves it. A page that was kept somewhere may name an earlier one: that is 404, and the page is readable without. */
-export function serveStylesheet(app: FastifyInstance, stylesheet: Stylesheet): void {
-  const name = stylesheet.path.slice(stylesheet.path.lastIndexOf('/'));
+export function serveStylesheet(app: FastifyInstance, stylesheet: () => Stylesheet): void {
   app.get<{ Params: { hash: string } }>('/stijl-:hash.css', { config: { public: true } }, async (request, reply) => {
-    if (name !== `/stijl-${request.params.hash}.css`) throw new Problem(platformProblems.notFound);
+    const { path, encode } = stylesheet();
+    if (!path.endsWith(`/stijl-${request.params.hash}.css`)) throw new Problem(platformProblems.notFound);
     const encoding = acceptedEncoding(request.headers['accept-encoding'], ['br', 'gzip']);
     if (encoding !== 'identity') reply.header('content-encoding', encoding);
     return reply
       .headers({ 'cache-control': 'public, max-age=31536000, immutable', vary: 'Accept-Encoding' })
       .type('text/css; charset=utf-8')
-      .send(await stylesheet.encode(encoding));
+      .send(await encode(encoding));
   });
 }
