@@ -49,7 +49,7 @@ const COUNCIL: State[] = [
   ['organisatie-leeg', 'A month without meetings', '/raad/gm9901?maand=2020-01'],
   ['organisatie-achter', 'A source that is behind and cannot be read', '/raad/gm9902'],
   ['vergadering', 'Meeting with many items (real data)', '/raad/gm0363/vergaderingen/meeting-458902'],
-  ['vergadering-kort', 'Meeting with few items', '/raad/gm9901/vergaderingen/vergadering-2026-02-12'],
+  ['vergadering-kort', 'Meeting with few items', '/raad/gm9901/vergaderingen/raad-2'],
   [
     'vergadering-gaat-niet-door',
     'Called off; one item closed, one below another',

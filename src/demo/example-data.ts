@@ -1,6 +1,7 @@
 /** The example data of `examples/demo`. Its organisations and persons do not exist: codes and numbers are outside what is given out. */
 import { randomUUID } from 'node:crypto';
-import { cp, readFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createFeedPublisher, type Outcome } from '../client/raadsfeed.ts';
 import type { Pool } from '../database/pool.ts';
@@ -11,8 +12,12 @@ import { findOrganisations } from '../gegevens/store/read-leveringen.ts';
 import { isRecord, type JsonObject } from '../lib/json/json-value.ts';
 import type { Config } from '../settings/read-config.ts';
 import { type DemoClient, type DemoFile, recordsOf } from './demo-client.ts';
+import { asIfThisWeek } from './example-days.ts';
 
 const EXAMPLES = join(import.meta.dirname, '../../examples/demo');
+
+/** Where the demo keeps the example files, with the days of its first start. */
+export const examplesIn = (home: string): string => join(home, 'voorbeelden');
 
 /** The reporting period of the deliveries. */
 export const period = { start: '2026-01-01', end: '2026-03-31' } as const;
@@ -30,12 +35,12 @@ export const organisation = 'Gemeente Voorbeeldstad';
 /** Codes of the two organisations of the feed. */
 export const raden = ['gm9901', 'ws9901'] as const;
 
-/** The lines of the feed in the order in which they came about. */
-export const raadsinformatie = (): Promise<JsonObject[]> => readLines('raadsinformatie');
+/** The lines of the feed in the order in which they came about. @param directory with the example files; absent: as they are written */
+export const raadsinformatie = (directory = EXAMPLES): Promise<JsonObject[]> => readLines(directory, 'raadsinformatie');
 
 /** An action on the first person, as an application logs it now. */
 export async function voorbeeldActie(): Promise<JsonObject> {
-  const [example] = await readLines('verwerkingsacties');
+  const [example] = await readLines(EXAMPLES, 'verwerkingsacties');
   const now = { verwerkingId: randomUUID(), tijdstip: new Date().toISOString(), bewaartermijn: 'P1Y' };
   return { ...example, ...now, systeem: 'Rondleiding', gebruiker: 'demo' };
 }
@@ -46,7 +51,7 @@ interface LoadOptions {
   readonly signal: AbortSignal;
   readonly client: DemoClient;
   readonly file: DemoFile;
-  /** Gets a copy of the example files, for visitors. */
+  /** @see examplesIn */
   readonly directory: string;
 }
 
@@ -61,13 +66,25 @@ interface Loaded {
 /** Brings the example data in, the way real data come in; what is there already is left as it is. */
 export async function loadExampleData(options: LoadOptions): Promise<Loaded> {
   const { areas } = options.config.server;
-  await cp(EXAMPLES, options.directory, { recursive: true });
+  await copyExamples(options.directory);
   return {
     shv: areas.includes('shv') ? await loadDelivery('shv', options) : 0,
     vs: areas.includes('vs') ? await loadDelivery('vs', options) : 0,
     acties: areas.includes('verwerkingenlog') ? await loadActies(options) : 0,
     records: areas.includes('raadsfeed') ? await loadFeed(options) : 0,
   };
+}
+
+/** What is there stays: the days in it are those of what was loaded from it. */
+async function copyExamples(directory: string): Promise<void> {
+  await mkdir(directory, { recursive: true });
+  const now = new Date();
+  for (const name of await readdir(EXAMPLES)) {
+    if (existsSync(join(directory, name))) continue;
+    const text = await readFile(join(EXAMPLES, name), 'utf8');
+    // Deliveries are of the quarter that the tour asks for.
+    await writeFile(join(directory, name), name.endsWith('.ndjson') ? asIfThisWeek(text, now) : text);
+  }
 }
 
 async function loadDelivery(variant: 'shv' | 'vs', { config, pool, directory, signal }: LoadOptions): Promise<number> {
@@ -79,14 +96,14 @@ async function loadDelivery(variant: 'shv' | 'vs', { config, pool, directory, si
 }
 
 /** The activities come last: what has them in its register has the actions. */
-async function loadActies({ client, file }: LoadOptions): Promise<number> {
+async function loadActies({ client, file, directory }: LoadOptions): Promise<number> {
   const log = file.mounts.verwerkingenlog;
-  const activities = await readLines('verwerkingsactiviteiten');
+  const activities = await readLines(directory, 'verwerkingsactiviteiten');
   const known = await client.call('GET', `${log}/verwerkingsactiviteiten/${activities.at(-1)?.id}`, {
     as: 'privacy-officer',
   });
   if (known.status === 200) return 0;
-  const acties = await readLines('verwerkingsacties');
+  const acties = await readLines(directory, 'verwerkingsacties');
   for (const body of acties) {
     const as = body.vertrouwelijkheid === 'normaal' ? 'applicatie' : 'onderzoek';
     const { status, bytes } = await client.call('POST', `${log}/verwerkingsacties`, { as, body });
@@ -102,11 +119,11 @@ async function loadActies({ client, file }: LoadOptions): Promise<number> {
   return acties.length;
 }
 
-async function loadFeed({ client, file }: LoadOptions): Promise<number> {
+async function loadFeed({ client, file, directory }: LoadOptions): Promise<number> {
   const { body } = await client.call('GET', `${file.mounts.raadsfeed}/`);
   // What was withdrawn must stay so: the lines are published once, in one transaction.
   if (recordsOf(body.organisaties).some(({ organisatiecode }) => organisatiecode === raden[0])) return 0;
-  return (await publish(file, await raadsinformatie())).filter((outcome) => outcome !== 'no-op').length;
+  return (await publish(file, await raadsinformatie(directory))).filter((outcome) => outcome !== 'no-op').length;
 }
 
 /** Publishes lines as another application that has the records does it: with what the package exports. */
@@ -122,7 +139,7 @@ export async function publish(
   }
 }
 
-async function readLines(name: string): Promise<JsonObject[]> {
-  const lines = (await readFile(join(EXAMPLES, `${name}.ndjson`), 'utf8')).trimEnd().split('\n');
+async function readLines(directory: string, name: string): Promise<JsonObject[]> {
+  const lines = (await readFile(join(directory, `${name}.ndjson`), 'utf8')).trimEnd().split('\n');
   return lines.map((line) => JSON.parse(line)).filter(isRecord);
 }

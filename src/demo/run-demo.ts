@@ -8,7 +8,7 @@ import { stopOnSignals } from '../serve.ts';
 import type { Config } from '../settings/read-config.ts';
 import { createDemoClient, type DemoAnswer, type DemoClient } from './demo-client.ts';
 import { loadDemoParts } from './demo-parts.ts';
-import { loadExampleData } from './example-data.ts';
+import { examplesIn, loadExampleData } from './example-data.ts';
 import { type Demo, startDemo } from './start-demo.ts';
 import { tourFeed } from './tour/tour-feed.ts';
 import { tourGegevens } from './tour/tour-gegevens.ts';
@@ -78,7 +78,7 @@ async function loadAndPlay(demo: Demo, transcript: Transcript): Promise<void> {
   try {
     const { proof } = await openStoreHooks(config);
     const needs = { config, pool, proof, signal: ended.signal, client };
-    const directory = join(home, 'voorbeelden');
+    const directory = examplesIn(home);
     const loaded = await loadExampleData({ ...needs, file, directory });
     transcript.section(`Example data (files in ${shortPath(directory)})`);
     const describe = (count: number, what: string): void =>

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
 import { type DemoClient, recordsOf } from '../demo-client.ts';
-import { publish, raadsinformatie, raden } from '../example-data.ts';
+import { examplesIn, publish, raadsinformatie, raden } from '../example-data.ts';
 import type { TourNeeds } from '../run-demo.ts';
 
 /** Reads events from a stream of server-sent events until it ends; ending the iteration closes the connection. */
@@ -53,7 +53,6 @@ export async function followFeed(client: DemoClient, start: string): Promise<Fol
 const STREAM_DEADLINE_MS = 10_000;
 /** A feed that someone has filled with more records than this is not read whole. */
 const MOST_RECORDS = 5000;
-const CHANGED_MEETING = 'vergadering-2026-03-12';
 
 /** A re-user starts at the snapshot, follows the feed to its head, and then listens to the stream. */
 export async function tourFeed(needs: TourNeeds): Promise<void> {
@@ -133,7 +132,7 @@ async function listen(
     const record: unknown = JSON.parse(data);
     transcript.line(`   event ${id}: ${isRecord(record) ? `${record.op} ${keyOf(record)}` : data}`);
     if (Number(id) === head) {
-      await publish(demo.file, [await changedMeeting()]);
+      await publish(demo.file, [await changedMeeting(examplesIn(demo.home))]);
       transcript.line('   (an application publishes a change of a meeting now, with the sealing key of demo.json)');
     }
     if (seen.length === head - before + 1) break;
@@ -145,9 +144,11 @@ async function listen(
 }
 
 /** A meeting of the first organisation, with another remark at every tour. */
-async function changedMeeting(): Promise<JsonObject> {
-  const line = (await raadsinformatie()).find(({ data }) => Object(data).bronidentificatie === CHANGED_MEETING);
-  const vergadertoelichting = `Bijgewerkt door de rondleiding van ${new Date().toISOString()}`;
+async function changedMeeting(directory: string): Promise<JsonObject> {
+  const line = (await raadsinformatie(directory)).findLast(
+    ({ resourceType, data }) => resourceType === 'Vergadering' && Object(data).organisatie?.gemeente === raden[0],
+  );
+  const vergadertoelichting = `De vergadering is online te volgen (toegevoegd op ${new Date().toISOString()}).`;
   return { ...line, data: { ...Object(line?.data), vergadertoelichting } };
 }
 

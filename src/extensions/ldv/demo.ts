@@ -10,7 +10,7 @@ export const variables = async (): Promise<Record<string, string>> => ({ LDV_UNK
 
 export const mounts = ({ ldv }: Config, baseUrl: string): Record<string, string> => ({ ldv: baseUrl + ldv.prefix });
 
-const ACTIVITY = 'https://register.example/verwerkingsactiviteiten/00000009-0000-4000-8000-000000000002';
+const ACTIVITY = 'https://register.example/verwerkingsactiviteiten/00000009-0000-4000-8000-000000000001';
 
 /** An application logs with OpenTelemetry, as the Logboek Dataverwerkingen asks; another one finds it in the processing log. */
 export async function tourLog({ transcript, demo, client }: TourNeeds): Promise<void> {

@@ -1,0 +1,27 @@
+/** The days of the example data: as they are written their next meeting is on one Thursday; as they are loaded, on the first that comes. */
+
+const NEXT_MEETING = '2026-03-05';
+const DAY_MS = 86_400_000;
+
+const offset = new Intl.DateTimeFormat('en-GB', { timeZone: 'Europe/Amsterdam', timeZoneName: 'longOffset' });
+const today = new Intl.DateTimeFormat('sv-SE', { timeZone: 'Europe/Amsterdam', dateStyle: 'short' });
+
+/** Moves every day in a text by whole weeks, so that weekdays stay; a time of day stays that of the clock in Amsterdam. */
+export function asIfThisWeek(text: string, now: Date): string {
+  const written = Date.parse(NEXT_MEETING);
+  const weeks = Math.floor((Date.parse(today.format(now)) - written) / (7 * DAY_MS)) + 1;
+  return text.replaceAll(
+    /"(\d{4}-\d\d-\d\d)(?:(T\d\d:\d\d:\d\d)\+0[12]:00)?"/g,
+    (_, day: string, time: string | undefined) => {
+      const moved = new Date(Date.parse(day) + weeks * 7 * DAY_MS);
+      const date = moved.toISOString().slice(0, 10);
+      return time === undefined ? `"${date}"` : `"${date}${time}${offsetAt(new Date(`${date}${time}Z`))}"`;
+    },
+  );
+}
+
+/** The clock changes at night: the offset of the same time in UTC is that of the day. */
+function offsetAt(moment: Date): string {
+  const zone = offset.formatToParts(moment).find(({ type }) => type === 'timeZoneName')?.value ?? '';
+  return zone.replace('GMT', '');
+}

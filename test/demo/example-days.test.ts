@@ -1,0 +1,56 @@
+/** The example data are of the week in which they are loaded. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { asIfThisWeek } from '../../src/demo/example-days.ts';
+import { isRecord } from '../../src/lib/json/json-value.ts';
+
+const EXAMPLES = join(import.meta.dirname, '../../examples/demo');
+const DAY_MS = 86_400_000;
+
+async function linesOf(name: string, now: Date): Promise<Record<string, unknown>[]> {
+  const text = asIfThisWeek(await readFile(join(EXAMPLES, `${name}.ndjson`), 'utf8'), now);
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+    .filter(isRecord);
+}
+
+describe.each([
+  '2026-11-28T15:00:00Z',
+  '2026-12-03T10:00:00Z',
+  '2026-12-03T23:30:00Z',
+  '2025-01-01T00:00:00Z',
+  '2027-06-30T12:00:00Z',
+])('loaded at %s', (moment) => {
+  const now = new Date(moment);
+
+  it('a meeting comes within a week, others after it, and those that were are past', async () => {
+    const meetings = (await linesOf('raadsinformatie', now)).map(({ data }) => Object(data));
+    const starts = meetings.flatMap(({ geplandeaanvang }) => geplandeaanvang ?? []).map((start) => new Date(start));
+    expect(starts).toHaveLength(3);
+    expect(Math.min(...starts.map(Number))).toBeGreaterThan(now.getTime());
+    expect(Math.min(...starts.map(Number))).toBeLessThan(now.getTime() + 8 * DAY_MS);
+    expect(starts.map((start) => start.getUTCDay())).toEqual([4, 2, 3]);
+    const past = meetings.flatMap(({ aanvang, einde, gewijzigdop }) => [aanvang, einde, gewijzigdop]).filter(Boolean);
+    expect(past.length).toBeGreaterThan(30);
+    for (const one of past) expect(Date.parse(one)).toBeLessThan(now.getTime());
+  });
+
+  it('what was done was done in the months before', async () => {
+    const moments = (await linesOf('verwerkingsacties', now)).map(({ tijdstip }) => Date.parse(String(tijdstip)));
+    expect(moments).toHaveLength(40);
+    expect(Math.max(...moments)).toBeLessThan(now.getTime());
+    expect(Math.max(...moments)).toBeGreaterThan(now.getTime() - 30 * DAY_MS);
+    expect(Math.min(...moments)).toBeGreaterThan(now.getTime() - 120 * DAY_MS);
+  });
+});
+
+it('keeps the time of the clock when it has been changed, and what is not a day', () => {
+  const text =
+    '{"op":"upsert","a":"2026-03-05T19:30:00+01:00","b":"2026-03-05","id":"raad-2026-03-05","c":"00002026-03-05"}';
+  expect(JSON.parse(asIfThisWeek(text, new Date('2026-06-24T12:00:00Z')))).toEqual({
+    ...{ op: 'upsert', a: '2026-06-25T19:30:00+02:00', b: '2026-06-25', id: 'raad-2026-03-05', c: '00002026-03-05' },
+  });
+});
