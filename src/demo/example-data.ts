@@ -12,7 +12,7 @@ import { findOrganisations } from '../gegevens/store/read-leveringen.ts';
 import { isRecord, type JsonObject } from '../lib/json/json-value.ts';
 import type { Config } from '../settings/read-config.ts';
 import { type DemoClient, type DemoFile, recordsOf } from './demo-client.ts';
-import { asIfThisWeek } from './example-days.ts';
+import { asIfThisWeek, firstStart } from './example-days.ts';
 
 const EXAMPLES = join(import.meta.dirname, '../../examples/demo');
 
@@ -66,7 +66,7 @@ interface Loaded {
 /** Brings the example data in, the way real data come in; what is there already is left as it is. */
 export async function loadExampleData(options: LoadOptions): Promise<Loaded> {
   const { areas } = options.config.server;
-  await copyExamples(options.directory);
+  await copyExamples(options.directory, await firstStart(options.config.server.home));
   return {
     shv: areas.includes('shv') ? await loadDelivery('shv', options) : 0,
     vs: areas.includes('vs') ? await loadDelivery('vs', options) : 0,
@@ -76,9 +76,8 @@ export async function loadExampleData(options: LoadOptions): Promise<Loaded> {
 }
 
 /** What is there stays: the days in it are those of what was loaded from it. */
-async function copyExamples(directory: string): Promise<void> {
+async function copyExamples(directory: string, now: Date): Promise<void> {
   await mkdir(directory, { recursive: true });
-  const now = new Date();
   for (const name of await readdir(EXAMPLES)) {
     if (existsSync(join(directory, name))) continue;
     const text = await readFile(join(EXAMPLES, name), 'utf8');

@@ -1,10 +1,26 @@
 /** The days of the example data: as they are written their next meeting is on one Thursday; as they are loaded, on the first that comes. */
 
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
 const NEXT_MEETING = '2026-03-05';
 const DAY_MS = 86_400_000;
 
 const offset = new Intl.DateTimeFormat('en-GB', { timeZone: 'Europe/Amsterdam', timeZoneName: 'longOffset' });
 const today = new Intl.DateTimeFormat('sv-SE', { timeZone: 'Europe/Amsterdam', dateStyle: 'short' });
+
+/** The moment of the first start of a demo: its data stay those of that week. @param home directory of what the demo keeps */
+export async function firstStart(home: string): Promise<Date> {
+  const file = join(home, 'first-start');
+  try {
+    return new Date(await readFile(file, 'utf8'));
+  } catch {
+    const now = new Date();
+    await mkdir(home, { recursive: true });
+    await writeFile(file, now.toISOString());
+    return now;
+  }
+}
 
 /** Moves every day in a text by whole weeks, so that weekdays stay; a time of day stays that of the clock in Amsterdam. */
 export function asIfThisWeek(text: string, now: Date): string {

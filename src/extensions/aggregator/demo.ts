@@ -1,6 +1,7 @@
 /** Two imitation suppliers beside the demo's authorization server, read into the feed as an aggregator reads them. */
 import type { FastifyInstance } from 'fastify';
 import type { DemoSetup } from '../../demo/demo-parts.ts';
+import { asIfThisWeek, firstStart } from '../../demo/example-days.ts';
 import type { TourNeeds } from '../../demo/run-demo.ts';
 import { systemClock } from '../../lib/time.ts';
 import { isServed } from './settings.ts';
@@ -9,7 +10,8 @@ import { syncSource } from './sync-source.ts';
 
 const NOTUBIZ = '/notubiz';
 const IBABS = '/ibabs/Public.svc';
-const DAY = '2026-01-29';
+/** When both meet, and when that was last changed, as the example data of the demo are written. */
+const WRITTEN = JSON.stringify({ day: '2026-03-10', changed: '2026-02-24' });
 const SECRET = 'Aankoop van grond';
 
 export const variables = async ({ authorizationUrl }: DemoSetup): Promise<Record<string, string>> => ({
@@ -78,46 +80,56 @@ export async function tourLast(needs: TourNeeds): Promise<void> {
   });
 }
 
-export async function authorize(app: FastifyInstance): Promise<void> {
-  await app.register(serveNotubiz, { prefix: NOTUBIZ });
-  await app.register(serveIbabs, { prefix: IBABS });
+export async function authorize(app: FastifyInstance, { home }: DemoSetup): Promise<void> {
+  const days: Days = JSON.parse(asIfThisWeek(WRITTEN, await firstStart(home)));
+  await app.register((scope) => serveNotubiz(scope, days), { prefix: NOTUBIZ });
+  await app.register((scope) => serveIbabs(scope, days), { prefix: IBABS });
 }
 
-const MARKS = { confidential: 0, permission_group: 'public', last_modified: `${DAY} 10:00:00` };
+interface Days {
+  readonly day: string;
+  readonly changed: string;
+}
+
+const MARKS = { confidential: 0, permission_group: 'public' };
 const LISTS = { documents: [], module_items: [], agenda_items: [] };
-const EVENT = { ...MARKS, id: 1, type: 'meeting', plannings: [{ start_date: `${DAY} 19:30:00` }] };
 const DOCUMENT = {
-  ...{ ...MARKS, id: 3, title: 'Voorstel fietspad', version: 1, types: [{ value: 'Raadsvoorstel' }] },
+  ...{ ...MARKS, id: 3, title: 'Raadsvoorstel fietspad Dorpsstraat', version: 1, types: [{ value: 'Raadsvoorstel' }] },
   versions: [{ id: 1, mime_type: 'application/pdf', file_name: 'voorstel.pdf', file_size: 62_118 }],
 };
 const agendaItem = (id: number, title: string, more: object): object => ({
   ...{ ...MARKS, ...LISTS, id, type: 'agenda_point', order: id, ...more },
   type_data: { attributes: [{ id: 1, value: title }] },
 });
-const MEETING = {
-  ...{ ...EVENT, ...LISTS, organisation: { id: 9911 }, gremium: { id: 1 }, canceled: 0, body: 'council' },
-  attributes: [{ id: 1, value: 'Gemeenteraad' }],
+const eventOn = ({ day, changed }: Days) => ({
+  ...{ ...MARKS, id: 1, type: 'meeting', last_modified: `${changed} 10:00:00` },
+  plannings: [{ start_date: `${day} 19:30:00` }],
+});
+const meetingOn = (days: Days): object => ({
+  ...{ ...eventOn(days), ...LISTS, organisation: { id: 9911 }, gremium: { id: 1 }, canceled: 0, body: 'council' },
+  attributes: [{ id: 1, value: 'Raadsvergadering' }],
   agenda_items: [
-    agendaItem(1, 'Fietspad', { documents: [DOCUMENT] }),
+    agendaItem(1, 'Aanleg van het fietspad langs de Dorpsstraat', { documents: [DOCUMENT] }),
     agendaItem(2, SECRET, { confidential: 1, documents: [{ ...DOCUMENT, id: 4, title: SECRET }] }),
   ],
-};
+});
 
-async function serveNotubiz(app: FastifyInstance): Promise<void> {
+async function serveNotubiz(app: FastifyInstance, days: Days): Promise<void> {
+  const { day } = days;
   const fields = { field: [{ '@attributes': { id: '1' }, label: 'Titel' }] };
   const organisation = [{ '@attributes': { id: '9911' }, settings: { folder: { fields } } }];
   app.get('/organisations', async () => ({ organisations: { organisation } }));
   app.get('/organisations/9911/gremia', async () => ({ gremia: [{ id: 1, title: 'Gemeenteraad' }] }));
   app.get('/organisations/9911/modules', async () => ({ modules: [] }));
   app.get<{ Querystring: { date_from: string; date_to: string } }>('/events', async ({ query }) => {
-    const events = query.date_from.slice(0, 10) <= DAY && query.date_to >= DAY ? [EVENT] : [];
+    const events = query.date_from.slice(0, 10) <= day && query.date_to >= day ? [eventOn(days)] : [];
     const counts = { agenda_item_count: 2, document_count: 2 };
     return {
       events: events.map((event) => ({ ...event, event_type_data: counts })),
       pagination: { total_items: events.length, has_more_pages: false },
     };
   });
-  app.get('/events/meetings/1', async () => ({ meeting: MEETING }));
+  app.get('/events/meetings/1', async () => ({ meeting: meetingOn(days) }));
 }
 
 /** The members of an element, as XML. */
@@ -134,31 +146,33 @@ const ibabsDocument = (id: number, name: string): string => {
 const ibabsItem = (number: number, title: string, more: Readonly<Record<string, string>>): string =>
   `<Item>${xml({ Id: `i${number}`, Features: `${number}`, Title: title, ...more })}</Item>`;
 
-const ANSWERS: Readonly<Record<string, string>> = {
+const answersOn = ({ day }: Days): Readonly<Record<string, string>> => ({
   GetMeetingtypes: `<Type>${xml({ Id: 't1', Meetingtype: 'Raad', Description: 'Gemeenteraad' })}</Type>`,
   GetMeetingsByDateRange: `<Meeting>${xml({
-    ...{ Id: 'm1', MeetingtypeId: 't1', MeetingDate: `${DAY}T00:00:00`, StartTime: '20:00', Location: 'Raadzaal' },
-    Documents: ibabsDocument(1, 'Agenda'),
+    ...{ Id: 'm1', MeetingtypeId: 't1', MeetingDate: `${day}T00:00:00`, StartTime: '20:00', Location: 'Raadzaal' },
+    Documents: ibabsDocument(1, 'Agenda raadsvergadering'),
     ListItems: '',
     MeetingItems:
-      ibabsItem(1, 'Zwembad', { Documents: ibabsDocument(2, 'Voorstel zwembad') }) +
+      ibabsItem(1, 'Nieuw zwembad', { Documents: ibabsDocument(2, 'Raadsvoorstel nieuw zwembad') }) +
       ibabsItem(2, SECRET, { Confidential: 'true', Documents: ibabsDocument(3, SECRET) }),
   })}</Meeting>`,
-};
+});
 
-async function serveIbabs(app: FastifyInstance): Promise<void> {
+async function serveIbabs(app: FastifyInstance, days: Days): Promise<void> {
+  const { day } = days;
+  const answers = answersOn(days);
   app.addContentTypeParser('text/xml', { parseAs: 'string' }, async (_request: unknown, body: string | Buffer) => body);
   app.post('/', async ({ headers, body }, reply) => {
     const operation = /IPublic\/(\w+)/.exec(String(headers.soapaction))?.[1] ?? '';
     const [from = '', to = ''] = ['StartDate', 'EndDate'].map((name) =>
       String(body).split(`<${name}>`)[1]?.slice(0, 10),
     );
-    const isEmpty = operation === 'GetMeetingsByDateRange' && (from > DAY || to < DAY);
+    const isEmpty = operation === 'GetMeetingsByDateRange' && (from > day || to < day);
     const status = isEmpty
       ? xml({ Status: 'ERR', Message: 'No public meetings for this date range!' })
       : '<Status>OK</Status>';
     // The list of registers alone has no status.
-    const result = operation === 'GetLists' ? '' : status + (isEmpty ? '' : (ANSWERS[operation] ?? ''));
+    const result = operation === 'GetLists' ? '' : status + (isEmpty ? '' : (answers[operation] ?? ''));
     const answer = `<${operation}Response>${xml({ [`${operation}Result`]: result })}</${operation}Response>`;
     return await reply.type('text/xml').send(`<Envelope><Body>${answer}</Body></Envelope>`);
   });

@@ -28,7 +28,7 @@ export async function tourLog({ transcript, demo, client }: TourNeeds): Promise<
     const span = {
       traceId,
       spanId,
-      name: 'Opvragen uitkering',
+      name: 'Uitkering opgevraagd',
       startTimeUnixNano: String(start),
       endTimeUnixNano: String(start + 5_000_000n),
       status: { code: 1 },
