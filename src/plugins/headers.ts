@@ -64,6 +64,9 @@ export function checkRequestHead({ url = '', headers }: IncomingMessage): void {
   }
 }
 
+/** Of a file, which is not there, and the words that people search for, where it is a blank. */
+const NO_IDENTIFIERS = ['*', 'q'];
+
 /**
  * Refuses an address with U+0000 in a parameter of its path or query: no identifier has it, and Postgres cannot even compare with it.
  * @throws {Problem}
@@ -72,8 +75,9 @@ export function refuseNul({ url, params, query }: FastifyRequest): void {
   if (!url.includes('%00')) return;
   const faults = [params, query]
     .flatMap((part) => Object.entries(isRecord(part) ? part : {}))
-    // The rest of a path, which a wildcard stands for, is no identifier: there is no such file.
-    .filter(([name, value]) => name !== '*' && [value].flat().some((one) => String(one).includes('\0')))
+    .filter(
+      ([name, value]) => !NO_IDENTIFIERS.includes(name) && [value].flat().some((one) => String(one).includes('\0')),
+    )
     .map(([name]) => ({ name, code: 'pattern', reason: 'bevat het teken U+0000, dat nergens in voorkomt' }));
   if (faults.length > 0)
     throw new Problem(platformProblems.invalidRequest, { detail: summary(faults), invalidParams: faults });

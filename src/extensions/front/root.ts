@@ -65,7 +65,7 @@ function rootPage(app: FastifyInstance, brand: Brand, stylesheet: string): strin
   const { frontEntries, interfaces, publicBaseUrl } = app;
   const site: Site = {
     ...{ brand, stylesheet, name: 'Openbare gegevens', home: '/', footer: html`` },
-    menu: frontEntries.all.map(({ href, title }) => ({ href, text: title })),
+    menu: [],
   };
   const list = (title: string, entries: readonly FrontEntry[]): HtmlValue =>
     entries.length > 0 && [

@@ -66,7 +66,7 @@ ${page.structuredData !== undefined && jsonLd(page.structuredData)}
 <div class="utrecht-page-layout">
 <header class="utrecht-page-header"><div class="utrecht-page-header__content kv-banner">
 <a class="kv-banner__name" href="${site.home}">${logo && html`<img class="kv-banner__logo" src="${logo.path}" alt="${organisation ?? ''}">`}<span>${site.name}</span></a>
-<nav aria-label="Menu"><ul class="kv-menu">${site.menu.map(({ href, text }) => html`<li><a class="utrecht-link utrecht-link--html-a" href="${href}">${text}</a></li>`)}</ul></nav>
+${menu(site.menu)}
 </div></header>
 <div class="utrecht-page-body"><div class="utrecht-page-body__content">
 ${breadcrumbs(page.path ?? [])}
@@ -80,6 +80,12 @@ ${site.footer}</div></footer>
 </body>
 </html>
 `.markup.replace(/\n\s*\n/g, '\n');
+}
+
+function menu(links: readonly PageLink[]): HtmlValue {
+  if (links.length === 0) return undefined;
+  const items = links.map(({ href, text }) => html`<li>${link(href, text)}</li>`);
+  return html`<nav aria-label="Menu"><ul class="kv-menu">${items}</ul></nav>`;
 }
 
 function breadcrumbs(path: readonly PageLink[]): HtmlValue {
