@@ -55,7 +55,7 @@ export function createVerwerkingenlogClient(options: VerwerkingenlogClientOption
   const { url, token, timeoutMs = 5000, attempts = 5 } = options;
   const own = options.dispatcher === undefined ? new Agent({ connections: CONNECTIONS }) : undefined;
   const dispatcher = options.dispatcher ?? own;
-  const address = `${url.replace(/\/+$/, '')}/verwerkingsacties`;
+  const address = `${url.replace(/(?<!\/)\/+$/, '')}/verwerkingsacties`;
 
   async function tokenFor(wish?: TokenWish): Promise<string> {
     return typeof token === 'string' ? token : await token(wish);

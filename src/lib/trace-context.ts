@@ -91,7 +91,7 @@ export function carriesTrace(address: string, allowed: readonly string[]): boole
   const target = new URL(address);
   return allowed.some((one) => {
     const { origin, pathname } = new URL(one);
-    const path = pathname.replace(/\/+$/, '');
+    const path = pathname.replace(/(?<!\/)\/+$/, '');
     return target.origin === origin && (target.pathname === path || target.pathname.startsWith(`${path}/`));
   });
 }

@@ -148,7 +148,7 @@ export const flag: Kind<boolean> = {
 /** An absolute address that is built upon: it has no trailing slash. */
 export function url(...schemes: readonly string[]): Kind<string> {
   const { allowed, parse } = exactUrl(...schemes);
-  return { allowed, parse: (value) => parse(value).replace(/\/+$/, '') };
+  return { allowed, parse: (value) => parse(value).replace(/(?<!\/)\/+$/, '') };
 }
 
 /** An absolute address that is passed on to others, and kept as it is written. It may be printed and logged. */
@@ -183,7 +183,7 @@ export const postgres: Kind<string> = {
   allowed: '`postgres://…`',
   parse: (value) => {
     readAddresses(value);
-    return value.replace(/\/+$/, '');
+    return value.replace(/(?<!\/)\/+$/, '');
   },
 };
 

@@ -17,7 +17,7 @@ export function sourcesSection(db: Db): OperatorSection {
         columns: ['source', 'state', 'read to its end', 'records behind', 'completeness', 'last fault'],
         rows: states.slice(0, MOST).map((state) => [
           // Whatever an address carries beside its place is not for a page.
-          state.adres.replace(/[?#].*$/, '').replace(/\/\/[^/@]*@/, '//'),
+          state.adres.replace(/[?#].*/, '').replace(/\/\/[^/@]*@/, '//'),
           state.toestand === 'actief' ? 'active' : 'paused',
           state.bijgewerkt ?? 'never',
           state.behind ?? 'not known',

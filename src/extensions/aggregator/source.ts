@@ -147,7 +147,7 @@ export function parseSourceAddress(text: string): SourceAddress | undefined {
   if ((url.protocol !== 'https:' && url.protocol !== 'http:') || url.username !== '' || url.password !== '')
     return undefined;
   url.hash = '';
-  return { kind: 'feed', adres: url.href.replace(/\/+$/, '') };
+  return { kind: 'feed', adres: url.href.replace(/(?<!\/)\/+$/, '') };
 }
 
 function parseSupplierAddress(scheme: SupplierScheme, text: string): SourceAddress | undefined {

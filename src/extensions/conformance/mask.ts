@@ -26,9 +26,23 @@ export function createMask(secrets: Iterable<string>): Mask {
     return visible(masked)
       .replaceAll(/(\/\/)[^/@\s]+@/g, `$1${MASKED}@`)
       .replaceAll(/([?&](?:access_token|token|client_secret|password|rid|key)=)[^&\s"]+/gi, `$1${MASKED}`)
-      .replaceAll(/\beyJ[\w-]+\.[\w-]+\.[\w-]*/g, MASKED)
+      .replaceAll(/[\w.-]+/g, withoutJwts)
       .replaceAll(/(?<!\d)\d{9}(?!\d)/g, (digits) => (mayBeBsn(digits) ? MASKED : digits));
   };
+}
+
+/** Takes the JWTs out of a text of what they consist of. One pattern for a whole JWT would take minutes over `eyJ-eyJ-…`. */
+function withoutJwts(text: string): string {
+  const parts = text.split('.');
+  const kept: string[] = [];
+  for (let i = 0; i < parts.length; i += 1) {
+    const part = parts[i] ?? '';
+    const start = part.search(/\beyJ[\w-]/);
+    const isJwt = start !== -1 && parts[i + 1] && parts[i + 2] !== undefined;
+    kept.push(isJwt ? part.slice(0, start) + MASKED : part);
+    if (isJwt) i += 2;
+  }
+  return kept.join('.');
 }
 
 /** A secret as it is, in an address, and within a text in base64 or base64url. */

@@ -76,7 +76,9 @@ export function personIdentity(person: unknown, kenmerken: PersonenMapping['kenm
 
 /** `000000000` and the like stand for an unknown number. */
 function isKnown(value: unknown): boolean {
-  return typeof value === 'string' && value.trim() !== '' && !/^\s*(.)\1{7,}\s*$/.test(value);
+  if (typeof value !== 'string') return false;
+  const text = value.trim();
+  return text !== '' && !/^(.)\1{7,}$/.test(text);
 }
 
 /** The day of a date or moment, as Postgres counts it; `undefined` when it is not a date. */

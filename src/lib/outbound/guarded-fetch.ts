@@ -57,7 +57,7 @@ const compatible = blockList('::/96');
 
 /** Whether an IP address is link-local or of a cloud's metadata service, or may be translated to one. */
 export function isForbiddenAddress(address: string): boolean {
-  const bare = address.replace(/%.*$/, '');
+  const bare = address.replace(/%.*/, '');
   if (!isIPv6(bare)) return never.check(bare, 'ipv4');
   return never.check(bare, 'ipv6') || (compatible.check(bare, 'ipv6') && !/^(::1?|0:0:0:0:0:0:0:[01])$/.test(bare));
 }

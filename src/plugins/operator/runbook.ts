@@ -46,7 +46,7 @@ function slug(title: string): string {
 
 /** Text as it is written; only links to its own headings become links. */
 function linked(text: string): readonly (Html | string)[] {
-  return text.split(/(\[[^\]]+\]\([^)]+\))/).map((piece) => {
+  return text.split(/(\[[^[\]]+\]\([^()]+\))/).map((piece) => {
     const [, name = '', target = ''] = /^\[([^\]]+)\]\(([^)]+)\)$/.exec(piece) ?? [];
     if (name === '') return piece;
     return target.startsWith('#') ? html`<a href="${target}">${name}</a>` : `${name} (${target})`;

@@ -83,7 +83,7 @@ export async function discover<T>(
     try {
       const answer = await ask(url);
       if (!answer.changed) throw new OutboundError('status', 'status 304');
-      return { serviceUrl: answer.url.replace(/\/+$/, ''), document: read(answer.json, answer.url) };
+      return { serviceUrl: answer.url.replace(/(?<!\/)\/+$/, ''), document: read(answer.json, answer.url) };
     } catch (error) {
       if (!(error instanceof OutboundError) && !(error instanceof FeedFault)) throw error;
       first ??= error;

@@ -26,7 +26,7 @@ export const registerItemId = (id: string): string => `ibabs-registerstuk-${id}`
 
 /** The portal of an organisation at iBabs; where none was given its host is guessed from the name of the site. */
 export function portalOf({ portaal, organisationId }: AdapterSource): string {
-  return (portaal ?? `https://${organisationId}.bestuurlijkeinformatie.nl`).replace(/\/+$/, '');
+  return (portaal ?? `https://${organisationId}.bestuurlijkeinformatie.nl`).replace(/(?<!\/)\/+$/, '');
 }
 
 interface MeetingMapping {

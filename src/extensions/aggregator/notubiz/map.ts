@@ -44,7 +44,7 @@ export function modulePath(register: string, id: string): string {
 
 /** A page on the organisation's portal, when that is configured. */
 function portalPage({ portaal }: AdapterSource, path: string): string | undefined {
-  return portaal === undefined ? undefined : `${portaal.replace(/\/+$/, '')}/${path}`;
+  return portaal === undefined ? undefined : `${portaal.replace(/(?<!\/)\/+$/, '')}/${path}`;
 }
 
 /** What a meeting's own answer does not say: ids of what is published too. */

@@ -91,7 +91,8 @@ export function mapAgenda(agenda: Agenda, { request, now, bodies, issue, form }:
     members: {
       locatie: agenda.location,
       vergadertoelichting: textOfHtml(agenda.description),
-      webpaginalink: source.portaal && `${source.portaal.replace(/\/+$/, '')}/user/agenda/action=view/ag=${agid}`,
+      webpaginalink:
+        source.portaal && `${source.portaal.replace(/(?<!\/)\/+$/, '')}/user/agenda/action=view/ag=${agid}`,
     },
     gremium: cmid === undefined || gremiumnaam === '' ? undefined : { gremiumidentificatie: cmid, gremiumnaam },
     documents: (agenda.documents ?? []).map((document) => mapDocument(document, issue)),

@@ -27,7 +27,7 @@ export interface LdvSubject extends SuiteSubject {
 
 /** @param base address of the logbook, such as `https://log.example/ldv/v1` */
 export function readLdvSubject(base: string, client: Client, tokens: Tokens, activity?: string): LdvSubject {
-  const root = base.replace(/\/+$/, '').replace(/\/traces$/, '');
+  const root = base.replace(/(?<!\/)\/+$/, '').replace(/\/traces$/, '');
   const fault = readContract('ldv.yaml');
   return {
     ...{ client, fault, tokens, base: root, values: { base: root }, departures: [] },

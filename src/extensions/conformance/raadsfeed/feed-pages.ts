@@ -227,7 +227,7 @@ export const FEED_PAGES: Chapter<FeedSubject> = {
       en: 'A page has the header `Link`',
       needs: ['C-FEED-01'],
       ask: [{ to: '{feed}?limit=1' }],
-      expect: { headers: { link: /<[^>]*>/ } },
+      expect: { headers: { link: /<[^<>]*>/ } },
     },
     'C-FEED-18': {
       level: 'should',

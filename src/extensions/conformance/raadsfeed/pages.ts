@@ -35,7 +35,7 @@ export function after(page: unknown): string {
 
 /** The target of a link with this relation. @see RFC 8288 section 3 */
 export function linkTo(header: string | undefined, relation: string): string | undefined {
-  for (const [, target = '', parameters = ''] of (header ?? '').matchAll(/<([^>]*)>([^<]*)/g)) {
+  for (const [, target = '', parameters = ''] of (header ?? '').matchAll(/<([^<>]*)>([^<]*)/g)) {
     const relations = /;\s*rel="?([^";,]+)"?/i.exec(parameters)?.[1]?.toLowerCase().split(/\s+/) ?? [];
     if (relations.includes(relation)) return target;
   }

@@ -46,7 +46,7 @@ const EMPTY: Walk = { pages: [], records: [], complete: false };
 
 /** @param base address of the service document */
 export async function readSubject(base: string, client: Client): Promise<FeedSubject> {
-  const root = base.replace(/\/+$/, '');
+  const root = base.replace(/(?<!\/)\/+$/, '');
   const serviceDocument = await answerOf(client, `${root}/`);
   const service = isRecord(serviceDocument?.json) ? serviceDocument.json : {};
   const addressOf = (name: string, usual: string): string => {

@@ -65,14 +65,17 @@ export async function readMessages(path: string): Promise<readonly SignedMessage
   return path.endsWith('.exchange.json') ? readKept(path, bytes) : [readHttp(basename(path), bytes)];
 }
 
+/** Blanks around the value of a header. */
+const AROUND = /^[ \t]+|(?<![ \t])[ \t]+$/g;
+
 /** A first line where it has one, headers, an empty line, and the body to the byte. */
 function readHttp(name: string, bytes: Buffer): SignedMessage {
   const end = /\r?\n\r?\n/.exec(bytes.toString('latin1'));
   if (end === null) throw new MessageFileError(`${name} has no empty line between its headers and its body`);
   const lines = bytes.subarray(0, end.index).toString('latin1').split(/\r?\n/);
   const headers = lines.flatMap((line, index): (readonly [string, string])[] => {
-    const [, header, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
-    if (header !== undefined && value !== undefined) return [[header, value]];
+    const [, header, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):(.*)$/.exec(line) ?? [];
+    if (header !== undefined && value !== undefined) return [[header, value.replaceAll(AROUND, '')]];
     if (index === 0) return [];
     throw new MessageFileError(`${name}: line ${index + 1} is not a header`);
   });

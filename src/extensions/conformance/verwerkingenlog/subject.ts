@@ -58,7 +58,7 @@ interface LogNeeds {
 /** @param base address of the log, such as `https://log.example/verwerkingenlog/v1` */
 export async function readLogSubject(base: string, client: Client, needs: LogNeeds): Promise<LogSubject> {
   const { tokens, oin } = needs;
-  const root = base.replace(/\/+$/, '');
+  const root = base.replace(/(?<!\/)\/+$/, '');
   const fault = readContract(CONTRACT);
   const written = new Map<string, Scope>();
   return {

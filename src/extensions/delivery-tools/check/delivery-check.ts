@@ -357,7 +357,8 @@ function isDay(text: unknown): text is string {
 /** `Product 1.2`, `Product+1.2`, `Product-v3` and `Product1.2` are; a code such as `GL987654` is not. */
 function isProductAndVersion(code: unknown): boolean {
   if (typeof code !== 'string' || code.length > 200) return false;
-  return /\p{L}{2}.*([\s+_/-]v?\d+(\.\d+)*|\d+(\.\d+)+)[\w.-]*\s*$/iu.test(code);
+  const name = /\p{L}{2}/u.exec(code);
+  return name !== null && /(?:[\s+_/-]v?\d|\d\.\d)[\w.-]*$/i.test(code.slice(name.index + 2).trimEnd());
 }
 
 /** Whether a step has been taken: software may leave empty objects, or ones in which nothing is filled in but a no. */
