@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createContext, runInContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { readContract } from '../src/extensions/conformance/contract.ts';
 import { linkTo } from '../src/extensions/conformance/raadsfeed/pages.ts';
 import { DATE, datesIn } from '../src/extensions/pages/search/dates.ts';
 import { personIdentity } from '../src/gegevens/import/record-traits.ts';
@@ -165,5 +166,12 @@ describe('readers', () => {
       personIdentity({ bsn }, [[['bsn']]]),
     );
     expect(known).toEqual([undefined, undefined, '["0000000"]', '["999990019"]', undefined]);
+  });
+
+  it('compare the members of a list in linear time', () => {
+    const fault = readContract('raadsfeed.yaml');
+    const references = Array.from({ length: 30_000 }, (_, i) => ({ bronidentificatie: `a-${i}` }));
+    expect(processorMs(() => expect(fault('Verwijzingen', references)).toBeUndefined())).toBeLessThan(2000);
+    expect(fault('Verwijzingen', [...references, references[0]])).toContain('duplicate');
   });
 });

@@ -13,7 +13,7 @@ import { OutboundError } from '../../lib/outbound/outbound-error.ts';
 import { retryAfterMs, systemClock } from '../../lib/time.ts';
 import { Inconclusive, Skipped } from './case.ts';
 import { createMask, type Mask } from './mask.ts';
-import type { RunLimit } from './run-limit.ts';
+import { type RunLimit, unlessAborted } from './run-limit.ts';
 import { saveExchange } from './saved-exchanges.ts';
 
 /** A request, as cases write it down. */
@@ -146,7 +146,7 @@ export function createClient(options: ClientOptions): Client {
 
   const access = async (name: string | undefined): Promise<Record<string, string>> => {
     if (name === undefined) return {};
-    const token = await tokens[name]?.();
+    const token = await unlessAborted(ending, tokens[name]?.());
     if (token === undefined) throw new Skipped(`there is no token for ${name}`);
     secrets.add(token);
     return { [tokenHeader]: `Bearer ${token}` };

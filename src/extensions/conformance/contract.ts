@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
 import { addStandardFormats } from '../../lib/json/formats.ts';
-import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
+import { isRecord, type JsonObject, useLinearUniqueItems } from '../../lib/json/json-value.ts';
 
 /** Faults that are named; the first are enough to begin with. */
 const NAMED = 3;
@@ -31,6 +31,7 @@ export function readContract(file: string): ReturnType<typeof compileContract> {
 function compileContract(file: string): (schema: string, value: unknown) => string | undefined {
   const ajv = new Ajv2020({ allErrors: false, strict: false, validateSchema: false });
   addStandardFormats(ajv);
+  useLinearUniqueItems(ajv);
   ajv.addSchema(contractDocument(file), 'doc:');
   const validators = new Map<string, ValidateFunction>();
   return (schema, value) => {

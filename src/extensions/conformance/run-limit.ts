@@ -20,6 +20,19 @@ export const longestRunMs = (rate: number): number => LONGEST_RUN_MS * Math.max(
 export const longestWaitMs = ({ chapters }: Pick<SuiteDescription, 'chapters'>, eachMs: number): number =>
   chapters.flatMap(({ cases }) => cases).length * eachMs;
 
+/** What comes of work, unless a signal fires first: the work goes on, and nobody waits for it. @throws the reason of the signal */
+export async function unlessAborted<T>(signal: AbortSignal, work: T | PromiseLike<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const end = (): void => reject(signal.reason);
+  signal.addEventListener('abort', end, { once: true });
+  if (signal.aborted) end();
+  try {
+    return await Promise.race([promise, work]);
+  } finally {
+    signal.removeEventListener('abort', end);
+  }
+}
+
 /** A longer timer would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 

@@ -12,7 +12,7 @@ import {
   type SuiteSubject,
 } from './case.ts';
 import type { Ask, Exchange, ShownExchange } from './client.ts';
-import type { RunLimit } from './run-limit.ts';
+import { type RunLimit, unlessAborted } from './run-limit.ts';
 
 /** How a case ended. */
 export interface CaseResult {
@@ -49,6 +49,7 @@ export async function runSuite<Subject extends SuiteSubject>(
   const { chapters, subject, isWanted, signal, limit, onResult } = options;
   const cases = new Map(chapters.flatMap((chapter) => chapter.cases.map((one) => [one.id, one] as const)));
   const results = new Map<string, CaseResult>();
+  const ending = limit === undefined ? signal : AbortSignal.any([signal, limit.signal]);
 
   const resultOf = async (one: ConformanceCase<Subject>): Promise<CaseResult> => {
     const result = results.get(one.id) ?? (await judged(one));
@@ -67,9 +68,14 @@ export async function runSuite<Subject extends SuiteSubject>(
       const own = outcome === 'skipped' ? 'skipped' : 'not-judged';
       return { id: one.id, outcome: own, reason: `${id}: ${reason}`, exchanges: [] };
     }
-    signal.throwIfAborted();
-    const running = runCase(one, subject, signal);
-    return limit === undefined ? running : within(limit, one, running);
+    try {
+      // A case may wait for something else than an answer.
+      return await unlessAborted(ending, runCase(one, subject, signal));
+    } catch (error) {
+      signal.throwIfAborted();
+      if (limit?.signal.aborted) return unreached(one, limit);
+      throw error;
+    }
   };
 
   const wanted = [...cases.values()].filter(({ id }) => isWanted(id));
@@ -82,19 +88,6 @@ export async function runSuite<Subject extends SuiteSubject>(
 
 function unreached({ id }: Pick<CaseResult, 'id'>, { reason }: RunLimit): CaseResult {
   return { id, outcome: 'inconclusive', reason, exchanges: [] };
-}
-
-/** How a case ends, or that it did not before the limit: also one that waits for something else than an answer. */
-async function within(limit: RunLimit, one: Pick<CaseResult, 'id'>, running: Promise<CaseResult>): Promise<CaseResult> {
-  const { promise, resolve } = Promise.withResolvers<CaseResult>();
-  const end = (): void => resolve(unreached(one, limit));
-  limit.signal.addEventListener('abort', end, { once: true });
-  running.catch(() => undefined);
-  try {
-    return await Promise.race([running, promise]);
-  } finally {
-    limit.signal.removeEventListener('abort', end);
-  }
 }
 
 async function runCase<Subject extends SuiteSubject>(

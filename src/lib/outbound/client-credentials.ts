@@ -35,6 +35,8 @@ export class TokenFetchError extends Error {
 }
 
 const TOKEN_TIMEOUT_MS = 5000;
+/** For the whole answer: one that comes byte by byte would last for hours. */
+const TOKEN_LONGEST_MS = 15_000;
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 /** More than any token; what answers with more is not an authorization server. */
 const TOKEN_MAX_BYTES = 64 * 1024;
@@ -82,6 +84,7 @@ async function fetchToken(
     body: new URLSearchParams(form).toString(),
     headersTimeout: TOKEN_TIMEOUT_MS,
     bodyTimeout: TOKEN_TIMEOUT_MS,
+    signal: AbortSignal.timeout(TOKEN_LONGEST_MS),
     ...(dispatcher === undefined ? {} : { dispatcher }),
   }).catch((cause: unknown) => {
     throw new TokenFetchError('the authorization server cannot be reached', { cause });

@@ -11,9 +11,10 @@ import type { Client, ClientNeeds } from '../client.ts';
 import { createMask, visible } from '../mask.ts';
 import { compareReports } from '../report/compare.ts';
 import { type ConformanceReport, quoted } from '../report/report.ts';
-import { longestRunMs, type RunLimit, startLimit, USUAL_RATE } from '../run-limit.ts';
+import { longestRunMs, type RunLimit, startLimit, USUAL_RATE, unlessAborted } from '../run-limit.ts';
 import type { CaseResult } from '../run-suite.ts';
 import { differences } from './reports.ts';
+import { exitAfter, exitSoon, watchProcess } from './run-end.ts';
 import { readText } from './usage.ts';
 
 export interface SuiteOptions {
@@ -23,6 +24,8 @@ export interface SuiteOptions {
   readonly strict?: boolean;
   readonly expectedFailures?: string;
   readonly rate: number;
+  /** Minutes. */
+  readonly limit?: number;
   readonly report?: string;
   readonly save?: string;
   readonly sign?: readonly string[];
@@ -33,6 +36,8 @@ export interface SuiteOptions {
 }
 
 const MOST_PER_SECOND = 100;
+/** A week. */
+const MOST_MINUTES = 10_080;
 
 export function suiteOptions(command: Command): Command {
   return command
@@ -42,6 +47,7 @@ export function suiteOptions(command: Command): Command {
     .option('--strict', 'a should that fails counts as a must')
     .option('--expected-failures <file>', 'a file with the ids that may fail, one on a line')
     .option('--rate <number>', 'requests in a second at most', rate, USUAL_RATE)
+    .option('--limit <minutes>', 'end the run then, whatever it waits for (default: as long as it may need)', minutes)
     .option('--report <directory>', 'write report.html, report.json and junit.xml there')
     .option('--save <directory>', 'write every request and answer there, whole but for secrets')
     .option('--sign <files...>', 'key and certificate chain (PEM) that sign a statement beside the report')
@@ -62,6 +68,12 @@ function rate(text: string): number {
   return number;
 }
 
+function minutes(text: string): number {
+  const number = Number(text);
+  if (!(number > 0 && number <= MOST_MINUTES)) throw new InvalidArgumentError(`a number up to ${MOST_MINUTES}`);
+  return number;
+}
+
 /** @throws {UsageError} when it is not the address of a service */
 export function requireAddress(url: string | undefined): string {
   if (url === undefined || !URL.canParse(url)) throw new UsageError('the address of the service is needed');
@@ -77,14 +89,20 @@ export async function suiteCommand(
   suiteOf: () => SuiteDescription | Promise<SuiteDescription>,
   run: (context: ToolContext) => Promise<void>,
 ): Promise<void> {
+  const stopWatching = watchProcess();
   await runTool(terminal, options, async (context) => {
+    const stopWaiting = exitAfter(context.interrupted, terminal);
     try {
       if (options.list) listCases(context, await suiteOf(), options);
       else await run(context);
     } catch (error) {
       throw new UsageError(createMask([])(reasonOf(error)));
+    } finally {
+      stopWaiting();
     }
   });
+  stopWatching();
+  exitSoon(terminal);
 }
 
 interface SuiteRun<Subject extends SuiteSubject> {
@@ -104,8 +122,9 @@ interface SuiteRun<Subject extends SuiteSubject> {
   readonly open: (client: Client, say: (text: string) => void, isWanted: (id: string) => boolean) => Promise<Subject>;
 }
 
-/** For undoing what was written. */
+/** For undoing what was written, and where the run should have ended. */
 const UNDO_MS = 60_000;
+const LATE_UNDO_MS = 20_000;
 
 /** Runs a suite and reports. @throws {UsageError} when the cases cannot be run */
 export async function testSuite<Subject extends SuiteSubject>(
@@ -136,14 +155,18 @@ export async function testSuite<Subject extends SuiteSubject>(
       proxy: { outboundProxy, outboundNoProxy },
     });
   const say = (text: string): void => output.progress(visible(text));
-  const limit = startLimit(waitMs + longestRunMs(options.rate));
+  const limit = startLimit(options.limit === undefined ? waitMs + longestRunMs(options.rate) : options.limit * 60_000);
+  const stopWaiting = exitAfter(limit.signal, terminal);
+  const ending = AbortSignal.any([interrupted, limit.signal]);
   const client = connect(interrupted, { save: options.save, limit });
   const started = systemClock.now();
   let subject: Subject | undefined;
   try {
     const name = client.mask(URL.parse(tested)?.host ?? tested);
     say(`testing ${name} …`);
-    subject = await open(client, say, isWanted);
+    subject = await unlessAborted(ending, open(client, say, isWanted)).catch((error: unknown) => {
+      throw limit.signal.aborted && !interrupted.aborted ? new UsageError(limit.reason) : error;
+    });
     const results = await runSuite({
       ...{ chapters: suite.chapters, subject, isWanted, signal: interrupted, limit },
       onResult: ({ id, outcome }) => say(`${outcome.padEnd(12)} ${id}`),
@@ -167,7 +190,9 @@ export async function testSuite<Subject extends SuiteSubject>(
     if (unrun !== undefined) throw new UsageError(`${part?.name} cannot be tested: ${client.mask(unrun)}`);
   } finally {
     await client.close();
-    if (subject?.undo !== undefined) await undo(subject.undo, connect, say);
+    const undoMs = ending.aborted ? LATE_UNDO_MS : UNDO_MS;
+    if (subject?.undo !== undefined) await undo(subject.undo, undoMs, connect, say);
+    stopWaiting();
   }
 }
 
@@ -181,13 +206,14 @@ function whyUntested({ chapters }: SuiteDescription, results: readonly CaseResul
 
 async function undo(
   work: NonNullable<SuiteSubject['undo']>,
+  ms: number,
   connect: (signal: AbortSignal) => Client,
   say: (text: string) => void,
 ): Promise<void> {
-  const signal = AbortSignal.timeout(UNDO_MS);
+  const signal = AbortSignal.timeout(ms);
   const client = connect(signal);
   try {
-    const left = await work({ client, signal });
+    const left = await unlessAborted(signal, work({ client, signal }));
     if (left !== undefined) say(client.mask(left));
   } catch (error) {
     say(`not everything was undone: ${client.mask(reasonOf(error))}`);
