@@ -119,6 +119,14 @@ export class Inconclusive extends Error {
   readonly code = 'inconclusive';
 }
 
+/** Statuses of a service that is too busy, and of a gateway before one that is away: they say nothing of how it answers. */
+const UNAVAILABLE = [429, 502, 503, 504];
+
+/** @throws {Inconclusive} when an answer says nothing of the service; one that fails (500) has answered wrongly */
+export function requireAvailable({ status }: Pick<Exchange, 'status'>): void {
+  if (UNAVAILABLE.includes(status)) throw new Inconclusive(`status ${status}`);
+}
+
 /** It is not offered. */
 export class Skipped extends Error {
   readonly code = 'skipped';

@@ -8,6 +8,7 @@ import {
   type Finding,
   Inconclusive,
   type Outcome,
+  requireAvailable,
   Skipped,
   type SuiteSubject,
 } from './case.ts';
@@ -149,11 +150,11 @@ function filled(address: string, { values }: SuiteSubject): string {
   return parameters.length === 0 ? path : `${path}?${parameters.join('&')}`;
 }
 
-/** Why an answer is not as expected. @throws {Inconclusive} when the service is too busy or fails, where that was not expected */
+/** Why an answer is not as expected. @throws {Inconclusive} when the service is not available, where that was not expected */
 function unexpected(answer: Exchange, expected: Expectation, { fault }: SuiteSubject): string | undefined {
   const { status = [200], mediaType, headers = {}, schema } = expected;
   if (!status.includes(answer.status)) {
-    if (answer.status >= 500 || answer.status === 429) throw new Inconclusive(`status ${answer.status}`);
+    requireAvailable(answer);
     return `the answer has status ${answer.status} instead of ${status.join(' or ')}`;
   }
   const type = answer.headers['content-type'] ?? '';

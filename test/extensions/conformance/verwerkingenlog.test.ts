@@ -3,6 +3,8 @@ import { OTHER } from '../../../src/extensions/conformance/commands/token-file.t
 import { SCOPES } from '../../../src/extensions/conformance/verwerkingenlog/subject.ts';
 import { startOtherLog } from '../../conformance/other/processing-log.ts';
 import { type LogServer, startLog } from '../../verwerkingenlog/support.ts';
+import { giving, post } from './mutants/broken-log.ts';
+import { type Mutation, startProxy } from './proxy.ts';
 import { NOT_OFFERED, runVerwerkingenlog, tokensOf } from './run-verwerkingenlog.ts';
 
 let log: LogServer;
@@ -34,4 +36,34 @@ describe('the suite for a processing log', () => {
       ...['B-HTTP-12', 'B-HTTP-17'],
     ]);
   });
+
+  it('judges a log that answers 200 where it should answer 201, by its actions', async () => {
+    const results = await behind(giving(post(), 201, 200));
+    const wrong = results.filter(({ id, outcome }) => outcome !== 'passed' && !NOT_OFFERED.includes(id));
+    expect(wrong.map(({ id, outcome }) => `${id} ${outcome}`)).toEqual(['B-LOG-01 failed', 'B-HTTP-13 failed']);
+  });
+
+  it('fails a log that answers a right request to log with 500', async () => {
+    const results = await behind(giving(post(), 201, 500));
+    const failed = results.filter(({ outcome }) => outcome === 'failed').map(({ id, reason }) => [id, reason]);
+    expect(failed).toContainEqual(['B-LOG-01', 'POST gives status 500 instead of 201']);
+    expect(failed).toContainEqual(['B-LOG-13', 'POST gives status 500 and no action']);
+  });
+
+  it('cannot judge a log that is away', async () => {
+    const results = await behind(giving(post(), 201, 503));
+    expect(results.find(({ id }) => id === 'B-LOG-13')).toMatchObject({
+      outcome: 'inconclusive',
+      reason: 'status 503',
+    });
+  });
 });
+
+/** Our own log behind a proxy that answers otherwise. */
+async function behind(mutation: Mutation) {
+  const proxy = await startProxy(`${log.server.url}/verwerkingenlog/v1`);
+  proxy.mutate(mutation);
+  const results = await runVerwerkingenlog(proxy.url, await tokensOf(log.tokens));
+  await proxy.stop();
+  return results;
+}

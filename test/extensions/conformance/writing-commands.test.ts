@@ -110,6 +110,13 @@ describe('koppelvlak conformance verwerkingenlog', () => {
     ]);
   });
 
+  it('ends with status 1 where a right request to log is answered with 500', async () => {
+    proxy.mutate({ answer: (answer) => void (answer.status === 201 && Object.assign(answer, { status: 500 })) });
+    const words = ['--only', 'B-LOG', '--rate', '100'];
+    const ended = await conformance('verwerkingenlog', proxy.url, '--tokens', 'tokens.json', ...words);
+    expect([ended.status, ended.stdout]).toEqual([1, expect.stringContaining('FAILED B-LOG-01 (must)')]);
+  });
+
   it('ends with status 2 where the token is refused', async () => {
     await writeFile(join(dir, 'fout.txt'), 'geen-goed-token');
     const ended = [

@@ -184,7 +184,7 @@ export const ANSWERS: Chapter<GegevensSubject> = {
       },
     },
     'A-ANS-10': {
-      level: 'should',
+      level: 'may',
       source: oneState,
       nl: 'De totalen zijn op elke pagina dezelfde',
       en: 'The totals are the same on every page',
@@ -213,7 +213,7 @@ export const ANSWERS: Chapter<GegevensSubject> = {
       },
     },
     'A-ANS-12': {
-      level: 'should',
+      level: 'may',
       source: oneState,
       nl: 'Dezelfde pagina heeft opnieuw dezelfde records',
       en: 'The same page has the same records again',

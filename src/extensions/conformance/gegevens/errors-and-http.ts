@@ -96,7 +96,7 @@ export const HTTP: Chapter<GegevensSubject> = {
       expect: { status: [405], headers: { 'fsc-error-code': /^ERROR_CODE_METHOD_UNSUPPORTED$/ }, schema: FSC_ERROR },
     },
     'A-HTTP-02': {
-      level: 'must',
+      level: 'should',
       source: rfc(9110, '15.5.6', 'The origin server MUST generate an Allow header field'),
       nl: 'Een 405 noemt de methode die wel kan',
       en: 'A 405 names the method that is allowed',
@@ -129,7 +129,7 @@ export const HTTP: Chapter<GegevensSubject> = {
       ask: [signed({ headers: { 'content-type': 'Application/JSON' } })],
     },
     'A-HTTP-06': {
-      level: 'should',
+      level: 'may',
       source: contract('Cache-Control', 'Het antwoord wordt nergens bewaard en niet veranderd.'),
       nl: 'Een antwoord mag onderweg niet worden bewaard',
       en: 'An answer may not be stored on the way',
@@ -137,7 +137,7 @@ export const HTTP: Chapter<GegevensSubject> = {
       expect: { headers: { 'cache-control': /\bno-store\b/ } },
     },
     'A-HTTP-07': {
-      level: 'should',
+      level: 'may',
       source: contract('API-Version', 'De volledige versie van deze API.'),
       nl: 'De versie van de API staat in een header',
       en: 'A header has the version of the API',

@@ -88,7 +88,7 @@ export const REQUEST_MESSAGE: Chapter<GegevensSubject> = {
       ['Een begin na het einde kan niet worden verwerkt', 'A start after the end cannot be processed'],
       contract('422', 'de startdatum ligt na de einddatum'),
       { aanleverperiodeStartdatum: '2026-03-31', aanleverperiodeEinddatum: '2026-01-01', page: 1, pageSize: 1 },
-      { level: 'should', status: [422] },
+      { level: 'may', status: [422] },
     ),
     'A-REQ-12': {
       level: 'open',
@@ -112,7 +112,7 @@ export const REQUEST_MESSAGE: Chapter<GegevensSubject> = {
       },
     },
     'A-REQ-14': {
-      level: 'should',
+      level: 'may',
       source: contract('VerwerkingId', 'De verwerking van de afnemer waarvoor gevraagd wordt.'),
       nl: 'Een verzoek met headers over de verwerking wordt beantwoord',
       en: 'A request with headers about the processing is answered',

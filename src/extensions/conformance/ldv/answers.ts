@@ -17,11 +17,7 @@ export const ANSWERS: Chapter<LdvSubject> = {
       source: otlp('Partial Success', 'it MUST set the respective `rejected_spans` … field with the number of spans'),
       nl: 'Zijn er regels geweigerd en andere niet, dan is het antwoord 200, met het aantal',
       en: 'Where some lines were refused, the answer is 200, with their number',
-      needs: ['L-LINE-01'],
-      test: async (intake) => {
-        const wrong = () => intake.line({}, { [DPL.activity]: undefined });
-        return await intake.refused([wrong(), wrong()]);
-      },
+      test: async (intake) => intake.partlyRefused([await intake.wrong(), await intake.wrong()]),
     },
     'L-ANS-02': {
       level: 'must',
@@ -32,7 +28,7 @@ export const ANSWERS: Chapter<LdvSubject> = {
       nl: 'Ook in protobuf zegt het antwoord hoeveel regels geweigerd zijn',
       en: 'In protobuf too the answer says how many lines were refused',
       needs: ['L-ANS-01', 'L-OTLP-02'],
-      test: (intake) => intake.refused([intake.line({}, { [DPL.activity]: undefined })], { form: 'protobuf' }),
+      test: async (intake) => intake.partlyRefused([await intake.wrong()], { form: 'protobuf' }),
     },
     'L-ANS-03': {
       level: 'should',
@@ -45,8 +41,7 @@ export const ANSWERS: Chapter<LdvSubject> = {
       needs: ['L-ANS-01'],
       test: async (intake) => {
         const person = `cf-${intake.subject.run}-geheim`;
-        const wrong = intake.line({}, { [DPL.activity]: undefined, [DPL.subject]: person });
-        const at = await intake.send([intake.line(), wrong]);
+        const at = await intake.send([intake.line(), await intake.wrong({ [DPL.subject]: person })]);
         const message = saidIn(at)?.message ?? '';
         if (message === '') return 'it has no `error_message`';
         return message.includes(person) ? 'it names the data subject' : undefined;
@@ -96,12 +91,14 @@ export const ANSWERS: Chapter<LdvSubject> = {
       ),
       nl: 'Een fout is een `google.rpc.Status` in het type van het verzoek, ook zonder toegang',
       en: 'An error is a `google.rpc.Status` in the type of the request, also without access',
-      needs: ['L-ANS-04', 'L-ANS-10'],
+      needs: ['L-ANS-04'],
       test: async (intake) => {
         for (const at of [
           await intake.send([], { body: Buffer.from('geen') }),
           await intake.send([intake.line()], { as: '' }),
         ]) {
+          // Without a token it may take lines as well.
+          if (at.status < 400) continue;
           if (!at.headers['content-type']?.startsWith(MEDIA_TYPES.json))
             return `status ${at.status}: content type ${at.headers['content-type'] ?? '(none)'}`;
           if (saidIn(at) === undefined) return `status ${at.status}: no \`google.rpc.Status\``;
@@ -138,7 +135,7 @@ export const ANSWERS: Chapter<LdvSubject> = {
       },
     },
     'L-ANS-09': {
-      level: 'should',
+      level: 'may',
       source: contract('AnderType', 'Een ander mediatype of een andere codering'),
       nl: 'Een ander mediatype of een andere codering geeft 415',
       en: 'Another media type or encoding gives 415',
@@ -155,13 +152,14 @@ export const ANSWERS: Chapter<LdvSubject> = {
       },
     },
     'L-ANS-10': {
-      level: 'should',
+      level: 'may',
       source: contract('GeenToken', 'Geen of ongeldig toegangstoken.'),
       nl: 'Zonder toegangstoken is het antwoord 401, in beide vormen',
       en: 'Without an access token the answer is 401, in both forms',
       test: async (intake) => {
         for (const form of BOTH) {
           const { status } = await intake.send([intake.line()], { form, as: '' });
+          if (status === 200) return { skipped: 'no access token is needed' };
           if (status !== 401 && status !== 415) return `in ${form} the answer has status ${status}`;
         }
         return undefined;
@@ -180,7 +178,7 @@ export const ANSWERS: Chapter<LdvSubject> = {
       },
     },
     'L-ANS-12': {
-      level: 'must',
+      level: 'should',
       source: rfc(9110, '15.5.6', 'The origin server MUST generate an Allow header field in a 405 response'),
       nl: 'GET geeft 405 met `Allow: POST`',
       en: 'GET gives 405 with `Allow: POST`',
@@ -191,7 +189,7 @@ export const ANSWERS: Chapter<LdvSubject> = {
       },
     },
     'L-ANS-13': {
-      level: 'should',
+      level: 'may',
       source: contract('paths', 'responses: content, schema'),
       nl: 'Elk antwoord van deze run past bij het contract',
       en: 'Each answer of this run fits the contract',
@@ -201,8 +199,8 @@ export const ANSWERS: Chapter<LdvSubject> = {
       },
     },
     'L-ANS-14': {
-      level: 'should',
-      source: contract('TeVeel, NietBeschikbaar', 'Retry-After: Na hoeveel seconden het verzoek herhaald kan worden.'),
+      level: 'may',
+      source: otlp('OTLP/HTTP Throttling', 'MAY include "Retry-After" header with a recommended time interval'),
       nl: 'Wie te veel stuurt, hoort wanneer hij terug kan komen',
       en: 'A client that sends too much is told when to come back',
       test: ({ subject: { client } }) => busyWithoutRetryAfter(client),
@@ -213,7 +211,7 @@ export const ANSWERS: Chapter<LdvSubject> = {
       nl: 'Wat het antwoord is als alle regels geweigerd zijn: gedeeltelijk succes, of 400',
       en: 'What the answer is when all lines were refused: partial success, or 400',
       needs: ['L-ANS-01'],
-      test: (intake) => intake.seen(intake.line({}, { [DPL.activity]: undefined })),
+      test: async (intake) => intake.seen(await intake.wrong()),
     },
     'L-ANS-16': {
       level: 'must',

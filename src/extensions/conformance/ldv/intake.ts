@@ -1,6 +1,7 @@
+import { isRecord } from '../../../lib/json/json-value.ts';
 import type { Chapter } from '../case.ts';
 import { MEDIA_TYPES, requestOf, saidIn, text } from './otlp.ts';
-import { contract, ldv, otlp } from './sources.ts';
+import { ldv, otlp } from './sources.ts';
 import { type Intake, id, type LdvSubject, ldvCases } from './subject.ts';
 
 /** Protobuf need not be offered. */
@@ -59,17 +60,19 @@ export const INTAKE: Chapter<LdvSubject> = {
     'L-OTLP-04': {
       level: 'must',
       source: otlp(
-        'Full Success',
-        'The server MUST leave the `partial_success` field unset in case of a successful response',
+        'Full Success; trace_service.proto, ExportTracePartialSuccess',
+        'MUST leave the `partial_success` field unset … A `partial_success` message with an empty value is equivalent to it not being set',
       ),
-      nl: 'Is alles vastgelegd, dan heeft het antwoord geen `partial_success`, of een met alleen een waarschuwing',
-      en: 'Where all is stored, the answer has no `partial_success`, or one with only a warning',
+      nl: 'Is alles vastgelegd, dan heeft het antwoord geen `partial_success`, of een die leeg is of alleen waarschuwt',
+      en: 'Where all is stored, the answer has no `partial_success`, or one that is empty or only warns',
       test: async (intake) => {
-        // One that warns has refused nothing, and says why it is there.
-        const said = saidIn(await intake.send([intake.line()]));
-        return said?.rejected === undefined || (said.rejected === 0 && said.message !== '')
-          ? undefined
-          : 'it has a `partialSuccess` that says nothing';
+        const at = await intake.send([intake.line()]);
+        const { partialSuccess } = isRecord(at.json) ? at.json : {};
+        // In JSON null is unset.
+        if (partialSuccess === undefined || partialSuccess === null) return undefined;
+        if (!isRecord(partialSuccess)) return 'its `partialSuccess` is no message';
+        const rejected = saidIn(at)?.rejected;
+        return rejected === 0 ? undefined : `it refuses ${rejected} lines`;
       },
     },
     'L-OTLP-05': {
@@ -136,7 +139,7 @@ export const INTAKE: Chapter<LdvSubject> = {
     },
     'L-OTLP-11': {
       level: 'should',
-      source: contract('AnyValue', 'Waarde, met haar soort als naam'),
+      source: otlp('common.proto, AnyValue', 'AnyValue is used to represent any type of attribute value'),
       nl: 'Honderd regels met attributen van elke soort worden in een verzoek aangenomen',
       en: 'A hundred lines with attributes of every kind are taken in one request',
       test: (intake) => {

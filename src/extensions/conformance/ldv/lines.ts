@@ -1,5 +1,5 @@
 import type { Chapter } from '../case.ts';
-import { contract, ldv, otlp } from './sources.ts';
+import { contract, extension, ldv, otlp } from './sources.ts';
 import { DPL, id, type LdvSubject, ldvCases, nanoseconds } from './subject.ts';
 
 /** The rules for one line. */
@@ -8,14 +8,14 @@ export const LINES: Chapter<LdvSubject> = {
   title: { nl: 'Logregels', en: 'Log lines' },
   cases: ldvCases({
     'L-LINE-01': {
-      level: 'should',
+      level: 'open',
       source: ldv(
         'attributes',
         'De volgende velden zijn vereist in de namespace `core`: dpl.core.processing_activity_id',
       ),
-      nl: 'Een regel zonder verwerkingsactiviteit wordt geweigerd',
-      en: 'A line without a processing activity is refused',
-      test: (intake) => intake.refused([intake.line({}, { [DPL.activity]: undefined })]),
+      nl: 'Wat er gebeurt met een regel over een persoon zonder verwerkingsactiviteit: zij is vereist, en niet staat er dat het logboek de regel weigert',
+      en: 'What happens to a line about a person without a processing activity: it is required, and it is not said that the logbook refuses the line',
+      test: (intake) => intake.seen(intake.line({}, { [DPL.activity]: undefined })),
     },
     'L-LINE-02': {
       level: 'open',
@@ -115,7 +115,7 @@ export const LINES: Chapter<LdvSubject> = {
       test: (intake) => intake.refused([intake.line({ endTimeUnixNano: nanoseconds(120_000) })]),
     },
     'L-LINE-10': {
-      level: 'should',
+      level: 'may',
       source: contract('info', 'Een regel die meer dan 24 uur in de toekomst ligt, wordt geweigerd'),
       nl: 'Een regel van overmorgen wordt geweigerd',
       en: 'A line of the day after tomorrow is refused',
@@ -125,7 +125,7 @@ export const LINES: Chapter<LdvSubject> = {
       },
     },
     'L-LINE-11': {
-      level: 'should',
+      level: 'may',
       source: contract('info', 'Een `parentSpanId` van nullen is geen ouder'),
       nl: 'Een `parentSpanId` van nullen telt als geen',
       en: 'A `parentSpanId` of zeros counts as none',
@@ -133,7 +133,7 @@ export const LINES: Chapter<LdvSubject> = {
     },
     'L-LINE-12': {
       level: 'should',
-      source: contract('info', 'Dezelfde regel nog eens sturen mag: bepalend zijn client, `traceId` en `spanId`'),
+      source: otlp('Duplicate Data', 'The client will typically choose to re-send such data to guarantee delivery'),
       nl: 'Dezelfde regel nog eens sturen slaagt',
       en: 'Sending the same line again succeeds',
       test: async (intake) => {
@@ -196,6 +196,20 @@ export const LINES: Chapter<LdvSubject> = {
       nl: 'Wat er gebeurt met een betrokkene zonder soort',
       en: 'What happens to a data subject without a type',
       test: (intake) => intake.seen(intake.line({}, { [DPL.subjectType]: undefined })),
+    },
+    'L-LINE-18': {
+      level: 'open',
+      source: extension('attributes', 'dpl.objects.*'),
+      nl: 'Wat er gebeurt met een regel over een object, zonder verwerkingsactiviteit en zonder persoon',
+      en: 'What happens to a line about an object, without a processing activity and without a person',
+      test: (intake) => {
+        const object = {
+          'dpl.objects.data_object_id': `cf-${intake.subject.run}`,
+          'dpl.objects.data_object_def': 'https://conformance.example/object',
+        };
+        const none = { [DPL.activity]: undefined, [DPL.subject]: undefined, [DPL.subjectType]: undefined };
+        return intake.seen(intake.line({}, { ...none, ...object }));
+      },
     },
   }),
 };

@@ -2,7 +2,15 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import type { JsonObject } from '../../../lib/json/json-value.ts';
-import { type CaseRun, Failed, type Finding, Inconclusive, type SuiteSubject, writtenCases } from '../case.ts';
+import {
+  type CaseRun,
+  Failed,
+  type Finding,
+  requireAvailable,
+  Skipped,
+  type SuiteSubject,
+  writtenCases,
+} from '../case.ts';
 import type { Ask, Client, Exchange } from '../client.ts';
 import type { Tokens } from '../commands/token-file.ts';
 import { readContract } from '../contract.ts';
@@ -21,6 +29,8 @@ export interface LdvSubject extends SuiteSubject {
   /** The processing activity that its lines name. */
   readonly activity: string;
   readonly contract: ContractWalk;
+  /** How a line is made wrong that this intake refuses while it takes others; found when the first case asks. */
+  wrong?: Promise<MakeWrong>;
   /** What answers had otherwise than the contract. */
   readonly departures: { readonly text: string; readonly at: Exchange }[];
 }
@@ -35,6 +45,23 @@ export function readLdvSubject(base: string, client: Client, tokens: Tokens, act
     activity: activity ?? `https://conformance.example/verwerkingsactiviteiten/${randomUUID()}`,
     contract: walkContract('ldv.yaml', fault),
   };
+}
+
+type MakeWrong = (intake: Intake, attributes: Readonly<Record<string, string>>) => JsonObject;
+
+/** Lines that a logbook may refuse. The texts do not say that it must. */
+const WRONG: readonly MakeWrong[] = [
+  (intake, attributes) => intake.line({}, { ...attributes, [ACTIVITY]: undefined }),
+  (intake, attributes) => intake.line({ traceId: '0'.repeat(32) }, attributes),
+  (intake, attributes) => intake.line({ endTimeUnixNano: nanoseconds(120_000) }, attributes),
+];
+
+async function findWrong(intake: Intake): Promise<MakeWrong> {
+  for (const make of WRONG) {
+    const at = await intake.send([intake.line(), make(intake, {})]);
+    if (at.status === 200 && (saidIn(at)?.rejected ?? 0) > 0) return make;
+  }
+  throw new Skipped('of the lines that these cases know it refuses none alone');
 }
 
 /** What the person who tests is told before the first request. */
@@ -61,8 +88,12 @@ export interface Intake {
   send(lines: readonly JsonObject[], how?: How): Promise<Exchange>;
   /** Sends what must be taken whole. @returns why it was not */
   taken(lines: readonly JsonObject[], how?: How): Promise<string | undefined>;
-  /** Sends a line that is right and these, which must be refused. @returns why they were not */
-  refused(lines: readonly JsonObject[], how?: How): Promise<string | undefined>;
+  /** A line that this intake refuses, alone, of a request. @throws {Skipped} when it refuses none */
+  wrong(wishes?: Readonly<Record<string, string>>): Promise<JsonObject>;
+  /** Sends a line that is right and these, which alone must be refused. @returns why they were not */
+  partlyRefused(lines: readonly JsonObject[], how?: How): Promise<string | undefined>;
+  /** The same, where the whole request may be refused as well. */
+  refused(lines: readonly JsonObject[]): Promise<string | undefined>;
   /** What happens to a line, in a sentence. */
   seen(line: JsonObject): Promise<Finding>;
   ask(ask: Ask): Promise<Exchange>;
@@ -114,11 +145,18 @@ function openIntake(subject: LdvSubject, { ask }: CaseRun): Intake {
       const { rejected = 0, message } = await answered(intake, lines, how);
       return rejected === 0 ? undefined : `${rejected} of ${lines.length} lines were refused: ${message}`;
     },
-    async refused(lines, how) {
+    async wrong(attributes = {}) {
+      subject.wrong ??= findWrong(intake);
+      return (await subject.wrong)(intake, attributes);
+    },
+    async partlyRefused(lines, how) {
       const all = [intake.line(), ...lines];
-      const { rejected = 0 } = await answered(intake, all, how);
-      if (rejected === lines.length) return undefined;
-      return `${rejected} of ${all.length} lines were refused instead of ${lines.length}`;
+      return miscount(await intake.send(all, how), lines.length, all.length);
+    },
+    async refused(lines) {
+      const all = [intake.line(), ...lines];
+      const at = await intake.send(all);
+      return at.status === 400 ? undefined : miscount(at, lines.length, all.length);
     },
     async seen(line) {
       const { status, ...answer } = await intake.send([line]);
@@ -130,10 +168,19 @@ function openIntake(subject: LdvSubject, { ask }: CaseRun): Intake {
   return intake;
 }
 
-/** What the answer says when it is 200. @throws {Inconclusive} when the service is too busy or fails {Failed} */
+/** Why an answer does not refuse as many lines as it should. @throws as `read` */
+function miscount(at: Exchange, wanted: number, sent: number): string | undefined {
+  const { rejected = 0 } = read(at);
+  return rejected === wanted ? undefined : `${rejected} of ${sent} lines were refused instead of ${wanted}`;
+}
+
+/** What the answer says when it is 200. @throws {Inconclusive} when the service is not available {Failed} */
 async function answered(intake: Intake, lines: readonly JsonObject[], how?: How): Promise<Said> {
-  const at = await intake.send(lines, how);
-  if (at.status >= 500 || at.status === 429) throw new Inconclusive(`status ${at.status}`);
+  return read(await intake.send(lines, how));
+}
+
+function read(at: Exchange): Said {
+  requireAvailable(at);
   if (at.status !== 200) throw new Failed(`the answer has status ${at.status} instead of 200`);
   const said = saidIn(at);
   if (said === undefined) throw new Failed('the answer is no ExportTraceServiceResponse');

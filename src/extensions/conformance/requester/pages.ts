@@ -74,26 +74,29 @@ export const PAGES: Chapter<RequesterSubject> = {
       ({ accepted, records }) =>
         accepted && records !== undefined ? `it took ${records} records for the 7 that were announced` : undefined,
     ),
-    'R-PAG-07': pagingCase(
-      [
-        'Pagina’s van twee standen worden niet tot één levering gemaakt',
-        'Pages of two states are not made into one delivery',
-      ],
-      contract(
-        'info',
-        "alle pagina's van een vraag komen uit de stand van het moment waarop de eerste pagina is opgevraagd",
+    'R-PAG-07': {
+      ...pagingCase(
+        [
+          'Pagina’s van twee standen worden niet tot één levering gemaakt',
+          'Pages of two states are not made into one delivery',
+        ],
+        contract(
+          'info',
+          "alle pagina's van een vraag komen uit de stand van het moment waarop de eerste pagina is opgevraagd",
+        ),
+        'two-states',
+        (played) => {
+          const pages = pagesOf(played);
+          // Who sees it begins again with the first page, or refuses.
+          const beganAgain = pages.indexOf(1, 1) !== -1;
+          const went = pages.includes(3);
+          return went && !beganAgain && (played.accepted || played.refused === undefined)
+            ? 'it took the first page of one state and the others of another'
+            : undefined;
+        },
       ),
-      'two-states',
-      (played) => {
-        const pages = pagesOf(played);
-        // Who sees it begins again with the first page, or refuses.
-        const beganAgain = pages.indexOf(1, 1) !== -1;
-        const went = pages.includes(3);
-        return went && !beganAgain && (played.accepted || played.refused === undefined)
-          ? 'it took the first page of one state and the others of another'
-          : undefined;
-      },
-    ),
+      level: 'may',
+    },
     'R-PAG-08': pagingCase(
       ['Na 429 wordt gewacht zo lang als `Retry-After` zegt', 'After 429 it waits as long as `Retry-After` says'],
       rfc(9110, '10.2.3', 'how long the user agent ought to wait before making a follow-up request'),

@@ -197,7 +197,7 @@ export const CONFIDENTIALITY: Chapter<LogSubject> = {
       },
     },
     'B-CNF-13': {
-      level: 'should',
+      level: 'may',
       source: contract('VerwerkingsactieWijziging', 'minProperties: 1, additionalProperties: false'),
       nl: 'Een wijziging zonder inhoud of met een ander veld geeft 400',
       en: 'A change without content, or with another field, gives 400',
@@ -207,7 +207,7 @@ export const CONFIDENTIALITY: Chapter<LogSubject> = {
       },
     },
     'B-CNF-14': {
-      level: 'should',
+      level: 'may',
       source: contract('getVerwerkingsacties', 'een bewaartermijn die voorbij is, verbergt niets'),
       nl: 'Een actie waarvan de bewaartermijn voorbij is, wordt gevonden zolang zij er is',
       en: 'An action whose retention period has passed is found as long as it is there',

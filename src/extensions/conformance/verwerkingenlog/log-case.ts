@@ -1,6 +1,6 @@
 /** Cases of the processing log: what each one calls, with the answers held against the contract as they come. */
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
-import { type CaseRun, Failed, Inconclusive, writtenCases } from '../case.ts';
+import { type CaseRun, Failed, Inconclusive, requireAvailable, writtenCases } from '../case.ts';
 import type { Exchange } from '../client.ts';
 import { objectsIn } from '../json-members.ts';
 import { KIND, type LogSubject, ownActies, personOf, type Scope, wholeActie } from './subject.ts';
@@ -18,6 +18,8 @@ export interface Log {
   call(method: string, path: string, call?: Call): Promise<Exchange>;
   /** The same, where another status is a failure of the case. */
   expect(status: number, method: string, path: string, call?: Call): Promise<Exchange>;
+  /** Stores an action: what depends on it needs the action, not the status that it came with. @throws {Failed} when none came */
+  stored(method: string, path: string, call?: Call): Promise<Exchange & { readonly json: JsonObject }>;
   /** An identifier of nobody. */
   person(name: string): string;
   /** An action with every field. */
@@ -40,7 +42,11 @@ export const NORMAL = { beperkteSet: 'false', vertrouwelijkheid: 'normaal' };
 export const EVERY = { beperkteSet: 'false', vertrouwelijkheid__in: 'normaal,vertrouwelijk,opgeheven' };
 
 /** Without an action nothing else can be tried. */
-export const logCases = writtenCases(openLog, 'B-LOG-01');
+export const logCases = writtenCases(openLog, 'B-LOG-13');
+
+export function isActie(status: number, json: unknown): json is JsonObject {
+  return status >= 200 && status < 300 && isRecord(json) && typeof json.actieId === 'string';
+}
 
 function openLog(subject: LogSubject, { ask }: CaseRun): Log {
   const { base, contract, departures, written, processingHeaders, kept } = subject;
@@ -57,7 +63,7 @@ function openLog(subject: LogSubject, { ask }: CaseRun): Log {
       });
       const [bare = ''] = path.split('?');
       departures.push(...contract.departures(bare, at).map((departure) => ({ ...departure, at })));
-      if (method === 'POST' && at.status === 201 && isRecord(at.json))
+      if (method === 'POST' && isActie(at.status, at.json))
         written.set(`${base}${bare}/${String(at.json.actieId)}`, 'delete:confidential');
       if (method === 'PUT' && at.status === 201) written.set(base + bare, 'register:write');
       if (method === 'DELETE' && at.status < 300) written.delete(base + bare);
@@ -66,8 +72,15 @@ function openLog(subject: LogSubject, { ask }: CaseRun): Log {
     async expect(status, method, path, call) {
       const at = await log.call(method, path, call);
       if (at.status === status) return at;
-      if (at.status >= 500 || at.status === 429) throw new Inconclusive(`status ${at.status}`);
+      requireAvailable(at);
       throw new Failed(`${method} gives status ${at.status} instead of ${status}`);
+    },
+    async stored(method, path, call) {
+      const at = await log.call(method, path, call);
+      const { json } = at;
+      if (isActie(at.status, json)) return { ...at, json };
+      requireAvailable(at);
+      throw new Failed(`${method} gives status ${at.status} and no action`);
     },
     storing(name, wishes, as = 'create:normal') {
       return ['POST', '/verwerkingsacties', { as, body: log.whole(log.person(name), wishes) }];
@@ -76,7 +89,7 @@ function openLog(subject: LogSubject, { ask }: CaseRun): Log {
       const as = wishes.vertrouwelijkheid === 'vertrouwelijk' ? 'create:confidential' : 'create:normal';
       const body = log.whole(log.person(name), wishes);
       const { status, json } = await log.call('POST', '/verwerkingsacties', { as, body });
-      if (status === 201 && isRecord(json)) return { ...body, ...json };
+      if (isActie(status, json)) return { ...body, ...json };
       throw new Inconclusive(`no action could be stored: status ${status}`);
     },
     kept(name, wishes) {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isRecord } from '../../../lib/json/json-value.ts';
 import type { Chapter } from '../case.ts';
 import { objectsIn } from '../json-members.ts';
-import { logCases } from './log-case.ts';
+import { isActie, logCases } from './log-case.ts';
 import { vng } from './sources.ts';
 import { daysAgo, type LogSubject, objectOf } from './subject.ts';
 
@@ -22,8 +22,7 @@ export const LOGGING: Chapter<LogSubject> = {
       en: 'An action that is not confidential is stored (F7446)',
       needs: [],
       test: async (log) => {
-        const { json } = await log.expect(201, ...log.storing('eerste'));
-        return isRecord(json) ? undefined : 'the answer is not an object';
+        await log.expect(201, ...log.storing('eerste'));
       },
     },
     'B-LOG-02': {
@@ -92,8 +91,8 @@ export const LOGGING: Chapter<LogSubject> = {
       en: 'A field that was not given is in the answer, and empty',
       test: async (log) => {
         const bare = { vertrouwelijkheid: 'normaal', tijdstip: daysAgo(3), verwerkteObjecten: [] };
-        const { json } = await log.expect(201, 'POST', '/verwerkingsacties', { as: 'create:normal', body: bare });
-        const missing = NAMED.filter((name) => !isRecord(json) || (json[name] !== null && json[name] !== ''));
+        const { json } = await log.stored('POST', '/verwerkingsacties', { as: 'create:normal', body: bare });
+        const missing = NAMED.filter((name) => json[name] !== null && json[name] !== '');
         return missing.length === 0 ? undefined : `absent or not empty: ${missing.join(', ')}`;
       },
     },
@@ -117,11 +116,10 @@ export const LOGGING: Chapter<LogSubject> = {
       nl: 'Een vertrouwelijke actie wordt vastgelegd (F6624)',
       en: 'A confidential action is stored (F6624)',
       test: async (log) => {
-        const { json } = await log.expect(
-          201,
+        const { json } = await log.stored(
           ...log.storing('geheim', { vertrouwelijkheid: 'vertrouwelijk' }, 'create:confidential'),
         );
-        return isRecord(json) && json.vertrouwelijkheid === 'vertrouwelijk' ? undefined : 'it is not confidential';
+        return json.vertrouwelijkheid === 'vertrouwelijk' ? undefined : 'it is not confidential';
       },
     },
     'B-LOG-09': {
@@ -142,7 +140,7 @@ export const LOGGING: Chapter<LogSubject> = {
       test: async (log) => {
         const { status, json } = await log.call(...log.storing('hoofdletter', { vertrouwelijkheid: 'Normaal' }));
         return {
-          seen: status === 201 && isRecord(json) ? `answered as ${String(json.vertrouwelijkheid)}` : `status ${status}`,
+          seen: isActie(status, json) ? `answered as ${String(json.vertrouwelijkheid)}` : `status ${status}`,
         };
       },
     },
@@ -170,11 +168,21 @@ export const LOGGING: Chapter<LogSubject> = {
       test: async (log) => {
         const actieId = randomUUID();
         const own = { actieId, url: 'https://conformance.example/eigen', tijdstipRegistratie: '2001-01-01T00:00:00Z' };
-        const { json } = await log.expect(201, ...log.storing('eigen', own));
-        const { actieId: given, tijdstipRegistratie } = isRecord(json) ? json : {};
+        const { json } = await log.stored(...log.storing('eigen', own));
+        const { actieId: given, tijdstipRegistratie } = json;
         return given !== actieId && tijdstipRegistratie !== own.tijdstipRegistratie
           ? undefined
           : 'the log took them over';
+      },
+    },
+    'B-LOG-13': {
+      level: 'must',
+      source: vng(POST, 'Het element `actieId` is gevuld'),
+      nl: 'Wie een actie vastlegt, krijgt haar terug met een `actieId`',
+      en: 'A caller that stores an action gets it back with an `actieId`',
+      needs: [],
+      test: async (log) => {
+        await log.stored(...log.storing('eerste'));
       },
     },
   }),

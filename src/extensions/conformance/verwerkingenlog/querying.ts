@@ -154,7 +154,7 @@ export const QUERYING: Chapter<LogSubject> = {
       },
     },
     'B-QRY-12': {
-      level: 'should',
+      level: 'may',
       source: contract('getVerwerkingsacties', 'de nieuwste eerst'),
       nl: 'De nieuwste actie staat voorop',
       en: 'The newest action comes first',
@@ -181,7 +181,7 @@ export const QUERYING: Chapter<LogSubject> = {
       },
     },
     'B-QRY-14': {
-      level: 'should',
+      level: 'may',
       source: contract('getVerwerkingsactie', 'Onbekend of vervallen: 404'),
       nl: 'Een onbekende actie opvragen geeft 404',
       en: 'Asking for an unknown action gives 404',
@@ -191,7 +191,7 @@ export const QUERYING: Chapter<LogSubject> = {
       },
     },
     'B-QRY-15': {
-      level: 'should',
+      level: 'may',
       source: contract('getVerwerkingsactie', 'ook een actie die met het token in geen enkele vorm is op te vragen'),
       nl: 'Een vertrouwelijke actie is voor wie haar niet mag zien als een onbekende: 404, geen 403',
       en: 'To a caller that may not see it, a confidential action is like an unknown one: 404, not 403',

@@ -114,7 +114,7 @@ export const VALUES: Chapter<LogSubject> = {
       test: (log) => refusesEach(log, wrongIn(log, FIELDS, 'type')),
     },
     'B-VAL-06': {
-      level: 'should',
+      level: 'may',
       source: contract('VerwerkingsactieInvoer', 'additionalProperties: false; onbekende leden worden geweigerd'),
       nl: 'Een onbekend veld geeft 400',
       en: 'An unknown field gives 400',
@@ -141,7 +141,7 @@ export const VALUES: Chapter<LogSubject> = {
       needs: ['B-QRY-13'],
     },
     'B-VAL-08': {
-      level: 'should',
+      level: 'may',
       source: contract(
         'Bewaartermijn, tijdstip',
         'langer dan niets en hoogstens P1000Y; hoogstens 24 uur in de toekomst',
@@ -156,7 +156,7 @@ export const VALUES: Chapter<LogSubject> = {
         ]),
     },
     'B-VAL-09': {
-      level: 'should',
+      level: 'may',
       source: contract('getVerwerkingsacties', 'parameters: format, minimum, maximum, pattern'),
       nl: 'Een parameter met een waarde buiten het contract geeft 400',
       en: 'A parameter with a value outside the contract gives 400',
@@ -186,7 +186,7 @@ export const VALUES: Chapter<LogSubject> = {
       },
     },
     'B-VAL-11': {
-      level: 'should',
+      level: 'may',
       source: contract('getVerwerkingsacties', 'OIN, VerwerkingId, Vertrouwelijkheid, Bewaartermijn: pattern, format'),
       nl: 'Een verwerkingsheader die niet klopt, geeft 400',
       en: 'A processing header that is malformed gives 400',
@@ -218,7 +218,7 @@ export const PAGES: Chapter<LogSubject> = {
   title: { nl: 'Pagina’s', en: 'Pages' },
   cases: logCases({
     'B-PAG-01': {
-      level: 'should',
+      level: 'may',
       source: contract('Limit', 'Hoogste aantal in het antwoord.'),
       nl: 'Een pagina heeft niet meer acties dan `limit`, en `count` telt ze alle',
       en: 'A page has no more actions than `limit`, and `count` counts all of them',
@@ -262,7 +262,7 @@ export const PAGES: Chapter<LogSubject> = {
       },
     },
     'B-PAG-04': {
-      level: 'should',
+      level: 'may',
       source: contract('Limit, Cursor', 'minimum: 1, maximum: 1000; uit `next` of `previous` van een eerder antwoord'),
       nl: 'Een `limit` buiten de grenzen, of een cursor die het log niet gaf, geeft 400',
       en: 'A `limit` out of bounds, or a cursor that the log did not give, gives 400',

@@ -51,8 +51,6 @@ const withLine =
   (is: (line: Json) => boolean): Is =>
   (request) =>
     isPlain(request) && linesIn(request).some(is);
-const hasActivity = (line: Json): boolean =>
-  list(line, 'attributes').some(({ key }) => key === 'dpl.core.processing_activity_id');
 
 export const LDV_MUTANTS: readonly LdvMutant[] = [
   { kills: 'L-OTLP-01', what: 'lines are accepted, not confirmed (202)', mutation: giving(isPlain, 200, 202) },
@@ -73,18 +71,10 @@ export const LDV_MUTANTS: readonly LdvMutant[] = [
   },
   {
     kills: 'L-OTLP-04',
-    what: 'partial success of nothing',
-    mutation: answering(
-      isPlain,
-      ({ status, json }) =>
-        void (
-          status === 200 &&
-          json !== undefined &&
-          Object.assign(json, {
-            partialSuccess: { rejectedSpans: '0', ...(isJson(json.partialSuccess) ? json.partialSuccess : {}) },
-          })
-        ),
-    ),
+    what: 'partial success is a list',
+    mutation: answering(isPlain, ({ status, json }) => {
+      if (status === 200) Object.assign(json ?? {}, { partialSuccess: json?.partialSuccess ?? [] });
+    }),
   },
   {
     kills: 'L-OTLP-05',
@@ -105,7 +95,6 @@ export const LDV_MUTANTS: readonly LdvMutant[] = [
   { kills: 'L-OTLP-09', what: 'upper case is refused', mutation: refusing(saying(/"traceId":"AB/)) },
   { kills: 'L-OTLP-10', what: 'a number is refused', mutation: refusing(saying(/UnixNano":\d/)) },
   { kills: 'L-OTLP-11', what: 'a list is no value', mutation: giving(saying(/arrayValue/), 200, 400) },
-  { kills: 'L-LINE-01', what: 'no activity is needed', mutation: taking(withLine((line) => !hasActivity(line))) },
   { kills: 'L-LINE-03', what: 'the type is of a list', mutation: refusing(saying(/register\.example\/pseudoniem/)) },
   { kills: 'L-LINE-04', what: 'errors are not taken', mutation: refusing(saying(/"code":2/)) },
   { kills: 'L-LINE-05', what: 'children are refused', mutation: refusing(saying(/"parentSpanId".*"parentSpanId"/)) },

@@ -94,6 +94,12 @@ const LOGGING: readonly LogMutant[] = [
       Object.assign(json ?? {}, { actieId: JSON.parse(body.toString()).actieId }),
     ),
   },
+  {
+    kills: 'B-LOG-13',
+    what: 'stored, and not given back',
+    mutation: showing(post(), (json) => void delete json.actieId),
+    breaksTransport: true,
+  },
 ];
 
 const ACCESS: readonly LogMutant[] = [
