@@ -251,15 +251,28 @@ describe('koppelvlak conformance raadsfeed', () => {
     expect(asked).toEqual([]);
   });
 
-  it('ends with status 2 where a service answers, and no case can be judged', async () => {
+  const few = (): ReturnType<typeof conformance> =>
+    conformance('raadsfeed', proxy.url, '--only', 'C-SVC-01', 'C-FEED-01', '--rate', '100');
+  const answering = (status: number): void =>
     proxy.mutate({
       answer: (answer) => {
-        answer.status = 500;
+        answer.status = status;
         answer.json = undefined;
       },
     });
-    const ended = await conformance('raadsfeed', proxy.url, '--only', 'C-SVC-01', 'C-FEED-01', '--rate', '100');
+
+  it('ends with status 2 where a service answers, and no case can be judged', async () => {
+    answering(502);
+    const ended = await few();
     expect([ended.status, ended.stdout]).toEqual([2, '']);
-    expect(ended.stderr).toContain('cannot be tested: status 500');
+    expect(ended.stderr).toContain('cannot be tested: status 502');
+  });
+
+  it('fails what a service answers with 500', async () => {
+    answering(500);
+    const ended = await few();
+    expect(ended.status).toBe(1);
+    expect(ended.stdout).toContain('FAILED C-SVC-01 (must)');
+    expect(ended.stdout).toContain('the answer has status 500 instead of 200');
   });
 });
