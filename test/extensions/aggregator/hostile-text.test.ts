@@ -11,6 +11,12 @@ const MANY = 300_000;
 it.each([
   ['scripts', () => textOfHtml(`Raad${'<script '.repeat(MANY)}`), 'Raad'],
   ['comments', () => textOfHtml(`Raad${'<!--'.repeat(MANY)}`), 'Raad'],
+  ['tags', () => textOfHtml(`Raad${'<p '.repeat(MANY)}`), `Raad${'<p '.repeat(MANY)}`.trim()],
+  ['attributes', () => textOfHtml(`<p ${'a="<p \''.repeat(MANY)}`)?.length, 7 * MANY + 3],
+  ['blanks in a tag', () => textOfHtml(`Raad<p${' '.repeat(MANY)}`), 'Raad<p'],
+  ['ends of a script', () => textOfHtml(`Raad<script>${'</script '.repeat(MANY)}`), 'Raad'],
+  ['references', () => textOfHtml('&am'.repeat(MANY)), '&am'.repeat(MANY)],
+  ['empty blocks', () => textOfHtml(`Raad${'<br> <li>'.repeat(MANY)}`), 'Raad'],
   ['dots of a number', () => bareNumber(`1${'.'.repeat(MANY)}x`), '1'],
 ])('%s without an end are read in one go', (_name, read, want) => {
   expect(processorMs(() => expect(read()).toBe(want))).toBeLessThan(1000);

@@ -1,5 +1,5 @@
 /** The answers of GemeenteOplossingen as far as they are used, and the resources that follow from them; see `docs/aggregator.md`. */
-import { textOfHtml } from '../supplier/html-text.ts';
+import { lineOfHtml, textOfHtml } from '../supplier/html-text.ts';
 import type { IssueSink } from '../supplier/issue-log.ts';
 import { mediaTypeOf } from '../supplier/media-type.ts';
 import { type FoundDocument, type FoundItem, mapInformatieObject, mapMeeting } from '../supplier/meeting.ts';
@@ -16,6 +16,7 @@ import {
   TEXT,
   type ValueOf,
 } from '../supplier/read-answer.ts';
+import { saidStatus } from '../supplier/said-status.ts';
 import type { WindowRequest } from '../supplier/source-adapter.ts';
 import type { Listed, MappedItem } from '../supplier/supplier.ts';
 import { addressOf, dutchMoment, type Moment, momentOf } from '../supplier/values.ts';
@@ -80,14 +81,14 @@ export function listMeeting(meeting: BareMeeting, stamp: string | undefined, iss
     day,
     stamp,
     naam: nameOf(meeting, day),
-    bodies: [meeting.description, meeting.dmu?.name].filter((name) => name !== undefined),
+    bodies: [lineOfHtml(meeting.description), lineOfHtml(meeting.dmu?.name)].filter((name) => name !== undefined),
     hidden: isHidden(meeting),
     meeting,
   };
 }
 
 export function listDocument(document: GoDocument, issue: IssueSink): ListedGo {
-  const type = document.documentTypeLabel;
+  const type = lineOfHtml(document.documentTypeLabel);
   return {
     key: loneDocumentId(document.id),
     day: publicationDay(document, issue),
@@ -112,11 +113,15 @@ export function mapGoMeeting(
   { request, now, issue }: MapContext,
 ): MappedItem {
   const { source, window } = request;
-  const { dmu, description, location } = meeting;
+  const { canceled, description, location } = meeting;
+  const gremiumnaam = lineOfHtml(meeting.dmu?.name);
+  const gremiumidentificatie = meeting.dmu?.id;
   const start = startOf(meeting, issue);
   const naam = nameOf(meeting, start?.day);
   const toelichting = textOfHtml(description);
-  if (dmu !== undefined && dmu.name === undefined) issue('unknown-gremium', `body ${dmu.id} has no name`);
+  if (gremiumidentificatie !== undefined && gremiumnaam === undefined) {
+    issue('unknown-gremium', `body ${gremiumidentificatie} has no name`);
+  }
   const documentsOf = (documents: readonly GoDocument[]): FoundDocument[] =>
     documents.map((document) => {
       const { address, namesMeeting } = fileOf(document);
@@ -124,26 +129,34 @@ export function mapGoMeeting(
     });
   const found = {
     bronidentificatie: meetingId(meeting.id),
-    isCancelled: isSet(meeting.canceled),
+    said:
+      canceled === undefined
+        ? saidStatus({ names: [naam, gremiumnaam], explanation: toelichting, day: start?.day })
+        : isSet(canceled)
+          ? ('geannuleerd' as const)
+          : undefined,
     start,
     end: undefined,
     naam,
     members: {
-      locatie: location,
+      locatie: lineOfHtml(location),
       vergadertoelichting: toelichting === naam ? undefined : toelichting,
       webpaginalink: addressOf(meeting.fullUrl, 'fullUrl', issue),
     },
-    gremium: dmu?.name === undefined ? undefined : { gremiumidentificatie: dmu.id, gremiumnaam: dmu.name },
+    gremium:
+      gremiumidentificatie === undefined || gremiumnaam === undefined
+        ? undefined
+        : { gremiumidentificatie, gremiumnaam },
     documents: documentsOf(meeting.documents),
     items: meeting.items.map(
       (item): FoundItem => ({
         bronidentificatie: `${PREFIX}-agendapunt-${item.id}`,
         isHidden: isHidden(item),
-        agendapuntnaam: textOfHtml(item.title) ?? item.number ?? 'Agendapunt',
+        agendapuntnaam: lineOfHtml(item.title) ?? lineOfHtml(item.number) ?? 'Agendapunt',
         members: {
           omschrijving: textOfHtml(item.description),
           volgnummer: /^\d{1,9}$/.test(String(item.sortorder)) ? String(item.sortorder) : undefined,
-          geplandvolgnummer: item.number,
+          geplandvolgnummer: lineOfHtml(item.number),
         },
         documents: documentsOf(item.documents),
       }),
@@ -171,11 +184,12 @@ const MAX_NAME = 200;
 function nameOf({ description, dmu }: BareMeeting, day: string | undefined): string {
   const text = textOfHtml(description);
   if (text !== undefined && text.length <= MAX_NAME && !text.includes('\n')) return text;
-  return dmu?.name ?? (day === undefined ? 'Vergadering' : `Vergadering ${day}`);
+  return lineOfHtml(dmu?.name) ?? (day === undefined ? 'Vergadering' : `Vergadering ${day}`);
 }
 
 function titleOf({ id, title, description, filename, fileName }: GoDocument): string {
-  return textOfHtml(title) ?? textOfHtml(description) ?? filename ?? fileName ?? `Document ${id}`;
+  const names = [title, description, filename, fileName].map(lineOfHtml);
+  return names.find((name) => name !== undefined) ?? `Document ${id}`;
 }
 
 function mapDocument(document: GoDocument, bestandsurl: string, issue: IssueSink): FoundDocument {
@@ -192,8 +206,8 @@ function mapDocument(document: GoDocument, bestandsurl: string, issue: IssueSink
       bestandsurl,
       formaat: mediaTypeOf(filename ?? fileName),
       omvang: fileSize,
-      informatieobjecttype: documentTypeLabel,
-      omschrijving: omschrijving === titel ? undefined : omschrijving,
+      informatieobjecttype: lineOfHtml(documentTypeLabel),
+      omschrijving: lineOfHtml(description) === titel ? undefined : omschrijving,
     },
   };
 }

@@ -1,9 +1,12 @@
 /** Maps what iBabs has to the resources of the feed. */
 import type { AttachedDocument, Attachment } from '../supplier/document-collector.ts';
+import { lineOfHtml, textOfHtml } from '../supplier/html-text.ts';
 import type { IssueSink } from '../supplier/issue-log.ts';
-import { bareNumber, nestByNumber, saysCanceled } from '../supplier/mapping.ts';
+import { bareNumber, nestByNumber } from '../supplier/mapping.ts';
 import { mediaTypeOf } from '../supplier/media-type.ts';
 import { type FoundDocument, type FoundItem, mapInformatieObject, mapMeeting } from '../supplier/meeting.ts';
+import { describeEntry } from '../supplier/register-values.ts';
+import { saidStatus } from '../supplier/said-status.ts';
 import { type AdapterSource, organisatieOf, withoutAbsent } from '../supplier/source-adapter.ts';
 import type { MappedItem } from '../supplier/supplier.ts';
 import { addressOf, dutchMoment, type Moment, readMoment } from '../supplier/values.ts';
@@ -53,20 +56,25 @@ export function mapIbabsMeeting(
   type: MeetingType | undefined,
   { source, now, issue, usualDay }: MeetingMapping,
 ): MappedItem {
-  const { Id, Explanation, Location, MeetingItems, MeetingtypeId } = meeting;
+  const { Id, MeetingItems, MeetingtypeId } = meeting;
   const id = meetingId(Id);
   const { start, end } = timesOf(meeting, issue);
   const gremiumnaam = typeName(type);
+  const toelichting = textOfHtml(meeting.Explanation);
   const found = {
     bronidentificatie: id,
-    isCancelled: saysCanceled(type?.Meetingtype, type?.Description, Explanation),
+    said: saidStatus({
+      names: [type?.Meetingtype, type?.Description],
+      explanation: toelichting,
+      day: start?.day,
+    }),
     start,
     end,
     naam: gremiumnaam ?? (start === undefined ? 'Vergadering' : `Vergadering ${start.day}`),
     members: {
       webpaginalink: `${portalOf(source)}/Agenda/Index/${Id}`,
-      locatie: Location,
-      vergadertoelichting: Explanation,
+      locatie: lineOfHtml(meeting.Location),
+      vergadertoelichting: toelichting,
       vergaderingstype: type?.Meetingtype,
     },
     gremium:
@@ -124,14 +132,15 @@ function mapItems(all: readonly IbabsItem[], source: AdapterSource, issue: Issue
   const items = [...new Map(all.map((item) => [item.Id, item])).values()];
   const parents = nestByNumber(items.map(({ Id, Features }) => ({ id: Id, number: Features })));
   return all.map((item) => {
-    const { Id, Features, Title, Explanation } = item;
+    const { Id } = item;
+    const number = lineOfHtml(item.Features);
     const parent = parents.get(Id);
     return {
       bronidentificatie: agendapuntId(Id),
       isHidden: isConfidential(item, issue),
       parent: parent === undefined ? undefined : agendapuntId(parent),
-      agendapuntnaam: Title ?? `Agendapunt${Features === undefined ? '' : ` ${Features}`}`,
-      members: { omschrijving: Explanation, volgnummer: Features },
+      agendapuntnaam: lineOfHtml(item.Title) ?? `Agendapunt${number === undefined ? '' : ` ${number}`}`,
+      members: { omschrijving: textOfHtml(item.Explanation), volgnummer: number },
       documents: documentsOf(item, source, issue),
     };
   });
@@ -157,7 +166,7 @@ function mapDocument(document: IbabsDocument, page: string, issue: IssueSink, ty
   const { Id, FileName, DisplayName, FileSize, PublicDownloadURL } = document;
   const about: IssueSink = (what, detail) => issue(what, `document ${Id}: ${detail}`);
   const isHidden = isConfidential(document, issue);
-  const titel = DisplayName ?? FileName;
+  const titel = lineOfHtml(DisplayName) ?? lineOfHtml(FileName);
   if (titel === undefined) about('unusable-value', 'has neither a name nor a file name');
   const bestandsurl = addressOf(PublicDownloadURL, 'PublicDownloadURL', about);
   if (bestandsurl === undefined) about('unusable-value', 'has no address to download it from');
@@ -189,6 +198,8 @@ export interface EntryValues {
   /** As it is written, and as it was understood. */
   readonly agendapunt: string | undefined;
   readonly reference: ItemReference | undefined;
+  /** Of a motion, its outcome and proposers. */
+  readonly omschrijving: string | undefined;
 }
 
 /** Characters of a reference that are looked at: the title at its end does not matter. */
@@ -196,7 +207,8 @@ const MAX_REFERENCE = 300;
 const AGENDAPUNT = /^(.+?)\s+(\d{1,2}-\d{1,2}-\d{4})\s*(?:\\n|\n)\s*(\d[\w.]*)/;
 
 export function entryValues({ Values }: EntryDetail, issue: IssueSink): EntryValues {
-  const value = (key: string): string | undefined => Values.find(({ Key }) => Key.toLowerCase() === key)?.Value;
+  const value = (key: string): string | undefined =>
+    textOfHtml(Values.find(({ Key }) => Key.toLowerCase() === key)?.Value);
   const datum = value('datum');
   const day = datum === undefined ? undefined : entryDay(datum);
   if (datum !== undefined && day === undefined) issue('unusable-value', `Datum is not a date: ${datum.slice(0, 40)}`);
@@ -204,9 +216,10 @@ export function entryValues({ Values }: EntryDetail, issue: IssueSink): EntryVal
   const [, type = '', written = '', number = ''] = AGENDAPUNT.exec(agendapunt?.slice(0, MAX_REFERENCE) ?? '') ?? [];
   const on = entryDay(written);
   return {
-    title: value('onderwerp'),
+    title: lineOfHtml(Values.find(({ Key }) => Key.toLowerCase() === 'onderwerp')?.Value),
     day,
     agendapunt,
+    omschrijving: describeEntry(Values.map(({ Key: label, Value }) => ({ label, value: Value }))),
     reference: on === undefined ? undefined : { type, day: on, number: bareNumber(number) },
   };
 }
@@ -239,12 +252,19 @@ export function mapEntry(
   mapping: Pick<MeetingMapping, 'source' | 'issue'>,
 ): MappedItem {
   const { source, issue } = mapping;
-  const attachment: Attachment = { ...relations, registerdag: values.day ?? values.reference?.day };
-  const documents = documentsOf(detail, source, issue, detail.DocumentsLabel ?? entry.ListName);
+  const kind = lineOfHtml(entry.ListName);
+  // The label says what the files are to the entry: "Bijlage(s)".
+  const described = [lineOfHtml(detail.DocumentsLabel), values.omschrijving].filter((text) => text !== undefined);
+  const attachment: Attachment = {
+    ...relations,
+    registerdag: values.day ?? values.reference?.day,
+    omschrijving: described.length === 0 ? undefined : described.join('\n'),
+  };
+  const documents = documentsOf(detail, source, issue, kind);
   const id = registerItemId(entry.EntryMasterId ?? entry.EntryId);
   const changed = dutchMoment(entry.MutationDate, undefined, 'MutationDate', issue);
   const itself: AttachedDocument = {
-    attachment,
+    attachment: { ...attachment, omschrijving: values.omschrijving },
     read: {
       bronidentificatie: id,
       version: 0,
@@ -254,8 +274,8 @@ export function mapEntry(
         dossiertype: 'informatieobject',
         organisatie: organisatieOf(source),
         webpaginalink: `${portalOf(source)}/Reports/Item/${entry.EntryId}`,
-        titel: values.title ?? entry.EntryTitle ?? 'Registerstuk',
-        ...withoutAbsent({ gewijzigdop: changed?.utc, informatieobjecttype: entry.ListName }),
+        titel: values.title ?? lineOfHtml(entry.EntryTitle) ?? 'Registerstuk',
+        ...withoutAbsent({ gewijzigdop: changed?.utc, informatieobjecttype: kind }),
       },
     },
   };

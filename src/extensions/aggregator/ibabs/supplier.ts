@@ -2,11 +2,12 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../../lib/time.ts';
 import type { Config } from '../../../settings/read-config.ts';
+import { lineOfHtml } from '../supplier/html-text.ts';
 import type { IssueSink } from '../supplier/issue-log.ts';
 import { bareNumber } from '../supplier/mapping.ts';
 import { readInHalves } from '../supplier/read-in-halves.ts';
 import { createAdapter } from '../supplier/read-listed-window.ts';
-import type { KnownItem, SourceAdapter } from '../supplier/source-adapter.ts';
+import { type KnownItem, type SourceAdapter, withoutAbsent } from '../supplier/source-adapter.ts';
 import type { Found, Listed, MappedItem, Reading, Supplier } from '../supplier/supplier.ts';
 import { type CallSlots, SupplierError } from '../supplier/supplier-client.ts';
 import { isRegisters } from '../supplier/windows.ts';
@@ -74,7 +75,7 @@ export function createIbabs(client: IbabsClient): Supplier<IbabsListed, IbabsDet
     if (known !== undefined && known.until > now.getTime()) return known.data;
     const issue = issues.at('GetMeetingtypes');
     const read = (await client.meetingTypes(site, request.signal)).map((raw) => readMeetingType(raw, issue));
-    const data = new Map(read.filter((type) => type !== undefined).map((type) => [type.Id, type]));
+    const data = new Map(read.filter((type) => type !== undefined).map((type) => [type.Id, inPlainText(type)]));
     types.set(site, { data, until: now.getTime() + TYPES_MS });
     return data;
   };
@@ -111,6 +112,18 @@ export function createIbabs(client: IbabsClient): Supplier<IbabsListed, IbabsDet
         ? [`pages are linked at ${portalOf(source)}, guessed from the name of the site: give its address with --portal`]
         : [],
     close: () => client.close(),
+  };
+}
+
+function inPlainText({ Id, ...names }: MeetingType): MeetingType {
+  const { Meetingtype, Description, Abbreviation } = names;
+  return {
+    Id,
+    ...withoutAbsent({
+      Meetingtype: lineOfHtml(Meetingtype),
+      Description: lineOfHtml(Description),
+      Abbreviation: lineOfHtml(Abbreviation),
+    }),
   };
 }
 
@@ -175,7 +188,8 @@ async function listEntries(
   const registers = (await client.registers(site, signal)).map((raw) => readRegister(raw, issue));
   const listed = await Promise.all(
     registers.map(async (register): Promise<readonly IbabsListed[]> => {
-      const { Key: id, Value: name = id } = register ?? { Key: '' };
+      const { Key: id, Value } = register ?? { Key: '' };
+      const name = lineOfHtml(Value) ?? id;
       if (id === '') return [];
       const about = issues.at(`GetListsEntriesByFilterRequest ${id}`);
       const entries = (await client.entries(site, id, since, signal)).map((raw) => readEntry(raw, about));
@@ -204,7 +218,7 @@ function listedEntry(entry: RegisterEntry, register: string, name: string): Ibab
     key: registerItemId(entry.EntryMasterId ?? entry.EntryId),
     day: undefined,
     stamp: entry.MutationDate,
-    naam: entry.EntryTitle ?? name,
+    naam: lineOfHtml(entry.EntryTitle) ?? name,
     bodies: [name],
     hidden: false,
   };

@@ -1,8 +1,10 @@
 /** Maps what NotuBiz has to the resources of the feed; see the tables in `docs/notubiz.md`. */
+import { lineOfHtml, textOfHtml } from '../supplier/html-text.ts';
 import type { IssueSink } from '../supplier/issue-log.ts';
 import { references } from '../supplier/mapping.ts';
 import type { FoundItem, FoundMeeting } from '../supplier/meeting.ts';
 import { isSet } from '../supplier/read-answer.ts';
+import { describeEntry } from '../supplier/register-values.ts';
 import type { AdapterSource, DocumentRead } from '../supplier/source-adapter.ts';
 import { organisatieOf, withoutAbsent } from '../supplier/source-adapter.ts';
 import { addressOf, momentOf, timeOf } from '../supplier/values.ts';
@@ -70,16 +72,16 @@ export function toFoundMeeting(
     labelledText(meeting.attributes, label, usualId, labels, issue);
   return {
     bronidentificatie: meetingId(meeting.id),
-    isCancelled: isSet(meeting.canceled),
+    said: isSet(meeting.canceled) ? 'geannuleerd' : undefined,
     start,
     end: timeOf(planning?.end_date, 'end_date', issue),
-    naam: labelled('Titel', '1') ?? (start === undefined ? 'Vergadering' : `Vergadering ${start.day}`),
+    naam: lineOfHtml(labelled('Titel', '1')) ?? (start === undefined ? 'Vergadering' : `Vergadering ${start.day}`),
     members: {
       gewijzigdop: timeOf(meeting.last_modified, 'last_modified', issue),
       webpaginalink: portalPage(source, `vergadering/${meeting.id}`) ?? addressOf(meeting.url, 'url', issue),
-      locatie: labelled('Locatie', '50'),
-      vergadertoelichting: labelled('Omschrijving', '3'),
-      vergaderingstype: meeting.body,
+      locatie: lineOfHtml(labelled('Locatie', '50')),
+      vergadertoelichting: textOfHtml(labelled('Omschrijving', '3')),
+      vergaderingstype: lineOfHtml(meeting.body),
       hoofdvergadering: parent === undefined ? undefined : { bronidentificatie: meetingId(parent) },
       deelvergaderingen: children && references(children.map(meetingId)),
     },
@@ -102,7 +104,7 @@ function gremiumOf(
   return undefined;
 }
 
-/** The text of an attribute; something else than text or a number is reported. */
+/** The value of an attribute as it is written; something else than text or a number is reported. */
 function attributeText(attributes: Meeting['attributes'], id: string, issue: IssueSink): string | undefined {
   const value = attributeOf(attributes, id);
   if (typeof value === 'object') issue('unusable-value', `attribute ${id} is not text`);
@@ -131,8 +133,9 @@ function labelledText(
 
 function toFoundItem(item: AgendaItem, parent: string | undefined, issue: IssueSink): FoundItem {
   const about: IssueSink = (what, detail) => issue(what, `agenda item ${item.id}: ${detail}`);
-  const { attributes, title_prefix: prefix } = item.type_data;
-  const agendapuntnaam = attributeText(attributes, '1', about) ?? prefix ?? 'Agendapunt';
+  const { attributes } = item.type_data;
+  const prefix = lineOfHtml(item.type_data.title_prefix);
+  const agendapuntnaam = lineOfHtml(attributeText(attributes, '1', about)) ?? prefix ?? 'Agendapunt';
   const time = (id: string): string | undefined => timeOf(attributeOf(attributes, id), `attribute ${id}`, about);
   return {
     bronidentificatie: agendapuntId(item.id),
@@ -141,12 +144,12 @@ function toFoundItem(item: AgendaItem, parent: string | undefined, issue: IssueS
     agendapuntnaam,
     members: {
       gewijzigdop: timeOf(item.last_modified, 'last_modified', about),
-      omschrijving: attributeText(attributes, '3', about),
+      omschrijving: textOfHtml(attributeText(attributes, '3', about)),
       geplandestarttijd: time('82'),
       geplandeeindtijd: time('83'),
       starttijd: timeOf(item.start_date, 'start_date', about),
       eindtijd: timeOf(item.end_date, 'end_date', about),
-      volgnummer: item.order,
+      volgnummer: lineOfHtml(item.order),
       geplandvolgnummer: prefix,
       tussenkop: isSubheading(item) ? agendapuntnaam : undefined,
     },
@@ -181,9 +184,9 @@ export function mapInformatieObject(
   const url = addressOf(document.url, 'url', about);
   const bestandsurl = version === undefined ? url : `${context.base}/document/${id}/${version}`;
   const page = portalPage(context.source, `document/${id}${version === undefined ? '' : `/${version}`}`);
-  const titel = document.title ?? file?.file_name;
+  const titel = lineOfHtml(document.title) ?? lineOfHtml(file?.file_name);
   if (titel === undefined) about('unusable-value', 'has neither a title nor a file name');
-  const type = document.types.map(({ value }) => value).find((value) => value !== undefined);
+  const type = document.types.map(({ value }) => lineOfHtml(value)).find((value) => value !== undefined);
   const category = context.categories.get(`type:${type?.toLowerCase()}`);
   const modified = momentOf(document.last_modified, 'last_modified', about);
   return {
@@ -216,6 +219,17 @@ function mediaType(value: string | undefined, issue: IssueSink): string | undefi
   return undefined;
 }
 
+/** Of a motion its outcome and proposers. What has a name besides its number is shown by that. */
+export function describeItem({ attributes }: RegisterItem): string | undefined {
+  const values = attributes.flatMap((attribute) =>
+    attribute.values.map(({ content, meta_data: meta }) => ({
+      label: attribute.label,
+      value: meta?.label ?? (meta?.reference_model === undefined ? textOf(content) : undefined),
+    })),
+  );
+  return describeEntry(values);
+}
+
 /** Maps a register item without any file: many motions and questions have none. */
 export function mapRegisterItem(
   item: RegisterItem,
@@ -236,10 +250,11 @@ export function mapRegisterItem(
       dossiertype: 'informatieobject',
       organisatie: organisatieOf(context.source),
       webpaginalink: page ?? `${context.base}${modulePath('0', item.id)}`,
-      titel: textOf(registerValue(item, '1')) ?? 'Registerstuk',
+      titel: lineOfHtml(textOf(registerValue(item, '1'))) ?? 'Registerstuk',
       ...withoutAbsent({
         gewijzigdop: modified?.utc,
         informatieobjecttype: register === '' ? undefined : register,
+        omschrijving: describeItem(item),
       }),
     },
   };

@@ -1,5 +1,6 @@
 /** What an organisation calls its things: the attributes of a meeting, its bodies, its registers. */
 import { isRecord } from '../../../lib/json/json-value.ts';
+import { lineOfHtml } from '../supplier/html-text.ts';
 import type { IssueSink } from '../supplier/issue-log.ts';
 import {
   ANY,
@@ -66,7 +67,8 @@ function labelsOf(organisation: ValueOf<typeof ORGANISATION> | undefined): Names
   const fields = readFields({ field: isRecord(field) ? [field] : field }, () => undefined)?.field ?? [];
   const labels = new Map<string, string>();
   for (const { '@attributes': attributes, label } of fields) {
-    if (attributes?.id !== undefined && label !== undefined) labels.set(attributes.id, label);
+    const name = lineOfHtml(label);
+    if (attributes?.id !== undefined && name !== undefined) labels.set(attributes.id, name);
   }
   return labels.size === 0 ? undefined : labels;
 }
@@ -91,5 +93,7 @@ const readModules = createReader(objectOf({ modules: NAMES }));
 /** The names in a list of bodies or registers; of a register the organisation's own name takes precedence. */
 export function readNames(answer: unknown, list: 'gremia' | 'modules', issue: IssueSink): Names {
   const found = list === 'gremia' ? readGremiaList(answer, issue)?.gremia : readModules(answer, issue)?.modules;
-  return new Map((found ?? []).map(({ id, title, custom_name, name }) => [id, title ?? custom_name ?? name ?? '']));
+  return new Map(
+    (found ?? []).map(({ id, title, custom_name, name }) => [id, lineOfHtml(title ?? custom_name ?? name) ?? '']),
+  );
 }

@@ -1,11 +1,12 @@
 /** Reads the meetings of a window, and makes the items of those that may be published. */
 import type { Attachment } from '../supplier/document-collector.ts';
 import type { IssueSink } from '../supplier/issue-log.ts';
+import { stampOf } from '../supplier/mapping.ts';
 import { mapMeeting } from '../supplier/meeting.ts';
 import type { PartName, ReadItem, UnreadCount } from '../supplier/source-adapter.ts';
 import { fetchNamed, listWindow } from './api.ts';
 import { type AttachedDocuments, documentsOf, type NotubizDocuments } from './documents.ts';
-import { agendapuntId, meetingId, toFoundMeeting } from './map.ts';
+import { agendapuntId, describeItem, meetingId, toFoundMeeting } from './map.ts';
 import {
   agendaItemsOf,
   type EventSummary,
@@ -86,7 +87,7 @@ async function readListed(session: ReadingSession, event: EventSummary): Promise
 function isUnchanged({ request, context }: ReadingSession, { id, last_modified }: EventSummary): boolean {
   if (request.depth === 'full' || last_modified === undefined) return false;
   const known = request.known.find(({ key }) => key === meetingId(id));
-  if (known === undefined || known.lastModified !== last_modified) return false;
+  if (known === undefined || known.lastModified !== stampOf(last_modified)) return false;
   return known.readAgainAfter === null || Date.parse(known.readAgainAfter) > context.now.getTime();
 }
 
@@ -245,7 +246,7 @@ function meetingItem(
       key: meetingId(meeting.id),
       day,
       parent: parent === undefined ? null : meetingId(parent),
-      lastModified: complete ? (meeting.last_modified ?? null) : null,
+      lastModified: complete ? stampOf(meeting.last_modified) : null,
       readAgainAfter,
       parts: [
         ...records.map(({ resourceType, data: { bronidentificatie } }) => ({ resourceType, bronidentificatie })),
@@ -278,6 +279,7 @@ function attachmentsOf(
           ...attachment,
           agendapunten: [...attachment.agendapunten, ...agendaItemsOf(item).map(agendapuntId)],
           registerdag: dayOf(registerDate(item)),
+          omschrijving: describeItem(item),
         },
       })),
   ];

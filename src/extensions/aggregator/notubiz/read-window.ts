@@ -1,11 +1,12 @@
 /** Reads one window: every meeting, child, agenda item, register and document in it. */
 import { IssueLog } from '../supplier/issue-log.ts';
+import { stampOf } from '../supplier/mapping.ts';
 import type { KnownItem, ReadItem, RemovedItem, WindowReading, WindowRequest } from '../supplier/source-adapter.ts';
 import { SupplierError } from '../supplier/supplier-client.ts';
 import { inWindow } from '../supplier/windows.ts';
 import { fetchOne, listWindow, type NotubizClient } from './api.ts';
 import { documentsOf, NotubizDocuments } from './documents.ts';
-import { agendapuntId, type MappingContext, meetingId, modulePath } from './map.ts';
+import { agendapuntId, describeItem, type MappingContext, meetingId, modulePath } from './map.ts';
 import { type ReferenceData, readNames } from './names.ts';
 import { isWithheld, meetingItems, readMeetings, type WindowMeeting } from './read-meetings.ts';
 import { agendaItemsOf, isHidden, type RegisterItem, readReference, readRegisterItem, registerDate } from './schema.ts';
@@ -132,6 +133,7 @@ function registerItem(
     vergaderingen: [],
     agendapunten: agendaItemsOf(item).map(agendapuntId),
     registerdag: day,
+    omschrijving: describeItem(item),
     wooinformatiecategorie:
       context.categories.get(`register:${name?.toLowerCase()}`) ?? context.categories.get(`register:${register}`),
   };
@@ -140,7 +142,7 @@ function registerItem(
     key: registerKey(entry),
     day: day !== undefined && inWindow(day, request.window) ? day : request.window.from,
     parent: null,
-    lastModified: item.last_modified ?? null,
+    lastModified: stampOf(item.last_modified),
     readAgainAfter: null,
     parts: collector.addAll([attached], issues.at(modulePath(register, id))),
     records: [],

@@ -102,13 +102,16 @@ const ASSEMBLY = objectOf(
   },
   { ...GROUP, ...TEMPLATE, documents: listOf(DOCUMENT), module_items: listOf(REFERENCE) },
 );
-const VALUE = objectOf({}, { content: ANY, meta_data: objectOf({}, { reference_model: TEXT }), document: DOCUMENT });
+const VALUE = objectOf(
+  {},
+  { content: ANY, meta_data: objectOf({}, { reference_model: TEXT, label: TEXT }), document: DOCUMENT },
+);
 const REGISTER_ITEM = objectOf(
   {
     id: IDENTITY,
     ...CONFIDENTIAL,
     ...GROUP,
-    attributes: listOf(objectOf({ values: listOf(VALUE) }, { id: ID, datatype: TEXT })),
+    attributes: listOf(objectOf({ values: listOf(VALUE) }, { id: ID, label: TEXT, datatype: TEXT })),
   },
   { self: TEXT, last_modified: TEXT, ...TEMPLATE, attachments: objectOf({}, { document: listOf(DOCUMENT) }) },
 );

@@ -1,5 +1,5 @@
 /** The answers of Parlaeus as far as they are used, and the resources that follow from them; see `docs/aggregator.md`. */
-import { textOfHtml } from '../supplier/html-text.ts';
+import { lineOfHtml, textOfHtml } from '../supplier/html-text.ts';
 import type { IssueSink } from '../supplier/issue-log.ts';
 import { mediaTypeOf } from '../supplier/media-type.ts';
 import { type FoundDocument, type FoundItem, mapMeeting } from '../supplier/meeting.ts';
@@ -14,6 +14,7 @@ import {
   TEXT,
   type ValueOf,
 } from '../supplier/read-answer.ts';
+import { saidStatus } from '../supplier/said-status.ts';
 import type { Listed, MappedItem, Reading } from '../supplier/supplier.ts';
 import { dutchMoment, fixUrl } from '../supplier/values.ts';
 
@@ -65,7 +66,9 @@ export function readListed(list: readonly unknown[], issue: IssueSink): readonly
 
 export function namesOf(answer: unknown, issue: IssueSink): ReadonlyMap<string, string> {
   const bodies = readBodies(answer, issue)?.list ?? [];
-  return new Map(bodies.map(({ cmid, committeename, name }) => [cmid, committeename ?? name ?? '']));
+  return new Map(
+    bodies.map(({ cmid, committeename, name }) => [cmid, lineOfHtml(committeename) ?? lineOfHtml(name) ?? '']),
+  );
 }
 
 interface AgendaContext extends Pick<Reading, 'request' | 'now'> {
@@ -76,7 +79,9 @@ interface AgendaContext extends Pick<Reading, 'request' | 'now'> {
 }
 
 export function mapAgenda(agenda: Agenda, { request, now, bodies, issue, form }: AgendaContext): MappedItem {
-  const { agid, cmid, title, date, time, endtime, cancelled } = agenda;
+  const { agid, cmid, date, time, endtime, cancelled } = agenda;
+  const title = lineOfHtml(agenda.title);
+  const toelichting = textOfHtml(agenda.description);
   const { source, window } = request;
   const start = dutchMoment(date, time, 'date', issue);
   const end = isNone(endtime) ? undefined : dutchMoment(start?.day, endtime, 'endtime', issue)?.utc;
@@ -84,15 +89,19 @@ export function mapAgenda(agenda: Agenda, { request, now, bodies, issue, form }:
   if (cmid !== undefined && gremiumnaam === '') issue('unknown-gremium', `body ${cmid} has no name`);
   const meeting = {
     bronidentificatie: meetingId(agid),
-    isCancelled: !isNone(cancelled),
+    said:
+      cancelled === undefined
+        ? saidStatus({ names: [title, gremiumnaam], explanation: toelichting, day: start?.day })
+        : isNone(cancelled)
+          ? undefined
+          : ('geannuleerd' as const),
     start,
     end,
-    naam: textOfHtml(title) ?? (start === undefined ? 'Vergadering' : `Vergadering ${start.day}`),
+    naam: title ?? (start === undefined ? 'Vergadering' : `Vergadering ${start.day}`),
     members: {
-      locatie: agenda.location,
-      vergadertoelichting: textOfHtml(agenda.description),
-      webpaginalink:
-        source.portaal && `${source.portaal.replace(/(?<!\/)\/+$/, '')}/user/agenda/action=view/ag=${agid}`,
+      locatie: lineOfHtml(agenda.location),
+      vergadertoelichting: toelichting,
+      webpaginalink: source.portaal && `${source.portaal.replace(/(?<!\/)\/+$/, '')}/user/agenda/action=view/ag=${agid}`,
     },
     gremium: cmid === undefined || gremiumnaam === '' ? undefined : { gremiumidentificatie: cmid, gremiumnaam },
     documents: (agenda.documents ?? []).map((document) => mapDocument(document, issue)),
@@ -114,12 +123,12 @@ function mapPoints(points: Agenda['points'], issue: IssueSink, form: IssueSink):
     bronidentificatie: pointId(point.apid),
     isHidden: isHidden(point),
     parent: parents[i],
-    agendapuntnaam: textOfHtml(point.title) ?? point.number ?? 'Agendapunt',
+    agendapuntnaam: lineOfHtml(point.title) ?? lineOfHtml(point.number) ?? 'Agendapunt',
     members: {
       omschrijving:
         [textOfHtml(point.text), textOfHtml(point.decision)].filter((text) => text !== undefined).join('\n\n') ||
         undefined,
-      geplandvolgnummer: point.number,
+      geplandvolgnummer: lineOfHtml(point.number),
     },
     documents: point.documents.map((document) => mapDocument(document, issue)),
   }));
@@ -157,11 +166,11 @@ function mapDocument(document: ParlaeusDocument, issue: IssueSink): FoundDocumen
   return {
     bronidentificatie: `${PREFIX}-document-${dcid}`,
     isHidden: isHidden(document),
-    titel: title ?? `Document ${dcid}`,
+    titel: lineOfHtml(title) ?? `Document ${dcid}`,
     members: {
       bestandsurl,
       formaat: isFileType ? mediaTypeOf(`.${type}`) : mediaTypeOf(title),
-      informatieobjecttype: isFileType ? undefined : type,
+      informatieobjecttype: isFileType ? undefined : lineOfHtml(type),
     },
   };
 }

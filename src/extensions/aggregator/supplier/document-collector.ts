@@ -6,6 +6,7 @@ export interface Attachment {
   readonly vergaderingen: readonly string[];
   readonly agendapunten: readonly string[];
   readonly wooinformatiecategorie?: string | undefined;
+  readonly omschrijving?: string | undefined;
   /** The day of the meeting, and that of the register item, for a document without a date of its own. */
   readonly vergaderdag?: string | undefined;
   readonly registerdag?: string | undefined;
@@ -97,6 +98,7 @@ function join(bronidentificatie: string, attachments: readonly Attachment[]): Pa
     agendapunten: [...new Set(attachments.flatMap(({ agendapunten }) => agendapunten))],
     ...withoutAbsent({
       wooinformatiecategorie: first('wooinformatiecategorie'),
+      omschrijving: first('omschrijving'),
       vergaderdag: earliest('vergaderdag'),
       registerdag: earliest('registerdag'),
       bestandsurl: first('bestandsurl'),

@@ -1,40 +1,48 @@
 /** Text of suppliers that may be HTML. */
+import { decodeHTMLStrict } from 'entities';
 
-const NAMED: Readonly<Record<string, string>> = {
-  amp: '&',
-  lt: '<',
-  gt: '>',
-  quot: '"',
-  apos: "'",
-  nbsp: ' ',
-  euro: '€',
-  eacute: 'é',
-  egrave: 'è',
-  euml: 'ë',
-  iuml: 'ï',
-  ouml: 'ö',
-  uuml: 'ü',
-  ndash: '–',
-  mdash: '—',
-  lsquo: '‘',
-  rsquo: '’',
-  ldquo: '“',
-  rdquo: '”',
-  hellip: '…',
-  bull: '•',
-};
+/** A blank line separates these where one ends and the next begins; of the others each is a line. */
+const PARAGRAPHS =
+  'address|article|aside|blockquote|br|center|dl|fieldset|figure|footer|form|h[1-6]|header|hr|main|nav|ol|p|pre|section|table|ul';
+const LINES =
+  'body|caption|dd|details|dir|div|dt|figcaption|head|html|legend|li|option|summary|tbody|tfoot|thead|title|tr';
+const CELLS = 'td|th';
+const INLINE =
+  'a|abbr|acronym|area|audio|b|base|bdi|bdo|big|button|canvas|cite|code|col|colgroup|data|del|dfn|em|embed|font|i|iframe|img|input|ins|kbd|' +
+  'label|link|map|mark|meta|nobr|noscript|object|output|param|picture|q|s|samp|select|small|source|span|strike|strong|sub|sup|svg|template|' +
+  'textarea|time|tt|u|var|video|wbr|(?:o|v|w|m|st1):\\w+';
+// No part matches across the next `<`, so that a search that fails is short. Without `=` it has no attributes: "a <b en c> d".
+const ATTRIBUTES = `(?:\\s(?=[^<>]*=|\\s*/?>)(?:(?:[^<>"']|"[^"<]*"|'[^'<]*')*|[^<>]*)|/)?`;
 
-// What is not closed goes on to the end, as in a browser: a search that fails is not repeated from every beginning.
-const TAG = /<(?:!--[\s\S]*?(?:-->|$)|\/?[a-z][^<>]*>)/gi;
-const BLOCK = /<\/?(?:p|div|br|li|ul|ol|h[1-6]|tr|table|blockquote)\b[^<>]*>/gi;
-const UNREAD = /<(script|style)\b[\s\S]*?(?:<\/\1\s*>|$)/gi;
+/**
+ * Markup, with the name of a block or a cell. Other names are no tags: `<griffie@voorbeeldstad.example>` is text. What is not closed goes on to the
+ * end, as in a browser.
+ */
+const MARKUP = new RegExp(
+  `<(script|style)(?=[\\s/>])[\\s\\S]*?(?:</\\1\\s*>|$)|<!--[\\s\\S]*?(?:-->|$)|<(?:!doctype|\\?xml)[^<>]*>|` +
+    `</?(?:(${PARAGRAPHS})|(${LINES})|(${CELLS})|(?:${INLINE}))${ATTRIBUTES}>`,
+  'gi',
+);
+const BLOCK_TAG = new RegExp(`</?(?:${PARAGRAPHS}|${LINES})${ATTRIBUTES}>`, 'i');
 
-/** The text of what may be HTML: blocks become lines, character references characters. `undefined` when nothing is left. */
+/**
+ * The text of what may be HTML: blocks become lines, character references characters, once and only with their semicolon: "R&para" and
+ * `&amp;lt;` mean what they say. `undefined` when nothing is left.
+ */
 export function textOfHtml(value: string | undefined): string | undefined {
   if (value === undefined) return undefined;
-  const bare = value.replaceAll(UNREAD, '').replaceAll(BLOCK, '\n').replaceAll(TAG, '');
-  const text = bare.replaceAll(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]{2,8}));/gi, characterOf);
-  const lines = text.split('\n').map((line) => line.replaceAll(/[ \t\r\u00a0]+/g, ' ').trim());
+  const source = value.replaceAll(/\r\n?/g, '\n');
+  // Where blocks say what a line is, the lines of the source do not.
+  const flowing = BLOCK_TAG.test(source) ? source.replaceAll('\n', ' ') : source;
+  const bare = flowing.replaceAll(MARKUP, (_markup, _unread, paragraph?: string, line?: string, cell?: string) => {
+    if (paragraph !== undefined) return '\n';
+    if (line !== undefined) return '\r';
+    return cell === undefined ? '' : ' ';
+  });
+  const broken = bare.split('\r').map((line) => line.trim());
+  const flat = broken.filter((line) => line !== '').join('\n');
+  const text = decodeHTMLStrict(flat).replaceAll(/(?!\n)\p{Cc}/gu, ' ');
+  const lines = text.split('\n').map((line) => line.replaceAll(/[ \u00a0]+/g, ' ').trim());
   const joined = lines
     .join('\n')
     .replaceAll(/\n{3,}/g, '\n\n')
@@ -42,9 +50,7 @@ export function textOfHtml(value: string | undefined): string | undefined {
   return joined === '' ? undefined : joined;
 }
 
-function characterOf(reference: string, decimal?: string, hexadecimal?: string, name?: string): string {
-  if (name !== undefined) return NAMED[name] ?? reference;
-  const code = decimal === undefined ? Number.parseInt(hexadecimal ?? '', 16) : Number(decimal);
-  const isCharacter = code >= 32 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
-  return isCharacter ? String.fromCodePoint(code) : ' ';
+/** As `textOfHtml`, on one line: for names. */
+export function lineOfHtml(value: string | undefined): string | undefined {
+  return textOfHtml(value)?.replaceAll(/\n+/g, ' ');
 }

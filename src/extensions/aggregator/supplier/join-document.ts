@@ -78,8 +78,10 @@ function describe(read: DocumentRead, current: SourceData | undefined, parts: re
     first(parts.map(({ registerdag }) => registerdag)) ??
     first(parts.map(({ vergaderdag }) => vergaderdag)) ??
     read.modifiedDay;
+  const omschrijving = read.data.omschrijving ?? first(parts.map((part) => part.omschrijving));
   return {
     ...read.data,
+    ...(omschrijving === undefined ? {} : { omschrijving }),
     ...Object.fromEntries(completed),
     ...page,
     datumingediend: day ?? current?.datumingediend ?? NO_DAY,

@@ -1,5 +1,14 @@
 /** What suppliers map in the same way. */
 import type { IssueSink } from './issue-log.ts';
+import type { SaidStatus } from './said-status.ts';
+
+/** Raised when the same answers are mapped to other records: what was not modified is then read again, also in a quick round. */
+const MAPPING = 2;
+
+/** What shows that an item changed, with the mapping that made its records. */
+export function stampOf(supplied: string | undefined): string | null {
+  return supplied === undefined ? null : `${MAPPING} ${supplied}`;
+}
 
 export function references(ids: readonly string[]): { readonly bronidentificatie: string }[] {
   return ids.map((bronidentificatie) => ({ bronidentificatie }));
@@ -13,7 +22,8 @@ export function endOf(start: string | undefined, end: string | undefined, issue:
 }
 
 interface Planned {
-  readonly isCanceled: boolean;
+  /** What the supplier says of it; absent: its status follows from its day. */
+  readonly said: SaidStatus | undefined;
   /** When it ends, or begins; RFC 3339 in UTC. */
   readonly moment: string | undefined;
   readonly day: string | undefined;
@@ -21,10 +31,10 @@ interface Planned {
 
 /** `vergaderstatus`, and the moment at which `gepland` becomes `gehouden`; `null` when that will not happen any more. */
 export function statusOf(
-  { isCanceled, moment, day }: Planned,
+  { said, moment, day }: Planned,
   now: Date,
 ): { readonly name: string | undefined; readonly changesAt: string | null } {
-  if (isCanceled) return { name: 'geannuleerd', changesAt: null };
+  if (said !== undefined) return { name: said === 'unclear' ? undefined : said, changesAt: null };
   const changesAt = moment ?? (day === undefined ? undefined : `${day}T23:00:00Z`);
   if (changesAt === undefined) return { name: undefined, changesAt: null };
   return Date.parse(changesAt) > now.getTime() ? { name: 'gepland', changesAt } : { name: 'gehouden', changesAt: null };
@@ -76,9 +86,4 @@ export function withNested(
 /** "1.1." and " 1.1" are the same number. */
 export function bareNumber(number: string | undefined): string {
   return (number ?? '').slice(0, MAX_NUMBER).replaceAll(/\s/g, '').replace(/\.+$/, '').toLowerCase();
-}
-
-/** Whether a word of a text says that a meeting will not be held. */
-export function saysCanceled(...texts: readonly (string | undefined)[]): boolean {
-  return texts.some((text) => /\b(vervallen|geannuleerd|afgelast)\b/i.test(text ?? ''));
 }

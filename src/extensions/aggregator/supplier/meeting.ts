@@ -2,6 +2,7 @@
 import type { AttachedDocument } from './document-collector.ts';
 import type { IssueSink } from './issue-log.ts';
 import { endOf, references, statusOf, withNested } from './mapping.ts';
+import type { SaidStatus } from './said-status.ts';
 import {
   type AdapterSource,
   type DocumentRead,
@@ -52,7 +53,8 @@ export interface FoundItem {
 /** A meeting that is not confidential: of one that is, `list` or `read` says so, and it is not mapped. */
 export interface FoundMeeting {
   readonly bronidentificatie: string;
-  readonly isCancelled: boolean;
+  /** What the supplier says of it in a member of its own or, where it has none, in a text; absent: it follows from its day. */
+  readonly said: SaidStatus | undefined;
   readonly start: Moment | undefined;
   /** UTC. */
   readonly end: string | undefined;
@@ -80,9 +82,9 @@ export function mapMeeting(meeting: FoundMeeting, context: MeetingContext): Mapp
   const { source, now, issue } = context;
   const { bronidentificatie } = meeting;
   const { shown, hidden } = splitAgenda(meeting.items);
-  const { start, isCancelled } = meeting;
+  const { start, said } = meeting;
   const end = endOf(start?.utc, meeting.end, issue);
-  const status = statusOf({ isCanceled: isCancelled, moment: end ?? start?.utc, day: start?.day }, now);
+  const status = statusOf({ said, moment: end ?? start?.utc, day: start?.day }, now);
   const vergadering: UpsertLine = {
     op: 'upsert',
     resourceType: 'Vergadering',

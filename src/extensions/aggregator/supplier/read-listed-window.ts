@@ -3,6 +3,7 @@ import type { Clock } from '../../../lib/time.ts';
 import { createBodyFilter } from './body-filter.ts';
 import { DocumentCollector } from './document-collector.ts';
 import { IssueLog } from './issue-log.ts';
+import { stampOf } from './mapping.ts';
 import type {
   KnownItem,
   PartName,
@@ -193,7 +194,7 @@ class WindowReader<L extends Listed, D> {
   #isUnchanged({ key, stamp }: L): boolean {
     const known = this.#known.get(key);
     if (this.#reading.request.depth === 'full' || known === undefined || stamp === undefined) return false;
-    if (known.lastModified !== stamp) return false;
+    if (known.lastModified !== stampOf(stamp)) return false;
     return known.readAgainAfter === null || Date.parse(known.readAgainAfter) > this.#reading.now.getTime();
   }
 
@@ -228,7 +229,7 @@ class WindowReader<L extends Listed, D> {
       day: isRegisters(window) ? window.from : (own ?? window.from),
       parent: null,
       // An item that was not read as a whole is read again in every round.
-      lastModified: this.#issues.blockedAt(one.key) ? null : (one.stamp ?? null),
+      lastModified: this.#issues.blockedAt(one.key) ? null : stampOf(one.stamp),
       readAgainAfter,
       parts,
       records,

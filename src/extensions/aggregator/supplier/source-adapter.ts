@@ -41,6 +41,8 @@ export interface Part extends PartName {
   readonly agendapunten?: readonly string[];
   /** The Woo category that this item gives to the document. */
   readonly wooinformatiecategorie?: string;
+  /** What the item says of a document that says nothing of itself. */
+  readonly omschrijving?: string;
   /** The days of the meeting and of the register item that it belongs to: its date, when it has none of its own. */
   readonly vergaderdag?: string;
   readonly registerdag?: string;
@@ -56,7 +58,7 @@ export interface KnownItem {
   readonly day: string;
   /** The item that this one belongs to. */
   readonly parent: string | null;
-  /** As the supplier wrote it; `null`: read this item again whatever the supplier says. */
+  /** `stampOf` what the supplier wrote; `null`: read this item again whatever the supplier says. */
   readonly lastModified: string | null;
   /** Moment (UTC) after which the item is different although nothing was modified; `null`: never. */
   readonly readAgainAfter: string | null;

@@ -38,7 +38,7 @@ describe('a meeting becomes a Vergadering', () => {
       einde: '2025-01-14T21:00:00Z',
       vergaderdatum: '2025-01-14',
       locatie: 'Raadzaal',
-      vergadertoelichting: '<p>Welkom</p>',
+      vergadertoelichting: 'Welkom',
       vergaderstatus: 'gehouden',
       vergaderingstype: 'council',
       georganiseerddoorgremium: { gremiumidentificatie: '4972', gremiumnaam: 'raadscommissie Financiën' },
