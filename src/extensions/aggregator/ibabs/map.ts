@@ -254,7 +254,8 @@ export function mapEntry(
   const { source, issue } = mapping;
   const kind = lineOfHtml(entry.ListName);
   // The label says what the files are to the entry: "Bijlage(s)".
-  const described = [lineOfHtml(detail.DocumentsLabel), values.omschrijving].filter((text) => text !== undefined);
+  const label = lineOfHtml(detail.DocumentsLabel);
+  const described = [label === kind ? undefined : label, values.omschrijving].filter((text) => text !== undefined);
   const attachment: Attachment = {
     ...relations,
     registerdag: values.day ?? values.reference?.day,

@@ -1,6 +1,6 @@
 import { type Attachment, DocumentCollector } from '../supplier/document-collector.ts';
 import type { IssueSink } from '../supplier/issue-log.ts';
-import type { Part } from '../supplier/source-adapter.ts';
+import type { DocumentRead, Part } from '../supplier/source-adapter.ts';
 import { documentId, type MappingContext, mapInformatieObject, mapRegisterItem, registerItemId } from './map.ts';
 import { isHidden, type NotubizDocument, type RegisterItem } from './schema.ts';
 
@@ -39,9 +39,16 @@ export class NotubizDocuments extends DocumentCollector {
         for (const { id } of documents.filter(isHidden)) this.hide(documentId(id));
         return documents
           .filter((document) => !isHidden(document))
-          .map((document) => ({ read: mapInformatieObject(document, this.#context, issue), attachment }));
+          .map((document) => ({ read: this.#read(document, register, issue), attachment }));
       }),
     );
+  }
+
+  /** A file without a type is of the kind that its register is called. */
+  #read(document: NotubizDocument, register: string | undefined, issue: IssueSink): DocumentRead {
+    const read = mapInformatieObject(document, this.#context, issue);
+    if (register === undefined || register === '' || read.data.informatieobjecttype !== undefined) return read;
+    return { ...read, data: { ...read.data, informatieobjecttype: register } };
   }
 
   /** Adds documents that belong to something that is not public. */

@@ -78,11 +78,16 @@ function describe(read: DocumentRead, current: SourceData | undefined, parts: re
     first(parts.map(({ registerdag }) => registerdag)) ??
     first(parts.map(({ vergaderdag }) => vergaderdag)) ??
     read.modifiedDay;
-  const omschrijving = read.data.omschrijving ?? first(parts.map((part) => part.omschrijving));
+  // A meeting that refers to an entry of a register may have been read before that changed.
+  const entries = parts.filter(({ vergaderingen = [] }) => vergaderingen.length === 0);
+  const omschrijving =
+    read.data.omschrijving ??
+    first(entries.map((part) => part.omschrijving)) ??
+    first(parts.map((part) => part.omschrijving));
   return {
     ...read.data,
-    ...(omschrijving === undefined ? {} : { omschrijving }),
     ...Object.fromEntries(completed),
+    ...(omschrijving === undefined ? {} : { omschrijving }),
     ...page,
     datumingediend: day ?? current?.datumingediend ?? NO_DAY,
     wooinformatiecategorie:
