@@ -1,7 +1,7 @@
 /** The answers of GemeenteOplossingen as far as they are used, and the resources that follow from them; see `docs/aggregator.md`. */
 import { lineOfHtml, textOfHtml } from '../supplier/html-text.ts';
 import type { IssueSink } from '../supplier/issue-log.ts';
-import { mediaTypeOf } from '../supplier/media-type.ts';
+import { mediaTypeIn } from '../supplier/media-type.ts';
 import { type FoundDocument, type FoundItem, mapInformatieObject, mapMeeting } from '../supplier/meeting.ts';
 import {
   ANY,
@@ -204,7 +204,7 @@ function mapDocument(document: GoDocument, bestandsurl: string, issue: IssueSink
     day: publicationDay(document, about),
     members: {
       bestandsurl,
-      formaat: mediaTypeOf(filename ?? fileName),
+      formaat: mediaTypeIn([filename, fileName], bestandsurl),
       omvang: fileSize,
       informatieobjecttype: lineOfHtml(documentTypeLabel),
       omschrijving: lineOfHtml(description) === titel ? undefined : omschrijving,

@@ -3,7 +3,7 @@ import type { AttachedDocument, Attachment } from '../supplier/document-collecto
 import { lineOfHtml, textOfHtml } from '../supplier/html-text.ts';
 import type { IssueSink } from '../supplier/issue-log.ts';
 import { bareNumber, nestByNumber } from '../supplier/mapping.ts';
-import { mediaTypeOf } from '../supplier/media-type.ts';
+import { mediaTypeIn } from '../supplier/media-type.ts';
 import { type FoundDocument, type FoundItem, mapInformatieObject, mapMeeting } from '../supplier/meeting.ts';
 import { describeEntry } from '../supplier/register-values.ts';
 import { saidStatus } from '../supplier/said-status.ts';
@@ -177,7 +177,7 @@ function mapDocument(document: IbabsDocument, page: string, issue: IssueSink, ty
     webpaginalink: bestandsurl ?? page,
     members: {
       bestandsurl,
-      formaat: mediaTypeOf(FileName),
+      formaat: mediaTypeIn([FileName], bestandsurl),
       omvang: FileSize === 0 ? undefined : FileSize,
       informatieobjecttype: type,
     },

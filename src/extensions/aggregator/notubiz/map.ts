@@ -2,6 +2,7 @@
 import { lineOfHtml, textOfHtml } from '../supplier/html-text.ts';
 import type { IssueSink } from '../supplier/issue-log.ts';
 import { references } from '../supplier/mapping.ts';
+import { mediaTypeIn } from '../supplier/media-type.ts';
 import type { FoundItem, FoundMeeting } from '../supplier/meeting.ts';
 import { isSet } from '../supplier/read-answer.ts';
 import { describeEntry } from '../supplier/register-values.ts';
@@ -201,7 +202,7 @@ export function mapInformatieObject(
       ...withoutAbsent({
         gewijzigdop: modified?.utc,
         bestandsurl,
-        formaat: mediaType(file?.mime_type, about),
+        formaat: mediaType(file?.mime_type, about) ?? mediaTypeIn([file?.file_name], url),
         omvang: file?.file_size,
         informatieobjecttype: type,
       }),

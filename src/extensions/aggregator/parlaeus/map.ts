@@ -1,7 +1,7 @@
 /** The answers of Parlaeus as far as they are used, and the resources that follow from them; see `docs/aggregator.md`. */
 import { lineOfHtml, textOfHtml } from '../supplier/html-text.ts';
 import type { IssueSink } from '../supplier/issue-log.ts';
-import { mediaTypeOf } from '../supplier/media-type.ts';
+import { mediaTypeIn, mediaTypeOf } from '../supplier/media-type.ts';
 import { type FoundDocument, type FoundItem, mapMeeting } from '../supplier/meeting.ts';
 import {
   ANY,
@@ -169,20 +169,27 @@ function mapDocument(document: ParlaeusDocument, issue: IssueSink): FoundDocumen
     titel: lineOfHtml(title) ?? `Document ${dcid}`,
     members: {
       bestandsurl,
-      formaat: isFileType ? mediaTypeOf(`.${type}`) : mediaTypeOf(title),
+      formaat: mediaTypeIn([isFileType ? `.${type}` : undefined, title], bestandsurl),
       informatieobjecttype: isFileType ? undefined : lineOfHtml(type),
     },
   };
 }
 
+/** A host with the address itself glued to it, whose colon may be lost. */
+const GLUED = /^(?:https?:?\/+)?[\w-]+(?:\.[\w-]+)*(?::\d{1,5})?(?=https?:?\/\/)/i;
+/** Repeated at most this often. */
+const MAX_GLUED = 5;
+
 /**
- * Some links repeat the host, and some of those lost the colon: `https://x.parlaeus.nlhttps//x.parlaeus.nl/…`. The issues do not show them:
- * what they name may be confidential.
+ * Some links repeat the host, and some of those lost the colon: `https://x.parlaeus.nlhttps//x.parlaeus.nl/…`. A scheme anywhere else is part
+ * of the link. The issues do not show them: what they name may be confidential.
  */
 function fixLink(link: string | undefined, issue: IssueSink): string | undefined {
   if (link === undefined) return undefined;
-  const fixed = link.slice(Math.max(0, link.lastIndexOf('https'))).replace(/^https:?\/+/, 'https://');
-  if (fixed !== link) issue('unusable-value', 'link was read from its last https');
+  let own = link;
+  for (let times = 0; times < MAX_GLUED; times += 1) own = own.replace(GLUED, '');
+  const fixed = own.replace(/^(https?):?\/+/i, '$1://');
+  if (fixed !== link) issue('unusable-value', own === link ? 'link has a damaged scheme' : 'link repeats its host');
   const address = fixUrl(fixed);
   if (address === undefined) issue('unusable-value', 'link cannot be fixed');
   return address;

@@ -30,3 +30,9 @@ export function mediaTypeOf(fileName: string | undefined): string | undefined {
   const end = /\.([A-Za-z0-9]{2,5})$/.exec(fileName?.trim() ?? '')?.[1]?.toLowerCase();
   return end !== undefined && Object.hasOwn(TYPES, end) ? TYPES[end] : undefined;
 }
+
+/** The first media type that follows from these names, else from the end of the address. */
+export function mediaTypeIn(names: readonly (string | undefined)[], address: string | undefined): string | undefined {
+  const path = address === undefined || !URL.canParse(address) ? undefined : new URL(address).pathname;
+  return [...names, path, address].map(mediaTypeOf).find((type) => type !== undefined);
+}

@@ -1,47 +1,12 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createParlaeus } from '../../../../src/extensions/aggregator/parlaeus/api.ts';
-import { createAdapter } from '../../../../src/extensions/aggregator/supplier/read-listed-window.ts';
-import type { AdapterSource } from '../../../../src/extensions/aggregator/supplier/source-adapter.ts';
-import { MemoryFeed, NEXT_QUARTER, QUARTER, type Round } from '../notubiz/supplier/memory-feed.ts';
-import { agendaOf, documentOf, type ParlaeusServer, pointOf, RID, startParlaeus } from './server.ts';
+import { describe, expect, it } from 'vitest';
+import { NEXT_QUARTER, QUARTER, type Round } from '../notubiz/supplier/memory-feed.ts';
+import { add, feed, folder, freshParlaeus, supplier, whats } from './fresh-parlaeus.ts';
+import { agendaOf, documentOf, pointOf, RID } from './server.ts';
 
-let supplier: ParlaeusServer;
-let feed: MemoryFeed;
-let folder: string;
+freshParlaeus();
 
-beforeEach(async () => {
-  supplier = await startParlaeus();
-  folder = await mkdtemp(join(tmpdir(), 'parlaeus-'));
-  await writeFile(join(folder, 'rid'), `${RID}\n`);
-  const source: AdapterSource = {
-    organisationId: supplier.base,
-    organisatiecode: 'gm1901',
-    naam: 'Gemeente Bodegraven-Reeuwijk',
-    portaal: 'https://voorbeeld.parlaeus.nl/',
-    options: { ridFile: join(folder, 'rid') },
-  };
-  const retry = { attempts: 2, firstDelay: 1, maxDelay: 50 };
-  feed = new MemoryFeed(
-    (clock) => createAdapter(createParlaeus({ clock, allowPrivate: true, retry }), clock),
-    {},
-    source,
-  );
-});
-
-afterEach(async () => {
-  await feed.adapter.close();
-  await supplier.close();
-  await rm(folder, { recursive: true });
-});
-
-function add(...agendas: ReturnType<typeof agendaOf>[]): void {
-  for (const agenda of agendas) supplier.agendas.set(String(agenda.agid), agenda);
-}
-
-const whats = ({ reading }: Round): string[] => reading.issues.map(({ what, where }) => `${what} ${where}`);
 const deletesOf = ({ deletes }: Round): string[] =>
   deletes.map((line) => `${line.resource.bronidentificatie} ${line.verwijderreden}`);
 
@@ -120,31 +85,6 @@ describe('an agenda of Parlaeus', () => {
     add(agendaOf('a1', { cancelled }));
     await feed.round();
     expect(feed.get('Vergadering/parlaeus-meeting-a1').vergaderstatus).toBe('geannuleerd');
-  });
-
-  it.each([
-    ['https://x.parlaeus.nlhttps://x.parlaeus.nl/document/7', 'https://x.parlaeus.nl/document/7'],
-    ['https://x.parlaeus.nlhttps//x.parlaeus.nl/document/7', 'https://x.parlaeus.nl/document/7'],
-  ])('has its link %s repaired, which is an issue', async (link, bestandsurl) => {
-    add(agendaOf('a1', { points: [pointOf('p1', { documents: [documentOf('7', { link })] })] }));
-    const round = await feed.round();
-    expect(feed.get('Informatieobject/parlaeus-document-7').bestandsurl).toBe(bestandsurl);
-    expect(whats(round)).toContain('unusable-value parlaeus-meeting-a1');
-    expect(round.reading.complete).toBe(true);
-  });
-
-  it('shows nothing of the link of a confidential document in its issues', async () => {
-    const odd = (name: string): string => `https://x.parlaeus.nlhttps://x.parlaeus.nl/${name}`;
-    const document = documentOf('d1', { link: odd('zaak-jansen'), confidential: 1 });
-    const below = documentOf('d2', { link: 'zaak jansen' });
-    add(
-      agendaOf('a1', {
-        points: [pointOf('p1', { documents: [document] }), pointOf('p2', { confidential: 1, documents: [below] })],
-      }),
-    );
-    const { reading } = await feed.round();
-    expect(reading.issues.length).toBeGreaterThan(0);
-    expect(JSON.stringify(reading)).not.toMatch(/jansen/i);
   });
 
   it('that is nested without end is an answer that cannot be read', async () => {
