@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
 import type { SupplierVersion } from '../source.ts';
 import { ClientPool, type PoolOptions } from '../supplier/client-pool.ts';
+import type { IssueSink } from '../supplier/issue-log.ts';
 import type { AnswerReader } from '../supplier/read-answer.ts';
 import { assertListable, readInHalves } from '../supplier/read-in-halves.ts';
 import type { DateWindow } from '../supplier/source-adapter.ts';
@@ -10,6 +11,7 @@ import type { Found, Reading, Supplier } from '../supplier/supplier.ts';
 import { orMissing, SupplierError } from '../supplier/supplier-client.ts';
 import { dutchDay, readMoment } from '../supplier/values.ts';
 import { inWindow, isRegisters } from '../supplier/windows.ts';
+import { listIn, recordIn } from '../supplier/wrapping.ts';
 import {
   type BareMeeting,
   type GoDocument,
@@ -70,8 +72,8 @@ export function createGo(options: PoolOptions): Supplier<ListedGo, GoMeeting | G
       }
       offset += records.length;
       // A page that shows nothing new is not followed by one that does.
-      if (offset < total && found.size > before) continue;
-      if (found.size < total) issue('count-mismatch', `${total} announced, ${found.size} shown`);
+      if (found.size > before && (total === undefined || offset < total)) continue;
+      if (found.size < (total ?? 0)) issue('count-mismatch', `${total} announced, ${found.size} shown`);
       return [...found.values()];
     }
     throw new SupplierError('unreadable', `more than ${MAX_RECORDS} records`);
@@ -81,10 +83,11 @@ export function createGo(options: PoolOptions): Supplier<ListedGo, GoMeeting | G
   const listMeetings = async (reading: Reading, days: DateWindow): Promise<ListedGo[]> => {
     const query = { date_from: unixTime(`${days.from} 00:00:00`), date_to: unixTime(`${days.to} 23:59:59`) };
     const isWhole = versionOf(reading) === 'v1';
-    const answer = isWhole ? await get(reading, 'meetings', query) : await listAll(reading, 'meetings', query);
-    if (!Array.isArray(answer)) throw new SupplierError('unreadable', 'the answer is not a list');
-    assertListable(answer);
     const issue = reading.issues.at('meetings');
+    const answer = isWhole
+      ? wholeList(await get(reading, 'meetings', query), issue)
+      : await listAll(reading, 'meetings', query);
+    assertListable(answer);
     const listed = answer.flatMap((raw: unknown) => {
       const meeting = readBareMeeting(raw, issue, 'meeting');
       // Only the first version shows in the list all that a change can change.
@@ -126,7 +129,8 @@ export function createGo(options: PoolOptions): Supplier<ListedGo, GoMeeting | G
   ): Promise<T | undefined> => {
     const answer = await orMissing(() => get(reading, `meetings/${id}`));
     if (answer === undefined) return undefined;
-    const own = versionOf(reading) === 'v1' ? answer : { id, ...recordOf(answer) };
+    const own =
+      versionOf(reading) === 'v1' ? (recordIn(answer, 'result', 'id') ?? answer) : { id, ...recordOf(answer) };
     const meeting = read(own, reading.issues.at(meetingId(id)), 'meeting');
     if (meeting === undefined) throw new SupplierError('unreadable', 'the answer is not a meeting');
     if (meeting.id !== id) throw new SupplierError('unreadable', `is meeting ${meeting.id}`);
@@ -221,7 +225,8 @@ export function createGo(options: PoolOptions): Supplier<ListedGo, GoMeeting | G
       const query = { date_from: unixTime(`${from} 00:00:00`), date_to: unixTime(`${to} 23:59:59`) };
       const client = clients.at(source.organisationId);
       const first = await orMissing(async () => unrefused(await client.get('/v1/meetings', query, signal, 1)));
-      if (Array.isArray(first)) return { version: 'v1' };
+      if (Array.isArray(first) || (isRecord(first) && !(codeOf(first) >= 400) && isList(first)))
+        return { version: 'v1' };
       pageOf(unrefused(await client.get('/v2/meetings', { ...query, offset: '0', limit: '1' }, signal, 1)));
       return { version: 'v2' };
     },
@@ -247,23 +252,60 @@ function unrefused(answer: unknown): unknown {
   throw new SupplierError('unreadable', message);
 }
 
+/** The status that an answer says, NaN where it says none. */
+function codeOf({ code, status }: JsonObject): number {
+  return Number(code ?? status);
+}
+
 /** @throws {SupplierError} for an answer that says that it is an error */
 function objectOfAnswer(answer: unknown): JsonObject {
   if (!isRecord(answer)) throw new SupplierError('unreadable', 'the answer is not an object');
-  const code = Number(answer.code);
+  const code = codeOf(answer);
   if (code >= 400) throw new SupplierError('status', `status ${code} in the answer`, { status: code });
   return answer;
 }
 
 /** The record of an answer of the second version, in a member of its own or not. */
 function recordOf(answer: unknown): JsonObject {
-  const { result } = objectOfAnswer(answer);
-  if (!isRecord(result)) throw new SupplierError('unreadable', 'the answer has no result');
-  return Object.values(result).find(isRecord) ?? result;
+  const result = recordIn(objectOfAnswer(answer), 'result', 'id');
+  if (result === undefined) throw new SupplierError('unreadable', 'the answer has no result');
+  return result.id === undefined ? (Object.values(result).find(isRecord) ?? result) : result;
+}
+
+interface Page {
+  readonly records: readonly unknown[];
+  /** Of a list without an envelope it is not known. */
+  readonly total: number | undefined;
+}
+
+/** A list that the first version answers whole, in an envelope or not. @throws {SupplierError} */
+function wholeList(answer: unknown, issue: IssueSink): readonly unknown[] {
+  if (Array.isArray(answer)) return answer;
+  const { records, total } =
+    isRecord(answer) && isRecord(answer.result) ? pageOf(answer) : bareList(objectOfAnswer(answer));
+  if (records.length < (total ?? 0)) issue('count-mismatch', `${total} announced, ${records.length} shown`);
+  return records;
+}
+
+const LISTS = ['list', 'result', 'meetings'] as const;
+
+function isList(answer: JsonObject): boolean {
+  return (
+    listIn(answer, ...LISTS) !== undefined || (isRecord(answer.result) && listIn(answer.result, ...LISTS) !== undefined)
+  );
+}
+
+/** @throws {SupplierError} */
+function bareList(answer: JsonObject): Page {
+  const records = listIn(answer, ...LISTS);
+  if (records === undefined) throw new SupplierError('unreadable', 'the answer is not a list');
+  return { records, total: undefined };
 }
 
 /** A page of a list: the records are under the one member that is a list, `totalCount` may be a text. */
-function pageOf(answer: unknown): { readonly records: readonly unknown[]; readonly total: number } {
+function pageOf(answer: unknown): Page {
+  const bare = Array.isArray(answer) ? answer : listIn(objectOfAnswer(answer), 'list', 'result');
+  if (bare !== undefined) return { records: bare, total: undefined };
   const { result } = objectOfAnswer(answer);
   const lists = isRecord(result) ? Object.values(result).filter((member) => Array.isArray(member)) : [];
   const [records] = lists;

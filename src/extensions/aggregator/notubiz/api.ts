@@ -4,6 +4,7 @@ import type { IssueLog } from '../supplier/issue-log.ts';
 import { readInHalves } from '../supplier/read-in-halves.ts';
 import type { DateWindow, WindowRequest } from '../supplier/source-adapter.ts';
 import { SupplierClient, type SupplierClientOptions, SupplierError } from '../supplier/supplier-client.ts';
+import { listIn, recordIn } from '../supplier/wrapping.ts';
 import { readPagination } from './schema.ts';
 
 /** The public API of NotuBiz, and the version whose answers this adapter knows. */
@@ -62,8 +63,10 @@ export async function fetchOne(
   };
   try {
     const answer = await client.get(path, {}, request.signal);
-    if (isRecord(answer) && isRecord(answer[member])) return { kind: 'found', raw: answer[member] };
-    const message = messageOf(answer) ?? `has no ${member}`;
+    const said = messageOf(answer);
+    const raw = recordIn(answer, member, said === undefined ? 'id' : member);
+    if (raw !== undefined) return { kind: 'found', raw };
+    const message = said ?? `has no ${member}`;
     if (isRefusal(message)) return refuse(message);
     issues.add('unexpected-answer', path, message);
   } catch (error) {
@@ -130,23 +133,24 @@ async function listPages(
   let range: Record<string, string> = {};
   for (let page = 1; page <= MAX_PAGES; page += 1) {
     const answer = await getPage(fetcher, path, { ...query, ...dates, ...range, page: String(page) }, divisible);
-    if (!isRecord(answer) || !Array.isArray(answer[member])) {
-      throw new SupplierError('unreadable', `the answer has no list ${member}`);
-    }
+    const shown = listIn(answer, member);
+    if (shown === undefined) throw new SupplierError('unreadable', `the answer has no list ${member}`);
     const before = found.size;
-    for (const raw of answer[member]) {
+    for (const raw of shown) {
       const id = isRecord(raw) && /^[1-9]\d{0,17}$/.test(String(raw.id)) ? String(raw.id) : undefined;
       if (id === undefined) issue('unexpected-answer', `one of ${member} is not an object with an id`);
-      else if (!found.has(id)) found.set(id, raw);
+      else if (!found.has(id) && isRecord(raw)) found.set(id, raw);
     }
-    const { total, more, next } = paginationOf(answer, isRegister, issue);
+    // Without an object around it nothing says where the list ends: it is read on while it gives something new.
+    const { total, more, next } = isRecord(answer)
+      ? paginationOf(answer, isRegister, issue)
+      : { total: 0, more: found.size > before, next: undefined };
     // A list in ranges without an end is read on while it gives something new.
     const hasMore = more || (isRegister && found.size < total && found.size > before);
     range = next === undefined ? {} : { list_start: String(next) };
-    if (hasMore && (next === undefined ? answer[member].length > 0 : found.size > before)) continue;
+    if (hasMore && (next === undefined ? shown.length > 0 : found.size > before)) continue;
     const where = `${from} to ${to}`;
-    if (more && answer[member].length === 0)
-      issue('unexpected-answer', `${where}: an empty page says that there is more`);
+    if (more && shown.length === 0) issue('unexpected-answer', `${where}: an empty page says that there is more`);
     if (found.size < total) issue('count-mismatch', `${where}: ${total} announced, ${found.size} shown`);
     return found;
   }

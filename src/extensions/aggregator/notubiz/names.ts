@@ -92,7 +92,8 @@ const readModules = createReader(objectOf({ modules: NAMES }));
 
 /** The names in a list of bodies or registers; of a register the organisation's own name takes precedence. */
 export function readNames(answer: unknown, list: 'gremia' | 'modules', issue: IssueSink): Names {
-  const found = list === 'gremia' ? readGremiaList(answer, issue)?.gremia : readModules(answer, issue)?.modules;
+  const wrapped = Array.isArray(answer) ? { [list]: answer } : answer;
+  const found = list === 'gremia' ? readGremiaList(wrapped, issue)?.gremia : readModules(wrapped, issue)?.modules;
   return new Map(
     (found ?? []).map(({ id, title, custom_name, name }) => [id, lineOfHtml(title ?? custom_name ?? name) ?? '']),
   );

@@ -1,11 +1,12 @@
 /** The calls to Parlaeus: the agendas of a window, one agenda, the names of the bodies. */
 import { readFile } from 'node:fs/promises';
-import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
+import { isRecord } from '../../../lib/json/json-value.ts';
 import { ClientPool, type PoolOptions } from '../supplier/client-pool.ts';
 import { assertListable, readInHalves } from '../supplier/read-in-halves.ts';
 import type { KnownItem } from '../supplier/source-adapter.ts';
 import type { Found, Reading, Supplier } from '../supplier/supplier.ts';
 import { orMissing, SupplierError } from '../supplier/supplier-client.ts';
+import { listIn, recordIn } from '../supplier/wrapping.ts';
 import {
   type Agenda,
   isHidden,
@@ -27,12 +28,13 @@ export function createParlaeus(options: PoolOptions): Supplier<ListedAgenda, Age
   const clients = new ClientPool(options);
   const names = new Map<string, { readonly bodies: Promise<ReadonlyMap<string, string>>; readonly until: number }>();
 
-  /** The object that is answered under status 200; what it says is an error is one. */
-  const call = async ({ request }: Reading, query: Readonly<Record<string, string>>): Promise<JsonObject> => {
+  /** What is answered under status 200; what says that it is an error is one. */
+  const call = async ({ request }: Reading, query: Readonly<Record<string, string>>): Promise<unknown> => {
     const { organisationId: base, options: chosen = {} } = request.source;
     const rid = await readRid(chosen.ridFile);
     try {
       const answer = withoutSecret(await clients.at(base).get(PATH, { rid, ...query }, request.signal), rid);
+      if (Array.isArray(answer)) return answer;
       if (!isRecord(answer)) throw new SupplierError('unreadable', 'the answer is not an object');
       const status = Number(answer.status);
       if (status < 400 || Number.isNaN(status)) return answer;
@@ -47,7 +49,7 @@ export function createParlaeus(options: PoolOptions): Supplier<ListedAgenda, Age
   };
 
   const fetchAgenda = async (reading: Reading, agid: string): Promise<Found<Agenda>> => {
-    const { agenda } = await call(reading, { fn: 'agenda_detail', agid });
+    const agenda = recordIn(await call(reading, { fn: 'agenda_detail', agid }), 'agenda', 'agid');
     const read = readAgenda(agenda, reading.issues.at(meetingId(agid)));
     if (read === undefined) throw new SupplierError('unreadable', 'the answer has no agenda');
     if (read.agid !== agid) throw new SupplierError('unreadable', `is agenda ${read.agid}`);
@@ -56,7 +58,8 @@ export function createParlaeus(options: PoolOptions): Supplier<ListedAgenda, Age
 
   const fetchBodies = async (reading: Reading): Promise<ReadonlyMap<string, string>> => {
     try {
-      return namesOf(await call(reading, { fn: 'cie_list' }), reading.issues.at('cie_list'));
+      const list = listIn(await call(reading, { fn: 'cie_list' }), 'list');
+      return namesOf({ list }, reading.issues.at('cie_list'));
     } catch (error) {
       // An organisation may not serve them; then no name says whose a meeting is.
       const { bodies, notBodies } = reading.request.source.options ?? {};
@@ -91,8 +94,8 @@ export function createParlaeus(options: PoolOptions): Supplier<ListedAgenda, Age
         isTooLarge: ({ passing, kind }) => passing || kind === 'unreadable',
         read: async ({ from, to }) => {
           const days = { since: from.replaceAll('-', ''), until: to.replaceAll('-', '') };
-          const { list } = await call(reading, { fn: 'agenda_list', ...days });
-          if (!Array.isArray(list)) throw new SupplierError('unreadable', 'the answer has no list');
+          const list = listIn(await call(reading, { fn: 'agenda_list', ...days }), 'list');
+          if (list === undefined) throw new SupplierError('unreadable', 'the answer has no list');
           assertListable(list);
           return readListed(list, issues.at('agenda_list')).map((one) => [one.key, one] as const);
         },

@@ -20,6 +20,8 @@ export interface GoServer extends Imitation {
   /** Without the days that were requested: every meeting there is. */
   ignoresDays: boolean;
   isOpen: boolean;
+  /** How the second version answers records in place of its envelope. */
+  form: ((records: unknown) => unknown) | undefined;
 }
 
 const MISSING = { status: 404, body: { status: 'ERROR', code: 404, messages: [] } };
@@ -42,6 +44,7 @@ export async function startGo(...versions: readonly ('v1' | 'v2')[]): Promise<Go
     perPage: 3,
     ignoresDays: false,
     isOpen: true,
+    form: undefined,
   });
   return supplier;
 }
@@ -81,7 +84,8 @@ function second(supplier: GoServer, path: string, call: ImitationCall) {
     }
     if (part === 'documents') return page('documents', list(meeting.documents), call, supplier);
     if (part === undefined && !supplier.unfound.has(Number(id))) {
-      return { status: 200, body: { status: 'OK', code: 200, messages: [], result: { meeting: own } } };
+      const body = supplier.form?.(own) ?? { status: 'OK', code: 200, messages: [], result: { meeting: own } };
+      return { status: 200, body };
     }
   }
   const item = [...supplier.meetings.values()].flatMap(({ items }) => list(items)).find((one) => String(one.id) === id);
@@ -95,12 +99,12 @@ function list(value: unknown): Raw[] {
   return Array.isArray(value) ? value : [];
 }
 
-function page(member: string, all: readonly Raw[], { query }: ImitationCall, { totalAsText, perPage }: GoServer) {
+function page(member: string, all: readonly Raw[], { query }: ImitationCall, { totalAsText, perPage, form }: GoServer) {
   const [offset, limit] = [Number(query.offset), Math.min(Number(query.limit), perPage)];
   const records = all.slice(offset, offset + limit);
   const totalCount = totalAsText ? String(all.length) : all.length;
   const result = { offset, limit, count: records.length, totalCount, [member]: records };
-  return { status: 200, body: { status: 'OK', code: 200, messages: [], result } };
+  return { status: 200, body: form?.(records) ?? { status: 'OK', code: 200, messages: [], result } };
 }
 
 export function documentOf(id: number, more: Raw = {}): Raw {
