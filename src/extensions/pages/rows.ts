@@ -31,8 +31,10 @@ export function momentIn(kort: JsonObject, name: string): Date | undefined {
 
 /** What a status of a supplier means for who wants to come; suppliers use words of their own. */
 export function meetingState(status: string | undefined): 'cancelled' | 'moved' | undefined {
-  if (status === undefined) return undefined;
-  if (/geannuleerd|vervallen|vervalt|afgelast|afgezegd|ingetrokken|niet door|cancel/i.test(status)) return 'cancelled';
+  // "Niet geannuleerd"
+  if (status === undefined || /\bniet\b(?! (?:door|plaats))/i.test(status)) return undefined;
+  if (/geannuleerd|vervallen|vervalt|afgelast|afgezegd|ingetrokken|niet (?:door|plaats)|cancel/i.test(status))
+    return 'cancelled';
   return /verplaatst|uitgesteld|verdaagd|verschoven/i.test(status) ? 'moved' : undefined;
 }
 

@@ -1,8 +1,17 @@
 /** Entries of registers: their kind, what became of them and who proposed them. */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { REGISTERS } from '../../../src/extensions/aggregator/supplier/windows.ts';
+import { programOnDatabase } from '../../cli/program.ts';
+import { servicePool } from '../../raadsfeed/support.ts';
 import { freshIbabs, feed as ibabsFeed, round, site } from './ibabs/fresh-ibabs.ts';
-import { entryOf, guid, documentOf as ibabsDocumentOf, meetingOf as ibabsMeetingOf } from './ibabs/server.ts';
+import {
+  entryOf,
+  guid,
+  documentOf as ibabsDocumentOf,
+  meetingOf as ibabsMeetingOf,
+  siteOf,
+  startIbabs,
+} from './ibabs/server.ts';
 import {
   agendaItemOf,
   documentOf,
@@ -45,6 +54,32 @@ describe('a motion in a register of iBabs', () => {
       expect(JSON.stringify([...ibabsFeed.resources])).toBe(before);
     }
   });
+});
+
+it('a register is stored once: read again nothing is published', async () => {
+  const supplier = await startIbabs();
+  onTestFinished(() => supplier.close());
+  const Documents = [ibabsDocumentOf(501, { DisplayName: 'Motie &eacute;&eacute;n' })];
+  const entry = entryOf(1, { Status: 'Aangenomen' }, { DocumentsLabel: 'Bijlage(s)', Documents });
+  const meetings = [ibabsMeetingOf(1, '2026-01-29', { Documents, Explanation: '<p>Inloop &amp; koffie</p>' })];
+  const registers = [{ id: guid(8001), name: 'Moties', entries: [entry] }];
+  supplier.sites.set('voorbeeldstad', siteOf({ meetings, registers }));
+  const program = await programOnDatabase({ IBABS_URL: supplier.base });
+  onTestFinished(() => program.drop());
+  const adres = 'ibabs:voorbeeldstad';
+  const words = ['--organisatie', 'gm0553', '--naam', 'Gemeente Lisse', '--from', '2026-01-01', '--yes'];
+  expect(await program.run('bron', 'add', adres, ...words)).toMatchObject({ status: 0 });
+  const sync = () => program.json('bron', 'sync', adres);
+  expect(await sync()).toMatchObject({ status: 0, result: { complete: true, published: 3 } });
+  expect(await sync()).toMatchObject({ status: 0, result: { complete: true, published: 0, deleted: 0 } });
+  const pool = servicePool(program.databaseUrl, 1);
+  onTestFinished(() => pool.end());
+  const suffix = `select record_suffix from raadsfeed.current_records s
+    join raadsfeed.texts t using (sequence_number) where s.resource_type = 'Informatieobject'`;
+  const { rows } = await pool.query<{ record_suffix: string }>(suffix);
+  expect(rows).toHaveLength(1);
+  expect(rows[0]?.record_suffix).toContain('"titel":"Motie één"');
+  expect(rows[0]?.record_suffix).toContain('"informatieobjecttype":"Moties"');
 });
 
 const OUTCOME = { id: 61, label: 'Uitslag', datatype: 'select', values: [{ content: 'Aangenomen', meta_data: null }] };

@@ -4,6 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGo } from '../../../src/extensions/aggregator/go/api.ts';
 import { createAdapter } from '../../../src/extensions/aggregator/supplier/read-listed-window.ts';
 import { saidStatus } from '../../../src/extensions/aggregator/supplier/said-status.ts';
+import { meetingState } from '../../../src/extensions/pages/rows.ts';
 import { processorMs } from '../../support/processor-time.ts';
 import { startPages } from '../pages/pages-fixture.ts';
 import { meetingOf as goMeetingOf, startGo } from './go/server.ts';
@@ -143,6 +144,18 @@ it.each([
   onTestFinished(() => read.adapter.close());
   await read.round();
   expect(read.get('Vergadering/go-meeting-11').vergaderstatus).toBe(status);
+});
+
+it.each([
+  ['Geannuleerd', 'cancelled'],
+  ['gaat niet door', 'cancelled'],
+  ['Vindt niet plaats', 'cancelled'],
+  ['Verplaatst', 'moved'],
+  ['Niet geannuleerd', undefined],
+  ['is niet verplaatst', undefined],
+  ['Gehouden', undefined],
+])('a page takes the status %j of any feed for %j', (status, state) => {
+  expect(meetingState(status)).toBe(state);
 });
 
 it('pages and the calendar show what takes place, what does not, and what each text says', async () => {
