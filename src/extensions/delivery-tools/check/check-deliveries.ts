@@ -176,6 +176,7 @@ async function judgeAnswer(
       }
     }
     check.levering(index, JSON.parse(slice.levering.head));
+    check.judgePeriod({ start: slice.levering.periodeStart, end: slice.levering.periodeEinde });
   }
   return chosen.map(({ levering }) => levering);
 }

@@ -10,8 +10,9 @@ import { isRecord, toPointer, valueAt } from '../../../lib/json/json-value.ts';
 import { Scratch } from '../scratch.ts';
 import { type CheckPlaces, readCheckPlaces } from './check-places.ts';
 import { Persons } from './persons.ts';
-import { isGiven, isNotTakenUp, judgeCase, judgeRecord, personsAt, type Report } from './record-rules.ts';
+import { isGiven, isNotTakenUp, judgeCase, judgeRecord, personsAt, type Report, runOfCase } from './record-rules.ts';
 import { type Finding, Findings } from './report-text.ts';
+import { Runs } from './runs.ts';
 
 /** What is counted of one municipality. */
 export interface MunicipalityCounts {
@@ -36,6 +37,8 @@ export interface CheckOptions {
   /** In which persons are active; absent: that of what is checked. */
   readonly period?: Period | undefined;
   readonly now: Date;
+  /** Only what blocks: nothing is counted then, and persons and records are not compared, which is most of the work. */
+  readonly blockingOnly?: boolean;
 }
 
 interface Municipality {
@@ -54,7 +57,8 @@ const UNKNOWN = 'unknown';
 const MAX_KIND_LENGTH = 60;
 
 export class DeliveryCheck implements DeliveryConsumer {
-  readonly findings = new Findings();
+  readonly findings: Findings;
+  readonly #blockingOnly: boolean;
   readonly #mapping: Mapping;
   readonly #places: CheckPlaces;
   readonly #period: Period | undefined;
@@ -70,17 +74,17 @@ export class DeliveryCheck implements DeliveryConsumer {
     'seen (scope integer, list text, hash blob, primary key (scope, list, hash)) without rowid',
     3,
   );
-  /** Signals that were not taken up, and the places at which cases name a signal. */
-  readonly #signals = new Scratch('signals (levering integer, id text, zaak integer, place integer)', 4);
+  readonly #runs = new Runs();
   #scope = 0;
   #levering = startLevering();
 
-  constructor({ model, period, now }: CheckOptions) {
+  constructor({ model, period, now, blockingOnly = false }: CheckOptions) {
+    this.findings = new Findings({ blockingOnly });
+    this.#blockingOnly = blockingOnly;
     this.#mapping = model.mapping;
     this.#places = readCheckPlaces(model.mapping.controle);
     this.#period = period;
     this.#today = now.toISOString().slice(0, 10);
-    this.#signals.execute('create index by_id on signals (levering, id)');
   }
 
   /** Begins a file, or what is stored. Records are compared with those of the same file; signals with those of the same levering. @param prefix of its places */
@@ -97,13 +101,14 @@ export class DeliveryCheck implements DeliveryConsumer {
     const report: Report = (rule, severity, what, path) =>
       this.findings.add(rule, severity, what, () => this.#pointer(levering, list, nummer, path));
     if (list === 'zaken') {
-      this.#zaak(value, nummer);
+      this.#zaak(value, levering, nummer);
       judgeCase(value, this.#places.zaken, this.#today, report);
     } else {
-      this.#record(value, nummer, fits, report);
+      this.#record(value, { levering, nummer, fits }, report);
       const { begin } = this.#mapping.levering.record;
       judgeRecord(value, { places: this.#places, begin, today: this.#today }, report);
     }
+    if (this.#blockingOnly) return;
     const hash = createHash('sha256').update(canonicalText(value)).digest();
     if (!this.#seen.insert(this.#scope, list, hash)) report(15, 'warning', 'is there twice', []);
     judgeItems(value, [], report);
@@ -138,13 +143,8 @@ export class DeliveryCheck implements DeliveryConsumer {
         this.findings.add(12, 'warning', 'its client has another trajectory at the same time', pointer);
       }
     }
-    const named = `select zaak, place from signals named
-      where levering = ? and zaak is not null and exists (
-        select 1 from signals s where s.levering = named.levering and s.id = named.id and s.zaak is null)
-      order by zaak, place`;
-    for (const { zaak, place } of this.#signals.query(named, scope)) {
-      const path = [...(paths.zaken?.signalen ?? []), Number(place)];
-      const pointer = (): string => this.#pointer(nummer, 'zaken', Number(zaak), path);
+    for (const { nummer: zaak, place } of this.#blockingOnly ? [] : this.#runs.waiting(scope)) {
+      const pointer = (): string => this.#pointer(nummer, 'zaken', zaak, [...(paths.zaken?.signalen ?? []), place]);
       this.findings.add(13, 'warning', 'its status says that the signal was not taken up', pointer);
     }
   }
@@ -158,11 +158,22 @@ export class DeliveryCheck implements DeliveryConsumer {
     }
     const [start, end] = [valueAt(envelop, startdatum), valueAt(envelop, einddatum)];
     if (isDay(start) && isDay(end) && start <= end) {
+      this.judgePeriod({ start, end });
       const [first = start] = [start, this.#read?.start ?? start].toSorted();
       const [, last = end] = [end, this.#read?.end ?? end].toSorted();
       this.#read = { start: first, end: last };
     }
     this.endLeveringen();
+  }
+
+  /** Rule 16, of what came since the last time; called by `envelop`. @param period of the delivery */
+  judgePeriod(period: Period): void {
+    const { begin = [], einde = [] } = this.#mapping.levering.record;
+    for (const { levering, list, nummer, isAfter } of this.#runs.takeOutside(period)) {
+      const what = isAfter ? 'is after the period of its delivery' : 'is before the period of its delivery';
+      const path = list === 'zaken' ? [] : isAfter ? begin : einde;
+      this.findings.add(16, 'blocking', what, () => this.#pointer(levering, list, nummer, path));
+    }
   }
 
   /** Rule 3, over all leveringen of a file; called by `envelop`. */
@@ -206,10 +217,14 @@ export class DeliveryCheck implements DeliveryConsumer {
 
   /** Releases what it keeps outside the heap: for a check that ends without a report. */
   close(): void {
-    for (const scratch of [this.#persons, this.#seen, this.#signals]) scratch.close();
+    for (const scratch of [this.#persons, this.#seen, this.#runs]) scratch.close();
   }
 
-  #record(value: Record<string, unknown>, nummer: number, fits: boolean, report: Report): void {
+  #record(
+    value: Record<string, unknown>,
+    { levering, nummer, fits }: Pick<DeliveryItem, 'levering' | 'nummer' | 'fits'>,
+    report: Report,
+  ): void {
     const { personen, soort, status, stappen = [] } = this.#places;
     const { levering: paths } = this.#mapping;
     const open = this.#levering;
@@ -227,31 +242,26 @@ export class DeliveryCheck implements DeliveryConsumer {
       const name = typeof kind === 'string' && kind.length <= MAX_KIND_LENGTH ? kind : UNKNOWN;
       open.kinds.set(name, (open.kinds.get(name) ?? 0) + 1);
     }
+    const run = { begin: begin && dayNumber(valueAt(value, begin)), end: einde && dayNumber(valueAt(value, einde)) };
     const id = paths.recordId && valueAt(value, paths.recordId);
-    if (typeof id === 'string' && status !== undefined && isNotTakenUp(valueAt(value, status)))
-      this.#signals.insert(this.#scope, id, null, null);
-    if (personen === undefined) return;
+    const waits = status !== undefined && isNotTakenUp(valueAt(value, status));
+    this.#runs.record({ ...run, scope: this.#scope, levering, nummer }, typeof id === 'string' ? id : undefined, waits);
+    if (personen === undefined || this.#blockingOnly) return;
     const identity = personen.kenmerken ?? own?.kenmerken ?? [];
     this.#persons.add({
       ...{ record: nummer, municipality },
       persons: personsAt(value, personen.plaats).map(({ item }) => personIdentity(item, identity)),
-      begin: begin && dayNumber(valueAt(value, begin)),
-      end: einde && dayNumber(valueAt(value, einde)),
+      ...run,
       step: stappen.findLastIndex((path) => saysSomething(valueAt(value, path))),
     });
   }
 
-  #zaak(value: Record<string, unknown>, nummer: number): void {
+  #zaak(value: Record<string, unknown>, levering: number, nummer: number): void {
     const { zaken } = this.#mapping.levering;
-    const open = this.#levering;
-    open.cases += 1;
-    const references = zaken === undefined ? undefined : valueAt(value, zaken.signalen);
-    if (zaken === undefined || !Array.isArray(references)) return;
-    for (const [index, reference] of references.entries()) {
-      const id = valueAt(reference, zaken.signaalId);
-      if (typeof id !== 'string') continue;
-      this.#signals.insert(this.#scope, id, nummer, index);
-    }
+    this.#levering.cases += 1;
+    const named = zaken === undefined ? undefined : valueAt(value, zaken.signalen);
+    const ids = Array.isArray(named) ? named.map((each) => valueAt(each, zaken?.signaalId ?? [])) : [];
+    this.#runs.zaak({ ...runOfCase(value, this.#places.zaken), scope: this.#scope, levering, nummer }, ids);
   }
 
   /** Rules 1 and 11. */

@@ -23,9 +23,15 @@ const MAX_PLACES = 100;
 
 export class Findings {
   readonly #found = new Map<string, { rule: Rule; severity: Severity; count: number; places: Place[] }>();
+  readonly #blockingOnly: boolean;
+
+  constructor({ blockingOnly = false }: { readonly blockingOnly?: boolean } = {}) {
+    this.#blockingOnly = blockingOnly;
+  }
 
   /** @param pointer is asked for only when the place is kept */
   add(rule: Rule, severity: Severity, what: What | ModelFault, pointer: () => string): void {
+    if (this.#blockingOnly && severity !== 'blocking') return;
     const key = `${rule} ${severity}`;
     const finding = this.#found.get(key) ?? { rule, severity, count: 0, places: [] };
     this.#found.set(key, finding);
