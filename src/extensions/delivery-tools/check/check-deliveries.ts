@@ -25,26 +25,42 @@ import {
   streamSelected,
 } from '../../../gegevens/store/read-leveringen.ts';
 import { pointerSteps, toPointer, withValueAt } from '../../../lib/json/json-value.ts';
+import type { GivenTables } from '../given-tables.ts';
 import { memberNames } from '../model-shape.ts';
 import { type CheckOptions, type CheckReport, DeliveryCheck } from './delivery-check.ts';
 
 type RunOptions = CheckOptions & { readonly signal: AbortSignal };
 
+interface FilesOptions extends RunOptions {
+  /** Opens a file of tables; absent: the files are JSON. */
+  readonly open?: (path: string) => Promise<GivenTables>;
+  /** Whether the keys of rows may be shown. */
+  readonly showPersons?: boolean;
+  readonly progress?: (bytesRead: number, records: number) => void;
+}
+
 /**
  * Judges files together: persons are counted once, records are compared with those of their own file.
- * @throws errors of the file system; the signal's reason
+ * @throws errors of the file system; the signal's reason; what `open` throws
  */
 export async function checkFiles(
   paths: readonly string[],
-  options: RunOptions & { readonly progress?: (bytesRead: number, records: number) => void },
+  { open, showPersons = false, ...options }: FilesOptions,
 ): Promise<CheckReport> {
   const known = memberNames(options.model.schema);
   const check = new DeliveryCheck(options);
   try {
     for (const path of paths) {
       const prefix = paths.length === 1 ? '' : `${basename(path)}#`;
-      check.start(prefix);
-      await readDelivery(path, { ...options, faults: new ModelFaults(check, prefix, known), consumers: [check] });
+      const tables = await open?.(path);
+      try {
+        check.start(prefix);
+        const faults = new ModelFaults(check, prefix, known);
+        await readDelivery(tables?.bytes ?? path, { ...options, faults, consumers: [check] });
+        tables?.locate(check.findings, showPersons);
+      } finally {
+        tables?.close();
+      }
     }
     return check.report();
   } finally {
@@ -76,7 +92,7 @@ class ModelFaults extends Faults {
     const steps = pointerSteps(pointer);
     const unknown = steps.findIndex((step) => !/^\d{1,8}$/.test(step) && !this.#known.has(step));
     const place = this.#prefix + toPointer(unknown === -1 ? steps : steps.slice(0, unknown));
-    this.#check.findings.add('model', 'blocking', `line ${line}: ${shown}`, () => place);
+    this.#check.findings.add('model', 'blocking', `line ${line}: ${shown}`, () => ({ pointer: place }));
   }
 
   override stop(fault: ImportFault): never {

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { DeliveryConsumer, DeliveryItem } from '../../../gegevens/import/delivery-reader.ts';
 import { dayNumber, personIdentity } from '../../../gegevens/import/record-traits.ts';
-import { type ItemList, listsOf, type Mapping } from '../../../gegevens/model/mapping.ts';
+import { listsOf, type Mapping } from '../../../gegevens/model/mapping.ts';
 import type { Model } from '../../../gegevens/model/model.ts';
 import { municipalityKey, organisationOf, type Period } from '../../../gegevens/model/selection.ts';
 import { isRecord, toPointer, valueAt } from '../../../lib/json/json-value.ts';
@@ -11,7 +11,7 @@ import { Scratch } from '../scratch.ts';
 import { type CheckPlaces, readCheckPlaces } from './check-places.ts';
 import { Persons } from './persons.ts';
 import { isGiven, isNotTakenUp, judgeCase, judgeRecord, personsAt, type Report, runOfCase } from './record-rules.ts';
-import { type Finding, Findings } from './report-text.ts';
+import { type Finding, Findings, type Item } from './report-text.ts';
 import { Runs } from './runs.ts';
 
 /** What is counted of one municipality. */
@@ -89,6 +89,8 @@ export class DeliveryCheck implements DeliveryConsumer {
 
   /** Begins a file, or what is stored. Records are compared with those of the same file; signals with those of the same levering. @param prefix of its places */
   start(prefix: string): void {
+    // Rows of tables were asked for before their file was closed.
+    this.findings.locate(() => new Map());
     this.#prefix = prefix;
     this.#first = [];
     this.#scope += 1;
@@ -99,7 +101,7 @@ export class DeliveryCheck implements DeliveryConsumer {
   item({ levering, list, nummer, value, fits }: DeliveryItem): void {
     if (!isRecord(value)) return;
     const report: Report = (rule, severity, what, path) =>
-      this.findings.add(rule, severity, what, () => this.#pointer(levering, list, nummer, path));
+      this.findings.add(rule, severity, what, () => this.#place({ levering, list, nummer }, path));
     if (list === 'zaken') {
       this.#zaak(value, levering, nummer);
       judgeCase(value, this.#places.zaken, this.#today, report);
@@ -122,12 +124,12 @@ export class DeliveryCheck implements DeliveryConsumer {
     // IDs are of one levering: in another one an equal signal or case is of somebody else.
     if (paths.recordId !== undefined) this.#scope += 1;
     const report: Report = (rule, severity, what, path) =>
-      this.findings.add(rule, severity, what, () => this.#pointer(nummer, undefined, 0, path));
+      this.findings.add(rule, severity, what, () => ({ pointer: this.#pointer(nummer, path) }));
     this.#organisation(head, report);
     const { sleutel, gemeenteSleutel } = organisationOf(head, { levering: paths }, open.municipalities);
     if (open.municipalities.size > 1) report(3, 'blocking', 'its records are for more than one municipality', []);
     else if (gemeenteSleutel !== undefined) {
-      const pointer = this.#pointer(nummer, undefined, 0, []);
+      const pointer = this.#pointer(nummer, []);
       this.#first.push({ pointer, organisation: sleutel, municipality: gemeenteSleutel });
     }
     if (paths.gemeentecode !== undefined) {
@@ -139,13 +141,16 @@ export class DeliveryCheck implements DeliveryConsumer {
     } else {
       for (const record of this.#persons.endLevering()) {
         if (variant !== 'shv') break;
-        const pointer = (): string => this.#pointer(nummer, 'records', record, []);
-        this.findings.add(12, 'warning', 'its client has another trajectory at the same time', pointer);
+        const place = () => this.#place({ levering: nummer, list: 'records', nummer: record }, []);
+        this.findings.add(12, 'warning', 'its client has another trajectory at the same time', place);
       }
     }
     for (const { nummer: zaak, place } of this.#blockingOnly ? [] : this.#runs.waiting(scope)) {
-      const pointer = (): string => this.#pointer(nummer, 'zaken', zaak, [...(paths.zaken?.signalen ?? []), place]);
-      this.findings.add(13, 'warning', 'its status says that the signal was not taken up', pointer);
+      const path = [...(paths.zaken?.signalen ?? []), place];
+      const item = { levering: nummer, list: 'zaken', nummer: zaak } as const;
+      this.findings.add(13, 'warning', 'its status says that the signal was not taken up', () =>
+        this.#place(item, path),
+      );
     }
   }
 
@@ -154,7 +159,9 @@ export class DeliveryCheck implements DeliveryConsumer {
     const code = valueAt(envelop, leverancierscode);
     if (!isProductAndVersion(code)) {
       const path = code === undefined ? [] : leverancierscode;
-      this.findings.add(4, 'warning', 'is not as in `Product 1.2`', () => this.#prefix + toPointer(path));
+      this.findings.add(4, 'warning', 'is not as in `Product 1.2`', () => ({
+        pointer: this.#prefix + toPointer(path),
+      }));
     }
     const [start, end] = [valueAt(envelop, startdatum), valueAt(envelop, einddatum)];
     if (isDay(start) && isDay(end) && start <= end) {
@@ -172,7 +179,7 @@ export class DeliveryCheck implements DeliveryConsumer {
     for (const { levering, list, nummer, isAfter } of this.#runs.takeOutside(period)) {
       const what = isAfter ? 'is after the period of its delivery' : 'is before the period of its delivery';
       const path = list === 'zaken' ? [] : isAfter ? begin : einde;
-      this.findings.add(16, 'blocking', what, () => this.#pointer(levering, list, nummer, path));
+      this.findings.add(16, 'blocking', what, () => this.#place({ levering, list, nummer }, path));
     }
   }
 
@@ -183,7 +190,7 @@ export class DeliveryCheck implements DeliveryConsumer {
       const isForSeveral = own.some(({ municipality }) => municipality !== own[0]?.municipality);
       for (const { pointer, municipality } of own) {
         if (isForSeveral && known.has(municipality)) {
-          this.findings.add(3, 'blocking', 'a second levering for its municipality', () => pointer);
+          this.findings.add(3, 'blocking', 'a second levering for its municipality', () => ({ pointer }));
         }
         known.add(municipality);
       }
@@ -306,10 +313,13 @@ export class DeliveryCheck implements DeliveryConsumer {
     return { municipality, key: isMissing || isUnknown ? undefined : key };
   }
 
-  /** @param list absent: the place is in the levering itself */
-  #pointer(levering: number, list: ItemList | undefined, nummer: number, path: readonly (string | number)[]): string {
-    const item = list === undefined ? [] : [...(listsOf(this.#mapping).get(list) ?? []), nummer];
-    return this.#prefix + toPointer([...this.#mapping.envelop.leveringen, levering, ...item, ...path]);
+  #place(item: Item, path: readonly (string | number)[]): { readonly pointer: string; readonly item: Item } {
+    const list = listsOf(this.#mapping).get(item.list) ?? [];
+    return { pointer: this.#pointer(item.levering, [...list, item.nummer, ...path]), item };
+  }
+
+  #pointer(levering: number, path: readonly (string | number)[]): string {
+    return this.#prefix + toPointer([...this.#mapping.envelop.leveringen, levering, ...path]);
   }
 }
 

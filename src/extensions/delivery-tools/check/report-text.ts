@@ -1,14 +1,43 @@
 /** What a check finds, by rule: a count, and the first places. No value of a record is ever part of it. */
 import type { Report } from '../../../gegevens/commands/tools.ts';
+import type { ItemList } from '../../../gegevens/model/mapping.ts';
 import type { CheckReport } from './delivery-check.ts';
 import { type ModelFault, type Rule, reportWords, type Severity, type What } from './report-words.ts';
 
 const WORDS = reportWords.en;
 
-export interface Place {
+/** A record or case: its levering, list and place in the list. */
+export interface Item {
+  readonly levering: number;
+  readonly list: ItemList;
+  readonly nummer: number;
+}
+
+/** The row of a table that an item came from. */
+export interface ItemPlace {
+  readonly file: string;
+  readonly sheet?: string;
+  readonly row: number;
+  /** The columns that make the key of its record; the values only where they may be shown. */
+  readonly key: readonly { readonly column: string; readonly value?: string }[];
+}
+
+interface FoundPlace {
   /** JSON Pointer; behind the name of the file when several are checked. */
   readonly pointer: string;
+  readonly item?: Item | undefined;
+}
+
+export interface Place extends Pick<FoundPlace, 'pointer'> {
   readonly what: What | ModelFault;
+  readonly row?: ItemPlace;
+}
+
+/** A place that is kept; `located` when its file has ended. */
+interface KeptPlace extends FoundPlace {
+  readonly what: What | ModelFault;
+  row?: ItemPlace;
+  isLocated: boolean;
 }
 
 export interface Finding {
@@ -22,36 +51,72 @@ export interface Finding {
 const MAX_PLACES = 100;
 
 export class Findings {
-  readonly #found = new Map<string, { rule: Rule; severity: Severity; count: number; places: Place[] }>();
+  readonly #found = new Map<string, { rule: Rule; severity: Severity; count: number; places: KeptPlace[] }>();
   readonly #blockingOnly: boolean;
 
   constructor({ blockingOnly = false }: { readonly blockingOnly?: boolean } = {}) {
     this.#blockingOnly = blockingOnly;
   }
 
-  /** @param pointer is asked for only when the place is kept */
-  add(rule: Rule, severity: Severity, what: What | ModelFault, pointer: () => string): void {
+  /** @param place is asked for only when it is kept */
+  add(rule: Rule, severity: Severity, what: What | ModelFault, place: () => FoundPlace): void {
     if (this.#blockingOnly && severity !== 'blocking') return;
     const key = `${rule} ${severity}`;
     const finding = this.#found.get(key) ?? { rule, severity, count: 0, places: [] };
     this.#found.set(key, finding);
     finding.count += 1;
-    if (finding.places.length < MAX_PLACES) finding.places.push({ pointer: pointer(), what });
+    if (finding.places.length < MAX_PLACES) finding.places.push({ ...place(), what, isLocated: false });
+  }
+
+  /** Ends a file. @param rowsOf finds the rows of items of a list, by their places in it */
+  locate(
+    rowsOf: (levering: number, list: ItemList, nummers: readonly number[]) => ReadonlyMap<number, ItemPlace>,
+  ): void {
+    const open = [...this.#found.values()].flatMap(({ places }) => places.filter(({ isLocated }) => !isLocated));
+    for (const place of open) place.isLocated = true;
+    const ofLists = Map.groupBy(open, ({ item }) => item && `${item.levering} ${item.list}`);
+    for (const places of ofLists.values()) {
+      const [first] = places;
+      if (first?.item === undefined) continue;
+      const { levering, list } = first.item;
+      const rows = rowsOf(
+        levering,
+        list,
+        places.flatMap(({ item }) => item?.nummer ?? []),
+      );
+      for (const place of places) {
+        const row = rows.get(place.item?.nummer ?? -1);
+        if (row !== undefined) place.row = row;
+      }
+    }
   }
 
   /** What blocks before what does not; the model first, then by number. */
   list(): Finding[] {
     const order = ({ rule, severity }: Finding): number =>
       (rule === 'model' ? 0 : rule) + (severity === 'warning' ? 100 : 0);
-    return [...this.#found.values()].toSorted((a, b) => order(a) - order(b));
+    return [...this.#found.values()]
+      .toSorted((a, b) => order(a) - order(b))
+      .map(({ places, ...finding }) => ({
+        ...finding,
+        places: places.map(({ pointer, what, row }) => ({ pointer, what, ...(row === undefined ? {} : { row }) })),
+      }));
   }
 }
 
 type Table = (head: readonly string[], rows: readonly (readonly string[])[]) => string;
 
-/** The report as text and as JSON. @param table writes a table in plain text */
-export function describeReport(report: CheckReport, table: Table): Report {
-  return { text: reportText(report, table), json: reportJson(report), blocking: countFindings(report, 'blocking') };
+/** The report as text and as JSON. @param table writes a table in plain text; absent: nothing was counted */
+export function describeReport(report: CheckReport, table?: Table): Report {
+  const json = reportJson(report);
+  return {
+    text: reportText(report, table),
+    json: table === undefined ? { period: json.period, findings: json.findings } : json,
+    blocking: countFindings(report, 'blocking'),
+    blockers: json.findings
+      .filter(({ severity }) => severity === 'blocking')
+      .map(({ rule, count, places }) => ({ rule, count, places })),
+  };
 }
 
 export function reportJson({ variant, period, municipalities, findings }: CheckReport) {
@@ -67,6 +132,7 @@ export function reportJson({ variant, period, municipalities, findings }: CheckR
       ...{ rule, severity, count },
       /** JSON Pointers; at most a hundred. */
       places: places.map(({ pointer }) => pointer),
+      ...(places.some(({ row }) => row !== undefined) ? { rows: places.map(({ row }) => row ?? null) } : {}),
     })),
   };
 }
@@ -88,17 +154,16 @@ export function countsTable({ municipalities }: CheckReport, nameOf = WORDS.muni
 /** Maximum number of places of a finding that are shown in a text. */
 const SHOWN_PLACES = 10;
 
-function reportText(report: CheckReport, table: Table): string {
+function reportText(report: CheckReport, table: Table | undefined): string {
   const { period, findings } = report;
   const { head, rows } = countsTable(report);
-  return [
+  const counts = [
     period === undefined ? 'period unknown' : WORDS.between(period.start, period.end),
     '',
-    rows.length === 0 ? 'No records.' : table(head, rows),
+    rows.length === 0 ? 'No records.' : table?.(head, rows),
     '',
-    ...findings.flatMap(findingLines),
-    summary(report),
-  ].join('\n');
+  ];
+  return [...(table === undefined ? [] : counts), ...findings.flatMap(findingLines), summary(report)].join('\n');
 }
 
 function findingLines({ rule, severity, count, places }: Finding): string[] {
@@ -106,7 +171,9 @@ function findingLines({ rule, severity, count, places }: Finding): string[] {
   const more = count - shown.length;
   return [
     `${severity.padEnd(8)} ${WORDS.ruleName(rule)}, ${WORDS.times(count)}: ${WORDS.ruleText(rule)}`,
-    ...shown.map(({ pointer, what }) => `  ${pointer || '/'}  ${what}`),
+    ...shown.map(({ pointer, what, row }) =>
+      ['', ...(row === undefined ? [] : [WORDS.row(row)]), pointer || '/', what].join('  '),
+    ),
     ...(more > 0 ? [`  ${WORDS.more(more)}`] : []),
   ];
 }

@@ -1,5 +1,6 @@
 /** The words of a report, as text and as a page: Dutch for suppliers, English on request. */
 import { modelFaultInDutch } from './model-faults.ts';
+import type { ItemPlace } from './report-text.ts';
 
 export const LANGUAGES = ['nl', 'en'] as const;
 export type Language = (typeof LANGUAGES)[number];
@@ -29,6 +30,17 @@ const ENGLISH_RULES: Readonly<Record<Rule, string>> = {
 
 const utc = (moment: Date): string => moment.toISOString().slice(0, 16).replace('T', ' ');
 
+/** The row of a table, and the key of its record. */
+function rowText({ file, sheet, row, key }: ItemPlace, words: { sheet: string; row: string; column: string }): string {
+  const columns = key.map(({ column, value }) => {
+    const text = value === undefined ? '' : ` ${JSON.stringify(value)}`;
+    return `${words.column} ${column}${text}`;
+  });
+  return [file, ...(sheet === undefined ? [] : [`${words.sheet} ${sheet}`]), `${words.row} ${row}`, ...columns].join(
+    ', ',
+  );
+}
+
 const english = {
   language: 'en',
   title: (variant: string) => `Check of a delivery, ${variant}`,
@@ -48,6 +60,7 @@ const english = {
   times: (count: number) => `${count} ${count === 1 ? 'time' : 'times'}`,
   more: (count: number) => `and ${count} more`,
   what: (what: string) => what,
+  row: (place: ItemPlace) => rowText(place, { sheet: 'sheet', row: 'row', column: 'column' }),
   counts: 'Counts',
   noRecords: 'There are no records.',
   countsPer: 'Counts per municipality',
@@ -144,6 +157,7 @@ const dutch: ReportWords = {
   ruleText: (rule) => DUTCH_RULES[rule] ?? '',
   times: (count) => `${count} keer`,
   more: (count) => `en nog ${count}`,
+  row: (place) => rowText(place, { sheet: 'blad', row: 'rij', column: 'kolom' }),
   what: (what) => (isWhat(what) ? DUTCH_WHAT[what] : modelFaultInDutch(what)),
   counts: 'Aantallen',
   noRecords: 'Er zijn geen records.',
