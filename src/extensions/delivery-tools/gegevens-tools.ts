@@ -5,8 +5,8 @@ import type { GegevensTools, Report } from '../../gegevens/commands/tools.ts';
 import { Faults } from '../../gegevens/import/faults.ts';
 import type { Model } from '../../gegevens/model/model.ts';
 import { checkEntry } from './commands/check.ts';
+import { type GivenTables, readMapping, readTableFile, refuseTables } from './commands/given-tables.ts';
 import { parsePeriod, wholeNumber } from './commands/options.ts';
-import { type GivenTables, readMapping, readTableFile, refuseTables } from './given-tables.ts';
 import type { Plan } from './tables/plan.ts';
 import { faultText, type TableFault } from './tables/table-file.ts';
 

@@ -14,7 +14,7 @@ import {
   periodOf,
   planPage,
 } from '../../../gegevens/model/selection.ts';
-import { readDelivery } from '../../../gegevens/store/import-file.ts';
+import { type DeliveryBytes, readDelivery } from '../../../gegevens/store/import-file.ts';
 import type { Journalled } from '../../../gegevens/store/journal.ts';
 import {
   countSelected,
@@ -25,15 +25,23 @@ import {
   streamSelected,
 } from '../../../gegevens/store/read-leveringen.ts';
 import { pointerSteps, toPointer, withValueAt } from '../../../lib/json/json-value.ts';
-import type { GivenTables } from '../given-tables.ts';
 import { memberNames } from '../model-shape.ts';
 import { type CheckOptions, type CheckReport, DeliveryCheck } from './delivery-check.ts';
+import type { Findings } from './report-text.ts';
 
 type RunOptions = CheckOptions & { readonly signal: AbortSignal };
 
+/** Tables as a message; to be closed. */
+interface OpenedTables {
+  readonly bytes: DeliveryBytes;
+  /** Names the rows of what was found. */
+  locate(findings: Findings, showPersons: boolean): void;
+  close(): void;
+}
+
 interface FilesOptions extends RunOptions {
   /** Opens a file of tables; absent: the files are JSON. */
-  readonly open?: (path: string) => Promise<GivenTables>;
+  readonly open?: (path: string) => Promise<OpenedTables>;
   /** Whether the keys of rows may be shown. */
   readonly showPersons?: boolean;
   readonly progress?: (bytesRead: number, records: number) => void;

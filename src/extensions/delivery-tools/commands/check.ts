@@ -21,9 +21,9 @@ import type { Terminal } from '../../../seams/terminal.ts';
 import type { CheckReport } from '../check/delivery-check.ts';
 import type { Subject } from '../check/report-html.ts';
 import { LANGUAGES, type Language, type ReportWords, reportWords } from '../check/report-words.ts';
-import { type GivenTables, readMapping, readTableFile, refuseTables } from '../given-tables.ts';
 import type { Plan } from '../tables/plan.ts';
 import { faultText } from '../tables/table-file.ts';
+import { type GivenTables, readMapping, readTableFile, refuseTables } from './given-tables.ts';
 import { chooseModel, parsePeriod } from './options.ts';
 
 interface CheckOptions {

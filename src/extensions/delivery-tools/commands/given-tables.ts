@@ -1,18 +1,18 @@
 /** Files of tables that a command is given, as messages of the model. */
 import { stat } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
-import { createProgress } from '../../cli/output.ts';
-import { type ToolContext, UsageError } from '../../cli/run-command.ts';
-import type { Model } from '../../gegevens/model/model.ts';
-import type { Period } from '../../gegevens/model/selection.ts';
-import type { DeliveryBytes } from '../../gegevens/store/import-file.ts';
-import { toPointer } from '../../lib/json/json-value.ts';
-import { limitYoungGeneration } from '../../lib/scheduling.ts';
-import type { Findings, ItemPlace } from './check/report-text.ts';
-import { askPeriod, BeginDays, PeriodNeeded, periodInName, quarterAround, readPeriod } from './table-period.ts';
-import type { Plan } from './tables/plan.ts';
-import type { ReadTables } from './tables/read-tables.ts';
-import type { TableFault } from './tables/table-file.ts';
+import { createProgress } from '../../../cli/output.ts';
+import { type ToolContext, UsageError } from '../../../cli/run-command.ts';
+import type { Model } from '../../../gegevens/model/model.ts';
+import type { Period } from '../../../gegevens/model/selection.ts';
+import type { DeliveryBytes } from '../../../gegevens/store/import-file.ts';
+import { toPointer } from '../../../lib/json/json-value.ts';
+import { limitYoungGeneration } from '../../../lib/scheduling.ts';
+import type { Findings, ItemPlace } from '../check/report-text.ts';
+import { askPeriod, BeginDays, PeriodNeeded, periodInName, quarterAround, readPeriod } from '../table-period.ts';
+import type { Plan } from '../tables/plan.ts';
+import type { ReadTables } from '../tables/read-tables.ts';
+import type { TableFault } from '../tables/table-file.ts';
 
 const TABLE_NAMES: ReadonlySet<string> = new Set(['.csv', '.tsv', '.xls', '.xlsx', '.xlsm', '.ods']);
 
@@ -24,8 +24,8 @@ export function refuseTables(files: readonly string[]): void {
 
 /** @throws {MappingError} */
 export async function readMapping(path: string, model: Model): Promise<Plan> {
-  const { readMappingFile } = await import('./tables/mapping-file.ts');
-  const { planTables } = await import('./tables/plan.ts');
+  const { readMappingFile } = await import('../tables/mapping-file.ts');
+  const { planTables } = await import('../tables/plan.ts');
   return planTables(readMappingFile(path), model);
 }
 
@@ -52,8 +52,8 @@ export async function readTableFile(
   { plan, period: given, samples }: TableOptions,
   path: string,
 ): Promise<GivenTables> {
-  const { envelopOf, messageBytes, openTableFile } = await import('./tables/table-source.ts');
-  const { readTables } = await import('./tables/read-tables.ts');
+  const { envelopOf, messageBytes, openTableFile } = await import('../tables/table-source.ts');
+  const { readTables } = await import('../tables/read-tables.ts');
   // Rows are short-lived: a large young generation would hold a hundred megabytes of them.
   limitYoungGeneration();
   const { size } = await stat(path);
