@@ -81,6 +81,7 @@ export async function migrate(options: {
     if (unknown.length > 0) throw newerDatabase(unknown);
     // Without pending migrations this needs no privileges, so a service whose login owns nothing may call it.
     if (pending.length === 0 && !distributed) return taken;
+    if (pending.length > 0) await warnOfConnected(client, log);
     const { runner } = await import('node-pg-migrate');
     const applied = await runner({
       dbClient: client,
@@ -105,6 +106,26 @@ export async function migrate(options: {
     throw error instanceof MigrationError ? error : explain(error, client);
   } finally {
     await client.end();
+  }
+}
+
+/** Warns of running instances: they do not know the migrations that are about to be applied. */
+async function warnOfConnected(client: pg.Client, log: Logger): Promise<void> {
+  // The application of another login is only visible with `pg_read_all_stats`.
+  const { rows } = await client.query<{ login: string; connections: number; isKnown: boolean }>(
+    `select usename as login, count(*)::int as connections, application_name is not null as "isKnown"
+     from pg_stat_activity
+     where datname = current_database() and pid <> pg_backend_pid() and usename is not null
+       and coalesce(application_name = 'koppelvlak service', usename <> current_user)
+     group by 1, 3 order by 1`,
+  );
+  for (const { login, connections, isKnown } of rows) {
+    log.warn(
+      { login, connections },
+      isKnown
+        ? 'instances of an older version are connected: restart them with this one'
+        : 'connections of another login are open: if they belong to an older version, restart it with this one',
+    );
   }
 }
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { daysToExpiry, loadPemKey, loadPkcs12Key, type OwnKey } from '../lib/jades/own-key.ts';
 import { createSigner, type Signer } from '../lib/jades/signature.ts';
 import type { Logger } from '../lib/log.ts';
+import { readTextFileSync } from '../lib/text-file.ts';
 import type { Clock } from '../lib/time.ts';
 import { watchFiles } from '../lib/watch-files.ts';
 import type { ReadinessCheck } from '../seams/operations.ts';
@@ -102,5 +103,5 @@ export function loadOwnKey(settings: Config['gegevens'], at: Date): OwnKey {
   const { signingKey, signingChain, signingP12Passphrase: passphrase = '' } = settings;
   if (signingKey === undefined) throw new Error('GEGEVENS_SIGNING_KEY is missing');
   if (signingChain === undefined) return loadPkcs12Key({ p12: readFileSync(signingKey), passphrase }, at);
-  return loadPemKey({ key: readFileSync(signingKey, 'utf8'), chain: readFileSync(signingChain, 'utf8') }, at);
+  return loadPemKey({ key: readTextFileSync(signingKey), chain: readTextFileSync(signingChain) }, at);
 }

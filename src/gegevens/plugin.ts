@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { LRUCache } from 'lru-cache';
@@ -7,6 +6,7 @@ import { createVerifier } from '../lib/jades/verify.ts';
 import { createGuardedFetch } from '../lib/outbound/guarded-fetch.ts';
 import { Problem } from '../lib/problem.ts';
 import { createSemaphore } from '../lib/scheduling.ts';
+import { readTextFileSync } from '../lib/text-file.ts';
 import { authenticate, processingHeaders } from '../plugins/auth.ts';
 import { createClientShare } from '../plugins/limits.ts';
 import { mount } from '../plugins/requests.ts';
@@ -40,7 +40,7 @@ async function serveGegevens(app: FastifyInstance): Promise<void> {
   const revocation = createGuardedFetch({ allowPrivate: settings.revocationAllowPrivate, proxy: server });
   const signatures = createVerifier({
     fetch: revocation.fetch,
-    anchors: readFileSync(settings.trustAnchors ?? '', 'utf8'),
+    anchors: readTextFileSync(settings.trustAnchors ?? ''),
     requiredPolicies: settings.requiredPolicies,
     revocation: settings.revocation,
     now: () => clock.now(),

@@ -10,6 +10,34 @@ export function isDay(text: string): boolean {
   return !Number.isNaN(at.getTime()) && at.toISOString().slice(0, 10) === text;
 }
 
+let dutchDays: Intl.DateTimeFormat | undefined;
+
+/** The day in the Netherlands, `YYYY-MM-DD`. @throws {RangeError} when the moment is not one */
+export function dutchDay(moment: Date): string {
+  dutchDays ??= new Intl.DateTimeFormat('sv-SE', { timeZone: 'Europe/Amsterdam' });
+  return dutchDays.format(moment).padStart(10, '0');
+}
+
+const ISO_MOMENT =
+  /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?)(?: ?(Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?))?$/i;
+
+/** The day of an ISO 8601 date and time: in the Netherlands where it has an offset. @returns `undefined` when it is not one */
+export function dayOfMoment(text: string): { readonly day: string; readonly hasOffset: boolean } | undefined {
+  const [, day = '', time = '', offset] = ISO_MOMENT.exec(text) ?? [];
+  if (!isDay(day)) return undefined;
+  if (offset === undefined) return { day, hasOffset: false };
+  const dutch = dutchDayAt(day, time, offset);
+  return dutch === undefined ? undefined : { day: dutch, hasOffset: true };
+}
+
+/** The day in the Netherlands at a time elsewhere. @param offset `Z`, `+01`, `+0100`, `+01:00` @returns `undefined` when there is no such moment */
+export function dutchDayAt(day: string, time: string, offset: string): string | undefined {
+  const [, sign, hours = '00', minutes = '00'] = /^([+-])(\d{2}):?(\d{2})?$/.exec(offset) ?? [];
+  const zone = sign === undefined ? 'Z' : `${sign}${hours}:${minutes}`;
+  const moment = new Date(`${day}T${time.replace(',', '.').replace(/^(?=\d:)/, '0')}${zone}`);
+  return Number.isNaN(moment.getTime()) ? undefined : dutchDay(moment);
+}
+
 /** @param day `YYYY-MM-DD` @param days after it; negative: before */
 export function dayAfter(day: string, days = 1): string {
   return new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10);

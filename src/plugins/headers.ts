@@ -88,6 +88,12 @@ export function headerValues({ headers, rawHeaders }: IncomingMessage, name: str
   return values;
 }
 
+/** Whether a request has exactly one `Host`; before HTTP/1.1 it needs none. @see RFC 9112 section 3.2 */
+export function namesHost(request: IncomingMessage): boolean {
+  const named = headerValues(request, 'host').length;
+  return named === 1 || (named === 0 && request.httpVersion === '1.0');
+}
+
 /** The trace of a request. Read when it is first asked for: nearly all answers of the feed need none. */
 export function traceOf(request: FastifyRequest): TraceContext {
   const { headers } = request.raw;
@@ -122,7 +128,9 @@ export function acceptedEncoding<E extends string>(
 ): E | 'identity' {
   if (acceptEncoding === undefined || acceptEncoding.length > MAX_LENGTH) return 'identity';
   const preferred = [...offered, 'identity'];
-  const [best] = new Negotiator({ headers: { 'accept-encoding': acceptEncoding } }).encodings(preferred, { preferred });
+  // `x-gzip` is another name for gzip (RFC 9110 section 8.4.1.3).
+  const headers = { 'accept-encoding': acceptEncoding.replaceAll(/\bx-gzip\b/gi, 'gzip') };
+  const [best] = new Negotiator({ headers }).encodings(preferred, { preferred });
   return offered.find((encoding) => encoding === best) ?? 'identity';
 }
 
@@ -135,10 +143,10 @@ export function isKnown({ headers }: FastifyRequest, etag: string): boolean {
   return ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === opaque);
 }
 
-/** Whether a `Content-Type` names a character set that is not UTF-8. */
+/** Whether a `Content-Type` names a character set other than UTF-8, which some clients spell `utf8`. */
 export function hasOtherCharset(contentType: string | undefined): boolean {
   const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(contentType ?? '')?.[1];
-  return charset !== undefined && charset.toLowerCase() !== 'utf-8';
+  return charset !== undefined && !/^utf-?8$/i.test(charset);
 }
 
 /** A subscriber has a whole IPv6 network: this many 16-bit groups identify it. */

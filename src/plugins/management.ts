@@ -3,6 +3,7 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import type { ReadinessCheck } from '../seams/operations.ts';
 import { connections } from './connections.ts';
+import { namesHost } from './headers.ts';
 import { createConditions, WATCH_MS } from './operator/conditions.ts';
 import { operatorPage } from './operator/page.ts';
 import { createSamples, SAMPLE_MS } from './operator/samples.ts';
@@ -26,11 +27,14 @@ async function buildManagement(service: FastifyInstance): Promise<FastifyInstanc
   const { metrics, clock, log, readiness, settings } = service;
   /** Alive, but not to be given new work. */
   const isStopping = (): boolean => service.connections.isDraining() || service.stopping.aborted;
-  const app = Fastify({ logger: false, requestTimeout: 10_000, bodyLimit: 1024 });
+  // Node would refuse a request without `Host` with an empty body, and ignore a second one.
+  const http = { requireHostHeader: false };
+  const app = Fastify({ logger: false, requestTimeout: 10_000, bodyLimit: 1024, http });
   await app.register(connections, settings.server);
-  app.addHook('onRequest', (_request, reply, done) => {
+  app.addHook('onRequest', (request, reply, done) => {
     reply.header('cache-control', 'no-store');
-    done();
+    if (namesHost(request.raw)) done();
+    else reply.code(400).send({ status: 'refused', detail: 'the request must have exactly one Host header' });
   });
   const isStarting = (): boolean => !service.server.listening && !isStopping();
   const conditions = createConditions(() => (isStarting() ? [STARTING] : readiness.all), clock);

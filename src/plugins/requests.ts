@@ -2,14 +2,13 @@
  * What every request of the public server begins with (what is done and measured at its end, its deadline, the security headers, its `Host`, the load), and
  * what every mount adds: limits, headers, errors in its own shape, log lines, and a share for each client.
  */
-import type { IncomingMessage } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import { Histogram } from 'prom-client';
 import { Problem } from '../lib/problem.ts';
 import { traceIds } from '../lib/trace-context.ts';
-import { checkRequestHead, fscTransaction, headerValues, SECURITY_HEADERS, setOrigins, traceOf } from './headers.ts';
+import { checkRequestHead, fscTransaction, namesHost, SECURITY_HEADERS, setOrigins, traceOf } from './headers.ts';
 import {
   type ClientShare,
   checkAnnouncedBody,
@@ -95,12 +94,6 @@ export const requests = fp(
 );
 
 const NO_HOST = 'Het verzoek moet eenmaal een kop `Host` hebben.';
-
-/** Whether a request has exactly one `Host`; before HTTP/1.1 it needs none. @see RFC 9112 section 3.2 */
-function namesHost(request: IncomingMessage): boolean {
-  const named = headerValues(request, 'host').length;
-  return named === 1 || (named === 0 && request.httpVersion === '1.0');
-}
 
 function answerLate(reply: FastifyReply): void {
   // An answer that is being sent is limited by how fast it is read, not by this.

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { decodeUtf8 } from '../lib/text-file.ts';
 import { importFromExtensions, type UnknownModule } from '../seams/extensions.ts';
 import { contradictions, unreadableFiles } from './contradictions.ts';
 import { gegevensSettings } from './gegevens-settings.ts';
@@ -217,11 +218,13 @@ function readText({ variable, secret }: Setting<unknown>, env: Environment): str
   const file = secret ? env[`${variable}_FILE`] : undefined;
   if (file === undefined || file === '') return env[variable] === '' ? undefined : env[variable];
   if (isSet(env, variable)) throw new Error(`is given twice, as itself and as ${variable}_FILE`);
+  let bytes: Buffer;
   try {
-    return readFileSync(file, 'utf8').trim();
+    bytes = readFileSync(file);
   } catch {
     throw new Error(`cannot be read: ${variable}_FILE names ${whyUnreadable(file) ?? 'a file that changed meanwhile'}`);
   }
+  return decodeUtf8(bytes, `cannot be read: the file of ${variable}_FILE`).trim();
 }
 
 /** The declarations decide the shape; this only tells the compiler so after every group has been read. */

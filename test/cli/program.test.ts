@@ -53,6 +53,19 @@ it('says its version, and that alone', async () => {
   expect(await run(['--version'])).toMatchObject({ status: 0, stdout: `${description.version}\n`, stderr: '' });
 });
 
+it.each(['--help', 'gegevens import --help', 'config'])('ends quietly when nobody reads its output: %s', (words) => {
+  const { stderr, status } = spawnSync(
+    'bash',
+    ['--norc', '-c', `"$0" src/main.ts ${words} | true; exit "\${PIPESTATUS[0]}"`, process.execPath],
+    {
+      cwd: join(import.meta.dirname, '../..'),
+      env: { PATH: process.env.PATH, KOPPELVLAK_HOME: home.path },
+      encoding: 'utf8',
+    },
+  );
+  expect({ stderr, status }).toEqual({ stderr: '', status: 141 });
+});
+
 describe('the exit status', () => {
   it.each([
     ['an unknown command', ['verzonnen']],

@@ -53,6 +53,23 @@ describe('migrating', () => {
     expect(await stateOf(url)).toEqual({ pending: [], unknown: [] });
   });
 
+  it('says when instances of an older version are connected', async () => {
+    const url = await emptyDatabase();
+    const { log, lines } = keepingLog();
+    const warnings = () =>
+      lines.map((line): Record<string, unknown> => JSON.parse(line)).filter(({ level }) => Number(level) >= 40);
+    const older = openPool(url, { applicationName: 'koppelvlak service' });
+    try {
+      await older.query('select 1');
+      await migrate({ url, dir, log });
+      expect(warnings()).toMatchObject([{ connections: 1, msg: expect.stringContaining('older version') }]);
+      await migrate({ url, dir, log });
+      expect(warnings()).toHaveLength(1);
+    } finally {
+      await older.end();
+    }
+  });
+
   it('is safe with twenty at once: every migration runs once and all of them find it done', async () => {
     const url = await emptyDatabase();
     const results = await Promise.all(Array.from({ length: 20 }, () => migrate({ url, dir, log: quiet })));

@@ -12,6 +12,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { clientCertificateThumbprint } from '../../src/plugins/oauth/token.ts';
+import { readConfig } from '../../src/settings/read-config.ts';
 import { document, removal, startFeed } from '../raadsfeed/support.ts';
 import { freePort } from '../support/free-port.ts';
 
@@ -128,7 +129,7 @@ interface Answer {
 async function ask(
   port: number,
   path: string,
-  options: { certificate?: boolean; headers?: Record<string, string>; method?: string } = {},
+  options: { certificate?: boolean; headers?: Record<string, string>; method?: string; body?: Uint8Array } = {},
 ): Promise<Answer> {
   const own = options.certificate
     ? { cert: await readFile(join(keys, 'client.pem')), key: await readFile(join(keys, 'client-key.pem')) }
@@ -157,7 +158,7 @@ async function ask(
     },
   );
   outgoing.on('error', reject);
-  outgoing.end();
+  outgoing.end(options.body);
   return promise;
 }
 
@@ -196,6 +197,10 @@ async function startNginx({
     .replaceAll(/127\.0\.0\.1:(8080|8101)/g, `127.0.0.1:${ports[0]}`)
     .replaceAll(/127\.0\.0\.1:(8081|8102)/g, `127.0.0.1:${ports[1]}`)
     .replaceAll('127.0.0.1:8443', `127.0.0.1:${port}`)
+    .replace(
+      '127.0.0.1:8000;',
+      `127.0.0.1:${port} ssl; ssl_certificate server.pem; ssl_certificate_key server-key.pem;`,
+    )
     .replace(/[\w-]+\.pem/g, (name) => join(dir, name));
   const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${own}/${name};`);
   await writeFile(join(own, 'tls.conf'), recipe);
@@ -261,6 +266,24 @@ describe.each(PROXIES)('%s', (_name, program, startProxy) => {
     }
   });
 });
+
+describe.runIf(existsSync(NGINX)).each(['nginx/koppelvlak.conf', 'nginx/tls.conf', 'organisations/nginx.conf'])(
+  'deploy/%s',
+  (file) => {
+    const { server, ldv } = readConfig({}, 'tool');
+    it.each([
+      ['/shv/v1/gegevens', server.bodyLimitBytes],
+      ['/vs/v1/gegevens', server.bodyLimitBytes],
+      ['/verwerkingenlog/v1/verwerkingsacties', server.bodyLimitBytes],
+      [`${ldv.prefix}/traces`, ldv.bodyLimitBytes],
+    ])('passes the largest request that the service takes at %s', async (path, bytes) => {
+      const port = await startNginx({ file });
+      const headers = { host: 'gm0001.centrum.example' };
+      const { status } = await ask(port, path, { method: 'POST', headers, body: Buffer.alloc(bytes, ' ') });
+      expect(status).toBe(200);
+    });
+  },
+);
 
 it.runIf(existsSync(NGINX))('nginx leads each organisation to its own process, and nobody else to any', async () => {
   const port = await startNginx({ file: 'organisations/nginx.conf' });

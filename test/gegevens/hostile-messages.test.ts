@@ -188,11 +188,15 @@ describe('a chain', () => {
   ]);
 });
 
+it('says of a chain that begins with the issuer that its order is wrong', async () => {
+  const answer = await target.refuses({ message: x5c((chain) => chain.toReversed()) }, 422, 'signature-invalid');
+  expect(JSON.parse(answer.text)).toMatchObject({ detail: expect.stringContaining('verkeerde volgorde') });
+});
+
 describe('a body that is signed well', () => {
   refusesEach([
     ['but is no UTF-8', () => ofBody(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])), 'invalid-request'],
     ['but is not JSON', () => ofBody('{'), 'invalid-request'],
-    ['but has a byte order mark', () => ofBody('\ufeff{}'), 'invalid-request'],
     ['but has a member twice', () => ofBody('{"page":1,"page":2}'), 'invalid-request'],
     ['but is a prototype', () => ofBody('{"__proto__":{"page":1}}'), 'invalid-request'],
     ['but is nested a hundred thousand deep', () => ofBody('['.repeat(100_000)), 'invalid-request'],

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { dayNumber } from '../../src/gegevens/import/record-traits.ts';
 import type { Variant } from '../../src/gegevens/model/mapping.ts';
 import { loadModel } from '../../src/gegevens/model/model.ts';
 import { FaultyFile, importFile } from '../../src/gegevens/store/import-file.ts';
@@ -32,6 +33,41 @@ async function faultsOf(message: unknown, variant: Variant = 'shv'): Promise<Fau
 
 const lines = (...text: string[]): string => text.join('\n');
 const good = { leveringen: [{ naam: 'Noord', records: 1 }] };
+
+it('delivers the day in Amsterdam of a birth date that is a moment, and the rest to the byte', async () => {
+  const client = (born: string): string => `{"Burgerservicenummer" : "000000012","Geboortedatum": ${born} ,"x":1e0}`;
+  const record = (...born: readonly string[]): string =>
+    `{"gemeentecode":"GM0001","client":[${born.map(client).join(', ')}]}`;
+  const texts = [
+    ['"1980-05-13T22:00:00.000Z"', '"1980-05-14"'],
+    ['"1971-03-18T23:00:00Z"', '"1971-03-19"'],
+    ['"2001\\u002d12-31T23:00:00+00:00"', '"2002-01-01"'],
+    ['"1980-05-14T00:00:00"', '"1980-05-14"'],
+    ['"1980-00-00"', '"1980-00-00"'],
+    ['"13 mei 1980"', '"13 mei 1980"'],
+  ].map((each) => each.map(String));
+  const records = [
+    ...texts.map(([given = '']) => record(given)),
+    record(...texts.slice(0, 2).map(([given = '']) => given)),
+  ];
+  const text = JSON.stringify(shvMessage({ leveringen: [{ naam: 'Geboren', records: 0 }] }));
+  await supplier.import(
+    'shv',
+    messageFile(text.replace('"schuldhulptrajecten":[]', `"schuldhulptrajecten":[${records.join(',')}]`)),
+  );
+  const kept = await supplier.pool.query<{ tekst: string }>('select tekst from gegevens.records order by nummer');
+  const expected = [
+    ...texts.map(([, day = '']) => record(day)),
+    record(...texts.slice(0, 2).map(([, day = '']) => day)),
+  ];
+  expect(kept.rows.map(({ tekst }) => tekst)).toEqual(expected);
+});
+
+it('reads a moment as its day in Amsterdam', () => {
+  expect(dayNumber('2025-12-31T23:00:00Z')).toBe(dayNumber('2026-01-01'));
+  expect(dayNumber('2026-06-30T22:00:00.000Z')).toBe(dayNumber('2026-07-01'));
+  expect(dayNumber('2026-01-01T23:30:00')).toBe(dayNumber('2026-01-01'));
+});
 
 describe('a file with faults', () => {
   it('is reported with pointer and line, all faults of it, and not stored', async () => {

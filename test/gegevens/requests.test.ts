@@ -32,7 +32,14 @@ describe('the content', () => {
   );
 
   it('accepts UTF-8 said out loud', async () => {
-    await supplier.get({}, { headers: { 'content-type': 'application/json; charset=UTF-8' } });
+    for (const charset of ['UTF-8', 'utf8'])
+      await supplier.get({}, { headers: { 'content-type': `application/json; charset=${charset}` } });
+  });
+
+  it('may begin with a byte order mark, as in the other areas', async () => {
+    const body = '\ufeff{}';
+    const answer = await supplier.ask(body, { headers: await supplier.requester.sign(body) });
+    expect(answer.status, answer.text).toBe(200);
   });
 
   it('is never compressed, whatever the requester accepts: the signature is over these bytes', async () => {

@@ -54,7 +54,12 @@ describe('a body', () => {
 
   it('is refused with 415 in another character set, and taken with the name of ours', async () => {
     expect((await ask(dingen, post('{"naam":"a"}', 'application/json; charset=iso-8859-1'))).status).toBe(415);
-    expect((await ask(dingen, post('{"naam":"a"}', 'application/json; charset=UTF-8'))).status).toBe(201);
+    for (const spelled of ['UTF-8', 'utf8', '"UTF8"'])
+      expect((await ask(dingen, post('{"naam":"a"}', `application/json; charset=${spelled}`))).status).toBe(201);
+  });
+
+  it('may begin with a byte order mark', async () => {
+    expect((await ask(dingen, post('\ufeff{"naam":"a"}'))).status).toBe(201);
   });
 
   it('is refused with 413 when it is larger than the limit, said beforehand or not', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startServer, type TestServer } from '../support/server.ts';
-import { ask } from './support/ask.ts';
+import { ask, sendRaw } from './support/ask.ts';
 import { createProbe, OPEN } from './support/probe-area.ts';
 
 let server: TestServer;
@@ -52,6 +52,20 @@ describe('the management listener', () => {
     expect(text).toMatch(/^koppelvlak_database_pool_connections\{pool="append",state="idle"\} \d/m);
     expect(text).toMatch(/^koppelvlak_database_pool_waiting\{pool="raadsfeed-reads"\} \d/m);
     expect(text).toMatch(/^nodejs_eventloop_lag_seconds/m);
+  });
+
+  it.each([
+    ['without a Host', '', 400],
+    ['with two', 'Host: a\r\nHost: b\r\n', 400],
+    ['with one', 'Host: a\r\n', 200],
+  ])('answers a request %s as the public listener does', async (_what, host, status) => {
+    const answer = await sendRaw(server.managementUrl, `GET /health/live HTTP/1.1\r\n${host}Connection: close\r\n\r\n`);
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(answer.split('\r\n\r\n')[1]).toContain(status === 200 ? 'live' : 'exactly one Host');
+  });
+
+  it('takes HTTP/1.0 without a Host, as checks of proxies send it', async () => {
+    expect(await sendRaw(server.managementUrl, 'GET /health/live HTTP/1.0\r\n\r\n')).toContain('200 OK');
   });
 
   it('has nothing else, and is not on the public listener', async () => {

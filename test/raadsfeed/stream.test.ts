@@ -21,7 +21,7 @@ describe('the stream', () => {
     });
     await feed.publish([vergadering('v-2'), agendapunt('a-3')]);
     const events = await stream.waitFor(2);
-    expect(stream.raw()).toMatch(/^retry: 3000\n\n/);
+    expect(stream.raw()).toMatch(/^retry: 3000\nid: /);
     const records = (await readRecords(feed.api)).slice(-2);
     expect(events.map(({ id, event, data }) => ({ id, event, data: JSON.parse(data) }))).toEqual(
       records.map((record) => ({ id: record.sequenceNumber, event: 'message', data: record })),
@@ -34,6 +34,18 @@ describe('the stream', () => {
     const stream = await openStream(`${feed.mount}/feed/stream?cursor=${cursor}`, { 'last-event-id': '3' });
     expect((await stream.waitFor(2)).map(({ id }) => id)).toEqual([4, 5]);
     stream.close();
+  });
+
+  it.each(['lastEventId', 'Last-Event-ID'])('resumes after `%s` in the query; the header goes first', async (name) => {
+    const stream = await openStream(`${feed.mount}/feed/stream?${name}=3`);
+    expect((await stream.waitFor(2)).map(({ id }) => id)).toEqual([4, 5]);
+    stream.close();
+    const other = await openStream(`${feed.mount}/feed/stream?${name}=1`, { 'last-event-id': '4' });
+    expect((await other.waitFor(1)).map(({ id }) => id)).toEqual([5]);
+    other.close();
+    const refused = await feed.api.call('GET', `/feed/stream?${name}=drie`);
+    expect(refused.status).toBe(400);
+    expect(refused.json).toMatchObject({ invalidParams: [{ name: 'Last-Event-ID' }] });
   });
 
   it('starts after `cursor` and passes only what the filters let through', async () => {
@@ -64,6 +76,8 @@ describe('the stream', () => {
     const answer = await feed.api.call('HEAD', '/feed/stream');
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toContain('text/event-stream');
+    // The length of a stream is not zero but unknown.
+    expect(answer.headers.has('content-length')).toBe(false);
   });
 
   it('takes no more streams than configured, and gives slots back', async () => {

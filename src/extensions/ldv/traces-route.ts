@@ -46,11 +46,12 @@ export function postTraces(app: FastifyInstance, contract: Contract<operations>,
       const form = formOf(request);
       if (form === undefined) throw unsupported('Het mediatype moet application/x-protobuf of application/json zijn.');
       const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
-      if (encoding !== 'identity' && encoding !== 'gzip') throw unsupported('De codering moet gzip zijn, of geen.');
+      // `x-gzip` is another name for it (RFC 9110 section 8.4.1.3).
+      const isPacked = encoding === 'gzip' || encoding === 'x-gzip';
+      if (!isPacked && encoding !== 'identity') throw unsupported('De codering moet gzip zijn, of geen.');
       // Without a body nothing was parsed.
       const body: unknown = request.body ?? Buffer.alloc(0);
       if (!Buffer.isBuffer(body)) throw new TypeError('the body was not read as bytes');
-      const isPacked = encoding === 'gzip';
       const most = isPacked ? Math.min(maxBytes, body.length * MOST_PER_BYTE) : body.length;
       const wanted = { bytes: most, client: clientKey(request) };
       const permit = await memory.acquire(wanted, requestClosedSignal(reply));

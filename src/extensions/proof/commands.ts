@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { Argument, Command } from 'commander';
 import { table } from '../../cli/output.ts';
 import { CommandError, runCommand, runTool, type ToolContext, UsageError } from '../../cli/run-command.ts';
+import { readTextFile } from '../../lib/text-file.ts';
 import { PROOF_LOGS, type ProofLogName } from '../../seams/proof-log.ts';
 import type { Terminal } from '../../seams/terminal.ts';
 import type { Config } from '../../settings/read-config.ts';
@@ -103,7 +104,7 @@ async function check(
 
 async function readText(path: string, maxBytes: number): Promise<string> {
   if ((await stat(path)).size > maxBytes) throw new CommandError(`${path} is larger than ${maxBytes} bytes`);
-  return await readFile(path, 'utf8');
+  return await readTextFile(path);
 }
 
 function parseRecord(text: string, path: string): unknown {

@@ -7,6 +7,7 @@ import { isRecord, type JsonObject, toPointer, valueAt } from '../../lib/json/js
 import { type ItemList, listsOf } from '../model/mapping.ts';
 import type { ListBounds, Model, PartCheck } from '../model/model.ts';
 import { municipalityKey, type Organisation, organisationOf } from '../model/selection.ts';
+import { type BirthDates, createBirthDates } from './birth-dates.ts';
 import { describeError, type Faults, MAX_FAULTS } from './faults.ts';
 
 /** What a file says about one levering. */
@@ -66,6 +67,7 @@ export class DeliveryReader {
   readonly #model: Model;
   readonly #faults: Faults;
   readonly #consumers: readonly DeliveryConsumer[];
+  readonly #birthDates: BirthDates | undefined;
   readonly #cutter: JsonCutter<ItemList>;
   readonly #leveringen: ReadLevering[] = [];
   readonly #seen = new Set<string>();
@@ -77,6 +79,7 @@ export class DeliveryReader {
     this.#model = model;
     this.#faults = faults;
     this.#consumers = consumers;
+    this.#birthDates = createBirthDates(model.mapping);
     this.#current = startLevering();
     const inner = new Map([...listsOf(model.mapping)].map(([list, path]) => [toPointer(path), list]));
     this.#cutter = new JsonCutter(
@@ -142,14 +145,14 @@ export class DeliveryReader {
   }
 
   #item(levering: number, list: ItemList, nummer: number, item: CutItem): void {
-    const { bytes } = item;
+    let { bytes } = item;
     this.#records += 1;
     const pointer = (): string => this.#pointer(levering, list, nummer);
     if (!isUtf8(bytes)) {
       this.#fault(pointer(), item.line, 'is not valid UTF-8');
       return;
     }
-    const text = bytes.toString();
+    let text = bytes.toString();
     const lineAt = (offset: number): number => item.line + newlines(text.slice(0, offset));
     let value: unknown;
     try {
@@ -165,6 +168,12 @@ export class DeliveryReader {
     }
     const check = list === 'records' ? this.#model.record : this.#model.zaak;
     const fits = check === undefined || check.ok(value);
+    const dated = fits && list === 'records' ? this.#birthDates?.(text, value) : undefined;
+    if (dated !== undefined) {
+      const changed: unknown = JSON.parse(dated);
+      // A model of somebody may ask for a moment.
+      if (check?.ok(changed) !== false) [text, value, bytes] = [dated, changed, Buffer.from(dated)];
+    }
     for (const consumer of this.#consumers) consumer.item({ levering, list, nummer, value, fits }, bytes);
     if (!fits) {
       this.#misfits(check.faults(value), text, pointer(), lineAt);

@@ -1,5 +1,6 @@
 import { createHmac, createSecretKey } from 'node:crypto';
 import { isRecord, valueAt } from '../../lib/json/json-value.ts';
+import { dayOfMoment } from '../../lib/time.ts';
 import type { Mapping, PersonenMapping } from '../model/mapping.ts';
 
 /** What is stored of a record beside its text. */
@@ -78,9 +79,11 @@ function isKnown(value: unknown): boolean {
   return typeof value === 'string' && value.trim() !== '' && !/^\s*(.)\1{7,}\s*$/.test(value);
 }
 
-/** The day of a date, as Postgres counts it; `undefined` when it is not a date. */
+/** The day of a date or moment, as Postgres counts it; `undefined` when it is not a date. */
 export function dayNumber(value: unknown): number | undefined {
-  const [day] = typeof value === 'string' ? (/^\d{4}-\d{2}-\d{2}/.exec(value) ?? []) : [];
+  if (typeof value !== 'string') return undefined;
+  const [written] = /^\d{4}-\d{2}-\d{2}/.exec(value) ?? [];
+  const day = written === value ? written : (dayOfMoment(value)?.day ?? written);
   const moment = day === undefined ? Number.NaN : Date.parse(`${day}T00:00:00Z`);
   return Number.isNaN(moment) ? undefined : Math.round((moment - POSTGRES_EPOCH) / DAY_MS);
 }

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { Ajv2019 } from 'ajv/dist/2019.js';
@@ -13,6 +13,7 @@ import {
   valueAt,
   withValueAt,
 } from '../../lib/json/json-value.ts';
+import { readTextFileSync } from '../../lib/text-file.ts';
 import { builtInModel, defaultModels, modelsDirectory } from '../../settings/gegevens-settings.ts';
 import { type Mapping, readMapping, type Variant } from './mapping.ts';
 
@@ -167,7 +168,7 @@ function bounds(list: unknown): ListBounds {
 function readJson(path: string): JsonObject {
   let value: unknown;
   try {
-    value = JSON.parse(readFileSync(path, 'utf8'));
+    value = JSON.parse(readTextFileSync(path));
   } catch (cause) {
     throw new Error(`the model file ${path} cannot be read: ${cause instanceof Error ? cause.message : 'unknown'}`, {
       cause,

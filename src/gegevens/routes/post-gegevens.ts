@@ -103,7 +103,7 @@ function receivedBytes({ body }: FastifyRequest): Buffer {
 
 function decodeUtf8(body: Buffer): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
+    return new TextDecoder('utf-8', { fatal: true }).decode(body);
   } catch (cause) {
     throw new Problem(platformProblems.invalidRequest, { detail: 'De inhoud is geen geldige UTF-8.', cause });
   }

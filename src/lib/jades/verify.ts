@@ -96,6 +96,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
       const digest = parseDigest(digestHeader);
       checkDigest(digest, await digestInPieces(body));
       const { header, signature, sent } = readSignature(signatureHeader, limits.signatureCharacters, paths.read);
+      checkOrder(header.x5c);
       await verifySignature(header, signature, body, digest.sent);
       if (options.maxSignatureAgeMs !== undefined) checkAge(header.times, now(), options.maxSignatureAgeMs);
       const path = paths.find(header.x5c);
@@ -107,6 +108,20 @@ export function createVerifier(options: VerifierOptions): Verifier {
       stop.abort(new Error('the verifier is closed'));
     },
   };
+}
+
+/**
+ * Recognises a chain that was sent with the anchor first, whose signature would only be called invalid.
+ * @throws JadesError signature-invalid
+ */
+function checkOrder([first, second]: readonly Certificate[]): void {
+  if (first === undefined || second === undefined) return;
+  if (second.pki.issuer.isEqual(first.pki.subject)) {
+    throw new JadesError(
+      'signature-invalid',
+      'De keten in x5c staat in de verkeerde volgorde: het certificaat van de ondertekenaar hoort als eerste.',
+    );
+  }
 }
 
 function readSignature(values: HeaderValues, maxCharacters: number, read: PathCache['read']) {

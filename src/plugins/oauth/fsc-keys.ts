@@ -1,7 +1,7 @@
 /** The certificates that the own FSC Manager signs tokens with: from a file, read again when it changes, or from its published key set. */
 import { createPublicKey, hash, type KeyObject, X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { isRecord } from '../../lib/json/json-value.ts';
+import { readTextFileSync } from '../../lib/text-file.ts';
 import type { Clock } from '../../lib/time.ts';
 import { watchFiles } from '../../lib/watch-files.ts';
 import type { ReadinessCheck } from '../../seams/operations.ts';
@@ -58,10 +58,10 @@ export function createFscKeys({ source: place, ...options }: FscKeysOptions): Fs
 }
 
 function keysInFile(path: string, log: VerifierLog, refused: (reason: string | undefined) => void): Keys<FscKeyMap> {
-  let keys = readFscCertificates(readFileSync(path, 'utf8'));
+  let keys = readFscCertificates(readTextFileSync(path));
   const read = (): void => {
     try {
-      keys = readFscCertificates(readFileSync(path, 'utf8'));
+      keys = readFscCertificates(readTextFileSync(path));
       refused(undefined);
     } catch (err) {
       refused(err instanceof Error ? err.message : String(err));

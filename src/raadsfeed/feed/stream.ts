@@ -101,10 +101,10 @@ const WAIT_MS = 60_000;
 const NOTHING_NEW_MS = 250;
 /** Milliseconds after which what was sent counts as received: the operating system may hold it for the client. */
 const RECENT_MS = 120_000;
-/** Sent first: milliseconds that a client waits before it connects again. */
-const RETRY_LINE = Buffer.from('retry: 3000\n\n');
+/** Sent first: milliseconds that a client waits before it reconnects. No blank line follows it or a comment: some clients take that for an event. */
+const RETRY_LINE = Buffer.from('retry: 3000\n');
 /** A comment line: proxies close idle connections. */
-const HEARTBEAT = Buffer.from(':\n\n');
+const HEARTBEAT = Buffer.from(':\n');
 
 export function createStreams(options: StreamsOptions): Streams {
   const { heads, reader, log, mountUrl, memoryBytes, drainTimeoutMs, stopping } = options;

@@ -1,5 +1,6 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { operations } from '../../contracts/raadsfeed.ts';
+import { isRecord } from '../../lib/json/json-value.ts';
 import { Problem } from '../../lib/problem.ts';
 import type { Contract, RequestOf } from '../../plugins/contract.ts';
 import { clientAddress } from '../../plugins/headers.ts';
@@ -26,7 +27,7 @@ export function streamRoute(app: FastifyInstance, contract: Contract<operations>
   let open = 0;
   const perAddress = createOpenCounter(settings.streamMaxPerAddress);
 
-  contract.serve(app, 'getFeedStream', {}, async (request, reply) => {
+  contract.serve(app, 'getFeedStream', { beforeValidation: takeLastEventId }, async (request, reply) => {
     if (open >= settings.streamMax || app.stopping.aborted) {
       throw new Problem(raadsfeedProblems.tooManyStreams, { headers: { 'retry-after': RETRY_SECONDS } });
     }
@@ -41,17 +42,34 @@ export function streamRoute(app: FastifyInstance, contract: Contract<operations>
     });
     const position = await findStart(request, app.feed);
     reply.headers(STREAM_HEADERS);
-    if (request.method === 'HEAD') return reply.send();
     if (reply.raw.destroyed) return reply.hijack();
+    if (request.method === 'HEAD') {
+      // Fastify would give it a `Content-Length` of zero.
+      hijack(reply).end();
+      return reply;
+    }
     const { organisatiecode, resourceType } = readPageQuery(request);
     streams.open(hijack(reply), { position, client, filter: { organisatiecode, resourceType } });
     return reply;
   });
 }
 
+const LAST_EVENT_ID = 'last-event-id';
+
+/** Polyfills of `EventSource` that cannot set a header resume with a parameter of the query; the header wins. */
+function takeLastEventId({ headers, query }: FastifyRequest): undefined {
+  if (!isRecord(query)) return;
+  for (const name of ['lastEventId', 'Last-Event-ID']) {
+    const value = query[name];
+    if (typeof value !== 'string') continue;
+    headers[LAST_EVENT_ID] ??= value;
+    delete query[name];
+  }
+}
+
 /** After `Last-Event-ID`, else after `cursor`, else at the head. */
 async function findStart(request: StreamRequest, { heads, reader }: Feed): Promise<number> {
-  const lastEventId = request.headers['last-event-id'];
+  const lastEventId = request.headers[LAST_EVENT_ID];
   if (lastEventId !== undefined) {
     const number = Number(lastEventId);
     await resolveNumber(heads, number, 'Last-Event-ID');

@@ -54,6 +54,19 @@ it('adds nothing when sources of the list are of one organisation, and says whic
   expect(await listed()).toEqual([]);
 });
 
+it('adds nothing from a list that is Windows-1252, and says where', async () => {
+  const file = join(folder, 'windows.csv');
+  await writeFile(
+    file,
+    `bron,organisatie,naam\n${row(1)}\nnotubiz:2,gm0002,Gemeente S\u00fadwest-Frysl\u00e2n\n`,
+    'latin1',
+  );
+  const refused = await program.json('bron', 'import', file, '--yes');
+  expect(refused).toMatchObject({ status: 1, result: undefined });
+  expect(refused.stderr).toContain(`nothing was added: ${file} is not UTF-8 in line 3; is it Windows-1252?`);
+  expect(await listed()).toEqual([]);
+});
+
 it('adds all of them, and later changes the one that differs', async () => {
   expect(await importRows({})).toMatchObject({ status: 0, result: { changed: [], known: [] } });
   expect(await listed()).toHaveLength(SOURCES);

@@ -122,6 +122,11 @@ describe.each(FORMS)('in %s', (form) => {
     expect((await log.send(long, { form, gzip: true })).status).toBe(413);
   });
 
+  it.each(['x-gzip', 'GZIP'])('takes gzip under the name %s', async (name) => {
+    const sent = await log.send([line()], { form, gzip: true, headers: { 'content-encoding': name } });
+    expect([sent.status, sent.answer?.rejectedSpans]).toEqual([200, 0]);
+  });
+
   it('answers 415 to another encoding', async () => {
     const sent = await log.send([line()], { form, headers: { 'content-encoding': 'zstd' } });
     expect([sent.status, sent.error?.code]).toEqual([415, 3]);
@@ -148,6 +153,15 @@ it('answers 415 to another media type, in JSON', async () => {
     const sent = await log.send([line()], { headers: { 'content-type': other } });
     expect([sent.status, sent.type, sent.error?.code]).toEqual([415, MEDIA_TYPES.json, 3]);
   }
+});
+
+it.each([
+  ['a byte order mark', '\ufeff'],
+  ['nothing', ''],
+])('takes JSON that begins with %s, in UTF-8 by either name', async (_what, begin) => {
+  const body = begin + Buffer.from(encodeRequest([line()], 'json')).toString();
+  const sent = await log.send([], { form: 'json', body, headers: { 'content-type': 'application/json;charset=utf8' } });
+  expect([sent.status, sent.answer?.rejectedSpans]).toEqual([200, 0]);
 });
 
 it('answers 404 and 405 in the same way', async () => {

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { CsvError, parse } from 'csv-parse/sync';
 import { CommandError, UsageError } from '../../../cli/run-command.ts';
 import { isRecord } from '../../../lib/json/json-value.ts';
+import { decodeUtf8, EncodingError } from '../../../lib/text-file.ts';
 import { normaliseOrganisatiecode } from '../../../raadsfeed/domain/resource.ts';
 import { hasOwnNumbers, supplierAddress } from '../source.ts';
 import type { NewSource } from '../store/sources.ts';
@@ -105,7 +106,7 @@ export async function readSourceList(file: string): Promise<NewSource[]> {
     throw new CommandError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
   }
   if (content.length > MAX_BYTES) throw new CommandError(`${file} is larger than ${MAX_BYTES} bytes`);
-  const text = content.toString('utf8').replace(/^\uFEFF/, '');
+  const text = decode(content, file);
   const lines = /^\s*\{/.test(text) ? jsonLines(text) : csvLines(text, file);
   const faults: string[] = [];
   const sources = lines.flatMap(({ line, value }) => {
@@ -124,6 +125,16 @@ export async function readSourceList(file: string): Promise<NewSource[]> {
   }
   if (sources.length === 0) throw new CommandError(`${file} has no sources`);
   return sources;
+}
+
+/** @throws {CommandError} */
+function decode(content: Buffer, file: string): string {
+  try {
+    return decodeUtf8(content, file);
+  } catch (error) {
+    if (error instanceof EncodingError) throw new CommandError(`nothing was added: ${error.message}`);
+    throw error;
+  }
 }
 
 interface ListLine {

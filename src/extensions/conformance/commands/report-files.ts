@@ -12,21 +12,21 @@ import { reportHtml } from '../report/html.ts';
 import { reportJunit } from '../report/junit.ts';
 import { type ConformanceReport, noLongerFailing, verdictOf } from '../report/report.ts';
 import { signedStatement } from '../report/statement.ts';
-import { asUsage, readBytes, readText } from './usage.ts';
+import { asUsage, readText } from './usage.ts';
 
 const SCHEMA = new URL('../../../../openapi/conformance-report.json', import.meta.url);
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /** @throws {UsageError} when the file is not a report */
 export async function readReport(file: string): Promise<ConformanceReport> {
-  const bytes = await readBytes(file);
-  if (bytes.length > MAX_BYTES) throw new UsageError(`${file} is larger than ${MAX_BYTES} bytes`);
+  const text = await readText(file);
+  if (Buffer.byteLength(text) > MAX_BYTES) throw new UsageError(`${file} is larger than ${MAX_BYTES} bytes`);
   const isReport = new Ajv2020({ strict: false, validateFormats: false }).compile<ConformanceReport>(
     JSON.parse(await readFile(SCHEMA, 'utf8')),
   );
   let value: unknown;
   try {
-    value = JSON.parse(bytes.toString('utf8'));
+    value = JSON.parse(text);
   } catch {
     throw new UsageError(`${file} is not JSON`);
   }

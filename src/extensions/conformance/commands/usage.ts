@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { UsageError } from '../../../cli/run-command.ts';
 import { reasonOf } from '../../../lib/log.ts';
+import { decodeUtf8, EncodingError } from '../../../lib/text-file.ts';
 
 /** @param Expected what reading throws @throws {UsageError} when the value of an option cannot be used */
 export function asUsage<Value>(
@@ -24,7 +25,13 @@ export function readBytes(file: string): Promise<Buffer> {
   });
 }
 
-/** @throws {UsageError} when the file cannot be read */
+/** @throws {UsageError} when the file cannot be read or is not UTF-8 */
 export async function readText(file: string): Promise<string> {
-  return (await readBytes(file)).toString();
+  const bytes = await readBytes(file);
+  try {
+    return decodeUtf8(bytes, file);
+  } catch (error) {
+    if (error instanceof EncodingError) throw new UsageError(error.message);
+    throw error;
+  }
 }

@@ -4,6 +4,7 @@ import { basename } from 'node:path';
 import type { Certificate } from '../../../lib/jades/certificate.ts';
 import { parseStrictObject } from '../../../lib/json/json-text.ts';
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
+import { decodeUtf8 } from '../../../lib/text-file.ts';
 import type { Exchange, ShownExchange } from '../client.ts';
 
 export interface SignedMessage {
@@ -82,7 +83,7 @@ async function readKept(path: string, bytes: Buffer): Promise<readonly SignedMes
   const name = basename(path, '.exchange.json');
   let about: JsonObject;
   try {
-    about = parseStrictObject(bytes.toString());
+    about = parseStrictObject(decodeUtf8(bytes, path));
   } catch (cause) {
     throw new MessageFileError(`${path} is not JSON`, { cause });
   }

@@ -45,13 +45,31 @@ export interface Finding {
   readonly severity: Severity;
   readonly count: number;
   readonly places: readonly Place[];
+  /** The places by column: those that differ in their numbers only, and have the same wrong with them. */
+  readonly columns: readonly Column[];
 }
 
-/** Maximum number of places of a finding that are kept. */
+interface Column {
+  readonly count: number;
+  /** The first of them. */
+  readonly places: readonly Place[];
+}
+
+interface Found {
+  readonly rule: Rule;
+  readonly severity: Severity;
+  count: number;
+  readonly places: KeptPlace[];
+  readonly columns: Map<string, { count: number; readonly places: KeptPlace[] }>;
+}
+
+/** Maximum number of places of a finding that are kept, and of its columns. */
 const MAX_PLACES = 100;
+/** Maximum number of places of a finding that are shown in a text; a column with more is one line. */
+const SHOWN_PLACES = 10;
 
 export class Findings {
-  readonly #found = new Map<string, { rule: Rule; severity: Severity; count: number; places: KeptPlace[] }>();
+  readonly #found = new Map<string, Found>();
   readonly #blockingOnly: boolean;
 
   constructor({ blockingOnly = false }: { readonly blockingOnly?: boolean } = {}) {
@@ -62,17 +80,27 @@ export class Findings {
   add(rule: Rule, severity: Severity, what: What | ModelFault, place: () => FoundPlace): void {
     if (this.#blockingOnly && severity !== 'blocking') return;
     const key = `${rule} ${severity}`;
-    const finding = this.#found.get(key) ?? { rule, severity, count: 0, places: [] };
+    const finding: Found = this.#found.get(key) ?? { rule, severity, count: 0, places: [], columns: new Map() };
     this.#found.set(key, finding);
     finding.count += 1;
-    if (finding.places.length < MAX_PLACES) finding.places.push({ ...place(), what, isLocated: false });
+    const kept: KeptPlace = { ...place(), what, isLocated: false };
+    if (finding.places.length < MAX_PLACES) finding.places.push(kept);
+    const name = `${columnOf(kept.pointer)} ${what.replaceAll(/\d+/g, '0')}`;
+    const column = finding.columns.get(name) ?? { count: 0, places: [] as KeptPlace[] };
+    if (finding.columns.size < MAX_PLACES) finding.columns.set(name, column);
+    column.count += 1;
+    if (column.places.length < SHOWN_PLACES) column.places.push(kept);
   }
 
   /** Ends a file. @param rowsOf finds the rows of items of a list, by their places in it */
   locate(
     rowsOf: (levering: number, list: ItemList, nummers: readonly number[]) => ReadonlyMap<number, ItemPlace>,
   ): void {
-    const open = [...this.#found.values()].flatMap(({ places }) => places.filter(({ isLocated }) => !isLocated));
+    const all = [...this.#found.values()].flatMap(({ places, columns }) => [
+      ...places,
+      ...[...columns.values()].flatMap((column) => column.places),
+    ]);
+    const open = [...new Set(all)].filter(({ isLocated }) => !isLocated);
     for (const place of open) place.isLocated = true;
     const ofLists = Map.groupBy(open, ({ item }) => item && `${item.levering} ${item.list}`);
     for (const places of ofLists.values()) {
@@ -96,12 +124,22 @@ export class Findings {
     const order = ({ rule, severity }: Finding): number =>
       (rule === 'model' ? 0 : rule) + (severity === 'warning' ? 100 : 0);
     return [...this.#found.values()]
-      .toSorted((a, b) => order(a) - order(b))
-      .map(({ places, ...finding }) => ({
+      .map(({ places, columns, ...finding }) => ({
         ...finding,
-        places: places.map(({ pointer, what, row }) => ({ pointer, what, ...(row === undefined ? {} : { row }) })),
-      }));
+        places: places.map(shownPlace),
+        columns: [...columns.values()].map((column) => ({ ...column, places: column.places.map(shownPlace) })),
+      }))
+      .toSorted((a, b) => order(a) - order(b));
   }
+}
+
+function shownPlace({ pointer, what, row }: KeptPlace): Place {
+  return { pointer, what, ...(row === undefined ? {} : { row }) };
+}
+
+/** A place without the numbers of items: `/schulden/-/bedrag`. */
+function columnOf(pointer: string): string {
+  return pointer.replaceAll(/\/\d+(?=\/|$)/g, '/-');
 }
 
 type Table = (head: readonly string[], rows: readonly (readonly string[])[]) => string;
@@ -151,9 +189,6 @@ export function countsTable({ municipalities }: CheckReport, nameOf = WORDS.muni
   };
 }
 
-/** Maximum number of places of a finding that are shown in a text. */
-const SHOWN_PLACES = 10;
-
 function reportText(report: CheckReport, table: Table | undefined): string {
   const { period, findings } = report;
   const { head, rows } = countsTable(report);
@@ -166,16 +201,29 @@ function reportText(report: CheckReport, table: Table | undefined): string {
   return [...(table === undefined ? [] : counts), ...findings.flatMap(findingLines), summary(report)].join('\n');
 }
 
-function findingLines({ rule, severity, count, places }: Finding): string[] {
-  const shown = places.slice(0, SHOWN_PLACES);
-  const more = count - shown.length;
+function findingLines({ rule, severity, count, columns }: Finding): string[] {
+  const shown = columns.flatMap(columnLines).slice(0, SHOWN_PLACES);
+  const more = count - shown.reduce((sum, line) => sum + line.count, 0);
   return [
     `${severity.padEnd(8)} ${WORDS.ruleName(rule)}, ${WORDS.times(count)}: ${WORDS.ruleText(rule)}`,
-    ...shown.map(({ pointer, what, row }) =>
-      ['', ...(row === undefined ? [] : [WORDS.row(row)]), pointer || '/', what].join('  '),
-    ),
+    ...shown.map(({ text }) => `  ${text}`),
     ...(more > 0 ? [`  ${WORDS.more(more)}`] : []),
   ];
+}
+
+/** A line for each place of a column, or one for all where there are many. */
+function columnLines({ count, places }: Column): { readonly text: string; readonly count: number }[] {
+  const [first] = places;
+  if (first !== undefined && count > places.length) {
+    const text = `${columnOf(first.pointer)}  ${first.what}, ${WORDS.times(count)}; first at ${placeText(first)}`;
+    return [{ text, count }];
+  }
+  return places.map((place) => ({ text: `${placeText(place)}  ${place.what}`, count: 1 }));
+}
+
+/** The row of a table, and the pointer. */
+function placeText({ pointer, row }: Place): string {
+  return [...(row === undefined ? [] : [WORDS.row(row)]), pointer || '/'].join('  ');
 }
 
 export function countFindings({ findings }: CheckReport, severity: Severity): number {

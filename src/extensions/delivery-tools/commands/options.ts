@@ -1,10 +1,10 @@
 /** Options that several commands have. */
-import { readFile } from 'node:fs/promises';
 import { InvalidArgumentError } from 'commander';
 import { CommandError } from '../../../cli/run-command.ts';
 import type { Variant } from '../../../gegevens/model/mapping.ts';
 import type { Model } from '../../../gegevens/model/model.ts';
 import type { Period } from '../../../gegevens/model/selection.ts';
+import { readTextFile } from '../../../lib/text-file.ts';
 import type { Config } from '../../../settings/read-config.ts';
 import type { TokenOptions } from '../../shared/token-options.ts';
 import { readPeriod } from '../table-period.ts';
@@ -13,12 +13,12 @@ import { readPeriod } from '../table-period.ts';
 export async function authorization(options: TokenOptions): Promise<Record<string, string>> {
   const { tokenFile, tokenUrl: url, clientId, clientSecretFile } = options;
   const name = options.fsc ? 'fsc-authorization' : 'authorization';
-  if (tokenFile !== undefined) return { [name]: `Bearer ${(await readFile(tokenFile, 'utf8')).trim()}` };
+  if (tokenFile !== undefined) return { [name]: `Bearer ${(await readTextFile(tokenFile)).trim()}` };
   if (url === undefined || clientId === undefined || clientSecretFile === undefined) {
     throw new CommandError('a token is needed: --token-file, or --token-url with --client-id and --client-secret-file');
   }
   const { fetchToken } = await import('../requester/send-request.ts');
-  const clientSecret = (await readFile(clientSecretFile, 'utf8')).trim();
+  const clientSecret = (await readTextFile(clientSecretFile)).trim();
   return { [name]: `Bearer ${await fetchToken({ url, clientId, clientSecret })}` };
 }
 

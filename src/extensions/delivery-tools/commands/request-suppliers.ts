@@ -1,10 +1,11 @@
 /** `gegevens request --suppliers FILE`: what the office does each quarter, from all suppliers. */
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, stat } from 'node:fs/promises';
+import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { table } from '../../../cli/output.ts';
 import { CommandError, type ToolContext, UsageError } from '../../../cli/run-command.ts';
 import type { Variant } from '../../../gegevens/model/mapping.ts';
+import { readTextFile } from '../../../lib/text-file.ts';
 import type { Requester } from '../requester/request-delivery.ts';
 import { type RequestOptions, requestFrom } from './request.ts';
 
@@ -113,7 +114,7 @@ async function readSuppliers(path: string, hasOutway: boolean): Promise<Supplier
   const { builtInVersions } = await import('../../../gegevens/model/model.ts');
   const faults: string[] = [];
   const seen = new Map<string, number>();
-  const lines = (await readFile(path, 'utf8')).split(/\r?\n/).flatMap((text, index): SupplierLine[] => {
+  const lines = (await readTextFile(path)).split(/\r?\n/).flatMap((text, index): SupplierLine[] => {
     const line = index + 1;
     const [supplier, variant, model, ...more] = text.trim().split(/\s+/);
     if (supplier === undefined || supplier === '' || supplier.startsWith('#')) return [];

@@ -14,6 +14,7 @@ import { type OwnKey, OwnKeyError } from '../../../lib/jades/own-key.ts';
 import { checkRevocation as checkPath, createRevocationSource } from '../../../lib/jades/revocation.ts';
 import { reasonOf } from '../../../lib/log.ts';
 import { createGuardedFetch } from '../../../lib/outbound/guarded-fetch.ts';
+import { readTextFileSync } from '../../../lib/text-file.ts';
 import type { Config } from '../../../settings/read-config.ts';
 import {
   daysLeft,
@@ -106,7 +107,7 @@ function checkChain(
 ): { readonly verdict: Verdict; readonly path?: readonly Certificate[] } {
   try {
     if (trustAnchors === undefined) throw new Error('GEGEVENS_TRUST_ANCHORS is missing');
-    const anchors = parsePemCertificates(readFileSync(trustAnchors, 'utf8'));
+    const anchors = parsePemCertificates(readTextFileSync(trustAnchors));
     if (anchors.length === 0) throw new Error('GEGEVENS_TRUST_ANCHORS holds no certificate');
     const path = validatePath(chain, { anchors, requiredPolicies, at });
     return { path, verdict: ok(`${path.length} certificates, up to ${oneLine(path.at(-1)?.x509.subject ?? '')}`) };

@@ -1,5 +1,4 @@
 /** Requests a delivery page by page, and checks each. */
-import { readFile } from 'node:fs/promises';
 import { builtInVersions, loadModel, type Model } from '../../../gegevens/model/model.ts';
 import { loadOwnKey } from '../../../gegevens/own-signer.ts';
 import { JadesError } from '../../../lib/jades/certificate.ts';
@@ -7,6 +6,7 @@ import { createSigner, plainStyles, type Signer } from '../../../lib/jades/signa
 import { createVerifier, type Verified, type Verifier, type VerifierOptions } from '../../../lib/jades/verify.ts';
 import { isRecord, type JsonObject, valueAt } from '../../../lib/json/json-value.ts';
 import { createGuardedFetch } from '../../../lib/outbound/guarded-fetch.ts';
+import { readTextFile } from '../../../lib/text-file.ts';
 import type { Config } from '../../../settings/read-config.ts';
 import { type KeptPages, openKeptPages, type SentRequest } from './kept-pages.ts';
 import { isTemporaryStatus, parseJson, RequesterError, type SupplierResponse, sendRequest } from './send-request.ts';
@@ -26,7 +26,7 @@ export async function openRequester(
 ): Promise<Requester> {
   if (gegevens.trustAnchors === undefined) throw new RequesterError('GEGEVENS_TRUST_ANCHORS is missing');
   const signer = createSigner({ ...loadOwnKey(gegevens, now()), now });
-  const anchors = await readFile(gegevens.trustAnchors, 'utf8');
+  const anchors = await readTextFile(gegevens.trustAnchors);
   const { fetch, close } = createGuardedFetch({ allowPrivate: gegevens.revocationAllowPrivate, proxy: server });
   const { requiredPolicies, revocation, crlMaxMb } = gegevens;
   const verifier = createVerifier({

@@ -1,8 +1,10 @@
 import type { ValueType } from '../model-shape.ts';
-import { CellFault, type Convert, type Converted, createConvert, fold } from './convert.ts';
+import { CellFault } from './cell-fault.ts';
+import { type Convert, type Converted, createConvert, fold, type Note } from './convert.ts';
 import type { ColumnName, FromColumn } from './mapping-file.ts';
 import type { ColumnMember, MemberPlans, Plan, TablePlan } from './plan.ts';
 import { type Cells, cellText, columnLetters, type Place, type Row, type TableFile } from './table-file.ts';
+import type { TargetForm } from './target-form.ts';
 
 /** A column of a sheet that a mapping names. */
 export interface Column {
@@ -36,6 +38,8 @@ const OF_LEVERING = '; the columns of a levering belong in every main table';
 export class BoundTable {
   readonly plan: TablePlan;
   readonly sheet: string | undefined;
+  /** As they are written. */
+  readonly names: readonly string[];
   /** Cells of the row of names. */
   readonly width: number;
   readonly key: readonly Column[];
@@ -48,7 +52,8 @@ export class BoundTable {
 
   /** Finds the columns of a table. Missing and repeated ones are reported. */
   constructor({ plan, table, file, sheet, header, report }: BindOptions) {
-    const names = header.cells.map((cell) => normal(cellText(cell) ?? ''));
+    this.names = header.cells.map((cell) => cellText(cell) ?? '');
+    const names = this.names.map(normal);
     const reported = new Set<ColumnName>();
     const find = (name: ColumnName, remedy = ''): Column => {
       if (typeof name === 'number') return { index: name - 1, name: names[name - 1] || columnLetters(name - 1) };
@@ -64,12 +69,12 @@ export class BoundTable {
       }
       return { index: index ?? Number.MAX_SAFE_INTEGER, name };
     };
-    const bindColumn = (source: FromColumn, type: ValueType, remedy?: string): BoundColumn => ({
+    const bindColumn = (source: FromColumn, type: ValueType, form?: TargetForm, remedy?: string): BoundColumn => ({
       column: find(source.column, remedy),
-      convert: createConvert({ source, type, defaults: plan.content, date1904: file.date1904 }),
+      convert: createConvert({ source, type, form, defaults: plan.content, date1904: file.date1904 }),
     });
     const bind = ({ columns }: MemberPlans, remedy?: string): BoundMember[] =>
-      columns.map((member) => ({ member, ...bindColumn(member.source, member.type, remedy) }));
+      columns.map((member) => ({ member, ...bindColumn(member.source, member.type, member.form, remedy) }));
     const { key = [], where } = table.mapping;
     this.plan = table;
     this.sheet = sheet;
@@ -81,7 +86,9 @@ export class BoundTable {
     this.key = key.map((name) => find(name));
     this.record = bind(table.record);
     this.levering = table.isMain ? bind(plan.levering, OF_LEVERING) : [];
-    this.leveringKey = table.isMain ? plan.leveringKey.map((source) => bindColumn(source, 'text', OF_LEVERING)) : [];
+    this.leveringKey = table.isMain
+      ? plan.leveringKey.map(({ source, form }) => bindColumn(source, 'text', form, OF_LEVERING))
+      : [];
     this.itemKeys = new Map(
       [...table.itemKeys].map(([pointer, columns]) => [pointer, columns.map((name) => find(name))]),
     );
@@ -106,14 +113,16 @@ export function keyOf(columns: readonly Column[], cells: Cells): string | undefi
   return texts.some((text) => text === undefined || text === '') ? undefined : JSON.stringify(texts);
 }
 
-/** Reads the cells of members. @param report is called for each that cannot be read */
+/** Reads the cells of members. @param report is called for each that cannot be read @param note for what is said once of its column */
 export function convertCells(
   columns: readonly BoundColumn[],
   cells: Cells,
   report: (column: Column, fault: CellFault) => void,
+  note: (column: Column, message: string) => void,
 ): Converted[] {
   return columns.map(({ column, convert }) => {
-    const value = convert(cells[column.index]);
+    const say: Note = (message) => note(column, message);
+    const value = convert(cells[column.index], say);
     if (!(value instanceof CellFault)) return value;
     report(column, value);
     return null;

@@ -1,29 +1,10 @@
 /** The values of cells, as people and spreadsheets write them. */
+import { dutchDayAt } from '../../../lib/time.ts';
 import type { ValueType } from '../model-shape.ts';
+import { CellFault } from './cell-fault.ts';
 import type { FromColumn, MappingContent, Scalar } from './mapping-file.ts';
-import { maskedText } from './mask.ts';
-import { type Cell, cellText } from './table-file.ts';
-
-/** A cell that cannot be read as what its member needs; the message does not repeat the value. */
-export class CellFault {
-  readonly message: string;
-  /** What kind of characters the text consists of: `99-99-9999`, `Aa9`. */
-  readonly form: string | undefined;
-  /** What to change when it is so in a whole column. */
-  readonly remedy: string | undefined;
-  constructor(message: string, text?: string, remedy?: string) {
-    this.message = message;
-    this.remedy = remedy;
-    this.form = text === undefined ? undefined : maskedForm(text);
-  }
-}
-
-const MAX_FORM = 40;
-
-function maskedForm(text: string): string {
-  const form = maskedText(text, { upper: 'A', lower: 'a' }).replaceAll(/\s+/g, ' ');
-  return form.length <= MAX_FORM ? form : `${form.slice(0, MAX_FORM).toWellFormed()}…`;
-}
+import { type Cell, cellText, REPLACEMENT } from './table-file.ts';
+import { readFixedNumber, readPostcode, type TargetForm } from './target-form.ts';
 
 /** A pattern for the whole text; `undefined` when it is not a regular expression. */
 export function readPattern(pattern: string): RegExp | undefined {
@@ -37,73 +18,97 @@ export function readPattern(pattern: string): RegExp | undefined {
 /** A value of a record, several of a cell that is split, or `null` for none: the cell is empty. */
 export type Converted = Scalar | readonly Scalar[] | null;
 
+/** Takes what is said once of a column. */
+export type Note = (message: string) => void;
+
 /** Makes the value of a member of a cell. */
-export type Convert = (cell: Cell | undefined) => Converted | CellFault;
+export type Convert = (cell: Cell | undefined, note?: Note) => Converted | CellFault;
+
+const ignore: Note = () => undefined;
+export const MOMENTS = 'has moments with an offset from UTC: each is read as its day in Europe/Amsterdam';
 
 const TRUE = ['ja', 'j', 'waar', 'true', '1', 'x'];
 const FALSE = ['nee', 'n', 'onwaar', 'false', '0'];
 const DATES = ['yyyy-MM-dd', 'd-M-yyyy'];
 /** As many characters as a spreadsheet allows in a cell. */
 const MAX_CELL_LENGTH = 32_767;
-const REPLACEMENT = '\ufffd';
 
 interface ConvertOptions {
   readonly source: FromColumn;
   readonly type: ValueType;
+  /** Of the member, where it has one of its own. */
+  readonly form?: TargetForm | undefined;
   readonly defaults: Pick<MappingContent, 'empty' | 'dates' | 'decimal' | 'true' | 'false'>;
   readonly date1904: boolean;
 }
 
 /** @throws {RangeError} naming a form of dates, or a pattern, that cannot be used */
-export function createConvert({ source, type, defaults, date1904 }: ConvertOptions): Convert {
+export function createConvert({ source, type, form, defaults, date1904 }: ConvertOptions): Convert {
   const { values, other = 'fault', digits, split, part } = source;
+  const removed = new Set(source.remove ?? '');
   const pattern = source.pattern === undefined ? undefined : readPattern(source.pattern);
   if (source.pattern !== undefined && pattern === undefined)
     throw new RangeError('the pattern is not a regular expression');
   const empty = new Set((defaults.empty ?? []).map(fold));
   const map =
     values === undefined ? undefined : new Map(Object.entries(values).map(([text, value]) => [fold(text), value]));
-  const read = readerOf(type, source, defaults, date1904);
+  const read =
+    (type === 'text' ? formReader(form, source, defaults, date1904) : undefined) ??
+    readerOf(type, source, defaults, date1904);
 
-  const one = (whole: Cell): Scalar | null | CellFault => {
+  const one = (given: Cell, note: Note): Scalar | null | CellFault => {
+    const whole = removed.size === 0 ? given : without(cellText(given) ?? '', removed);
     const all = cellText(whole) ?? '';
+    if (all === '') return null;
     const match = pattern?.exec(all);
     if (match === null && other === 'fault')
       return new CellFault('does not fit the pattern of the mapping', all, 'widen `pattern`, or say `other: keep`');
-    const [cell, text] = match ? [match[1] ?? all, match[1] ?? all] : [whole, all];
+    const [cell, text] = match ? [groupsOf(match), groupsOf(match)] : [whole, all];
     if (map !== undefined) {
       const mapped = map.get(fold(text));
       if (mapped !== undefined) return mapped;
       const remedy = 'add them to `values`, or say `other: keep`';
       if (other === 'fault') return new CellFault('is not among the values that the mapping knows', text, remedy);
     }
-    if (digits !== undefined) {
+    if (digits !== undefined && form?.kind !== 'number') {
       const remedy = 'a `pattern` takes the digits out of a longer text';
       if (!/^\d+$/.test(text) || text.length > digits)
         return new CellFault(`is not a number of at most ${digits} digits`, text, remedy);
-      return read(text.padStart(digits, '0'));
+      return read(text.padStart(digits, '0'), note);
     }
-    return read(cell);
+    return read(cell, note);
   };
 
-  return (cell) => {
+  return (cell, note = ignore) => {
     if (typeof cell === 'object' && cell.kind === 'broken') return new CellFault(cell.message);
     const text = cellText(cell) ?? '';
     if (text === '' || empty.has(fold(text))) return null;
     if (text.length > MAX_CELL_LENGTH) return new CellFault(`has more than ${MAX_CELL_LENGTH} characters`);
-    if (text.includes(REPLACEMENT))
-      return new CellFault('is not valid UTF-8; is the file Windows-1252 (csv.encoding)?');
-    if (split === undefined || cell === undefined) return one(cell ?? text);
+    if (text.includes(REPLACEMENT)) return new CellFault('has a character that was lost before (U+FFFD)');
+    if (split === undefined || cell === undefined) return one(cell ?? text, note);
     const parts = text.split(split).map((piece) => piece.trim());
     if (part === undefined) {
-      const converted = parts.filter((piece) => piece !== '').map(one);
+      const converted = parts.filter((piece) => piece !== '').map((piece) => one(piece, note));
       const fault = converted.find((value) => value instanceof CellFault);
       return fault ?? converted.flatMap((value) => (value === null || value instanceof CellFault ? [] : [value]));
     }
     const from = Number.parseInt(String(part), 10) - 1;
     const taken = typeof part === 'number' ? (parts[from] ?? '') : parts.slice(from).join(split).trim();
-    return taken === '' ? null : one(taken);
+    return taken === '' ? null : one(taken, note);
   };
+}
+
+function without(text: string, removed: ReadonlySet<string>): string {
+  return [...text]
+    .filter((sign) => !removed.has(sign))
+    .join('')
+    .trim();
+}
+
+/** What the groups of a pattern hold, joined; the whole text when it has none. */
+function groupsOf([whole, ...groups]: RegExpExecArray): string {
+  const held = groups.filter((group) => group !== undefined);
+  return held.length === 0 ? whole : held.join('');
 }
 
 /** For comparing texts of people: without case and surrounding space. */
@@ -111,7 +116,32 @@ export function fold(text: string): string {
   return text.trim().toLowerCase();
 }
 
-type Read = (cell: Cell) => Scalar | CellFault;
+type Read = (cell: Cell, note: Note) => Scalar | CellFault;
+
+/** @returns `undefined` for a member without a form of its own */
+function formReader(
+  form: TargetForm | undefined,
+  source: FromColumn,
+  defaults: ConvertOptions['defaults'],
+  date1904: boolean,
+): Read | undefined {
+  switch (form?.kind) {
+    case 'number':
+      return (cell) => readFixedNumber(cell, form, source.digits);
+    case 'postcode':
+      return readPostcode;
+    case 'birth': {
+      const readDate = readerOf('date', source, defaults, date1904);
+      return (cell, note) => {
+        const text = cellText(cell) ?? '';
+        const day = typeof cell === 'object' && cell.kind === 'number' ? text : readDate(cell, note);
+        return day instanceof CellFault ? text : day;
+      };
+    }
+    default:
+      return undefined;
+  }
+}
 
 function readerOf(type: ValueType, source: FromColumn, defaults: ConvertOptions['defaults'], date1904: boolean): Read {
   switch (type) {
@@ -147,8 +177,11 @@ function dateReader(forms: readonly string[], date1904: boolean): Read {
     return reader;
   });
   const message = `is not a date of the form ${forms.join(', ')}`;
-  return (cell) => {
-    if (typeof cell === 'object' && cell.kind === 'date') return cell.day;
+  return (cell, note) => {
+    if (typeof cell === 'object' && cell.kind === 'date') {
+      if (cell.hasOffset === true) note(MOMENTS);
+      return cell.day;
+    }
     // A spreadsheet's number without the format of a date: the column was imported, or formatted as text or number.
     if (typeof cell === 'object' && cell.kind === 'number') {
       const day = serialDay(cell.value, date1904);
@@ -156,8 +189,10 @@ function dateReader(forms: readonly string[], date1904: boolean): Read {
     }
     const text = cellText(cell) ?? '';
     for (const read of readers) {
-      const day = read(text);
-      if (day !== undefined) return day;
+      const found = read(text);
+      if (found === undefined) continue;
+      if (found.hasOffset) note(MOMENTS);
+      return found.day;
     }
     const isSerial = /^\d{5}([.,]\d+)?$/.test(text);
     const remedy = isSerial
@@ -212,16 +247,20 @@ const PATTERNS: Readonly<Record<string, string>> = {
   d: '(?<day>\\d{1,2})',
 };
 /** What may follow a date: its time. */
-const TIME = '(?:[T ]+\\d{1,2}:\\d{2}(?::\\d{2}(?:[.,]\\d{1,9})?)?(?:Z|[+-]\\d{2}:?\\d{2})?)?';
+const TIME =
+  '(?:[T ]+(?<time>\\d{1,2}:\\d{2}(?::\\d{2}(?:[.,]\\d{1,9})?)?)(?: ?(?<offset>Z|UTC|GMT|[+-]\\d{2}(?::?\\d{2})?))?)?';
 
-/** Reads a text as a day: `YYYY-MM-DD`, or `undefined` when it has another form. */
-type DateForm = (text: string) => string | undefined;
+/** Reads a text as a day, `YYYY-MM-DD`; `undefined` when it has another form. */
+type DateForm = (text: string) => { readonly day: string; readonly hasOffset: boolean } | undefined;
 
 /** @returns `undefined` when the form lacks a day, month or year, or has one twice */
 export function dateForm(form: string, date1904: boolean): DateForm | undefined {
   if (form === 'serial') {
-    return (text) =>
-      /^\d{1,7}(?:[.,]\d+)?$/.test(text) ? serialDay(Number(text.replace(',', '.')), date1904) : undefined;
+    return (text) => {
+      const serial = /^\d{1,7}(?:[.,]\d+)?$/.test(text) ? Number(text.replace(',', '.')) : Number.NaN;
+      const day = serialDay(serial, date1904);
+      return day === undefined ? undefined : { day, hasOffset: false };
+    };
   }
   const tokens = form.match(TOKEN) ?? [];
   const has = (letter: string): number => tokens.filter((token) => token.startsWith(letter)).length;
@@ -236,7 +275,12 @@ export function dateForm(form: string, date1904: boolean): DateForm | undefined 
     const groups = pattern.exec(text)?.groups;
     if (groups === undefined) return undefined;
     const month = groups.name === undefined ? Number(groups.month) : monthNumber(groups.name);
-    return existingDay(Number(groups.year), month, Number(groups.day));
+    const written = existingDay(Number(groups.year), month, Number(groups.day));
+    const { time, offset } = groups;
+    if (written === undefined || time === undefined || offset === undefined)
+      return written === undefined ? undefined : { day: written, hasOffset: false };
+    const day = dutchDayAt(written, time, offset);
+    return day === undefined ? undefined : { day, hasOffset: true };
   };
 }
 

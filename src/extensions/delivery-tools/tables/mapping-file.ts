@@ -4,6 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parseDocument } from 'yaml';
 import { describeError } from '../../../gegevens/import/faults.ts';
 import type { ItemList, Variant } from '../../../gegevens/model/mapping.ts';
+import { EncodingError, readTextFileSync } from '../../../lib/text-file.ts';
 import { modelsDirectory } from '../../../settings/gegevens-settings.ts';
 import type { ValueType } from '../model-shape.ts';
 
@@ -14,6 +15,7 @@ export type Scalar = string | number | boolean;
 export interface FromColumn {
   readonly column: ColumnName;
   readonly type?: ValueType;
+  readonly remove?: string;
   readonly pattern?: string;
   readonly values?: Readonly<Record<string, Scalar | null>>;
   readonly other?: 'fault' | 'keep';
@@ -82,6 +84,15 @@ function compileSchema(): ValidateFunction<MappingContent> {
   return new Ajv2020({ allErrors: true, allowUnionTypes: true }).compile<MappingContent>(schema);
 }
 
+function readText(path: string): string {
+  try {
+    return readTextFileSync(path);
+  } catch (error) {
+    if (error instanceof EncodingError) throw new MappingError(path, [error.message]);
+    throw error;
+  }
+}
+
 /**
  * Reads a mapping file and checks it against its schema.
  * @throws {MappingError} naming all that is wrong with it; errors of the file system
@@ -90,7 +101,7 @@ export function readMappingFile(path: string): MappingFile {
   const { size } = statSync(path);
   if (size > MAX_MAPPING_BYTES) throw new MappingError(path, [`it has more than ${MAX_MAPPING_BYTES} bytes`]);
   // The core schema of YAML 1.2: a date stays text, and `no` is not false. Aliases may not multiply what is written.
-  const document = parseDocument(readFileSync(path, 'utf8'));
+  const document = parseDocument(readText(path));
   if (document.errors.length > 0) {
     const problems = document.errors.map(({ message }) => message);
     throw new MappingError(path, problems.slice(0, MAX_PROBLEMS));

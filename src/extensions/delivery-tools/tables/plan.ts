@@ -13,6 +13,7 @@ import {
   type Scalar,
   type TableMapping,
 } from './mapping-file.ts';
+import { formOfTarget, type TargetForm } from './target-form.ts';
 
 /** A member of a record or levering that a table fills. */
 export interface MemberPath {
@@ -32,6 +33,7 @@ export interface ListPath {
 export interface ColumnMember extends MemberPath {
   readonly source: FromColumn;
   readonly type: ValueType;
+  readonly form: TargetForm | undefined;
   /** Each part of the cell is an item of the list. */
   readonly isMultiple: boolean;
 }
@@ -57,12 +59,18 @@ export interface TablePlan {
   readonly itemKeys: ReadonlyMap<string, readonly ColumnName[]>;
 }
 
+interface KeyColumn {
+  readonly source: FromColumn;
+  /** That of a member that the same column fills: `14` and `0014` are one municipality. */
+  readonly form: TargetForm | undefined;
+}
+
 export interface Plan {
   readonly model: Model;
   readonly content: MappingContent;
   readonly levering: MemberPlans;
   /** Columns for which each distinct value makes its own levering. */
-  readonly leveringKey: readonly FromColumn[];
+  readonly leveringKey: readonly KeyColumn[];
   readonly tables: readonly TablePlan[];
 }
 
@@ -108,8 +116,8 @@ export function planTables({ path: file, content }: MappingFile, model: Model): 
     const hasItems = isMultiple || list?.item === '-';
     reportWhere(hasItems, `/levering${toPointer([pointer])}`, 'a levering has one row: number the items');
   }
-  const leveringKey = (content.leveringKey ?? []).map((each) => (typeof each === 'object' ? each : { column: each }));
-  for (const [index, source] of leveringKey.entries()) reportSource(source, `/leveringKey/${index}`);
+  const keySources = (content.leveringKey ?? []).map((each) => (typeof each === 'object' ? each : { column: each }));
+  for (const [index, source] of keySources.entries()) reportSource(source, `/leveringKey/${index}`);
   const tables = content.tables.map((table, index): TablePlan => {
     const at = `/tables/${index}`;
     const { list = 'records', key } = table;
@@ -131,6 +139,11 @@ export function planTables({ path: file, content }: MappingFile, model: Model): 
   });
   reportWhere(!tables.some(({ list }) => list === 'records'), '/tables', 'no table makes records');
   if (problems.length > 0) throw new MappingError(file, problems);
+  const filled = [levering, ...tables.map(({ record }) => record)].flatMap(({ columns }) => columns);
+  const leveringKey = keySources.map((source) => ({
+    source,
+    form: filled.find(({ form, source: { column } }) => form !== undefined && column === source.column)?.form,
+  }));
   return { model, content, levering, leveringKey, tables };
 }
 
@@ -161,7 +174,7 @@ function planMembers(members: Members, base: readonly string[], shape: Shape, re
       const isLost = isMultiple && path.list?.item !== '-';
       reportWhere(isLost, pointer, 'a cell that is split needs a `part`, or the step - for its items');
       if (source.default !== undefined) constants.push({ ...path, value: source.default });
-      columns.push({ ...path, source, type, isMultiple });
+      columns.push({ ...path, source, type, form: formOfTarget(path.steps), isMultiple });
     } else if (source.value === undefined) reportWhere(true, pointer, 'names neither a column nor a value');
     else constants.push({ ...path, value: source.value });
   }

@@ -6,18 +6,23 @@ import { MessageStore } from '../message-store.ts';
 import { ScratchFull } from '../scratch.ts';
 import { Assembly, type RowValues } from './assemble.ts';
 import { BoundTable, type Column, convertCells, keyOf } from './bound-table.ts';
-import { type CellFault, fold } from './convert.ts';
+import type { CellFault } from './cell-fault.ts';
+import { fold } from './convert.ts';
 import type { Plan, TablePlan } from './plan.ts';
 import { RecordBuilder } from './record-builder.ts';
 import {
+  type Cell,
+  columnLetters,
   isEmptyRow,
   type Place,
+  REPLACEMENT,
   type Row,
   type TableFault,
   TableFaults,
   type TableFile,
   UnreadableTable,
 } from './table-file.ts';
+import { damageOfKey } from './target-form.ts';
 
 /** Each is in memory. */
 const MAX_LEVERINGEN = 10_000;
@@ -87,6 +92,8 @@ function addStop(faults: TableFaults, error: unknown): void {
   else if (!(error instanceof ImportStopped)) throw error;
 }
 
+const isDamagedText = (cell: Cell | undefined): boolean => typeof cell === 'string' && cell.includes(REPLACEMENT);
+
 class TableReader {
   readonly message: MessageStore;
   readonly faults = new TableFaults();
@@ -100,6 +107,8 @@ class TableReader {
   readonly #incomplete = new Set<number>();
   /** The last row that was reported for its length: several tables may be in a sheet. */
   #reportedRow = 0;
+  /** What was said of a column. */
+  readonly #said = new Set<string>();
   /** By what a row says of its levering. */
   readonly #leveringen = new Map<string, number>();
 
@@ -169,7 +178,7 @@ class TableReader {
     for await (const rows of file.rows(sheet)) {
       this.#options.signal.throwIfAborted();
       for (const row of rows) {
-        if (isEmptyRow(row)) continue;
+        if (isEmptyRow(row) || (file.sheets === undefined && this.#isDamaged(row, tables))) continue;
         for (const table of tables) {
           const bound = this.#bound.get(table.index);
           if (bound === undefined) this.#begin(table, file, sheet, row);
@@ -179,6 +188,19 @@ class TableReader {
     }
     for (const { index } of tables)
       if (!this.#bound.has(index)) this.faults.add({ sheet, message: 'no row of column names' });
+  }
+
+  /** Whether a row has bytes that are not UTF-8, in a column that is read or in another. */
+  #isDamaged({ number: row, cells }: Row, tables: readonly TablePlan[]): boolean {
+    if (!cells.some(isDamagedText)) return false;
+    const [bound] = tables.flatMap(({ index }) => this.#bound.get(index) ?? []);
+    for (const [index, cell] of cells.entries()) {
+      if (!isDamagedText(cell)) continue;
+      const column = bound?.names[index] || columnLetters(index);
+      this.faults.add({ row, column, message: 'is not valid UTF-8; is the file Windows-1252 (csv.encoding)?' });
+    }
+    // The names of columns are still needed: without them every other row would be misread.
+    return bound !== undefined;
   }
 
   /** The first row of a table that counts: that of its names. */
@@ -203,13 +225,23 @@ class TableReader {
       isFaulty = true;
       this.faults.add({ ...table.placeOf(row, column), message, form, remedy });
     };
-    const values = convertCells(table.record, cells, report);
-    const ofLevering = convertCells(table.levering, cells, report);
-    const leveringKey = convertCells(table.leveringKey, cells, report);
+    const note = (column: Column, message: string): void => {
+      const text = `${plan.index} ${column.index} ${message}`;
+      if (this.#said.has(text)) return;
+      this.#said.add(text);
+      this.notes.add({ ...table.placeOf(row, column), message });
+    };
+    const values = convertCells(table.record, cells, report, note);
+    const ofLevering = convertCells(table.levering, cells, report, note);
+    const leveringKey = convertCells(table.leveringKey, cells, report, note);
     const items: Record<string, string> = {};
     for (const [pointer, columns] of table.itemKeys) {
       const item = keyOf(columns, cells);
       if (item !== undefined) items[pointer] = item;
+    }
+    for (const column of [...table.key, ...[...table.itemKeys.values()].flat()]) {
+      const damage = damageOfKey(cells[column.index]);
+      if (damage !== undefined) report(column, damage);
     }
     const key = table.key.length === 0 ? undefined : keyOf(table.key, cells);
     if (table.key.length > 0 && key === undefined) {

@@ -12,6 +12,8 @@ interface DateCell {
   readonly kind: 'date';
   /** `YYYY-MM-DD`. */
   readonly day: string;
+  /** Its day is that of a moment with an offset from UTC. */
+  readonly hasOffset?: boolean;
 }
 
 /** A cell that has no usable value; the message says why. */
@@ -19,6 +21,9 @@ interface BrokenCell {
   readonly kind: 'broken';
   readonly message: string;
 }
+
+/** What stands for bytes that were not text. */
+export const REPLACEMENT = '\ufffd';
 
 /** What is in a cell. CSV has texts only. */
 export type Cell = string | boolean | NumberCell | DateCell | BrokenCell;

@@ -1,5 +1,4 @@
 /** Asks witnesses for their cosignatures on checkpoints of ours (C2SP tlog-witness, the side of the log). */
-import { readFile } from 'node:fs/promises';
 import type { FastifyInstance } from 'fastify';
 import { Counter, Gauge } from 'prom-client';
 import { type Logger, reasonOf } from '../../../lib/log.ts';
@@ -9,6 +8,7 @@ import {
   type ProxySettings,
   readBody,
 } from '../../../lib/outbound/guarded-fetch.ts';
+import { readTextFile } from '../../../lib/text-file.ts';
 import { tileReader } from '../store/leaves.ts';
 import { readOrigin } from '../store/logs.ts';
 import { proveConsistency } from '../tlog/merkle.ts';
@@ -269,7 +269,7 @@ function verifiedLine(text: string, answer: string, key: VerifierKey, now: Date)
 /** The policy of `PROOF_WITNESSES`. @throws {Error} for operators, when the file cannot be used */
 export async function readPolicy(path: string): Promise<Policy> {
   try {
-    return parsePolicy(await readFile(path, 'utf8'));
+    return parsePolicy(await readTextFile(path));
   } catch (cause) {
     throw new Error(`PROOF_WITNESSES: ${reasonOf(cause)}`, { cause });
   }

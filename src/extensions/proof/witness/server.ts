@@ -1,12 +1,12 @@
 /** This service as a witness of others (C2SP tlog-witness): anyone may ask, the signature of a known log decides. */
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Pool } from '../../../database/pool.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { reasonOf } from '../../../lib/log.ts';
 import { Problem } from '../../../lib/problem.ts';
+import { readTextFile } from '../../../lib/text-file.ts';
 import { platformProblems } from '../../../plugins/problems.ts';
 import { signerOf } from '../keys.ts';
 import { openPublishedCheckpoints, type PublishedCheckpoints, statePath } from '../state.ts';
@@ -198,7 +198,7 @@ export async function openWitness(app: FastifyInstance, proofKey: Uint8Array, pa
 
 /** A verifier key of a log on each line; lines that are empty or begin with `#` do not count. @throws {Error} that names the line */
 async function readLogKeys(path: string): Promise<VerifierKey[]> {
-  const lines = (await readFile(path, 'utf8')).split('\n').map((line) => line.trim());
+  const lines = (await readTextFile(path)).split('\n').map((line) => line.trim());
   return lines.flatMap((text, place) => {
     if (text === '' || text.startsWith('#')) return [];
     try {

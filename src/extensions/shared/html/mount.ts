@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import { Problem } from '../../../lib/problem.ts';
+import { readTextFileSync } from '../../../lib/text-file.ts';
 import { acceptedEncoding } from '../../../plugins/headers.ts';
 import { PAGES_POLICY } from '../../../plugins/pages.ts';
 import type { ProblemBody } from '../../../plugins/problem-reply.ts';
@@ -124,7 +125,7 @@ const COMPRESS = {
 
 function readTheme(file: string | undefined): string {
   if (file === undefined) return '';
-  const text = readFileSync(file, 'utf8');
+  const text = readTextFileSync(file);
   if (text.length > THEME_BYTES) throw new Error(`PAGES_THEME_CSS is larger than ${THEME_BYTES} bytes`);
   return text;
 }

@@ -152,6 +152,22 @@ describe('the report', () => {
     expect(report.municipalities).toMatchObject([{ trajectories: 130 }]);
   });
 
+  it('has one line for a column with the same everywhere, with a count, and each place of a few', async () => {
+    const schulden = Array.from({ length: 3 }, (_, n) => ({ bedrag: n, schuldeiser: { naam: `S${n}` } }));
+    const records = Array.from({ length: 193 }, (_, n) => traject({ omschrijving: `r${n}`, schulden }));
+    records.push(traject({ schulden: [{ bedrag: 1, schuldeiser: { naam: 'A', Naam: 'B' } }] }));
+    const { stdout } = await check(['--variant', 'shv', messageFile(message([shvLevering(records)]))]);
+    const column = '/leveringen/-/schuldhulptrajecten/-/schulden/-/schuldeiser/naam';
+    expect(stdout).toContain(
+      [
+        'warning  rule 7, 580 times: both names of a creditor, `naam` and `Naam`, are the same',
+        `  ${column}  is not in the other place, 579 times; first at ${column.replaceAll('-', '0')}`,
+        '  /leveringen/0/schuldhulptrajecten/193/schulden/0/schuldeiser/naam  they differ',
+        'warning  rule 12',
+      ].join('\n'),
+    );
+  });
+
   it('is for people when nothing else is asked', async () => {
     const { status, stdout, stderr } = await check(['--variant', 'shv', messageFile(faulty)]);
     expect([status, stderr]).toEqual([1, 'koppelvlak: 2 blocking findings\n']);

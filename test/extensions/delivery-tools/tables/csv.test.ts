@@ -26,6 +26,79 @@ describe('how a CSV file is written', () => {
     expect(faults).toEqual([{ row: 2, column: 'Omschrijving', message: expect.stringContaining('not valid UTF-8') }]);
   });
 
+  it.each<[string, object]>([
+    ['a key', { key: ['Naam'] }],
+    ['what rows are chosen by', { where: { column: 'Naam', notIn: ['x'] } }],
+    ['no member', {}],
+  ])('is UTF-8 in a column that is %s too', async (_, table) => {
+    const file = fileNamed('tabel.csv', Buffer.from('Naam;T\nCaf\xe9;a\nCaf\xe8;b\n', 'latin1'));
+    const { faults } = await tryTable(shvTable({ '/omschrijving': 'T' }, table), file);
+    const message = expect.stringContaining('not valid UTF-8');
+    expect(faults).toEqual([
+      { row: 2, column: 'Naam', message },
+      { row: 3, column: 'Naam', message },
+    ]);
+    const header = fileNamed('tabel.csv', Buffer.from('T;Caf\xe9\na;b\n', 'latin1'));
+    expect((await tryTable(shvTable({ '/omschrijving': 'T' }), header)).faults).toEqual([
+      { row: 1, column: 'B', message },
+    ]);
+  });
+
+  it.each([
+    ['of the whole file', Buffer.from('T\r\na\r\nCoöperatie Zuid\r\n')],
+    ['that ends without a line end', Buffer.from('T\r\na\r\nCoöperatie Zuid')],
+    ['after lines that are Windows-1252', Buffer.concat([Buffer.from('T\nCaf\xe9\n', 'latin1'), Buffer.from('€ 5\n')])],
+    ['with accents that are characters of their own', Buffer.from('T\na\nCoo\u0308peratie\n')],
+    ['after Mac line ends', Buffer.from('T\ra\rCoöperatie Zuid\r')],
+    ['beyond the first chunk', Buffer.from(`T\n${'x'.repeat(300_000)}\nCoöperatie Zuid\n`)],
+  ])('is not Windows-1252 in a line of UTF-8 %s', async (_, bytes) => {
+    const mapping = shvTable({ '/omschrijving': 'T' }, {}, { csv: { encoding: 'windows-1252' } });
+    const { status, faults } = await tryTable(mapping, fileNamed('tabel.csv', bytes));
+    const message = 'line 3 of the file is UTF-8, and the mapping says windows-1252: set csv.encoding to utf-8';
+    expect(status).toBe(1);
+    expect(faults.at(-1)).toEqual({ message });
+  });
+
+  it('is Windows-1252 in a line whose bytes happen to be UTF-8 of another script', async () => {
+    const file = fileNamed('tabel.csv', Buffer.from('T\nCAF\xc9\x94\nCAF\xc9\xa0\n', 'latin1'));
+    const mapping = shvTable({ '/omschrijving': 'T' }, {}, { csv: { encoding: 'windows-1252' } });
+    expect((await tryTable(mapping, file)).records.map(({ omschrijving }) => omschrijving)).toEqual(['CAFÉ”', 'CAFÉ']);
+  });
+
+  it.each([
+    ['sep=,', ';'],
+    ['sep=\t', '|'],
+    ['\ufeffSEP=|', undefined],
+  ])('names its delimiter in the first line, %j, which is no row', async (first, mapped) => {
+    const delimiter = first.at(-1);
+    const rows = [first, ['Start', 'T'].join(delimiter), ['x', 'a'].join(delimiter)];
+    const content = mapped === undefined ? { csv: {} } : { csv: { delimiter: mapped } };
+    const mapping = shvTable({ '/startdatum': 'Start', '/omschrijving': 'T' }, { header: 1 }, content);
+    expect((await tryTable(mapping, csv(...rows))).faults).toMatchObject([{ row: 2, column: 'Start' }]);
+    const good = csv(...rows.slice(0, 2), ['2026-01-05', 'a'].join(delimiter));
+    expect((await tryTable(mapping, good)).records).toMatchObject([{ startdatum: '2026-01-05', omschrijving: 'a' }]);
+  });
+
+  it.each([
+    ['T;U\na;b\nc;d\r\n', 'line 1 in LF, line 3 in CR LF'],
+    ['T;U\r\na;b\r\nc;d\ne;f\r\n', 'line 1 in CR LF, line 3 in LF'],
+    ['T;U\r\r\na;b\r\r\n', 'line 1 in CR, line 2 in CR LF'],
+    ['T;U\n"a\r\nb";c\nd\re;f\n', 'line 1 in LF, line 4 in CR'],
+    ['sep=;\r\nT;U\na;b\r\n', 'line 2 in LF, line 3 in CR LF'],
+  ])('has one kind of line end: %j', async (text, ends) => {
+    const { status, faults } = await tryTable(shvTable({ '/omschrijving': 'T' }), fileNamed('tabel.csv', text));
+    expect(status).toBe(1);
+    expect(faults.at(-1)).toEqual({
+      message: `its lines end in different ways: ${ends}; save it with one of them`,
+    });
+  });
+
+  it.each(['\n', '\r', '\r\n'])('has any kind of line end, %j, and others within quotes', async (end) => {
+    const file = fileNamed('tabel.csv', ['T;U', '"a\nb\r\nc\rd";x', 'e;y', ''].join(end));
+    const { records, faults } = await tryTable(shvTable({ '/omschrijving': 'T' }), file);
+    expect([faults, records.map(({ omschrijving }) => omschrijving)]).toEqual([[], ['a\nb\r\nc\rd', 'e']]);
+  });
+
   it('may begin with a byte order mark', async () => {
     const file = csv('\ufeffOmschrijving;Postcode', 'é;x');
     const { records } = await tryTable(shvTable({ '/omschrijving': 'Omschrijving' }), file);
@@ -41,7 +114,7 @@ describe('how a CSV file is written', () => {
     const file = csv(['BSN', 'Postcode'].join(delimiter), ['000000012', '0123 AB'].join(delimiter));
     const mapping = shvTable(client, {}, { csv: named === undefined ? {} : { delimiter: named } });
     const { records } = await tryTable(mapping, file);
-    expect(records).toMatchObject([{ client: [{ Burgerservicenummer: '000000012', Postcode: '0123 AB' }] }]);
+    expect(records).toMatchObject([{ client: [{ Burgerservicenummer: '000000012', Postcode: '0123AB' }] }]);
   });
 
   it('says how it was read when a column is not there', async () => {
@@ -132,13 +205,13 @@ describe('rows and records', () => {
     expect(faults).toEqual([]);
     expect(records).toMatchObject([
       {
-        client: [{ Burgerservicenummer: '1', Postcode: '0123 AB' }, { Burgerservicenummer: '2' }],
+        client: [{ Burgerservicenummer: '000000001', Postcode: '0123AB' }, { Burgerservicenummer: '000000002' }],
         schulden: [
           { bedrag: 10, zakelijkeSchuld: false },
           { bedrag: 20, zakelijkeSchuld: false },
         ],
       },
-      { client: [{ Burgerservicenummer: '3' }] },
+      { client: [{ Burgerservicenummer: '000000003' }] },
     ]);
     // A constant makes no item.
     expect(records[1]).not.toHaveProperty('schulden');
@@ -188,8 +261,8 @@ describe('rows and records', () => {
     const mapping = shvTable({ '/client/1/Burgerservicenummer': 'Partner', '/client/0/Burgerservicenummer': 'BSN' });
     const { records } = await tryTable(mapping, csv('BSN;Partner', '1;2', ';3'));
     expect(records).toMatchObject([
-      { client: [{ Burgerservicenummer: '1' }, { Burgerservicenummer: '2' }] },
-      { client: [{ Burgerservicenummer: '3' }] },
+      { client: [{ Burgerservicenummer: '000000001' }, { Burgerservicenummer: '000000002' }] },
+      { client: [{ Burgerservicenummer: '000000003' }] },
     ]);
   });
 });

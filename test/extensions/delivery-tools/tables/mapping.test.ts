@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { callProgram } from '../../../support/program.ts';
+import { callProgram, startProgram } from '../../../support/program.ts';
 import { fileNamed, shvMapping, shvTable, tryTable } from './support.ts';
 
 const table = (): string => fileNamed('tabel.csv', 'A;B\n1;2\n');
@@ -113,6 +113,12 @@ describe('a mapping that cannot be used', () => {
     }
     expect(await refusalOf(fileNamed('mapping.yaml', lines.join('\n')))).toMatch(/alias/);
   });
+});
+
+it('is read without a word of the validator on standard error', async () => {
+  const mapping = shvTable({ '/omschrijving': 'A' }, {}, { leveringKey: [{ column: 'B' }] });
+  const args = ['gegevens', 'import', '--variant', 'shv', '--mapping', mapping, '--dry-run', table()];
+  expect(await startProgram(args, {}).ended).toMatchObject({ status: 0, stderr: '' });
 });
 
 it('delivers a member that the model does not describe, with a type', async () => {

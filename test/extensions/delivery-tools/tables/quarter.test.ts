@@ -14,11 +14,11 @@ const ORGANISATION = {
 const NUMBER = { column: 'Gemeente', pattern: 'GM(\\d{4})' };
 
 it.each([
-  ['shv', 'shv-trajecten.json'],
-  ['vs', 'vs-signalen.json'],
-])('the example of %s has nothing that blocks', async (variant, name) => {
+  ['shv', 'shv-trajecten.json', 'Nothing was found that breaks a rule.'],
+  ['vs', 'vs-signalen.json', '\n0 blocking, '],
+])('the example of %s has nothing that blocks', async (variant, name, summary) => {
   const { stdout, status } = await callProgram(['gegevens', 'check', '--variant', variant, join(EXAMPLES, name)], {});
-  expect([status, stdout]).toEqual([0, expect.stringContaining('\n0 blocking, ')]);
+  expect([status, stdout]).toEqual([0, expect.stringContaining(summary)]);
 });
 
 it('makes a levering for each municipality, which is not written into the organisation', async () => {
@@ -31,6 +31,63 @@ it('makes a levering for each municipality, which is not written into the organi
   const { leveringen, records, faults } = await tryTable(mapping, file);
   expect([leveringen, faults]).toEqual([2, []]);
   expect(records.map(({ gemeentecode }) => gemeentecode).toSorted()).toEqual(['0014', '0014', '0344', '0344']);
+});
+
+it('makes one levering of a municipality whose code lost its zeros in some rows', async () => {
+  const content = { levering: ORGANISATION, leveringKey: ['Gemeente'] };
+  const mapping = shvTable({ '/gemeentecode': 'Gemeente', '/omschrijving': 'T' }, {}, content);
+  const { leveringen, records } = await tryTable(
+    mapping,
+    csv(['Gemeente', 'T'], ['14', 'a'], ['0014', 'b'], ['GM0014', 'c']),
+  );
+  expect([leveringen, records.map(({ gemeentecode }) => gemeentecode)]).toEqual([1, ['0014', '0014', '0014']]);
+});
+
+it('says once a column that it has moments, and names the cells of damaged numbers', async () => {
+  const mapping = shvTable({ '/startdatum': 'Start', '/einddatum': 'Einde', '/client/-/Geboortedatum': 'Geboren' });
+  const rows = ['2026-01-14T23:00:00.000Z', '2026-06-30T22:00:00Z', '1980-05-13T22:00:00Z'];
+  const file = csv(['Start', 'Einde', 'Geboren'], ...Array.from({ length: 20 }, () => rows), ['2026-01-15', '', '']);
+  const run = await callProgram(
+    ['gegevens', 'import', '--variant', 'shv', '--mapping', mapping, '--dry-run', file],
+    {},
+  );
+  const message = 'has moments with an offset from UTC: each is read as its day in Europe/Amsterdam';
+  expect([run.status, run.stderr, run.stdout.split('\n').filter((line) => line.includes('note:'))]).toEqual([
+    0,
+    '',
+    ['Start', 'Einde', 'Geboren'].map((column) => `  note: row 2, column ${column}  ${message}`),
+  ]);
+  const { records } = await tryTable(mapping, file);
+  expect(records[0]).toEqual({
+    ...{ gemeentecode: '0014', startdatum: '2026-01-15', einddatum: '2026-07-01' },
+    client: [{ Geboortedatum: '1980-05-14' }],
+  });
+  const damaged = csv(['BSN'], ['9,9999E+08'], ["'012345672"], ['12345672']);
+  const bsn = await tryTable(shvTable({ '/client/-/Burgerservicenummer': 'BSN' }), damaged);
+  expect(bsn.faults).toEqual([
+    { row: 2, column: 'BSN', message: 'is a number in exponent form: its last digits are lost' },
+    { row: 3, column: 'BSN', message: expect.stringContaining('begins with an apostrophe') },
+  ]);
+  expect(bsn.records[2]).toMatchObject({ client: [{ Burgerservicenummer: '012345672' }] });
+});
+
+it('makes no record of rows whose key a spreadsheet rounded', async () => {
+  const members = { '/gemeentecode': { value: '0014' }, '/schulden/-/bedrag': 'Bedrag' };
+  const items = { '/schulden': { key: ['Nr'] } };
+  const mapping = shvMapping({ tables: [{ key: ['Dossier'], items, members }] });
+  const rows = [
+    ['1,23457E+11', '1', '10'],
+    ['1,23457E+11', '2', '10'],
+    ['12E3', '3', '10'],
+    ['5', '2,02601E+13', '10'],
+  ];
+  const { faults } = await tryTable(mapping, csv(['Dossier', 'Nr', 'Bedrag'], ...rows));
+  const message = 'is a number in exponent form: its last digits are lost';
+  expect(faults).toEqual([
+    { row: 2, column: 'Dossier', message },
+    { row: 3, column: 'Dossier', message },
+    { row: 5, column: 'Nr', message },
+  ]);
 });
 
 it('makes no levering without rows where their column says for whom', async () => {

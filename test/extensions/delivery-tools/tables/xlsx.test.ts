@@ -67,10 +67,14 @@ describe('a cell', () => {
     expect((await rowOf(`<c/><c s="1"><v>${serial}</v></c>`)).faults).toMatchObject([{ cell: 'B2' }]);
   });
 
-  it('is an ISO date of the file itself', async () => {
-    expect((await rowOf('<c/><c t="d"><v>2026-02-03T00:00:00</v></c>')).record).toMatchObject({
-      startdatum: '2026-02-03',
-    });
+  it.each([
+    ['2026-02-03', '2026-02-03'],
+    ['2026-02-03T23:30:00', '2026-02-03'],
+    // As SheetJS writes a Date of midnight in Amsterdam.
+    ['2026-02-02T23:00:00.000Z', '2026-02-03'],
+    ['2026-07-02T22:00:00.000Z', '2026-07-03'],
+  ])('is an ISO date of the file itself: %s is %s', async (text, day) => {
+    expect((await rowOf(`<c/><c t="d"><v>${text}</v></c>`)).record).toMatchObject({ startdatum: day });
   });
 
   it('keeps leading zeros: of texts, of a format that shows them, and by `digits`', async () => {
@@ -88,9 +92,71 @@ describe('a cell', () => {
       workbook({ sheets: { Blad: sheet }, formats: ['000000000'] }),
     );
     expect(records).toEqual([
-      { gemeentecode: '0014', client: [{ Burgerservicenummer: '000000012', Postcode: '0123 AB' }] },
+      { gemeentecode: '0014', client: [{ Burgerservicenummer: '000000012', Postcode: '0123AB' }] },
       { gemeentecode: '0344', client: [{ Burgerservicenummer: '000000024' }] },
     ]);
+  });
+
+  it.each([
+    ['a shared string', '<c t="s">V</c>'],
+    ['an inline string', '<c t="inlineStr">V</c>'],
+    ['a text of a formula', '<c t="str">V</c>'],
+    ['a number', '<c>V</c>'],
+    ['a number with a format', '<c s="1">V</c>'],
+    ['a boolean', '<c t="b">V</c>'],
+    ['a date', '<c t="d">V</c>'],
+    ['an error', '<c t="e">V</c>'],
+  ])('is absent without a value: %s', async (_, cell) => {
+    const strings = ['<t>Tekst</t>', '<t>2026-01-01</t>'];
+    for (const value of ['<v></v>', '<v/>', '<v> </v>', '<v>\n</v>', '']) {
+      const blank = cell.replace('V', value);
+      const cells = `${blank}${blank}<c><v>1</v></c>`;
+      const { record, faults } = await rowOf(cells, { strings, formats: ['yyyy-mm-dd'] });
+      expect([value, faults, record]).toEqual([
+        value,
+        [],
+        { gemeentecode: '0014', totaalSchuldbedragBijAanvangSchuld: 1 },
+      ]);
+    }
+  });
+
+  it('is a fault where a formula was never calculated, and absent where its result is the empty text', async () => {
+    const absent = await rowOf('<c t="str"><f>A1</f><v></v></c><c/><c><v>1</v></c>');
+    expect([absent.faults, absent.record]).toEqual([
+      [],
+      { gemeentecode: '0014', totaalSchuldbedragBijAanvangSchuld: 1 },
+    ]);
+    const { faults } = await rowOf('<c><f>A1</f><v></v></c><c/><c><v>1</v></c>');
+    expect(faults).toMatchObject([{ cell: 'A2', message: expect.stringContaining('without a stored result') }]);
+  });
+
+  it.each(['<c t="b"><v>2</v></c>', '<c><v>0x10</v></c>', '<c t="s"><v>0.0</v></c>', '<c t="d"><v>2026-02-30</v></c>'])(
+    'is a fault when its value is not of its type: %s',
+    async (cell) => {
+      expect((await rowOf(cell, { strings: ['<t>a</t>'] })).faults).toMatchObject([{ cell: 'A2' }]);
+    },
+  );
+
+  it.each(['Standard', 'USD 0.00', '0" d"', '[h]:mm', '\\d0', '#,##0_d'])(
+    'is a number in the format %s: house number 7 is no day of 1900',
+    async (code) => {
+      const sheets = { Blad: `${textRow(1, 'Nr')}<row r="2"><c s="1"><v>7</v></c></row>` };
+      const { records } = await tryTable(
+        shvTable({ '/client/-/Huisnummer': 'Nr' }),
+        workbook({ sheets, formats: [code] }),
+      );
+      expect(records).toEqual([{ gemeentecode: '0014', client: [{ Huisnummer: '7' }] }]);
+    },
+  );
+
+  it('is read as fast with a format code of 100 000 characters', async () => {
+    for (const code of ['[', '"', '\\', '_'].map((sign) => sign.repeat(100_000))) {
+      const before = process.cpuUsage();
+      const { record } = await rowOf('<c/><c/><c s="1"><v>5</v></c>', { formats: [code] });
+      const { user } = process.cpuUsage(before);
+      expect(record).toMatchObject({ totaalSchuldbedragBijAanvangSchuld: 5 });
+      expect(user / 1000).toBeLessThan(1000);
+    }
   });
 
   it('is true or false', async () => {
@@ -128,6 +194,23 @@ describe('merged cells', () => {
       { startdatum: '2026-01-01', totaalSchuldbedragBijAanvangSchuld: 3 },
     ]);
   });
+});
+
+it('ignores a merge of one cell or none', async () => {
+  const merges = '<mergeCells count="2"><mergeCell ref="A2"/><mergeCell ref=""/><mergeCell/></mergeCells>';
+  const sheets = { Blad: `${names}<row r="2"><c t="inlineStr"><is><t>een</t></is></c></row>${merges}` };
+  const { records, faults } = await tryTable(mapping(), workbook({ sheets }));
+  expect([faults, records]).toEqual([[], [{ gemeentecode: '0014', omschrijving: 'een' }]]);
+});
+
+it('finds its parts whatever their case', async () => {
+  const parts = workbookParts({
+    sheets: { Blad: `${names}<row><c t="s"><v>0</v></c></row>` },
+    strings: ['<t>een</t>'],
+  });
+  const renamed = parts.map((part) => ({ ...part, name: part.name.replace('xl/', 'XL/').replace('.xml', '.XML') }));
+  const { records, faults } = await tryTable(mapping(), fileNamed('tabel.xlsx', zip(renamed)));
+  expect([faults, records]).toEqual([[], [{ gemeentecode: '0014', omschrijving: 'een' }]]);
 });
 
 describe('several sheets', () => {
@@ -169,7 +252,7 @@ describe('several sheets', () => {
 
 describe('a workbook that cannot be read', () => {
   const parts = workbookParts({ sheets: { Blad: names }, strings: ['<t>a</t>'] });
-  const replaced = (name: string, data: string) =>
+  const replaced = (name: string, data: string | Buffer) =>
     zip(parts.map((part) => (part.name === name ? { ...part, data } : part)));
   const sheet = 'xl/worksheets/sheet1.xml';
   const spaces = Buffer.alloc(8 * 1024 * 1024, 0x20);
@@ -184,6 +267,11 @@ describe('a workbook that cannot be read', () => {
       'is damaged',
       () => zip(parts.map((part) => (part.name === sheet ? { ...part, checksum: 1 } : part))),
       /is damaged/,
+    ],
+    [
+      'has a part that is not UTF-8',
+      () => replaced(sheet, Buffer.from('<worksheet>Co\xf6peratie</worksheet>', 'latin1')),
+      /sheet1.xml of the XLSX file is not valid UTF-8/,
     ],
     ['has XML that is cut off', () => replaced(sheet, '<worksheet><sheetData><row>'), /not well-formed/],
     [

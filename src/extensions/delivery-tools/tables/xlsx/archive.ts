@@ -24,16 +24,16 @@ export async function openArchive(path: string): Promise<Archive> {
   try {
     for await (const entry of zip.eachEntry()) {
       if (entries.size >= MAX_ENTRIES) throw new UnreadableTable(`the XLSX file has more than ${MAX_ENTRIES} parts`);
-      entries.set(entry.fileName.replace(/^\//, ''), entry);
+      entries.set(partKey(entry.fileName.replace(/^\//, '')), entry);
     }
   } catch (error) {
     zip.close();
     rethrow(error);
   }
   return {
-    has: (name) => entries.has(name),
+    has: (name) => entries.has(partKey(name)),
     async *read(name, mostBytes = MAX_ENTRY_BYTES) {
-      const entry = entries.get(name);
+      const entry = entries.get(partKey(name));
       if (entry === undefined) throw new UnreadableTable(`no XLSX file: it has no part ${name}`);
       if (entry.uncompressedSize > mostBytes)
         throw new UnreadableTable(`part ${name} of the XLSX file has more than ${mostBytes} bytes unpacked`);
@@ -56,6 +56,11 @@ export async function openArchive(path: string): Promise<Archive> {
     },
     close: () => zip.close(),
   };
+}
+
+/** Names of parts are equal whatever their case (ECMA-376 part 2, 6.2.2.3). */
+function partKey(name: string): string {
+  return name.toLowerCase();
 }
 
 /** Errors of the file system stay as they are; any other says that the file is not a complete ZIP file. */
@@ -132,9 +137,16 @@ export async function* readXml(
   parser.oncdata = addText;
   parser.ondoctype = () => fail('has a document type, which no workbook has');
   parser.onerror = () => fail('is not well-formed XML');
-  const decoder = new TextDecoder();
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  const decode = (chunk?: Buffer): string => {
+    try {
+      return decoder.decode(chunk, { stream: chunk !== undefined });
+    } catch {
+      return fail('is not valid UTF-8');
+    }
+  };
   for await (const chunk of source) {
-    const decoded = decoder.decode(chunk, { stream: true });
+    const decoded = decode(chunk);
     for (let at = 0; at < decoded.length; at += PIECE) {
       const piece = decoded.slice(at, at + PIECE);
       sinceToken += piece.length;
@@ -143,6 +155,7 @@ export async function* readXml(
     }
     yield;
   }
+  decode();
   parser.close();
 }
 

@@ -1,5 +1,6 @@
 /** Makes rows of the XML of a sheet. */
 
+import { dayOfMoment, isDay } from '../../../../lib/time.ts';
 import { serialDay } from '../convert.ts';
 import { type Cell, type Row, UnreadableTable } from '../table-file.ts';
 import { readWholeXml, type XmlElement, type XmlHandler } from './archive.ts';
@@ -17,6 +18,14 @@ const MAX_COLUMNS = 16_384;
 const MAX_CHARACTERS = 4 * 1024 * 1024;
 const MAX_AREAS = 200_000;
 const ERROR_VALUE = /^#[A-Z0-9/!?_]{1,20}$/;
+const INDEX = /^\s*\d{1,10}\s*$/;
+const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
+  ['1', true],
+  ['true', true],
+  ['0', false],
+  ['false', false],
+]);
+const NUMBER = /^[+-]?\d*(?:\.\d*)?(?:[eE][+-]?\d+)?$/;
 
 /** The text of an `si` or `is` element: that of all `t` in it, without phonetic guides (`rPh`). */
 export class RichText {
@@ -118,25 +127,27 @@ export class SheetRows implements XmlHandler {
   }
 
   #cell(type: string, format: CellFormat): Cell | undefined {
-    const value = this.#value;
-    if (value === undefined) {
-      const message = 'is a formula without a stored result: open and save the file first';
-      return this.#hasFormula ? broken(message) : undefined;
+    const value = this.#value ?? '';
+    if (value.trim() === '') {
+      // A formula whose result is a text may have the empty one as its result; any other was never calculated.
+      const isCalculated = !this.#hasFormula || (type === 'str' && this.#value !== undefined);
+      return isCalculated ? undefined : broken('is a formula without a stored result: open and save the file first');
     }
     switch (type) {
-      case 's':
-        return this.#context.strings[Number(value)] ?? broken('refers to a text that is not in the file');
+      case 's': {
+        const text = INDEX.test(value) ? this.#context.strings[Number(value)] : undefined;
+        return text ?? broken('refers to a text that is not in the file');
+      }
       case 'inlineStr':
         return value;
       case 'str':
         return unescapeText(value);
       case 'b':
-        return value === '1' || value === 'true';
+        return BOOLEANS.get(value.trim()) ?? broken('is neither true nor false');
       case 'e':
         return broken(`holds an error${ERROR_VALUE.test(value) ? ` (${value})` : ''}`);
       case 'd': {
-        const [day] = /^\d{4}-\d{2}-\d{2}/.exec(value) ?? [];
-        return day === undefined ? broken('is a date that cannot be read') : { kind: 'date', day };
+        return isoDate(value.trim()) ?? broken('is a date that cannot be read');
       }
       default:
         return this.#number(value, format);
@@ -144,8 +155,8 @@ export class SheetRows implements XmlHandler {
   }
 
   #number(text: string, format: CellFormat): Cell | undefined {
-    const value = text.trim() === '' ? Number.NaN : Number(text);
-    if (!Number.isFinite(value)) return text === '' ? undefined : broken('is a number that cannot be read');
+    const value = NUMBER.test(text.trim()) ? Number(text) : Number.NaN;
+    if (!Number.isFinite(value)) return broken('is a number that cannot be read');
     if (format === 'date') {
       const day = serialDay(value, this.#context.date1904);
       return day === undefined ? broken('has the format of a date but is not one') : { kind: 'date', day };
@@ -157,6 +168,12 @@ export class SheetRows implements XmlHandler {
   #unreadable(message: string): UnreadableTable {
     return new UnreadableTable(message, { row: this.#row });
   }
+}
+
+/** A day, with a time or without; a moment with an offset is its day in the Netherlands. */
+function isoDate(text: string): Cell | undefined {
+  const found = isDay(text) ? { day: text, hasOffset: false } : dayOfMoment(text);
+  return found && { kind: 'date', ...found };
 }
 
 function broken(message: string): Cell {
@@ -212,6 +229,8 @@ export async function findMergedAreas(read: () => AsyncIterable<Buffer>, part: s
   if (await mentions(read(), Buffer.from('mergeCell'))) {
     await readWholeXml(read(), part, ({ name, attributes: { ref = '' } }) => {
       if (name !== 'mergeCell') return;
+      // An area of one cell or none merges nothing.
+      if (!ref.includes(':')) return;
       const [from, to] = ref.split(':').map(cellPlace);
       if (from === undefined || to === undefined) throw new UnreadableTable('merged cells without a valid place');
       if (to.row > from.row) areas.push({ top: from.row, bottom: to.row, column: from.column });

@@ -127,12 +127,34 @@ function collectFormats(formats: CellFormat[]): (element: XmlElement) => void {
   };
 }
 
+/** The longest format code that a workbook may have. */
+const MAX_CODE = 255;
+/** Nothing but the parts of a date and time, and the signs between them; `j` and `u` are year and hour in Dutch codes. */
+const DATE_AND_TIME = /^(?:[yjmdhus]|s\.0+|am\/pm|a\/p|[-/.,: ()])*$/i;
+
 /** What a format code says: `dd-mm-yyyy`, `000000000`, `[$-413]d mmmm yyyy;@`. */
 export function formatOf(code: string): CellFormat {
-  // Text in quotes or after a backslash, colours and languages are not part of the format; what follows `;` is for other values.
-  const [form = ''] = code.replaceAll(/"[^"]*"|\\.|\[[^\]]*\]|_./g, '').split(';');
-  if (/^0+$/.test(form.trim())) return { digits: form.trim().length };
-  if (/general/i.test(form)) return undefined;
-  const isDate = /[yd]/i.test(form) || (/m/i.test(form) && !/[hs]/i.test(form));
+  if (code.length > MAX_CODE) return undefined;
+  const form = ofPositiveNumbers(code).trim();
+  if (/^0+$/.test(form)) return { digits: form.length };
+  if (!DATE_AND_TIME.test(form)) return undefined;
+  const isDate = /[yjd]/i.test(form) || (/m/i.test(form) && !/[hus]/i.test(form));
   return isDate ? 'date' : undefined;
+}
+
+/** The first section of a code without its literal text: in quotes, in brackets, after `\\`, `_` or `*`. */
+function ofPositiveNumbers(code: string): string {
+  let form = '';
+  for (let at = 0; at < code.length; at += 1) {
+    const sign = code.charAt(at);
+    if (sign === ';') break;
+    if (sign === '"' || sign === '[') {
+      const end = code.indexOf(sign === '"' ? '"' : ']', at + 1);
+      // `[hh]:mm` is a number of hours.
+      if (sign === '[' && /^(?:h+|m+|s+)$/i.test(code.slice(at + 1, end))) form += 'h';
+      at = end === -1 ? code.length : end;
+    } else if (sign === '\\' || sign === '_' || sign === '*') at += 1;
+    else form += sign;
+  }
+  return form;
 }
