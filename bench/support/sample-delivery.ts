@@ -51,11 +51,13 @@ export async function writeSample(
   if (lines !== undefined) await finished(lines);
 }
 
+const CONTACT = '{"email":"levering@voorbeeld.example"}';
+
 function head(variant: Variant, n: number): string {
   const kvk = String(10_000_000 + n);
   return variant === 'shv'
-    ? `{"teller":${n + 1},"aanleverende_organisatie":{"(Statutaire) Naam":"Organisatie ${n}","KvK-nummer":"${kvk}"},"schuldhulptrajecten":[`
-    : `{"teller":${n + 1},"gemeentecode":"GM0001","aanleverende_organisatie":{"naam":"Organisatie ${n}","kvk-nummer":"${kvk}"},"vroegsignalen":[`;
+    ? `{"teller":${n + 1},"aanleverende_organisatie":{"(Statutaire) Naam":"Organisatie ${n}","KvK-nummer":"${kvk}","contactpersonen":[${CONTACT}]},"schuldhulptrajecten":[`
+    : `{"teller":${n + 1},"gemeentecode":"GM0001","aanleverende_organisatie":{"naam":"Organisatie ${n}","kvk-nummer":"${kvk}","contactpersoonen":[${CONTACT}]},"vroegsignalen":[`;
 }
 
 function traject(n: number): object {

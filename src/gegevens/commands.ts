@@ -4,6 +4,7 @@ import { type CommandContext, CommandError, runCommand, UsageError } from '../cl
 import type { Terminal } from '../seams/terminal.ts';
 import { importCommand } from './commands/import.ts';
 import { type GegevensTools, loadGegevensTools } from './commands/tools.ts';
+import type { ForcedImport } from './store/forced-imports.ts';
 import type { Journalled } from './store/journal.ts';
 
 export async function gegevensCommand(terminal: Terminal): Promise<Command> {
@@ -22,6 +23,9 @@ export async function gegevensCommand(terminal: Terminal): Promise<Command> {
   for (const subcommand of subcommands) command.addCommand(subcommand);
   return command;
 }
+
+/** Why a levering is no longer delivered. */
+const REASONS = { vervangen: 'replaced', verwijderd: 'removed' } as const;
 
 interface ListOptions {
   readonly all?: boolean;
@@ -54,7 +58,7 @@ function listCommand(terminal: Terminal): Command {
             String(levering.zaken),
             levering.modelVersie,
             levering.ingevoerdOp.toISOString(),
-            levering.reden ?? 'current',
+            levering.reden === null ? 'current' : REASONS[levering.reden],
           ]);
           const head = [
             'id',
@@ -63,7 +67,7 @@ function listCommand(terminal: Terminal): Command {
             'municipality',
             'period',
             'records',
-            'zaken',
+            'cases',
             'model',
             'imported',
             'state',
@@ -161,7 +165,7 @@ interface JournalOptions {
 function journalCommand(terminal: Terminal, tools: GegevensTools | undefined): Command {
   return new Command('journal')
     .description(
-      'what was requested and delivered, newest first; with a number: one entry with its signatures, and what was in the answer',
+      'what was requested and delivered, newest first, and what was imported with --force; with a number: one entry with its signatures, and what was in the answer',
     )
     .argument('[id]', 'number of an entry', parseId)
     .option('--limit <number>', 'most entries', parseLimit, 50)
@@ -173,17 +177,24 @@ function journalCommand(terminal: Terminal, tools: GegevensTools | undefined): C
         const { database, output } = context;
         if (options.proof === true) return await printProof(context, id);
         const { readJournal } = await import('./store/journal.ts');
-        const entries = await readJournal(database.pool, { limit: options.limit, id });
+        const { readForcedImports } = await import('./store/forced-imports.ts');
+        const { limit } = options;
+        const entries = await readJournal(database.pool, { limit, id });
         const [first] = entries;
+        const leveringen = id === undefined ? undefined : (first?.leveringen ?? []);
+        const forced = await readForcedImports(database.pool, { limit, leveringen });
         if (id !== undefined && first === undefined) throw new CommandError(`there is no entry ${id}`);
         if (id !== undefined && first !== undefined) {
           const answer = await tools?.describeAnswer(context, first);
-          const withAnswer = answer === undefined ? first : { ...first, check: answer.json };
-          output.result(withAnswer, () => output.line([details(first), answer?.text].filter(Boolean).join('\n\n')));
+          const whole = { ...first, ...(answer === undefined ? {} : { check: answer.json }), ...ifAny(forced) };
+          output.result(whole, () => {
+            output.line([details(first), answer?.text, forcedText(forced)].filter(Boolean).join('\n\n'));
+          });
           return;
         }
-        output.result({ entries }, () => {
-          output.line(entries.length === 0 ? 'Nothing was delivered.' : overview(entries));
+        output.result({ entries, ...ifAny(forced) }, () => {
+          const delivered = entries.length === 0 ? 'Nothing was delivered.' : overview(entries);
+          output.line([delivered, forcedText(forced)].filter(Boolean).join('\n\n'));
         });
       }),
     );
@@ -222,6 +233,21 @@ function overview(entries: readonly Journalled[]): string {
     entry.antwoordDigest,
   ]);
   return table(head, rows);
+}
+
+function ifAny(forced: readonly ForcedImport[]): { readonly forced?: readonly ForcedImport[] } {
+  return forced.length === 0 ? {} : { forced };
+}
+
+/** Empty when there are none. */
+function forcedText(imports: readonly ForcedImport[]): string {
+  if (imports.length === 0) return '';
+  const rows = imports.map(({ ingevoerdOp, variant, bestand, periodeStart, periodeEinde, leveringen, bevindingen }) => [
+    ...[ingevoerdOp.toISOString(), variant, bestand, `${periodeStart} to ${periodeEinde}`, leveringen.join(' ')],
+    bevindingen.map(({ rule, count }) => `${rule === 'model' ? rule : `rule ${rule}`}: ${count}`).join(', '),
+  ]);
+  const head = ['imported', 'variant', 'file', 'period', 'leveringen', 'blocking findings'];
+  return `Imported with --force:\n${table(head, rows)}`;
 }
 
 /** A line for each member. */

@@ -4,7 +4,7 @@ import type { Environment } from '../settings/read-config.ts';
 /** What a command has of the process that runs it; `process` itself is one. */
 export interface Terminal {
   readonly env: Environment;
-  readonly stdin: Readable;
+  readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: Writable;
   readonly stderr: Writable & { readonly isTTY?: boolean };
   /** Exit status once there is nothing left to do. */

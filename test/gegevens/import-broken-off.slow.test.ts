@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => supplier.close());
 
 it.each(['SIGINT', 'SIGKILL'] as const)('leaves nothing half done on %s', async (signal) => {
-  const path = messageFile(shvMessage({ leveringen: [{ naam: 'Noord', records: 400_000 }] }));
+  const path = messageFile(shvMessage({ leveringen: [{ naam: 'Noord', kvk: '30000001', records: 400_000 }] }));
   const before = await supplier.asOwner('select count(*)::int as n from gegevens.leveringen');
   const { child, ended } = startProgram(['gegevens', 'import', '--variant', 'shv', path], {
     DATABASE_URL: supplier.databaseUrl,

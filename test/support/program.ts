@@ -64,6 +64,8 @@ export interface CallOptions {
   readonly cwd?: string;
   /** All of standard input. */
   readonly input?: string;
+  /** Somebody is at a terminal: standard input and error are one. */
+  readonly isTerminal?: boolean;
 }
 
 /**
@@ -73,11 +75,12 @@ export interface CallOptions {
 export async function callProgram(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
-  { cwd, input = '' }: CallOptions = {},
+  { cwd, input = '', isTerminal = false }: CallOptions = {},
 ): Promise<Ended> {
   const stdin = new PassThrough();
   stdin.on('error', () => undefined).end(input);
   const [stdout, stderr] = [collect(), collect()];
+  for (const stream of [stdin, stderr.stream]) Object.assign(stream, { isTTY: isTerminal });
   const ended = Promise.withResolvers<void>();
   const terminal: Terminal = Object.assign(new EventEmitter(), {
     ...{ env: { NODE_ENV: 'test', ...env }, stdin, stdout: stdout.stream, stderr: stderr.stream, exitCode: 0 },

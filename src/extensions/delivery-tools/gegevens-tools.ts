@@ -1,18 +1,14 @@
 /** What the tools add to `gegevens import` and `gegevens journal`: tables, and the check. */
-import { stat } from 'node:fs/promises';
-import { extname } from 'node:path';
-import { createProgress, table } from '../../cli/output.ts';
-import { type CommandContext, CommandError, type ToolContext, UsageError } from '../../cli/run-command.ts';
-import type { GegevensTools } from '../../gegevens/commands/tools.ts';
+import { table } from '../../cli/output.ts';
+import { CommandError, type ToolContext, UsageError } from '../../cli/run-command.ts';
+import type { GegevensTools, Report } from '../../gegevens/commands/tools.ts';
 import { Faults } from '../../gegevens/import/faults.ts';
 import type { Model } from '../../gegevens/model/model.ts';
-import type { DeliveryBytes } from '../../gegevens/store/import-file.ts';
-import { limitYoungGeneration } from '../../lib/scheduling.ts';
 import { checkEntry } from './commands/check.ts';
+import { type GivenTables, readMapping, readTableFile, refuseTables } from './commands/given-tables.ts';
 import { parsePeriod, wholeNumber } from './commands/options.ts';
 import type { Plan } from './tables/plan.ts';
-import type { ReadTables } from './tables/read-tables.ts';
-import type { TableFault } from './tables/table-file.ts';
+import { faultText, type TableFault } from './tables/table-file.ts';
 
 interface Options {
   readonly mapping?: string;
@@ -25,23 +21,22 @@ interface Options {
 
 const SHOWN = 3;
 const MAX_SHOWN = 1000;
-const TABLE_NAMES: ReadonlySet<string> = new Set(['.csv', '.tsv', '.xls', '.xlsx', '.xlsm', '.ods']);
 
 export const gegevensTools: GegevensTools = {
   addImportOptions(command) {
     command
-      .option('--mapping <file>', 'the files are tables; this says which column becomes which member')
+      .option('--mapping <file>', 'the files are tables (CSV, XLSX); this says which column becomes which member')
       .option('--period <start/end>', 'first and last day of the tables, instead of those in the mapping', parsePeriod)
       .option('--dry-run', 'show the first records of tables as they would be, and every fault; store nothing')
       .option('--show <count>', 'how many records of each list a dry run shows', wholeNumber(0, MAX_SHOWN), SHOWN)
-      .option('--show-persons', 'show BSN, names and addresses in a dry run as they are')
-      .option(
-        '--check',
-        'report on what was stored, as `gegevens check` does; exit status 1 when something in it blocks',
-      )
+      .option('--show-persons', 'show BSN, names, addresses and the keys of rows as they are')
+      .option('--check', 'report all that `gegevens check` finds, not only what blocks; in a dry run too')
+      .option('--force', 'store a file although something in it blocks a delivery; the journal keeps what')
       .addHelpText(
         'after',
-        '  $ koppelvlak gegevens import --variant shv --mapping mapping.yaml --dry-run 2026-q1.csv',
+        `  $ koppelvlak gegevens import --variant shv --mapping mapping.yaml --period 2026-01-01/2026-03-31 --dry-run 2026-q1.csv
+
+Nothing of a file is stored when something in it blocks a delivery: \`gegevens check\` has the rules.`,
       );
   },
   insteadOfImport(command, files) {
@@ -54,71 +49,50 @@ export const gegevensTools: GegevensTools = {
     if (isDry === true || period !== undefined) {
       throw new UsageError('--dry-run and --period are for tables: --mapping is missing');
     }
-    const table = files.find((file) => TABLE_NAMES.has(extname(file).toLowerCase()));
-    if (table !== undefined) throw new UsageError(`${table} is a table: --mapping is missing`);
+    refuseTables(files);
     return undefined;
   },
   async beginImport(command, model) {
     const options = command.opts<Options>();
     const plan = options.mapping === undefined ? undefined : await readMapping(options.mapping, model);
-    const { DeliveryCheck } = await import('./check/delivery-check.ts');
-    const { describeReport } = await import('./check/report-text.ts');
     return {
-      ...(plan !== undefined && {
-        read: async (context, path) => {
-          const { tables, bytes } = await readTableFile(context, plan, options, path);
-          return {
-            bytes,
-            faults: tables.faults.map(asFault),
-            notes: tables.notes.map(asFault),
-            close: () => tables.message.close(),
-          };
-        },
-      }),
-      ...(options.check === true && {
-        createJudge: (now) => {
-          const judge = new DeliveryCheck({ model, now });
-          return { judge, report: () => describeReport(judge.report(), table), close: () => judge.close() };
-        },
-      }),
+      async open(context, path) {
+        const tables = plan && (await readTableFile(context, { plan, period: options.period }, path));
+        const judge = await createJudge(model, options, { tables, now: context.clock.now() });
+        return {
+          ...{ bytes: tables?.bytes, consumer: judge.check, report: judge.report },
+          faults: (tables?.faults ?? []).map(asFault),
+          notes: (tables?.notes ?? []).map(asFault),
+          close() {
+            judge.check.close();
+            tables?.close();
+          },
+        };
+      },
     };
   },
   describeAnswer: checkEntry,
 };
 
-/** @throws {MappingError} */
-async function readMapping(path: string, model: Model): Promise<Plan> {
-  const { readMappingFile } = await import('./tables/mapping-file.ts');
-  const { planTables } = await import('./tables/plan.ts');
-  return planTables(readMappingFile(path), model);
+/** Judges a file that is imported or tried: by what blocks, or by everything with `--check`. */
+async function createJudge(
+  model: Model,
+  { check: isWhole = false, showPersons = false }: Options,
+  { tables, now }: { readonly tables: GivenTables | undefined; readonly now: Date },
+) {
+  const { DeliveryCheck } = await import('./check/delivery-check.ts');
+  const { describeReport } = await import('./check/report-text.ts');
+  const check = new DeliveryCheck({ model, now, blockingOnly: !isWhole });
+  return {
+    check,
+    report(): Report {
+      tables?.locate(check.findings, showPersons);
+      return describeReport(check.report(), isWhole ? table : undefined);
+    },
+  };
 }
 
-/** Reads the tables of a file and judges their records. @returns them, and the message to import when they have no faults */
-async function readTableFile(
-  { terminal, interrupted: signal }: Pick<CommandContext, 'terminal' | 'interrupted'>,
-  plan: Plan,
-  { period, dryRun: isDry, show }: Options,
-  path: string,
-): Promise<{ readonly tables: ReadTables; readonly bytes: DeliveryBytes }> {
-  const { envelopOf, messageBytes, openTableFile } = await import('./tables/table-source.ts');
-  const { readTables } = await import('./tables/read-tables.ts');
-  // Rows are short-lived: a large young generation would hold a hundred megabytes of them.
-  limitYoungGeneration();
-  const { size } = await stat(path);
-  const progress = createProgress(terminal, 'records read', path.toLowerCase().endsWith('.csv') ? size : undefined);
-  const envelop = envelopOf({ plan, now: new Date(), period });
-  try {
-    const tables = await readTables({
-      ...{ plan, envelop, signal, samples: isDry === true ? show : 0, progress: progress.update },
-      open: () => openTableFile(path, plan, { signal, onBytes: progress.reached }),
-    });
-    return { tables, bytes: messageBytes(tables.message, plan, envelop) };
-  } finally {
-    progress.end();
-  }
-}
-
-/** Shows what an import would store, and all faults. @throws {CommandError} when there are any */
+/** Shows what an import would store, and all that is wrong with it. @throws {CommandError} when something would keep it from being stored */
 async function dryRun(
   { output, ...context }: Pick<ToolContext, 'terminal' | 'output' | 'interrupted'>,
   plan: Plan,
@@ -127,44 +101,51 @@ async function dryRun(
 ): Promise<void> {
   const { readDelivery } = await import('../../gegevens/store/import-file.ts');
   const { maskPersons } = await import('./tables/mask.ts');
-  const results: { readonly file: string; readonly faults: readonly TableFault[] }[] = [];
+  const { model } = plan;
+  const results: { readonly faults: readonly TableFault[]; readonly blocking: number }[] = [];
+  const shownResults: object[] = [];
   for (const file of files) {
-    const { tables, bytes } = await readTableFile(context, plan, options, file);
-    const { records, samples, message, notes } = tables;
+    const tables = await readTableFile(context, { plan, period: options.period, samples: options.show }, file);
+    const { check, report: judged } = await createJudge(model, options, { tables, now: new Date() });
+    const { records, samples, notes, leveringen } = tables;
     const ofMessage = new Faults();
-    if (tables.faults.length === 0) {
+    let report: Report | undefined;
+    try {
       // Down to what only all records together can have wrong: two equal ones, a period that ends before it starts.
-      await readDelivery(bytes, { model: plan.model, faults: ofMessage, signal: context.interrupted });
+      if (tables.faults.length === 0) {
+        await readDelivery(tables.bytes, {
+          ...{ model, faults: ofMessage, signal: context.interrupted },
+          consumers: options.check === true ? [check] : [],
+        });
+        if (ofMessage.list.length === 0 && options.check === true) report = judged();
+      }
+    } finally {
+      check.close();
+      tables.close();
     }
     const ofWhole = ofMessage.list.map(({ pointer, message: what }) => ({ pointer, message: what }));
     const faults = [...tables.faults, ...ofWhole];
-    message.close();
     const shown = options.showPersons === true ? samples : maskPersons(samples);
-    const result = { file, leveringen: message.leveringen.length, ...records, shown, faults, notes };
-    results.push(result);
-    if (output.json) continue;
+    results.push({ faults, blocking: report?.blocking ?? 0 });
+    shownResults.push({
+      ...{ file, leveringen, ...records, shown, faults, notes },
+      ...(report === undefined ? {} : { check: report.json }),
+    });
     output.line(
-      `${file}: ${result.leveringen} levering(en), ${records.records} records, ${records.zaken} zaken; nothing stored`,
+      `${file}: ${leveringen} levering(en), ${records.records} records, ${records.zaken} zaken; nothing stored`,
     );
     output.line(JSON.stringify(shown, undefined, 2));
     for (const fault of faults) output.line(`  ${faultText(fault)}`);
     for (const note of notes) output.line(`  note: ${faultText(note)}`);
+    if (report !== undefined) output.line(report.text);
   }
-  output.result({ dryRun: true, files: results }, () => undefined);
+  output.result({ dryRun: true, files: shownResults }, () => undefined);
   const faulty = results.filter(({ faults }) => faults.length > 0).length;
   if (faulty > 0) throw new CommandError(`${faulty} of ${files.length} files have faults`);
+  const blocked = results.filter(({ blocking }) => blocking > 0).length;
+  if (blocked > 0) throw new CommandError(`${blocked} of ${files.length} files would not be stored without --force`);
 }
 
 function asFault(fault: TableFault) {
   return { fault, text: faultText(fault) };
-}
-
-/** A fault with its sheet, row and column. */
-function faultText({ sheet, row, column, cell, pointer, message }: TableFault): string {
-  const place = [
-    ...(sheet === undefined ? [] : [`sheet ${sheet}`]),
-    ...(row === undefined ? [] : [`row ${row}`]),
-    ...(column === undefined ? [] : [`column ${column}${cell === undefined ? '' : ` (${cell})`}`]),
-  ];
-  return [place.join(', '), pointer, message].filter((part) => part !== undefined && part !== '').join('  ');
 }

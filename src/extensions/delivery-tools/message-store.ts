@@ -2,12 +2,19 @@ import { type ItemList, listsOf, type Mapping } from '../../gegevens/model/mappi
 import { type JsonObject, textAround } from '../../lib/json/json-value.ts';
 import { Scratch } from './scratch.ts';
 
+/** The row of a table that made a record or case, or the first of them. */
+export interface ItemRow {
+  readonly row: number;
+  /** Texts of its key, as JSON; absent: rows have none. */
+  readonly key: string | undefined;
+}
+
 /** A message of the exchange model that grows item by item: its items are on disk, and each gets a line of the text. */
 export class MessageStore {
   /** With their lists, of any content: items are written where a levering has them. */
   readonly leveringen: JsonObject[] = [];
   readonly #mapping: Mapping;
-  readonly #items = new Scratch('items (levering integer, list text, row integer, text text)', 4);
+  readonly #items = new Scratch('items (levering integer, list text, row integer, text text, key text)', 5);
   #isIndexed = false;
 
   constructor(mapping: Mapping) {
@@ -18,8 +25,24 @@ export class MessageStore {
    * Adds the JSON text of a record or case. Those of a list are in the order of their rows, then as they were added.
    * @throws {ScratchFull}
    */
-  add(levering: number, list: ItemList, text: string, row = 0): void {
-    this.#items.insert(levering, list, row, text);
+  add(levering: number, list: ItemList, text: string, { row = 0, key }: Partial<ItemRow> = {}): void {
+    this.#items.insert(levering, list, row, text, key ?? null);
+  }
+
+  /** Where items of a list came from. @param nummers their places in the list, from 0 */
+  rowsOf(levering: number, list: ItemList, nummers: readonly number[]): ReadonlyMap<number, ItemRow> {
+    const found = this.#items.query(
+      `select nummer, row, key from (
+         select row_number() over (order by row, rowid) - 1 as nummer, row, key from items where levering = ? and list = ?)
+       where nummer in (select value from json_each(?))`,
+      ...[levering, list, JSON.stringify(nummers)],
+    );
+    return new Map(
+      [...found].map(({ nummer, row, key }) => [
+        Number(nummer),
+        { row: Number(row), key: typeof key === 'string' ? key : undefined },
+      ]),
+    );
   }
 
   /** The text of the whole message, in small pieces. @param envelop with a list of leveringen, of any content */

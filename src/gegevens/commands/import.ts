@@ -7,14 +7,18 @@ import type { Config } from '../../settings/read-config.ts';
 import type { ImportFault } from '../import/faults.ts';
 import type { Variant } from '../model/mapping.ts';
 import type { Model } from '../model/model.ts';
+import type { BlockingFinding } from '../store/forced-imports.ts';
 import type { Change, Conflict, Replacement, ReplaceReason } from '../store/replace-deliveries.ts';
-import type { FileFault, GegevensTools, ImportAid, ReadFile, Report } from './tools.ts';
+import type { FileFault, GegevensTools, ImportAid, OpenedFile, Report } from './tools.ts';
 
 interface ImportOptions {
   readonly variant: Variant;
   readonly model?: string;
   readonly replace?: boolean;
   readonly json?: boolean;
+  // Of the tools.
+  readonly check?: boolean;
+  readonly force?: boolean;
 }
 
 interface FileResult {
@@ -29,7 +33,9 @@ interface FileResult {
   /** Nothing was stored, because `--replace` is needed. */
   readonly needsReplace?: boolean;
   readonly bytes?: number;
-  /** What `gegevens check` finds in it. */
+  /** Nothing was stored, because of what the check found. */
+  readonly isBlocked?: boolean;
+  /** What `gegevens check` finds in it, when that was asked or something blocks. */
   readonly check?: Report;
   /** The model that a file with faults does fit. */
   readonly otherModel?: string;
@@ -41,7 +47,9 @@ interface FileResult {
 
 export function importCommand(terminal: Terminal, tools: GegevensTools | undefined): Command {
   const command = new Command('import')
-    .description('load files of the exchange model, or tables with a mapping; each is stored whole or not at all')
+    .description(
+      'load files of the exchange model, or tables (CSV, XLSX) with a mapping; each is stored whole or not at all',
+    )
     .addOption(new Option('--variant <variant>', 'exchange model').choices(['shv', 'vs']).makeOptionMandatory())
     .option('--model <version>', 'the model of the files: a built-in version, or the path of a schema')
     .option(
@@ -49,7 +57,7 @@ export function importCommand(terminal: Terminal, tools: GegevensTools | undefin
       'replace even when many records would go, the name differs, or the municipality or KvK number conflicts',
     )
     .option('--json', 'one machine-readable result')
-    .argument('<file...>', 'JSON files')
+    .argument('<file...>', 'JSON files of the exchange model; with --mapping, CSV and XLSX files')
     .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens import --variant shv 2026-q1.json');
   tools?.addImportOptions(command);
   return command.action(async (files: string[], options: ImportOptions) => {
@@ -67,7 +75,7 @@ export function importCommand(terminal: Terminal, tools: GegevensTools | undefin
     }
     await runCommand(terminal, { ...options, changes: true }, async (context) => {
       const { configured, model } = await chooseModel(context.config.gegevens, options);
-      const aid = (await tools?.beginImport(command, model)) ?? {};
+      const aid = await tools?.beginImport(command, model);
       const results: FileResult[] = [];
       for (const file of files) results.push(await importOne(context, { ...options, loaded: model, aid }, file));
       context.output.result({ files: results.map(asJson) }, () => {
@@ -78,8 +86,6 @@ export function importCommand(terminal: Terminal, tools: GegevensTools | undefin
       });
       const failed = results.filter(({ leveringen }) => leveringen === undefined).length;
       if (failed > 0) throw new CommandError(`${failed} of ${files.length} files not stored`);
-      const blocking = results.reduce((sum, { check }) => sum + (check?.blocking ?? 0), 0);
-      if (blocking > 0) throw new CommandError(`stored, with ${blocking} blocking finding(s)`);
     });
   });
 }
@@ -103,28 +109,39 @@ async function chooseModel(
   return { configured, model: named === undefined ? configured : loadModel(variant, named) };
 }
 
+/** What the check found blocks the import. */
+class ImportBlocked extends Error {}
+
 async function importOne(
   context: CommandContext,
-  options: ImportOptions & { readonly loaded: Model; readonly aid: ImportAid },
+  options: ImportOptions & { readonly loaded: Model; readonly aid: ImportAid | undefined },
   path: string,
 ): Promise<FileResult> {
-  const { database, clock, terminal, interrupted } = context;
-  const { loaded: model, model: named, replace = false, aid } = options;
+  const { database, terminal, interrupted } = context;
+  const { loaded: model, model: named, replace = false, force = false, aid } = options;
   const { FaultyFile, importFile, recogniseModel } = await import('../store/import-file.ts');
   const { ReplacementRefused } = await import('../store/replace-deliveries.ts');
-  const judged = aid.createJudge?.(clock.now());
   const progress = createProgress(terminal, 'records checked', (await stat(path).catch(() => undefined))?.size);
   const show = (bytesRead: number, records: number): void => {
     progress.reached(bytesRead);
     progress.update(records);
   };
-  let read: ReadFile | undefined;
+  let file: OpenedFile | undefined;
+  let report: Report | undefined;
+  const found = (): Pick<FileResult, 'check'> =>
+    report !== undefined && (options.check === true || report.blocking > 0) ? { check: report } : {};
+  const approve = (judged: OpenedFile): readonly BlockingFinding[] => {
+    report = judged.report();
+    if (report.blocking > 0 && !force) throw new ImportBlocked();
+    return report.blockers;
+  };
   try {
-    read = await aid.read?.(context, path);
-    if (read !== undefined && read.faults.length > 0) return { file: path, faults: read.faults };
+    const opened = await aid?.open(context, path);
+    file = opened;
+    if (opened !== undefined && opened.faults.length > 0) return { file: path, faults: opened.faults };
+    const judge = opened && { consumer: opened.consumer, approve: () => approve(opened) };
     const imported = await importFile(database.pool, {
-      ...{ path, bytes: read?.bytes, model, replace, judge: judged?.judge, signal: interrupted },
-      progress: show,
+      ...{ path, bytes: opened?.bytes, model, replace, judge, signal: interrupted, progress: show },
     });
     const { leveringen, periodeStart, periodeEinde } = imported.delivery;
     return {
@@ -136,26 +153,26 @@ async function importOne(
       model: model.mapping.versie,
       replacements: imported.replacements,
       bytes: imported.bytes,
-      ...(read === undefined || read.notes.length === 0 ? {} : { notes: read.notes }),
-      ...(judged === undefined ? {} : { check: judged.report() }),
+      ...(opened === undefined || opened.notes.length === 0 ? {} : { notes: opened.notes }),
+      ...found(),
     };
   } catch (error) {
     if (error instanceof FaultyFile) {
-      if (read !== undefined) return { file: path, faults: error.faults.map(inMessage) };
+      if (file?.bytes !== undefined) return { file: path, faults: error.faults.map(inMessage) };
       const otherModel =
         named === undefined
           ? await recogniseModel(path, { variant: model.variant, except: model.mapping.versie }, interrupted)
           : undefined;
       return { file: path, faults: error.faults.map(inFile), ...(otherModel === undefined ? {} : { otherModel }) };
     }
+    if (error instanceof ImportBlocked) return { file: path, isBlocked: true, ...found() };
     if (error instanceof ReplacementRefused) {
-      return { file: path, needsReplace: true, replacements: error.replacements };
+      return { file: path, needsReplace: true, replacements: error.replacements, ...found() };
     }
     if (isFileError(error)) return { file: path, error: error.message };
     throw error;
   } finally {
-    read?.close();
-    judged?.close();
+    file?.close();
     progress.end();
   }
 }
@@ -182,12 +199,17 @@ function describe({ output }: CommandContext, result: FileResult, configured: st
     }
     for (const { text } of faults) output.line(`  ${text}`);
   } else if (error !== undefined) output.line(`${file}: ${error}`);
-  else if (result.needsReplace) {
+  else if (result.isBlocked) {
+    output.line(`${file}: nothing stored, ${blockingText(result)}; --force stores it nevertheless`);
+  } else if (result.needsReplace) {
     output.line(`${file}: nothing stored; --replace is needed`);
   } else {
     const counts = `${result.leveringen} levering(en), ${result.records} records`;
     const zaken = result.zaken ? `, ${result.zaken} zaken` : '';
     output.line(`${file}: ${period?.start} to ${period?.end}, ${counts}${zaken}`);
+    if (result.check !== undefined && result.check.blocking > 0) {
+      output.line(`  stored with ${blockingText(result)} (--force), which the journal keeps`);
+    }
     if (result.model !== configured) {
       output.line(`  of model ${result.model}: delivered only when that is configured; it is ${configured} now`);
     }
@@ -197,6 +219,10 @@ function describe({ output }: CommandContext, result: FileResult, configured: st
     output.line(`  ${replacementText(replacement, result.needsReplace ?? false)}`);
     for (const conflict of replacement.conflicts) output.line(`    conflicts with ${conflictText(conflict)}`);
   }
+}
+
+function blockingText({ check }: FileResult): string {
+  return `${check?.blocking} blocking ${check?.blocking === 1 ? 'finding' : 'findings'}`;
 }
 
 function changeText({ before, after, stay, go, come }: Change, kind: string): string {

@@ -2,8 +2,10 @@
 import type { Command } from 'commander';
 import type { CommandContext, ToolContext } from '../../cli/run-command.ts';
 import { importFromExtensions } from '../../seams/extensions.ts';
+import type { DeliveryConsumer } from '../import/delivery-reader.ts';
 import type { Model } from '../model/model.ts';
-import type { DeliveryBytes, ImportOptions } from '../store/import-file.ts';
+import type { BlockingFinding } from '../store/forced-imports.ts';
+import type { DeliveryBytes } from '../store/import-file.ts';
 import type { Journalled } from '../store/journal.ts';
 
 export interface GegevensTools {
@@ -24,21 +26,20 @@ export interface GegevensTools {
 }
 
 export interface ImportAid {
-  /** Reads a file that is not JSON of the model; absent: all are. */
-  readonly read?: (context: CommandContext, path: string) => Promise<ReadFile>;
-  /** Judges what is stored; absent: nothing is. */
-  readonly createJudge?: (now: Date) => {
-    readonly judge: NonNullable<ImportOptions['judge']>;
-    report(): Report;
-    close(): void;
-  };
+  /** Opens a file that is JSON of the model, or is made to be. @throws errors of the file system */
+  open(context: CommandContext, path: string): Promise<OpenedFile>;
 }
 
-/** A file as a message of the model. */
-export interface ReadFile {
-  readonly bytes: DeliveryBytes;
+/** A file as a message of the model; to be closed. */
+export interface OpenedFile {
+  /** Absent: those of the file itself. */
+  readonly bytes?: DeliveryBytes | undefined;
   readonly faults: readonly FileFault[];
   readonly notes: readonly FileFault[];
+  /** Judges what is read. */
+  readonly consumer: DeliveryConsumer;
+  /** Ends the judgement. */
+  report(): Report;
   close(): void;
 }
 
@@ -52,8 +53,9 @@ export interface FileFault {
 export interface Report {
   readonly text: string;
   readonly json: unknown;
-  /** Findings that block a delivery. */
+  /** Findings that block a delivery: how many, and which. */
   readonly blocking: number;
+  readonly blockers: readonly BlockingFinding[];
 }
 
 export async function loadGegevensTools(): Promise<GegevensTools | undefined> {

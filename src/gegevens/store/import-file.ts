@@ -13,6 +13,7 @@ import { Faults, type ImportFault, ImportStopped } from '../import/faults.ts';
 import { createTraitsReader } from '../import/record-traits.ts';
 import type { Variant } from '../model/mapping.ts';
 import { builtInVersions, loadModel, type Model } from '../model/model.ts';
+import { type BlockingFinding, writeForcedImport } from './forced-imports.ts';
 import { ImportRows } from './import-rows.ts';
 import { type Replacement, replaceDeliveries } from './replace-deliveries.ts';
 
@@ -28,9 +29,19 @@ export interface ImportOptions {
   readonly signal: AbortSignal;
   /** Replace also where more than a tenth of the records would be lost, the name differs, or the municipality or KvK number conflicts. */
   readonly replace?: boolean;
-  /** Sees all records too. */
-  readonly judge?: DeliveryConsumer | undefined;
+  /** Sees all records too, and decides before anything becomes current. */
+  readonly judge?: ImportJudge | undefined;
   readonly progress?: (bytesRead: number, records: number) => void;
+}
+
+export interface ImportJudge {
+  readonly consumer: DeliveryConsumer;
+  /**
+   * Called when all has been read and fits the model.
+   * @returns what blocks a delivery and is stored nevertheless
+   * @throws to store nothing
+   */
+  approve(): readonly BlockingFinding[];
 }
 
 /** What an import stored. */
@@ -59,8 +70,8 @@ const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 /**
  * Imports one file of the exchange model, in one transaction: all of it becomes current at once, or nothing is stored, also when the
  * process is killed.
- * @throws {FaultyFile} with up to 100 faults; {ReplacementRefused} when `replace` is needed; the signal's reason when it fired; what
- *   the file system or database says
+ * @throws {FaultyFile} with up to 100 faults; what the judge throws; {ReplacementRefused} when `replace` is needed; the signal's reason
+ *   when it fired; what the file system or database says
  */
 export async function importFile(pool: Pool, options: ImportOptions): Promise<Imported> {
   const { path, model, signal, replace: force = false } = options;
@@ -76,10 +87,12 @@ export async function importFile(pool: Pool, options: ImportOptions): Promise<Im
     const invoerId = rows[0]?.id ?? 0;
     const delivery = await copyRecords(client, db, invoerId, options);
     signal.throwIfAborted();
+    const forced = options.judge?.approve() ?? [];
     const { variant } = model;
     const replacements = await replaceDeliveries(db, {
       ...{ variant, model: model.mapping.versie, invoerId, delivery, force },
     });
+    if (forced.length > 0) await writeForcedImport(db, invoerId, forced);
     return { invoerId, delivery, replacements, bytes: size };
   });
 }
@@ -105,7 +118,7 @@ async function copyRecords(
   };
   try {
     const delivery = await readDelivery(bytes ?? path, {
-      ...{ model, faults, signal, consumers: judge === undefined ? [store] : [judge, store] },
+      ...{ model, faults, signal, consumers: judge === undefined ? [store] : [judge.consumer, store] },
       progress: async (bytesRead, records) => {
         progress?.(bytesRead, records);
         await rows.write();

@@ -29,6 +29,9 @@ export interface RecordWishes {
   readonly gemeentecode?: string;
 }
 
+/** The office sends its report there. */
+const CONTACT = { email: 'levering@voorbeeld.example' };
+
 export function shvMessage({ leveringen, ...wishes }: MessageWishes): Record<string, unknown> {
   return {
     ...envelope(wishes),
@@ -38,6 +41,7 @@ export function shvMessage({ leveringen, ...wishes }: MessageWishes): Record<str
         '(Statutaire) Naam': naam,
         ...(kvk === undefined ? {} : { 'KvK-nummer': kvk }),
         ...(gemeentecode === undefined ? {} : { gemeentecode }),
+        contactpersonen: [CONTACT],
       },
       schuldhulptrajecten: recordWishes(records).map(({ mark, van, tot, bsn, gemeentecode: of = 'GM0001' }) => ({
         gemeentecode: of,
@@ -56,7 +60,11 @@ export function vsMessage({ leveringen, ...wishes }: MessageWishes): Record<stri
     leveringen: leveringen.map(({ naam, kvk, gemeentecode = '0001', records, zaken }, index) => ({
       teller: index + 7,
       gemeentecode,
-      aanleverende_organisatie: { naam, ...(kvk === undefined ? {} : { 'kvk-nummer': kvk }) },
+      aanleverende_organisatie: {
+        naam,
+        ...(kvk === undefined ? {} : { 'kvk-nummer': kvk }),
+        contactpersoonen: [CONTACT],
+      },
       vroegsignalen: recordWishes(records).map(({ mark, van }) => ({
         ID: mark,
         signaalpartner: { type: 'Water' },

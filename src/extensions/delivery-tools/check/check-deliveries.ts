@@ -14,7 +14,7 @@ import {
   periodOf,
   planPage,
 } from '../../../gegevens/model/selection.ts';
-import { readDelivery } from '../../../gegevens/store/import-file.ts';
+import { type DeliveryBytes, readDelivery } from '../../../gegevens/store/import-file.ts';
 import type { Journalled } from '../../../gegevens/store/journal.ts';
 import {
   countSelected,
@@ -27,24 +27,48 @@ import {
 import { pointerSteps, toPointer, withValueAt } from '../../../lib/json/json-value.ts';
 import { memberNames } from '../model-shape.ts';
 import { type CheckOptions, type CheckReport, DeliveryCheck } from './delivery-check.ts';
+import type { Findings } from './report-text.ts';
 
 type RunOptions = CheckOptions & { readonly signal: AbortSignal };
 
+/** Tables as a message; to be closed. */
+interface OpenedTables {
+  readonly bytes: DeliveryBytes;
+  /** Names the rows of what was found. */
+  locate(findings: Findings, showPersons: boolean): void;
+  close(): void;
+}
+
+interface FilesOptions extends RunOptions {
+  /** Opens a file of tables; absent: the files are JSON. */
+  readonly open?: (path: string) => Promise<OpenedTables>;
+  /** Whether the keys of rows may be shown. */
+  readonly showPersons?: boolean;
+  readonly progress?: (bytesRead: number, records: number) => void;
+}
+
 /**
  * Judges files together: persons are counted once, records are compared with those of their own file.
- * @throws errors of the file system; the signal's reason
+ * @throws errors of the file system; the signal's reason; what `open` throws
  */
 export async function checkFiles(
   paths: readonly string[],
-  options: RunOptions & { readonly progress?: (bytesRead: number, records: number) => void },
+  { open, showPersons = false, ...options }: FilesOptions,
 ): Promise<CheckReport> {
   const known = memberNames(options.model.schema);
   const check = new DeliveryCheck(options);
   try {
     for (const path of paths) {
       const prefix = paths.length === 1 ? '' : `${basename(path)}#`;
-      check.start(prefix);
-      await readDelivery(path, { ...options, faults: new ModelFaults(check, prefix, known), consumers: [check] });
+      const tables = await open?.(path);
+      try {
+        check.start(prefix);
+        const faults = new ModelFaults(check, prefix, known);
+        await readDelivery(tables?.bytes ?? path, { ...options, faults, consumers: [check] });
+        tables?.locate(check.findings, showPersons);
+      } finally {
+        tables?.close();
+      }
     }
     return check.report();
   } finally {
@@ -76,7 +100,7 @@ class ModelFaults extends Faults {
     const steps = pointerSteps(pointer);
     const unknown = steps.findIndex((step) => !/^\d{1,8}$/.test(step) && !this.#known.has(step));
     const place = this.#prefix + toPointer(unknown === -1 ? steps : steps.slice(0, unknown));
-    this.#check.findings.add('model', 'blocking', `line ${line}: ${shown}`, () => place);
+    this.#check.findings.add('model', 'blocking', `line ${line}: ${shown}`, () => ({ pointer: place }));
   }
 
   override stop(fault: ImportFault): never {
@@ -176,6 +200,7 @@ async function judgeAnswer(
       }
     }
     check.levering(index, JSON.parse(slice.levering.head));
+    check.judgePeriod({ start: slice.levering.periodeStart, end: slice.levering.periodeEinde });
   }
   return chosen.map(({ levering }) => levering);
 }

@@ -3,15 +3,16 @@
 import { createHash } from 'node:crypto';
 import type { DeliveryConsumer, DeliveryItem } from '../../../gegevens/import/delivery-reader.ts';
 import { dayNumber, personIdentity } from '../../../gegevens/import/record-traits.ts';
-import { type ItemList, listsOf, type Mapping } from '../../../gegevens/model/mapping.ts';
+import { listsOf, type Mapping } from '../../../gegevens/model/mapping.ts';
 import type { Model } from '../../../gegevens/model/model.ts';
 import { municipalityKey, organisationOf, type Period } from '../../../gegevens/model/selection.ts';
 import { isRecord, toPointer, valueAt } from '../../../lib/json/json-value.ts';
 import { Scratch } from '../scratch.ts';
 import { type CheckPlaces, readCheckPlaces } from './check-places.ts';
 import { Persons } from './persons.ts';
-import { isGiven, isNotTakenUp, judgeCase, judgeRecord, personsAt, type Report } from './record-rules.ts';
-import { type Finding, Findings } from './report-text.ts';
+import { isGiven, isNotTakenUp, judgeCase, judgeRecord, personsAt, type Report, runOfCase } from './record-rules.ts';
+import { type Finding, Findings, type Item } from './report-text.ts';
+import { Runs } from './runs.ts';
 
 /** What is counted of one municipality. */
 export interface MunicipalityCounts {
@@ -36,6 +37,8 @@ export interface CheckOptions {
   /** In which persons are active; absent: that of what is checked. */
   readonly period?: Period | undefined;
   readonly now: Date;
+  /** Only what blocks: nothing is counted then, and persons and records are not compared, which is most of the work. */
+  readonly blockingOnly?: boolean;
 }
 
 interface Municipality {
@@ -54,7 +57,8 @@ const UNKNOWN = 'unknown';
 const MAX_KIND_LENGTH = 60;
 
 export class DeliveryCheck implements DeliveryConsumer {
-  readonly findings = new Findings();
+  readonly findings: Findings;
+  readonly #blockingOnly: boolean;
   readonly #mapping: Mapping;
   readonly #places: CheckPlaces;
   readonly #period: Period | undefined;
@@ -70,21 +74,23 @@ export class DeliveryCheck implements DeliveryConsumer {
     'seen (scope integer, list text, hash blob, primary key (scope, list, hash)) without rowid',
     3,
   );
-  /** Signals that were not taken up, and the places at which cases name a signal. */
-  readonly #signals = new Scratch('signals (levering integer, id text, zaak integer, place integer)', 4);
+  readonly #runs = new Runs();
   #scope = 0;
   #levering = startLevering();
 
-  constructor({ model, period, now }: CheckOptions) {
+  constructor({ model, period, now, blockingOnly = false }: CheckOptions) {
+    this.findings = new Findings({ blockingOnly });
+    this.#blockingOnly = blockingOnly;
     this.#mapping = model.mapping;
     this.#places = readCheckPlaces(model.mapping.controle);
     this.#period = period;
     this.#today = now.toISOString().slice(0, 10);
-    this.#signals.execute('create index by_id on signals (levering, id)');
   }
 
   /** Begins a file, or what is stored. Records are compared with those of the same file; signals with those of the same levering. @param prefix of its places */
   start(prefix: string): void {
+    // Rows of tables were asked for before their file was closed.
+    this.findings.locate(() => new Map());
     this.#prefix = prefix;
     this.#first = [];
     this.#scope += 1;
@@ -95,15 +101,16 @@ export class DeliveryCheck implements DeliveryConsumer {
   item({ levering, list, nummer, value, fits }: DeliveryItem): void {
     if (!isRecord(value)) return;
     const report: Report = (rule, severity, what, path) =>
-      this.findings.add(rule, severity, what, () => this.#pointer(levering, list, nummer, path));
+      this.findings.add(rule, severity, what, () => this.#place({ levering, list, nummer }, path));
     if (list === 'zaken') {
-      this.#zaak(value, nummer);
+      this.#zaak(value, levering, nummer);
       judgeCase(value, this.#places.zaken, this.#today, report);
     } else {
-      this.#record(value, nummer, fits, report);
+      this.#record(value, { levering, nummer, fits }, report);
       const { begin } = this.#mapping.levering.record;
       judgeRecord(value, { places: this.#places, begin, today: this.#today }, report);
     }
+    if (this.#blockingOnly) return;
     const hash = createHash('sha256').update(canonicalText(value)).digest();
     if (!this.#seen.insert(this.#scope, list, hash)) report(15, 'warning', 'is there twice', []);
     judgeItems(value, [], report);
@@ -117,12 +124,12 @@ export class DeliveryCheck implements DeliveryConsumer {
     // IDs are of one levering: in another one an equal signal or case is of somebody else.
     if (paths.recordId !== undefined) this.#scope += 1;
     const report: Report = (rule, severity, what, path) =>
-      this.findings.add(rule, severity, what, () => this.#pointer(nummer, undefined, 0, path));
+      this.findings.add(rule, severity, what, () => ({ pointer: this.#pointer(nummer, path) }));
     this.#organisation(head, report);
     const { sleutel, gemeenteSleutel } = organisationOf(head, { levering: paths }, open.municipalities);
     if (open.municipalities.size > 1) report(3, 'blocking', 'its records are for more than one municipality', []);
     else if (gemeenteSleutel !== undefined) {
-      const pointer = this.#pointer(nummer, undefined, 0, []);
+      const pointer = this.#pointer(nummer, []);
       this.#first.push({ pointer, organisation: sleutel, municipality: gemeenteSleutel });
     }
     if (paths.gemeentecode !== undefined) {
@@ -134,18 +141,16 @@ export class DeliveryCheck implements DeliveryConsumer {
     } else {
       for (const record of this.#persons.endLevering()) {
         if (variant !== 'shv') break;
-        const pointer = (): string => this.#pointer(nummer, 'records', record, []);
-        this.findings.add(12, 'warning', 'its client has another trajectory at the same time', pointer);
+        const place = () => this.#place({ levering: nummer, list: 'records', nummer: record }, []);
+        this.findings.add(12, 'warning', 'its client has another trajectory at the same time', place);
       }
     }
-    const named = `select zaak, place from signals named
-      where levering = ? and zaak is not null and exists (
-        select 1 from signals s where s.levering = named.levering and s.id = named.id and s.zaak is null)
-      order by zaak, place`;
-    for (const { zaak, place } of this.#signals.query(named, scope)) {
-      const path = [...(paths.zaken?.signalen ?? []), Number(place)];
-      const pointer = (): string => this.#pointer(nummer, 'zaken', Number(zaak), path);
-      this.findings.add(13, 'warning', 'its status says that the signal was not taken up', pointer);
+    for (const { nummer: zaak, place } of this.#blockingOnly ? [] : this.#runs.waiting(scope)) {
+      const path = [...(paths.zaken?.signalen ?? []), place];
+      const item = { levering: nummer, list: 'zaken', nummer: zaak } as const;
+      this.findings.add(13, 'warning', 'its status says that the signal was not taken up', () =>
+        this.#place(item, path),
+      );
     }
   }
 
@@ -154,15 +159,28 @@ export class DeliveryCheck implements DeliveryConsumer {
     const code = valueAt(envelop, leverancierscode);
     if (!isProductAndVersion(code)) {
       const path = code === undefined ? [] : leverancierscode;
-      this.findings.add(4, 'warning', 'is not as in `Product 1.2`', () => this.#prefix + toPointer(path));
+      this.findings.add(4, 'warning', 'is not as in `Product 1.2`', () => ({
+        pointer: this.#prefix + toPointer(path),
+      }));
     }
     const [start, end] = [valueAt(envelop, startdatum), valueAt(envelop, einddatum)];
     if (isDay(start) && isDay(end) && start <= end) {
+      this.judgePeriod({ start, end });
       const [first = start] = [start, this.#read?.start ?? start].toSorted();
       const [, last = end] = [end, this.#read?.end ?? end].toSorted();
       this.#read = { start: first, end: last };
     }
     this.endLeveringen();
+  }
+
+  /** Rule 16, of what came since the last time; called by `envelop`. @param period of the delivery */
+  judgePeriod(period: Period): void {
+    const { begin = [], einde = [] } = this.#mapping.levering.record;
+    for (const { levering, list, nummer, isAfter } of this.#runs.takeOutside(period)) {
+      const what = isAfter ? 'is after the period of its delivery' : 'is before the period of its delivery';
+      const path = list === 'zaken' ? [] : isAfter ? begin : einde;
+      this.findings.add(16, 'blocking', what, () => this.#place({ levering, list, nummer }, path));
+    }
   }
 
   /** Rule 3, over all leveringen of a file; called by `envelop`. */
@@ -172,7 +190,7 @@ export class DeliveryCheck implements DeliveryConsumer {
       const isForSeveral = own.some(({ municipality }) => municipality !== own[0]?.municipality);
       for (const { pointer, municipality } of own) {
         if (isForSeveral && known.has(municipality)) {
-          this.findings.add(3, 'blocking', 'a second levering for its municipality', () => pointer);
+          this.findings.add(3, 'blocking', 'a second levering for its municipality', () => ({ pointer }));
         }
         known.add(municipality);
       }
@@ -206,10 +224,14 @@ export class DeliveryCheck implements DeliveryConsumer {
 
   /** Releases what it keeps outside the heap: for a check that ends without a report. */
   close(): void {
-    for (const scratch of [this.#persons, this.#seen, this.#signals]) scratch.close();
+    for (const scratch of [this.#persons, this.#seen, this.#runs]) scratch.close();
   }
 
-  #record(value: Record<string, unknown>, nummer: number, fits: boolean, report: Report): void {
+  #record(
+    value: Record<string, unknown>,
+    { levering, nummer, fits }: Pick<DeliveryItem, 'levering' | 'nummer' | 'fits'>,
+    report: Report,
+  ): void {
     const { personen, soort, status, stappen = [] } = this.#places;
     const { levering: paths } = this.#mapping;
     const open = this.#levering;
@@ -227,31 +249,26 @@ export class DeliveryCheck implements DeliveryConsumer {
       const name = typeof kind === 'string' && kind.length <= MAX_KIND_LENGTH ? kind : UNKNOWN;
       open.kinds.set(name, (open.kinds.get(name) ?? 0) + 1);
     }
+    const run = { begin: begin && dayNumber(valueAt(value, begin)), end: einde && dayNumber(valueAt(value, einde)) };
     const id = paths.recordId && valueAt(value, paths.recordId);
-    if (typeof id === 'string' && status !== undefined && isNotTakenUp(valueAt(value, status)))
-      this.#signals.insert(this.#scope, id, null, null);
-    if (personen === undefined) return;
+    const waits = status !== undefined && isNotTakenUp(valueAt(value, status));
+    this.#runs.record({ ...run, scope: this.#scope, levering, nummer }, typeof id === 'string' ? id : undefined, waits);
+    if (personen === undefined || this.#blockingOnly) return;
     const identity = personen.kenmerken ?? own?.kenmerken ?? [];
     this.#persons.add({
       ...{ record: nummer, municipality },
       persons: personsAt(value, personen.plaats).map(({ item }) => personIdentity(item, identity)),
-      begin: begin && dayNumber(valueAt(value, begin)),
-      end: einde && dayNumber(valueAt(value, einde)),
+      ...run,
       step: stappen.findLastIndex((path) => saysSomething(valueAt(value, path))),
     });
   }
 
-  #zaak(value: Record<string, unknown>, nummer: number): void {
+  #zaak(value: Record<string, unknown>, levering: number, nummer: number): void {
     const { zaken } = this.#mapping.levering;
-    const open = this.#levering;
-    open.cases += 1;
-    const references = zaken === undefined ? undefined : valueAt(value, zaken.signalen);
-    if (zaken === undefined || !Array.isArray(references)) return;
-    for (const [index, reference] of references.entries()) {
-      const id = valueAt(reference, zaken.signaalId);
-      if (typeof id !== 'string') continue;
-      this.#signals.insert(this.#scope, id, nummer, index);
-    }
+    this.#levering.cases += 1;
+    const named = zaken === undefined ? undefined : valueAt(value, zaken.signalen);
+    const ids = Array.isArray(named) ? named.map((each) => valueAt(each, zaken?.signaalId ?? [])) : [];
+    this.#runs.zaak({ ...runOfCase(value, this.#places.zaken), scope: this.#scope, levering, nummer }, ids);
   }
 
   /** Rules 1 and 11. */
@@ -296,10 +313,13 @@ export class DeliveryCheck implements DeliveryConsumer {
     return { municipality, key: isMissing || isUnknown ? undefined : key };
   }
 
-  /** @param list absent: the place is in the levering itself */
-  #pointer(levering: number, list: ItemList | undefined, nummer: number, path: readonly (string | number)[]): string {
-    const item = list === undefined ? [] : [...(listsOf(this.#mapping).get(list) ?? []), nummer];
-    return this.#prefix + toPointer([...this.#mapping.envelop.leveringen, levering, ...item, ...path]);
+  #place(item: Item, path: readonly (string | number)[]): { readonly pointer: string; readonly item: Item } {
+    const list = listsOf(this.#mapping).get(item.list) ?? [];
+    return { pointer: this.#pointer(item.levering, [...list, item.nummer, ...path]), item };
+  }
+
+  #pointer(levering: number, path: readonly (string | number)[]): string {
+    return this.#prefix + toPointer([...this.#mapping.envelop.leveringen, levering, ...path]);
   }
 }
 

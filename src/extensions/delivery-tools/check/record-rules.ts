@@ -1,7 +1,9 @@
 /** The rules that one record, or one case, can be judged by on its own. */
+import { dayNumber } from '../../../gegevens/import/record-traits.ts';
 import { isRecord, valueAt } from '../../../lib/json/json-value.ts';
 import type { CheckPlaces, PeriodPlaces } from './check-places.ts';
 import type { Severity, What } from './report-words.ts';
+import type { Run } from './runs.ts';
 
 type Path = readonly string[];
 /** Takes what breaks a rule. @param path from the record */
@@ -53,6 +55,22 @@ export function judgeCase(value: unknown, places: CheckPlaces['zaken'], today: s
     if ((dayOf(valueAt(item, datum)) ?? day) < day)
       report(13, 'warning', 'before the day on which the case was taken up', [...path, ...datum]);
   }
+}
+
+/** A case runs from the day on which it was taken up, or else matched, until the last of its days when it has a result. */
+export function runOfCase(value: unknown, places: CheckPlaces['zaken'] = {}): Run {
+  const { resultaat, opgepakt, pogingen, perioden = [] } = places;
+  const begin = opgepakt && dayNumber(valueAt(value, opgepakt));
+  const isOver = resultaat !== undefined && isGiven(valueAt(value, resultaat));
+  const days = [
+    begin,
+    ...perioden.flatMap(({ begin: from, einde }) => [from, einde].map((path) => dayNumber(valueAt(value, path)))),
+    ...(pogingen === undefined ? [] : itemsOf(value, pogingen.lijst)).map(({ item }) =>
+      dayNumber(valueAt(item, pogingen?.datum ?? [])),
+    ),
+  ].filter((day) => day !== undefined);
+  if (days.length === 0) return { begin: undefined, end: undefined };
+  return { begin: begin ?? Math.min(...days), end: isOver ? Math.max(...days) : undefined };
 }
 
 /** The statuses and results of all models that say so begin with one of these. */

@@ -64,7 +64,8 @@ ${findings.length === 0 ? html`<p>${words.nothing}</p>\n` : findings.map((findin
 function findingHtml({ rule, severity, count, places }: Finding, words: ReportWords): Html {
   const more = count - places.length;
   const items = places.map(
-    ({ pointer, what }) => html`<li><code>${pointer || '/'}</code> ${withCode(words.what(what))}</li>\n`,
+    ({ pointer, what, row }) =>
+      html`<li>${row !== undefined && html`${words.row(row)} `}<code>${pointer || '/'}</code> ${withCode(words.what(what))}</li>\n`,
   );
   return html`<h3><span class="severity ${severity}">${words.severity[severity]}</span> ${words.ruleName(rule)}, ${words.times(count)}: ${withCode(words.ruleText(rule))}</h3>
 <ul>

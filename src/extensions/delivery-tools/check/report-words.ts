@@ -1,5 +1,6 @@
 /** The words of a report, as text and as a page: Dutch for suppliers, English on request. */
 import { modelFaultInDutch } from './model-faults.ts';
+import type { ItemPlace } from './report-text.ts';
 
 export const LANGUAGES = ['nl', 'en'] as const;
 export type Language = (typeof LANGUAGES)[number];
@@ -24,9 +25,21 @@ const ENGLISH_RULES: Readonly<Record<Rule, string>> = {
   13: 'a signal in a case is one taken up, and the case begins on the day that it was taken up',
   14: 'dates are in order: begin before end, no end in the future, born before the begin',
   15: 'a BSN passes its eleven test, and no record or item of one is there twice',
+  16: 'a record is of the period of its delivery: a trajectory runs in it, a signal or its case falls in it',
 };
 
 const utc = (moment: Date): string => moment.toISOString().slice(0, 16).replace('T', ' ');
+
+/** The row of a table, and the key of its record. */
+function rowText({ file, sheet, row, key }: ItemPlace, words: { sheet: string; row: string; column: string }): string {
+  const columns = key.map(({ column, value }) => {
+    const text = value === undefined ? '' : ` ${JSON.stringify(value)}`;
+    return `${words.column} ${column}${text}`;
+  });
+  return [file, ...(sheet === undefined ? [] : [`${words.sheet} ${sheet}`]), `${words.row} ${row}`, ...columns].join(
+    ', ',
+  );
+}
 
 const english = {
   language: 'en',
@@ -47,6 +60,7 @@ const english = {
   times: (count: number) => `${count} ${count === 1 ? 'time' : 'times'}`,
   more: (count: number) => `and ${count} more`,
   what: (what: string) => what,
+  row: (place: ItemPlace) => rowText(place, { sheet: 'sheet', row: 'row', column: 'column' }),
   counts: 'Counts',
   noRecords: 'There are no records.',
   countsPer: 'Counts per municipality',
@@ -78,6 +92,7 @@ const DUTCH_RULES: Readonly<Record<Rule, string>> = {
   13: 'een signaal in een zaak is opgepakt, en de zaak begint op de dag waarop dat gebeurde',
   14: 'datums staan in volgorde: begin voor einde, geen einde in de toekomst, geboren voor het begin',
   15: 'een BSN doorstaat de elfproef, en geen record of onderdeel ervan staat er twee keer in',
+  16: 'een record is van de periode van de levering: een traject loopt erin, een signaal of de zaak ervan valt erin',
 };
 
 /** What can be wrong at a place, but for the model. */
@@ -103,6 +118,8 @@ export const DUTCH_WHAT = {
   'ends in the future': 'eindigt in de toekomst',
   'does not pass the eleven test': 'doorstaat de elfproef niet',
   'is another value': 'is een andere waarde',
+  'is after the period of its delivery': 'valt na de periode van de levering',
+  'is before the period of its delivery': 'valt voor de periode van de levering',
   'born on or after the day of the begin': 'geboren op of na de dag van het begin',
 };
 export type What = keyof typeof DUTCH_WHAT;
@@ -140,6 +157,7 @@ const dutch: ReportWords = {
   ruleText: (rule) => DUTCH_RULES[rule] ?? '',
   times: (count) => `${count} keer`,
   more: (count) => `en nog ${count}`,
+  row: (place) => rowText(place, { sheet: 'blad', row: 'rij', column: 'kolom' }),
   what: (what) => (isWhat(what) ? DUTCH_WHAT[what] : modelFaultInDutch(what)),
   counts: 'Aantallen',
   noRecords: 'Er zijn geen records.',

@@ -5,9 +5,9 @@ import type { Variant } from '../../../gegevens/model/mapping.ts';
 import type { Model } from '../../../gegevens/model/model.ts';
 import type { Period } from '../../../gegevens/model/selection.ts';
 import { readTextFile } from '../../../lib/text-file.ts';
-import { isDay } from '../../../lib/time.ts';
 import type { Config } from '../../../settings/read-config.ts';
 import type { TokenOptions } from '../../shared/token-options.ts';
+import { readPeriod } from '../table-period.ts';
 
 /** The header with the access token. @throws {CommandError} {RequesterError} */
 export async function authorization(options: TokenOptions): Promise<Record<string, string>> {
@@ -38,11 +38,10 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
 
 /** Two days of the calendar with a slash between them, as in ISO 8601. @throws {InvalidArgumentError} */
 export function parsePeriod(text: string): Period {
-  const [, start, end] = /^(\d{4}-\d{2}-\d{2})\/(\d{4}-\d{2}-\d{2})$/.exec(text) ?? [];
-  if (start === undefined || end === undefined || !isDay(start) || !isDay(end))
-    throw new InvalidArgumentError('Two dates are expected, such as 2026-01-01/2026-03-31.');
-  if (start > end) throw new InvalidArgumentError('The first date must not be after the last.');
-  return { start, end };
+  const period = readPeriod(text);
+  if (period === undefined)
+    throw new InvalidArgumentError('Two dates are expected, the first one first, such as 2026-01-01/2026-03-31.');
+  return period;
 }
 
 /** @param named a version or the path of a schema; absent: the configured one */

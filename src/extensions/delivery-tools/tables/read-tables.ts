@@ -36,6 +36,8 @@ interface ReadOptions {
   /** How many of the first records of each list are kept to be shown. */
   readonly samples: number;
   readonly progress?: (records: number) => void;
+  /** Is shown each record and case, whether it has faults or not. */
+  readonly onRecord?: (list: ItemList, record: unknown) => void;
 }
 
 /** What tables say: a message that waits to be imported, and all that is wrong with them. */
@@ -47,6 +49,14 @@ export interface ReadTables {
   readonly records: Readonly<Record<ItemList, number>>;
   /** The first records of each list as they would be imported. */
   readonly samples: Readonly<Record<ItemList, readonly unknown[]>>;
+  /** The table that the records of a list begin in. */
+  readonly mainTables: ReadonlyMap<ItemList, MainTable>;
+}
+
+export interface MainTable {
+  readonly sheet: string | undefined;
+  /** Names of the columns that make the key of a record. */
+  readonly key: readonly string[];
 }
 
 /**
@@ -72,7 +82,7 @@ export async function readTables(options: ReadOptions): Promise<ReadTables> {
     reader.close();
     file?.close();
   }
-  return { message, faults: faults.list, notes: notes.list, records, samples };
+  return { message, faults: faults.list, notes: notes.list, records, samples, mainTables: reader.mainTables() };
 }
 
 /** Adds why reading stopped. @throws what is not a fault of the file */
@@ -123,12 +133,17 @@ class TableReader {
     if (this.faults.isEmpty && this.message.leveringen.length === 0) this.faults.add({ message: 'no rows' });
   }
 
+  mainTables(): ReadonlyMap<ItemList, MainTable> {
+    const bound = [...this.#bound.values()].filter(({ plan }) => plan.isMain);
+    return new Map(bound.map(({ plan, sheet, key }) => [plan.list, { sheet, key: key.map(({ name }) => name) }]));
+  }
+
   close(): void {
     for (const builder of this.#builders.values()) builder.close();
   }
 
   #builder(list: ItemList): RecordBuilder {
-    const { plan, samples, progress } = this.#options;
+    const { plan, samples, progress, onRecord } = this.#options;
     return new RecordBuilder({
       ...{ plan, list, message: this.message, faults: this.faults, notes: this.notes },
       tableOf: (index) => {
@@ -139,6 +154,7 @@ class TableReader {
       onRecord: (record) => {
         this.records[list] += 1;
         if (this.samples[list].length < samples) this.samples[list].push(record);
+        onRecord?.(list, record);
         progress?.(this.records.records + this.records.zaken);
       },
     });

@@ -36,22 +36,24 @@ export class RecordBuilder {
 
   /** @param key `undefined`: the row is a record by itself */
   add(key: string | undefined, row: RowValues): void {
-    if (key === undefined) this.#make([row]);
+    if (key === undefined) this.#make([row], undefined);
     else this.#rows.insert(key, row.table, row.row, JSON.stringify(row));
   }
 
   /** Makes the records whose rows wait, in the order of their first rows; of the rows of one those of the main table come first. */
   finish(): void {
     let open: unknown;
+    let openKey: string | undefined;
     let group: RowValues[] = [];
-    const waiting = this.#rows.query(`select min(rowid) over (partition by key) as record, text from waiting
+    const waiting = this.#rows.query(`select min(rowid) over (partition by key) as record, key, text from waiting
       order by record, origin, row`);
-    for (const { record, text } of waiting) {
+    for (const { record, key, text } of waiting) {
       if (record !== open) {
-        this.#make(group);
+        this.#make(group, openKey);
         group = [];
       }
       open = record;
+      openKey = String(key);
       const row: RowValues = JSON.parse(String(text));
       group.push(row);
       if (group.length > MAX_GROUP_ROWS) {
@@ -59,14 +61,14 @@ export class RecordBuilder {
         throw new UnreadableTable(`one record has more than ${MAX_GROUP_ROWS} rows`, place);
       }
     }
-    this.#make(group);
+    this.#make(group, openKey);
   }
 
   close(): void {
     this.#rows.close();
   }
 
-  #make(rows: readonly RowValues[]): void {
+  #make(rows: readonly RowValues[], key: string | undefined): void {
     const [first] = rows;
     if (first === undefined) return;
     const { plan, list, message, tableOf, faults, onRecord } = this.#options;
@@ -92,7 +94,7 @@ export class RecordBuilder {
     // A cell that could not be read is reported already; the member it leaves out is not reported as well.
     if (check?.ok(made.value) === false && !rows.some(({ isFaulty }) => isFaulty))
       this.#explain(made, first, check.faults(made.value));
-    if (faults.isEmpty) message.add(first.levering, list, JSON.stringify(made.value), first.row);
+    if (faults.isEmpty) message.add(first.levering, list, JSON.stringify(made.value), { row: first.row, key });
   }
 
   /** Rows that add the same items to a record: an export that repeats a row doubles a debt. */

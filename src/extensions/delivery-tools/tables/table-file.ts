@@ -108,6 +108,16 @@ export interface TableFault extends Place {
   readonly remedy?: string | undefined;
 }
 
+/** A fault with its sheet, row and column. */
+export function faultText({ sheet, row, column, cell, pointer, message }: TableFault): string {
+  const place = [
+    ...(sheet === undefined ? [] : [`sheet ${sheet}`]),
+    ...(row === undefined ? [] : [`row ${row}`]),
+    ...(column === undefined ? [] : [`column ${column}${cell === undefined ? '' : ` (${cell})`}`]),
+  ];
+  return [place.join(', '), pointer, message].filter((part) => part !== undefined && part !== '').join('  ');
+}
+
 /** A fault that more rows of a column have is said once, with their number. */
 const MAX_OF_COLUMN = 10;
 

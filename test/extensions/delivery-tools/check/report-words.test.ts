@@ -13,8 +13,8 @@ const ENGLISH =
 const UNKNOWN = 'past niet in het model';
 
 describe('the words of a report', () => {
-  it('are Dutch for all fifteen rules and the model', () => {
-    for (const rule of ['model', ...Array.from({ length: 15 }, (_, i) => i + 1)] as const) {
+  it('are Dutch for all sixteen rules and the model', () => {
+    for (const rule of ['model', ...Array.from({ length: 16 }, (_, i) => i + 1)] as const) {
       const [dutch, english] = [reportWords.nl.ruleText(rule), reportWords.en.ruleText(rule)];
       expect(dutch).not.toBe('');
       expect(english).not.toBe('');

@@ -1,4 +1,4 @@
-/** The fifteen rules of the statistics office: each with a file that keeps it and files that break it. */
+/** The sixteen rules of the statistics office: each with a file that keeps it and files that break it. */
 import { describe, expect, it } from 'vitest';
 import { BSN, found, judge, message, shvLevering, traject, VS_VERSIONS, vsLevering, vsNames } from './support.ts';
 
@@ -147,6 +147,16 @@ const SHV: readonly (readonly [number, string, Json, Json, readonly string[]])[]
     ['blocking', `${RECORD}/client/0/Geboortedatum`],
   ] as const,
   [
+    ...[16, 'after the period', one({ startdatum: '2026-03-31', aanmelding: {}, intake: {} })],
+    one({ startdatum: '2026-04-01' }),
+    ['blocking', `${RECORD}/startdatum`],
+  ] as const,
+  [
+    ...[16, 'before the period', one({ startdatum: '2025-11-01', einddatum: '2026-01-01' })],
+    one({ startdatum: '2025-11-01', einddatum: '2025-12-31' }),
+    ['blocking', `${RECORD}/einddatum`],
+  ] as const,
+  [
     ...[15, 'a wrong digit', client({}), client({ Burgerservicenummer: '999990018' })],
     ['warning', `${RECORD}/client/0/Burgerservicenummer`],
   ] as const,
@@ -252,7 +262,10 @@ describe.each(VS_VERSIONS)('VS %s', (version) => {
     const turned = vsLevering(version, { zaak: { [names.einde]: '2026-01-09' } });
     expect(await report(turned)).toEqual([[14, 'blocking', `${zaak}/${names.einde}`]]);
     const future = vsLevering(version, { signaal: { signaaldatum: '2999-01-01' } });
-    expect(await report(future)).toEqual([[14, 'warning', `${signal}/signaaldatum`]]);
+    expect(await report(future)).toEqual([
+      [16, 'blocking', `${signal}/signaaldatum`],
+      [14, 'warning', `${signal}/signaaldatum`],
+    ]);
     const born = {
       [names.bsn]: undefined,
       [names.postcode]: '1234AB',
@@ -261,6 +274,31 @@ describe.each(VS_VERSIONS)('VS %s', (version) => {
     };
     const unborn = vsLevering(version, { client: born });
     expect(await report(unborn)).toEqual([[14, 'blocking', `${signal}/client/${names.geboren}`]]);
+  });
+
+  it('rule 16: a signal or its case is of the period', async () => {
+    const [day, place] = [`${signal}/signaaldatum`, 16];
+    const alone = (signaaldatum: string) => ({
+      ...vsLevering(version, { signaal: { signaaldatum } }),
+      vroegsignaalzaken: [],
+    });
+    const dated = (signaaldatum: string, begin: string, more: Json = {}) =>
+      vsLevering(version, {
+        signaal: { ontstaansdatum: undefined, signaaldatum },
+        zaak: { [names.begin]: begin, [names.einde]: undefined, [names.opgepakt]: begin, contactpogingen: [], ...more },
+      });
+    for (const inside of ['2026-01-01', '2026-03-31']) expect(await report(alone(inside))).toEqual([]);
+    expect(await report(alone('2026-04-01'))).toContainEqual([place, 'blocking', day]);
+    expect(await report({ ...alone('2025-12-31'), vroegsignaalzaken: [] })).toContainEqual([place, 'blocking', day]);
+    // Its case runs in the period: it has no result yet, or an attempt in it.
+    expect(await report(dated('2025-12-01', '2025-12-10'))).toEqual([]);
+    const over = { resultaat: 'Geen reactie na eerder contact' };
+    const tried = { ...over, contactpogingen: [{ datum: '2026-01-02' }] };
+    expect(await report(dated('2025-12-01', '2025-12-10', tried))).toEqual([]);
+    expect(await report(dated('2025-12-01', '2025-12-10', over))).toEqual([[place, 'blocking', day, zaak]]);
+    // It was taken up after the period, and its signal is of the period.
+    expect(await report(dated('2026-03-30', '2026-04-02'))).toEqual([]);
+    expect(await report(dated('2026-04-01', '2026-04-02'))).toEqual([[place, 'blocking', day, zaak]]);
   });
 
   it('rule 15: numbers and equal records', async () => {

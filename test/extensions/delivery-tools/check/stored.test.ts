@@ -1,6 +1,6 @@
 /** The check of what is stored: for a period, after an import, and of an answer in the journal. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { messageFile, shvMessage, vsMessage } from '../../../gegevens/support/messages.ts';
+import { messageFile, vsMessage } from '../../../gegevens/support/messages.ts';
 import { openSupplier, type Supplier } from '../../../gegevens/support/supplier.ts';
 import { callProgram, type Ended } from '../../../support/program.ts';
 import { BSN, type FoundReport, found, message, shvLevering, traject, vsLevering } from './support.ts';
@@ -83,8 +83,18 @@ describe('what is stored', () => {
   });
 
   it('ends with 1 when something blocks', async () => {
+    const nobody = { '(Statutaire) Naam': 'Noord', 'KvK-nummer': undefined, contactpersonen: undefined };
+    const later = { startdatumLevering: '2026-04-01', einddatumLevering: '2026-06-30' };
     const path = messageFile(
-      shvMessage({ start: '2026-04-01', end: '2026-06-30', leveringen: [{ naam: 'Noord', records: 3 }] }),
+      message(
+        [
+          shvLevering(
+            [0, 1, 2].map((n) => traject({}, BSN[n])),
+            nobody,
+          ),
+        ],
+        later,
+      ),
     );
     await supplier.import('shv', path);
     const report = await stored('--variant', 'shv');
@@ -96,27 +106,74 @@ describe('what is stored', () => {
 });
 
 describe('import --check', () => {
-  it('stores the file and reports on it', async () => {
-    const wrong = traject({ schuldregeling: { dwangakkoord: true }, toekenningsdatum: undefined }, BSN[3]);
-    const path = messageFile(
-      message([shvLevering([wrong], { '(Statutaire) Naam': 'Zuid', 'KvK-nummer': '87654321' })]),
-    );
-    const { status, stdout, stderr } = await run('import', '--variant', 'shv', '--check', path);
-    expect(status).toBe(1);
-    expect(stderr).toMatch(/^Database .*\nkoppelvlak: stored, with 1 blocking finding\(s\)\n$/);
+  const wrong = traject({ schuldregeling: { dwangakkoord: true }, toekenningsdatum: undefined }, BSN[3]);
+  const zuid = { '(Statutaire) Naam': 'Zuid', 'KvK-nummer': '87654321' };
+  const path = messageFile(message([shvLevering([wrong], zuid)]));
+
+  it('stores nothing when something blocks, with and without --check', async () => {
+    for (const words of [['--check'], [], ['--replace']]) {
+      const { status, stdout, stderr } = await run('import', '--variant', 'shv', ...words, path);
+      expect([status, stderr]).toEqual([
+        1,
+        expect.stringMatching(/^Database .*\nkoppelvlak: 1 of 1 files not stored\n$/),
+      ]);
+      expect(stdout).toContain(
+        `${path}: nothing stored, 1 blocking finding; --force stores it nevertheless\n${words[0] === '--check' ? '2026-01-01 to 2026-03-31\n' : 'blocking rule 6, 1 time'}`,
+      );
+      expect(stdout).toContain('blocking rule 6, 1 time');
+      expect(stdout).toContain('/leveringen/0/schuldhulptrajecten/0/schuldregeling/dwangakkoord  true without');
+      for (const secret of [...BSN, 'Jansen', 'jan@']) expect(stdout).not.toContain(secret);
+    }
+    expect((await run('list', '--all')).stdout).not.toContain('Zuid');
+  });
+
+  it('stores with --force, and the journal keeps what blocks', async () => {
+    const { status, stdout } = await run('import', '--variant', 'shv', '--force', path);
+    expect(status).toBe(0);
     expect(stdout).toContain(
-      `${path}: 2026-01-01 to 2026-03-31, 1 levering(en), 1 records\n2026-01-01 to 2026-03-31\n`,
+      '1 levering(en), 1 records\n  stored with 1 blocking finding (--force), which the journal keeps\nblocking rule 6, 1 time',
     );
-    expect(stdout).toContain('blocking rule 6, 1 time');
-    for (const secret of [...BSN, 'Jansen', 'jan@']) expect(stdout).not.toContain(secret);
-    expect((await run('list')).stdout).toMatch(/Zuid .* current/);
-    const again = await run('import', '--variant', 'shv', '--check', '--json', path);
+    const [, id = ''] = /^(\d+) .* Zuid .* current$/m.exec((await run('list')).stdout) ?? [];
+    const again = await run('import', '--variant', 'shv', '--force', '--check', '--json', path);
     const { files } = JSON.parse(again.stdout);
     const alone = await run('check', '--variant', 'shv', '--json', path);
     expect(files).toMatchObject([{ records: 1, check: JSON.parse(alone.stdout) }]);
-    expect(JSON.parse((await run('import', '--variant', 'shv', '--json', path)).stdout).files[0]).not.toHaveProperty(
-      'check',
-    );
+    // The first one became an earlier version, and is pruned: what was forced is still there.
+    await run('prune');
+    const { forced } = JSON.parse((await run('journal', '--json')).stdout);
+    expect(forced).toMatchObject([
+      { periodeStart: '2026-01-01', periodeEinde: '2026-03-31', bestand: 'bericht.json' },
+      {
+        leveringen: [Number(id)],
+        bevindingen: [
+          { rule: 6, count: 1, places: ['/leveringen/0/schuldhulptrajecten/0/schuldregeling/dwangakkoord'] },
+        ],
+      },
+    ]);
+    expect((await run('journal')).stdout).toMatch(/\n\nImported with --force:\n.*\n.*\n.*bericht\.json .*rule 6: 1\n/);
+    await supplier.get({ aanleverende_organisatie: '87654321' });
+    const entry = await journalled();
+    expect(entry.forced).toHaveLength(1);
+    expect(found(entry.check)).toContainEqual([
+      6,
+      'blocking',
+      '/leveringen/0/schuldhulptrajecten/0/schuldregeling/dwangakkoord',
+    ]);
+    await supplier.get({ aanleverende_organisatie: 'Kredietbank' });
+    expect(await journalled()).not.toHaveProperty('forced');
+  });
+
+  it('has rule 16 of what was stored before it was checked, by the period of its own delivery', async () => {
+    const late = traject({ startdatum: '2024-08-01', aanmelding: {}, intake: {} }, BSN[2]);
+    const half = { startdatumLevering: '2024-01-01', einddatumLevering: '2024-06-30' };
+    const oost = { '(Statutaire) Naam': 'Oost', 'KvK-nummer': '44332211' };
+    await supplier.import('shv', messageFile(message([shvLevering([late], oost)], half)));
+    await supplier.get({ aanleverperiodeStartdatum: '2024-01-01', aanleverperiodeEinddatum: '2024-06-30' });
+    expect(found((await journalled()).check)).toContainEqual([
+      16,
+      'blocking',
+      '/leveringen/0/schuldhulptrajecten/0/startdatum',
+    ]);
   });
 
   it('ends with 0 when nothing blocks, and reports faults as without it', async () => {

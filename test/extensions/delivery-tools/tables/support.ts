@@ -27,7 +27,11 @@ const shvDefaults = {
     '/aanleverdatumEnTijd': '2026-04-02T09:00:00+02:00',
     '/codeGegevensleverancier': 'Test 1.0',
   },
-  levering: { '/aanleverende_organisatie/(Statutaire) Naam': { value: 'Noord' } },
+  levering: {
+    '/aanleverende_organisatie/(Statutaire) Naam': { value: 'Noord' },
+    '/aanleverende_organisatie/KvK-nummer': { value: '40000048' },
+    '/aanleverende_organisatie/contactpersonen/0/email': { value: 'ddas@noord.example' },
+  },
 };
 
 /** One table without a key: `columns` are the members that its columns of the same name fill. */

@@ -1,0 +1,55 @@
+import type { Db } from '../../database/transaction.ts';
+import type { Variant } from '../model/mapping.ts';
+
+/** What blocks a delivery, of a check. Nothing of it is personal. */
+export interface BlockingFinding {
+  /** Number of a rule, or `model`. */
+  readonly rule: number | 'model';
+  readonly count: number;
+  /** JSON Pointers; at most a hundred. */
+  readonly places: readonly string[];
+}
+
+/** An import that was stored although something in it blocks. */
+export interface ForcedImport {
+  readonly invoerId: number;
+  readonly variant: Variant;
+  readonly bestand: string;
+  readonly ingevoerdOp: Date;
+  readonly periodeStart: string;
+  readonly periodeEinde: string;
+  /** Numbers of its leveringen. */
+  readonly leveringen: readonly number[];
+  readonly bevindingen: readonly BlockingFinding[];
+}
+
+/** Records it, in the transaction of the import, when its leveringen are there. */
+export async function writeForcedImport(
+  db: Db,
+  invoerId: number,
+  bevindingen: readonly BlockingFinding[],
+): Promise<void> {
+  await db.query(
+    `insert into gegevens.forced_imports (import_id, variant, bestand, periode_start, periode_einde, leveringen, findings)
+     select i.id, i.variant, i.bestand, min(l.periode_start), max(l.periode_einde), array_agg(l.id order by l.id), $2::jsonb
+     from gegevens.imports i join gegevens.leveringen l on l.import_id = i.id
+     where i.id = $1::bigint group by i.id`,
+    [invoerId, JSON.stringify(bevindingen)],
+  );
+}
+
+/** Newest first. @param leveringen only those with one of these */
+export async function readForcedImports(
+  db: Db,
+  { limit, leveringen }: { readonly limit: number; readonly leveringen?: readonly number[] | undefined },
+): Promise<ForcedImport[]> {
+  const { rows } = await db.query<ForcedImport & Record<string, unknown>>(
+    `select import_id as "invoerId", variant, bestand, imported_at as "ingevoerdOp", periode_start as "periodeStart",
+       periode_einde as "periodeEinde", leveringen, findings as bevindingen
+     from gegevens.forced_imports
+     where $1::bigint[] is null or leveringen && $1::bigint[]
+     order by import_id desc limit $2::int`,
+    [leveringen ?? null, limit],
+  );
+  return rows;
+}
