@@ -73,11 +73,16 @@ export function isSamePerson(one: Person, other: Person): boolean {
 /** Names a key of the configuration; `null`: no key, identifiers are stored in plain text. */
 export type KeyName = string | null;
 
+/** Takes the place of the name in rows about what is stored without a key. */
+export const WITHOUT_KEY = '';
+
 export interface IdentityKeys {
   /** The key that new versions are written with. */
   readonly current: KeyName;
   /** Every key that can be read with, the current one first; `null` last, for versions from before there were keys. */
   readonly names: readonly KeyName[];
+  /** The key that idempotency keys are hashed with: the same in all instances, whichever key is their first. */
+  readonly hashing: KeyName;
   /** Whether a version of this key can be read. */
   has(name: KeyName): boolean;
   /** Keys under which persons may be stored by the spelling that they were logged with; those are `hashAsSpelled`. */
@@ -144,6 +149,7 @@ export function createIdentityKeys(setting: string | undefined): IdentityKeys {
   return {
     current,
     names: [...keys.keys(), null],
+    hashing: current,
     spelled: [],
     has: (name) => name === null || keys.has(name),
     hash: (name, soortObjectId, objectId) => hashAsSpelled(name, normalPerson({ soortObjectId, objectId })),
