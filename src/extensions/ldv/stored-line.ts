@@ -1,9 +1,9 @@
 /** What is kept of a log line of LDV beside its action: the whole line, except for attributes that nobody asked to keep. */
 import { isRecord } from '../../lib/json/json-value.ts';
 import type { Versie } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
+import type { KeptAttributes } from './request.ts';
 import {
   type Attributes,
-  type AttributeValue,
   readAttributes,
   readInteger,
   readText,
@@ -29,29 +29,18 @@ export interface LdvLine {
   readonly client: string;
 }
 
-/** Whether the operator wants an attribute kept, by its name. @param names a name that ends in `.*` means all that begin so */
-export function keptNames(names: readonly string[]): (name: string) => boolean {
+/**
+ * The attributes that are kept. Instrumentation puts addresses and statements of SQL in the others, with identifiers in them.
+ * @param names what the operator wants kept too; a name that ends in `.*` means all that begin so
+ */
+export function keptAttributes(names: readonly string[]): KeptAttributes {
   const exact = new Set(names.filter((name) => !name.endsWith('.*')));
   const prefixes = names.filter((name) => name.endsWith('.*')).map((name) => name.slice(0, -1));
-  return (name) => exact.has(name) || prefixes.some((prefix) => name.startsWith(prefix));
-}
-
-/**
- * The span without the attributes that are not kept. Instrumentation puts addresses and statements of SQL in attributes, with identifiers
- * in them; those are dropped here, before anything is stored.
- */
-export function keepOf(span: Span, isWanted: (name: string) => boolean): Span {
+  const isWanted = (name: string) => exact.has(name) || prefixes.some((prefix) => name.startsWith(prefix));
   return {
-    ...span,
-    resource: filtered(span.resource, (name) => name.startsWith(SERVICE_PREFIX) || name === LOGBOOKS || isWanted(name)),
-    attributes: filtered(span.attributes, (name) => name.startsWith(LDV_PREFIX) || isWanted(name)),
+    ofSpan: (name) => name.startsWith(LDV_PREFIX) || isWanted(name),
+    ofResource: (name) => name.startsWith(SERVICE_PREFIX) || name === LOGBOOKS || isWanted(name),
   };
-}
-
-function filtered(attributes: Attributes, isKept: (name: string) => boolean): Attributes {
-  const kept = new Map<string, AttributeValue>();
-  for (const [name, value] of attributes) if (isKept(name)) kept.set(name, value);
-  return kept;
 }
 
 /** A line as the text that is stored with the first version of its action, and encrypted there. */
