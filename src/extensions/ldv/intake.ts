@@ -6,7 +6,15 @@ import { eventLoopBudget } from '../../lib/scheduling.ts';
 import { isTerm } from '../../lib/time.ts';
 import { type ActiviteitVersie, readActiviteitVersies } from '../../verwerkingenlog/store/activiteiten.ts';
 import type { LineOutcome, LineSender, NewLine, StoreLines } from './lines.ts';
-import { actieOfSpan, activityIdIn, activityOf, type LineContext, logbooksOf, withoutLogbooks } from './mapping.ts';
+import {
+  actieOfSpan,
+  activityIdIn,
+  activityOf,
+  type LineContext,
+  logbooksOf,
+  withGuardedErrors,
+  withoutLogbooks,
+} from './mapping.ts';
 import { type ExportResponse, TooManySpansError } from './otlp.ts';
 import type { ReadRequest } from './request.ts';
 import { IGNORED, isId, judge, MAX_LINE } from './rules.ts';
@@ -61,9 +69,14 @@ export function createIntake(
     register: ReadonlyMap<string, readonly ActiviteitVersie[]>,
     { oin = uitvoerder, mayBeConfidential }: LineSender,
   ): LineContext | string {
-    const versies = register.get(activityIdIn(activityOf(span) ?? '') ?? '') ?? [];
-    const known = validAt(versies, dateOf(span.start));
     const ofClient = { uitvoerder: oin ?? null };
+    const activity = activityOf(span) ?? '';
+    if (activity === '') {
+      const vertrouwelijkheid = unknownActivity === 'refuse' ? 'normaal' : unknownActivity;
+      return { ...ofClient, vertrouwelijkheid, bewaartermijn: null, verwerkingNaam: null };
+    }
+    const versies = register.get(activityIdIn(activity) ?? '') ?? [];
+    const known = validAt(versies, dateOf(span.start));
     if (known === undefined) {
       unknown.inc();
       if (unknownActivity === 'refuse') return 'de verwerkingsactiviteit staat niet in het register';
@@ -102,7 +115,7 @@ export function createIntake(
         continue;
       }
       const reason = judge(span, rules);
-      if (reason === undefined) judged.push(span);
+      if (reason === undefined) judged.push(withGuardedErrors(span));
       else if (reason === IGNORED) outcomes.push('ignored');
       else refusals.push({ span, reason });
     }

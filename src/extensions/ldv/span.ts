@@ -52,6 +52,9 @@ export const DPL = {
   processor: 'dpl.core.foreign_operation.processor',
 } as const;
 
+/** What the error line of an application has, by the guidance of LDV. */
+export const EXCEPTION: readonly string[] = ['exception.message', 'exception.type', 'exception.stacktrace'];
+
 /** What came is not what OTLP describes. */
 export class OtlpError extends Error {
   /** The name of the attribute that is meant, if one is. */

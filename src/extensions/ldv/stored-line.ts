@@ -4,6 +4,8 @@ import type { Versie } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
 import type { KeptAttributes } from './request.ts';
 import {
   type Attributes,
+  EXCEPTION,
+  isOfLdv,
   readAttributes,
   readInteger,
   readText,
@@ -13,10 +15,10 @@ import {
   writeValue,
 } from './span.ts';
 
-/** Attributes of every line that are kept: those of LDV itself. */
-const LDV_PREFIX = 'dpl.';
-/** Attributes of every resource that are kept: which application it is. */
-const SERVICE_PREFIX = 'service.';
+/** Attributes of every line that are kept: those of LDV itself, and of its guidance on errors. */
+const isOfLine = (name: string): boolean => isOfLdv(name) || EXCEPTION.includes(name);
+/** Attributes of every resource that are kept: which application it is, and of which system by NEN 7513. */
+const isOfSource = (name: string): boolean => name.startsWith('service.') || name.startsWith('nen7513.');
 
 /** Attribute of a resource: the logbooks that a line has passed, the first one first. It says nothing about what was done. */
 export const LOGBOOKS = 'koppelvlak.logbooks';
@@ -38,8 +40,8 @@ export function keptAttributes(names: readonly string[]): KeptAttributes {
   const prefixes = names.filter((name) => name.endsWith('.*')).map((name) => name.slice(0, -1));
   const isWanted = (name: string) => exact.has(name) || prefixes.some((prefix) => name.startsWith(prefix));
   return {
-    ofSpan: (name) => name.startsWith(LDV_PREFIX) || isWanted(name),
-    ofResource: (name) => name.startsWith(SERVICE_PREFIX) || name === LOGBOOKS || isWanted(name),
+    ofSpan: (name) => isOfLine(name) || isWanted(name),
+    ofResource: (name) => isOfSource(name) || name === LOGBOOKS || isWanted(name),
   };
 }
 
@@ -99,14 +101,14 @@ export function contentOf(span: Span): string {
     String(span.start),
     String(span.end),
     span.status,
-    contentOfAttributes(span.resource, SERVICE_PREFIX),
-    contentOfAttributes(span.attributes, LDV_PREFIX),
+    contentOfAttributes(span.resource, isOfSource),
+    contentOfAttributes(span.attributes, isOfLine),
   ]);
 }
 
 /** By name, so that their order says nothing. A text is kept as it is, another value in its JSON form. */
-function contentOfAttributes(attributes: Attributes, prefix: string): unknown[] {
-  const names = [...attributes.keys()].filter((name) => name.startsWith(prefix)).sort();
+function contentOfAttributes(attributes: Attributes, isContent: (name: string) => boolean): unknown[] {
+  const names = [...attributes.keys()].filter(isContent).sort();
   return names.flatMap((name) => {
     const value = attributes.get(name) ?? null;
     return [name, typeof value === 'string' ? value : writeValue(value)];
