@@ -19,21 +19,36 @@ export interface Person {
 
 /**
  * Whether a kind of identification means a citizen service number. The standard has no closed list of kinds, and callers write it in many
- * ways: ` bsn`, `B.S.N.`, `BSN:`, `Burgerservicenummer`.
+ * ways: ` bsn`, `B.S.N.`, `BSN:`, `Burgerservicenummer`, its older name, its OID or its address in FHIR.
  */
 export function isBsnKind(kind: unknown): boolean {
-  return typeof kind === 'string' && /^(?:bsn|burgerservicenummer)$/.test(lettersAndDigits(kind).toLowerCase());
+  return typeof kind === 'string' && BSN_KINDS.has(lettersAndDigits(kind).toLowerCase());
 }
+
+const BSN_KINDS: ReadonlySet<string> = new Set(
+  [
+    ...['bsn', 'burgerservicenummer', 'sofi', 'sofinummer'],
+    ...['2.16.840.1.113883.2.4.6.3', 'urn:oid:2.16.840.1.113883.2.4.6.3', 'http://fhir.nl/fhir/NamingSystem/bsn'],
+  ].map((kind) => lettersAndDigits(kind).toLowerCase()),
+);
 
 /** The nine digits of a citizen service number, however it is punctuated; undefined when it has other characters than digits. */
 export function bsnDigits(text: string): string | undefined {
-  const digits = lettersAndDigits(text);
+  const digits = lettersAndDigits(text).replaceAll(/\p{Nd}/gu, decimal);
   if (!/^\d+$/.test(digits)) return undefined;
   const number = digits.replace(/^0+/, '').padStart(BSN_DIGITS, '0');
   return number.length === BSN_DIGITS ? number : undefined;
 }
 
 const BSN_DIGITS = 9;
+
+/** A digit of any script as one of ASCII. Those of a script follow each other by tens. */
+function decimal(digit: string): string {
+  const code = digit.codePointAt(0) ?? 0;
+  let value = 0;
+  while (/\p{Nd}/u.test(String.fromCodePoint(code - value - 1))) value += 1;
+  return String(value % 10);
+}
 
 /** Also without marks of no width. */
 function lettersAndDigits(text: string): string {
