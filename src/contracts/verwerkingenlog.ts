@@ -1,5 +1,5 @@
 // Generated from openapi/verwerkingenlog.yaml by `npm run contract-types`; not to be edited.
-// sha256 of the contract without its words: 632cef0c144520c393b4ea6be1a817a9ab3780a0b2ab433976444adc736ac0a7
+// sha256 of the contract without its words: c615ac7486ba888772cc68e97853231b884d4832b849bbfff9262a11c4e31de2
 
 export interface components {
     schemas: {
@@ -140,6 +140,7 @@ export interface components {
             readonly verwerkingsactiviteitUrlAfnemer: components["schemas"]["UrlOfLeeg"];
             readonly verwerkingIdAfnemer: components["schemas"]["UuidOfLeeg"];
             readonly tijdstip: components["schemas"]["Moment"];
+            readonly verwerkteObjecten: readonly components["schemas"]["VerwerktObject"][];
         };
         readonly VerwerktObjectUitgebreid: components["schemas"]["VerwerktObject"] & {
             readonly verwerkingsactie: components["schemas"]["VerwerkingsactieInzage"];

@@ -20,8 +20,8 @@ const MAX_WAITING = 20_000;
 const GROUP_OBJECTS = 5000;
 /** An action about more persons is stored or changed one at a time. */
 export const LARGE_OBJECTS = 1000;
-/** An idempotency key that was used can end its 24 hours before it is read; then it is free. */
-const REPLAY_TRIES = 3;
+/** An idempotency key that was used can end its 24 hours before it is read; then it is free. And another key can hash it by then. */
+const REPLAY_TRIES = 4;
 
 interface AppendOptions {
   readonly idempotencyKey?: string | undefined;
@@ -47,6 +47,8 @@ interface AppendRequest {
   readonly actie: Actie;
   readonly auteur: Auteur;
   readonly idempotencyKey: string | undefined;
+  /** The key that the idempotency key is hashed with. */
+  readonly hashing: KeyName;
   readonly trace: TraceContext | undefined;
   /** Of a large one; all others are prepared with the group. */
   readonly prepared?: PreparedAppend;
@@ -63,7 +65,12 @@ type AppenderNeeds = Pick<LogNeeds, 'config' | 'pool' | 'clock' | 'metrics' | 'p
 
 export function createAppender(
   needs: AppenderNeeds,
-  { keys, requireAllKeys, distributed }: Pick<ActieLog, 'keys' | 'requireAllKeys' | 'distributed'>,
+  {
+    keys,
+    requireAllKeys,
+    lockHashing,
+    distributed,
+  }: Pick<ActieLog, 'keys' | 'requireAllKeys' | 'lockHashing' | 'distributed'>,
   large: OneAtATime,
 ): Appender {
   const { config, pool, clock, metrics, forward } = needs;
@@ -86,7 +93,8 @@ export function createAppender(
     const now = clock.now();
     const clear = eersteVersie(request.actie, newActieId(now), now, request.auteur);
     const made = await sealed(writer, clear, keys);
-    return { clear, append: { ...made, idempotencyKey: hashedKey(request, keys.current), trace: request.trace } };
+    const { hashing, trace } = request;
+    return { clear, append: { ...made, idempotencyKey: hashedKey(request, hashing), hashing, trace } };
   }
 
   const groups = createGroupCommit<AppendRequest, Appended & Pick<PreparedAppend, 'clear'>>({
@@ -141,18 +149,20 @@ export function createAppender(
   return {
     count,
     async append(actie, auteur, { idempotencyKey, trace } = {}) {
-      const request = { actie, auteur, idempotencyKey, trace: forward === undefined ? undefined : trace };
-      // During a rotation the idempotency key may have been stored by an instance that writes with another key.
-      const others = keys.names.filter((name) => name !== null && name !== keys.current);
-      const before = others.length === 0 ? undefined : await replay(request, others);
-      if (before !== undefined) return before;
       for (let tries = 0; tries < REPLAY_TRIES; tries += 1) {
+        const { hashing } = keys;
+        const request = { actie, auteur, idempotencyKey, hashing, trace: forward === undefined ? undefined : trace };
+        // Before a rotation it may have been stored under another key; under that nothing is stored any more.
+        const others = keys.names.filter((name) => name !== null && name !== hashing);
+        const before = others.length === 0 ? undefined : await replay(request, others);
+        if (before !== undefined) return before;
         const result = await add(request);
         count(result);
         if (result.kept) return result.clear;
         // It may have been used with a key of the log that is not here.
         await requireAllKeys(pool);
-        const earlier = await replay(request, [keys.current]);
+        await lockHashing(pool);
+        const earlier = await replay(request, [hashing]);
         if (earlier !== undefined) return earlier;
       }
       throw logFull();

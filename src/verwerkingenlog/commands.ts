@@ -151,7 +151,7 @@ function logRotateKeyCommand(terminal: Terminal): Command {
       'after',
       `
 The service keeps running. The order: add the new key after the old one on every instance; then put it first, on every instance;
-run this command; then remove the old key. An entry that no key can read is named and left as it is.
+run this command; then remove the old key, a day later if this command says so. An entry that no key can read is named and left as it is.
 
 Example:
   $ VERWERKINGENLOG_KEY=new:…,old:… koppelvlak log rotate-key`,
@@ -166,19 +166,21 @@ Example:
           const { key } = config.verwerkingenlog;
           if (key === undefined) throw new CommandError('VERWERKINGENLOG_KEY is not set');
           const keys = await openIdentityKeys(database.prunePool, key, 'write');
-          const { rewritten, unreadable, forgotten, inUse } = await rotateKeys({
+          const { rewritten, unreadable, forgotten, keptUntil, inUse } = await rotateKeys({
             pool: database.prunePool,
             keys,
             signal: interrupted,
             progress: (versions, month) => output.progress(`${versions} versions, at month ${month}`),
           });
-          output.result({ key: keys.current, rewritten, unreadable, forgotten, inUse }, () => {
+          output.result({ key: keys.current, rewritten, unreadable, forgotten, keptUntil, inUse }, () => {
             const rows = unreadable
               .slice(0, SHOWN)
               .map((one) => [one.actieId, String(one.versie), one.key ?? '-', one.reason]);
             if (rows.length > 0) output.line(table(['action', 'version', 'key', 'fault'], rows));
             output.line(`${rewritten} versions rewritten with key ${keys.current}.`);
             if (forgotten.length > 0) output.line(`No longer needed: ${forgotten.join(', ')}.`);
+            for (const { key: name, until } of keptUntil)
+              output.line(`Keep ${name} until ${until}: idempotency keys of the last 24 hours are hashed with it.`);
           });
           if (inUse.length > 0) {
             throw new CommandError(

@@ -32,6 +32,8 @@ export interface ActieLog extends ProcessingLog {
   readonly keys: IdentityKeys;
   /** @see KeyWatch.requireAll */
   readonly requireAllKeys: KeyWatch['requireAll'];
+  /** @see KeyWatch.lockHashing */
+  readonly lockHashing: KeyWatch['lockHashing'];
   readonly latestMoment: LatestMoment;
   /** Whether it is distributed over several machines. */
   readonly distributed: boolean;
@@ -99,19 +101,20 @@ async function openProcessingLog(needs: LogNeeds): Promise<ActieLog> {
   const { pool } = needs;
   const rules = needs.config.verwerkingenlog;
   const watch = await watchKeys(pool, rules.key, needs.log);
-  const { keys, requireAll: requireAllKeys } = watch;
+  const { keys, requireAll: requireAllKeys, lockHashing } = watch;
   if (keys.current === null) {
     needs.log.warn('no VERWERKINGENLOG_KEY: the processing log stores persons’ identifiers in plain text');
   }
   // One action about very many persons at a time in the whole process, appends and changes together.
   const large = createOneAtATime();
   const distributed = await isDistributed(pool);
-  const { append, count, idle } = createAppender(needs, { keys, requireAllKeys, distributed }, large);
+  const { append, count, idle } = createAppender(needs, { keys, requireAllKeys, lockHashing, distributed }, large);
   const upkeep = startUpkeep(needs);
   const { makeOwn, appendOwn } = createOwnEntries(needs, { keys, distributed, count });
   return {
     keys,
     requireAllKeys,
+    lockHashing,
     latestMoment: createLatestMoment(pool),
     distributed,
     append,

@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { decodeRequest } from '../../src/extensions/ldv/otlp.ts';
 import type { Span } from '../../src/extensions/ldv/span.ts';
+import { decodeRequest } from '../extensions/ldv/otlp-forms.ts';
 
 export interface Collector {
   readonly url: string;
@@ -22,7 +22,7 @@ export async function startCollector(): Promise<Collector> {
   const take = async (request: IncomingMessage): Promise<void> => {
     const body = await buffer(request);
     bytes.push(Buffer.from(`${request.url} ${request.rawHeaders.join(' ')} `), body);
-    if (request.url === '/v1/traces') spans.push(...(await decodeRequest(body, 'protobuf', 10_000_000)));
+    if (request.url === '/v1/traces') spans.push(...(await decodeRequest(body, 'protobuf')));
   };
   const server = createServer(async (request, response) => {
     await take(request);

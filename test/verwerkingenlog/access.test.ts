@@ -239,6 +239,18 @@ describe('an action of several persons', () => {
     expect((await get(['read:normal'], first)).status).toBe(200);
   });
 
+  it('has in the action of an object that object, and nobody else', async () => {
+    const path = `/verwerkte-objecten/${actieId.slice(0, 32)}0001`;
+    const single = Object((await get(['read:normal'], path)).json);
+    const list = listIn(await get(['read:normal'], `/verwerkte-objecten?${ofPerson(mine)}`)).results;
+    const listed = list.find(({ verwerktObjectId }) => verwerktObjectId === single.verwerktObjectId);
+    for (const { verwerkingsactie, ...object } of [single, Object(listed)]) {
+      expect(object.objectId).toBe(mine);
+      expect(verwerkingsactie.verwerkteObjecten).toEqual([object]);
+      expect(JSON.stringify(verwerkingsactie)).not.toContain(theirs);
+    }
+  });
+
   it.each(['', '/bewijs'])(
     'that is confidential is answered as an unknown one is, to the letter (GET …%s)',
     async (part) => {

@@ -33,6 +33,14 @@ function bsnWithZero(): string {
 
 const KINDS: readonly string[] = [
   ...['BSN', 'bsn', ' BSN', 'BSN ', 'B.S.N.', 'b.s.n', 'BSN:', 'B S N', 'Burgerservicenummer', 'burgerServiceNummer'],
+  ...[
+    'SOFI',
+    'Sofi-nummer',
+    '2.16.840.1.113883.2.4.6.3',
+    'urn:oid:2.16.840.1.113883.2.4.6.3',
+    'URN:OID:2.16.840.1.113883.2.4.6.3',
+  ],
+  'http://fhir.nl/fhir/NamingSystem/bsn',
   ...[fullWidth('BSN'), `B${ZERO_WIDTH}SN`, 'BSN\u00a0', 'B\u00adSN'],
 ];
 const NUMBERS: readonly ((bsn: string) => string)[] = [
@@ -42,6 +50,10 @@ const NUMBERS: readonly ((bsn: string) => string)[] = [
   (bsn) => bsn.replace(/^(\d{4})(\d{2})(\d{3})$/, '$1 $2 $3'),
   (bsn) => ` ${bsn} `,
   (bsn) => fullWidth(bsn),
+  // Arabic-Indic, Persian and Devanagari.
+  ...[0x0660, 0x06f0, 0x0966].map(
+    (zero) => (bsn: string) => bsn.replaceAll(/\d/g, (digit) => String.fromCodePoint(zero + Number(digit))),
+  ),
   (bsn) => `${bsn.slice(0, 4)}${ZERO_WIDTH}${bsn.slice(4)}`,
 ];
 

@@ -6,18 +6,27 @@ import { eventLoopBudget } from '../../lib/scheduling.ts';
 import { isTerm } from '../../lib/time.ts';
 import { type ActiviteitVersie, readActiviteitVersies } from '../../verwerkingenlog/store/activiteiten.ts';
 import type { LineOutcome, LineSender, NewLine, StoreLines } from './lines.ts';
-import { actieOfSpan, activityIdIn, activityOf, type LineContext, logbooksOf, withoutLogbooks } from './mapping.ts';
+import {
+  actieOfSpan,
+  activityIdIn,
+  activityOf,
+  type LineContext,
+  logbooksOf,
+  withGuardedErrors,
+  withoutLogbooks,
+} from './mapping.ts';
 import { type ExportResponse, TooManySpansError } from './otlp.ts';
+import type { ReadRequest } from './request.ts';
 import { IGNORED, isId, judge, MAX_LINE } from './rules.ts';
 import { dateOf, NS_PER_MS, type Span } from './span.ts';
-import { keepOf, keptNames, writeLine } from './stored-line.ts';
+import { writeLine } from './stored-line.ts';
 
 /** Reasons that an answer names. */
 const NAMED_REASONS = 10;
 const CONFLICT = 'onder deze ids staat al een andere regel van deze client';
 
 interface Refusal {
-  readonly span: Span;
+  readonly span: Pick<Span, 'traceId' | 'spanId'>;
   readonly reason: string;
 }
 
@@ -25,7 +34,7 @@ interface Refusal {
  * @param bytes of the request
  * @throws {TooManySpansError} when far more would be kept: each line keeps the resource that it shares with others in the request
  */
-export type Intake = (spans: readonly Span[], sender: LineSender, bytes: number) => Promise<ExportResponse>;
+export type Intake = (request: ReadRequest, sender: LineSender, bytes: number) => Promise<ExportResponse>;
 
 /** Characters that are kept for each byte of a request, unless they are few. */
 const KEPT_PER_BYTE = 16;
@@ -35,13 +44,17 @@ export function createIntake(
   { settings, database, actieLog, metrics, publicBaseUrl }: FastifyInstance,
   store: StoreLines,
 ): Intake {
-  const { otherSpans, plainBsn, unknownActivity, uitvoerder, keepAttributes } = settings.ldv;
+  const { otherSpans, plainBsn, unknownActivity, uitvoerder } = settings.ldv;
   const { checkBsn } = settings.verwerkingenlog;
-  const isWanted = keptNames(keepAttributes);
   const counter = new Counter({
     name: 'koppelvlak_ldv_spans_total',
     help: 'Spans that came over OTLP, by what became of them',
     labelNames: ['outcome'],
+    registers: [metrics],
+  });
+  const otherContents = new Counter({
+    name: 'koppelvlak_ldv_other_contents_total',
+    help: 'Requests over OTLP with something else where spans are expected: names in another spelling, logs, an older form',
     registers: [metrics],
   });
   const unknown = new Counter({
@@ -56,9 +69,14 @@ export function createIntake(
     register: ReadonlyMap<string, readonly ActiviteitVersie[]>,
     { oin = uitvoerder, mayBeConfidential }: LineSender,
   ): LineContext | string {
-    const versies = register.get(activityIdIn(activityOf(span) ?? '') ?? '') ?? [];
-    const known = validAt(versies, dateOf(span.start));
     const ofClient = { uitvoerder: oin ?? null };
+    const activity = activityOf(span) ?? '';
+    if (activity === '') {
+      const vertrouwelijkheid = unknownActivity === 'refuse' ? 'normaal' : unknownActivity;
+      return { ...ofClient, vertrouwelijkheid, bewaartermijn: null, verwerkingNaam: null };
+    }
+    const versies = register.get(activityIdIn(activity) ?? '') ?? [];
+    const known = validAt(versies, dateOf(span.start));
     if (known === undefined) {
       unknown.inc();
       if (unknownActivity === 'refuse') return 'de verwerkingsactiviteit staat niet in het register';
@@ -77,10 +95,14 @@ export function createIntake(
     };
   }
 
-  return async (spans, sender, bytes) => {
-    const refusals: Refusal[] = [];
+  return async ({ spans, unreadable, others }, sender, bytes) => {
+    const isIgnored = ({ isOther }: { readonly isOther: boolean }) => isOther && otherSpans === 'ignore';
+    const refusals: Refusal[] = unreadable
+      .filter((one) => !isIgnored(one))
+      .map(({ reason, ...span }) => ({ span, reason }));
     const judged: Span[] = [];
-    const outcomes: ('ignored' | 'passed-before' | LineOutcome)[] = [];
+    const outcomes: ('ignored' | 'passed-before' | LineOutcome)[] = unreadable.filter(isIgnored).map(() => 'ignored');
+    if (others.length > 0) otherContents.inc();
     const last = spans.reduce((most, { end }) => Math.max(most, Number(end / NS_PER_MS)), 0);
     const latest = BigInt(await actieLog.latestMoment(last)) * NS_PER_MS;
     const rules = { otherSpans, plainBsn, checkBsn, latest };
@@ -93,7 +115,7 @@ export function createIntake(
         continue;
       }
       const reason = judge(span, rules);
-      if (reason === undefined) judged.push(keepOf(span, isWanted));
+      if (reason === undefined) judged.push(withGuardedErrors(span));
       else if (reason === IGNORED) outcomes.push('ignored');
       else refusals.push({ span, reason });
     }
@@ -116,7 +138,7 @@ export function createIntake(
       if (stored[i] === 'conflict') refusals.push({ span, reason: CONFLICT });
     counter.inc({ outcome: 'refused' }, refusals.length);
     for (const outcome of [...outcomes, ...stored]) if (outcome !== 'conflict') counter.inc({ outcome });
-    return answerOf(refusals);
+    return answerOf(refusals, others, spans.length + unreadable.length);
   };
 }
 
@@ -140,13 +162,26 @@ function validAt(versies: readonly ActiviteitVersie[], at: Date): ActiviteitVers
   return valid === undefined || valid.verwijderd ? undefined : valid;
 }
 
-function answerOf(refusals: readonly Refusal[]): ExportResponse {
-  const rejectedSpans = refusals.length;
-  if (rejectedSpans === 0) return { rejectedSpans, errorMessage: '' };
-  const named = refusals.slice(0, NAMED_REASONS).map(({ span: { spanId }, reason }) => {
-    return `span ${isId(spanId, 16) ? spanId : '(zonder geldig id)'}: ${reason}`;
+function answerOf(refusals: readonly Refusal[], others: readonly string[], found: number): ExportResponse {
+  const messages = [...refusalsText(refusals), ...othersText(others, found)];
+  return { rejectedSpans: refusals.length, errorMessage: messages.join('; ') };
+}
+
+function refusalsText(refusals: readonly Refusal[]): string[] {
+  if (refusals.length === 0) return [];
+  const named = refusals.slice(0, NAMED_REASONS).map(({ span: { traceId, spanId }, reason }) => {
+    const trace = isId(traceId, 32) ? `trace ${traceId}, ` : '';
+    return `${trace}span ${isId(spanId, 16) ? spanId : '(zonder geldig id)'}: ${reason}`;
   });
-  const more = rejectedSpans > named.length ? '; en andere' : '';
-  const howMany = rejectedSpans === 1 ? '1 regel is geweigerd' : `${rejectedSpans} regels zijn geweigerd`;
-  return { rejectedSpans, errorMessage: `${howMany}; ${named.join('; ')}${more}` };
+  const more = refusals.length > named.length ? '; en andere' : '';
+  const howMany = refusals.length === 1 ? '1 regel is geweigerd' : `${refusals.length} regels zijn geweigerd`;
+  return [`${howMany}; ${named.join('; ')}${more}`];
+}
+
+/** What the sender wrote where spans are expected. */
+function othersText(others: readonly string[], found: number): string[] {
+  if (others.length === 0) return [];
+  const named = `${others.slice(0, NAMED_REASONS).join(', ')}${others.length > NAMED_REASONS ? ' en andere' : ''}`;
+  const what = found === 0 ? 'er zijn geen regels gevonden' : 'een deel is niet gelezen';
+  return [`${what}: in plaats van resourceSpans[].scopeSpans[].spans[] staat er ${named}`];
 }

@@ -4,6 +4,7 @@ import { type Db, transaction } from '../../database/transaction.ts';
 import { eventLoopBudget } from '../../lib/scheduling.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
 import type { LineKey } from '../../seams/store-hooks.ts';
+import { type KeyName, WITHOUT_KEY } from '../../verwerkingenlog/domain/identity-keys.ts';
 import { type Actie, type Auteur, eersteVersie, newActieId } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
 import { createGroupCommit } from '../../verwerkingenlog/group-commit.ts';
 import { logFull } from '../../verwerkingenlog/problems.ts';
@@ -54,9 +55,12 @@ export type StoreLines = (lines: readonly NewLine[], sender: LineSender) => Prom
 interface PreparedLine {
   readonly append: Append;
   readonly key: LineKey;
-  /** Its key as the other keys of the log hash it: during a rotation it may have been stored under one of those. */
+  /** Its key as the other keys of the log hash it: before a rotation it may have been stored under one of those. */
   readonly otherKeys: readonly LineKey[];
 }
+
+/** The key of the log that hashes what is new became another one since the lines were prepared. */
+class HashingChangedError extends Error {}
 
 /**
  * Groups of lines are apart from those of actions: a batch of thousands is not what a single action should wait for. A second group is
@@ -74,36 +78,53 @@ export function createLineStore(app: FastifyInstance): StoreLines {
   const pool = app.database.shares.append;
   const { keys } = log;
   const writer = proof('verwerkingen');
-  const otherNames = () => keys.names.filter((name) => name !== keys.current);
 
-  async function prepare(line: NewLine, at: Date, { auteur, trace }: LineSender): Promise<PreparedLine> {
+  async function prepare(
+    line: NewLine,
+    hashing: KeyName,
+    at: Date,
+    { auteur, trace }: LineSender,
+  ): Promise<PreparedLine> {
     const versie = eersteVersie(line.actie, newActieId(at), at, auteur, line.text);
+    const otherNames = keys.names.filter((name) => name !== hashing);
     return {
       append: { ...(await sealed(writer, versie, keys)), ...(forward === undefined ? {} : { trace: trace() }) },
-      key: lineKeyOf(line, (text) => keys.hashIdempotency(keys.current, text)),
-      otherKeys: otherNames().map((name) => lineKeyOf(line, (text) => keys.hashIdempotency(name, text))),
+      key: lineKeyOf(line, (text) => keys.hashIdempotency(hashing, text)),
+      otherKeys: otherNames.map((name) => lineKeyOf(line, (text) => keys.hashIdempotency(name, text))),
     };
+  }
+
+  async function storeGroup(
+    group: readonly { readonly lines: readonly NewLine[]; readonly sender: LineSender }[],
+  ): Promise<StoredLines> {
+    const { hashing } = keys;
+    const all: PreparedLine[] = [];
+    for (const { lines, sender } of group) {
+      const at = clock.now();
+      for (const line of lines) {
+        if (eventLoopBudget.exhausted()) await eventLoopBudget.yield();
+        all.push(await prepare(line, hashing, at, sender));
+      }
+    }
+    return await withMonths({ pool, clock }, () =>
+      retryConflicts(() =>
+        transaction(pool, async (db) => {
+          if ((await log.lockHashing(db)) !== hashing) throw new HashingChangedError();
+          // A line may have been stored with a key of the log that is not here.
+          await log.requireAllKeys(db);
+          const hashedWith = hashing === keys.current ? null : (hashing ?? WITHOUT_KEY);
+          return await storeLines(db, all, hashedWith, { forward, distributed: log.distributed });
+        }),
+      ),
+    );
   }
 
   const groups = createGroupCommit<{ lines: readonly NewLine[]; sender: LineSender }, readonly LineOutcome[]>({
     commit: async (group) => {
-      const all: PreparedLine[] = [];
-      for (const { lines, sender } of group) {
-        const at = clock.now();
-        for (const line of lines) {
-          if (eventLoopBudget.exhausted()) await eventLoopBudget.yield();
-          all.push(await prepare(line, at, sender));
-        }
-      }
-      const stored = await withMonths({ pool, clock }, () =>
-        retryConflicts(() =>
-          transaction(pool, async (db) => {
-            // A line may have been stored with a key of the log that is not here.
-            await log.requireAllKeys(db);
-            return await storeLines(db, all, { forward, distributed: log.distributed });
-          }),
-        ),
-      );
+      const stored = await storeGroup(group).catch((error: unknown) => {
+        if (!(error instanceof HashingChangedError)) throw error;
+        return storeGroup(group);
+      });
       for (const result of stored.appended) log.count(result);
       let next = 0;
       return group.map(({ lines }) => lines.map(() => stored.outcomes[next++] ?? 'conflict'));
@@ -128,7 +149,12 @@ interface StoredLines {
 }
 
 /** Stores, in the transaction of `db`, the lines that are not there yet. */
-async function storeLines(db: Db, lines: readonly PreparedLine[], target: AppendTarget): Promise<StoredLines> {
+async function storeLines(
+  db: Db,
+  lines: readonly PreparedLine[],
+  hashedWith: string | null,
+  target: AppendTarget,
+): Promise<StoredLines> {
   // Of lines with the same key, the first is the one that may be stored.
   const firsts = new Map<string, PreparedLine>();
   for (const line of lines) if (!firsts.has(line.key.key)) firsts.set(line.key.key, line);
@@ -142,6 +168,7 @@ async function storeLines(db: Db, lines: readonly PreparedLine[], target: Append
   const taken = await takeLineKeys(
     db,
     wanted.map(({ key, append }) => ({ ...key, actieId: append.versie.actieId })),
+    hashedWith,
   );
   const missed = wanted.filter(({ key }) => !taken.has(key.key)).map(({ key }) => key.key);
   if (missed.length > 0) for (const [key, content] of await readLineKeys(db, missed)) stored.set(key, content);

@@ -11,7 +11,7 @@ import {
   verwerktObjectId,
 } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
 import { isOrganisation } from '../../verwerkingenlog/store/versions.ts';
-import { type Attributes, type AttributeValue, DPL, dateOf, NS_PER_MS, type Span } from './span.ts';
+import { type Attributes, type AttributeValue, DPL, dateOf, EXCEPTION, NS_PER_MS, type Span } from './span.ts';
 import { LOGBOOKS, readLdvOf } from './stored-line.ts';
 
 /** Characters of a text of an action; a longer one is shortened there, and whole in the LDV face. */
@@ -273,8 +273,11 @@ function setText(attributes: Map<string, AttributeValue>, name: string, value: s
 
 /** A text for a member of an action, which is stored as it is. */
 function plainText(text: string, span: Span): string {
-  const safe = withoutIdentifiers(text, span);
-  return safe.length <= MAX_TEXT ? safe : `${safe.slice(0, MAX_TEXT - 1).toWellFormed()}…`;
+  return cut(withoutIdentifiers(text, span), MAX_TEXT);
+}
+
+function cut(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`;
 }
 
 /** Shorter identifiers occur in any text by chance. */
@@ -289,6 +292,20 @@ function withoutIdentifiers(text: string, span: Span): string {
   const id = subjectOf(span)?.objectId ?? '';
   const safe = id.length < MIN_MASKED ? text : text.replaceAll(id, MASK);
   return safe.replaceAll(UUID_OR_NUMBER, (found) => (isBsn(found) ? MASK : found));
+}
+
+/** Characters of a text about an error. */
+const MAX_ERROR = 4096;
+
+/** The line with texts about an error that name no person, and are not so long that the line is refused for them. */
+export function withGuardedErrors(span: Span): Span {
+  if (!EXCEPTION.some((name) => span.attributes.has(name))) return span;
+  const attributes = new Map(span.attributes);
+  for (const name of EXCEPTION) {
+    const value = attributes.get(name);
+    if (typeof value === 'string') attributes.set(name, cut(withoutIdentifiers(value, span), MAX_ERROR));
+  }
+  return { ...span, attributes };
 }
 
 /** The logbooks that a line has passed, as its resource says. */

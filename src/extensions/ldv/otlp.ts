@@ -1,21 +1,9 @@
-/** The messages of OTLP over HTTP, in protobuf and JSON: reading and writing requests, answers and errors. */
+/** The messages of OTLP over HTTP, in protobuf and JSON: decoding and encoding requests, answers and errors. */
 import { readFileSync } from 'node:fs';
 import protobuf from 'protobufjs';
 import { isRecord } from '../../lib/json/json-value.ts';
 import { JsonCounter, UntrustedJsonError } from '../../lib/json/parse-untrusted.ts';
-import { eventLoopBudget } from '../../lib/scheduling.ts';
-import {
-  type Attributes,
-  OtlpError,
-  readAttributes,
-  readId,
-  readInteger,
-  readList,
-  readText,
-  type Span,
-  STATUSES,
-  writeAttributes,
-} from './span.ts';
+import { OtlpError, readInteger, readText, type Span, STATUSES, writeAttributes } from './span.ts';
 
 export type OtlpForm = 'protobuf' | 'json';
 
@@ -33,9 +21,10 @@ const FIELDS_PER_PART = 8;
 
 const { root } = protobuf.parse(readFileSync(new URL('trace.proto', import.meta.url), 'utf8'));
 const typeOf = (name: string): protobuf.Type => root.lookupType(`koppelvlak.otlp.${name}`);
-const types = {
+export const types = {
   request: typeOf('ExportTraceServiceRequest'),
   resourceSpans: typeOf('ResourceSpans'),
+  resource: typeOf('Resource'),
   scopeSpans: typeOf('ScopeSpans'),
   span: typeOf('Span'),
   response: typeOf('ExportTraceServiceResponse'),
@@ -43,7 +32,7 @@ const types = {
 };
 
 /** A decoded message. @throws {OtlpError} */
-function decode(type: protobuf.Type, bytes: unknown): Record<string, unknown> {
+export function decode(type: protobuf.Type, bytes: unknown): Record<string, unknown> {
   if (!(bytes instanceof Uint8Array)) throw new OtlpError('a message was expected');
   const reader = protobuf.Reader.create(bytes);
   reader.discardUnknown = true;
@@ -63,38 +52,6 @@ function encode(type: protobuf.Type, message: object): Uint8Array {
 /** A request has more spans than are taken at once. */
 export class TooManySpansError extends Error {}
 
-/**
- * The spans of an `ExportTraceServiceRequest`, decoded a few milliseconds at a time.
- * @throws {OtlpError} when the bytes are not such a request
- * @throws {TooManySpansError} before any span is decoded, also when it has far too many other parts
- */
-export async function decodeRequest(bytes: Uint8Array, form: OtlpForm, maxSpans: number): Promise<Span[]> {
-  if (form === 'protobuf' && hasTooManyParts(bytes, maxSpans)) throw new TooManySpansError();
-  const open = (type: protobuf.Type, part: unknown): Record<string, unknown> => {
-    if (form === 'protobuf') return decode(type, part);
-    if (!isRecord(part)) throw new OtlpError('an object was expected');
-    return part;
-  };
-  const request = open(types.request, form === 'json' ? parseRequest(bytes) : bytes);
-  const raw: { readonly span: unknown; readonly resource: Attributes }[] = [];
-  for (const resourceSpans of readList(request.resourceSpans)) {
-    if (eventLoopBudget.exhausted()) await eventLoopBudget.yield();
-    const of = open(types.resourceSpans, resourceSpans);
-    const resource = readAttributes(isRecord(of.resource) ? of.resource.attributes : undefined);
-    for (const scopeSpans of readList(of.scopeSpans)) {
-      const spans = readList(open(types.scopeSpans, scopeSpans).spans);
-      if (raw.length + spans.length > maxSpans) throw new TooManySpansError();
-      for (const span of spans) raw.push({ span, resource });
-    }
-  }
-  const spans: Span[] = [];
-  for (const { span, resource } of raw) {
-    if (eventLoopBudget.exhausted()) await eventLoopBudget.yield();
-    spans.push(readSpan(open(types.span, span), resource));
-  }
-  return spans;
-}
-
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** Integers of 64 bits as numbers: a parser of JSON would round them. Only the name of a member is followed by a colon. */
@@ -104,7 +61,7 @@ const LONG_INTEGER = /("(?:intValue|startTimeUnixNano|endTimeUnixNano)"\s*:\s*)(
 const JSON_LIMITS = { containers: 700_000, members: 1_500_000, values: 3_000_000 };
 
 /** @throws {OtlpError} {TooManySpansError} */
-function parseRequest(bytes: Uint8Array): unknown {
+export function parseRequest(bytes: Uint8Array): unknown {
   try {
     new JsonCounter({ bytes: bytes.length, ...JSON_LIMITS }).feed(bytes);
     return JSON.parse(utf8.decode(bytes).replaceAll(LONG_INTEGER, '$1"$2"'));
@@ -115,32 +72,13 @@ function parseRequest(bytes: Uint8Array): unknown {
   }
 }
 
-function readSpan(span: Record<string, unknown>, resource: Attributes): Span {
-  const parentSpanId = readId(span.parentSpanId);
-  const dropped = Number(readInteger(span.droppedAttributesCount));
-  const status = readInteger(isRecord(span.status) ? span.status.code : undefined);
-  return {
-    traceId: readId(span.traceId),
-    spanId: readId(span.spanId),
-    // Some senders write the absence of a parent as zeros.
-    ...(/^(?:0{16})?$/.test(parentSpanId) ? {} : { parentSpanId }),
-    name: readText(span.name),
-    start: readInteger(span.startTimeUnixNano),
-    end: readInteger(span.endTimeUnixNano),
-    status: STATUSES[Number(status)] ?? 'Unset',
-    resource,
-    attributes: readAttributes(span.attributes),
-    ...(dropped > 0 ? { droppedAttributes: dropped } : {}),
-  };
-}
-
 /** An `ExportTraceServiceRequest` in protobuf; spans of one resource share it. */
 export function encodeRequest(spans: readonly Span[]): Uint8Array {
   const byResource = Map.groupBy(spans, ({ resource }) => JSON.stringify(writeAttributes(resource)));
   const resourceSpans = [...byResource.values()].map((own) => {
     const attributes = writeAttributes(own[0]?.resource ?? new Map(), inUtf8);
     const scopeSpans = encode(types.scopeSpans, { spans: own.map(encodeSpan) });
-    return encode(types.resourceSpans, { resource: { attributes }, scopeSpans: [scopeSpans] });
+    return encode(types.resourceSpans, { resource: encode(types.resource, { attributes }), scopeSpans: [scopeSpans] });
   });
   return encode(types.request, { resourceSpans });
 }
@@ -209,7 +147,7 @@ function write(type: protobuf.Type, message: object, form: OtlpForm): Buffer {
  * Whether a request has far more items than its spans need, counted on its bytes before it is decoded: an empty message is two bytes, and a
  * hundred as an object, so sixteen megabytes of them would take more memory than the process has.
  */
-function hasTooManyParts(bytes: Uint8Array, maxSpans: number): boolean {
+export function hasTooManyParts(bytes: Uint8Array, maxSpans: number): boolean {
   return hasMoreItems(bytes, Math.max(LEAST_PARTS, maxSpans * PARTS_PER_SPAN));
 }
 

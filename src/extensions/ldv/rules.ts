@@ -3,7 +3,8 @@
 import { bsnDigits, isBsnKind } from '../../verwerkingenlog/domain/identity-keys.ts';
 import { isBsn } from '../../verwerkingenlog/domain/read-actie.ts';
 import { activityOf, MAX_TEXT, MAX_URL, subjectOf, textOf, UNKNOWN_KIND } from './mapping.ts';
-import { DPL, hasLargeInteger, isTime, type Span } from './span.ts';
+import { nameInMessage } from './request.ts';
+import { DPL, EXCEPTION, hasLargeInteger, isOfLdv, isTime, type Span } from './span.ts';
 
 interface LineRules {
   readonly otherSpans: 'refuse' | 'ignore';
@@ -27,9 +28,14 @@ export const IGNORED = Symbol('ignored');
 
 /** @returns why the line is refused; undefined when it is not */
 export function judge(span: Span, rules: LineRules): string | typeof IGNORED | undefined {
-  const activity = activityOf(span);
-  if (activity === undefined || activity === '') return withoutActivity(span, rules);
+  const reason = reasonOf(span, rules);
+  return typeof reason === 'string' ? `${reason}${unknownNames(span)}` : reason;
+}
+
+function reasonOf(span: Span, rules: LineRules): string | typeof IGNORED | undefined {
+  const activity = activityOf(span) ?? '';
   return (
+    (activity === '' ? withoutActivity(span, rules) : undefined) ??
     idFault(span) ??
     timeFault(span, rules) ??
     // It could be stored, but not forwarded.
@@ -39,11 +45,26 @@ export function judge(span: Span, rules: LineRules): string | typeof IGNORED | u
   );
 }
 
-function withoutActivity(span: Span, { otherSpans }: LineRules): string | typeof IGNORED {
-  const isOther = ![...span.attributes.keys()].some((name) => name.startsWith('dpl.'));
+/** LDV asks for an activity where personal data are processed: not in a line about objects, nor in one that only tells of an error. */
+function withoutActivity(span: Span, { otherSpans }: LineRules): string | typeof IGNORED | undefined {
+  const names = [...span.attributes.keys()];
+  const isOther = !names.some(isOfLdv);
   // A line whose activity was dropped on the way must not be lost without a word.
   if (isOther && otherSpans === 'ignore' && span.droppedAttributes === undefined) return IGNORED;
-  return droppedFault(span) ?? `${DPL.activity} ontbreekt`;
+  const isError = isOther && names.some((name) => EXCEPTION.includes(name));
+  const isAboutObjects = names.some((name) => name.startsWith('dpl.objects.'));
+  return droppedFault(span) ?? (isError || isAboutObjects ? undefined : `${DPL.activity} ontbreekt`);
+}
+
+const CORE = 'dpl.core.';
+const NAMED = 3;
+
+/** The attributes of the core that this service does not know: one may be a misspelled one. */
+function unknownNames({ attributes }: Span): string {
+  const known: readonly string[] = Object.values(DPL);
+  const unknown = [...attributes.keys()].filter((name) => name.startsWith(CORE) && !known.includes(name));
+  const named = unknown.slice(0, NAMED).map(nameInMessage).join(', ');
+  return unknown.length === 0 ? '' : ` (onbekend: ${named}${unknown.length > NAMED ? ' en andere' : ''})`;
 }
 
 /** A sender that dropped attributes may have dropped those of LDV that are missing. */

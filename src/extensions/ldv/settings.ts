@@ -15,7 +15,7 @@ export const settings = {
       'LDV_KEEP_ATTRIBUTES',
       list(/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}(?:\.\*)?$/, 'comma list of names; `name.*`: all that begin with it'),
       [],
-      'Attributes that are kept, encrypted, beside `dpl.*` and `service.*`.',
+      'Attributes that are kept, encrypted, beside `dpl.*`, `exception.*`, `service.*` and `nen7513.*`.',
     ),
     plainBsn: setting(
       'LDV_PLAIN_BSN',

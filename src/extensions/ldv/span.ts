@@ -39,6 +39,11 @@ export interface Span {
   readonly droppedAttributes?: number;
 }
 
+/** Whether an attribute is one of LDV, by its name. */
+export function isOfLdv(name: unknown): boolean {
+  return typeof name === 'string' && name.startsWith('dpl.');
+}
+
 /** The attributes that LDV defines. */
 export const DPL = {
   activity: 'dpl.core.processing_activity_id',
@@ -47,8 +52,19 @@ export const DPL = {
   processor: 'dpl.core.foreign_operation.processor',
 } as const;
 
+/** What the error line of an application has, by the guidance of LDV. */
+export const EXCEPTION: readonly string[] = ['exception.message', 'exception.type', 'exception.stacktrace'];
+
 /** What came is not what OTLP describes. */
-export class OtlpError extends Error {}
+export class OtlpError extends Error {
+  /** The name of the attribute that is meant, if one is. */
+  readonly attribute: string | undefined;
+
+  constructor(message: string, { attribute, ...options }: ErrorOptions & { readonly attribute?: string } = {}) {
+    super(message, options);
+    this.attribute = attribute;
+  }
+}
 
 /** Levels of lists and maps in the value of an attribute. */
 const MAX_DEPTH = 8;
@@ -89,40 +105,91 @@ function isMap(value: AttributeValue): value is Attributes {
 
 /**
  * Attributes as `protobufjs` decodes them, or in the JSON form of OTLP: the two differ in how bytes and integers look.
- * @throws {OtlpError}
+ * @param isKept whether one is wanted; the others may hold anything
+ * @throws {OtlpError} naming the attribute
  */
-export function readAttributes(list: unknown, depth = 0): Attributes {
-  if (depth > MAX_DEPTH) throw new OtlpError('an attribute is nested too deeply');
+export function readAttributes(list: unknown, isKept?: (name: string) => boolean): Attributes {
   const attributes = new Map<string, AttributeValue>();
   for (const item of readList(list)) {
-    if (!isRecord(item)) throw new OtlpError('an attribute is not an object');
-    attributes.set(readText(item.key), readValue(item.value, depth));
+    const key: unknown = isRecord(item) ? item.key : undefined;
+    if (isKept !== undefined && !(typeof key === 'string' && isKept(key))) continue;
+    const attribute = readText(key);
+    try {
+      attributes.set(attribute, readValue(Object(item).value, 0));
+    } catch (cause) {
+      throw new OtlpError('an attribute cannot be read', { cause, attribute });
+    }
   }
   return attributes;
 }
 
+function readMembers(list: unknown, depth: number): Attributes {
+  if (depth > MAX_DEPTH) throw new OtlpError('an attribute is nested too deeply');
+  const members = new Map<string, AttributeValue>();
+  for (const item of readList(list)) {
+    if (!isRecord(item)) throw new OtlpError('an attribute is not an object');
+    members.set(readText(item.key), readValue(item.value, depth));
+  }
+  return members;
+}
+
+type ValueReader = (value: unknown, depth: number) => AttributeValue;
+const VALUE_READERS = new Map<string, ValueReader>([
+  ['stringValue', readText],
+  ['boolValue', readBoolean],
+  ['intValue', readInteger],
+  ['doubleValue', readDouble],
+  ['bytesValue', readBytes],
+  ['kvlistValue', (value, depth) => readMembers(valuesOf(value), depth + 1)],
+  ['arrayValue', readArray],
+]);
+
+/** Of a decoded message the defaults of the members that were not sent are on its prototype. */
 function readValue(value: unknown, depth: number): AttributeValue {
   if (value === undefined || value === null) return null;
   if (!isRecord(value)) throw new OtlpError('the value of an attribute is not an object');
-  const { stringValue, boolValue, intValue, doubleValue, arrayValue, kvlistValue, bytesValue } = value;
-  if (isGiven(value, 'stringValue', stringValue)) return readText(stringValue);
-  if (isGiven(value, 'boolValue', boolValue)) return boolValue === true;
-  if (isGiven(value, 'intValue', intValue)) return readInteger(intValue);
-  if (isGiven(value, 'doubleValue', doubleValue)) return readDouble(doubleValue);
-  if (isGiven(value, 'bytesValue', bytesValue)) return readBytes(bytesValue);
-  if (isGiven(value, 'kvlistValue', kvlistValue)) return readAttributes(valuesOf(kvlistValue), depth + 1);
-  if (!isGiven(value, 'arrayValue', arrayValue)) return null;
-  if (depth >= MAX_DEPTH) throw new OtlpError('an attribute is nested too deeply');
-  return readList(valuesOf(arrayValue)).map((part) => readValue(part, depth + 1));
+  let [read, given, isUnknown]: [ValueReader | undefined, unknown, boolean] = [undefined, undefined, false];
+  for (const kind of Object.keys(value)) {
+    if (value[kind] === undefined || value[kind] === null) continue;
+    const reader = VALUE_READERS.get(kind);
+    if (reader !== undefined && read !== undefined) throw new OtlpError('an attribute has several values');
+    if (reader === undefined) isUnknown = true;
+    else [read, given] = [reader, value[kind]];
+  }
+  if (read !== undefined) return read(given, depth);
+  if (isUnknown) throw new OtlpError('the value of an attribute is of an unknown kind');
+  return null;
 }
 
-/** Whether a member was sent: a decoded message has the defaults of the others on its prototype. */
-function isGiven(of: Record<string, unknown>, name: string, value: unknown): boolean {
-  return value !== undefined && value !== null && Object.hasOwn(of, name);
+function readArray(value: unknown, depth: number): readonly AttributeValue[] {
+  if (depth >= MAX_DEPTH) throw new OtlpError('an attribute is nested too deeply');
+  return readList(valuesOf(value)).map((part) => readValue(part, depth + 1));
 }
 
 function valuesOf(list: unknown): unknown {
-  return isRecord(list) ? list.values : undefined;
+  if (!isRecord(list)) throw new OtlpError('a list of values was expected');
+  return list.values;
+}
+
+/** @throws {OtlpError} */
+function readBoolean(value: unknown): boolean {
+  if (typeof value !== 'boolean') throw new OtlpError('true or false was expected');
+  return value;
+}
+
+const STATUS_NAME = 'STATUS_CODE_';
+
+/** The status of a span, by the number or the name of its code; a number that OTLP does not have counts as no status. @throws {OtlpError} */
+export function readStatus(status: unknown): SpanStatus {
+  if (status === undefined || status === null) return 'Unset';
+  if (!isRecord(status)) throw new OtlpError('a status was expected');
+  const { code } = status;
+  if (typeof code === 'string' && code.startsWith(STATUS_NAME)) {
+    const named = STATUSES.find((one) => code === `${STATUS_NAME}${one.toUpperCase()}`);
+    if (named === undefined) throw new OtlpError('the status is of an unknown name');
+    return named;
+  }
+  return STATUSES[Number(readInteger(code))] ?? 'Unset';
 }
 
 /** A repeated field; one that is absent has no items. @throws {OtlpError} */
@@ -147,7 +214,10 @@ export function readId(value: unknown): string {
 
 function readBytes(value: unknown): Uint8Array {
   // A copy: the bytes of protobuf are a part of the whole request.
-  return value instanceof Uint8Array ? Uint8Array.from(value) : new Uint8Array(Buffer.from(readText(value), 'base64'));
+  if (value instanceof Uint8Array) return Uint8Array.from(value);
+  const text = readText(value);
+  if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(text)) throw new OtlpError('base64 was expected');
+  return new Uint8Array(Buffer.from(text, 'base64'));
 }
 
 /** A double: a number, or as JSON has it a text for what JSON has no number for. @throws {OtlpError} */

@@ -1,9 +1,11 @@
 /** What is kept of a log line of LDV beside its action: the whole line, except for attributes that nobody asked to keep. */
 import { isRecord } from '../../lib/json/json-value.ts';
 import type { Versie } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
+import type { KeptAttributes } from './request.ts';
 import {
   type Attributes,
-  type AttributeValue,
+  EXCEPTION,
+  isOfLdv,
   readAttributes,
   readInteger,
   readText,
@@ -13,10 +15,10 @@ import {
   writeValue,
 } from './span.ts';
 
-/** Attributes of every line that are kept: those of LDV itself. */
-const LDV_PREFIX = 'dpl.';
-/** Attributes of every resource that are kept: which application it is. */
-const SERVICE_PREFIX = 'service.';
+/** Attributes of every line that are kept: those of LDV itself, and of its guidance on errors. */
+const isOfLine = (name: string): boolean => isOfLdv(name) || EXCEPTION.includes(name);
+/** Attributes of every resource that are kept: which application it is, and of which system by NEN 7513. */
+const isOfSource = (name: string): boolean => name.startsWith('service.') || name.startsWith('nen7513.');
 
 /** Attribute of a resource: the logbooks that a line has passed, the first one first. It says nothing about what was done. */
 export const LOGBOOKS = 'koppelvlak.logbooks';
@@ -29,29 +31,18 @@ export interface LdvLine {
   readonly client: string;
 }
 
-/** Whether the operator wants an attribute kept, by its name. @param names a name that ends in `.*` means all that begin so */
-export function keptNames(names: readonly string[]): (name: string) => boolean {
+/**
+ * The attributes that are kept. Instrumentation puts addresses and statements of SQL in the others, with identifiers in them.
+ * @param names what the operator wants kept too; a name that ends in `.*` means all that begin so
+ */
+export function keptAttributes(names: readonly string[]): KeptAttributes {
   const exact = new Set(names.filter((name) => !name.endsWith('.*')));
   const prefixes = names.filter((name) => name.endsWith('.*')).map((name) => name.slice(0, -1));
-  return (name) => exact.has(name) || prefixes.some((prefix) => name.startsWith(prefix));
-}
-
-/**
- * The span without the attributes that are not kept. Instrumentation puts addresses and statements of SQL in attributes, with identifiers
- * in them; those are dropped here, before anything is stored.
- */
-export function keepOf(span: Span, isWanted: (name: string) => boolean): Span {
+  const isWanted = (name: string) => exact.has(name) || prefixes.some((prefix) => name.startsWith(prefix));
   return {
-    ...span,
-    resource: filtered(span.resource, (name) => name.startsWith(SERVICE_PREFIX) || name === LOGBOOKS || isWanted(name)),
-    attributes: filtered(span.attributes, (name) => name.startsWith(LDV_PREFIX) || isWanted(name)),
+    ofSpan: (name) => isOfLine(name) || isWanted(name),
+    ofResource: (name) => isOfSource(name) || name === LOGBOOKS || isWanted(name),
   };
-}
-
-function filtered(attributes: Attributes, isKept: (name: string) => boolean): Attributes {
-  const kept = new Map<string, AttributeValue>();
-  for (const [name, value] of attributes) if (isKept(name)) kept.set(name, value);
-  return kept;
 }
 
 /** A line as the text that is stored with the first version of its action, and encrypted there. */
@@ -110,14 +101,14 @@ export function contentOf(span: Span): string {
     String(span.start),
     String(span.end),
     span.status,
-    contentOfAttributes(span.resource, SERVICE_PREFIX),
-    contentOfAttributes(span.attributes, LDV_PREFIX),
+    contentOfAttributes(span.resource, isOfSource),
+    contentOfAttributes(span.attributes, isOfLine),
   ]);
 }
 
 /** By name, so that their order says nothing. A text is kept as it is, another value in its JSON form. */
-function contentOfAttributes(attributes: Attributes, prefix: string): unknown[] {
-  const names = [...attributes.keys()].filter((name) => name.startsWith(prefix)).sort();
+function contentOfAttributes(attributes: Attributes, isContent: (name: string) => boolean): unknown[] {
+  const names = [...attributes.keys()].filter(isContent).sort();
   return names.flatMap((name) => {
     const value = attributes.get(name) ?? null;
     return [name, typeof value === 'string' ? value : writeValue(value)];

@@ -14,8 +14,10 @@ import type { ProblemStyle } from '../../plugins/problem-reply.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import type { Intake } from './intake.ts';
 import type { LineSender } from './lines.ts';
-import { decodeRequest, encodeResponse, encodeStatus, MEDIA_TYPES, type OtlpForm, TooManySpansError } from './otlp.ts';
+import { encodeResponse, encodeStatus, MEDIA_TYPES, type OtlpForm, TooManySpansError } from './otlp.ts';
+import { readRequest } from './request.ts';
 import { OtlpError } from './span.ts';
+import { keptAttributes } from './stored-line.ts';
 
 const decompress = promisify(gunzip);
 const RETRY = { 'retry-after': '5' };
@@ -27,6 +29,7 @@ const MOST_PER_BYTE = 1032;
 export function postTraces(app: FastifyInstance, contract: Contract<operations>, intake: Intake): void {
   const { ldv, ldvOut, server } = app.settings;
   const maxBytes = ldv.bodyLimitBytes;
+  const kept = keptAttributes(ldv.keepAttributes);
   // Bytes of bodies, decompressed, that are worked on at a time.
   const memory = createSemaphore({
     maxBytes: Math.max(maxBytes, server.bodiesInProgressBytes),
@@ -60,8 +63,8 @@ export function postTraces(app: FastifyInstance, contract: Contract<operations>,
         permit.resize(bytes.length);
         if (form === 'json' && isCrowded(bytes)) throw invalid('Een object in de inhoud heeft te veel leden.');
         const answer = await decoded(async () => {
-          const spans = await decodeRequest(bytes, form, ldv.maxSpans);
-          return await intake(spans, senderOf(request, ldvOut.peers), bytes.length);
+          const read = await readRequest(bytes, form, ldv.maxSpans, kept);
+          return await intake(read, senderOf(request, ldvOut.peers), bytes.length);
         });
         return await reply.type(MEDIA_TYPES[form]).send(encodeResponse(answer, form));
       } finally {

@@ -1,4 +1,5 @@
 /** Whether a record, as it was answered or printed, is the one that a proof is of. Needs no network and no database. */
+import { isDeepStrictEqual } from 'node:util';
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
 import { openDisclosure, type Parts } from './record.ts';
 import { checkpointIn, FormatError, readOrReason, type VerifierKey } from './tlog/note.ts';
@@ -17,9 +18,15 @@ export function partsOf(origin: string, record: unknown): Parts {
   if (log === 'leveringen') return { levering: record };
   if (log === 'raadsfeed') return { record: without(record, ['resourceUrl']) };
   if (log !== 'verwerkingen') throw new FormatError('the checkpoint is of a log whose records are unknown here');
-  // A processed object is answered with its action in it.
+  // A processed object is answered with its action in it, which has that object again.
   if (isRecord(record.verwerkingsactie)) {
-    return { ...actieParts(record.verwerkingsactie), ...objectPart(without(record, ['verwerkingsactie'])) };
+    const parts = actieParts(record.verwerkingsactie);
+    const own = objectPart(without(record, ['verwerkingsactie']));
+    for (const [name, part] of Object.entries(own)) {
+      if (Object.hasOwn(parts, name) && !isDeepStrictEqual(parts[name], part))
+        throw new FormatError('the processed object is not the one that its action has');
+    }
+    return { ...parts, ...own };
   }
   return actieParts(record);
 }

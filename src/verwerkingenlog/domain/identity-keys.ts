@@ -19,21 +19,36 @@ export interface Person {
 
 /**
  * Whether a kind of identification means a citizen service number. The standard has no closed list of kinds, and callers write it in many
- * ways: ` bsn`, `B.S.N.`, `BSN:`, `Burgerservicenummer`.
+ * ways: ` bsn`, `B.S.N.`, `BSN:`, `Burgerservicenummer`, its older name, its OID or its address in FHIR.
  */
 export function isBsnKind(kind: unknown): boolean {
-  return typeof kind === 'string' && /^(?:bsn|burgerservicenummer)$/.test(lettersAndDigits(kind).toLowerCase());
+  return typeof kind === 'string' && BSN_KINDS.has(lettersAndDigits(kind).toLowerCase());
 }
+
+const BSN_KINDS: ReadonlySet<string> = new Set(
+  [
+    ...['bsn', 'burgerservicenummer', 'sofi', 'sofinummer'],
+    ...['2.16.840.1.113883.2.4.6.3', 'urn:oid:2.16.840.1.113883.2.4.6.3', 'http://fhir.nl/fhir/NamingSystem/bsn'],
+  ].map((kind) => lettersAndDigits(kind).toLowerCase()),
+);
 
 /** The nine digits of a citizen service number, however it is punctuated; undefined when it has other characters than digits. */
 export function bsnDigits(text: string): string | undefined {
-  const digits = lettersAndDigits(text);
+  const digits = lettersAndDigits(text).replaceAll(/\p{Nd}/gu, decimal);
   if (!/^\d+$/.test(digits)) return undefined;
   const number = digits.replace(/^0+/, '').padStart(BSN_DIGITS, '0');
   return number.length === BSN_DIGITS ? number : undefined;
 }
 
 const BSN_DIGITS = 9;
+
+/** A digit of any script as one of ASCII. Those of a script follow each other by tens. */
+function decimal(digit: string): string {
+  const code = digit.codePointAt(0) ?? 0;
+  let value = 0;
+  while (/\p{Nd}/u.test(String.fromCodePoint(code - value - 1))) value += 1;
+  return String(value % 10);
+}
 
 /** Also without marks of no width. */
 function lettersAndDigits(text: string): string {
@@ -73,11 +88,16 @@ export function isSamePerson(one: Person, other: Person): boolean {
 /** Names a key of the configuration; `null`: no key, identifiers are stored in plain text. */
 export type KeyName = string | null;
 
+/** Takes the place of the name in rows about what is stored without a key. */
+export const WITHOUT_KEY = '';
+
 export interface IdentityKeys {
   /** The key that new versions are written with. */
   readonly current: KeyName;
   /** Every key that can be read with, the current one first; `null` last, for versions from before there were keys. */
   readonly names: readonly KeyName[];
+  /** The key that idempotency keys are hashed with: the same in all instances, whichever key is their first. */
+  readonly hashing: KeyName;
   /** Whether a version of this key can be read. */
   has(name: KeyName): boolean;
   /** Keys under which persons may be stored by the spelling that they were logged with; those are `hashAsSpelled`. */
@@ -144,6 +164,7 @@ export function createIdentityKeys(setting: string | undefined): IdentityKeys {
   return {
     current,
     names: [...keys.keys(), null],
+    hashing: current,
     spelled: [],
     has: (name) => name === null || keys.has(name),
     hash: (name, soortObjectId, objectId) => hashAsSpelled(name, normalPerson({ soortObjectId, objectId })),

@@ -170,13 +170,14 @@ function objectFields(object: GenummerdObject, actieId: string, base: string): A
   };
 }
 
-/** A processed object with its action in the limited set, for the person himself. */
+/** A processed object with its action in the limited set, for the person himself: of the objects of the action it has this one only. */
 export function objectAnswer(
   object: GenummerdObject,
   versie: Versie,
   base: string,
 ): Answers['VerwerktObjectUitgebreid'] {
-  return { ...objectFields(object, versie.actieId, base), verwerkingsactie: fields(versie, base, true) };
+  const shown = objectFields(object, versie.actieId, base);
+  return { ...shown, verwerkingsactie: { ...fields(versie, base, true), verwerkteObjecten: [shown] } };
 }
 
 /** The `ETag` of a version of an action. */

@@ -9,8 +9,9 @@ import type { Clock } from '../../lib/time.ts';
 import { type TraceContext, traceHeaders } from '../../lib/trace-context.ts';
 import type { ForwardPolicy } from '../../seams/processing-log.ts';
 import { NEXT_PROOF_NUMBER } from '../../seams/proof-log.ts';
-import type { IdentityKeys } from '../domain/identity-keys.ts';
-import { OTHER_KEYS_IN_USE, requireAllKeys, WITHOUT_KEY, writeWithKeys } from './keys.ts';
+import { type IdentityKeys, type KeyName, WITHOUT_KEY } from '../domain/identity-keys.ts';
+import { lockHashingKey, OTHER_HASHING_KEYS, requireHashingKeys } from './idempotency.ts';
+import { OTHER_KEYS_IN_USE, requireAllKeys, writeWithKeys } from './keys.ts';
 import { isMissingMonth, makeMonths } from './months.ts';
 import { positionsByPerson, type SealedVersie, type StoredVersie, VERSIE_COLUMNS, VERSIE_NAMES } from './versions.ts';
 
@@ -18,6 +19,8 @@ import { positionsByPerson, type SealedVersie, type StoredVersie, VERSIE_COLUMNS
 export interface Append {
   readonly versie: StoredVersie;
   readonly idempotencyKey?: string | undefined;
+  /** The key of the log that it was hashed with. It is not taken when another one hashes by now. */
+  readonly hashing?: KeyName | undefined;
   /** Its entry in the proof log, when one is kept: then all of a group have one. */
   readonly entry?: Uint8Array | undefined;
   /** The trace of the request that it came with, for the other logbook. */
@@ -111,16 +114,18 @@ const VERSIE_ROW: Columns = [
   ...VERSIE_COLUMNS,
   ['objecten', 'json', 'objecten'],
   ['idempotentie', 'uuid', 'idempotencyKey'],
+  ['hashed_with', 'text', 'hashedWith'],
   ['entry', 'bytea', 'entry'],
   ['proof_number', 'bigint', 'bewijsNr'],
   ['traceparent', 'text', 'traceparent'],
   ['tracestate', 'text', 'tracestate'],
 ];
 
-function rowOf({ versie, idempotencyKey, entry, trace }: Append): object {
+function rowOf({ versie, idempotencyKey, hashing, entry, trace }: Append): object {
   return {
     ...versie,
     idempotencyKey,
+    hashedWith: idempotencyKey === undefined ? undefined : (hashing ?? WITHOUT_KEY),
     entry: entry === undefined ? undefined : `\\x${Buffer.from(entry).toString('hex')}`,
     ...(trace === undefined ? {} : traceHeaders(trace)),
   };
@@ -176,8 +181,11 @@ function appendText(isProven: boolean, isForwarded: boolean): string {
       a.verwerkingsactiviteit_id is null and i.verwerkingsactiviteit_id is not null as onbekend
     from ${rowsIn('$1', 'i', VERSIE_ROW)}
       left join verwerkingenlog.verwerkingsactiviteiten a on a.verwerkingsactiviteit_id = i.verwerkingsactiviteit_id
+  ), hashing as materialized (
+    select key_name from verwerkingenlog.idempotency_hashing where needed_until = 'infinity' for share
   ), sleutels as (${takeKeys(`invoer
-    where idempotentie is not null and not exists (${OTHER_KEYS_IN_USE('$3')})`)}
+    where idempotentie is not null and hashed_with in (select key_name from hashing)
+      and not exists (${OTHER_KEYS_IN_USE('$3')}) and not exists (${OTHER_HASHING_KEYS('$3')})`)}
     returning actie_id
   ), nieuw as materialized (
     select *, verwerkingenlog.expires_at(tijdstip, bewaartermijn) as vervalt_op${numbered} from invoer
@@ -279,9 +287,14 @@ async function readRegistered(db: Db, appends: readonly Append[]): Promise<Set<s
 
 /** Takes idempotency keys that nobody used in the last 24 hours. @returns the actions whose keys were taken */
 async function readTaken(db: Db, appends: readonly Append[], knownKeys: IdentityKeys['names'] = []) {
-  const keyed = appends.filter(({ idempotencyKey }) => idempotencyKey !== undefined);
-  if (keyed.length === 0) return new Set<string>();
+  if (appends.every(({ idempotencyKey }) => idempotencyKey === undefined)) return new Set<string>();
+  const name = await lockHashingKey(db);
   await requireAllKeys(db, { names: knownKeys });
+  await requireHashingKeys(db, knownKeys);
+  const keyed = appends.filter(
+    ({ idempotencyKey, hashing = null }) => idempotencyKey !== undefined && hashing === name,
+  );
+  if (keyed.length === 0) return new Set<string>();
   const { rows } = await db.query<{ actieId: string }>({
     name: 'verwerkingenlog-distributed-keys',
     text: `${takeKeys(rowsIn('$1', 'k', VERSIE_ROW))} returning actie_id as "actieId"`,

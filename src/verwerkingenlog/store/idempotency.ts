@@ -1,6 +1,110 @@
-/** Idempotency keys of the last 24 hours, as keyed hashes. Appending takes them. */
+/** Idempotency keys of the last 24 hours, as keyed hashes, and the key that they are hashed with. Appending takes them. */
 import { refuseClockAhead } from '../../database/checks.ts';
-import type { Db } from '../../database/transaction.ts';
+import type { Pool } from '../../database/pool.ts';
+import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
+import { type IdentityKeys, type KeyName, UnknownKeyError, WITHOUT_KEY } from '../domain/identity-keys.ts';
+
+/** A key that hashes idempotency keys, or did. */
+export interface HashingKey {
+  readonly name: KeyName;
+  readonly checkValue: string | null;
+  /** When no idempotency key is left that was hashed with it; `undefined`: it hashes what is new. */
+  readonly until: Date | undefined;
+  readonly isOver: boolean;
+}
+
+export async function readHashingKeys(db: Db): Promise<HashingKey[]> {
+  const { rows } = await db.query<{ name: string; checkValue: string | null; until: Date | null; isOver: boolean }>(
+    `select key_name as name, check_value as "checkValue", nullif(needed_until, 'infinity') as until,
+       needed_until <= clock_timestamp() as "isOver"
+     from verwerkingenlog.idempotency_hashing order by needed_until, key_name`,
+  );
+  return rows.map(({ name, until, ...row }) => ({
+    ...row,
+    name: name === WITHOUT_KEY ? null : name,
+    until: until ?? undefined,
+  }));
+}
+
+/** Whether anything that was hashed with this key may be looked up: an idempotency key, or a line of LDV. */
+export async function isHashedWith(db: Db, { name, until, isOver }: Omit<HashingKey, 'checkValue'>): Promise<boolean> {
+  if (until === undefined ? await hasIdempotencyKeys(db) : !isOver) return true;
+  const { rowCount } = await db.query('select 1 from verwerkingenlog.ldv_keys where hashed_with = $1::text limit 1', [
+    name ?? WITHOUT_KEY,
+  ]);
+  return rowCount !== 0;
+}
+
+async function hasIdempotencyKeys(db: Db): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `select 1 from verwerkingenlog.idempotency_keys where tijdstip > clock_timestamp() - interval '24 hours' limit 1`,
+  );
+  return rowCount !== 0;
+}
+
+/** The key that hashes what is new, which stays so until the transaction of `db` ends. The keys that an instance has may lack it. */
+export async function lockHashingKey(db: Db): Promise<KeyName> {
+  const { rows } = await db.query<{ name: string }>({
+    name: 'verwerkingenlog-hashing-key',
+    text: `select key_name as name from verwerkingenlog.idempotency_hashing where needed_until = 'infinity' for share`,
+  });
+  const name = rows[0]?.name ?? WITHOUT_KEY;
+  return name === WITHOUT_KEY ? null : name;
+}
+
+/** Selects the keys that may be needed for idempotency keys, and that are not among those of a `text[]` parameter. */
+export const OTHER_HASHING_KEYS = (known: string): string =>
+  `select key_name from verwerkingenlog.idempotency_hashing
+   where needed_until > clock_timestamp() and key_name <> all(${known}::text[])`;
+
+/** @throws {UnknownKeyError} when an idempotency key may be hashed with a key that is not among these */
+export async function requireHashingKeys(db: Db, names: IdentityKeys['names']): Promise<void> {
+  const { rows } = await db.query<{ key_name: string }>({
+    name: 'verwerkingenlog-other-hashing-keys',
+    text: OTHER_HASHING_KEYS('$1'),
+    values: [names.map((name) => name ?? WITHOUT_KEY)],
+  });
+  if (rows[0] !== undefined) throw new UnknownKeyError(rows[0].key_name);
+}
+
+/**
+ * Has everything that is new hashed with the current key: at once in all instances, after what is being stored now. The key that did so
+ * before is needed as long as it recognises an idempotency key.
+ * @param mayReplace whether the key that hashes now is to be replaced
+ */
+export async function hashWithCurrentKey(
+  pool: Pool,
+  keys: IdentityKeys,
+  mayReplace: (db: Db, before: HashingKey) => Promise<boolean>,
+): Promise<void> {
+  const readBefore = async (db: Db) => (await readHashingKeys(db)).find(({ until }) => until === undefined);
+  const stays = async (db: Db, before: HashingKey | undefined): Promise<boolean> =>
+    before !== undefined && (before.name === keys.current || !(await mayReplace(db, before)));
+  if (await stays(pool, await readBefore(pool))) return;
+  await transaction(pool, async (client) => {
+    const db = await allowLongStatements(client, 0);
+    // Waits for transactions that have read the key, and lets nobody read it.
+    await db.query('lock table verwerkingenlog.idempotency_hashing in exclusive mode');
+    const before = await readBefore(db);
+    if (await stays(db, before)) return;
+    if (before !== undefined) {
+      // A stored moment is up to five seconds ahead of the clock of the database.
+      const left = (await hasIdempotencyKeys(db)) ? '24 hours 5 seconds' : '0';
+      await db.query(
+        before.name === null
+          ? `delete from verwerkingenlog.idempotency_hashing where needed_until = 'infinity'`
+          : `update verwerkingenlog.idempotency_hashing set needed_until = clock_timestamp() + interval '${left}'
+             where needed_until = 'infinity'`,
+      );
+    }
+    const { current } = keys;
+    await db.query(
+      `insert into verwerkingenlog.idempotency_hashing (key_name, check_value, needed_until) values ($1, $2, 'infinity')
+       on conflict (key_name) do update set check_value = excluded.check_value, needed_until = excluded.needed_until`,
+      [current ?? WITHOUT_KEY, current === null ? null : keys.checkValue(current)],
+    );
+  });
+}
 
 /** The action that was stored under a key; undefined when none was, or the key was forgotten. */
 export async function readIdempotency(db: Db, key: string): Promise<string | undefined> {

@@ -6,7 +6,21 @@ import type { Logger } from '../../lib/log.ts';
 import { shareRuns } from '../../lib/scheduling.ts';
 import type { ReadinessCheck, ReadinessResult } from '../../seams/operations.ts';
 import { ConfigError, type ConfigFault } from '../../settings/read-config.ts';
-import { createIdentityKeys, type IdentityKeys, type KeyName, UnknownKeyError } from '../domain/identity-keys.ts';
+import {
+  createIdentityKeys,
+  type IdentityKeys,
+  type KeyName,
+  UnknownKeyError,
+  WITHOUT_KEY,
+} from '../domain/identity-keys.ts';
+import {
+  type HashingKey,
+  hashWithCurrentKey,
+  isHashedWith,
+  lockHashingKey,
+  readHashingKeys,
+  requireHashingKeys,
+} from './idempotency.ts';
 
 /**
  * The keys of the configuration, checked against those that the log was written with: with a wrong or missing key a person would not be
@@ -16,18 +30,21 @@ import { createIdentityKeys, type IdentityKeys, type KeyName, UnknownKeyError } 
  * @throws {ConfigError} naming every key that is wrong or missing
  */
 export async function openIdentityKeys(
-  db: Db,
+  pool: Pool,
   setting: string | undefined,
   use: 'read' | 'write',
 ): Promise<IdentityKeys> {
   const keys = createIdentityKeys(setting);
-  let state = await checked(db, keys);
+  let state = await checked(pool, keys);
   if (use === 'write') {
-    await addKeys(db, keys);
+    await addKeys(pool, keys);
+    await hashWithCurrentKey(pool, keys, async (db, before) => {
+      return before.name === null || (!keys.has(before.name) && !(await isHashedWith(db, before)));
+    });
     // Once more: of two instances that start with different keys under one new name, the first decides.
-    state = await checked(db, keys);
+    state = await checked(pool, keys);
   }
-  return { ...keys, names: namesIn(state, keys), spelled: state.spelled };
+  return { ...keys, names: namesIn(state, keys), spelled: state.spelled, hashing: state.hashing };
 }
 
 async function checked(db: Db, keys: IdentityKeys): Promise<KeyState> {
@@ -35,9 +52,6 @@ async function checked(db: Db, keys: IdentityKeys): Promise<KeyState> {
   if (state.faults.length > 0) throw new ConfigError(state.faults);
   return state;
 }
-
-/** Names the row that is there as long as versions may have been stored without a key. */
-export const WITHOUT_KEY = '';
 
 /** What the log says of its keys, compared with those that are configured. */
 interface KeyState {
@@ -49,18 +63,25 @@ interface KeyState {
   readonly isForgotten: boolean;
   /** Keys under which persons may be stored by the spelling that they were logged with. */
   readonly spelled: readonly KeyName[];
+  /** The key that idempotency keys are hashed with. */
+  readonly hashing: KeyName;
 }
 
 async function readKeyState(db: Db, keys: IdentityKeys): Promise<KeyState> {
   const { rows } = await db.query<{ naam: string; controle: string | null; gebruikt: boolean }>(
     'select naam, controle, gebruikt from verwerkingenlog.keys order by naam',
   );
-  const faults = rows
+  const faults: ConfigFault[] = rows
     .filter(({ naam }) => naam !== WITHOUT_KEY)
     .flatMap(({ naam, controle, gebruikt }) => {
       if (keys.has(naam)) return controle === keys.checkValue(naam) ? [] : [wrong(naam)];
       return gebruikt ? [missing(naam)] : [];
     });
+  const hashing = await readHashingKeys(db);
+  for (const key of hashing) {
+    const fault = await hashingFault(db, key, keys);
+    if (fault !== undefined && !faults.some(({ wrong }) => wrong.includes(`named ${key.name},`))) faults.push(fault);
+  }
   const spelled = await db.query<{ sleutel: string }>('select sleutel from verwerkingenlog.spellings');
   const names = new Set(rows.map(({ naam }) => naam));
   return {
@@ -70,6 +91,20 @@ async function readKeyState(db: Db, keys: IdentityKeys): Promise<KeyState> {
     spelled: spelled.rows
       .map(({ sleutel }) => (sleutel === WITHOUT_KEY ? null : sleutel))
       .filter((name) => keys.has(name)),
+    hashing: hashing.find(({ until }) => until === undefined)?.name ?? null,
+  };
+}
+
+/** What is wrong with a key without which idempotency keys would not be recognised. */
+async function hashingFault(db: Db, hashing: HashingKey, keys: IdentityKeys): Promise<ConfigFault | undefined> {
+  const { name, checkValue, until, isOver } = hashing;
+  if (name === null) return undefined;
+  if (keys.has(name)) return isOver || checkValue === keys.checkValue(name) ? undefined : wrong(name);
+  if (!(await isHashedWith(db, hashing))) return undefined;
+  return {
+    variable: 'VERWERKINGENLOG_KEY',
+    wrong: `has no key named ${name}, which idempotency keys of the last 24 hours are hashed with`,
+    allowed: until === undefined ? 'that key too' : `that key too, until ${until.toISOString()}`,
   };
 }
 
@@ -146,6 +181,11 @@ export interface KeyWatch {
    * @throws {UnknownKeyError} when versions may have a key that this instance does not have
    */
   readonly requireAll: (db: Db) => Promise<void>;
+  /**
+   * The key that hashes idempotency keys, and goes on doing so until the transaction of `db` ends.
+   * @throws {UnknownKeyError} when this instance lacks it, or one that did so in the last 24 hours
+   */
+  readonly lockHashing: (db: Db) => Promise<KeyName>;
   readonly check: ReadinessCheck;
   stop(): Promise<void>;
 }
@@ -173,13 +213,14 @@ export async function watchKeys(pool: Pool, setting: string | undefined, log: Lo
     return await readKeyState(pool, every);
   }
   let state = await compare();
-  const keys = { ...every, names: namesIn(state, every), spelled: state.spelled };
+  const keys = { ...every, names: namesIn(state, every), spelled: state.spelled, hashing: state.hashing };
 
   const comparing = shareRuns(async () => {
     try {
       state = await compare();
       keys.names = namesIn(state, every);
       keys.spelled = state.spelled;
+      keys.hashing = state.hashing;
     } catch (err) {
       log.warn({ err }, 'the keys of the processing log could not be compared; retrying in a few seconds');
     }
@@ -195,6 +236,13 @@ export async function watchKeys(pool: Pool, setting: string | undefined, log: Lo
         if (error instanceof UnknownKeyError) void comparing.run();
         throw error;
       }
+    },
+    async lockHashing(db) {
+      const name = await lockHashingKey(db);
+      if (!keys.has(name)) throw new UnknownKeyError(name ?? WITHOUT_KEY);
+      await requireHashingKeys(db, keys.names);
+      keys.hashing = name;
+      return name;
     },
     check: { name: 'log keys', check: async () => readinessOf(state, every) },
     async stop() {

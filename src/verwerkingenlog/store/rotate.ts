@@ -3,10 +3,11 @@
 import type { Pool } from '../../database/pool.ts';
 import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
 import { type LineKey, loadStoreHooks, type StoreHooks } from '../../seams/store-hooks.ts';
-import { type IdentityKeys, type KeyName, UnknownKeyError } from '../domain/identity-keys.ts';
+import { type IdentityKeys, type KeyName, UnknownKeyError, WITHOUT_KEY } from '../domain/identity-keys.ts';
 import { insertLocations } from './append.ts';
 import { lockChanges, preferIndexes, removeLocations } from './changes.ts';
-import { WITHOUT_KEY, writeWithKeys } from './keys.ts';
+import { hashWithCurrentKey, readHashingKeys } from './idempotency.ts';
+import { writeWithKeys } from './keys.ts';
 import { listMonths, type Month } from './months.ts';
 import { fromRow, protect, reveal, SELECT_VERSIE, type StoredVersie, type VersieRow } from './versions.ts';
 
@@ -34,6 +35,8 @@ interface Rotated {
   readonly unreadable: readonly Unreadable[];
   /** Keys that no version needs any more. */
   readonly forgotten: readonly string[];
+  /** Keys that only idempotency keys need, until the moment that is named. */
+  readonly keptUntil: readonly { readonly key: string; readonly until: string }[];
   /** Keys that running instances still need. */
   readonly inUse: readonly string[];
 }
@@ -47,6 +50,8 @@ const BATCH = 1000;
  */
 export async function rotateKeys(options: RotateOptions): Promise<Rotated> {
   const { pool, keys } = options;
+  // Before anything is rewritten: under the key of before no line of LDV is stored any more.
+  await hashWithCurrentKey(pool, keys, async () => true);
   let rewritten = 0;
   for (;;) {
     const round = await rewriteAll(options, rewritten);
@@ -59,8 +64,17 @@ export async function rotateKeys(options: RotateOptions): Promise<Rotated> {
     const inUse = await keysOfInstances(pool, staying);
     if (round.rewritten > 0 && inUse.length === 0) continue;
     const forgotten = await forgetKeys(pool, [...staying, ...inUse]);
-    if (forgotten !== undefined) return { rewritten, unreadable, forgotten, inUse };
+    if (forgotten === undefined) continue;
+    const keptUntil = await keysOfIdempotency(pool);
+    const isKept = new Set(keptUntil.map(({ key }) => key));
+    return { rewritten, unreadable, forgotten: forgotten.filter((name) => !isKept.has(name)), keptUntil, inUse };
   }
+}
+
+async function keysOfIdempotency(db: Db): Promise<Rotated['keptUntil']> {
+  return (await readHashingKeys(db)).flatMap(({ name, until, isOver }) =>
+    name === null || until === undefined || isOver ? [] : [{ key: name, until: until.toISOString() }],
+  );
 }
 
 /** How long ago an instance may have been seen that is taken to run. */
@@ -129,7 +143,7 @@ async function rewriteAll(
       const batch: Rewritten[] = [];
       for (const version of versions) {
         const made = await rewrite(version, keys, keyOfLine);
-        if (made === undefined) continue;
+        if ('old' in made && isAsItShouldBe(made, keys)) continue;
         if ('reason' in made) unreadable.push(made);
         else batch.push(made);
       }
@@ -143,7 +157,36 @@ async function rewriteAll(
     }
     await writing;
   }
+  if (keyOfLine !== undefined) unreadable.push(...(await rehashLines(pool, keys, keyOfLine)));
   return { rewritten, unreadable };
+}
+
+/** Hashes lines again that were stored with the current key while another one hashed. */
+async function rehashLines(pool: Pool, keys: IdentityKeys, keyOfLine: StoreHooks['keyOfLine']): Promise<Unreadable[]> {
+  const unreadable: Unreadable[] = [];
+  let after = '00000000-0000-0000-0000-000000000000';
+  for (;;) {
+    const { rows } = await pool.query<{ id: string }>(
+      `select actie_id as id from verwerkingenlog.ldv_keys where hashed_with is not null and actie_id > $1::uuid
+       order by actie_id limit $2::integer`,
+      [after, BATCH],
+    );
+    const last = rows.at(-1);
+    if (last === undefined) return unreadable;
+    after = last.id;
+    const versions = await pool.query<VersieRow>(
+      `select ${SELECT_VERSIE}, v.objecten from verwerkingenlog.versies v
+       where v.actie_id = any($1::uuid[]) and v.versie = 1 and v.key_name = $2::text order by v.actie_id`,
+      [rows.map(({ id }) => id), keys.current],
+    );
+    const batch: Rewritten[] = [];
+    for (const version of versions.rows.map(fromRow)) {
+      const made = await rewrite(version, keys, keyOfLine);
+      if ('reason' in made) unreadable.push(made);
+      else batch.push(made);
+    }
+    await write(pool, keys, batch);
+  }
 }
 
 /**
@@ -173,12 +216,16 @@ interface Rewritten {
   readonly line: LineKey | undefined;
 }
 
-/** @returns undefined when the version is as it should be */
+function isAsItShouldBe({ old, fresh }: Rewritten, { current }: IdentityKeys): boolean {
+  return old.keyName === current && fresh.objecten.every(({ sleutel }, i) => sleutel === old.objecten[i]?.sleutel);
+}
+
+/** A version as the current key has it. */
 async function rewrite(
   old: StoredVersie,
   keys: IdentityKeys,
   keyOfLine: StoreHooks['keyOfLine'] | undefined,
-): Promise<Rewritten | Unreadable | undefined> {
+): Promise<Rewritten | Unreadable> {
   const unreadable = (reason: string) => ({ actieId: old.actieId, versie: old.versie, key: old.keyName, reason });
   let fresh: StoredVersie;
   let ldv: string | null;
@@ -193,8 +240,6 @@ async function rewrite(
   } catch (error) {
     return unreadable(error instanceof UnknownKeyError ? error.message : 'its identifiers cannot be decrypted');
   }
-  const hasHashes = fresh.objecten.every(({ sleutel }, i) => sleutel === old.objecten[i]?.sleutel);
-  if (old.keyName === keys.current && hasHashes) return undefined;
   try {
     const line = ldv === null ? undefined : keyOfLine?.(ldv, (text) => keys.hashIdempotency(keys.current, text));
     return { old, fresh, line: old.versie === 1 ? line : undefined };

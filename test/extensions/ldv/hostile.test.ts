@@ -122,10 +122,15 @@ describe.each(FORMS)('in %s', (form) => {
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(100 * 1024 * 1024);
   });
 
-  it('refuses deep nesting', async () => {
+  it('refuses a line with a deeply nested value, unless that is dropped', async () => {
     let value: AttributeValue = 'x';
     for (let depth = 0; depth < 40; depth += 1) value = [value];
-    expect((await log.send([line({ attributes: { 'app.deep': value } })], { form })).status).toBe(400);
+    const [kept, dropped] = ['dpl.deep', 'other.deep'].map((name) => line({ attributes: { [name]: value } }));
+    if (kept === undefined || dropped === undefined) throw new Error('two lines were expected');
+    expect((await log.send([dropped, kept], { form })).answer).toEqual({
+      rejectedSpans: 1,
+      errorMessage: `1 regel is geweigerd; trace ${kept.traceId}, span ${kept.spanId}: attributes dpl.deep kan niet gelezen worden`,
+    });
   });
 
   it('stores nothing of a batch that is cut half-way', async () => {
@@ -143,17 +148,34 @@ describe.each(FORMS)('in %s', (form) => {
 
 it.each([
   ['a very deep list', `${'['.repeat(500_000)}${']'.repeat(500_000)}`],
-  [
-    'a very deep value',
-    `{"resourceSpans":[{"resource":{"attributes":[{"key":"a","value":${'{"arrayValue":{"values":['.repeat(20_000)}${']}}'.repeat(20_000)}}]}}]}`,
-  ],
+  ['a very deep part', `{"resourceSpans":[${'{"arrayValue":{"values":['.repeat(20_000)}${']}}'.repeat(20_000)}}]}`],
   ['an object of very many members', `{${Array.from({ length: 100_000 }, (_, i) => `"m${i}":1`).join(',')}}`],
-  ['spans that are no objects', '{"resourceSpans":[{"scopeSpans":[{"spans":[1]}]}]}'],
-  ['ids that are no texts', '{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":{}}]}]}]}'],
-  ['times that are no integers', '{"resourceSpans":[{"scopeSpans":[{"spans":[{"startTimeUnixNano":1.5}]}]}]}'],
   ['invalid UTF-8', Uint8Array.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
 ])('refuses JSON with %s', async (_what, body) => {
   expect((await log.send([], { form: 'json', body })).status).toBe(400);
+});
+
+it('refuses the spans of a resource with a very deep value', async () => {
+  const deep = `${'{"arrayValue":{"values":['.repeat(20_000)}${']}}'.repeat(20_000)}`;
+  const resource = `{"attributes":[{"key":"service.name","value":${deep}}]}`;
+  const body = `{"resourceSpans":[{"resource":${resource},"scopeSpans":[{"spans":[{}]}]}]}`;
+  expect((await log.send([], { form: 'json', body })).answer).toEqual({
+    rejectedSpans: 1,
+    errorMessage:
+      '1 regel is geweigerd; span (zonder geldig id): resource: resource.attributes service.name kan niet gelezen worden',
+  });
+});
+
+it.each([
+  ['a span that is no object', '1', 'de regel is geen object'],
+  ['an id that is no text', '{"traceId":{}}', 'trace_id kan niet gelezen worden'],
+  ['a time that is no integer', '{"startTimeUnixNano":1.5}', 'start_time kan niet gelezen worden'],
+])('refuses %s', async (_what, span, reason) => {
+  const body = `{"resourceSpans":[{"scopeSpans":[{"spans":[${span}]}]}]}`;
+  expect((await log.send([], { form: 'json', body })).answer).toEqual({
+    rejectedSpans: 1,
+    errorMessage: `1 regel is geweigerd; span (zonder geldig id): ${reason}`,
+  });
 });
 
 it('takes several requests of a client at a time, each as large as is allowed, whatever other mounts may hold', async () => {

@@ -1,5 +1,6 @@
 /** Requests and answers of OTLP as a client has them, in both forms. */
 import * as otlp from '../../../src/extensions/ldv/otlp.ts';
+import { type KeptAttributes, readRequest } from '../../../src/extensions/ldv/request.ts';
 import { type Span, STATUSES, writeAttributes } from '../../../src/extensions/ldv/span.ts';
 import { isRecord } from '../../../src/lib/json/json-value.ts';
 
@@ -25,6 +26,15 @@ function spanInJson(span: Span): object {
     ...(span.droppedAttributes === undefined ? {} : { droppedAttributesCount: span.droppedAttributes }),
     status: { code: STATUSES.indexOf(span.status) },
   };
+}
+
+const ALL: KeptAttributes = { ofSpan: () => true, ofResource: () => true };
+
+/** The spans of a request. @throws {Error} when one cannot be read */
+export async function decodeRequest(bytes: Uint8Array, form: otlp.OtlpForm, kept = ALL): Promise<readonly Span[]> {
+  const { spans, unreadable } = await readRequest(bytes, form, 10_000_000, kept);
+  if (unreadable[0] !== undefined) throw new Error(unreadable[0].reason);
+  return spans;
 }
 
 export function decodeResponse(bytes: Uint8Array, form: otlp.OtlpForm): otlp.ExportResponse {

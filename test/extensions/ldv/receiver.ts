@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { decodeRequest, encodeResponse, encodeStatus } from '../../../src/extensions/ldv/otlp.ts';
+import { encodeResponse, encodeStatus } from '../../../src/extensions/ldv/otlp.ts';
 import type { Span } from '../../../src/extensions/ldv/span.ts';
+import { decodeRequest } from './otlp-forms.ts';
 
 /** How a request is answered; `undefined` takes the lines. */
 export type Answer =
@@ -34,7 +35,7 @@ export interface Receiver {
 export async function startReceiver(port = 0): Promise<Receiver> {
   const receiver: Omit<Receiver, 'url' | 'close'> = { taken: [], requests: [], answer: () => undefined };
   const server = createServer(async (request, response) => {
-    const spans = await decodeRequest(await buffer(request), 'protobuf', 1_000_000);
+    const spans = await decodeRequest(await buffer(request), 'protobuf');
     receiver.requests.push({ headers: request.headers, spans });
     const answer = receiver.answer(spans, request.headers);
     if (answer === 'never') return;

@@ -67,7 +67,7 @@ describe.each(FORMS)('in %s', (form) => {
     expect(status).toBe(200);
     expect(answer).toEqual({
       rejectedSpans: 1,
-      errorMessage: `1 regel is geweigerd; span ${bad.spanId}: dpl.core.processing_activity_id ontbreekt`,
+      errorMessage: `1 regel is geweigerd; trace ${bad.traceId}, span ${bad.spanId}: dpl.core.processing_activity_id ontbreekt`,
     });
     expect(await find(subjectIn(good))).toHaveLength(1);
     expect(await find(subjectIn(bad))).toHaveLength(0);

@@ -56,6 +56,13 @@ describe('proof check', () => {
     const { verwerkteObjecten, ...actie } = limited;
     expect(verwerkteObjecten).toHaveLength(3);
     expect(await check(proof, { ...own, verwerkingsactie: actie }, ...key)).toMatchObject({ status: 0 });
+    // As an object is answered: its action has it again.
+    const within = (object: unknown) => ({ ...own, verwerkingsactie: { ...actie, verwerkteObjecten: [object] } });
+    expect(await check(proof, within(own), ...key)).toMatchObject({ status: 0 });
+    expect(await check(proof, within({ ...own, objectId: '1' }), ...key)).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('not the one that its action has'),
+    });
     expect(await check(proof, ACTIE, ...key)).toMatchObject({
       status: 1,
       stderr: expect.stringContaining('does not cover'),

@@ -53,7 +53,7 @@ function partsOf(answer: unknown): Record<string, unknown> {
   if (!isRecord(answer)) throw new Error('no answer');
   const { url: _, verwerkteObjecten, verwerkingsactie, systeem, gebruiker, gegevensbron, ...rest } = answer;
   if (isRecord(verwerkingsactie)) {
-    const { url: __, ...basis } = verwerkingsactie;
+    const { url: __, verwerkteObjecten: ___, ...basis } = verwerkingsactie;
     return { basis, [`object/${String(rest.verwerktObjectId)}`]: rest };
   }
   const objects = Array.isArray(verwerkteObjecten) ? verwerkteObjecten.filter(isRecord) : [];

@@ -13,18 +13,25 @@ export function lineKeyOf({ client, span }: LdvLine, hash: (text: string) => str
 
 /**
  * Takes keys that nobody has, in one order, so that two requests cannot deadlock; waits for a transaction that is taking one of them.
+ * @param hashedWith the key of the log that they were hashed with; `null`: the one that their versions are encrypted with
  * @returns those that were taken
  */
 export async function takeLineKeys(
   db: Db,
   wanted: readonly (LineKey & { readonly actieId: string })[],
+  hashedWith: string | null,
 ): Promise<Set<string>> {
   const { rows } = await db.query<{ sleutel: string }>({
     name: 'verwerkingenlog-ldv-take-keys',
-    text: `insert into verwerkingenlog.ldv_keys (sleutel, inhoud, actie_id)
-      select * from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as s(sleutel, inhoud, actie_id) order by sleutel
+    text: `insert into verwerkingenlog.ldv_keys (sleutel, inhoud, actie_id, hashed_with)
+      select s.*, $4::text from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as s(sleutel, inhoud, actie_id) order by sleutel
       on conflict do nothing returning sleutel`,
-    values: [wanted.map(({ key }) => key), wanted.map(({ content }) => content), wanted.map(({ actieId }) => actieId)],
+    values: [
+      wanted.map(({ key }) => key),
+      wanted.map(({ content }) => content),
+      wanted.map(({ actieId }) => actieId),
+      hashedWith,
+    ],
   });
   return new Set(rows.map(({ sleutel }) => sleutel));
 }

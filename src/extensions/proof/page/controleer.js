@@ -87,7 +87,13 @@ function partsOf(origin, record) {
   if (log === 'raadsfeed') return [['record', without(record, ['resourceUrl'])]];
   if (log === undefined) refuse('Het bewijs is van een soort logboek dat deze pagina niet kent.');
   if (!isObject(record.verwerkingsactie)) return actieParts(record);
-  return [...actieParts(record.verwerkingsactie), objectPart(without(record, ['verwerkingsactie']))];
+  // The action of a processed object has that object again.
+  const own = objectPart(without(record, ['verwerkingsactie']));
+  const others = actieParts(record.verwerkingsactie).filter(([name, part]) => {
+    if (name !== own[0]) return true;
+    return canonical(part) === canonical(own[1]) ? false : refuse('Het gegeven spreekt zichzelf tegen.');
+  });
+  return [...others, own];
 }
 
 function wholeNumber(text) {

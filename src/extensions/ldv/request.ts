@@ -1,0 +1,356 @@
+/** Reading the spans of an `ExportTraceServiceRequest`, each by itself: one that cannot be read is named, and the others are read. */
+import protobuf from 'protobufjs';
+import { isRecord } from '../../lib/json/json-value.ts';
+import { eventLoopBudget } from '../../lib/scheduling.ts';
+import { decode, hasTooManyParts, type OtlpForm, parseRequest, TooManySpansError, types } from './otlp.ts';
+import {
+  type Attributes,
+  isOfLdv,
+  OtlpError,
+  readAttributes,
+  readId,
+  readInteger,
+  readStatus,
+  readText,
+  type Span,
+} from './span.ts';
+
+/** Which attributes are kept, by their names. What is in the others is not looked at. */
+export interface KeptAttributes {
+  readonly ofSpan: (name: string) => boolean;
+  readonly ofResource: (name: string) => boolean;
+}
+
+export interface UnreadableSpan {
+  /** As far as they can be read. */
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly reason: string;
+  /** Whether it has no attribute of LDV. */
+  readonly isOther: boolean;
+}
+
+export interface ReadRequest {
+  readonly spans: readonly Span[];
+  readonly unreadable: readonly UnreadableSpan[];
+  /** Names of what is where spans are expected. */
+  readonly others: readonly string[];
+}
+
+/** A level of the request: the list that it has, and the numbers of all its members. */
+interface Level {
+  readonly list: string;
+  readonly numbers: Readonly<Record<string, number>>;
+}
+
+const REQUEST: Level = { list: 'resourceSpans', numbers: { resourceSpans: 1 } };
+const RESOURCE_SPANS: Level = { list: 'scopeSpans', numbers: { resource: 1, scopeSpans: 2, schemaUrl: 3 } };
+const SCOPE_SPANS: Level = { list: 'spans', numbers: { scope: 1, spans: 2, schemaUrl: 3 } };
+const RESOURCE_ATTRIBUTES = 1;
+const SPAN_ATTRIBUTES = 9;
+
+/** What a level has. */
+interface Opened {
+  readonly items: readonly unknown[];
+  readonly resource?: unknown;
+  /** Names of members that are not of OTLP; only where the list is missing. */
+  readonly others: readonly string[];
+  /** Not all of it can be read. */
+  readonly isBroken: boolean;
+}
+
+interface Resource {
+  readonly attributes: Attributes;
+  /** Why its spans are refused. */
+  readonly fault?: string;
+}
+
+/**
+ * The spans, decoded a few milliseconds at a time.
+ * @throws {OtlpError} when the bytes are not such a request
+ * @throws {TooManySpansError} before any span is decoded, also when it has far too many other parts
+ */
+export async function readRequest(
+  bytes: Uint8Array,
+  form: OtlpForm,
+  maxSpans: number,
+  kept: KeptAttributes,
+): Promise<ReadRequest> {
+  if (form === 'protobuf' && hasTooManyParts(bytes, maxSpans)) throw new TooManySpansError();
+  const open = form === 'json' ? openJson : openProtobuf;
+  const raw: { readonly span: unknown; readonly resource: Resource }[] = [];
+  const unreadable: UnreadableSpan[] = [];
+  const others = new Set<string>();
+
+  const request = open(form === 'json' ? parseRequest(bytes) : bytes, REQUEST);
+  if (request.isBroken) throw new OtlpError('the request cannot be decoded');
+  for (const name of request.others) others.add(name);
+  for (const [i, resourceSpans] of request.items.entries()) {
+    if (eventLoopBudget.exhausted()) await eventLoopBudget.yield();
+    const of = open(resourceSpans, RESOURCE_SPANS);
+    for (const name of of.others) others.add(`resourceSpans[].${name}`);
+    if (of.isBroken) unreadable.push(unreadablePart(`resourceSpans[${i}]`));
+    const resource = readResource(of.resource, form, kept.ofResource);
+    for (const [j, scopeSpans] of of.items.entries()) {
+      const scope = open(scopeSpans, SCOPE_SPANS);
+      for (const name of scope.others) others.add(`resourceSpans[].scopeSpans[].${name}`);
+      if (scope.isBroken) unreadable.push(unreadablePart(`resourceSpans[${i}].scopeSpans[${j}]`));
+      if (raw.length + scope.items.length > maxSpans) throw new TooManySpansError();
+      for (const span of scope.items) raw.push({ span, resource });
+    }
+  }
+  if (raw.length === 0 && unreadable.length > 0) throw new OtlpError('no part of the request can be decoded');
+
+  const spans: Span[] = [];
+  for (const { span, resource } of raw) {
+    if (eventLoopBudget.exhausted()) await eventLoopBudget.yield();
+    const read = form === 'json' ? readJsonSpan(span, resource, kept) : readProtobufSpan(span, resource, kept);
+    if ('reason' in read) unreadable.push(read);
+    else spans.push(read);
+  }
+  return { spans, unreadable, others: [...others] };
+}
+
+const NO_IDS = { traceId: '', spanId: '', isOther: false };
+
+function unreadablePart(where: string): UnreadableSpan {
+  return { ...NO_IDS, reason: `${where} kan niet gelezen worden` };
+}
+
+function openJson(part: unknown, { list, numbers }: Level): Opened {
+  if (!isRecord(part)) return { items: [], others: [], isBroken: true };
+  const items = part[list] ?? undefined;
+  const isGiven = (name: string): boolean => part[name] !== undefined && part[name] !== null;
+  return {
+    items: Array.isArray(items) ? items : [],
+    resource: part.resource,
+    others:
+      items === undefined
+        ? Object.keys(part)
+            .filter((name) => !Object.hasOwn(numbers, name) && isGiven(name))
+            .map(nameInMessage)
+        : [],
+    isBroken: items !== undefined && !Array.isArray(items),
+  };
+}
+
+function openProtobuf(part: unknown, { list, numbers }: Level): Opened {
+  if (!(part instanceof Uint8Array)) return { items: [], others: [], isBroken: true };
+  const { fields, isBroken } = fieldsOf(part);
+  const contentsOf = (name: string): Uint8Array[] =>
+    fields.flatMap(({ number, content }) => (number === numbers[name] && content !== undefined ? [content] : []));
+  const items = contentsOf(list);
+  const known = Object.values(numbers);
+  return {
+    items,
+    resource: numbers.resource === undefined ? undefined : contentsOf('resource').at(-1),
+    others:
+      items.length === 0
+        ? fields.filter(({ number }) => !known.includes(number)).map(({ number }) => `veld ${number}`)
+        : [],
+    isBroken,
+  };
+}
+
+/** A name that the sender chose, for an answer: never what can be a value. */
+export function nameInMessage(name: string): string {
+  return /^[\p{L}\p{N}_.-]{1,100}$/u.test(name) && !/\d{6}/.test(name) ? name : '(een andere naam)';
+}
+
+/** A field of a message of protobuf. */
+interface Field {
+  readonly number: number;
+  /** What is in it, when it is a message, a text or bytes. */
+  readonly content: Uint8Array | undefined;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The fields of a message, as far as they can be read. @returns with the number of the one that cannot be read, if that is known */
+function fieldsOf(message: Uint8Array): { fields: readonly Field[]; isBroken: boolean; brokenAt: number } {
+  const reader = protobuf.Reader.create(message);
+  const fields: Field[] = [];
+  let number = 0;
+  try {
+    while (reader.pos < reader.len) {
+      const start = reader.pos;
+      number = 0;
+      const tag = reader.tag();
+      number = tag >>> 3;
+      const isContent = (tag & 7) === 2;
+      const content = isContent ? reader.bytes() : undefined;
+      if (!isContent) reader.skipType(tag & 7);
+      fields.push({ number, content, start, end: reader.pos });
+    }
+  } catch {
+    return { fields, isBroken: true, brokenAt: number };
+  }
+  return { fields, isBroken: false, brokenAt: 0 };
+}
+
+function readResource(resource: unknown, form: OtlpForm, isKept: (name: string) => boolean): Resource {
+  if (resource === undefined || resource === null) return { attributes: new Map() };
+  try {
+    const decoded = form === 'json' ? resource : decodeKept(types.resource, resource, RESOURCE_ATTRIBUTES, isKept);
+    if (!isRecord(decoded)) throw new UnreadableMember('resource');
+    return { attributes: readMember('resource.attributes', () => readAttributes(decoded.attributes, isKept)) };
+  } catch (error) {
+    return { attributes: new Map(), fault: `resource: ${reasonOf(error)}` };
+  }
+}
+
+/** A member of a span or resource that cannot be read. */
+class UnreadableMember extends Error {}
+
+function readMember<T>(name: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof OtlpError)) throw error;
+    throw new UnreadableMember(error.attribute === undefined ? name : `${name} ${nameInMessage(error.attribute)}`);
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof UnreadableMember) return `${error.message} kan niet gelezen worden`;
+  throw error;
+}
+
+function readJsonSpan(span: unknown, { attributes, fault }: Resource, kept: KeptAttributes): Span | UnreadableSpan {
+  if (!isRecord(span)) return { ...NO_IDS, reason: 'de regel is geen object' };
+  try {
+    if (fault === undefined) return readSpan(span, attributes, kept);
+  } catch (error) {
+    if (!(error instanceof OtlpError)) throw error;
+  }
+  const names = Array.isArray(span.attributes) ? span.attributes.map((item) => (isRecord(item) ? item.key : '')) : [];
+  return {
+    ...idsOf(span),
+    isOther: Array.isArray(span.attributes) && !names.some(isOfLdv),
+    reason: fault ?? faultOf(span, kept),
+  };
+}
+
+function readProtobufSpan(span: unknown, resource: Resource, kept: KeptAttributes): Span | UnreadableSpan {
+  if (!(span instanceof Uint8Array)) throw new OtlpError('a message was expected');
+  let ids: Readonly<Record<string, unknown>> = {};
+  try {
+    const decoded = decodeKept(types.span, span, SPAN_ATTRIBUTES, kept.ofSpan);
+    ids = decoded;
+    if (resource.fault === undefined) return readSpan(decoded, resource.attributes, kept);
+    return { ...idsOf(ids), isOther: false, reason: resource.fault };
+  } catch (error) {
+    const { fields } = fieldsOf(span);
+    const contentOf = (wanted: number) => fields.find(({ number }) => number === wanted)?.content;
+    const names = fields.filter(({ number }) => number === SPAN_ATTRIBUTES).map(keyOf);
+    return {
+      ...idsOf({ traceId: contentOf(1), spanId: contentOf(2) }),
+      isOther: names.every((name) => name !== undefined && !isOfLdv(name)),
+      reason: error instanceof OtlpError ? faultOf(ids, kept) : reasonOf(error),
+    };
+  }
+}
+
+/**
+ * A message without the attributes that are not kept, whatever is wrong with those.
+ * @param attributes number of its attributes
+ * @throws {UnreadableMember}
+ */
+function decodeKept(
+  type: protobuf.Type,
+  message: unknown,
+  attributes: number,
+  isKept: (name: string) => boolean,
+): Record<string, unknown> {
+  if (!(message instanceof Uint8Array)) throw new UnreadableMember(type.name);
+  try {
+    return decode(type, message);
+  } catch (error) {
+    if (!(error instanceof OtlpError)) throw error;
+  }
+  const { fields, isBroken, brokenAt } = fieldsOf(message);
+  if (isBroken) throw new UnreadableMember(nameIn(type, brokenAt));
+  const kept = fields.filter((field) => {
+    const key = field.number === attributes ? keyOf(field) : undefined;
+    return key === undefined || isKept(key);
+  });
+  const parts = kept.map(({ start, end }) => message.subarray(start, end));
+  for (const [i, field] of kept.entries()) {
+    const key = field.number === attributes ? keyOf(field) : undefined;
+    const name = key === undefined ? nameIn(type, field.number) : `${nameIn(type, field.number)} ${nameInMessage(key)}`;
+    const part = parts[i];
+    if (part !== undefined) readMember(name, () => decode(type, part));
+  }
+  return readMember(type.name, () => decode(type, Buffer.concat(parts)));
+}
+
+/** The name of a field as LDV writes it. */
+function nameIn(type: protobuf.Type, number: number): string {
+  const name = type.fieldsById[number]?.name.replace(/UnixNano$/, '') ?? 'protobuf';
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** The name of an attribute; empty when it is no text, and undefined when it cannot be found. */
+function keyOf({ content }: Field): string | undefined {
+  if (content === undefined) return undefined;
+  const { fields, isBroken } = fieldsOf(content);
+  const key = fields.findLast(({ number }) => number === 1)?.content;
+  if (key === undefined) return isBroken ? undefined : '';
+  try {
+    return utf8.decode(key);
+  } catch {
+    return '';
+  }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+type SpanReader = (span: Readonly<Record<string, unknown>>, kept: KeptAttributes) => unknown;
+
+/** In the order in which they are looked at for the one that cannot be read. */
+const READERS: Readonly<Record<string, SpanReader>> = {
+  trace_id: (span) => readId(span.traceId),
+  span_id: (span) => readId(span.spanId),
+  parent_span_id: (span) => readId(span.parentSpanId),
+  name: (span) => readText(span.name),
+  start_time: (span) => readInteger(span.startTimeUnixNano),
+  end_time: (span) => readInteger(span.endTimeUnixNano),
+  status: (span) => readStatus(span.status),
+  dropped_attributes_count: (span) => readInteger(span.droppedAttributesCount),
+  attributes: (span, kept) => readAttributes(span.attributes, kept.ofSpan),
+};
+
+function faultOf(span: Readonly<Record<string, unknown>>, kept: KeptAttributes): string {
+  for (const [name, read] of Object.entries(READERS)) {
+    try {
+      readMember(name, () => read(span, kept));
+    } catch (error) {
+      return reasonOf(error);
+    }
+  }
+  return 'de regel kan niet gelezen worden';
+}
+
+function idsOf({ traceId, spanId }: Readonly<Record<string, unknown>>): { traceId: string; spanId: string } {
+  const idOf = (id: unknown): string => (typeof id === 'string' || id instanceof Uint8Array ? readId(id) : '');
+  return { traceId: idOf(traceId), spanId: idOf(spanId) };
+}
+
+/** @throws {OtlpError} */
+function readSpan(span: Readonly<Record<string, unknown>>, resource: Attributes, kept: KeptAttributes): Span {
+  const parentSpanId = readId(span.parentSpanId);
+  const dropped = Number(readInteger(span.droppedAttributesCount));
+  return {
+    traceId: readId(span.traceId),
+    spanId: readId(span.spanId),
+    // Some senders write the absence of a parent as zeros.
+    ...(/^(?:0{16})?$/.test(parentSpanId) ? {} : { parentSpanId }),
+    name: readText(span.name),
+    start: readInteger(span.startTimeUnixNano),
+    end: readInteger(span.endTimeUnixNano),
+    status: readStatus(span.status),
+    resource,
+    attributes: readAttributes(span.attributes, kept.ofSpan),
+    ...(dropped > 0 ? { droppedAttributes: dropped } : {}),
+  };
+}

@@ -1,0 +1,174 @@
+/** One entry for one request, while the keys of the log are rotated: whichever instance gets it, and whatever the order of its keys. */
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type LdvServer, line, startLdv } from '../extensions/ldv/support.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { startTokens, type TestTokens } from '../support/tokens.ts';
+import { koppelvlak } from './cli.ts';
+import { actie, actieIn, KEY, newPerson } from './support.ts';
+
+const OLD = KEY;
+const NEW = `tweede:${Buffer.alloc(32, 9).toString('base64')}`;
+const DOUBLES = 150;
+
+let database: TestDatabase;
+let client: pg.Client;
+let tokens: TestTokens;
+const running: LdvServer[] = [];
+
+beforeEach(async () => {
+  database = await createDatabase();
+  client = new pg.Client(database.url);
+  await client.connect();
+  tokens = await startTokens();
+});
+afterEach(async () => {
+  for (const log of running.splice(0)) await log.stop();
+  await tokens.close();
+  await client.end();
+  await database.drop();
+});
+
+async function start(...keys: string[]): Promise<LdvServer> {
+  const log = await startLdv({ databaseUrl: database.url, tokens, env: { VERWERKINGENLOG_KEY: keys.join(',') } });
+  running.push(log);
+  return log;
+}
+
+async function rotate(...keys: string[]) {
+  return await koppelvlak(database.url, ['log', 'rotate-key', '--json'], { VERWERKINGENLOG_KEY: keys.join(',') });
+}
+
+function post(log: LdvServer, key: string, body: object) {
+  return log.call(['create:normal'], 'POST', '/verwerkingsacties', body, { 'idempotency-key': key });
+}
+
+async function count(what: string): Promise<number> {
+  return (await client.query(`select count(*)::int as n from verwerkingenlog.${what}`)).rows[0].n;
+}
+
+describe.each([
+  ['the old key first and the new key first', [OLD, NEW], [NEW, OLD]],
+  ['the new key first and the old key first', [NEW, OLD], [OLD, NEW]],
+  ['only the old key, and the new key first', [OLD], [NEW, OLD]],
+])('two instances with %s', (_title, ones, others) => {
+  it('store one entry of an idempotency key that both get at once', async () => {
+    const logs = [await start(...ones), await start(...others)];
+    const bodies = Array.from({ length: DOUBLES }, () => actie(newPerson()));
+    const pairs = await Promise.all(
+      bodies.map((body, i) => Promise.all(logs.map((log) => post(log, `double-${i}`, body)))),
+    );
+    expect(await count('versies')).toBe(DOUBLES);
+    for (const pair of pairs) {
+      const stored = pair.filter(({ status }) => status === 201);
+      // An instance without the key that others write with cannot say whether it is a double.
+      for (const { status } of pair) expect(ones.length === 1 ? [201, 503] : [201]).toContain(status);
+      expect(new Set(stored.map((answer) => actieIn(answer).actieId)).size).toBe(1);
+    }
+  });
+
+  it('store a line of LDV once that both get at once', async () => {
+    const logs = [await start(...ones), await start(...others)];
+    const spans = Array.from({ length: DOUBLES }, () => line());
+    const answers = await Promise.all(spans.flatMap((span) => logs.map((log) => log.send([span]))));
+    expect(await count('versies')).toBe(DOUBLES);
+    for (const { status, answer } of answers) {
+      expect(ones.length === 1 ? [200, 503] : [200]).toContain(status);
+      if (status === 200) expect(answer?.rejectedSpans).toBe(0);
+    }
+  });
+});
+
+it('stores one entry of each request while the key is rotated, and recognises it afterwards', async () => {
+  const logs = [await start(OLD, NEW), await start(NEW, OLD)];
+  const bodies: object[] = [];
+  const spans: ReturnType<typeof line>[] = [];
+  const doubles = async () => {
+    const [body, span] = [actie(newPerson()), line()];
+    const key = `during-${bodies.push(body) - 1}`;
+    spans.push(span);
+    for (const sent of await Promise.all(logs.map((log) => post(log, key, body)))) expect(sent.status).toBe(201);
+    for (const sent of await Promise.all(logs.map((log) => log.send([span])))) expect(sent.status).toBe(200);
+  };
+  for (let i = 0; i < 20; i += 1) await doubles();
+  let done = false;
+  const rotation = rotate(NEW, OLD).finally(() => {
+    done = true;
+  });
+  while (!done) await doubles();
+  expect((await rotation).json).toMatchObject({ inUse: ['eerste'] });
+  for (let i = 0; i < 20; i += 1) await doubles();
+  expect(await count('versies')).toBe(2 * bodies.length);
+
+  // Everywhere the new key first, which is what `rotate-key` asks for.
+  await running.shift()?.stop();
+  const log = await start(NEW, OLD);
+  const rotated = await rotate(NEW, OLD);
+  expect(rotated, rotated.error).toMatchObject({ code: 0, json: { unreadable: [], inUse: [] } });
+  for (const [i, body] of bodies.entries()) expect((await post(log, `during-${i}`, body)).status).toBe(201);
+  expect((await log.send(spans)).answer?.rejectedSpans).toBe(0);
+  expect(await count('versies')).toBe(2 * bodies.length);
+  expect(await count('ldv_keys where hashed_with is not null')).toBe(0);
+});
+
+it('hashes lines of LDV with the key of their rotation, also those that were stored with it before', async () => {
+  await start(OLD);
+  const log = await start(NEW, OLD);
+  const span = line();
+  await log.send([span]);
+  await running.shift()?.stop();
+  expect(await count(`ldv_keys where hashed_with = 'eerste'`)).toBe(1);
+  expect(await rotate(NEW, OLD)).toMatchObject({ code: 0, json: { forgotten: ['eerste'], keptUntil: [] } });
+  const alone = await start(NEW);
+  expect((await alone.send([span])).answer?.rejectedSpans).toBe(0);
+  expect(await count('versies')).toBe(1);
+});
+
+describe('an old key that idempotency keys were hashed with', () => {
+  it('stays for a day: the command says until when, and without it nothing starts', async () => {
+    const old = await start(OLD);
+    const body = actie(newPerson());
+    const first = actieIn(await post(old, 'kept', body));
+    await running.shift()?.stop();
+    const before = Date.now();
+    const rotated = await rotate(NEW, OLD);
+    expect(rotated).toMatchObject({ code: 0, json: { forgotten: [], keptUntil: [{ key: 'eerste' }] } });
+    const until = Date.parse(Object(rotated.json).keptUntil[0].until);
+    expect(until - before).toBeGreaterThan(24 * 3_600_000);
+    expect(until - Date.now()).toBeLessThan(24 * 3_600_000 + 60_000);
+    const again = await koppelvlak(database.url, ['log', 'rotate-key'], { VERWERKINGENLOG_KEY: `${NEW},${OLD}` });
+    expect(again.out).toContain(`Keep eerste until ${new Date(until).toISOString()}`);
+
+    await expect(start(NEW)).rejects.toThrow(
+      `VERWERKINGENLOG_KEY has no key named eerste, which idempotency keys of the last 24 hours are hashed with`,
+    );
+    const wrong = `eerste:${Buffer.alloc(32, 1).toString('base64')}`;
+    await client.query(`delete from verwerkingenlog.keys where naam = 'eerste'`);
+    await expect(start(NEW, wrong)).rejects.toThrow('VERWERKINGENLOG_KEY has another key under the name eerste');
+    const both = await start(NEW, OLD);
+    expect(actieIn(await post(both, 'kept', body)).actieId).toBe(first.actieId);
+
+    const day = `- interval '24 hours'`;
+    await client.query(`update verwerkingenlog.idempotency_keys set tijdstip = tijdstip ${day}`);
+    await client.query(
+      `update verwerkingenlog.idempotency_hashing set needed_until = needed_until ${day} - interval '1 minute'`,
+    );
+    const alone = await start(NEW);
+    const fresh = actieIn(await post(alone, 'kept', body));
+    expect(fresh.actieId).not.toBe(first.actieId);
+  });
+
+  it('is missed by readiness, and no idempotency key is taken without it', async () => {
+    await start(OLD);
+    const log = await start(NEW);
+    await post(log, 'known', actie(newPerson()));
+    // As if the key had been rotated in another process, which knows it.
+    await client.query(
+      `insert into verwerkingenlog.idempotency_hashing values ('derde', null, now() + interval '1 hour')`,
+    );
+    expect((await post(log, 'unknown', actie(newPerson()))).status).toBe(503);
+    const ready = async () => await (await fetch(`${log.server.managementUrl}/health/ready`)).text();
+    await expect.poll(ready).toContain('derde');
+    expect((await fetch(`${log.server.managementUrl}/health/ready`)).status).toBe(503);
+  });
+});
