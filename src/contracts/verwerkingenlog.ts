@@ -1,5 +1,5 @@
 // Generated from openapi/verwerkingenlog.yaml by `npm run contract-types`; not to be edited.
-// sha256 of the contract without its words: 632cef0c144520c393b4ea6be1a817a9ab3780a0b2ab433976444adc736ac0a7
+// sha256 of the contract without its words: f38c003abf8520aa78f1a92506e8b6e2564e86344a7a1a68a46bef2085fb1387
 
 export interface components {
     schemas: {
@@ -20,9 +20,7 @@ export interface components {
         readonly BewaartermijnInvoerOfLeeg: string | null;
         readonly Moment: string;
         readonly SoortAfnemerId: string | null;
-        readonly VertrouwelijkheidInvoer: string;
         readonly Vertrouwelijkheid: "normaal" | "vertrouwelijk" | "opgeheven";
-        readonly VertrouwelijkheidVanActiviteit: "normaal" | "vertrouwelijk";
         readonly ObjecttypeInvoer: string;
         readonly VerwerktSoortGegeven: {
             readonly soortGegeven: components["schemas"]["Tekst"];
@@ -180,7 +178,7 @@ export interface components {
             readonly verantwoordelijkeBestuursorgaan?: components["schemas"]["TekstOfLeeg"];
             readonly gebaseerdOp?: components["schemas"]["UrlOfLeeg"];
             readonly bewaartermijn?: components["schemas"]["LangeTekstOfLeeg"];
-            readonly vertrouwelijkheid?: components["schemas"]["VertrouwelijkheidVanActiviteit"];
+            readonly vertrouwelijkheid?: "normaal" | "vertrouwelijk";
             readonly herkomst?: components["schemas"]["LangeTekstOfLeeg"];
             readonly afnemendeCategorieOntvangers?: readonly components["schemas"]["Tekst"][];
             readonly afnemendeInternationaleDerden?: readonly components["schemas"]["Tekst"][];
@@ -199,7 +197,7 @@ export interface components {
             readonly verantwoordelijkeBestuursorgaan: components["schemas"]["TekstOfLeeg"];
             readonly gebaseerdOp: components["schemas"]["UrlOfLeeg"];
             readonly bewaartermijn: components["schemas"]["LangeTekstOfLeeg"];
-            readonly vertrouwelijkheid: components["schemas"]["VertrouwelijkheidVanActiviteit"];
+            readonly vertrouwelijkheid: "normaal" | "vertrouwelijk";
             readonly herkomst: components["schemas"]["LangeTekstOfLeeg"];
             readonly afnemendeCategorieOntvangers: readonly components["schemas"]["Tekst"][];
             readonly afnemendeInternationaleDerden: readonly components["schemas"]["Tekst"][];
@@ -227,6 +225,7 @@ export interface components {
             readonly code: string;
             readonly reason: string;
         };
+        readonly VertrouwelijkheidInvoer: string;
     };
     responses: never;
     parameters: {
