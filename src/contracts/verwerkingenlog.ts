@@ -1,5 +1,5 @@
 // Generated from openapi/verwerkingenlog.yaml by `npm run contract-types`; not to be edited.
-// sha256 of the contract without its words: f38c003abf8520aa78f1a92506e8b6e2564e86344a7a1a68a46bef2085fb1387
+// sha256 of the contract without its words: c278648034184652b1bbbd41f0c76e10047fd67faa5c00bf4bb9d88717a1a23c
 
 export interface components {
     schemas: {
@@ -139,7 +139,14 @@ export interface components {
             readonly verwerkingIdAfnemer: components["schemas"]["UuidOfLeeg"];
             readonly tijdstip: components["schemas"]["Moment"];
         };
-        readonly VerwerktObjectUitgebreid: components["schemas"]["VerwerktObject"] & {
+        readonly VerwerktObjectUitgebreid: {
+            readonly url: string;
+            readonly verwerktObjectId: components["schemas"]["Uuid"];
+            readonly objecttype: "persoon";
+            readonly soortObjectId: components["schemas"]["Tekst"];
+            readonly objectId: components["schemas"]["LangKenmerk"];
+            readonly betrokkenheid: components["schemas"]["TekstOfLeeg"];
+            readonly verwerkteSoortenGegevens: readonly components["schemas"]["VerwerktSoortGegeven"][] | null;
             readonly verwerkingsactie: components["schemas"]["VerwerkingsactieInzage"];
         };
         readonly VerwerkingsactieLijst: {
