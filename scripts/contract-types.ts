@@ -1,13 +1,14 @@
 /**
- * Writes `src/contracts/`: the TypeScript types of what `openapi/` describes. `npm run contract-types`; with `-- --check` it writes
+ * Writes `src/contracts/`: the TypeScript types of what `openapi/` and its `validation/` describe. `npm run contract-types`; with `-- --check` it writes
  * nothing and fails when a file is not what its contract gives.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { parse } from 'yaml';
+import { pathToFileURL } from 'node:url';
 import { isRecord } from '../src/lib/json/json-value.ts';
+import { readValidation } from '../src/plugins/openapi-document.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const TOOL = join(ROOT, 'tools/contract-types');
@@ -36,9 +37,9 @@ export function typesHeader(name: ContractName): string {
  * what these refer to. A parameter with a default is always there once a request has been validated, so it is made a required one.
  */
 function typedPart(name: ContractName): object {
-  const document: unknown = parse(
-    readFileSync(join(ROOT, 'openapi', `${name}.yaml`), 'utf8'),
-    (_key, value: unknown) => (isParameterWithDefault(value) ? { ...value, required: true } : value),
+  const validated = readValidation(pathToFileURL(join(ROOT, 'openapi', `${name}.yaml`)));
+  const document: unknown = JSON.parse(JSON.stringify(validated), (_key, value: unknown) =>
+    isParameterWithDefault(value) ? { ...value, required: true } : value,
   );
   if (!isRecord(document) || !isRecord(document.paths) || !isRecord(document.components)) {
     throw new TypeError(`openapi/${name}.yaml is not a contract`);

@@ -1,21 +1,28 @@
 // Generated from openapi/ldv-lezen.yaml by `npm run contract-types`; not to be edited.
-// sha256 of the contract without its words: 151f70c3b0146cda9d3206de751a3048a4589931047ee1b058a1c30cf4d0d7f8
+// sha256 of the contract without its words: 185ec614c7c2c003c2b53faccfdbb1fed24afec9383b9b0a89b9132bd704f0d0
 
 export interface components {
     schemas: {
-        readonly Selectoren: {
+        readonly Vraag: {
             readonly traceId?: string;
             readonly processingActivityId?: string;
             readonly dataSubjectId?: string;
             readonly dataSubjectIdType?: string;
             readonly startTime?: string;
             readonly endTime?: string;
-            readonly attributes?: Record<string, unknown>;
-        };
-        readonly Vraag: {
+            readonly attributes?: components["schemas"]["Attributen"];
             readonly filter?: components["schemas"]["Filter"];
-        } & components["schemas"]["Selectoren"];
-        readonly Filter: components["schemas"]["Selectoren"];
+        };
+        readonly Filter: {
+            readonly traceId?: string;
+            readonly processingActivityId?: string;
+            readonly dataSubjectId?: string;
+            readonly dataSubjectIdType?: string;
+            readonly startTime?: string;
+            readonly endTime?: string;
+            readonly attributes?: components["schemas"]["Attributen"];
+        };
+        readonly Attributen: Record<string, unknown>;
         readonly Vragen: {
             readonly context?: Record<string, unknown>;
             readonly requests: readonly components["schemas"]["Vraag"][];
@@ -45,9 +52,9 @@ export interface components {
             readonly startTime: string;
             readonly endTime: string;
             readonly resource: {
-                readonly attributes: Record<string, unknown>;
+                readonly attributes: components["schemas"]["Attributen"];
             };
-            readonly attributes: Record<string, unknown>;
+            readonly attributes: components["schemas"]["Attributen"];
         };
         readonly Fout: {
             readonly type: string;

@@ -1,5 +1,5 @@
 // Generated from openapi/ldv.yaml by `npm run contract-types`; not to be edited.
-// sha256 of the contract without its words: eb9b91a320757c67007e7d831bdf885247560b247b5bde054774160bb5495e86
+// sha256 of the contract without its words: dc8eed4b5d460b1b012abed29ba99ec93e3f50ac0382c14ba8c203b577f970d5
 
 export interface components {
     schemas: {
@@ -31,14 +31,14 @@ export interface components {
         readonly SpanStatus: {
             readonly code?: 0 | 1 | 2;
         };
-        readonly Nanoseconden: string | number;
+        readonly Nanoseconden: string;
         readonly Attributen: readonly components["schemas"]["Attribuut"][];
         readonly Attribuut: {
             readonly key: string;
             readonly value?: {
                 readonly stringValue?: string;
                 readonly boolValue?: boolean;
-                readonly intValue?: string | number;
+                readonly intValue?: string;
                 readonly doubleValue?: number;
                 readonly arrayValue?: Record<string, unknown>;
                 readonly kvlistValue?: Record<string, unknown>;

@@ -1,5 +1,5 @@
 // Generated from openapi/raadsfeed.yaml by `npm run contract-types`; not to be edited.
-// sha256 of the contract without its words: ee634a80c73cacb9a85231c8c1b2fc8f6bade8a92034fc2d0a4c8f32787af629
+// sha256 of the contract without its words: 784375d03073d0c2f46a7120544dd2f1d22c2520309e7fa17644f9814746436a
 
 export interface components {
     schemas: {
@@ -33,11 +33,6 @@ export interface components {
             readonly toelichting?: components["schemas"]["Toelichting"];
             readonly geredigeerdeSequenceNumbers?: readonly number[];
         } & (unknown & unknown & components["schemas"]["ToelichtingBijOverig"] & components["schemas"]["DataPastBijResourceType"]);
-        readonly ToelichtingBijOverig: unknown;
-        readonly DataPastBijResourceType: unknown & unknown & unknown;
-        readonly SnapshotRecord: components["schemas"]["FeedRecord"] & {
-            readonly op?: "upsert";
-        };
         readonly FeedPage: {
             readonly records: readonly components["schemas"]["FeedRecord"][];
             readonly cursor: string;
@@ -209,6 +204,22 @@ export interface components {
             } | null;
             readonly id?: string;
         };
+        readonly Probleem: {
+            readonly type: string;
+            readonly title: string;
+            readonly status: number;
+            readonly detail?: string;
+            readonly instance: string;
+            readonly invalidParams?: readonly {
+                readonly name: string;
+                readonly reason: string;
+            }[];
+        };
+        readonly ToelichtingBijOverig: unknown;
+        readonly DataPastBijResourceType: unknown & unknown & unknown;
+        readonly SnapshotRecord: components["schemas"]["FeedRecord"] & {
+            readonly op?: "upsert";
+        };
         readonly OrganisatieRegel: {
             readonly gemeente?: unknown;
             readonly provincie?: unknown;
@@ -255,17 +266,6 @@ export interface components {
             readonly verwijderreden?: components["schemas"]["Verwijderreden"];
             readonly toelichting?: components["schemas"]["Toelichting"];
         } & (components["schemas"]["ToelichtingBijOverig"] & components["schemas"]["DataPastBijRegel"]);
-        readonly Probleem: {
-            readonly type: string;
-            readonly title: string;
-            readonly status: number;
-            readonly detail?: string;
-            readonly instance: string;
-            readonly invalidParams?: readonly {
-                readonly name: string;
-                readonly reason: string;
-            }[];
-        };
     };
     responses: never;
     parameters: {

@@ -1,5 +1,5 @@
 // Generated from openapi/verwerkingenlog.yaml by `npm run contract-types`; not to be edited.
-// sha256 of the contract without its words: c615ac7486ba888772cc68e97853231b884d4832b849bbfff9262a11c4e31de2
+// sha256 of the contract without its words: 9b6919e9926d6440df7e9a92bde8f781d9144339ee99b72dea945393d03eff21
 
 export interface components {
     schemas: {
@@ -20,9 +20,7 @@ export interface components {
         readonly BewaartermijnInvoerOfLeeg: string | null;
         readonly Moment: string;
         readonly SoortAfnemerId: string | null;
-        readonly VertrouwelijkheidInvoer: string;
         readonly Vertrouwelijkheid: "normaal" | "vertrouwelijk" | "opgeheven";
-        readonly VertrouwelijkheidVanActiviteit: "normaal" | "vertrouwelijk";
         readonly ObjecttypeInvoer: string;
         readonly VerwerktSoortGegeven: {
             readonly soortGegeven: components["schemas"]["Tekst"];
@@ -142,7 +140,14 @@ export interface components {
             readonly tijdstip: components["schemas"]["Moment"];
             readonly verwerkteObjecten: readonly components["schemas"]["VerwerktObject"][];
         };
-        readonly VerwerktObjectUitgebreid: components["schemas"]["VerwerktObject"] & {
+        readonly VerwerktObjectUitgebreid: {
+            readonly url: string;
+            readonly verwerktObjectId: components["schemas"]["Uuid"];
+            readonly objecttype: "persoon";
+            readonly soortObjectId: components["schemas"]["Tekst"];
+            readonly objectId: components["schemas"]["LangKenmerk"];
+            readonly betrokkenheid: components["schemas"]["TekstOfLeeg"];
+            readonly verwerkteSoortenGegevens: readonly components["schemas"]["VerwerktSoortGegeven"][] | null;
             readonly verwerkingsactie: components["schemas"]["VerwerkingsactieInzage"];
         };
         readonly VerwerkingsactieLijst: {
@@ -181,7 +186,7 @@ export interface components {
             readonly verantwoordelijkeBestuursorgaan?: components["schemas"]["TekstOfLeeg"];
             readonly gebaseerdOp?: components["schemas"]["UrlOfLeeg"];
             readonly bewaartermijn?: components["schemas"]["LangeTekstOfLeeg"];
-            readonly vertrouwelijkheid?: components["schemas"]["VertrouwelijkheidVanActiviteit"];
+            readonly vertrouwelijkheid?: "normaal" | "vertrouwelijk";
             readonly herkomst?: components["schemas"]["LangeTekstOfLeeg"];
             readonly afnemendeCategorieOntvangers?: readonly components["schemas"]["Tekst"][];
             readonly afnemendeInternationaleDerden?: readonly components["schemas"]["Tekst"][];
@@ -200,7 +205,7 @@ export interface components {
             readonly verantwoordelijkeBestuursorgaan: components["schemas"]["TekstOfLeeg"];
             readonly gebaseerdOp: components["schemas"]["UrlOfLeeg"];
             readonly bewaartermijn: components["schemas"]["LangeTekstOfLeeg"];
-            readonly vertrouwelijkheid: components["schemas"]["VertrouwelijkheidVanActiviteit"];
+            readonly vertrouwelijkheid: "normaal" | "vertrouwelijk";
             readonly herkomst: components["schemas"]["LangeTekstOfLeeg"];
             readonly afnemendeCategorieOntvangers: readonly components["schemas"]["Tekst"][];
             readonly afnemendeInternationaleDerden: readonly components["schemas"]["Tekst"][];
@@ -228,6 +233,7 @@ export interface components {
             readonly code: string;
             readonly reason: string;
         };
+        readonly VertrouwelijkheidInvoer: string;
     };
     responses: never;
     parameters: {

@@ -1,8 +1,8 @@
 import type { operations } from '../contracts/gegevens.ts';
-import { isRecord, type JsonObject, valueAt, withValueAt } from '../lib/json/json-value.ts';
+import { isRecord, type JsonObject, pointerSteps, toPointer, valueAt, withValueAt } from '../lib/json/json-value.ts';
 import { type FscCode, Problem } from '../lib/problem.ts';
 import { type Contract, createContract } from '../plugins/contract.ts';
-import { type OpenapiDocument, readOpenapi } from '../plugins/openapi-document.ts';
+import { type OpenapiDocument, readOpenapi, readValidation } from '../plugins/openapi-document.ts';
 import type { ProblemStyle } from '../plugins/problem-reply.ts';
 import type { Config } from '../settings/read-config.ts';
 import { CONTRACT_MEMBER, type Mapping, type Variant } from './model/mapping.ts';
@@ -18,17 +18,27 @@ const TEXTS: Readonly<Record<Variant, { readonly title: string; readonly subject
 
 /** The contract of one variant: the template with the variant's own words, limits and exchange model. */
 export function variantContract(variant: Variant, model: Model, maximum: number, config: Config): Contract<operations> {
+  const fill = (template: OpenapiDocument): OpenapiDocument => filledIn(template, variant, model, maximum, config);
+  return createContract<operations>(fill(readOpenapi(TEMPLATE)), fill(readValidation(TEMPLATE)));
+}
+
+function filledIn(
+  template: OpenapiDocument,
+  variant: Variant,
+  model: Model,
+  maximum: number,
+  config: Config,
+): OpenapiDocument {
   const { title, subject } = TEXTS[variant];
-  const template = readOpenapi(TEMPLATE);
   const request = ['components', 'schemas', 'GegevensRequest'];
   const flow = ['components', 'securitySchemes', 'oauth2', 'flows', 'clientCredentials'];
   const { oauthIssuer } = config.tokens;
   const replacements: readonly (readonly [path: readonly string[], value: unknown])[] = [
     [['info', 'title'], title],
     [['info', 'description'], template.info.description?.replace('gegevens', subject)],
+    [['components', 'schemas'], { ...Object(valueAt(template, ['components', 'schemas'])), ...embedded(model.schema) }],
     [request, withOrganisationMembers(valueAt(template, request), model.mapping)],
     [[...request, 'properties', 'pageSize', 'maximum'], maximum],
-    [['components', 'schemas', 'Gegevens'], embedded(model.schema)],
     [['paths', '/gegevens', 'post', 'responses', '200', 'content', 'application/json', 'examples'], undefined],
     [[...flow, 'scopes', 'read'], `Ophalen van ${subject}`],
     ...(oauthIssuer === undefined ? [] : [[[...flow, 'tokenUrl'], `${oauthIssuer}/token`] as const]),
@@ -40,7 +50,7 @@ export function variantContract(variant: Variant, model: Model, maximum: number,
   }
   document = JSON.parse(JSON.stringify(document));
   assertDocument(document);
-  return createContract<operations>(document);
+  return document;
 }
 
 /** The request with the member for the organisation under each name that the model defines; only one may be used. */
@@ -61,14 +71,22 @@ function withOrganisationMembers(schema: unknown, { organisatieLeden }: Mapping)
   };
 }
 
-/** The model as a part of the document, with its references adapted. */
-function embedded(schema: JsonObject): unknown {
-  const { $schema: _dialect, $id: _id, ...rest } = schema;
-  return JSON.parse(JSON.stringify(rest), (key, value: unknown) =>
-    key === '$ref' && typeof value === 'string' && value.startsWith('#/')
-      ? `#/components/schemas/Gegevens${value.slice(1)}`
-      : value,
-  );
+/** The model as schemas of the document. Its definitions stand beside it: client generators follow no reference into a schema. */
+function embedded(schema: JsonObject): JsonObject {
+  const { $schema: _dialect, $id: _id, $defs: definitions, ...model } = schema;
+  const defined = Object.entries(isRecord(definitions) ? definitions : {}).map(([name, one]) => [nameOf(name), one]);
+  return JSON.parse(JSON.stringify({ ...Object.fromEntries(defined), Gegevens: model }), (key, value: unknown) => {
+    if (key !== '$ref' || typeof value !== 'string' || !value.startsWith('#/')) return value;
+    const [defs, name, ...rest] = pointerSteps(value.slice(1));
+    const steps =
+      defs === '$defs' && name !== undefined ? [nameOf(name), ...rest] : ['Gegevens', ...pointerSteps(value.slice(1))];
+    return `#/components/schemas${toPointer(steps)}`;
+  });
+}
+
+/** The name of a definition of the model in the document: `Gegevens.datum`. */
+function nameOf(definition: string): string {
+  return `Gegevens.${definition.replaceAll(/[^\w-]/g, '_')}`;
 }
 
 function assertDocument(document: JsonObject): asserts document is JsonObject & OpenapiDocument {

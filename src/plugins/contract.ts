@@ -97,12 +97,17 @@ export interface Contract<Operations extends Record<keyof Operations, OperationT
   ): void;
 }
 
-/** @throws {TypeError} when the document is not one that can be served */
+/**
+ * @param document as it is published
+ * @param validation the same with all that requests are validated by
+ * @throws {TypeError} when the document is not one that can be served
+ */
 export function createContract<Operations extends Record<keyof Operations, OperationTypes>>(
   document: OpenapiDocument,
+  validation = document,
 ): Contract<Operations> {
-  const operations = new Map(listOperations(document).map((operation) => [operation.operationId, operation]));
-  const validators = createRequestValidators(document);
+  const operations = new Map(listOperations(validation).map((operation) => [operation.operationId, operation]));
+  const validators = createRequestValidators(validation);
   return {
     document,
     serve<Id extends keyof Operations & string>(

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import { isRecord } from '../lib/json/json-value.ts';
+import { isRecord, mergePatch } from '../lib/json/json-value.ts';
 
 /** The parts of an OpenAPI 3.1 document that the service itself reads. Everything else is passed on untouched. */
 export interface OpenapiDocument {
@@ -65,6 +65,22 @@ export function readOpenapi(file: URL): OpenapiDocument {
   const document: unknown = parse(readFileSync(file, 'utf8'));
   if (!isOpenapiDocument(document)) throw new TypeError(`${file.pathname} is not an OpenAPI document`);
   documents.set(file.href, document);
+  return document;
+}
+
+/**
+ * Reads a contract as the service validates by it: with the rules of `openapi/validation/`, which client generators cannot read. A
+ * contract without such rules is returned as it is.
+ * @throws {TypeError} when the file is not an OpenAPI document
+ */
+export function readValidation(file: URL): OpenapiDocument {
+  const rules = new URL(`validation/${file.pathname.slice(file.pathname.lastIndexOf('/') + 1)}`, file);
+  const known = documents.get(rules.href);
+  if (known !== undefined) return known;
+  const published = readOpenapi(file);
+  const document = existsSync(rules) ? mergePatch(published, parse(readFileSync(rules, 'utf8'))) : published;
+  if (!isOpenapiDocument(document)) throw new TypeError(`${rules.pathname} leaves no OpenAPI document`);
+  documents.set(rules.href, document);
   return document;
 }
 

@@ -3,7 +3,7 @@ import fp from 'fastify-plugin';
 import { Gauge, type Registry } from 'prom-client';
 import type { operations } from '../contracts/raadsfeed.ts';
 import { createContract } from '../plugins/contract.ts';
-import { readOpenapi } from '../plugins/openapi-document.ts';
+import { readOpenapi, readValidation } from '../plugins/openapi-document.ts';
 import { repeatWork } from '../plugins/repeated-work.ts';
 import { mount, mountAddress } from '../plugins/requests.ts';
 import { createFeedReader, createHeadCache } from './feed/head.ts';
@@ -42,7 +42,7 @@ async function serveRaadsfeed(app: FastifyInstance): Promise<void> {
   const pool = shares.raadsfeed;
   const settings = config.raadsfeed;
   const { prefix } = settings;
-  const contract = createContract<operations>(readOpenapi(CONTRACT));
+  const contract = createContract<operations>(readOpenapi(CONTRACT), readValidation(CONTRACT));
   const mountUrl = mountAddress(app, prefix);
   const heads = createHeadCache({ primary: readPool, listener, log });
   const reader = createFeedReader({ primary: readPool, replica: replicaPool, heads, log });

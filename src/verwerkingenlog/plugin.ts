@@ -4,7 +4,7 @@ import type { operations } from '../contracts/verwerkingenlog.ts';
 import { authenticate, processingHeaders } from '../plugins/auth.ts';
 import { createContract } from '../plugins/contract.ts';
 import { createClientShare } from '../plugins/limits.ts';
-import { readOpenapi } from '../plugins/openapi-document.ts';
+import { readOpenapi, readValidation } from '../plugins/openapi-document.ts';
 import type { ProblemStyle } from '../plugins/problem-reply.ts';
 import { mount, mountAddress } from '../plugins/requests.ts';
 import { verwerkingenlogProblems } from './problems.ts';
@@ -49,7 +49,7 @@ async function serveVerwerkingenlog(app: FastifyInstance): Promise<void> {
   const { pipelinePool } = database;
   const { prefix, rateLimit } = settings;
   const { tokens: verifier, actieLog: log } = app;
-  const contract = createContract<operations>(readOpenapi(CONTRACT));
+  const contract = createContract<operations>(readOpenapi(CONTRACT), readValidation(CONTRACT));
   const routeNeeds: RouteNeeds = {
     ...{ config, clock, pipelinePool, proof, forward, contract, log },
     loggedRead: createLoggedRead({ pool: database.shares.append, pipelinePool, clock, config }, log),

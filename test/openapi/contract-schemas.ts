@@ -3,6 +3,7 @@ import type { ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 import { parse } from 'yaml';
+import { readValidation } from '../../src/plugins/openapi-document.ts';
 
 const addFormats = addFormatsModule.default;
 const OPENAPI_KEYWORDS = ['openapi', 'info', 'servers', 'tags', 'paths', 'components', 'security', 'discriminator'];
@@ -25,6 +26,11 @@ export const openapiFolder = new URL('../../openapi/', import.meta.url);
 
 export function readYaml(name: string): JsonObject {
   return objectAt(parse(readFileSync(new URL(name, openapiFolder), 'utf8')));
+}
+
+/** The contract with the rules that only the service knows. */
+export function readRules(name: string): JsonObject {
+  return objectAt(readValidation(new URL(name, openapiFolder)));
 }
 
 export function readJson(file: URL): JsonObject {

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { compileDocument, faultsOf, readYaml } from './contract-schemas.ts';
+import { compileDocument, faultsOf, readRules } from './contract-schemas.ts';
 
-const compile = compileDocument(readYaml('raadsfeed.yaml'));
+const compile = compileDocument(readRules('raadsfeed.yaml'));
 const feedRecord = compile('#/components/schemas/FeedRecord');
 const regel = compile('#/components/schemas/PubliceerRegel');
 const examples = new URL('../../../shared/examples/raadsfeed/', import.meta.url);

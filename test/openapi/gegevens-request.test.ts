@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { compileDocument, faultsOf, readYaml } from './contract-schemas.ts';
+import { compileDocument, faultsOf, readRules } from './contract-schemas.ts';
 
-const compile = compileDocument(readYaml('gegevens.yaml'));
+const compile = compileDocument(readRules('gegevens.yaml'));
 const request = compile('#/components/schemas/GegevensRequest');
 
 describe('GegevensRequest', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { compileDocument, faultsOf, readYaml } from './contract-schemas.ts';
+import { compileDocument, faultsOf, readRules } from './contract-schemas.ts';
 
-const compile = compileDocument(readYaml('verwerkingenlog.yaml'));
+const compile = compileDocument(readRules('verwerkingenlog.yaml'));
 const invoer = compile('#/components/schemas/VerwerkingsactieInvoer');
 const volledig = compile('#/components/schemas/VerwerkingsactieVolledig');
 const wijziging = compile('#/components/schemas/VerwerkingsactieWijziging');

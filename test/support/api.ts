@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 import { expect } from 'vitest';
 import { isRecord } from '../../src/lib/json/json-value.ts';
-import { type OpenapiDocument, readOpenapi } from '../../src/plugins/openapi-document.ts';
+import { type OpenapiDocument, readValidation } from '../../src/plugins/openapi-document.ts';
 
 export interface Answer {
   readonly status: number;
@@ -24,10 +24,10 @@ export interface Api {
   call(method: string, path: string, call?: Call): Promise<Answer>;
 }
 
-/** @param mount full address of the mount; @param contract file in `openapi/`, or the document as it is served */
+/** @param mount full address of the mount; @param contract file in `openapi/`, judged with all its rules, or the document as it is served */
 export function createApi(mount: string, contract: string | OpenapiDocument): Api {
   const document =
-    typeof contract === 'string' ? readOpenapi(new URL(`../../openapi/${contract}`, import.meta.url)) : contract;
+    typeof contract === 'string' ? readValidation(new URL(`../../openapi/${contract}`, import.meta.url)) : contract;
   const check = createAnswerCheck(document);
   return {
     async call(method, path, { headers = {}, body } = {}) {

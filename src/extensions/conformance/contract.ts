@@ -1,23 +1,18 @@
 /** The schemas of a published contract, to check answers of others with. */
-import { readFileSync } from 'node:fs';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
-import { parse } from 'yaml';
 import { addStandardFormats } from '../../lib/json/formats.ts';
 import { isRecord, type JsonObject, useLinearUniqueItems } from '../../lib/json/json-value.ts';
+import { readValidation } from '../../plugins/openapi-document.ts';
 
 /** Faults that are named; the first are enough to begin with. */
 const NAMED = 3;
 
-const documents = new Map<string, JsonObject>();
 const contracts = new Map<string, ReturnType<typeof compileContract>>();
 
-/** @param file name in `openapi/` */
+/** The contract with every rule that answers are judged by. @param file name in `openapi/` */
 export function contractDocument(file: string): JsonObject {
-  const known = documents.get(file);
-  if (known !== undefined) return known;
-  const document: unknown = parse(readFileSync(new URL(`../../../openapi/${file}`, import.meta.url), 'utf8'));
+  const document: unknown = readValidation(new URL(`../../../openapi/${file}`, import.meta.url));
   if (!isRecord(document)) throw new TypeError(`${file} is not an object`);
-  documents.set(file, document);
   return document;
 }
 

@@ -7,7 +7,7 @@ import { UNKNOWN_KIND, uuidOf } from './mapping.ts';
 import { type AttributeValue, DPL, dateOf, NS_PER_MS, type Span } from './span.ts';
 
 export type Vraag = components['schemas']['Vraag'];
-type Selectors = components['schemas']['Selectoren'];
+type Selectors = components['schemas']['Filter'];
 
 /** What is asked for; at least a trace, an activity or a person. */
 export interface LineQuery {

@@ -41,6 +41,17 @@ export function withValueAt(object: JsonObject, steps: readonly string[], value:
   };
 }
 
+/** A copy with a JSON Merge Patch (RFC 7396) applied. */
+export function mergePatch(target: unknown, patch: unknown): unknown {
+  if (!isRecord(patch)) return patch;
+  const merged: Record<string, unknown> = isRecord(target) ? { ...target } : {};
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) delete merged[name];
+    else merged[name] = mergePatch(merged[name], value);
+  }
+  return merged;
+}
+
 /** How many list elements of a value are searched for all faults. */
 const SAMPLE_ELEMENTS = 1000;
 /** How many members of a value are searched; an object is searched whole or not at all. */

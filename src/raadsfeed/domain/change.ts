@@ -58,7 +58,7 @@ export interface ResourceData {
   };
 }
 
-/** One line that a source holder publishes with: `PubliceerRegel` in the contract. */
+/** One line that a source holder publishes with: `PubliceerRegel` in `openapi/validation/raadsfeed.yaml`. */
 export type PubliceerRegel =
   | { readonly op: 'upsert'; readonly resourceType: ResourceType; readonly data: ResourceData }
   | {

@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { addStandardFormats } from '../../lib/json/formats.ts';
 import { hasDoubleNames, unwritable } from '../../lib/json/json-text.ts';
 import { schemaCheck, useLinearUniqueItems } from '../../lib/json/json-value.ts';
-import { readOpenapi } from '../../plugins/openapi-document.ts';
+import { readValidation } from '../../plugins/openapi-document.ts';
 import type { PubliceerRegel } from '../domain/change.ts';
 
 const CONTRACT = new URL('../../../openapi/raadsfeed.yaml', import.meta.url);
@@ -16,7 +16,7 @@ export type LineValidator = (value: unknown, text?: string) => CheckedLine;
 const validators = new Map<string, LineValidator>();
 
 /**
- * Checks lines against `PubliceerRegel` of the contract.
+ * Checks lines against `PubliceerRegel` of `openapi/validation/raadsfeed.yaml`.
  * @param form `draft`: as the published draft has it, for records of other feeds: without what our contract demands beyond it
  */
 export function createLineValidator(form: 'contract' | 'draft' = 'contract'): LineValidator {
@@ -26,7 +26,7 @@ export function createLineValidator(form: 'contract' | 'draft' = 'contract'): Li
 }
 
 function compileLineValidator(form: 'contract' | 'draft'): LineValidator {
-  const contract = readOpenapi(CONTRACT);
+  const contract = readValidation(CONTRACT);
   const document = form === 'draft' ? asDraft(contract) : contract;
   if (typeof document !== 'object' || document === null) throw new TypeError('the contract is not an object');
   const compiler = (allErrors: boolean): Ajv2020 => {

@@ -84,7 +84,8 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
           said.push(String(operation.summary), String(operation.description ?? ''));
         }
     for (const [name, schema] of Object.entries(Object(components.schemas))) {
-      expect([shown.headings[`schema-${name}`], countOf(`schema-${name}`)], name).toEqual([expect.any(String), 1]);
+      const anchor = `schema-${name.replaceAll('.', '-')}`;
+      expect([shown.headings[anchor], countOf(anchor)], name).toEqual([expect.any(String), 1]);
       said.push(String(Object(schema).description ?? ''));
     }
     // As it reads: without the marks of Markdown.

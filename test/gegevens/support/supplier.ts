@@ -12,7 +12,7 @@ import { isRecord } from '../../../src/lib/json/json-value.ts';
 import { createLogger } from '../../../src/lib/log.ts';
 import { createGuardedFetch } from '../../../src/lib/outbound/guarded-fetch.ts';
 import type { Clock } from '../../../src/lib/time.ts';
-import { readOpenapi } from '../../../src/plugins/openapi-document.ts';
+import { readValidation } from '../../../src/plugins/openapi-document.ts';
 import { createAnswerCheck } from '../../support/api.ts';
 import { createFaultyAuthority, type FaultyAuthority } from '../../support/authority/faulty-authority.ts';
 import { createDatabase } from '../../support/database.ts';
@@ -101,7 +101,7 @@ export async function openSupplier(
   });
   const requester = createRequester(authority.requester);
   const models = { shv: loadModel('shv'), vs: loadModel('vs') };
-  const check = createAnswerCheck(readOpenapi(new URL('../../../openapi/gegevens.yaml', import.meta.url)));
+  const check = createAnswerCheck(readValidation(new URL('../../../openapi/gegevens.yaml', import.meta.url)));
   const network = createGuardedFetch({ allowPrivate: true });
   const verifier = createVerifier({
     anchors: readFileSync(authority.root, 'utf8'),

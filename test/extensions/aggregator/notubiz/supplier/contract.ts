@@ -2,11 +2,11 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 import { expect } from 'vitest';
 import type { UpsertLine } from '../../../../../src/extensions/aggregator/supplier/source-adapter.ts';
-import { readOpenapi } from '../../../../../src/plugins/openapi-document.ts';
+import { readValidation } from '../../../../../src/plugins/openapi-document.ts';
 
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 addFormatsModule.default(ajv);
-ajv.addSchema(readOpenapi(new URL('../../../../../openapi/raadsfeed.yaml', import.meta.url)), 'doc:');
+ajv.addSchema(readValidation(new URL('../../../../../openapi/raadsfeed.yaml', import.meta.url)), 'doc:');
 
 const SCHEMAS = { Vergadering: 'Vergadering', Agendapunt: 'Agendapunt', Informatieobject: 'InformatieObject' } as const;
 
