@@ -293,9 +293,26 @@ function parameterCheck(parameters: Parameters, place: Place, validate: Validate
     .map(({ name }) => keyOf(place, name));
   return (given) => {
     if (integers.length > 0) refuseOddNumbers(integers, given);
-    return validate(given) ? [] : parameterFaults(place, parameters, invalidParams(validate.errors ?? []));
+    if (validate(given)) return [];
+    const lostPlus = place === 'query' && isRecord(given) ? namesWithLostPlus(given) : new Set<string>();
+    const faults = invalidParams(validate.errors ?? []).filter(({ name }) => !lostPlus.has(name));
+    return parameterFaults(place, parameters, [...[...lostPlus].map(lostPlusFault), ...faults]);
   };
 }
+
+/** A moment whose offset had a raw `+`, which a query takes for a blank. */
+const LOST_PLUS = /T[\d:.,]{5,20} \d\d:?\d\d$/i;
+
+function namesWithLostPlus(query: Record<string, unknown>): ReadonlySet<string> {
+  const entries = Object.entries(query);
+  return new Set(entries.flatMap(([name, value]) => (LOST_PLUS.test(String(value).slice(0, 100)) ? [name] : [])));
+}
+
+const lostPlusFault = (name: string): InvalidParam => ({
+  name,
+  code: 'format',
+  reason: 'heeft een spatie in plaats van een `+`: schrijf die in een adres als `%2B`',
+});
 
 function bodyCheck(isRequired: boolean, judge: (value: unknown) => SchemaVerdict<unknown>): PartCheck {
   return (given) => {

@@ -58,9 +58,18 @@ export function illFormedTexts(value: unknown, name = '', depth = 0): InvalidPar
   );
 }
 
-/** Two branches of one schema may find the same fault. */
+/** Two branches of one schema may find the same fault, or name a format each: then the value must have one of them. */
 export function distinct(faults: readonly InvalidParam[]): InvalidParam[] {
-  return [...new Map(faults.map((fault) => [`${fault.name} ${fault.code} ${fault.reason}`, fault])).values()];
+  const found = new Map<string, InvalidParam>();
+  for (const fault of faults) {
+    const { name, code, reason } = fault;
+    const key = code === 'format' ? `${name} ${code}` : `${name} ${code} ${reason}`;
+    const before = found.get(key);
+    const isKnown = before === undefined || before.reason.includes(reason.slice(reason.indexOf('`')));
+    if (!isKnown) found.set(key, { ...before, reason: `${before.reason} of ${reason.slice(reason.indexOf('`'))}` });
+    else found.set(key, before ?? fault);
+  }
+  return [...found.values()];
 }
 
 /** A missing or unknown member is reported on its parent; it is the member that the caller looks for. */

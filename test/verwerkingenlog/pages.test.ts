@@ -153,6 +153,23 @@ describe('impossible queries', () => {
     expect(found).toEqual(expect.arrayContaining(names));
   });
 
+  it.each(['/verwerkingsacties', '/verwerkte-objecten'])(
+    'names `%%2B` for a raw plus in a time of %s',
+    async (path) => {
+      const answer = await log.call(
+        READ,
+        'GET',
+        `${path}?${ofPerson('999990019')}&beginDatum=2026-01-01T00:00:00+01:00&eindDatum=x`,
+        undefined,
+        HEADERS,
+      );
+      expect(Object(answer.json).invalidParams).toEqual([
+        { name: 'beginDatum', code: 'format', reason: expect.stringContaining('`%2B`') },
+        { name: 'eindDatum', code: 'format', reason: 'is geen geldige waarde van de soort `date` of `date-time`' },
+      ]);
+    },
+  );
+
   it('requires the person', async () => {
     const answer = await log.call(READ, 'GET', '/verwerkingsacties', undefined, HEADERS);
     expect(answer.json).toMatchObject({

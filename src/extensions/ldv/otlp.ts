@@ -58,7 +58,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 const LONG_INTEGER = /("(?:intValue|startTimeUnixNano|endTimeUnixNano)"\s*:\s*)(-?\d{16,20})(?=[\s,}])/g;
 
 /** Sixteen megabytes have 600 000 objects and lists where all of it is short attributes. */
-const JSON_LIMITS = { containers: 700_000, members: 1_500_000, values: 3_000_000 };
+const JSON_LIMITS = { depth: 100_000, containers: 700_000, members: 1_500_000, values: 3_000_000 };
 
 /** @throws {OtlpError} {TooManySpansError} */
 export function parseRequest(bytes: Uint8Array): unknown {

@@ -3,7 +3,6 @@
  * lists and objects, members and values are counted before anything is built, and a text that has more of them than its reader needs is refused.
  */
 import { isUtf8 } from 'node:buffer';
-import { MAX_DEPTH } from './json-text.ts';
 
 /** The most that a document may have. */
 export interface JsonLimits {
@@ -23,7 +22,8 @@ export interface JsonLimits {
  * a window of the largest supplier's answer five times as many. What is within these limits takes less than 100 MB once it is parsed.
  */
 const USUAL: Required<Omit<JsonLimits, 'bytes'>> = {
-  depth: MAX_DEPTH,
+  // Far more than a record may have: one that is nested too deeply is refused by itself, without its page.
+  depth: 1000,
   containers: 300_000,
   members: 500_000,
   values: 1_000_000,
@@ -38,7 +38,7 @@ export type UntrustedJsonCode =
   | 'not-utf8'
   | 'not-json';
 
-/** The message goes on after a name of the text, for operators, and shows nothing of it: `has more than 100 levels`. */
+/** The message goes on after a name of the text, for operators, and shows nothing of it: `has more than 1000 levels`. */
 export class UntrustedJsonError extends Error {
   readonly code: UntrustedJsonCode;
 

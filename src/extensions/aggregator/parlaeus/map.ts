@@ -101,7 +101,8 @@ export function mapAgenda(agenda: Agenda, { request, now, bodies, issue, form }:
     members: {
       locatie: lineOfHtml(agenda.location),
       vergadertoelichting: toelichting,
-      webpaginalink: source.portaal && `${source.portaal.replace(/(?<!\/)\/+$/, '')}/user/agenda/action=view/ag=${agid}`,
+      webpaginalink:
+        source.portaal && `${source.portaal.replace(/(?<!\/)\/+$/, '')}/user/agenda/action=view/ag=${agid}`,
     },
     gremium: cmid === undefined || gremiumnaam === '' ? undefined : { gremiumidentificatie: cmid, gremiumnaam },
     documents: (agenda.documents ?? []).map((document) => mapDocument(document, issue)),

@@ -65,8 +65,8 @@ function plain(text: string | undefined): string {
   return (text ?? '')
     .slice(0, MAX_LENGTH)
     .toLowerCase()
-    .replaceAll(/[.!;]?\s*\n\s*/g, '. ')
-    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/[^\S\n]+/g, ' ')
+    .replaceAll(/[.!;]? ?\n[ \n]*/g, '. ')
     .trim();
 }
 
