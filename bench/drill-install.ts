@@ -69,7 +69,7 @@ function commandsOf(way: 'Package' | 'Checkout'): string {
   const page = readFileSync(join(ROOT, 'docs/installing.md'), 'utf8');
   const [, block] = /```sh\n([\s\S]*?)```/.exec(page.slice(page.indexOf(`- **${way}**`))) ?? [];
   if (block === undefined) throw new Error(`docs/installing.md has no commands for: ${way}`);
-  return block.replace(/\.\/koppelvlak-\S+\.tgz/, '"$1"');
+  return block.replace(/\S*\/koppelvlak-\S+\.tgz/, '"$1"');
 }
 
 /** The program of a way: a command that its arguments follow, and where its files are. */

@@ -98,12 +98,13 @@ interface Row {
 export function configCommand(terminal: Terminal): Command {
   return new Command('config')
     .description('print the effective configuration, secrets hidden')
+    .option('--serve', 'fail with all faults where `serve` would refuse it')
     .option('--json', 'one machine-readable result')
-    .addHelpText('after', '\nExample:\n  $ PORT=80 koppelvlak config')
-    .action((options: { json?: boolean }) =>
+    .addHelpText('after', '\nExample:\n  $ PORT=80 koppelvlak config --serve')
+    .action((options: { serve?: boolean; json?: boolean }) =>
       reportFailure(terminal, async () => {
         const environment = terminal.env;
-        const config = readConfig(environment, 'tool');
+        const config = readConfig(environment, options.serve === true ? 'serve' : 'tool');
         const output = createOutput(terminal, options.json ?? false);
         const rows = Object.entries(settingGroups).flatMap(([group, entries]) =>
           Object.entries(entries).map(([name, setting]) =>

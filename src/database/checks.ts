@@ -114,7 +114,7 @@ function listenState(listener: Listener): ReadinessResult {
     case 'live':
       return { ok: true };
     case 'unused':
-      return { ok: true, detail: 'nothing here listens' };
+      return { ok: true, detail: 'not needed by the areas served' };
     case 'pooled':
       return { ok: true, detail: 'only a pooler can be reached (DATABASE_LISTEN_URL): the feed is polled instead' };
     case 'lost':

@@ -154,6 +154,15 @@ describe('config', () => {
     expect(stdout).not.toContain('geheim');
   });
 
+  it('names with --serve what `serve` would refuse', async () => {
+    const env = { NODE_ENV: 'production', AREAS: 'verwerkingenlog', OAUTH_ISSUER: 'http://login.example' };
+    expect((await run(['config'], env)).status).toBe(0);
+    const { status, stdout, stderr } = await run(['config', '--serve'], env);
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    for (const fault of ['OAUTH_ISSUER is an address with `http:`', 'VERWERKINGENLOG_KEY'])
+      expect(stderr).toContain(fault);
+  });
+
   it('gives one machine-readable result with --json', async () => {
     const { stdout } = await run(['config', '--json'], { PORT: '8123' });
     expect(JSON.parse(stdout)).toContainEqual({ variable: 'PORT', value: '8123', source: 'environment' });

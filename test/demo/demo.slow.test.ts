@@ -1,6 +1,6 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, stat, symlink } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { isAbsolute, join } from 'node:path';
 import process from 'node:process';
@@ -132,6 +132,30 @@ describe('the demo', () => {
       await everyPathIsPem(file);
       expect((await fetch(`${file.managementUrl}/health/ready`)).status).toBe(200);
     });
+
+    it.runIf(['bash', 'curl', 'jq'].every((name) => spawnSync(name, ['--version']).status === 0))(
+      'answers the calls of docs/verwerkingenlog.md as that page shows',
+      async () => {
+        const page = await readFile(join(ROOT, 'docs/verwerkingenlog.md'), 'utf8');
+        const [, calls = ''] = /^```sh\n([\s\S]*?)^```/m.exec(page) ?? [];
+        // The folder in which the page has the demo run.
+        const folder = await mkdtemp(join(home.path, 'folder-'));
+        await symlink(home.path, join(folder, '.koppelvlak'));
+        const { stdout } = await promisify(execFile)('bash', ['-ec', calls], { cwd: folder });
+        const [, location] = /^location: (\S+)/m.exec(stdout) ?? [];
+        expect(location).toMatch(/\/verwerkingenlog\/v1\/verwerkingsacties\/[0-9a-f-]{36}$/);
+        expect(stdout.match(/^HTTP\S+ .+|^etag: .+/gm)?.map((line) => line.trim())).toEqual([
+          'HTTP/1.1 201 Created',
+          'etag: "1"',
+          'HTTP/1.1 200 OK',
+          'etag: "2"',
+        ]);
+        const [logged, found, corrected] = (stdout.match(/^\{.+\}$/gm) ?? []).map((line) => JSON.parse(line));
+        expect(logged).toMatchObject({ url: location, handelingNaam: 'Intake' });
+        expect(found).toMatchObject({ count: 1, next: null, previous: null, results: [{ url: location }] });
+        expect(corrected).toMatchObject({ url: location, handelingNaam: 'Advies' });
+      },
+    );
 
     it('passes the conformance suites as their page calls them', async () => {
       const page = (await readFile(join(ROOT, 'docs/conformance.md'), 'utf8')).replaceAll(/ \\\n +/g, ' ');
