@@ -15,6 +15,8 @@ const FORMER_TABLES = `
   alter table aggregator.windows drop column complete_at, drop column has_confidential;
   alter table aggregator.coverage drop constraint coverage_pkey, drop column registers, add primary key (bron_id, maand);
   drop table aggregator.supplier_pace, aggregator.supplier_blocks, aggregator.numbered_addresses;
+  drop table gegevens.forced_imports, verwerkingenlog.idempotency_hashing;
+  alter table verwerkingenlog.ldv_keys drop column hashed_with;
   delete from koppelvlak.migraties where name >= '1130-suppliers';`;
 
 let program: ProgramOnDatabase;

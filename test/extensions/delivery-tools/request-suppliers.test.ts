@@ -89,7 +89,7 @@ it('requests from each, says what came of it, and goes on with those that failed
   const first = await callProgram([...words, '--json'], environment());
   expect([first.status, first.stderr]).toEqual([1, expect.stringContaining('2 of 4 suppliers failed')]);
   expect(JSON.parse(first.stdout).suppliers).toMatchObject([
-    { line: 3, variant: 'shv', model: '1.0', outcome: 'delivered', records: 3, blocking: 2 },
+    { line: 3, variant: 'shv', model: '1.0', outcome: 'delivered', records: 3, blocking: 1 },
     { line: 4, outcome: 'empty', records: 0 },
     { line: 5, outcome: 'temporary failure', error: expect.stringContaining('status 503') },
     { line: 6, outcome: 'lasting failure', error: expect.stringContaining('status 403') },
