@@ -158,7 +158,7 @@ describe.each(HOSTILE_SHAPES)('%s', (shape) => {
       });
     };
     expect(await expectUnharmed(run)).toMatch(/^1 .*not complete/);
-    expect(await issuesOf(adres)).toMatch(/the answer has more than (1000 levels|300000 objects and lists)/);
+    expect(await issuesOf(adres)).toMatch(/the answer has more than (25000 levels|300000 objects and lists)/);
   });
 
   it.each([

@@ -22,8 +22,8 @@ export interface JsonLimits {
  * a window of the largest supplier's answer five times as many. What is within these limits takes less than 100 MB once it is parsed.
  */
 const USUAL: Required<Omit<JsonLimits, 'bytes'>> = {
-  // Far more than a record may have: one that is nested too deeply is refused by itself, without its page.
-  depth: 1000,
+  // Far more than a record may have: one that is nested too deeply is refused by itself, and a redaction beside it is carried out.
+  depth: 25_000,
   containers: 300_000,
   members: 500_000,
   values: 1_000_000,
@@ -38,7 +38,7 @@ export type UntrustedJsonCode =
   | 'not-utf8'
   | 'not-json';
 
-/** The message goes on after a name of the text, for operators, and shows nothing of it: `has more than 1000 levels`. */
+/** The message goes on after a name of the text, for operators, and shows nothing of it: `has more than 25000 levels`. */
 export class UntrustedJsonError extends Error {
   readonly code: UntrustedJsonCode;
 
