@@ -9,7 +9,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findChromium, inChromium } from '../../../scripts/chromium.ts';
 import { startAuthorizationServer } from '../../../src/demo/authorization-server.ts';
-import { serveLogin } from '../../../src/extensions/inzage/demo-login.ts';
+import { serveLogin } from '../../../src/demo/parts/login.ts';
 import { axeFindings, sharedChromium } from '../../support/chromium.ts';
 import { actie, type LogServer, startLog } from '../../verwerkingenlog/support.ts';
 import { CLIENT, Browser as Fetcher, inzageEnv } from './support.ts';

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
-import type { DemoSetup } from '../../demo/demo-parts.ts';
-import { organisation, persons, uitvoerder } from '../../demo/example-data.ts';
+import type { DemoSetup } from '../demo-parts.ts';
+import { organisation, persons, uitvoerder } from '../example-data.ts';
 import type { Config } from '../../settings/read-config.ts';
-import { serveLogin } from './demo-login.ts';
-import { isServed } from './settings.ts';
+import { serveLogin } from './login.ts';
+import { isServed } from '../../extensions/inzage/settings.ts';
 
 const PROVIDER = '/digid';
 const CLIENT = 'inzage-pagina';

@@ -1,15 +1,15 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { processingHeaders } from '../../demo/demo-client.ts';
-import type { DemoSetup } from '../../demo/demo-parts.ts';
-import { uitvoerder, voorbeeldActie } from '../../demo/example-data.ts';
-import type { TourNeeds } from '../../demo/run-demo.ts';
+import { processingHeaders } from '../demo-client.ts';
+import type { DemoSetup } from '../demo-parts.ts';
+import { uitvoerder, voorbeeldActie } from '../example-data.ts';
+import type { TourNeeds } from '../run-demo.ts';
 import type { Config } from '../../settings/read-config.ts';
-import { checkRecord } from './check.ts';
-import { readSealingKey } from './keys.ts';
-import { parseVerifierKey } from './tlog/note.ts';
-import { verifyStoredLog } from './verify.ts';
+import { checkRecord } from '../../extensions/proof/check.ts';
+import { readSealingKey } from '../../extensions/proof/keys.ts';
+import { parseVerifierKey } from '../../extensions/proof/tlog/note.ts';
+import { verifyStoredLog } from '../../extensions/proof/verify.ts';
 
 /** Milliseconds until a proof must be there: a few checkpoints. */
 const PATIENCE_MS = 20_000;

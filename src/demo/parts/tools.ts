@@ -1,14 +1,14 @@
-import { mintFscToken } from '../../demo/demo-client.ts';
-import { period } from '../../demo/example-data.ts';
-import type { TourNeeds } from '../../demo/run-demo.ts';
+import { mintFscToken } from '../demo-client.ts';
+import { period } from '../example-data.ts';
+import type { TourNeeds } from '../run-demo.ts';
 import { variantSettings } from '../../gegevens/model/mapping.ts';
 import { loadModel } from '../../gegevens/model/model.ts';
 import { readConfig } from '../../settings/read-config.ts';
-import { checkStored } from './check/check-deliveries.ts';
-import { summary } from './check/report-text.ts';
-import { reportWords } from './check/report-words.ts';
-import { sheetLines } from './preflight/data-sheet.ts';
-import { preflight } from './preflight/preflight.ts';
+import { checkStored } from '../../extensions/delivery-tools/check/check-deliveries.ts';
+import { summary } from '../../extensions/delivery-tools/check/report-text.ts';
+import { reportWords } from '../../extensions/delivery-tools/check/report-words.ts';
+import { sheetLines } from '../../extensions/delivery-tools/preflight/data-sheet.ts';
+import { preflight } from '../../extensions/delivery-tools/preflight/preflight.ts';
 
 /** The lines of preflight that the tour shows. */
 const SHOWN = ['certificate-chain', 'certificate-revocation', 'transport-certificate', 'clock', 'request-shv'];

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { processingHeaders } from '../../demo/demo-client.ts';
-import { persons, uitvoerder } from '../../demo/example-data.ts';
-import type { TourNeeds } from '../../demo/run-demo.ts';
+import { processingHeaders } from '../demo-client.ts';
+import { persons, uitvoerder } from '../example-data.ts';
+import type { TourNeeds } from '../run-demo.ts';
 import { isRecord } from '../../lib/json/json-value.ts';
 import type { Config } from '../../settings/read-config.ts';
 

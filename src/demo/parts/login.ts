@@ -7,7 +7,7 @@ import { hash, randomBytes } from 'node:crypto';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
-import { readBasic } from '../../demo/authorization-server.ts';
+import { readBasic } from '../authorization-server.ts';
 import { htmlPage } from '../../plugins/pages.ts';
 import { type HtmlValue, html } from '../../plugins/template.ts';
 

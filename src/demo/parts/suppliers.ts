@@ -1,12 +1,12 @@
 /** Two imitation suppliers beside the demo's authorization server, read into the feed as an aggregator reads them. */
 import type { FastifyInstance } from 'fastify';
-import type { DemoSetup } from '../../demo/demo-parts.ts';
-import { asIfThisWeek, firstStart } from '../../demo/example-days.ts';
-import type { TourNeeds } from '../../demo/run-demo.ts';
+import type { DemoSetup } from '../demo-parts.ts';
+import { asIfThisWeek, firstStart } from '../example-days.ts';
+import type { TourNeeds } from '../run-demo.ts';
 import { systemClock } from '../../lib/time.ts';
-import { isServed } from './settings.ts';
-import { findSource, saveSources } from './store/sources.ts';
-import { syncSource } from './sync-source.ts';
+import { isServed } from '../../extensions/aggregator/settings.ts';
+import { findSource, saveSources } from '../../extensions/aggregator/store/sources.ts';
+import { syncSource } from '../../extensions/aggregator/sync-source.ts';
 
 const NOTUBIZ = '/notubiz';
 const IBABS = '/ibabs/Public.svc';

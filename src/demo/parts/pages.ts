@@ -1,6 +1,6 @@
 import type { Config } from '../../settings/read-config.ts';
-import { HOME } from './context.ts';
-import { isServed } from './settings.ts';
+import { HOME } from '../../extensions/pages/context.ts';
+import { isServed } from '../../extensions/pages/settings.ts';
 
 export const variables = async (): Promise<Record<string, string>> => ({ RAADSFEED_PAGES: 'true' });
 
