@@ -2,7 +2,7 @@
 import pg from 'pg';
 import type { Db } from '../../../src/database/transaction.ts';
 import { readRemovals, removalEntry } from '../../../src/extensions/proof/removals.ts';
-import { readRecordProof, storedRecords } from '../../../src/extensions/proof/store/feed-records.ts';
+import { readRecordProof, storedRecords } from '../../../src/raadsfeed/store/proof-records.ts';
 import {
   ENTRY_BYTES,
   findLeaves,

@@ -16,7 +16,7 @@ import { controlePage } from './page/routes.ts';
 import { logRoutes, recordProofRoute } from './routes.ts';
 import { createSequencer, type Sequencer } from './sequencer.ts';
 import { openPublishedCheckpoints, statePath } from './state.ts';
-import { numberedRecords } from './store/feed-records.ts';
+import { numberedRecords } from '../../raadsfeed/store/proof-records.ts';
 import { nextNumber, readLog, readOrigins, readQueue, type StoredLog } from './store/logs.ts';
 import { openWitnesses, readPolicy } from './witness/client.ts';
 import { openWitness } from './witness/server.ts';

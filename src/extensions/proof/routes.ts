@@ -8,7 +8,7 @@ import { platformProblems } from '../../plugins/problems.ts';
 import { RECORD_PART } from '../../raadsfeed/store/proof.ts';
 import type { ProofLogName, ProofWriter } from '../../seams/proof-log.ts';
 import type { Sequencer } from './sequencer.ts';
-import { readRecordProof } from './store/feed-records.ts';
+import { readRecordProof } from '../../raadsfeed/store/proof-records.ts';
 import { ENTRY_BYTES, MissingTileError, readBundles, tileReader } from './store/leaves.ts';
 import { readOrigins, type StoredLog } from './store/logs.ts';
 import { checkpointIn } from './tlog/note.ts';

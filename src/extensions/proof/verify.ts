@@ -13,7 +13,7 @@ import { proofKeyOf } from './keys.ts';
 import { openRemoval, readRemovals, type StoredRemoval } from './removals.ts';
 import { bindingEntry, PRUNED_ENTRY, paddingEntries } from './sequence.ts';
 import { openPublishedCheckpoints, statePath } from './state.ts';
-import { storedRecords } from './store/feed-records.ts';
+import { storedRecords } from '../../raadsfeed/store/proof-records.ts';
 import { ENTRY_BYTES, findLeaves, MissingTileError, type Place, readBundles, tileReader } from './store/leaves.ts';
 import { readOrigins, readPending, type StoredLog } from './store/logs.ts';
 import { Frontier, leafHash, rootHash } from './tlog/merkle.ts';
