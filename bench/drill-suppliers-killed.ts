@@ -6,7 +6,7 @@ import process from 'node:process';
 import { MIGRATIONS, migrate } from '../src/database/migrate.ts';
 import { startEmbedded } from '../src/embedded-postgres/start.ts';
 import { createLogger } from '../src/lib/log.ts';
-import { RID } from '../test/extensions/aggregator/parlaeus/server.ts';
+import { RID } from '../test/raadsfeed/aggregator/parlaeus/server.ts';
 import { runSupplierKillDrill } from './support/supplier-kill-drill.ts';
 
 const log = createLogger('error');

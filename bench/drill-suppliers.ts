@@ -13,7 +13,7 @@ import { MIGRATIONS, migrate } from '../src/database/migrate.ts';
 import { createPool, type Pool } from '../src/database/pool.ts';
 import { startEmbedded } from '../src/embedded-postgres/start.ts';
 import { createLogger } from '../src/lib/log.ts';
-import { RID } from '../test/extensions/aggregator/parlaeus/server.ts';
+import { RID } from '../test/raadsfeed/aggregator/parlaeus/server.ts';
 import { startProgram } from '../test/support/program.ts';
 import { type Child, startChild } from './support/children.ts';
 import { judgeRecords } from './support/supplier-kill-drill.ts';

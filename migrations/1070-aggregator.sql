@@ -62,7 +62,7 @@ create table aggregator.bron (
   history_connects boolean,
   -- It does not: what disappears in the comparison that runs is taken out of our own history too.
   history_missed boolean not null default false,
-  -- See `ReadingProgress` in src/extensions/aggregator/feed/page.ts.
+  -- See `ReadingProgress` in src/raadsfeed/aggregator/feed/page.ts.
   voortgang jsonb,
   -- A hash of this source was the one that we would make; then one that is not is wrong.
   hash_matches boolean not null default false,

@@ -3,7 +3,7 @@
 alter table aggregator.bron
   -- Last day that is read of a supplier: an organisation may have another source from the day after.
   add column tot date,
-  -- See `SupplierOptions` in src/extensions/aggregator/source.ts.
+  -- See `SupplierOptions` in src/raadsfeed/aggregator/source.ts.
   add column options jsonb not null default '{}';
 
 -- Earlier versions read, and published, whole quarters: the first day that such a source really has.

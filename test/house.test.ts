@@ -3,7 +3,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { TEST_SCRIPTS } from '../scripts/evidence/tests.ts';
-import { SUPPLIERS } from '../src/extensions/aggregator/source.ts';
+import { SUPPLIERS } from '../src/raadsfeed/aggregator/source.ts';
 import { LONGEST } from './support/longest-first.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -238,7 +238,7 @@ describe('the extensions', () => {
       // Of what suppliers share, all but what reads and writes the database.
       const shared = String.raw`source\.ts|resource-key\.ts|supplier/(?!coverage|publish-window|read-supplier)[a-z-]+\.ts`;
       const may = new RegExp(`^src/(settings/|lib/|seams/|extensions/aggregator/(${name}/|${shared}))`);
-      expect(strays(new RegExp(`^src/extensions/aggregator/${name}/`), may)).toEqual([]);
+      expect(strays(new RegExp(`^src/raadsfeed/aggregator/${name}/`), may)).toEqual([]);
     },
   );
 

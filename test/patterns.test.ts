@@ -27,9 +27,9 @@ const BOUNDED = new Map([
     String.raw`src/extensions/delivery-tools/check/delivery-check.ts /(?:[\s+_/-]v?\d|\d\.\d)[\w.-]*$/i`,
     'at most 200 characters',
   ],
-  [String.raw`src/extensions/aggregator/supplier/mapping.ts /\.+$/`, 'the beginning of a number'],
+  [String.raw`src/raadsfeed/aggregator/supplier/mapping.ts /\.+$/`, 'the beginning of a number'],
   [
-    String.raw`src/extensions/aggregator/ibabs/map.ts /^(.+?)\s+(\d{1,2}-\d{1,2}-\d{4})\s*(?:\\n|\n)\s*(\d[\w.]*)/`,
+    String.raw`src/raadsfeed/aggregator/ibabs/map.ts /^(.+?)\s+(\d{1,2}-\d{1,2}-\d{4})\s*(?:\\n|\n)\s*(\d[\w.]*)/`,
     'the first 300 characters',
   ],
 ]);

@@ -1,6 +1,6 @@
 /** The suppliers of a whole country in one process, each in its own form: what they have is made before it says that it is ready. */
 import process from 'node:process';
-import { mostCallsIn, startIbabs } from '../../test/extensions/aggregator/ibabs/server.ts';
+import { mostCallsIn, startIbabs } from '../../test/raadsfeed/aggregator/ibabs/server.ts';
 import {
   expectedKeys,
   type ImitatedBody,
@@ -9,8 +9,8 @@ import {
   notubizBody,
   startGoBody,
   startParlaeusBody,
-} from '../../test/extensions/aggregator/imitated-body.ts';
-import { startNotubiz } from '../../test/extensions/aggregator/notubiz/supplier/server.ts';
+} from '../../test/raadsfeed/aggregator/imitated-body.ts';
+import { startNotubiz } from '../../test/raadsfeed/aggregator/notubiz/supplier/server.ts';
 import { serveParent } from './children.ts';
 
 /** Bodies of each supplier among the 330 of today's largest harvester. */

@@ -2,9 +2,9 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPool, type Pool } from '../../src/database/pool.ts';
-import { saveSources } from '../../src/extensions/aggregator/store/sources.ts';
+import { saveSources } from '../../src/raadsfeed/aggregator/store/sources.ts';
 import { createLogger } from '../../src/lib/log.ts';
-import { mostCallsIn, startIbabs } from '../../test/extensions/aggregator/ibabs/server.ts';
+import { mostCallsIn, startIbabs } from '../../test/raadsfeed/aggregator/ibabs/server.ts';
 import {
   expectedKeys,
   type ImitatedBody,
@@ -12,7 +12,7 @@ import {
   type KnownMeeting,
   startGoBody,
   startParlaeusBody,
-} from '../../test/extensions/aggregator/imitated-body.ts';
+} from '../../test/raadsfeed/aggregator/imitated-body.ts';
 import { type Child, startChild } from './children.ts';
 
 interface DrillOptions {

@@ -1,7 +1,7 @@
 /** `koppelvlak register …` as an operator runs it: the program itself, on a real database, with domains that are real servers. */
 import { createServer, type Server } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FakeSource } from '../extensions/aggregator/fake-source.ts';
+import { FakeSource } from '../raadsfeed/aggregator/fake-source.ts';
 import { type ProgramOnDatabase, programOnDatabase } from './program.ts';
 
 let program: ProgramOnDatabase;

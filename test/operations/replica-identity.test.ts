@@ -8,7 +8,7 @@ import {
   SOURCE_ENV,
   sourceState,
   startAggregator,
-} from '../extensions/aggregator/support.ts';
+} from '../raadsfeed/aggregator/support.ts';
 import { SOON_PRUNED } from '../raadsfeed/cli.ts';
 import { document, type FeedServer, removal, startFeed, vergadering } from '../raadsfeed/support.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';

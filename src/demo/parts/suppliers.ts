@@ -4,9 +4,9 @@ import type { DemoSetup } from '../demo-parts.ts';
 import { asIfThisWeek, firstStart } from '../example-days.ts';
 import type { TourNeeds } from '../run-demo.ts';
 import { systemClock } from '../../lib/time.ts';
-import { isServed } from '../../extensions/aggregator/settings.ts';
-import { findSource, saveSources } from '../../extensions/aggregator/store/sources.ts';
-import { syncSource } from '../../extensions/aggregator/sync-source.ts';
+import { isServed } from '../../raadsfeed/aggregator/settings.ts';
+import { findSource, saveSources } from '../../raadsfeed/aggregator/store/sources.ts';
+import { syncSource } from '../../raadsfeed/aggregator/sync-source.ts';
 
 const NOTUBIZ = '/notubiz';
 const IBABS = '/ibabs/Public.svc';

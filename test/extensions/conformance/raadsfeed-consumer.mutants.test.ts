@@ -1,7 +1,7 @@
 import { describe } from 'vitest';
 import { publishingConsumer } from '../../../src/extensions/conformance/raadsfeed-consumer/consumer.ts';
 import type { CaseResult } from '../../../src/extensions/conformance/run-suite.ts';
-import { follow, startAggregator } from '../aggregator/support.ts';
+import { follow, startAggregator } from '../../raadsfeed/aggregator/support.ts';
 import { exampleConsumer } from './example-consumer.ts';
 import { AGGREGATOR_MUTANTS, CONSUMER_MUTANTS } from './mutants/raadsfeed-consumer.ts';
 import { type Mutation, startProxy } from './proxy.ts';

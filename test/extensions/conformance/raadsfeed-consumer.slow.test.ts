@@ -6,7 +6,7 @@ import {
   publishingConsumer,
 } from '../../../src/extensions/conformance/raadsfeed-consumer/consumer.ts';
 import type { CaseResult } from '../../../src/extensions/conformance/run-suite.ts';
-import { follow, startAggregator } from '../aggregator/support.ts';
+import { follow, startAggregator } from '../../raadsfeed/aggregator/support.ts';
 import { OF_AGGREGATORS, runConsumer } from './run-consumer.ts';
 
 const CONSUMER_PY = join(import.meta.dirname, '../../../examples/conformance/consumer.py');

@@ -5,7 +5,7 @@ import { systemClock } from '../../../src/lib/time.ts';
 import { addFeed, createRegisterClient, refreshFeed } from '../../../src/raadsfeed/register/register.ts';
 import { readEntries, removeFeed, takeDue } from '../../../src/raadsfeed/store/register.ts';
 import { readConfig } from '../../../src/settings/read-config.ts';
-import { FakeSource } from '../../extensions/aggregator/fake-source.ts';
+import { FakeSource } from '../aggregator/fake-source.ts';
 import { asPage, type FeedServer, startFeed, vergadering } from '../support.ts';
 
 const ENV = {

@@ -1,0 +1,175 @@
+/** `koppelvlak bron add` and `bron import`: what they would do is shown before it is done. */
+import { createInterface } from 'node:readline/promises';
+import { Command } from 'commander';
+import { type CommandContext, CommandError, runCommand, UsageError } from '../../../cli/run-command.ts';
+import { isRecord } from '../../../lib/json/json-value.ts';
+import { parseOrganisatie } from '../../commands/publish.ts';
+import type { Terminal } from '../../../seams/terminal.ts';
+import type { ExistingSource, PlannedSource } from '../plan-sources.ts';
+import { SOURCE_FORMS } from '../source.ts';
+import type { NewSource } from '../store/sources.ts';
+import type { Preview } from '../supplier/source-adapter.ts';
+import type { OptionName } from './source-list.ts';
+
+type AddOptions = Readonly<Partial<Record<'naam' | 'portal' | 'from' | 'until' | OptionName, string>>> & {
+  readonly organisatie?: readonly string[];
+  readonly yes?: boolean;
+  readonly json?: boolean;
+};
+
+const collect = (text: string, before: readonly string[] = []): readonly string[] => [
+  ...before,
+  parseOrganisatie(text),
+];
+
+export function addCommand(terminal: Terminal): Command {
+  return new Command('add')
+    .description('follow a feed, or the API of a supplier for one organisation; a known source becomes what is given')
+    .argument('<source>', SOURCE_FORMS)
+    .option(
+      '--organisatie <code>',
+      'take this organisation only; may be given again (required for a supplier)',
+      collect,
+    )
+    .option('--naam <name>', 'name of the organisation (required for a supplier)')
+    .option('--portal <url>', "address of the organisation's portal at the supplier")
+    .option('--from <date>', 'first day to read from a supplier (YYYY-MM-DD)')
+    .option('--until <date>', 'last day to read from a supplier')
+    .option(
+      '--bodies <regex>',
+      'only meeting types, bodies and registers with such a name: a site may serve several organisations',
+    )
+    .option('--not-bodies <regex>', 'none with such a name')
+    .option('--document-types <names>', 'of go, v2: types of documents to publish though they belong to no meeting')
+    .option('--rid-file <path>', 'of parlaeus: file with the key of its interface')
+    .option('--replaces <source>', 'of go and parlaeus: a removed source, the same system at its address of before')
+    .option('--yes', 'do not ask before it is added')
+    .option('--json', 'one machine-readable result')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ koppelvlak bron add https://raad.voorbeeldstad.example/ori/v1\n' +
+        '  $ koppelvlak bron add notubiz:281 --organisatie gm0363 --naam "Gemeente Amsterdam" --from 2010-01-01\n' +
+        '  $ koppelvlak bron add ibabs:bollenstreek --organisatie gm0553 --naam "Gemeente Lisse" --bodies Lisse',
+    )
+    .action((adres: string, options: AddOptions) =>
+      runCommand(terminal, { ...options, changes: true }, async (context) => {
+        const {
+          organisatie: organisaties,
+          portal: portaal,
+          from: vanaf,
+          until: tot,
+          yes,
+          json: _json,
+          ...same
+        } = options;
+        const { toSource } = await import('./source-list.ts');
+        const source = toSource({ adres, organisaties, portaal, vanaf, tot, ...same }, 'the source');
+        await addAll(context, [source], yes === true);
+      }),
+    );
+}
+
+export function importCommand(terminal: Terminal): Command {
+  return new Command('import')
+    .description('add or change the sources of a list; all of them or none')
+    .argument(
+      '<file>',
+      'JSON lines, or CSV with a header: bron, organisatie, naam, portaal, from, until, bodies, not-bodies',
+    )
+    .option('--yes', 'do not ask before they are added')
+    .option('--json', 'one machine-readable result')
+    .addHelpText('after', '\nExample:\n  $ koppelvlak bron import bronnen.csv')
+    .action((file: string, options: { readonly yes?: boolean; readonly json?: boolean }) =>
+      runCommand(terminal, { ...options, changes: true }, async (context) => {
+        const { readSourceList } = await import('./source-list.ts');
+        await addAll(context, await readSourceList(file), options.yes === true);
+      }),
+    );
+}
+
+/** Names of meetings that are shown of one source; of each of a list fewer. */
+const SHOWN = 10;
+const SHOWN_OF_MANY = 3;
+
+type Previewed = PlannedSource & { readonly preview?: Preview };
+
+async function addAll(context: CommandContext, given: readonly NewSource[], yes: boolean): Promise<void> {
+  const { database, config, output } = context;
+  const { readExistingSources, readNumberedAddresses, saveSources } = await import('../store/sources.ts');
+  const existing = await readExistingSources(database.pool);
+  const sources = given.map((source) => withKnownVersion(source, existing));
+  const { planSources } = await import('../plan-sources.ts');
+  const plan = planSources(sources, existing, await readNumberedAddresses(database.pool));
+  const judged = await addPreviews(context, plan);
+  // The result says it all of one source whose supplier shows nothing.
+  const isTold = judged.length > 1 || judged.some(({ why, preview }) => why !== '' || preview !== undefined);
+  for (const { what, source, why, preview } of isTold ? judged : []) {
+    output.progress(`${what}: ${source.adres}${why === '' ? '' : ` (${why})`}`);
+    const shown = preview?.names.slice(0, sources.length === 1 ? SHOWN : SHOWN_OF_MANY) ?? [];
+    for (const name of shown) output.progress(`  ${name}`);
+    for (const detail of preview?.unconfirmed ?? []) output.progress(`  not confirmed: ${detail}`);
+    if (preview !== undefined) {
+      output.progress(`  ${preview.total} in the last quarter, of which ${preview.leftOut} are left out by --bodies`);
+    }
+  }
+  const refused = judged.filter(({ what }) => what === 'refused');
+  const [first] = refused;
+  if (first !== undefined) {
+    const more = refused.length > 1 ? ` (and ${refused.length - 1} more)` : '';
+    throw new CommandError(`nothing was added: ${first.why}${more}`);
+  }
+  // A wrong name would publish what is of somebody else.
+  if (judged.some(({ preview }) => preview !== undefined) && !yes) await confirm(context);
+  const found = judged.map(({ source, preview }) => ({ ...source, options: preview?.options ?? source.options ?? {} }));
+  const done = await saveSources(database.pool, found);
+  const adresOf = (...what: readonly PlannedSource['what'][]): string[] =>
+    done.filter((one) => what.includes(one.what)).map(({ source }) => source.adres);
+  const [added, changed, known] = [adresOf('new'), adresOf('changed'), adresOf('same')];
+  output.result({ added, changed, known }, () => {
+    for (const adres of added) output.line(`Added: ${adres}`);
+    for (const adres of changed) output.line(`Changed: ${adres}`);
+    for (const adres of known) output.line(`Known already: ${adres}`);
+    if (config.raadsfeed.rol !== 'aggregator') {
+      output.progress('Sources are followed by a service with RAADSFEED_ROL=aggregator.');
+    }
+  });
+}
+
+/** The version of a supplier's interface that was found when the source was added is kept. */
+function withKnownVersion(source: NewSource, existing: readonly ExistingSource[]): NewSource {
+  const version = existing.find(({ adres }) => adres === source.adres)?.options.version;
+  return version === undefined ? source : { ...source, options: { ...source.options, version } };
+}
+
+/** Asks suppliers what their new sources show; one that cannot be read is refused. */
+async function addPreviews(context: CommandContext, plan: readonly PlannedSource[]): Promise<readonly Previewed[]> {
+  const isNew = ({ what, source }: PlannedSource): boolean =>
+    (what === 'new' || what === 'changed') && source.soort === 'leveranciers-api';
+  if (!plan.some(isNew)) return plan;
+  const { withDependencies } = await import('../dependencies.ts');
+  const { previewSource } = await import('../preview-source.ts');
+  return await withDependencies({ ...context, pool: context.database.pool }, (deps) =>
+    Promise.all(
+      plan.map(async (one): Promise<Previewed> => {
+        if (!isNew(one)) return one;
+        const found = await previewSource(one.source, deps, context.interrupted);
+        if (typeof found === 'string') return { ...one, what: 'refused', why: `${one.source.adres}: ${found}` };
+        return found === undefined ? one : { ...one, preview: found };
+      }),
+    ),
+  );
+}
+
+async function confirm({ terminal }: CommandContext): Promise<void> {
+  const { stdin, stderr } = terminal;
+  if (!isRecord(stdin) || stdin.isTTY !== true) {
+    throw new UsageError('nothing was added: look at the names above, and give --yes');
+  }
+  const questions = createInterface({ input: terminal.stdin, output: stderr });
+  try {
+    const answer = await questions.question('Add this? [y/N] ');
+    if (!/^(y|yes|j|ja)$/i.test(answer.trim())) throw new CommandError('nothing was added');
+  } finally {
+    questions.close();
+  }
+}

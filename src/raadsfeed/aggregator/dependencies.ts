@@ -1,0 +1,110 @@
+/** What following sources takes, made from the configuration: for the service and for commands beside it. */
+
+import type { Pool } from '../../database/pool.ts';
+import type { Logger } from '../../lib/log.ts';
+import { createOutboundClient, type OutboundClient } from '../../lib/outbound/outbound-client.ts';
+import type { Clock } from '../../lib/time.ts';
+import { createLineValidator, type LineValidator } from '../writer/line-validator.ts';
+import type { ProofWriter, ProofWriters } from '../../seams/proof-log.ts';
+import type { Config } from '../../settings/read-config.ts';
+import { createGo } from './go/api.ts';
+import { openIbabs } from './ibabs/supplier.ts';
+import { openNotubiz } from './notubiz/adapter.ts';
+import { createParlaeus } from './parlaeus/api.ts';
+import type { SupplierScheme } from './source.ts';
+import { createCallSlots } from './store/call-slots.ts';
+import type { PoolOptions } from './supplier/client-pool.ts';
+import { createAdapter } from './supplier/read-listed-window.ts';
+import type { SourceAdapter } from './supplier/source-adapter.ts';
+
+export interface AggregatorDependencies
+  extends Pick<
+    Config['aggregator'],
+    'maxAnswerBytes' | 'maxSnapshotRecords' | 'pollMs' | 'backoffMs' | 'backoffMaxMs'
+  > {
+  readonly pool: Pool;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** The proof log of the feed, when there is one. */
+  readonly proof?: ProofWriter | undefined;
+  readonly client: OutboundClient;
+  readonly validate: LineValidator;
+  /** By the published draft instead of our contract: for records of other feeds. */
+  readonly validateDraft: LineValidator;
+  /** Address of this feed: records that originated here are not accepted back. */
+  readonly ownFeedUrl: () => string;
+}
+
+export interface SupplierDependencies extends AggregatorDependencies {
+  readonly adapters: Readonly<Record<SupplierScheme, SourceAdapter>>;
+  /** Milliseconds between quick readings of the current windows. */
+  readonly quickAgainMs: number;
+  /** Milliseconds in which all of history is read again. */
+  readonly fullAgainMs: number;
+}
+
+/** What the dependencies are made of. */
+export interface DependencyNeeds extends Pick<AggregatorDependencies, 'pool' | 'clock' | 'log'> {
+  readonly config: Pick<Config, 'aggregator' | 'raadsfeed' | 'server'>;
+  readonly publicBaseUrl: () => string;
+  readonly proof: ProofWriters;
+}
+
+export function openDependencies(needs: DependencyNeeds): SupplierDependencies {
+  const { config, pool, clock, log, publicBaseUrl, proof } = needs;
+  const { aggregator, raadsfeed, server } = config;
+  const { callSlotSeconds: slotSeconds, ibabsCallsPerMinute: perMinute } = aggregator;
+  const hosted = (scheme: SupplierScheme): PoolOptions => ({
+    clock,
+    proxy: server,
+    allowPrivate: raadsfeed.sourcesAllowPrivate,
+    maxBytes: aggregator.maxAnswerBytes,
+    slots: (host) => createCallSlots(pool, `${scheme} ${host}`, { atOnce: 4, slotSeconds }, log),
+  });
+  return {
+    ...aggregator,
+    pool,
+    clock,
+    log,
+    proof: proof('raadsfeed'),
+    client: createOutboundClient({
+      clock,
+      timeoutMs: raadsfeed.sourcesTimeoutMs,
+      maxBytes: aggregator.maxAnswerBytes,
+      connections: 4,
+      proxy: server,
+      allowPrivate: raadsfeed.sourcesAllowPrivate,
+      traceContextTo: server.traceContextTo,
+    }),
+    validate: createLineValidator(),
+    validateDraft: createLineValidator('draft'),
+    ownFeedUrl: () => `${publicBaseUrl()}${raadsfeed.prefix}/feed`,
+    // All calls to a supplier, or to a host of one, share its slots.
+    adapters: {
+      notubiz: openNotubiz(config, clock, createCallSlots(pool, 'notubiz', { atOnce: 4, slotSeconds }, log)),
+      ibabs: openIbabs(config, clock, createCallSlots(pool, 'ibabs', { atOnce: 2, slotSeconds, perMinute }, log)),
+      go: createAdapter(createGo(hosted('go')), clock),
+      parlaeus: createAdapter(createParlaeus(hosted('parlaeus')), clock),
+    },
+    quickAgainMs: aggregator.notubizQuickMinutes * 60_000,
+    fullAgainMs: aggregator.notubizFullHours * 3_600_000,
+  };
+}
+
+/** Opens the dependencies for one piece of work. */
+export async function withDependencies<T>(
+  needs: DependencyNeeds,
+  work: (deps: SupplierDependencies) => Promise<T>,
+): Promise<T> {
+  const deps = openDependencies(needs);
+  try {
+    return await work(deps);
+  } finally {
+    await closeDependencies(deps);
+  }
+}
+
+/** Closes the connections to sources. */
+export async function closeDependencies({ client, adapters }: SupplierDependencies): Promise<void> {
+  await Promise.all([client.close(), ...Object.values(adapters).map((adapter) => adapter.close())]);
+}

@@ -1,0 +1,252 @@
+/** Follows a feed for `feed follow`: the snapshot, then the feed without end. Faults are reported, and it goes on. */
+
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { unwritable } from '../../../lib/json/json-text.ts';
+import { isRecord } from '../../../lib/json/json-value.ts';
+import type { OutboundClient } from '../../../lib/outbound/outbound-client.ts';
+import { OutboundError } from '../../../lib/outbound/outbound-error.ts';
+import { backoffMs } from '../../../lib/time.ts';
+import { discover, type FeedAddresses, FeedFault, readAddresses } from '../../domain/service-document.ts';
+import {
+  askPage,
+  describeGap,
+  detailOf,
+  type FeedRecord,
+  type Gap,
+  judgeHash,
+  NO_PROGRESS,
+  namedNumbers,
+  notePage,
+  readFeedPage,
+  readSnapshotPage,
+  withoutNamed,
+} from './page.ts';
+
+/** How far a follower is; saved between runs. */
+export interface FollowState extends FeedAddresses {
+  /** Address of the service document. */
+  readonly service: string;
+  readonly phase: 'snapshot' | 'feed';
+  /** A cursor in the snapshot or the feed, depending on `phase`. */
+  readonly cursor: string | null;
+  /** Where the feed goes on after the snapshot. */
+  readonly feedCursor: string | null;
+  /** The last number of the feed that was seen. */
+  readonly lastNumber: number | null;
+}
+
+export interface FollowOptions extends Patience {
+  readonly client: OutboundClient;
+  /** End when the feed has been caught up with. */
+  readonly once: boolean;
+  /** Handles a page; when it returns, `state` may be saved. */
+  readonly page: (records: readonly FeedRecord['record'][], state: FollowState) => Promise<void>;
+  readonly fault: (text: string) => void;
+}
+
+const DEFAULT_WAIT_MS = 5000;
+/** Records of a snapshot at most. */
+const MAX_RECORDS = 100_000_000;
+
+/**
+ * Finds a feed by the address of its service document, or by a host that has the well-known address; following begins with its snapshot.
+ * @throws {FeedFault}
+ */
+export async function findFeed(
+  address: string,
+  { client, ...patience }: Patience & Pick<FollowOptions, 'client'>,
+): Promise<FollowState> {
+  const { serviceUrl, document } = await discover(
+    (url) => askPatiently(url, () => client.getJson({ url, signal: patience.signal, redirects: 'any-host' }), patience),
+    address,
+    readAddresses,
+  );
+  return { service: serviceUrl, ...document, phase: 'snapshot', cursor: null, feedCursor: null, lastNumber: null };
+}
+
+/**
+ * Follows a feed. A page is handled before its cursor is saved, so after a crash records may come twice, and none is missed.
+ * @throws {FeedFault}
+ * @throws the signal's reason
+ */
+export async function followFeed(begin: FollowState, options: FollowOptions): Promise<void> {
+  const { client, fault, signal } = options;
+  const judge = recordJudge(fault);
+  let state = begin;
+  let etag: string | undefined;
+  let progress = NO_PROGRESS;
+  let gaps: readonly Gap[] = [];
+  for (;;) {
+    const { phase, cursor } = state;
+    const url = phase === 'snapshot' ? state.snapshotUrl : state.feedUrl;
+    const request = { url, cursor, etag, redirects: 'any-host', signal } as const;
+    const answer = await askPatiently(url, () => askPage(client, request), options);
+    etag = undefined;
+    if (answer.changed) {
+      const next = advance(state, answer.json, fault);
+      for (const record of next.records) judge(record);
+      await options.page(
+        next.records.flatMap((record) => writablePart(record, fault)),
+        next.state,
+      );
+      // A redaction may name what was missing before it.
+      gaps = withoutNamed([...gaps, ...next.gaps], namedNumbers(next.records.map(({ record }) => record)));
+      const moved = next.state.cursor !== cursor || next.state.phase !== phase;
+      if (next.hasMore && !moved) {
+        throw new FeedFault('cursor-stands-still', `${url} says that there is more, but does not move on`);
+      }
+      const numbers = next.records.map(({ sequenceNumber }) => sequenceNumber);
+      const step = { cursor: next.state.cursor ?? '', numbers, isSnapshot: phase === 'snapshot' };
+      progress =
+        next.hasMore && next.state.phase === phase
+          ? notePage(progress, { ...step, maxRecords: MAX_RECORDS })
+          : NO_PROGRESS;
+      state = next.state;
+      if (phase === 'snapshot' || next.hasMore) continue;
+      if (!moved) etag = answer.etag;
+    }
+    for (const gap of gaps) fault(describeGap(gap));
+    gaps = [];
+    if (options.once) return;
+    await sleep(Math.max(1000, answer.freshForMs === 0 ? DEFAULT_WAIT_MS : answer.freshForMs), undefined, { signal });
+  }
+}
+
+/**
+ * The members of a record that can be written as they were read; the others are reported. An unknown member must not cost us a redaction;
+ * an upsert whose data cannot be written is left out.
+ */
+function writablePart({ sequenceNumber, record }: FeedRecord, fault: (text: string) => void): FeedRecord['record'][] {
+  const members = Object.entries(record).filter(([name, member]) => {
+    const wrong = unwritable(member);
+    if (wrong !== undefined) fault(`number ${sequenceNumber}: ${name} ${wrong}; it is left out`);
+    return wrong === undefined;
+  });
+  const part = Object.fromEntries(members);
+  return record.data !== undefined && part.data === undefined ? [] : [part];
+}
+
+interface Advanced {
+  readonly records: readonly FeedRecord[];
+  readonly gaps: readonly Gap[];
+  readonly state: FollowState;
+  readonly hasMore: boolean;
+}
+
+function advance(state: FollowState, json: unknown, fault: (text: string) => void): Advanced {
+  const report = (_code: unknown, message: string): void => fault(message);
+  if (state.phase === 'snapshot') {
+    const { records, cursor, feedCursor } = readSnapshotPage(json, state, report);
+    return cursor === null
+      ? { records, gaps: [], hasMore: false, state: { ...state, phase: 'feed', cursor: feedCursor, feedCursor } }
+      : { records, gaps: [], hasMore: true, state: { ...state, cursor, feedCursor } };
+  }
+  const position = { cursor: state.cursor, after: state.lastNumber ?? undefined };
+  const { records, cursor, head, hasMore, gaps } = readFeedPage(json, position, report);
+  const lastNumber = records.at(-1)?.sequenceNumber ?? state.lastNumber;
+  const saysEnd = isRecord(json) && json.hasMore === false;
+  if (saysEnd && lastNumber !== null && lastNumber < head) fault(`says to be at the end, but head is ${head}`);
+  return { records, gaps, hasMore: hasMore && !saysEnd, state: { ...state, cursor, lastNumber } };
+}
+
+/** Reports what is wrong with single records; a hash only when other hashes of the same feed are made as ours are. */
+function recordJudge(fault: FollowOptions['fault']): (record: FeedRecord) => void {
+  let matched = false;
+  return ({ sequenceNumber, record }) => {
+    const { op, data, geredigeerdeSequenceNumbers } = record;
+    if (op !== 'upsert') {
+      if (data !== undefined || record.contentHash !== undefined)
+        fault(`number ${sequenceNumber}: a ${String(op)} holds content`);
+      if (op === 'redact' && !Array.isArray(geredigeerdeSequenceNumbers))
+        fault(`number ${sequenceNumber}: a redact names no numbers`);
+      return;
+    }
+    const verdict = judgeHash(record);
+    if (verdict === undefined) fault(`number ${sequenceNumber}: an upsert has no data`);
+    matched ||= verdict === 'matches';
+    if (verdict === 'differs' && matched) fault(`number ${sequenceNumber}: its contentHash is not that of its data`);
+  };
+}
+
+/**
+ * The state that was saved in a file; `undefined` when the file does not exist.
+ * @throws {Error} when the file holds something else
+ */
+export async function readFollowState(file: string): Promise<FollowState | undefined> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+    return undefined;
+  });
+  if (text === undefined) return undefined;
+  const value: unknown = JSON.parse(text);
+  if (!isFollowState(value)) throw new Error(`${file} does not hold the state of a follower`);
+  return value;
+}
+
+/** Saves the state; a crash leaves the old one or the new one, never half of one. */
+export async function writeFollowState(file: string, state: FollowState): Promise<void> {
+  const draft = `${file}.new`;
+  await writeFile(draft, `${JSON.stringify(state)}\n`, { flush: true });
+  await rename(draft, file);
+}
+
+function isFollowState(value: unknown): value is FollowState {
+  if (!isRecord(value)) return false;
+  const { service, feedUrl, snapshotUrl, phase, cursor, feedCursor, lastNumber } = value;
+  return (
+    [service, feedUrl, snapshotUrl].every((text) => typeof text === 'string') &&
+    (phase === 'snapshot' || phase === 'feed') &&
+    [cursor, feedCursor].every((text) => text === null || typeof text === 'string') &&
+    (lastNumber === null || typeof lastNumber === 'number')
+  );
+}
+
+export interface Patience {
+  readonly signal: AbortSignal;
+  /** Called with the reason of a retry, and the milliseconds until it. */
+  readonly waiting: (reason: string, ms: number) => void;
+}
+
+const BACKOFF = { firstMs: 1000, maxMs: 300_000 };
+
+/**
+ * Retries while the feed is unavailable or busy, and waits at least `Retry-After`. A cursor that is refused without a reason is tried a
+ * second time.
+ * @param url for people
+ * @throws {FeedFault} when waiting would not help
+ * @throws the signal's reason
+ */
+async function askPatiently<T>(url: string, call: () => Promise<T>, { signal, waiting }: Patience): Promise<T> {
+  for (let failures = 1; ; failures += 1) {
+    try {
+      return await call();
+    } catch (error) {
+      const reason = mayPass(error, failures);
+      if (reason === undefined) throw asFault(error, url);
+      const ms = backoffMs(BACKOFF, failures, error instanceof OutboundError ? error.retryAfterMs : 0);
+      waiting(`${url} ${reason}`, ms);
+      await sleep(ms, undefined, { signal });
+    }
+  }
+}
+
+/** Why a retry may help; `undefined` when it will not. */
+function mayPass(error: unknown, failures: number): string | undefined {
+  if (error instanceof FeedFault) {
+    return error.code === 'cursor-refused' && !error.certain && failures === 1 ? 'refuses the cursor' : undefined;
+  }
+  if (!(error instanceof OutboundError)) return undefined;
+  const { code, status = 0, message } = error;
+  if (code === 'status') return status === 429 || status >= 500 ? `answers ${status}` : undefined;
+  return ['unreachable', 'timeout', 'broken-off'].includes(code) ? `cannot be reached: ${message}` : undefined;
+}
+
+function asFault(error: unknown, url: string): unknown {
+  if (!(error instanceof OutboundError)) return error;
+  const { status, message } = error;
+  return new FeedFault(
+    'refused',
+    status === undefined ? `${url}: ${message}` : `${url} answers ${status}${detailOf(error)}`,
+  );
+}

@@ -1,0 +1,232 @@
+/**
+ * One run of a source that is a feed: its service document when that is due, then pages of its snapshot, then of its feed, to its end or
+ * to the limit of the run. Pages are published in the transaction that stores how far the source was read.
+ */
+
+import { transaction } from '../../../database/transaction.ts';
+import { isMassDelete, type Removal } from '../../domain/change.ts';
+import { FeedFault, type FeedFaultCode } from '../../domain/service-document.ts';
+import { BATCH_CHANGES } from '../../writer/publisher.ts';
+import type { AggregatorDependencies } from '../dependencies.ts';
+import type { Lease, Source } from '../source.ts';
+import { countMissing, endComparison, findMissing } from '../store/comparison.ts';
+import { addIssues, hasRefusals, resolveIssues, WITHHELD } from '../store/issues.ts';
+import { rereadLease, restartSnapshot, updateSource } from '../store/leased-source.ts';
+import { type OwnedOrganisation, readOwnedOrganisations, updateLastModified } from '../store/organisations.ts';
+import type { SourceIssue } from '../supplier/source-adapter.ts';
+import { describeFailure } from '../worker.ts';
+import { readDocument } from './read-document.ts';
+import { afterHistory, type PageDependencies, type PageOutcome, readPage } from './read-page.ts';
+import { publishChanges, rewriteRedactedFiles } from './redactions.ts';
+
+interface FollowResult {
+  /** The source was read to its end. */
+  readonly caughtUp: boolean;
+  /** Milliseconds until the source is due again. */
+  readonly inMs: number;
+  readonly read: number;
+  readonly published: number;
+  readonly refused: number;
+  readonly deleted: number;
+  readonly withheld: number;
+}
+
+/** Pages that are read of a source before others are read. */
+const PAGES_PER_RUN = 10;
+/** Consecutive failures of the same kind after which the snapshot is read again. */
+const FAILURES_BEFORE_RESTART = 3;
+
+/**
+ * @param tolerant refused records do not hold up their page; default: when it was refused twice before
+ * @throws {OutboundError} {FeedFault} {LeaseLostError} or the signal's reason; what was published before it stays
+ */
+export async function followSource(
+  start: Lease,
+  deps: AggregatorDependencies,
+  signal: AbortSignal,
+  tolerant = start.source.failureKind === 'records' && start.source.failures >= FAILURES_BEFORE_RESTART - 1,
+): Promise<FollowResult> {
+  const { pool, clock, pollMs } = deps;
+  let lease = await readDocument(start, deps, signal);
+  if (lease.source.compareAgainAt !== null && lease.source.compareAgainAt <= clock.now()) {
+    lease = await restart(lease, deps, { wholeHistory: false });
+  }
+  const sum = { read: 0, published: 0, refused: 0, deleted: 0, withheld: 0 };
+  const organisations = await readOwnedOrganisations(pool, lease.source.id);
+  if (hasNothingToRead(lease, organisations)) {
+    await updateSource(pool, lease, { caughtUpAt: clock.now() });
+    return { ...sum, caughtUp: true, inMs: pollMs };
+  }
+  const present = organisations.filter(({ aanwezig }) => aanwezig);
+  if (present.length === 0) {
+    throw new FeedFault('organisation-missing', 'the service document names no organisation that is taken from it');
+  }
+  for (let pages = 0; pages < PAGES_PER_RUN; pages += 1) {
+    signal.throwIfAborted();
+    const at = clock.now();
+    const page = await readOrRestart(lease, { ...deps, organisations, signal, tolerant });
+    if (page === 'restarted') break;
+    sum.read += page.read;
+    sum.published += page.published;
+    sum.refused += page.refused;
+    lease = await rereadLease(pool, lease);
+    if (page.state === 'more') continue;
+    const inMs = Math.max(pollMs, Math.min(page.freshForMs, 3_600_000));
+    if (page.state === 'stuck') return { ...sum, caughtUp: false, inMs };
+    if (lease.source.isComparing) Object.assign(sum, await finishComparison(lease, present, deps));
+    await updateServiceDocument(lease, deps, at);
+    return { ...sum, caughtUp: true, inMs };
+  }
+  return { ...sum, caughtUp: false, inMs: 0 };
+}
+
+/**
+ * Everything that the document names is taken from other sources, or it is of an aggregator that has nothing yet: the case of two
+ * aggregators that follow each other.
+ */
+function hasNothingToRead({ source }: Lease, owned: readonly OwnedOrganisation[]): boolean {
+  const wanted = new Set(source.organisatiecodes);
+  if (owned.length > 0) return false;
+  if (wanted.size === 0 && source.rol === 'aggregator') return true;
+  return source.named.some((code) => wanted.size === 0 || wanted.has(code));
+}
+
+async function readOrRestart(lease: Lease, deps: PageDependencies): Promise<PageOutcome | 'restarted'> {
+  try {
+    return await readPage(lease, deps);
+  } catch (error) {
+    const { source } = lease;
+    if (source.phase === 'historie' && (await leaveHistory(lease, error, deps))) return 'restarted';
+    if (!(error instanceof FeedFault) || !mayRestart(lease, error, deps)) throw error;
+    deps.log.warn({ source: source.adres, fault: error.code }, `a new snapshot is read: ${error.message}`);
+    await restart(lease, deps, { wholeHistory: source.phase === 'feed' && error.code === 'cursor-refused' });
+    return 'restarted';
+  }
+}
+
+/**
+ * A cursor that is refused (twice, when the response does not say that it is the cursor), and pages that stay invalid, need a new
+ * snapshot. At most once per `backoffMaxMs`, in case that does not help.
+ */
+function mayRestart({ source }: Lease, fault: FeedFault, { clock, backoffMaxMs }: AggregatorDependencies): boolean {
+  const begun = source.snapshotStartedAt?.getTime() ?? 0;
+  const wanted = isRefusedForGood(source, fault) || (RESTARTING.has(fault.code) && persists(source, fault.code));
+  return wanted && clock.now().getTime() - begun >= backoffMaxMs;
+}
+
+const RESTARTING: ReadonlySet<FeedFaultCode> = new Set([
+  'numbers',
+  'cursor-stands-still',
+  'cursor-circle',
+  'snapshot-endless',
+]);
+
+function isRefusedForGood({ failureKind, failures }: Source, { code, certain }: FeedFault): boolean {
+  return code === 'cursor-refused' && (certain || (failureKind === code && failures > 0));
+}
+
+function persists({ failureKind, failures }: Source, code: string): boolean {
+  return failureKind === code && failures >= FAILURES_BEFORE_RESTART - 1;
+}
+
+/** Reads the history from its beginning when its cursor is refused, and skips it when it stays unreadable. */
+async function leaveHistory(lease: Lease, error: unknown, { pool, log }: AggregatorDependencies): Promise<boolean> {
+  const { source } = lease;
+  if (error instanceof FeedFault && source.historyCursor !== null && isRefusedForGood(source, error)) {
+    await updateSource(pool, lease, { historyCursor: null, historyJoins: null, progress: null });
+    return true;
+  }
+  const failure = describeFailure(error);
+  const isRefusal = error instanceof FeedFault || /^status-4(?!29)/.test(failure?.kind ?? '');
+  if (failure === undefined || !isRefusal || !persists(source, failure.kind)) return false;
+  log.warn({ source: source.adres, fault: failure.kind }, `its history is not read for redactions: ${failure.message}`);
+  await updateSource(pool, lease, afterHistory(null, true));
+  return true;
+}
+
+async function restart(
+  lease: Lease,
+  { pool }: AggregatorDependencies,
+  how: { readonly wholeHistory: boolean },
+): Promise<Lease> {
+  return await transaction(pool, async (client) => {
+    await restartSnapshot(client, lease, how);
+    return await rereadLease(client, lease);
+  });
+}
+
+/** Sets `laatstBijgewerkt` of the source's organisations in our service document; not while records of it are refused. */
+async function updateServiceDocument(lease: Lease, { pool }: AggregatorDependencies, at: Date): Promise<void> {
+  const { id, rol } = lease.source;
+  await transaction(pool, async (client) => {
+    await updateSource(client, lease, { caughtUpAt: at });
+    if (await hasRefusals(client, id)) return;
+    await resolveIssues(client, id, 'record-refused');
+    // The data of an aggregator is no newer than its own service document says.
+    const organisations = (await readOwnedOrganisations(client, id))
+      .filter(({ aanwezig, achtergehouden }) => aanwezig && achtergehouden === 0)
+      .flatMap(({ organisatiecode, bronBijgewerkt }) => {
+        if (rol !== 'aggregator') return [{ organisatiecode, at }];
+        return bronBijgewerkt === null ? [] : [{ organisatiecode, at: bronBijgewerkt < at ? bronBijgewerkt : at }];
+      });
+    await updateLastModified(client, organisations);
+  });
+}
+
+/**
+ * Deletes what a new snapshot, and the feed after it, do not show any more. Only when the feed has been read to its end: what changed
+ * while the snapshot was read may be in the feed only.
+ * @returns how many deletes were published, and how many wait for an operator's consent
+ */
+async function finishComparison(
+  lease: Lease,
+  organisations: readonly OwnedOrganisation[],
+  deps: AggregatorDependencies,
+): Promise<{ deleted: number; withheld: number }> {
+  const { id, adres, allowMassDelete } = lease.source;
+  const codes = organisations.map(({ organisatiecode }) => organisatiecode);
+  const withheld: { organisatiecode: string; missing: number }[] = [];
+  const issues: SourceIssue[] = [];
+  let deleted = 0;
+  for (const { organisatiecode, missing, total } of await countMissing(deps.pool, id, codes)) {
+    if (allowMassDelete || !isMassDelete(missing, total)) {
+      deleted += await deleteMissing(lease, organisatiecode, deps);
+      continue;
+    }
+    withheld.push({ organisatiecode, missing });
+    const detail = `${missing} of ${total} resources are not in the source any more; deleting them needs an operator's consent: \`koppelvlak bron sync ${adres} --allow-mass-delete\``;
+    issues.push({ what: WITHHELD, where: organisatiecode, detail, times: 1, blocking: true });
+  }
+  const at = deps.clock.now();
+  await transaction(deps.pool, async (client) => {
+    await addIssues(client, id, issues, at);
+    await resolveIssues(client, id, WITHHELD, at);
+    await endComparison(client, lease, withheld);
+  });
+  return { deleted, withheld: withheld.reduce((sum, { missing }) => sum + missing, 0) };
+}
+
+const HISTORY_MISSED =
+  'Niet meer aanwezig bij de bron, en de geschiedenis van de bron zegt niet waarom: de inhoud is daarom uit de historie gehaald.';
+
+async function deleteMissing(lease: Lease, organisatiecode: string, deps: AggregatorDependencies): Promise<number> {
+  const { id, feedUrl, adres, historyMissed } = lease.source;
+  const toelichting = `Niet meer aanwezig bij de bron ${feedUrl ?? adres}.`;
+  let deleted = 0;
+  for (let count = BATCH_CHANGES; count === BATCH_CHANGES; deleted += count) {
+    count = await transaction(deps.pool, async (client) => {
+      const missing = await findMissing(client, id, organisatiecode, BATCH_CHANGES);
+      const changes = missing.map(
+        (named): Removal => ({ op: 'delete', ...named, verwijderreden: 'overig', toelichting }),
+      );
+      // The part of its history that was missed may have held a redaction: the text must not stay readable here.
+      const reason = { verwijderreden: 'niet_langer_openbaar', toelichting: HISTORY_MISSED } as const;
+      if (historyMissed) changes.push(...missing.map((named): Removal => ({ op: 'redact', ...named, ...reason })));
+      const published = await publishChanges(client, changes, deps);
+      await updateSource(client, lease, {}, { published });
+      return missing.length;
+    });
+  }
+  if (deleted > 0 && historyMissed) await rewriteRedactedFiles(deps);
+  return deleted;
+}

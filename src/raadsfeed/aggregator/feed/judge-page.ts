@@ -1,0 +1,117 @@
+import { setImmediate as pause } from 'node:timers/promises';
+import { reasonOf } from '../../../lib/log.ts';
+import type { Change } from '../../domain/change.ts';
+import { isResourceType, resourceKey } from '../../domain/resource.ts';
+import type { NamedResource, TakenRecord } from '../store/comparison.ts';
+import type { SourceIssue } from '../supplier/source-adapter.ts';
+import { cameFrom, checkRecord, type RecordContext, resourceOf, type Verdict } from './judge-record.ts';
+import type { FeedRecord } from './page.ts';
+import { type RedactionContext, redactionChanges } from './redactions.ts';
+
+/** What follows from the records of a page. */
+export interface CheckedPage {
+  readonly changes: readonly Change[];
+  readonly refused: number;
+  /**
+   * Whether the last record of a resource (`organisatiecode/resourceType/bronidentificatie`; empty where a refused record does not say)
+   * was refused. Only of organisations of this source.
+   */
+  readonly refusals: ReadonlyMap<string, boolean>;
+  readonly issues: readonly SourceIssue[];
+  /** Resources that the source has, also those whose record is refused: they are not missing. */
+  readonly present: readonly NamedResource[];
+  /** A hash of this source was the one that we would make, here or before. */
+  readonly hashMatches: boolean;
+}
+
+/** Refused records of one page that are reported one by one. */
+const MAX_DETAILED = 20;
+
+/** Records that are checked before the event loop is yielded: a publisher holds the lock of the feed meanwhile. */
+const BATCH = 50;
+
+interface PageContext extends RecordContext, RedactionContext {
+  readonly hashMatches: boolean;
+  /** The records that were taken from the numbers in redactions without a resource. */
+  readonly taken: ReadonlyMap<number, TakenRecord>;
+}
+
+export async function checkPage(records: readonly FeedRecord[], context: PageContext): Promise<CheckedPage> {
+  const results: (FeedRecord & { readonly verdict: Verdict })[] = [];
+  for (const [i, record] of records.entries()) {
+    if (i > 0 && i % BATCH === 0) await pause();
+    results.push({ ...record, verdict: checkOne(record, context) });
+  }
+  const { feedUrl } = context;
+  const hashMatches =
+    context.hashMatches || results.some(({ verdict }) => verdict.kind === 'taken' && verdict.hash === 'matches');
+  const changes: Change[] = [];
+  const present: NamedResource[] = [];
+  const refusals = new Map<string, boolean>();
+  const issues: SourceIssue[] = [];
+  const hashes = new Set<string>();
+  let refused = 0;
+  for (const { sequenceNumber, record, verdict } of results) {
+    if (verdict.kind === 'passed-over') continue;
+    const isWrong = verdict.kind === 'taken' && verdict.hash === 'differs' && hashMatches;
+    if (verdict.kind === 'taken' && !isWrong) {
+      changes.push(...verdict.changes);
+      for (const { resourceType, resource } of verdict.changes)
+        refusals.set(resourceKey(resourceType, resource), false);
+      present.push(...verdict.changes.filter(({ op }) => op === 'upsert'));
+      if (verdict.hash === 'differs' || verdict.hash === 'absent') hashes.add(verdict.hash);
+      continue;
+    }
+    refused += 1;
+    const { resourceType } = record;
+    const resource = resourceOf(record);
+    const isTaken = resource === undefined || context.takes(resource.organisatiecode) === 'yes';
+    const named = resource !== undefined && isResourceType(resourceType) ? { resourceType, resource } : undefined;
+    if (isTaken) {
+      refusals.set(named === undefined ? '' : resourceKey(named.resourceType, named.resource), true);
+      if (named !== undefined) present.push(named);
+    }
+    const faults = verdict.kind === 'refused' ? verdict.faults : ['contentHash does not match data'];
+    issues.push(refusal(faults, refused, `${feedUrl}#${sequenceNumber}`, { isTaken, feedUrl }));
+  }
+  for (const hash of hashes) {
+    const detail =
+      hash === 'absent'
+        ? 'records have no contentHash: ours is given'
+        : 'hashes are of another form than ours: they are passed on';
+    issues.push({ what: 'content-hash', where: feedUrl, detail, times: 1, blocking: false });
+  }
+  return { changes, refused, refusals, issues, present, hashMatches };
+}
+
+/** A record that cannot be checked is refused alone: it holds up neither the page nor the redactions on it. */
+function checkOne({ record, sequenceNumber }: FeedRecord, context: PageContext): Verdict {
+  if (record.op === 'redact') return checkRedaction(record, context);
+  try {
+    return checkRecord(record, sequenceNumber, context);
+  } catch (error) {
+    return { kind: 'refused', faults: [`it cannot be judged: ${reasonOf(error)}`] };
+  }
+}
+
+/** A redaction needs no valid content: it is refused only when it reaches nothing. */
+function checkRedaction(record: FeedRecord['record'], context: PageContext): Verdict {
+  const changes = redactionChanges(record, context.taken, context);
+  if (changes.length > 0) return { kind: 'taken', changes };
+  const resource = resourceOf(record);
+  const isElsewhere = resource !== undefined && context.takes(resource.organisatiecode) === 'elsewhere';
+  if (isElsewhere || cameFrom(record, context.ownFeedUrl)) return { kind: 'passed-over' };
+  return { kind: 'refused', faults: ['a redaction of nothing that was taken from this source'] };
+}
+
+function refusal(
+  faults: readonly string[],
+  count: number,
+  place: string,
+  { isTaken, feedUrl }: { readonly isTaken: boolean; readonly feedUrl: string },
+): SourceIssue {
+  const what = isTaken ? 'record-refused' : 'organisation-unnamed';
+  const isDetailed = count <= MAX_DETAILED;
+  const detail = isDetailed ? faults.join('; ') : 'more records of one page were refused';
+  return { what, where: isDetailed ? place : feedUrl, detail, times: 1, blocking: false };
+}

@@ -1,0 +1,319 @@
+/**
+ * Asks for pages of a council feed and reads them, by the published draft and no stricter: members that are not known are left alone. What makes an
+ * answer unusable is thrown; what can be doubted is reported, so that one reader may stop at it and another go on.
+ */
+
+import { contentHash } from '../../../lib/json/canonical-json.ts';
+import { isRecord } from '../../../lib/json/json-value.ts';
+import type { OutboundAnswer, OutboundClient, OutboundRequest } from '../../../lib/outbound/outbound-client.ts';
+import { OutboundError } from '../../../lib/outbound/outbound-error.ts';
+import { FeedFault, type FeedFaultCode } from '../../domain/service-document.ts';
+
+/** A record with its number; its members are not judged. */
+export interface FeedRecord {
+  readonly sequenceNumber: number;
+  readonly record: Readonly<Record<string, unknown>>;
+}
+
+/** Numbers from and up to, both absent. */
+export interface Gap {
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface FeedPage {
+  readonly records: readonly FeedRecord[];
+  readonly cursor: string;
+  readonly head: number;
+  /** Also true when its head is further than its last record: then it is not read to its end, whatever it says. */
+  readonly hasMore: boolean;
+  /** Numbers that are absent and that no redaction on this page names. */
+  readonly gaps: readonly Gap[];
+}
+
+interface SnapshotPage {
+  readonly records: readonly FeedRecord[];
+  /** That of the first page, whatever later ones say. */
+  readonly feedCursor: string;
+  /** `null` on the last page. */
+  readonly cursor: string | null;
+}
+
+/** Called for what is doubtful; may throw. */
+export type Report = (code: FeedFaultCode, message: string) => void;
+
+/** Longest cursor that is accepted. */
+const MAX_CURSOR = 4096;
+
+/** The records of an answer that are objects, also when the rest of it is not a page. */
+export function looseRecords(json: unknown): readonly Readonly<Record<string, unknown>>[] {
+  return isRecord(json) && Array.isArray(json.records) ? json.records.filter(isRecord) : [];
+}
+
+/**
+ * Reads a page of a feed.
+ * @param position that the page begins after; the number is `undefined` when only the cursor is known
+ * @throws {FeedFault} when it is not a page
+ */
+export function readFeedPage(
+  json: unknown,
+  position: { readonly cursor: string | null; readonly after: number | undefined },
+  report: Report,
+): FeedPage {
+  const page = asPage(json);
+  const { cursor, head, hasMore } = page;
+  if (!isCursor(cursor)) throw new FeedFault('page', 'the page has no cursor');
+  if (typeof hasMore !== 'boolean') throw new FeedFault('page', 'the page does not say hasMore');
+  if (typeof head !== 'number' || !Number.isSafeInteger(head) || head < 0) {
+    throw new FeedFault('page', 'the page has no head');
+  }
+  const records = numbered(page.records, report);
+  const gaps: Gap[] = [];
+  let last = position.after;
+  for (const { sequenceNumber } of records) {
+    if (last !== undefined && sequenceNumber <= last) {
+      report('numbers', `number ${sequenceNumber} comes after ${last}`);
+    } else if (last !== undefined && sequenceNumber > last + 1) {
+      gaps.push({ from: last + 1, to: sequenceNumber - 1 });
+    }
+    last = sequenceNumber;
+  }
+  if (last !== undefined && head < last) report('numbers', `head ${head} is lower than number ${last}`);
+  if (cursor === position.cursor && records.length > 0) report('cursor-stands-still', 'the cursor did not move');
+  return {
+    records,
+    cursor,
+    head,
+    hasMore: hasMore || (last !== undefined && last < head),
+    gaps: withoutNamed(gaps, namedNumbers(page.records)),
+  };
+}
+
+/**
+ * Reads a page of a snapshot. The last one need not have a cursor, and the `feedCursor` of the first page counts.
+ * @param position the cursor that was asked with, and the `feedCursor` of the first page
+ * @throws {FeedFault} when it is not a page
+ */
+export function readSnapshotPage(
+  json: unknown,
+  position: { readonly cursor: string | null; readonly feedCursor: string | null },
+  report: Report,
+): SnapshotPage {
+  const page = asPage(json);
+  const { cursor, hasMore } = page;
+  const feedCursor = position.feedCursor ?? page.feedCursor;
+  if (!isCursor(feedCursor)) throw new FeedFault('page', 'the snapshot has no feedCursor');
+  if (typeof hasMore !== 'boolean') throw new FeedFault('page', 'the snapshot does not say hasMore');
+  if (hasMore && !isCursor(cursor)) throw new FeedFault('page', 'the snapshot has more, but no cursor');
+  if (hasMore && cursor === position.cursor) {
+    throw new FeedFault('cursor-stands-still', 'the cursor of the snapshot did not move');
+  }
+  return { records: numbered(page.records, report), feedCursor, cursor: hasMore && isCursor(cursor) ? cursor : null };
+}
+
+/** The number of a record; `undefined` when it has none that can be one. */
+export function sequenceNumberOf({ sequenceNumber }: Readonly<Record<string, unknown>>): number | undefined {
+  return isNumber(sequenceNumber) ? sequenceNumber : undefined;
+}
+
+/** The numbers that a redaction names, as far as they are numbers. */
+export function redactedNumbers({
+  op,
+  geredigeerdeSequenceNumbers: numbers,
+}: Readonly<Record<string, unknown>>): readonly number[] {
+  return op === 'redact' && Array.isArray(numbers) ? numbers.filter(isNumber) : [];
+}
+
+/** Every number that a redaction among these records names. */
+export function namedNumbers(records: readonly unknown[]): ReadonlySet<number> {
+  return new Set(records.filter(isRecord).flatMap(redactedNumbers));
+}
+
+/** What remains of gaps when the numbers that redactions name are taken out. */
+export function withoutNamed(gaps: readonly Gap[], named: ReadonlySet<number>): readonly Gap[] {
+  const sorted = Float64Array.from(named).sort();
+  return gaps.flatMap((gap) => {
+    const left: Gap[] = [];
+    let { from } = gap;
+    for (let i = firstFrom(sorted, gap.from); i < sorted.length; i += 1) {
+      const number = sorted[i] ?? gap.to;
+      if (number > gap.to) break;
+      if (number > from) left.push({ from, to: number - 1 });
+      from = number + 1;
+    }
+    if (from <= gap.to) left.push({ from, to: gap.to });
+    return left;
+  });
+}
+
+/** Index of the first number that is not below another. */
+function firstFrom(sorted: Float64Array, number: number): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle] ?? number) < number) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** How a gap is named. */
+export function describeGap({ from, to }: Gap): string {
+  return from === to ? `number ${from} is missing` : `the numbers ${from} to ${to} are missing`;
+}
+
+/** What an upsert says of its content; the draft does not say how a hash is made. */
+type HashVerdict = 'matches' | 'differs' | 'absent';
+
+/** Whether the hash of an upsert is the one that we would make; `undefined` without data, or when that has no hash. */
+export function judgeHash({ data, contentHash: said }: Readonly<Record<string, unknown>>): HashVerdict | undefined {
+  if (!isRecord(data)) return undefined;
+  if (said === undefined || said === null || said === '') return 'absent';
+  try {
+    return contentHash(data) === said ? 'matches' : 'differs';
+  } catch {
+    return undefined;
+  }
+}
+
+function asPage(json: unknown): Record<string, unknown> & { readonly records: readonly unknown[] } {
+  if (!isRecord(json) || !Array.isArray(json.records))
+    throw new FeedFault('page', 'the answer is not a page of records');
+  return { ...json, records: json.records };
+}
+
+function numbered(records: readonly unknown[], report: Report): FeedRecord[] {
+  const found: FeedRecord[] = [];
+  for (const record of records) {
+    const sequenceNumber = isRecord(record) ? sequenceNumberOf(record) : undefined;
+    if (isRecord(record) && sequenceNumber !== undefined) found.push({ sequenceNumber, record });
+    else report('numbers', 'there is something that is not a record, or has no sequenceNumber');
+  }
+  return found;
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 1;
+}
+
+function isCursor(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= MAX_CURSOR && !value.includes('\0');
+}
+
+interface PageRequest {
+  readonly url: string;
+  readonly cursor: string | null;
+  /** Absent: the default of the feed. */
+  readonly limit?: number | undefined;
+  readonly etag?: string | undefined;
+  readonly redirects: OutboundRequest['redirects'];
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Asks for a page of a feed or snapshot.
+ * @throws {FeedFault} `cursor-refused`; {OutboundError}
+ */
+export async function askPage(client: Pick<OutboundClient, 'getJson'>, request: PageRequest): Promise<OutboundAnswer> {
+  const { cursor, limit, etag, redirects, signal } = request;
+  const url = new URL(request.url);
+  if (limit !== undefined) url.searchParams.set('limit', String(limit));
+  if (cursor !== null) url.searchParams.set('cursor', cursor);
+  try {
+    return await client.getJson({ url: url.href, signal, etag, redirects });
+  } catch (error) {
+    if (cursor !== null && error instanceof OutboundError && (error.status === 400 || error.status === 410)) {
+      const certain = error.status === 410 || namesCursor(error.problem);
+      throw new FeedFault('cursor-refused', `the cursor is refused with status ${error.status}${detailOf(error)}`, {
+        certain,
+      });
+    }
+    throw error;
+  }
+}
+
+function namesCursor(problem: unknown): boolean {
+  if (!isRecord(problem)) return false;
+  const { type, invalidParams } = problem;
+  if (typeof type === 'string' && /ongeldige-cursor\/?$/.test(type)) return true;
+  return Array.isArray(invalidParams) && invalidParams.some((param) => isRecord(param) && param.name === 'cursor');
+}
+
+/** Longest text of a feed that is shown. */
+const MAX_DETAIL = 500;
+
+export function detailOf({ problem }: OutboundError): string {
+  const detail = isRecord(problem) ? problem.detail : undefined;
+  return typeof detail === 'string' ? `: ${detail.slice(0, MAX_DETAIL)}` : '';
+}
+
+/**
+ * Progress through pages that are read: a faulty feed can lead in circles, or have no end. Small, whatever was read since the start of the
+ * snapshot or the feed.
+ */
+interface ReadingProgress {
+  /** A cursor that was met; it is moved further apart each time (Brent's cycle detection). */
+  readonly checkpoint: string | null;
+  readonly steps: number;
+  readonly span: number;
+  /** Consecutive pages without a record, with more to come. */
+  readonly empty: number;
+  /** Records of the snapshot, and the highest number among them. */
+  readonly records: number;
+  readonly highest: number;
+}
+
+export const NO_PROGRESS: ReadingProgress = { checkpoint: null, steps: 0, span: 1, empty: 0, records: 0, highest: 0 };
+
+/** Pages without a record, with more to come: what is read is not filtered, so there is no reason for one. */
+const MAX_EMPTY = 200;
+
+interface PageStep {
+  readonly cursor: string;
+  readonly numbers: readonly number[];
+  readonly isSnapshot: boolean;
+  /** Records of a snapshot at most. */
+  readonly maxRecords: number;
+}
+
+/**
+ * Records a page that is not the last.
+ * @throws {FeedFault} `cursor-circle`, `snapshot-endless`
+ */
+export function notePage(
+  before: ReadingProgress,
+  { cursor, numbers, isSnapshot, maxRecords }: PageStep,
+): ReadingProgress {
+  if (cursor === before.checkpoint) throw new FeedFault('cursor-circle', 'its cursors come back to where they were');
+  const empty = numbers.length === 0 ? before.empty + 1 : 0;
+  const endless = isSnapshot ? 'snapshot-endless' : 'cursor-circle';
+  if (empty > MAX_EMPTY)
+    throw new FeedFault(endless, `${empty} consecutive pages have no records, although there are more`);
+  const records = isSnapshot ? before.records + numbers.length : 0;
+  const highest = isSnapshot ? numbers.reduce((most, number) => Math.max(most, number), before.highest) : 0;
+  // A snapshot has each resource by the record that made it, and that has a number of its own.
+  if (records > highest) {
+    throw new FeedFault(
+      'snapshot-endless',
+      `the snapshot has ${records} records, and its highest number is ${highest}`,
+    );
+  }
+  if (records > maxRecords) throw new FeedFault('snapshot-endless', `the snapshot has more than ${maxRecords} records`);
+  const moves = before.checkpoint === null || before.steps + 1 >= before.span;
+  return {
+    checkpoint: moves ? cursor : before.checkpoint,
+    steps: moves ? 0 : before.steps + 1,
+    span: moves ? before.span * 2 : before.span,
+    empty,
+    records,
+    highest,
+  };
+}
+
+/** Reads progress that was saved as JSON; anything else starts from the beginning. */
+export function toProgress(value: unknown): ReadingProgress {
+  if (!isRecord(value)) return NO_PROGRESS;
+  const numbers = Object.entries(value).filter(([, saved]) => typeof saved === 'number');
+  const checkpoint = typeof value.checkpoint === 'string' ? value.checkpoint : null;
+  return { ...NO_PROGRESS, ...Object.fromEntries(numbers), checkpoint };
+}

@@ -1,0 +1,301 @@
+/** Reads the next page of a source: of its history, for redactions that were missed, of its snapshot, or of its feed. */
+
+import { transaction } from '../../../database/transaction.ts';
+import type { OutboundAnswer } from '../../../lib/outbound/outbound-client.ts';
+import { FeedFault } from '../../domain/service-document.ts';
+import type { AggregatorDependencies } from '../dependencies.ts';
+import { type Lease, LeaseLostError, type Source } from '../source.ts';
+import { markSeen, readTaken, type TakenRecord } from '../store/comparison.ts';
+import { addIssues, saveRefusals } from '../store/issues.ts';
+import { type SourceChanges, updateSource } from '../store/leased-source.ts';
+import type { OwnedOrganisation } from '../store/organisations.ts';
+import { type CheckedPage, checkPage } from './judge-page.ts';
+import { type Ownership, resourceOf } from './judge-record.ts';
+import {
+  askPage,
+  describeGap,
+  type FeedPage,
+  type FeedRecord,
+  namedNumbers,
+  notePage,
+  type Report,
+  readFeedPage,
+  readSnapshotPage,
+  toProgress,
+  withoutNamed,
+} from './page.ts';
+import {
+  carryOutRedactions,
+  isTaken,
+  numbersIn,
+  publishChanges,
+  redactionChanges,
+  rewriteRedactedFiles,
+} from './redactions.ts';
+
+/** The result of one page. */
+export interface PageOutcome {
+  /** `stuck`: the source says that there is more, and gives nothing. */
+  readonly state: 'more' | 'head' | 'stuck';
+  readonly read: number;
+  readonly published: number;
+  readonly refused: number;
+  readonly freshForMs: number;
+}
+
+type ChangedAnswer = Extract<OutboundAnswer, { readonly changed: true }>;
+
+/** Records of a page at most: pages of several sources are in memory at once. */
+const MAX_LIMIT = 1000;
+/** Pages that are read ahead at most, to explain a gap. */
+const MAX_AHEAD = 100;
+
+export interface PageDependencies extends AggregatorDependencies {
+  readonly organisations: readonly OwnedOrganisation[];
+  readonly signal: AbortSignal;
+  /** Refused records do not hold up their page. */
+  readonly tolerant: boolean;
+}
+
+const fail: Report = (code, message) => {
+  throw new FeedFault(code, message);
+};
+
+/**
+ * Reads one page, checks it and publishes it. The redactions on it are carried out even when the rest is invalid.
+ * @throws {FeedFault} {OutboundError} {LeaseLostError}
+ */
+export async function readPage(lease: Lease, deps: PageDependencies): Promise<PageOutcome> {
+  const { phase, feedUrl, snapshotUrl, snapshotCursor, historyCursor, cursor, pageSize: limit, etag } = lease.source;
+  const [url, at] =
+    phase === 'stand' ? [snapshotUrl, snapshotCursor] : [feedUrl, phase === 'historie' ? historyCursor : cursor];
+  const known = phase === 'feed' ? (etag ?? undefined) : undefined;
+  const request = { url: url ?? '', cursor: at, limit, etag: known, signal: deps.signal } as const;
+  const answer = await askPage(deps.client, { ...request, redirects: 'same-host' });
+  if (!answer.changed) {
+    if (known === undefined) throw new FeedFault('page', 'the source answers 304 to a request without If-None-Match');
+    return { state: 'head', read: 0, published: 0, refused: 0, freshForMs: answer.freshForMs };
+  }
+  const take = { stand: takeSnapshot, historie: takeHistory, feed: takeFeed }[phase];
+  try {
+    return await take(lease, answer, deps);
+  } catch (error) {
+    // Whatever failed, through the source or through us. When the lease was lost, or this process stops, they are read again.
+    if (!(error instanceof LeaseLostError) && !deps.signal.aborted) {
+      await carryOutRedactions(lease, answer.json, redactionContextOf(lease.source, deps), deps);
+    }
+    throw error;
+  }
+}
+
+async function takeSnapshot(lease: Lease, answer: ChangedAnswer, deps: PageDependencies): Promise<PageOutcome> {
+  const { snapshotCursor, snapshotFeedCursor, progress } = lease.source;
+  const read = readSnapshotPage(answer.json, { cursor: snapshotCursor, feedCursor: snapshotFeedCursor }, fail);
+  const { records, cursor, feedCursor } = read;
+  const isLast = cursor === null;
+  const position: SourceChanges = {
+    phase: isLast ? 'feed' : 'stand',
+    snapshotCursor: cursor,
+    snapshotFeedCursor: isLast ? null : feedCursor,
+    cursor: isLast ? feedCursor : null,
+    pageSize: nextPageSize(lease.source, answer, deps),
+    progress: isLast ? null : notePage(toProgress(progress), pageStep(cursor, records, true, deps)),
+  };
+  return await publishPage(lease, records, { state: 'more', freshForMs: 0, position }, deps);
+}
+
+async function takeFeed(lease: Lease, answer: ChangedAnswer, deps: PageDependencies): Promise<PageOutcome> {
+  const { source } = lease;
+  const { cursor: at, lastNumber, pageSize: limit } = source;
+  const page = readFeedPage(answer.json, { cursor: at, after: lastNumber ?? undefined }, fail);
+  const { records, cursor, head, hasMore } = page;
+  const stuck = hasMore && cursor === at;
+  await explainGaps(lease, page, deps);
+  const pageSize = nextPageSize(source, answer, deps);
+  // Numbers ascend, so a page with records is always progress.
+  const isEmpty = hasMore && !stuck && records.length === 0;
+  const position: SourceChanges = {
+    cursor,
+    // An ETag belongs to one address: that of the end of the feed, which is requested again unchanged.
+    etag: !hasMore && cursor === at && pageSize === limit ? (answer.etag ?? null) : null,
+    lastNumber: records.at(-1)?.sequenceNumber ?? lastNumber ?? (hasMore ? null : head),
+    pageSize,
+    progress: isEmpty ? notePage(toProgress(source.progress), pageStep(cursor, records, false, deps)) : null,
+    head,
+  };
+  const state = stuck ? 'stuck' : hasMore ? 'more' : 'head';
+  return await publishPage(lease, records, { state, freshForMs: answer.freshForMs, position }, deps);
+}
+
+/**
+ * Numbers may be absent where a redaction names them: on the same page, or on one of the next, whose redactions need not wait for it.
+ * @throws {FeedFault} `numbers`, when no redaction names them
+ */
+async function explainGaps(lease: Lease, page: FeedPage, deps: PageDependencies): Promise<void> {
+  const { feedUrl, pageSize } = lease.source;
+  let { gaps, cursor, hasMore } = page;
+  for (let pages = 0; gaps.length > 0 && hasMore && pages < MAX_AHEAD; pages += 1) {
+    const request = { url: feedUrl ?? '', cursor, limit: pageSize, signal: deps.signal } as const;
+    const answer = await askPage(deps.client, { ...request, redirects: 'same-host' });
+    const json = answer.changed && answer.json;
+    await carryOutRedactions(lease, json, redactionContextOf(lease.source, deps), deps);
+    const ahead = readFeedPage(json, { cursor, after: undefined }, () => undefined);
+    gaps = withoutNamed(gaps, namedNumbers(ahead.records.map(({ record }) => record)));
+    hasMore = ahead.hasMore && ahead.cursor !== cursor;
+    ({ cursor } = ahead);
+  }
+  const [gap] = gaps;
+  if (gap !== undefined) throw new FeedFault('numbers', `${describeGap(gap)}, and no redaction names it`);
+}
+
+/**
+ * A page of the history of a source whose snapshot is to be read again, for its redactions alone: those after the cursor that was given
+ * up are nowhere else. The snapshot then shows what was published again since. On the way it checks whether this is the history that was
+ * read before.
+ */
+async function takeHistory(lease: Lease, answer: ChangedAnswer, deps: PageDependencies): Promise<PageOutcome> {
+  const { source } = lease;
+  const { historyCursor: at } = source;
+  // Gaps in the numbers are checked when the feed is read for its content.
+  const page = readFeedPage(answer.json, { cursor: at, after: undefined }, () => undefined);
+  const { records, cursor, hasMore, head } = page;
+  const redactions = records.map(({ record }) => record).filter(({ op }) => op === 'redact');
+  const numbers = [...records.map(({ sequenceNumber }) => sequenceNumber), ...numbersIn(redactions)];
+  const taken = await readTaken(deps.pool, source, [...new Set(numbers)]);
+  const joins = joinsOn(source, records, taken);
+  const isOver = !hasMore || (records.length === 0 && cursor === at);
+  // Numbers that were taken before may be past the end of what the source has now.
+  const reached = joins === true && (source.historyAfter ?? 0) <= head;
+  const progress = { historyCursor: cursor, historyJoins: joins };
+  const position: SourceChanges = {
+    ...(isOver
+      ? afterHistory(cursor, source.historyMissed || !reached)
+      : { ...progress, progress: notePage(toProgress(source.progress), pageStep(cursor, records, false, deps)) }),
+    pageSize: nextPageSize(source, answer, deps),
+  };
+  const context = redactionContextOf(source, deps);
+  const missed = redactions.filter((record) => !isTaken(record, taken));
+  const changes = missed.flatMap((record) => redactionChanges(record, taken, context));
+  const published = await transaction(deps.pool, async (client) => {
+    const recorded = await publishChanges(client, changes, deps);
+    await updateSource(client, lease, position, { read: records.length, published: recorded });
+    return recorded;
+  });
+  if (published > 0) await rewriteRedactedFiles(deps);
+  return { state: 'more', read: records.length, published, refused: 0, freshForMs: 0 };
+}
+
+/**
+ * The snapshot is read after the history, and then the feed from where the history ended.
+ * @param cursor the end of the history; `null`: it was not read, so the `feedCursor` of the snapshot counts
+ * @param missed redactions may have been missed
+ */
+export function afterHistory(cursor: string | null, missed: boolean): SourceChanges {
+  return {
+    phase: 'stand',
+    snapshotFeedCursor: cursor,
+    historyCursor: null,
+    historyJoins: null,
+    historyMissed: missed,
+    progress: null,
+  };
+}
+
+/**
+ * Whether this history is the one that was read before: numbers that were taken from it must be of the same resources. One that differs
+ * is enough to say no.
+ */
+function joinsOn(
+  { historyJoins, historyAfter }: Source,
+  records: readonly FeedRecord[],
+  taken: ReadonlyMap<number, TakenRecord>,
+): boolean | null {
+  // Read on from the cursor itself, it needs no number.
+  if (historyAfter === null) return historyJoins === true;
+  let joins = historyJoins;
+  for (const { sequenceNumber, record } of records) {
+    const known = taken.get(sequenceNumber);
+    if (known === undefined || sequenceNumber > historyAfter) continue;
+    const resource = resourceOf(record);
+    const isSame =
+      record.resourceType === known.resourceType &&
+      resource?.organisatiecode === known.resource.organisatiecode &&
+      resource.bronidentificatie === known.resource.bronidentificatie;
+    if (!isSame) return false;
+    joins ??= true;
+  }
+  return joins;
+}
+
+function pageStep(
+  cursor: string,
+  records: readonly FeedRecord[],
+  isSnapshot: boolean,
+  { maxSnapshotRecords: maxRecords }: AggregatorDependencies,
+) {
+  return { cursor, numbers: records.map(({ sequenceNumber }) => sequenceNumber), isSnapshot, maxRecords };
+}
+
+/** The page size is reduced after a response that was too large; it grows again while twice as much would have fitted. */
+function nextPageSize({ pageSize }: Source, { bytes }: ChangedAnswer, { maxAnswerBytes }: AggregatorDependencies) {
+  return bytes * 2 > maxAnswerBytes ? pageSize : Math.min(MAX_LIMIT, pageSize * 2);
+}
+
+function redactionContextOf({ feedUrl }: Source, { organisations, ownFeedUrl }: PageDependencies) {
+  const owned = new Set(organisations.map(({ organisatiecode }) => organisatiecode));
+  return { feedUrl: feedUrl ?? '', ownFeedUrl: ownFeedUrl(), owns: (code: string) => owned.has(code) };
+}
+
+async function checkRecords(source: Source, records: readonly FeedRecord[], deps: PageDependencies) {
+  const present = new Set(
+    deps.organisations.filter(({ aanwezig }) => aanwezig).map(({ organisatiecode }) => organisatiecode),
+  );
+  const unnamed = records
+    .map(({ record }) => record)
+    .filter((record) => record.op === 'redact' && resourceOf(record) === undefined);
+  const context = redactionContextOf(source, deps);
+  return await checkPage(records, {
+    ...context,
+    validate: deps.validateDraft,
+    hashMatches: source.hashMatches,
+    taken: unnamed.length === 0 ? new Map() : await readTaken(deps.pool, source, numbersIn(unnamed)),
+    takes: (code: string): Ownership => {
+      if (present.has(code)) return 'yes';
+      // An organisation that the operator left out of this source counts as another's.
+      return source.named.includes(code) ? 'elsewhere' : 'unnamed';
+    },
+  });
+}
+
+/**
+ * Publishes records and stores how far the source was read, in one transaction.
+ * @throws {LeaseLostError} and then nothing was published
+ */
+async function publishPage(
+  lease: Lease,
+  records: readonly FeedRecord[],
+  after: { readonly state: PageOutcome['state']; readonly freshForMs: number; readonly position: SourceChanges },
+  deps: PageDependencies,
+): Promise<PageOutcome> {
+  const { id, isComparing } = lease.source;
+  const { state, freshForMs, position } = after;
+  const page: CheckedPage = await checkRecords(lease.source, records, deps);
+  const { changes, issues, refused, refusals, present, hashMatches } = page;
+  // The page may have been damaged in transit: only if it stays invalid are its other records published without these.
+  if (refused > 0 && !deps.tolerant) {
+    throw new FeedFault('records', `${refused} records are refused: ${issues[0]?.detail ?? ''}`);
+  }
+  const read = records.length;
+  const published = await transaction(deps.pool, async (client) => {
+    const recorded = await publishChanges(client, changes, deps);
+    if (isComparing) await markSeen(client, id, present);
+    await saveRefusals(client, id, refusals);
+    await addIssues(client, id, issues, deps.clock.now());
+    // Last, in the order in which every writer takes its locks. It also checks the lease.
+    await updateSource(client, lease, { ...position, hashMatches }, { read, published: recorded, refused });
+    return recorded;
+  });
+  // A failure is retried at an interval; the page stays published.
+  if (published > 0 && changes.some(({ op }) => op === 'redact')) await rewriteRedactedFiles(deps);
+  return { state, read, published, refused, freshForMs };
+}

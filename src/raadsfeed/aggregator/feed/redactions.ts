@@ -1,0 +1,131 @@
+/**
+ * The redactions of a source. They are carried out whatever else is wrong with their page: what had to disappear there must not stay
+ * readable here.
+ */
+
+import { type Db, transaction } from '../../../database/transaction.ts';
+import type { Change, Removal } from '../../domain/change.ts';
+import {
+  isResourceType,
+  RESOURCE_TYPES,
+  type Resource,
+  type ResourceType,
+} from '../../domain/resource.ts';
+import { publishBatch } from '../../store/publish.ts';
+import { rewritePartitions } from '../../store/text-partitions.ts';
+import type { AggregatorDependencies } from '../dependencies.ts';
+import type { Lease } from '../source.ts';
+import { readTaken, type TakenRecord } from '../store/comparison.ts';
+import { updateSource } from '../store/leased-source.ts';
+import { cameFrom, otherMembers, reasonOf, resourceOf } from './judge-record.ts';
+import { looseRecords, redactedNumbers, sequenceNumberOf } from './page.ts';
+
+type SourceRecord = Readonly<Record<string, unknown>>;
+
+export interface RedactionContext {
+  readonly feedUrl: string;
+  readonly ownFeedUrl: string;
+  /** Organisations of this source, whether its document names them now or not. */
+  readonly owns: (organisatiecode: string) => boolean;
+}
+
+/** The changes that follow from a redaction; none when it is of an organisation of another source, or came from this feed itself. */
+export function redactionChanges(
+  record: SourceRecord,
+  taken: ReadonlyMap<number, TakenRecord>,
+  context: RedactionContext,
+): readonly Removal[] {
+  if (record.op !== 'redact' || cameFrom(record, context.ownFeedUrl)) return [];
+  const number = sequenceNumberOf(record);
+  const sourceNumbers = redactedNumbers(record);
+  const removal = (resourceType: ResourceType, resource: Resource): Removal => ({
+    op: 'redact',
+    resourceType,
+    resource,
+    ...reasonOf(record),
+    ...(number === undefined ? {} : { herkomst: { feedUrl: context.feedUrl, sequenceNumber: number }, sourceNumbers }),
+    // Members that cannot be published are left out: they do not hold up the redaction.
+    other: otherMembers(record).members,
+  });
+  const resource = resourceOf(record);
+  if (resource !== undefined && !context.owns(resource.organisatiecode)) return [];
+  const { resourceType } = record;
+  // An unknown type may be any of the known ones; where the resource does not exist nothing happens.
+  const kinds = isResourceType(resourceType) ? [resourceType] : RESOURCE_TYPES;
+  const named = resource === undefined ? [] : kinds.map((kind) => removal(kind, resource));
+  if (resource !== undefined && number !== undefined) return named;
+  const byNumber = resourcesByNumber(sourceNumbers, taken, context);
+  return [...named, ...byNumber.map((found) => removal(found.resourceType, found.resource))];
+}
+
+/** The resources that a redaction reaches by its numbers alone. */
+function resourcesByNumber(
+  numbers: readonly number[],
+  taken: ReadonlyMap<number, TakenRecord>,
+  { owns }: RedactionContext,
+): readonly TakenRecord[] {
+  return numbers.flatMap((number) => {
+    const found = taken.get(number);
+    return found !== undefined && owns(found.resource.organisatiecode) ? [found] : [];
+  });
+}
+
+/**
+ * Carries out the redactions of an invalid response. Those that were carried out before are skipped: they must not remove what was
+ * published since.
+ */
+export async function carryOutRedactions(
+  lease: Lease,
+  json: unknown,
+  context: RedactionContext,
+  deps: AggregatorDependencies,
+): Promise<void> {
+  const records = looseRecords(json).filter(({ op }) => op === 'redact');
+  if (records.length === 0) return;
+  const count = await transaction(deps.pool, async (client) => {
+    const taken = await readTaken(client, lease.source, numbersIn(records));
+    const missed = records.filter((record) => !isTaken(record, taken));
+    const changes = missed.flatMap((record) => redactionChanges(record, taken, context));
+    const recorded = await publishChanges(client, changes, deps);
+    await updateSource(client, lease, {}, { published: recorded });
+    return recorded;
+  });
+  if (count > 0) await rewriteRedactedFiles(deps);
+}
+
+/** Publishes changes in the caller's transaction. @returns how many were recorded: what changes nothing is not */
+export async function publishChanges(
+  db: Db,
+  changes: readonly Change[],
+  { clock, proof }: Pick<AggregatorDependencies, 'clock' | 'proof'>,
+): Promise<number> {
+  const outcomes = changes.length === 0 ? [] : await publishBatch(db, changes, clock.now(), proof);
+  return outcomes.filter((outcome) => outcome !== 'no-op').length;
+}
+
+/** The numbers of redactions, and those that they name. */
+export function numbersIn(records: readonly SourceRecord[]): number[] {
+  return records.flatMap((record) => [
+    ...redactedNumbers(record),
+    ...(sequenceNumberOf(record) === undefined ? [] : [sequenceNumberOf(record) ?? 0]),
+  ]);
+}
+
+/** Whether this redaction was taken before. */
+export function isTaken(record: SourceRecord, taken: ReadonlyMap<number, TakenRecord>): boolean {
+  const found = taken.get(sequenceNumberOf(record) ?? 0);
+  const resource = resourceOf(record);
+  return (
+    found?.op === 'redact' &&
+    found.resourceType === record.resourceType &&
+    found.resource.organisatiecode === resource?.organisatiecode &&
+    found.resource.bronidentificatie === resource.bronidentificatie
+  );
+}
+
+/** Rewrites the partitions that still hold redacted text. A failure is retried at an interval. */
+export async function rewriteRedactedFiles({ pool, log }: Pick<AggregatorDependencies, 'pool' | 'log'>): Promise<void> {
+  await rewritePartitions(pool).catch((error: unknown) =>
+    log.warn({ err: error }, 'redacted text is still in files of the database'),
+  );
+}

@@ -1,0 +1,144 @@
+/** Compares the state of a source with what the feed has of it: resources seen in its snapshot, and records taken from it. */
+
+import type { Db } from '../../../database/transaction.ts';
+import type { Resource, ResourceType } from '../../domain/resource.ts';
+import { type Lease, LeaseLostError, type Source } from '../source.ts';
+
+export interface NamedResource {
+  readonly resourceType: ResourceType;
+  readonly resource: Resource;
+}
+
+export async function markSeen(db: Db, sourceId: number, resources: readonly NamedResource[]): Promise<void> {
+  if (resources.length === 0) return;
+  await db.query({
+    name: 'aggregator-mark-seen',
+    text: `insert into aggregator.seen (bron_id, organisatiecode, resource_type, bronidentificatie)
+           select $1::integer, * from unnest($2::text[], $3::text[], $4::text[])
+               on conflict do nothing`,
+    values: [
+      sourceId,
+      resources.map(({ resource }) => resource.organisatiecode),
+      resources.map(({ resourceType }) => resourceType),
+      resources.map(({ resource }) => resource.bronidentificatie),
+    ],
+  });
+}
+
+export async function forgetSeen(db: Db, sourceId: number): Promise<void> {
+  await db.query('delete from aggregator.seen where bron_id = $1::integer', [sourceId]);
+}
+
+/** How many resources of an organisation the feed has, and how many of those were not seen. */
+export async function countMissing(
+  db: Db,
+  sourceId: number,
+  organisatiecodes: readonly string[],
+): Promise<{ organisatiecode: string; total: number; missing: number }[]> {
+  const { rows } = await db.query<{ organisatiecode: string; total: number; missing: number }>(
+    `select s.organisatiecode, count(*) as total, count(*) filter (where g.bron_id is null) as missing
+       from raadsfeed.current_records s
+       left join aggregator.seen g on g.bron_id = $1::integer and g.organisatiecode = s.organisatiecode
+        and g.resource_type = s.resource_type and g.bronidentificatie = s.bronidentificatie
+      where s.organisatiecode = any ($2::text[])
+      group by s.organisatiecode`,
+    [sourceId, organisatiecodes],
+  );
+  return rows;
+}
+
+/** The first `limit` resources of an organisation that the feed has and that were not seen. */
+export async function findMissing(
+  db: Db,
+  sourceId: number,
+  organisatiecode: string,
+  limit: number,
+): Promise<NamedResource[]> {
+  const { rows } = await db.query<{ resource_type: ResourceType; bronidentificatie: string }>(
+    `select s.resource_type, s.bronidentificatie
+       from raadsfeed.current_records s
+      where s.organisatiecode = $2::text
+        and not exists (select from aggregator.seen g
+                         where g.bron_id = $1::integer and g.organisatiecode = s.organisatiecode
+                           and g.resource_type = s.resource_type and g.bronidentificatie = s.bronidentificatie)
+      order by s.sequence_number
+      limit $3::integer`,
+    [sourceId, organisatiecode, limit],
+  );
+  return rows.map(({ resource_type: resourceType, bronidentificatie }) => ({
+    resourceType,
+    resource: { organisatiecode, bronidentificatie },
+  }));
+}
+
+/** Whether the feed ever had anything of these organisations. */
+export async function hasRecords(db: Db, organisatiecodes: readonly string[]): Promise<boolean> {
+  const { rows } = await db.query<{ found: boolean }>(
+    'select exists (select from raadsfeed.record where organisatiecode = any ($1::text[])) as found',
+    [organisatiecodes],
+  );
+  return rows[0]?.found ?? false;
+}
+
+/** Seconds after which a comparison with withheld deletes is repeated: the source may have everything again. */
+const RETRY_SECONDS = 3600;
+
+/** Ends a comparison, and stores by organisation how many deletes were withheld. @throws {LeaseLostError} */
+export async function endComparison(
+  db: Db,
+  { source, number }: Lease,
+  withheld: readonly { readonly organisatiecode: string; readonly missing: number }[],
+): Promise<void> {
+  const { rowCount } = await db.query(
+    `update aggregator.bron
+        set vergelijken = false, allow_mass_delete = false,
+            -- Withheld deletes are compared again, and must then be redacted from our history as well.
+            history_missed = history_missed and $3::boolean,
+            compare_again_at = case when $3::boolean then now() + make_interval(secs => $4::integer) end
+      where id = $1::integer and lease_number = $2::bigint`,
+    [source.id, number, withheld.length > 0, RETRY_SECONDS],
+  );
+  if (rowCount !== 1) throw new LeaseLostError();
+  await db.query(
+    `update aggregator.bron_organisatie o set achtergehouden = coalesce(n.aantal, 0)
+       from aggregator.bron_organisatie b
+       left join unnest($2::text[], $3::integer[]) as n (organisatiecode, aantal) using (organisatiecode)
+      where b.organisatiecode = o.organisatiecode and o.bron_id = $1::integer`,
+    [source.id, withheld.map(({ organisatiecode }) => organisatiecode), withheld.map(({ missing }) => missing)],
+  );
+  await forgetSeen(db, source.id);
+}
+
+/** Has what lies outside the period of a supplier's source looked at again, or not any more. */
+export async function compareAgain(db: Db, { source, number }: Lease, again: boolean): Promise<void> {
+  await db.query(
+    `update aggregator.bron set compare_again_at = case when $3::boolean then now() + make_interval(secs => $4::integer) end
+      where id = $1::integer and lease_number = $2::bigint`,
+    [source.id, number, again, RETRY_SECONDS],
+  );
+}
+
+export interface TakenRecord extends NamedResource {
+  readonly op: 'upsert' | 'delete' | 'redact';
+}
+
+/**
+ * The records that were taken from these numbers of a source, by number; the last one when a number was taken twice. Only of its own
+ * organisations: another source may name the same feed.
+ */
+export async function readTaken(
+  db: Db,
+  { id, feedUrl }: Pick<Source, 'id' | 'feedUrl'>,
+  numbers: readonly number[],
+): Promise<ReadonlyMap<number, TakenRecord>> {
+  const { rows } = await db.query<Pick<TakenRecord, 'op' | 'resourceType'> & Resource & { readonly number: number }>({
+    name: 'aggregator-taken',
+    text: `select herkomst_nummer as number, op, resource_type as "resourceType", organisatiecode, bronidentificatie
+             from raadsfeed.record
+             join aggregator.bron_organisatie o using (organisatiecode)
+            where o.bron_id = $3::integer and herkomst_feed = $1::text and herkomst_nummer = any ($2::bigint[])
+            order by sequence_number`,
+    values: [feedUrl, numbers, id],
+  });
+  return new Map(rows.map(({ number, op, resourceType, ...resource }) => [number, { op, resourceType, resource }]));
+}

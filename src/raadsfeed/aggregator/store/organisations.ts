@@ -1,0 +1,167 @@
+/** Which source an organisation is taken from, and what the service document says of it. */
+
+import type { Db } from '../../../database/transaction.ts';
+import type { SourceOrganisation } from '../../domain/service-document.ts';
+
+export interface OwnedOrganisation {
+  readonly organisatiecode: string;
+  readonly naam: string;
+  /** Whether the source's document names it now. */
+  readonly aanwezig: boolean;
+  readonly bronBijgewerkt: Date | null;
+  readonly achtergehouden: number;
+}
+
+/** The organisations that are taken from a source. */
+export async function readOwnedOrganisations(db: Db, sourceId: number): Promise<OwnedOrganisation[]> {
+  const { rows } = await db.query<OwnedOrganisation>({
+    name: 'aggregator-owned',
+    text: `select organisatiecode, naam, aanwezig, source_updated_at as "bronBijgewerkt", achtergehouden
+             from aggregator.bron_organisatie
+            where bron_id = $1::integer
+            order by organisatiecode`,
+    values: [sourceId],
+  });
+  return rows;
+}
+
+/** Why an organisation that a source offers is not taken from it. */
+interface ElsewhereOrganisation {
+  readonly organisatiecode: string;
+  /** Address of the other source, and its kind; `null`: this feed publishes it itself. */
+  readonly adres: string | null;
+  readonly soort: 'feed' | 'leveranciers-api' | null;
+}
+
+/**
+ * Stores which organisations the document of a source names. Those without a source are taken from this one; of those that it has and
+ * does not name any more nothing is published until it does.
+ * @returns `added`: organisations that are new or came back, so their state has to be read
+ */
+export async function saveOfferedOrganisations(
+  db: Db,
+  sourceId: number,
+  offered: readonly SourceOrganisation[],
+): Promise<{ added: string[]; elsewhere: ElsewhereOrganisation[] }> {
+  const codes = offered.map(({ organisatiecode }) => organisatiecode);
+  const before = await readOwnedOrganisations(db, sourceId);
+  await db.query({
+    name: 'aggregator-note-organisations',
+    text: `insert into aggregator.bron_organisatie as o (organisatiecode, bron_id, naam, source_updated_at)
+           select distinct on (a.organisatiecode) a.organisatiecode, $1::integer, a.naam, a.bijgewerkt
+             from unnest($2::text[], $3::text[], $4::timestamptz[]) as a (organisatiecode, naam, bijgewerkt)
+            where not exists (select from raadsfeed.organisatie e
+                               where e.organisatiecode = a.organisatiecode and e.herkomst_soort = 'eigen')
+            order by a.organisatiecode
+               on conflict (organisatiecode) do update
+              set naam = excluded.naam, source_updated_at = excluded.source_updated_at, aanwezig = true
+            where o.bron_id = excluded.bron_id`,
+    values: [
+      sourceId,
+      codes,
+      offered.map(({ naam }) => naam),
+      offered.map(({ laatstBijgewerkt }) => laatstBijgewerkt?.toISOString() ?? null),
+    ],
+  });
+  await db.query({
+    name: 'aggregator-miss-organisations',
+    text: `update aggregator.bron_organisatie set aanwezig = false
+            where bron_id = $1::integer and aanwezig and organisatiecode <> all ($2::text[])`,
+    values: [sourceId, codes],
+  });
+  const { rows: elsewhere } = await db.query<ElsewhereOrganisation>({
+    name: 'aggregator-elsewhere',
+    text: `select a.organisatiecode, b.adres, b.soort
+             from unnest($2::text[]) as a (organisatiecode)
+             left join aggregator.bron_organisatie o using (organisatiecode)
+             left join aggregator.bron b on b.id = o.bron_id
+            where o.bron_id is distinct from $1::integer`,
+    values: [sourceId, codes],
+  });
+  const after = await readOwnedOrganisations(db, sourceId);
+  const had = new Set(before.filter(({ aanwezig }) => aanwezig).map(({ organisatiecode }) => organisatiecode));
+  const added = after.filter(({ aanwezig, organisatiecode }) => aanwezig && !had.has(organisatiecode));
+  return { added: added.map(({ organisatiecode }) => organisatiecode), elsewhere };
+}
+
+/**
+ * Gives the organisation of a supplier's source to it, when today is one of its days and the supplier that has it now is not that of today.
+ * @param today the Dutch day, `YYYY-MM-DD`
+ * @returns whether the source has the organisation now: what the service document says of it is then what this source says
+ */
+export async function claimOrganisation(
+  db: Db,
+  sourceId: number,
+  { organisatiecode, naam }: { readonly organisatiecode: string; readonly naam: string },
+  today: string,
+): Promise<boolean> {
+  await db.query({
+    name: 'aggregator-claim-organisation',
+    text: `update aggregator.bron_organisatie o
+              set bron_id = n.id, naam = $3::text, aanwezig = true, source_updated_at = null, achtergehouden = 0
+             from aggregator.bron n, aggregator.bron b
+            where n.id = $1::integer and o.organisatiecode = $2::text and b.id = o.bron_id and b.id <> n.id
+              and b.soort = 'leveranciers-api'
+              and $4::date between coalesce(n.vanaf, '-infinity') and coalesce(n.tot, 'infinity')
+              and $4::date not between coalesce(b.vanaf, '-infinity') and coalesce(b.tot, 'infinity')`,
+    values: [sourceId, organisatiecode, naam, today],
+  });
+  const { rows } = await db.query<{ owns: boolean }>({
+    name: 'aggregator-owns-organisation',
+    text: `select exists (select from aggregator.bron_organisatie
+                            where organisatiecode = $2::text and bron_id = $1::integer) as owns`,
+    values: [sourceId, organisatiecode],
+  });
+  return rows[0]?.owns ?? false;
+}
+
+/** As `saveOrigin` of a supplier, for an organisation that the service document does not show yet. */
+export async function saveFirstOrigin(db: Db, organisatiecode: string, naam: string): Promise<void> {
+  await db.query({
+    name: 'aggregator-first-origin',
+    text: `insert into raadsfeed.organisatie (organisatiecode, naam, herkomst_soort)
+           values ($1::text, $2::text, 'leveranciers-api') on conflict (organisatiecode) do nothing`,
+    values: [organisatiecode, naam],
+  });
+}
+
+/** Sets where organisations come from, as this feed's service document shows it. */
+export async function saveOrigin(
+  db: Db,
+  organisations: readonly { readonly organisatiecode: string; readonly naam: string }[],
+  origin: { readonly soort: 'feed'; readonly feedUrl: string } | { readonly soort: 'leveranciers-api' },
+): Promise<void> {
+  await db.query({
+    name: 'aggregator-show-origin',
+    text: `insert into raadsfeed.organisatie as o (organisatiecode, naam, herkomst, herkomst_soort)
+           select organisatiecode, naam, $3::text, $4::text
+             from unnest($1::text[], $2::text[]) as n (organisatiecode, naam)
+            order by organisatiecode
+               on conflict (organisatiecode) do update
+              set naam = excluded.naam, herkomst = excluded.herkomst, herkomst_soort = excluded.herkomst_soort
+            where (o.naam, o.herkomst, o.herkomst_soort) is distinct from (excluded.naam, excluded.herkomst, excluded.herkomst_soort)`,
+    values: [
+      organisations.map(({ organisatiecode }) => organisatiecode),
+      organisations.map(({ naam }) => naam),
+      origin.soort === 'feed' ? origin.feedUrl : null,
+      origin.soort,
+    ],
+  });
+}
+
+/** Sets `laatstBijgewerkt` of these organisations; it never goes back. */
+export async function updateLastModified(
+  db: Db,
+  organisations: readonly { readonly organisatiecode: string; readonly at: Date }[],
+): Promise<void> {
+  await db.query({
+    name: 'aggregator-touch',
+    text: `update raadsfeed.organisatie o set laatst_bijgewerkt = greatest(o.laatst_bijgewerkt, n.moment)
+             from unnest($1::text[], $2::timestamptz[]) as n (organisatiecode, moment)
+            where o.organisatiecode = n.organisatiecode`,
+    values: [
+      organisations.map(({ organisatiecode }) => organisatiecode),
+      organisations.map(({ at }) => at.toISOString()),
+    ],
+  });
+}

@@ -1,0 +1,151 @@
+/** What is stored of a supplier: its items, the parts of each, and the documents as the feed has them. */
+import type { Db } from '../../../database/transaction.ts';
+import { dataOf } from '../../domain/record-text.ts';
+import type { DateWindow, KnownItem, Part, PartName, SourceData } from '../supplier/source-adapter.ts';
+
+const COLUMNS = `p.plaats as key, p.dag::text as day, p.ouder as parent, p.last_modified as "lastModified",
+  p.retry_after as "readAgainAfter",
+  array(select d.deel from aggregator.parts d where d.bron_id = p.bron_id and d.plaats = p.plaats order by d.volgorde) as parts`;
+
+/** The items whose day is in a window, and those with these keys. */
+export async function readItemsIn(
+  db: Db,
+  sourceId: number,
+  { from, to }: DateWindow,
+  keys: readonly string[] = [],
+): Promise<KnownItem[]> {
+  const { rows } = await db.query<KnownItem>({
+    name: 'aggregator-items-in',
+    text: `select ${COLUMNS} from aggregator.places p
+            where p.bron_id = $1::integer and (p.dag between $2::date and $3::date or p.plaats = any ($4::text[]))
+            order by p.plaats`,
+    values: [sourceId, from, to, keys],
+  });
+  return rows;
+}
+
+/** The parts of other items that are the same resources as these. */
+export async function readPartsElsewhere(
+  db: Db,
+  sourceId: number,
+  parts: readonly PartName[],
+  items: readonly string[],
+): Promise<Part[]> {
+  const { rows } = await db.query<{ part: Part }>({
+    name: 'aggregator-parts-elsewhere',
+    text: `select d.deel as part
+             from (select distinct * from unnest($2::text[], $3::text[]) as n (resource_type, bronidentificatie)) n
+             join aggregator.parts d on d.bron_id = $1::integer
+                  and d.resource_type = n.resource_type and d.bronidentificatie = n.bronidentificatie
+            where d.plaats <> all ($4::text[])
+            order by d.plaats, d.volgorde`,
+    values: [
+      sourceId,
+      parts.map(({ resourceType }) => resourceType),
+      parts.map(({ bronidentificatie }) => bronidentificatie),
+      items,
+    ],
+  });
+  return rows.map(({ part }) => part);
+}
+
+/** The meetings of agenda items: the items that they are parts of. */
+export async function readMeetingsOf(
+  db: Db,
+  sourceId: number,
+  agendapunten: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const { rows } = await db.query<{ bronidentificatie: string; plaats: string }>({
+    name: 'aggregator-meetings-of',
+    text: `select bronidentificatie, min(plaats) as plaats from aggregator.parts
+            where bron_id = $1::integer and resource_type = 'Agendapunt' and bronidentificatie = any ($2::text[])
+            group by bronidentificatie`,
+    values: [sourceId, agendapunten],
+  });
+  return new Map(rows.map(({ bronidentificatie, plaats }) => [bronidentificatie, plaats]));
+}
+
+/** Stores items with their parts, in place of what was stored of them. */
+export async function saveItems(db: Db, sourceId: number, items: readonly KnownItem[]): Promise<void> {
+  if (items.length === 0) return;
+  const keys = items.map(({ key }) => key);
+  await db.query({
+    name: 'aggregator-save-items',
+    text: `insert into aggregator.places as p (bron_id, plaats, dag, ouder, last_modified, retry_after)
+           select $1::integer, * from unnest($2::text[], $3::date[], $4::text[], $5::text[], $6::text[])
+               on conflict (bron_id, plaats) do update
+              set dag = excluded.dag, ouder = excluded.ouder, last_modified = excluded.last_modified,
+                  retry_after = excluded.retry_after`,
+    values: [
+      sourceId,
+      keys,
+      items.map(({ day }) => day),
+      items.map(({ parent }) => parent),
+      items.map(({ lastModified }) => lastModified),
+      items.map(({ readAgainAfter }) => readAgainAfter),
+    ],
+  });
+  await db.query({
+    name: 'aggregator-clear-parts',
+    text: 'delete from aggregator.parts where bron_id = $1::integer and plaats = any ($2::text[])',
+    values: [sourceId, keys],
+  });
+  const parts = items.flatMap(({ key, parts: own }) => own.map((part, order) => ({ key, order, part })));
+  await db.query({
+    name: 'aggregator-save-parts',
+    text: `insert into aggregator.parts (bron_id, plaats, volgorde, resource_type, bronidentificatie, deel)
+           select $1::integer, * from unnest($2::text[], $3::integer[], $4::text[], $5::text[], $6::jsonb[])`,
+    values: [
+      sourceId,
+      parts.map(({ key }) => key),
+      parts.map(({ order }) => order),
+      parts.map(({ part }) => part.resourceType),
+      parts.map(({ part }) => part.bronidentificatie),
+      parts.map(({ part }) => JSON.stringify(part)),
+    ],
+  });
+}
+
+export async function deleteItems(db: Db, sourceId: number, items: readonly string[]): Promise<void> {
+  if (items.length === 0) return;
+  await db.query({
+    name: 'aggregator-delete-items',
+    text: 'delete from aggregator.places where bron_id = $1::integer and plaats = any ($2::text[])',
+    values: [sourceId, items],
+  });
+}
+
+const RESOURCE_TYPE = 'Informatieobject';
+
+/** The documents with these names as the feed has them now. */
+export async function readCurrentDocuments(
+  db: Db,
+  organisatiecode: string,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, SourceData>> {
+  const { rows } = await db.query<{ bronidentificatie: string; suffix: string }>({
+    name: 'aggregator-current-documents',
+    text: `select s.bronidentificatie, t.record_suffix as suffix
+             from raadsfeed.current_records s
+             join raadsfeed.texts t on t.sequence_number = s.sequence_number
+            where s.organisatiecode = $1::text and s.resource_type = $2::text and s.bronidentificatie = any ($3::text[])`,
+    values: [organisatiecode, RESOURCE_TYPE, names],
+  });
+  return new Map(
+    rows.map(({ bronidentificatie, suffix }) => {
+      const resource = { organisatiecode, bronidentificatie };
+      const data: SourceData = JSON.parse(dataOf(suffix, { resourceType: RESOURCE_TYPE, resource }));
+      return [bronidentificatie, data];
+    }),
+  );
+}
+
+/** How many resources the feed has of an organisation. */
+export async function countResources(db: Db, organisatiecode: string): Promise<number> {
+  const { rows } = await db.query<{ total: number }>({
+    name: 'aggregator-count-resources',
+    text: 'select count(*) as total from raadsfeed.current_records where organisatiecode = $1::text',
+    values: [organisatiecode],
+  });
+  return rows[0]?.total ?? 0;
+}

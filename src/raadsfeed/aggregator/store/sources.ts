@@ -1,0 +1,323 @@
+/** What an operator does with sources. Each change invalidates the lease, so that nothing is published after it. */
+
+import type { Pool } from '../../../database/pool.ts';
+import { type Db, lock, transaction } from '../../../database/transaction.ts';
+import type { SourceCompleteness } from '../../store/state.ts';
+import { type ExistingSource, type NumberedAddress, type PlannedSource, planSources } from '../plan-sources.ts';
+import {
+  hasOwnNumbers,
+  isSupplierScheme,
+  parseSourceAddress,
+  type Source,
+  SUPPLIERS,
+  type SupplierOptions,
+  type SupplierVersion,
+} from '../source.ts';
+import { UNCONFIRMED } from './issues.ts';
+import { SOURCE_COLUMNS } from './leased-source.ts';
+import { saveOfferedOrganisations } from './organisations.ts';
+
+export interface NewSource {
+  readonly adres: string;
+  readonly soort: Source['soort'];
+  readonly organisatiecodes: readonly string[];
+  readonly naam?: string | null | undefined;
+  readonly portaal?: string | null | undefined;
+  readonly vanaf?: string | null | undefined;
+  readonly tot?: string | null | undefined;
+  readonly options?: SupplierOptions;
+  /** Address of a removed source whose numbers go on: the same system. */
+  readonly replaces?: string | undefined;
+}
+
+/** Every source, as far as it decides what may be added. */
+export async function readExistingSources(db: Db): Promise<ExistingSource[]> {
+  const { rows } = await db.query<ExistingSource>(
+    `select adres, soort, organisatiecodes, naam, portaal, vanaf::text as vanaf, tot::text as tot, options
+       from aggregator.bron order by id`,
+  );
+  return rows;
+}
+
+/** The addresses that numbered what the feed has, also of sources that were removed. */
+export async function readNumberedAddresses(db: Db): Promise<NumberedAddress[]> {
+  const { rows } = await db.query<NumberedAddress>(
+    `select organisatiecode, adres from aggregator.numbered_addresses n
+      where exists (select from raadsfeed.current_records r
+                     where r.organisatiecode = n.organisatiecode and starts_with(r.bronidentificatie, n.scheme || '-'))`,
+  );
+  return rows;
+}
+
+/**
+ * Adds sources and changes known ones, all or none.
+ * @throws {Error} for operators, when one of them cannot be
+ */
+export async function saveSources(pool: Pool, sources: readonly NewSource[]): Promise<readonly PlannedSource[]> {
+  return await transaction(pool, async (client) => {
+    await lockSources(client);
+    const plan = planSources(sources, await readExistingSources(client), await readNumberedAddresses(client));
+    const refused = plan.find(({ what }) => what === 'refused');
+    if (refused !== undefined) throw new Error(refused.why);
+    for (const { source } of plan.filter(({ what }) => what === 'changed')) await changeSource(client, source);
+    for (const { source } of plan.filter(({ what }) => what === 'new')) await insertSource(client, source);
+    return plan;
+  });
+}
+
+/** Reads a source by another version from now on. @throws {Error} for operators, when it was removed meanwhile */
+export async function changeVersion(pool: Pool, adres: string, version: SupplierVersion): Promise<void> {
+  await transaction(pool, async (client) => {
+    await lockSources(client);
+    const source = await findSource(client, adres);
+    if (source === undefined) throw new Error(`${adres} was removed meanwhile`);
+    await changeSource(client, { ...source, options: { ...source.options, version } });
+  });
+}
+
+/** Nobody adds another source between the judgement and the change. Readings go on: they add none. */
+async function lockSources(db: Db): Promise<void> {
+  await lock(db, 'aggregator sources');
+}
+
+async function changeSource(db: Db, { adres, naam, portaal, vanaf, tot, options = {} }: NewSource): Promise<void> {
+  // As a reading does: its window first, and then its source.
+  await db.query(
+    `select from aggregator.windows where bron_id = (select id from aggregator.bron where adres = $1::text) order by van for update`,
+    [adres],
+  );
+  const { rows } = await db.query<{ id: number }>(
+    `update aggregator.bron
+        set naam = $2::text, portaal = $3::text, vanaf = $4::date, tot = $5::date, options = $6::jsonb, volgende = now(),
+            compare_again_at = now(), lease_number = lease_number + 1, lease_holder = null, lease_until = null
+      where adres = $1::text
+  returning id`,
+    [adres, naam ?? null, portaal ?? null, vanaf ?? null, tot ?? null, JSON.stringify(options)],
+  );
+  // All of it is read again: other days, bodies or a portal may change every record.
+  await db.query('update aggregator.windows set next_full_at = now() where bron_id = $1::integer', [rows[0]?.id]);
+  // What was given may be what had to be guessed.
+  await db.query('delete from aggregator.issues where bron_id = $1::integer and wat = $2::text', [
+    rows[0]?.id,
+    UNCONFIRMED,
+  ]);
+}
+
+/** One of a supplier is bound to its organisation at once. @throws {Error} for operators, when that has another source already */
+async function insertSource(client: Db, source: NewSource): Promise<void> {
+  const { adres, soort, organisatiecodes, naam = null, portaal = null, vanaf = null, tot = null } = source;
+  const { rows } = await client.query<{ id: number }>(
+    `insert into aggregator.bron (adres, soort, organisatiecodes, naam, portaal, vanaf, tot, options)
+     values ($1::text, $2::text, $3::text[], $4::text, $5::text, $6::date, $7::date, $8::jsonb)
+  returning id`,
+    [adres, soort, organisatiecodes, naam, portaal, vanaf, tot, JSON.stringify(source.options ?? {})],
+  );
+  const [organisatiecode] = organisatiecodes;
+  const id = rows[0]?.id;
+  if (soort === 'feed' || organisatiecode === undefined || id === undefined) return;
+  const { added, elsewhere } = await saveOfferedOrganisations(client, id, [
+    { organisatiecode, naam: naam ?? organisatiecode, laatstBijgewerkt: null },
+  ]);
+  const address = parseSourceAddress(adres);
+  if (address?.kind === 'leveranciers-api' && hasOwnNumbers(address.scheme)) {
+    await client.query(
+      `insert into aggregator.numbered_addresses (organisatiecode, scheme, adres) values ($1::text, $2::text, $3::text)
+           on conflict (organisatiecode, scheme) do update set adres = excluded.adres`,
+      [organisatiecode, address.scheme, adres],
+    );
+  }
+  const [other] = elsewhere;
+  // Another supplier may have it for other days: each claims it when its days have come.
+  if (added.length === 0 && other?.soort !== 'leveranciers-api') {
+    throw new Error(`${organisatiecode} has a source already: ${other?.adres ?? 'this feed itself'}`);
+  }
+}
+
+/** The source with this address. */
+export async function findSource(db: Db, adres: string): Promise<Source | undefined> {
+  const text = `select ${SOURCE_COLUMNS} from aggregator.bron where adres = $1::text`;
+  return (await db.query<Source>(text, [adres])).rows[0];
+}
+
+/** Pauses a source, or lets it go on at once. */
+export async function setPaused(pool: Pool, id: number, paused: boolean): Promise<void> {
+  await transaction(pool, async (client) => {
+    await revokeLeases(client, [id]);
+    await client.query('update aggregator.bron set toestand = $2::text, volgende = now() where id = $1::integer', [
+      id,
+      paused ? 'gepauzeerd' : 'actief',
+    ]);
+  });
+}
+
+/** Removes a source. What was published from it stays in the feed, and its organisations may be taken from another. */
+export async function removeSource(pool: Pool, id: number): Promise<void> {
+  await transaction(pool, async (client) => {
+    await lockForRemoval(client, id);
+    await revokeLeases(client, [id]);
+    await client.query('delete from aggregator.bron_organisatie where bron_id = $1::integer', [id]);
+    await client.query('delete from aggregator.bron where id = $1::integer', [id]);
+  });
+}
+
+/** Asks for a comparison of the whole state at the next run, however many resources are missing. */
+export async function requestComparison(db: Db, id: number): Promise<void> {
+  await db.query(
+    'update aggregator.bron set compare_again_at = now(), allow_mass_delete = true, volgende = now() where id = $1::integer',
+    [id],
+  );
+}
+
+/** Everything that the feed has of an organisation: `<resourceType>/<bronidentificatie>`. */
+export async function readStateKeys(db: Db, organisatiecode: string): Promise<Set<string>> {
+  const { rows } = await db.query<{ key: string }>(
+    `select resource_type || '/' || bronidentificatie as key from raadsfeed.current_records where organisatiecode = $1::text`,
+    [organisatiecode],
+  );
+  return new Set(rows.map(({ key }) => key));
+}
+
+/**
+ * Gives organisations of one source to another, which starts with a comparison of its snapshot; a source without organisations is
+ * removed. Both lose their leases.
+ */
+export async function takeOverOrganisations(
+  pool: Pool,
+  {
+    from,
+    to,
+    codes,
+    allowMassDelete,
+  }: { from: number; to: string; codes: readonly string[]; allowMassDelete: boolean },
+): Promise<void> {
+  await transaction(pool, async (client) => {
+    await lockSources(client);
+    await lockForRemoval(client, from);
+    const { rows } = await client.query<{ id: number }>(
+      `insert into aggregator.bron as b (adres, soort, allow_mass_delete, vergelijken)
+       values ($1::text, 'feed', $2::boolean, true)
+           on conflict (adres) do update
+          set allow_mass_delete = b.allow_mass_delete or excluded.allow_mass_delete, compare_again_at = now(), volgende = now(),
+              organisatiecodes = case when b.organisatiecodes = '{}' then '{}' else b.organisatiecodes || $3::text[] end
+    returning id`,
+      [to, allowMassDelete, codes],
+    );
+    const id = rows[0]?.id;
+    await revokeLeases(client, [id, from]);
+    // Absent until the new source's own document names them: nothing of theirs is published before that.
+    await client.query(
+      `update aggregator.bron_organisatie set bron_id = $1::integer, aanwezig = false, source_updated_at = null, achtergehouden = 0
+        where bron_id = $2::integer and organisatiecode = any ($3::text[])`,
+      [id, from, codes],
+    );
+    await client.query(
+      `delete from aggregator.bron
+        where (id = $1::integer and not exists (select from aggregator.bron_organisatie where bron_id = $1::integer))
+           -- A feed has all of an organisation, whatever the days: the suppliers of earlier days go too.
+           or (soort = 'leveranciers-api' and organisatiecodes && $2::text[])`,
+      [from, codes],
+    );
+  });
+}
+
+/**
+ * Waits for a transaction that publishes. Rows that refer to the source lock it weakly before that transaction changes it; a removal that
+ * locked it only as a change does would let it wait, and then wait for it.
+ */
+async function lockForRemoval(db: Db, id: number): Promise<void> {
+  await db.query('select from aggregator.bron where id = $1::integer for update', [id]);
+}
+
+/** A transaction that publishes comes before or after this one: it locks the same row. */
+async function revokeLeases(db: Db, ids: readonly (number | undefined)[]): Promise<void> {
+  await db.query(
+    `update aggregator.bron set lease_number = lease_number + 1, lease_holder = null, lease_until = null where id = any ($1::integer[])`,
+    [ids],
+  );
+}
+
+/** The state of a source, for lists and metrics. */
+export interface SourceState {
+  readonly id: number;
+  readonly adres: string;
+  readonly soort: 'feed' | 'leveranciers-api';
+  readonly toestand: 'actief' | 'gepauzeerd';
+  readonly fase: 'stand' | 'historie' | 'feed';
+  /** Resources whose last record was refused: while there are any, it is not up to date. */
+  readonly openGeweigerd: number;
+  readonly organisaties: readonly string[];
+  /** Of a supplier's source: its first and last day. */
+  readonly vanaf: string | null;
+  readonly tot: string | null;
+  /** When it was last read to its end. */
+  readonly bijgewerkt: Date | null;
+  /** Seconds since then, or since it was added. */
+  readonly lagSeconds: number;
+  /** Records that were not yet read; `null` when nothing says how many. */
+  readonly behind: number | null;
+  readonly gelezen: number;
+  readonly gepubliceerd: number;
+  readonly geweigerd: number;
+  readonly mislukt: number;
+  readonly fout: string | null;
+  readonly foutSoort: string | null;
+  readonly foutSinds: Date | null;
+  /** Deletes that wait for an operator's consent. */
+  readonly achtergehouden: number;
+  /** Open issues. */
+  readonly meldingen: number;
+  /** Percentage by the last measurement, rounded down to a tenth. */
+  readonly dekking: number | null;
+  readonly volgende: Date;
+}
+
+/** Every source, in the order in which they were added. */
+export async function readSourceStates(db: Db): Promise<SourceState[]> {
+  const { rows } = await db.query<SourceState>({
+    name: 'aggregator-source-states',
+    text: `select b.id, b.adres, b.soort, b.toestand, b.fase, b.bijgewerkt,
+                  (select count(*) from aggregator.refused w where w.bron_id = b.id) as "openGeweigerd",
+                  extract(epoch from now() - coalesce(b.bijgewerkt, b.toegevoegd))::double precision as "lagSeconds",
+                  case when b.last_number is null then null else greatest(b.head - b.last_number, 0) end as behind,
+                  b.gelezen, b.gepubliceerd, b.geweigerd, b.mislukt, b.fout, b.error_kind as "foutSoort", b.error_since as "foutSinds",
+                  b.volgende, b.vanaf::text as vanaf, b.tot::text as tot,
+                  coalesce(o.codes, b.organisatiecodes) as organisaties,
+                  coalesce(o.achtergehouden, 0) + coalesce(v.achtergehouden, 0) as achtergehouden,
+                  coalesce(m.aantal, 0) as meldingen, d.dekking
+             from aggregator.bron b
+             left join lateral (select array_agg(organisatiecode order by organisatiecode) as codes, sum(achtergehouden) as achtergehouden
+                                  from aggregator.bron_organisatie where bron_id = b.id) o on true
+             left join lateral (select sum(achtergehouden) as achtergehouden from aggregator.windows where bron_id = b.id) v on true
+             left join lateral (select count(*) as aantal from aggregator.issues where bron_id = b.id) m on true
+             left join lateral (select case when sum(getoond) = 0 then 100
+                                       else floor(sum(aanwezig)::double precision / sum(getoond) * 1000) / 10 end as dekking
+                                  from aggregator.coverage where bron_id = b.id having count(*) > 0) d on true
+            order by b.id`,
+  });
+  return rows;
+}
+
+/** How complete the data of an organisation is, as far as its source lets us know; undefined for an organisation that has no source here. */
+export async function readCompletenessOf(db: Db, organisatiecode: string): Promise<SourceCompleteness | undefined> {
+  const { rows } = await db.query<SourceCompleteness>({
+    name: 'aggregator-completeness-of',
+    text: `select b.bijgewerkt as "readAt",
+                  case when b.last_number is null then null else greatest(b.head - b.last_number, 0) end as behind,
+                  (select count(*) from aggregator.refused w where w.bron_id = b.id) as refused,
+                  (select case when sum(getoond) = 0 then 100
+                          else floor(sum(aanwezig)::double precision / sum(getoond) * 1000) / 10 end
+                     from aggregator.coverage d where d.bron_id = b.id having count(*) > 0) as coverage,
+                  case when b.mislukt > 0 then b.error_since end as "failingSince",
+                  (select coalesce(json_agg(json_build_object('name', split_part(l.adres, ':', 1), 'from', l.vanaf, 'to', l.tot)
+                                            order by l.vanaf desc nulls last), '[]')
+                     from aggregator.bron l
+                    where l.soort = 'leveranciers-api' and $1::text = any (l.organisatiecodes)) as suppliers
+             from aggregator.bron_organisatie o
+             join aggregator.bron b on b.id = o.bron_id
+            where o.organisatiecode = $1::text`,
+    values: [organisatiecode],
+  });
+  const [row] = rows;
+  const titleOf = (name: string): string => (isSupplierScheme(name) ? SUPPLIERS[name].title : name);
+  return row && { ...row, suppliers: row.suppliers.map((one) => ({ ...one, name: titleOf(one.name) })) };
+}

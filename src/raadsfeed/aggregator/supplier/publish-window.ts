@@ -1,0 +1,111 @@
+import { type Db, transaction } from '../../../database/transaction.ts';
+import { type Change, type PubliceerRegel, prepareChange, resourceOf } from '../../domain/change.ts';
+import { BATCH_CHANGES } from '../../writer/publisher.ts';
+import type { AggregatorDependencies } from '../dependencies.ts';
+import { publishChanges } from '../feed/redactions.ts';
+import { partKey } from '../resource-key.ts';
+import type { Lease } from '../source.ts';
+import { updateSource } from '../store/leased-source.ts';
+import {
+  countResources,
+  deleteItems,
+  readCurrentDocuments,
+  readItemsIn,
+  readMeetingsOf,
+  readPartsElsewhere,
+  saveItems,
+} from '../store/source-items.ts';
+import type { SourceIssue, WindowReading } from './source-adapter.ts';
+import { deriveChanges, type WindowBaseline } from './window-changes.ts';
+
+export interface PublishedReading {
+  /** Records that were published, deletes included, unchanged ones not. */
+  readonly published: number;
+  readonly deleted: number;
+  /** Deletes that wait for an operator's consent. */
+  readonly withheld: number;
+  /** Records that the contract does not allow: they were not published. */
+  readonly issues: readonly SourceIssue[];
+}
+
+type PublishNeeds = Pick<AggregatorDependencies, 'pool' | 'clock' | 'proof' | 'validate'>;
+
+export interface PublishReadingOptions {
+  readonly organisatiecode: string;
+  /** Deletes in this round before this window: the limit of a tenth holds for all of them together. */
+  readonly deletedBefore: number;
+  readonly allowMassDelete: boolean;
+}
+
+/**
+ * Publishes what follows from a reading and remembers its items, in one transaction.
+ * @throws {LeaseLostError} when another worker has the source now
+ */
+export async function publishReading(
+  lease: Lease,
+  reading: WindowReading,
+  { organisatiecode, deletedBefore, allowMassDelete }: PublishReadingOptions,
+  deps: PublishNeeds,
+): Promise<PublishedReading> {
+  const sourceId = lease.source.id;
+  const state = await readWindowBaseline(deps.pool, { sourceId, organisatiecode }, reading);
+  const { upserts, deletes, withheld, items, obsolete } = deriveChanges(reading, {
+    ...state,
+    deletedBefore,
+    allowMassDelete,
+  });
+  const issues: SourceIssue[] = [];
+  const changes = prepare([...upserts, ...deletes], deps, issues);
+  const published = await transaction(deps.pool, async (client) => {
+    let recorded = 0;
+    for (let from = 0; from < changes.length; from += BATCH_CHANGES) {
+      recorded += await publishChanges(client, changes.slice(from, from + BATCH_CHANGES), deps);
+    }
+    await saveItems(client, sourceId, items);
+    await deleteItems(client, sourceId, obsolete);
+    // Last: it also finds out whether the lease still holds.
+    await updateSource(client, lease, {}, { published: recorded });
+    return recorded;
+  });
+  return { published, deleted: deletes.length, withheld: withheld.length, issues };
+}
+
+function prepare(lines: readonly PubliceerRegel[], { validate }: PublishNeeds, issues: SourceIssue[]): Change[] {
+  return lines.flatMap((line) => {
+    const checked = validate(line);
+    if ('line' in checked) return [prepareChange(checked.line)];
+    const where = `${line.resourceType}/${resourceOf(line).bronidentificatie}`;
+    issues.push({ what: 'invalid-record', where, detail: checked.faults.join('; '), times: 1, blocking: true });
+    return [];
+  });
+}
+
+/** What the feed and the memory of a source hold, as far as it matters to a reading. */
+async function readWindowBaseline(
+  db: Db,
+  { sourceId, organisatiecode }: { readonly sourceId: number; readonly organisatiecode: string },
+  reading: WindowReading,
+): Promise<Omit<WindowBaseline, 'deletedBefore' | 'allowMassDelete'>> {
+  const known = await readItemsIn(
+    db,
+    sourceId,
+    reading.window,
+    reading.items.map(({ key }) => key),
+  );
+  const items = [...reading.items, ...known];
+  const parts = items.flatMap((item) => item.parts);
+  const own = [...new Set(items.map(({ key }) => key))];
+  const wanted = [...parts, ...reading.hidden];
+  const elsewhere = await readPartsElsewhere(db, sourceId, wanted, own);
+  const documents = wanted.filter(({ resourceType }) => resourceType === 'Informatieobject');
+  const ids = new Set(documents.map(({ bronidentificatie }) => bronidentificatie));
+  const mentioned = new Set([...parts, ...elsewhere].flatMap(({ agendapunten = [] }) => agendapunten));
+  return {
+    organisatiecode,
+    known,
+    elsewhere: Map.groupBy(elsewhere, partKey),
+    documents: await readCurrentDocuments(db, organisatiecode, [...ids]),
+    agendapunten: await readMeetingsOf(db, sourceId, [...mentioned]),
+    total: await countResources(db, organisatiecode),
+  };
+}

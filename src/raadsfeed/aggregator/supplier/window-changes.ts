@@ -1,0 +1,172 @@
+import { isMassDelete, type PubliceerRegel } from '../../domain/change.ts';
+import { partKey } from '../resource-key.ts';
+import { joinDocument } from './join-document.ts';
+import type {
+  KnownItem,
+  Part,
+  ReadItem,
+  RemovedItem,
+  SourceData,
+  UpsertLine,
+  WindowReading,
+} from './source-adapter.ts';
+
+/** What the feed and the stored items have before a reading, as far as it matters to that reading. */
+export interface WindowBaseline {
+  readonly organisatiecode: string;
+  /** The remembered items that were handed to the reading, and those with the key of an item in it. */
+  readonly known: readonly KnownItem[];
+  /**
+   * By `partKey`, of every part of the reading and of `known`, and of what the reading calls hidden: the parts of remembered items
+   * that are not in `known`.
+   */
+  readonly elsewhere: ReadonlyMap<string, readonly Part[]>;
+  /** Current data of the documents among those parts, by bronidentificatie. */
+  readonly documents: ReadonlyMap<string, SourceData>;
+  /** The meeting of each agenda item that those parts mention and the feed has. */
+  readonly agendapunten: ReadonlyMap<string, string>;
+  /** How many resources of the organisation the feed has. */
+  readonly total: number;
+  /** How many were deleted before in this round: the limit holds for all windows together. */
+  readonly deletedBefore: number;
+  /** An operator's consent to delete more than a tenth. */
+  readonly allowMassDelete: boolean;
+}
+
+/** A line that removes a resource. */
+type DeleteLine = Extract<PubliceerRegel, { op: 'delete' | 'redact' }> & {
+  readonly op: 'delete';
+  readonly verwijderreden: RemovedItem['verwijderreden'];
+};
+
+export interface WindowChanges {
+  /** To publish, in this order. What did not change is a no-op to the log. */
+  readonly upserts: readonly UpsertLine[];
+  readonly deletes: readonly DeleteLine[];
+  /** Deletes that would be more than a tenth of the organisation: nothing is deleted without an operator's consent. */
+  readonly withheld: readonly DeleteLine[];
+  /** To store. */
+  readonly items: readonly KnownItem[];
+  /** Keys of items that are removed. */
+  readonly obsolete: readonly string[];
+}
+
+/** What follows from a reading: records to publish and items to remember. Only a complete window deletes. */
+export function deriveChanges(reading: WindowReading, state: WindowBaseline): WindowChanges {
+  const deletes = reading.complete ? findDeletes(reading, state) : [];
+  const tooMany = isMassDelete(state.deletedBefore + deletes.length, state.total);
+  const withheld = tooMany && !state.allowMassDelete ? deletes : [];
+  const mayDelete = reading.complete && withheld.length === 0;
+  const known = new Map(state.known.map((item) => [item.key, item]));
+  const items = reading.items.map((item) => toKnown(item, mayDelete ? undefined : known.get(item.key)));
+  const obsolete = mayDelete ? reading.removed.map(({ key }) => key) : [];
+  const published = mayDelete ? deletes : [];
+  const touched = new Set([...obsolete, ...items.map(({ key }) => key)]);
+  const remaining = [...items, ...state.known.filter(({ key }) => !touched.has(key))];
+  const upserts = [
+    ...reading.items.flatMap(({ records }) => records),
+    ...documentUpserts(reading, state, remaining, new Set(published.map(keyOf))),
+  ];
+  return { upserts, deletes: published, withheld, items, obsolete };
+}
+
+/**
+ * What is stored of an item that was read. Where nothing may be deleted it keeps the parts that it had, which are still in the feed, and is
+ * read again whatever the supplier says about modifications: a later reading has to find that they are removed.
+ */
+function toKnown({ records: _records, ...item }: ReadItem, kept: KnownItem | undefined): KnownItem {
+  if (kept === undefined) return item;
+  const parts = new Map(kept.parts.map((part) => [partKey(part), part]));
+  for (const part of item.parts) parts.set(partKey(part), joinParts(part, parts.get(partKey(part))));
+  return { ...item, parts: [...parts.values()], lastModified: null };
+}
+
+/** A part with the references that it had. */
+function joinParts(read: Part, kept: Part = read): Part {
+  if (read.resourceType !== 'Informatieobject') return read;
+  const union = (name: 'vergaderingen' | 'agendapunten'): readonly string[] => [
+    ...new Set([...(read[name] ?? []), ...(kept[name] ?? [])]),
+  ];
+  return { ...kept, ...read, vergaderingen: union('vergaderingen'), agendapunten: union('agendapunten') };
+}
+
+function keyOf({ resourceType, resource }: DeleteLine): string {
+  return partKey({ resourceType, bronidentificatie: resource.bronidentificatie });
+}
+
+/** Deletes what no item has any more, and what the supplier marks as not public, whatever items still have it. */
+function findDeletes(reading: WindowReading, state: WindowBaseline): readonly DeleteLine[] {
+  const removed = new Map(reading.removed.map(({ key, verwijderreden }) => [key, verwijderreden]));
+  const read = new Set(reading.items.map(({ key }) => key));
+  const hidden = new Set(reading.hidden.map(partKey));
+  const underHidden = new Set(reading.underHidden.map(partKey));
+  const remaining = [...reading.items, ...state.known.filter(({ key }) => !removed.has(key) && !read.has(key))];
+  const held = new Set(remaining.flatMap(({ parts }) => parts.map(partKey)));
+  const deletes = new Map<string, DeleteLine>();
+  // Only documents belong to several items; deleted ones are still among the parts of windows that were not read since.
+  const elsewhere = [...hidden]
+    .flatMap((key) => state.elsewhere.get(key) ?? [])
+    .filter(({ bronidentificatie }) => state.documents.has(bronidentificatie));
+  for (const { key: itemKey, parts } of [...state.known, { key: '', parts: elsewhere }]) {
+    for (const part of parts) {
+      const key = partKey(part);
+      const isHidden = hidden.has(key);
+      if (!isHidden && (held.has(key) || (state.elsewhere.get(key) ?? []).length > 0)) continue;
+      const { resourceType, bronidentificatie } = part;
+      const before = deletes.get(key)?.verwijderreden;
+      const verwijderreden =
+        isHidden || underHidden.has(key) ? 'niet_langer_openbaar' : (before ?? removed.get(itemKey) ?? 'ingetrokken');
+      const resource = { organisatiecode: state.organisatiecode, bronidentificatie };
+      deletes.set(key, { op: 'delete', resourceType, resource, verwijderreden });
+    }
+  }
+  return [...deletes.values()];
+}
+
+/** Documents that were read, and those of items in the window that changed. */
+function documentUpserts(
+  reading: WindowReading,
+  state: WindowBaseline,
+  remaining: readonly KnownItem[],
+  deleted: ReadonlySet<string>,
+): readonly UpsertLine[] {
+  const read = new Map(reading.documents.map((document) => [document.bronidentificatie, document]));
+  const meetings = meetingsOfAgendapunten(reading, state, deleted);
+  const parts = documentParts(remaining);
+  const changed = new Set([...reading.items, ...reading.removed].map(({ key }) => key));
+  const before = documentParts(state.known.filter(({ key }) => changed.has(key)));
+  const touched = new Set([...read.keys(), ...before.keys()]);
+  const upserts: UpsertLine[] = [];
+  for (const id of touched) {
+    const key = partKey({ resourceType: 'Informatieobject', bronidentificatie: id });
+    if (deleted.has(key)) continue;
+    const data = joinDocument({
+      read: read.get(id),
+      current: state.documents.get(id),
+      parts: [...(parts.get(id) ?? []), ...(state.elsewhere.get(key) ?? [])],
+      meetingOf: (agendapunt) => meetings.get(agendapunt),
+    });
+    if (data !== undefined) upserts.push({ op: 'upsert', resourceType: 'Informatieobject', data });
+  }
+  return upserts;
+}
+
+function documentParts(items: readonly KnownItem[]): ReadonlyMap<string, readonly Part[]> {
+  const parts = items.flatMap((item) => item.parts).filter(({ resourceType }) => resourceType === 'Informatieobject');
+  return Map.groupBy(parts, ({ bronidentificatie }) => bronidentificatie);
+}
+
+function meetingsOfAgendapunten(
+  reading: WindowReading,
+  state: WindowBaseline,
+  deleted: ReadonlySet<string>,
+): ReadonlyMap<string, string> {
+  const meetings = new Map(state.agendapunten);
+  for (const { key, parts } of reading.items) {
+    for (const part of parts) if (part.resourceType === 'Agendapunt') meetings.set(part.bronidentificatie, key);
+  }
+  for (const id of [...meetings.keys()]) {
+    if (deleted.has(partKey({ resourceType: 'Agendapunt', bronidentificatie: id }))) meetings.delete(id);
+  }
+  return meetings;
+}

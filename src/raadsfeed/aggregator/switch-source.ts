@@ -1,0 +1,137 @@
+/**
+ * What it would do to take organisations from another source, or by another version of a supplier's interface. Identities stay: what both
+ * have is not published again.
+ */
+import { isMassDelete } from '../domain/change.ts';
+import { isResourceType } from '../domain/resource.ts';
+import { FeedFault, readServiceDocument } from '../domain/service-document.ts';
+import { type AggregatorDependencies, type DependencyNeeds, withDependencies } from './dependencies.ts';
+import { resourceOf } from './feed/judge-record.ts';
+import { askPage, NO_PROGRESS, notePage, readSnapshotPage } from './feed/page.ts';
+import { lastQuarter } from './preview-source.ts';
+import { partKey } from './resource-key.ts';
+import type { Source, SupplierVersion } from './source.ts';
+import { readOwnedOrganisations } from './store/organisations.ts';
+import { readItemsIn } from './store/source-items.ts';
+import { changeVersion, readStateKeys, takeOverOrganisations } from './store/sources.ts';
+import { supplierSource } from './supplier/read-supplier.ts';
+import type { KnownItem } from './supplier/source-adapter.ts';
+
+/** What a switch would do to the feed of an organisation, by `<resourceType>/<bronidentificatie>`. */
+interface IdentityComparison {
+  /** How many both have: with the same content only their origin changes. */
+  readonly same: number;
+  /** What the feed has and the new source does not: it would be deleted. */
+  readonly deleted: readonly string[];
+  /** What only the new source has. */
+  readonly added: readonly string[];
+  /** Whether more than a tenth would be deleted: that needs an operator's consent. */
+  readonly isMassDelete: boolean;
+}
+
+/** What a switch would do to each organisation. */
+export interface SwitchPlan {
+  readonly organisations: readonly (IdentityComparison & { readonly organisatiecode: string })[];
+  readonly carryOut: (allowMassDelete: boolean) => Promise<unknown>;
+}
+
+const PAGE = 1000;
+
+/**
+ * What it would do to take organisations from a feed instead, by reading its snapshot.
+ * @throws {OutboundError} {FeedFault} {Error} when the new source has none of the organisations
+ */
+export async function planSwitch(
+  needs: DependencyNeeds,
+  from: Source,
+  to: string,
+  signal: AbortSignal,
+): Promise<SwitchPlan> {
+  const { pool } = needs;
+  const codes = (await readOwnedOrganisations(pool, from.id)).map(({ organisatiecode }) => organisatiecode);
+  const offered = await withDependencies(needs, (deps) => readIdentities(deps, to, codes, signal));
+  if (offered.size === 0) throw new Error(`${to} names none of ${codes.join(', ')} in its service document`);
+  const organisations = await Promise.all(
+    [...offered].map(async ([organisatiecode, keys]) => ({
+      organisatiecode,
+      ...compareIdentities(await readStateKeys(pool, organisatiecode), keys),
+    })),
+  );
+  const taken = { from: from.id, to, codes: [...offered.keys()] };
+  return { organisations, carryOut: (allowMassDelete) => takeOverOrganisations(pool, { ...taken, allowMassDelete }) };
+}
+
+async function readIdentities(
+  { client, maxSnapshotRecords }: AggregatorDependencies,
+  to: string,
+  codes: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, Set<string>>> {
+  const answer = await client.getJson({ url: to, signal, redirects: 'same-host' });
+  const document = readServiceDocument(answer.changed ? answer.json : undefined, answer.url);
+  const named = document.organisaties.filter(({ organisatiecode }) => codes.includes(organisatiecode));
+  const found = new Map(named.map(({ organisatiecode }) => [organisatiecode, new Set<string>()]));
+  let position: { readonly cursor: string | null; readonly feedCursor: string | null } = {
+    cursor: null,
+    feedCursor: null,
+  };
+  for (let progress = NO_PROGRESS; found.size > 0; ) {
+    const { cursor } = position;
+    const request = { url: document.snapshotUrl, cursor, limit: PAGE, redirects: 'same-host', signal } as const;
+    const page = await askPage(client, request);
+    const read = readSnapshotPage(page.changed && page.json, position, (code, message) => {
+      throw new FeedFault(code, message);
+    });
+    for (const { record } of read.records) {
+      const { resourceType } = record;
+      const resource = resourceOf(record);
+      if (resource === undefined || !isResourceType(resourceType)) continue;
+      found.get(resource.organisatiecode)?.add(partKey({ resourceType, ...resource }));
+    }
+    if (read.cursor === null) break;
+    const numbers = read.records.map(({ sequenceNumber }) => sequenceNumber);
+    const step = { cursor: read.cursor, numbers, isSnapshot: true, maxRecords: maxSnapshotRecords };
+    progress = notePage(progress, step);
+    position = read;
+  }
+  return found;
+}
+
+/**
+ * What it would do to the last quarter to read an organisation of GemeenteOplossingen by another version, by reading it that way.
+ * @throws {Error} when that version cannot be read
+ */
+export async function planVersion(
+  needs: DependencyNeeds,
+  from: Source,
+  version: SupplierVersion,
+  signal: AbortSignal,
+): Promise<SwitchPlan> {
+  const { pool, clock } = needs;
+  const window = lastQuarter(from.tot, clock.now());
+  const known = await readItemsIn(pool, from.id, window);
+  const changed = { ...from, options: { ...from.options, version } };
+  const { complete, items, issues } = await withDependencies(needs, async ({ adapters }) => {
+    const { adapter, source } = supplierSource(changed, adapters);
+    return await adapter.readWindow({ source, window, depth: 'full', known: [], signal });
+  });
+  const [fault] = issues.filter(({ blocking }) => blocking);
+  if (!complete) throw new Error(`${from.adres} cannot be read by ${version}: ${fault?.detail ?? 'not complete'}`);
+  const keysOf = (found: readonly KnownItem[]) => new Set(found.flatMap(({ parts }) => parts.map(partKey)));
+  const [organisatiecode = ''] = from.organisatiecodes;
+  return {
+    organisations: [{ organisatiecode, ...compareIdentities(keysOf(known), keysOf(items)) }],
+    carryOut: () => changeVersion(pool, from.adres, version),
+  };
+}
+
+/** Compares the feed with another source of the same organisation. */
+export function compareIdentities(held: ReadonlySet<string>, offered: ReadonlySet<string>): IdentityComparison {
+  const deleted = [...held].filter((key) => !offered.has(key)).toSorted();
+  return {
+    same: held.size - deleted.length,
+    deleted,
+    added: [...offered].filter((key) => !held.has(key)).toSorted(),
+    isMassDelete: isMassDelete(deleted.length, held.size),
+  };
+}

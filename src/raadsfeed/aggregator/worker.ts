@@ -1,0 +1,190 @@
+/** Takes sources that are due, reads each for a while, and records what came of it. */
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Pool } from '../../database/pool.ts';
+import type { Logger } from '../../lib/log.ts';
+import { OutboundError } from '../../lib/outbound/outbound-error.ts';
+import { backoffMs } from '../../lib/time.ts';
+import { FeedFault } from '../domain/service-document.ts';
+import type { SupplierDependencies } from './dependencies.ts';
+import { type Lease, LeaseLostError } from './source.ts';
+import { addIssues, resolveIssues } from './store/issues.ts';
+import { claimDueSources, postponeSource, releaseSource, renewLeases, type SourceKind } from './store/leased-source.ts';
+import { SupplierFault } from './supplier/supplier-client.ts';
+
+interface SchedulerOptions {
+  readonly pool: Pool;
+  readonly log: Logger;
+  /** Identifies this process among all instances. */
+  readonly holder: string;
+  /** Sources of one kind: a supplier that takes long, or allows few calls, holds up no other and no feed. */
+  readonly kind: SourceKind;
+  /** Sources at the same time. */
+  readonly concurrency: number;
+  readonly leaseSeconds: number;
+  /** Fires when the process begins to stop. */
+  readonly stopping: AbortSignal;
+  /** Works on a source and releases it; never throws. */
+  readonly run: (lease: Lease, signal: AbortSignal) => Promise<void>;
+}
+
+interface Scheduler {
+  start(): void;
+  /** Takes no more sources, and waits for those that are being read. */
+  close(): Promise<void>;
+}
+
+/** Milliseconds between queries for sources that are due, of all readers of a scheduler together. */
+const POLL_MS = 200;
+/** Of a supplier less often: there are several, and their sources are due by the quarter of an hour. */
+const SUPPLIER_POLL_MS = 500;
+
+/** Reads a few sources at a time: each reader takes one that is due, and the next as soon as that one was released. */
+export function createScheduler(options: SchedulerOptions): Scheduler {
+  const { pool, log, holder, kind, concurrency, leaseSeconds, run } = options;
+  const closing = new AbortController();
+  const pollMs = kind === 'feed' ? POLL_MS : SUPPLIER_POLL_MS;
+  const signal = AbortSignal.any([closing.signal, options.stopping]);
+  const readers: Promise<void>[] = [];
+  let renewal: NodeJS.Timeout | undefined;
+
+  const read = async (): Promise<void> => {
+    while (!signal.aborted) {
+      try {
+        const [lease] = await claimDueSources(pool, holder, { kind, limit: 1, leaseSeconds });
+        if (lease !== undefined) {
+          await run(lease, signal);
+          continue;
+        }
+      } catch (error) {
+        if (!signal.aborted) log.warn({ err: error }, 'sources cannot be claimed');
+      }
+      await sleep(pollMs * concurrency * (0.5 + Math.random()), undefined, { signal }).catch(() => undefined);
+    }
+  };
+  return {
+    start() {
+      renewal = keepLeases(pool, holder, leaseSeconds, log);
+      while (readers.length < concurrency) readers.push(read());
+    },
+    async close() {
+      closing.abort();
+      await Promise.all(readers);
+      clearInterval(renewal);
+    },
+  };
+}
+
+/** Renews the leases of a holder until the timer is cleared. */
+export function keepLeases(pool: Pool, holder: string, leaseSeconds: number, log: Logger): NodeJS.Timeout {
+  const renew = (): void => {
+    renewLeases(pool, holder, leaseSeconds).catch((error: unknown) =>
+      log.warn({ err: error }, 'leases cannot be renewed'),
+    );
+  };
+  return setInterval(renew, (leaseSeconds * 1000) / 3).unref();
+}
+
+type WorkerDependencies = Pick<SupplierDependencies, 'pool' | 'clock' | 'log' | 'backoffMs' | 'backoffMaxMs'>;
+
+/** Reads a source for a while. @returns milliseconds until it is due again, and whether its last failure holds: nothing was read */
+type ReadSource<D> = (
+  lease: Lease,
+  deps: D,
+  signal: AbortSignal,
+) => Promise<{ readonly inMs: number; readonly isStillFailing?: boolean }>;
+
+/** Milliseconds before a source is retried when the fault was in this service. */
+const OWN_FAULT_MS = 5000;
+
+/** Reads a leased source and releases it, with the time it is next due or with the failure. Never throws. */
+export async function runSource<D extends WorkerDependencies>(
+  lease: Lease,
+  read: ReadSource<D>,
+  deps: D,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    const { inMs, isStillFailing = false } = await read(lease, deps, signal);
+    if (isStillFailing) await postponeSource(deps.pool, lease, inMs);
+    else await releaseAfterSuccess(lease, inMs, deps);
+  } catch (error) {
+    await releaseAfterError(lease, error, deps, signal).catch((second: unknown) => {
+      // The lease expires by itself.
+      deps.log.error({ err: second, source: lease.source.adres }, 'the source cannot be released');
+    });
+  }
+}
+
+export async function releaseAfterSuccess(lease: Lease, inMs: number, deps: WorkerDependencies): Promise<void> {
+  const { source } = lease;
+  if (source.failures > 0) {
+    await resolveIssues(deps.pool, source.id, 'blocking');
+    deps.log.info({ source: source.adres }, 'the source is read again');
+  }
+  await releaseSource(deps.pool, lease, { inMs });
+}
+
+/** @returns the failure of the source that was stored; `undefined` when it was not the source's doing */
+export async function releaseAfterError(
+  lease: Lease,
+  error: unknown,
+  deps: WorkerDependencies,
+  signal: AbortSignal,
+): Promise<Failure | undefined> {
+  const { source } = lease;
+  const { log, pool, clock } = deps;
+  const { adres, pageSize } = source;
+  if (error instanceof LeaseLostError) {
+    log.info({ source: adres }, error.message);
+    return undefined;
+  }
+  if (signal.aborted) {
+    await releaseSource(pool, lease, { inMs: 0 });
+    return undefined;
+  }
+  const found = describeFailure(error);
+  if (found === undefined) {
+    log.error({ err: error, source: adres }, 'a source could not be read because of a fault in this service');
+    const failure = { kind: 'unexpected', message: 'a fault of this service; see its log', pageSize };
+    await releaseSource(pool, lease, { inMs: OWN_FAULT_MS, failure });
+    return undefined;
+  }
+  const { kind, message } = found;
+  const failures = source.failures + 1;
+  const inMs = backoffMs({ firstMs: deps.backoffMs, maxMs: deps.backoffMaxMs }, failures, found.retryAfterMs);
+  log.warn({ source: adres, fault: kind, failures, inMs }, `the source cannot be read: ${message}`);
+  const smaller = kind === 'too-large' ? Math.max(1, Math.floor(pageSize / 4)) : pageSize;
+  await releaseSource(pool, lease, { inMs, failure: { kind, message, pageSize: smaller } });
+  await addIssues(
+    pool,
+    source.id,
+    [{ what: kind, where: adres, detail: message, times: 1, blocking: true }],
+    clock.now(),
+  );
+  return found;
+}
+
+/** A failure of a source as it is stored and shown. */
+interface Failure {
+  /** Stable word: of `OutboundFault` or `FeedFaultCode`, a status as `status-503`. */
+  readonly kind: string;
+  readonly message: string;
+  /** Milliseconds that the source asks to wait. */
+  readonly retryAfterMs: number;
+}
+
+/** Longest that a source may ask to wait, in milliseconds. */
+const MAX_RETRY_AFTER_MS = 86_400_000;
+
+/** @returns `undefined` for what is not the source's doing */
+export function describeFailure(error: unknown): Failure | undefined {
+  if (error instanceof FeedFault) return { kind: error.code, message: error.message, retryAfterMs: 0 };
+  if (error instanceof SupplierFault) return { kind: error.code, message: error.message, retryAfterMs: 0 };
+  if (!(error instanceof OutboundError)) return undefined;
+  return {
+    kind: error.status === undefined ? error.code : `status-${error.status}`,
+    message: error.message,
+    retryAfterMs: Math.min(error.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS),
+  };
+}

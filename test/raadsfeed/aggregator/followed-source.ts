@@ -1,0 +1,34 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
+import { type FeedServer, readRecords, type TestRecord } from '../support.ts';
+import { FakeSource } from './fake-source.ts';
+import { eventually, follow, sourceState, startAggregator, unfollow } from './support.ts';
+
+/** The aggregator of the test file that runs. */
+export let aggregator: FeedServer;
+/** The source of the test that runs; the aggregator has read all of it. */
+export let source: FakeSource;
+let sources = 0;
+
+/** Gives a test file an aggregator, and each of its tests a source of its own that the aggregator follows. */
+export function followedSource(fill: (source: FakeSource) => void): void {
+  beforeAll(async () => {
+    aggregator = await startAggregator({ AGGREGATOR_BACKOFF_MAX_MS: '50' });
+  });
+  afterAll(() => aggregator.stop());
+  beforeEach(async () => {
+    sources += 1;
+    source = await new FakeSource(`gm${String(sources).padStart(4, '0')}`).listen();
+    fill(source);
+    await follow(aggregator.pool, source.url);
+    await eventually(async () => expect((await sourceState(aggregator.pool, source.url)).behind).toBe(0));
+  });
+  afterEach(async () => {
+    await unfollow(aggregator.pool, source.url);
+    await source.close();
+  });
+}
+
+/** What the aggregator published of the source. */
+export function published(): Promise<TestRecord[]> {
+  return readRecords(aggregator.api, `/feed?organisatiecode=${source.organisatiecode}`);
+}

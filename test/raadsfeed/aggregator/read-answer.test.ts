@@ -1,0 +1,99 @@
+import { expect, it } from 'vitest';
+import {
+  CANCELLED,
+  COUNT,
+  createReader,
+  detailsOf,
+  FLAG,
+  IDENTITY,
+  listOf,
+  objectOf,
+  TEXT,
+} from '../../../src/raadsfeed/aggregator/supplier/read-answer.ts';
+
+interface Answer {
+  readonly id: string;
+  readonly title?: string;
+  readonly files: readonly { readonly id: string; readonly size?: number }[];
+}
+
+const FILE = objectOf({ id: IDENTITY }, { size: COUNT });
+const read = createReader<Answer>(objectOf({ id: IDENTITY, files: listOf(FILE) }, { title: TEXT }));
+
+function outcome(raw: unknown): { answer: Answer | undefined; issues: string[] } {
+  const issues: string[] = [];
+  const answer = read(raw, (what, detail) => issues.push(`${what} ${detail}`), 'item');
+  return { answer, issues };
+}
+
+it('reads numbers and texts alike, and takes empty texts and null for absent', () => {
+  const raw = { id: 12, title: ' ', files: [{ id: '7', size: '30', other: null }], unknown: {} };
+  expect(outcome(raw)).toEqual({
+    answer: expect.objectContaining({ id: '12', files: [{ id: '7', size: 30 }] }),
+    issues: [],
+  });
+});
+
+it('reports what deviates, with what it is part of, and leaves that out', () => {
+  const { answer, issues } = outcome({
+    id: 1,
+    title: { nl: 'x' },
+    files: [{ id: 2, size: 'large' }, { size: 1 }, null],
+  });
+  expect(answer).toMatchObject({ id: '1', files: [{ id: '2' }] });
+  expect(answer?.files).toHaveLength(1);
+  expect(issues).toEqual([
+    'unusable-value item 1: file 2: size must be integer',
+    'unexpected-answer item 1: one of files: has no id',
+    expect.stringMatching(/^unexpected-answer item 1: one of files must be/),
+    'unusable-value item 1: title must be string',
+  ]);
+});
+
+it('takes an empty object for an empty list, and reports a list that is absent', () => {
+  expect(outcome({ id: 1, files: {} })).toEqual({ answer: { id: '1', files: [] }, issues: [] });
+  expect(outcome({ id: 1 })).toEqual({
+    answer: { id: '1', files: [] },
+    issues: ['unexpected-answer item 1: has no files'],
+  });
+});
+
+it('takes a list for absent that something hidden does not show, and one that nothing is withdrawn for', () => {
+  const issues: string[] = [];
+  const schema = objectOf({ files: listOf(FILE), dates: detailsOf(FILE) }, { confidential: FLAG });
+  const readShown = createReader(objectOf({ items: listOf(schema) }));
+  const items = [{ files: [] }, { dates: [], confidential: '0' }, { dates: [], confidential: 'x' }];
+  expect(readShown({ items }, (what, detail) => issues.push(`${what} ${detail}`))?.items).toHaveLength(3);
+  expect(issues).toEqual([
+    'unusable-value one of items: has no dates',
+    'unexpected-answer one of items: has no files',
+    'unusable-value one of items: has no files',
+    'unusable-value one of items: confidential must be equal to one of the allowed values',
+  ]);
+});
+
+it.each([[{}], ['text'], [null], [[1]]])('reports %j, which cannot be used at all', (raw) => {
+  const { answer, issues } = outcome(raw);
+  expect(answer).toBeUndefined();
+  expect(issues.length).toBeGreaterThan(0);
+});
+
+it('is not misled by a member named __proto__', () => {
+  const { answer } = outcome(JSON.parse('{"id":1,"files":[],"__proto__":{"title":"x"}}'));
+  expect(answer?.title).toBeUndefined();
+});
+
+const readMarks = createReader(objectOf({ files: listOf(objectOf({}, { confidential: FLAG })) }));
+
+it('hides by every mark that is not known, an empty one included, and by none that is absent', () => {
+  const files = ['', ' ', 'geheim', 2, null].map((confidential) => ({ confidential }));
+  const answer = readMarks({ files: [...files, {}] }, () => undefined);
+  expect(answer?.files.map(({ confidential }) => confidential)).toEqual([1, 1, 1, 1, undefined, undefined]);
+});
+
+it('cancels by no value that is not known, and reports it', () => {
+  const issues: string[] = [];
+  const readState = createReader(objectOf({ cancelled: CANCELLED }));
+  expect(readState({ cancelled: 'misschien' }, (what) => issues.push(what))).toEqual({ cancelled: 0 });
+  expect(issues).toEqual(['unusable-value']);
+});

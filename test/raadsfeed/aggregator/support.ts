@@ -1,0 +1,81 @@
+import { expect, vi } from 'vitest';
+import type { Pool } from '../../../src/database/pool.ts';
+import {
+  findSource,
+  type NewSource,
+  readSourceStates,
+  removeSource,
+  type SourceState,
+  saveSources,
+} from '../../../src/raadsfeed/aggregator/store/sources.ts';
+import { type FeedServer, readRecords, startFeed, type TestRecord } from '../support.ts';
+
+// Several servers wait for each other here: on a busy machine that takes a while.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+/** An aggregator that polls often, and calls loopback. */
+export const AGGREGATOR_ENV = {
+  RAADSFEED_ROL: 'aggregator',
+  AGGREGATOR_POLL_MS: '50',
+  AGGREGATOR_BACKOFF_MS: '20',
+  AGGREGATOR_BACKOFF_MAX_MS: '200',
+  AGGREGATOR_TIMEOUT_MS: '2000',
+  AGGREGATOR_LEASE_SECONDS: '2',
+  AGGREGATOR_ALLOW_PRIVATE: 'true',
+  RAADSFEED_HEAD_MAX_AGE_SECONDS: '0',
+};
+
+/** A source that is our own server: pages at its head may not be kept, so that tests need not wait for them. */
+export const SOURCE_ENV = { RAADSFEED_HEAD_MAX_AGE_SECONDS: '0' };
+
+export function startAggregator(env: Record<string, string> = {}): Promise<FeedServer> {
+  return startFeed({ ...AGGREGATOR_ENV, ...env });
+}
+
+export async function follow(pool: Pool, adres: string, more: Partial<NewSource> = {}): Promise<void> {
+  await saveSources(pool, [{ adres, soort: 'feed', organisatiecodes: [], ...more }]);
+}
+
+export async function unfollow(pool: Pool, adres: string): Promise<void> {
+  const source = await findSource(pool, adres);
+  if (source !== undefined) await removeSource(pool, source.id);
+}
+
+export async function sourceState(pool: Pool, adres: string): Promise<SourceState> {
+  const found = (await readSourceStates(pool)).find((state) => state.adres === adres);
+  if (found === undefined) throw new Error(`${adres} is not a source`);
+  return found;
+}
+
+export async function issueKinds(pool: Pool, sourceId: number): Promise<unknown[]> {
+  const { rows } = await pool.query('select wat from aggregator.issues where bron_id = $1', [sourceId]);
+  return rows.map(({ wat }) => wat);
+}
+
+/**
+ * Waits until something holds; what is thrown meanwhile is the failure when it never does. A look is a request that is checked
+ * against the contract: to look more often costs more than is waited less.
+ */
+export function eventually(check: () => Promise<void> | void): Promise<void> {
+  return vi.waitFor(check, { timeout: 60_000, interval: 100 });
+}
+
+/** The current state that follows from a feed: hash by identity. */
+export function stateOf(records: readonly TestRecord[]): Map<string, string> {
+  const state = new Map<string, string>();
+  for (const { op, resourceType, resource, contentHash } of records) {
+    const key = `${resource.organisatiecode}/${resourceType}/${resource.bronidentificatie}`;
+    if (op === 'upsert') state.set(key, contentHash ?? '');
+    else state.delete(key);
+  }
+  return state;
+}
+
+/** Waits until the aggregator has the state of all these sources together. */
+export async function expectMerged(aggregator: FeedServer, sources: readonly FeedServer[]): Promise<void> {
+  await eventually(async () => {
+    const want = new Map<string, string>();
+    for (const source of sources) for (const [key, hash] of stateOf(await readRecords(source.api))) want.set(key, hash);
+    expect(stateOf(await readRecords(aggregator.api))).toEqual(want);
+  });
+}
