@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { readContract } from '../src/extensions/conformance/contract.ts';
 import { linkTo } from '../src/extensions/conformance/raadsfeed/pages.ts';
-import { DATE, datesIn } from '../src/extensions/pages/search/dates.ts';
+import { DATE, datesIn } from '../src/raadsfeed/pages/search/dates.ts';
 import { personIdentity } from '../src/gegevens/import/record-traits.ts';
 import { isRecord } from '../src/lib/json/json-value.ts';
 import { processorMs } from './support/processor-time.ts';
@@ -64,7 +64,7 @@ function ofContract(path: string): readonly Pattern[] {
 
 const patterns = [
   // Composed of these.
-  { path: 'src/extensions/pages/search/dates.ts', source: DATE, flags: 'giu' },
+  { path: 'src/raadsfeed/pages/search/dates.ts', source: DATE, flags: 'giu' },
   ...globSync('src/**/*.{ts,js}', { cwd: ROOT }).flatMap(literals),
   ...globSync('openapi/**/*.{yaml,json}', { cwd: ROOT }).flatMap(ofContract),
 ];

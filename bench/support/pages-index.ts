@@ -1,7 +1,7 @@
 /** Documents that are published and indexed as in life, and how large the index is. */
 import pg from 'pg';
 import { createPool, type Pool } from '../../src/database/pool.ts';
-import { PAGES_INDEX } from '../../src/extensions/pages/search/follow-feed.ts';
+import { PAGES_INDEX } from '../../src/raadsfeed/pages/search/follow-feed.ts';
 import { followFeed } from '../../src/extensions/shared/follow-index.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { systemClock } from '../../src/lib/time.ts';

@@ -15,7 +15,7 @@ import { listOperations, readOpenapi } from '../../src/plugins/openapi-document.
 import { createPublisher } from '../../src/raadsfeed/writer/publisher.ts';
 import { readConfig } from '../../src/settings/read-config.ts';
 import { Browser, inzageEnv, leave, newBsn, type Provider, startProvider } from '../extensions/inzage/support.ts';
-import { realMeeting } from '../extensions/pages/pages-fixture.ts';
+import { realMeeting } from '../raadsfeed/pages/pages-fixture.ts';
 import { stateFile } from '../extensions/proof/support.ts';
 import { changeOf, servicePool } from '../raadsfeed/support.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';

@@ -1,0 +1,268 @@
+/**
+ * The agenda of a meeting as a tree: items with their sub-items, in the order of their numbers. A long one comes in parts that fit on a page;
+ * which part an item is in follows from the outline of all of them, without reading what they say.
+ */
+import { createHash } from 'node:crypto';
+import type { Pool } from '../../database/pool.ts';
+import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
+import { type Html, type HtmlValue, html, shorten, withinBytes } from '../../plugins/template.ts';
+import type { Resource } from '../domain/resource.ts';
+import { count, time } from '../../extensions/shared/html/format.ts';
+import { badge, link } from '../../extensions/shared/html/page.ts';
+import { linkedPath, pagePath, withQuery } from './context.ts';
+import { fileLink, joined, momentIn, pager, TITLE_LENGTH, textIn } from './rows.ts';
+import { type Item, type Linked, listDocumentsOf, listNamed, listOutline, type Outline } from './search/lists.ts';
+
+/** Where an item is in the agenda. */
+interface Place extends Outline {
+  /** 1 for those that are below no other. */
+  readonly depth: number;
+  /** Of the agenda, from 1. */
+  readonly part: number;
+}
+
+export interface Agenda {
+  readonly meeting: Resource;
+  /** Every item, in the order of the agenda. */
+  readonly places: readonly Place[];
+  readonly parts: number;
+  /** Whether the items have the numbers of a published agenda. */
+  readonly isPlanned: boolean;
+}
+
+/** No meeting has as many: a source that holds more is at fault. The page stays within its memory, and a plain list has all of them. */
+export const MOST_ITEMS = 10_000;
+/** Bytes that a part takes, about; when one takes more after all its texts and lists are shorter. */
+const PART_BYTES = 100_000;
+const MOST_BYTES = 92_000;
+const INDEX_BYTES = 16_000;
+/** Bytes of an item and of a document without their texts, about. */
+const ROW_BYTES = 450;
+/** Documents of one item that are shown here; its own page has all. */
+const DOCUMENTS = 50;
+/** Items deeper than this are shown at the depth of their parent: no screen is that wide. */
+const DEPTH = 5;
+const DESCRIPTION = 280;
+/** Agendas of fewer items are in view anyway. */
+const WORTH_AN_INDEX = 6;
+
+/** The anchor of an item on the page of its meeting: its identification where that can be one, else a hash of it. */
+export function anchorOf({ bronidentificatie }: Pick<Item, 'bronidentificatie'>): string {
+  const isPlain = /^[A-Za-z0-9_-]{1,80}$/.test(bronidentificatie);
+  return `punt-${isPlain ? bronidentificatie : createHash('sha256').update(bronidentificatie).digest('hex').slice(0, 16)}`;
+}
+
+/** @param data the meeting as the feed has it; absent: its items are in the order of their numbers alone */
+export async function readAgenda(pool: Pool, meeting: Resource, data: JsonObject = {}): Promise<Agenda> {
+  const outline = await listOutline(pool, meeting, MOST_ITEMS);
+  let part = 1;
+  let bytes = 0;
+  const places = flatten(outline, references(data.agendapunten)).map((place) => {
+    const size = bytesOf(place);
+    if (bytes > 0 && bytes + size > PART_BYTES) {
+      part += 1;
+      bytes = 0;
+    }
+    bytes += size;
+    return { ...place, part };
+  });
+  return { meeting, places, parts: part, isPlanned: hasPlannedNumbers(outline) };
+}
+
+function bytesOf({ bronidentificatie, bytes, documenten, documentBytes }: Outline): number {
+  const shown = documenten === 0 ? 0 : Math.min(1, DOCUMENTS / documenten);
+  // Percent-encoded, a byte takes three.
+  return (
+    2 * ROW_BYTES +
+    bytes +
+    6 * Buffer.byteLength(bronidentificatie) +
+    shown * (ROW_BYTES * documenten + 3 * documentBytes)
+  );
+}
+
+/** Identifications that a list of references names, in its order. */
+export function references(list: unknown): string[] {
+  return (Array.isArray(list) ? list : [])
+    .filter(isRecord)
+    .flatMap(({ bronidentificatie }) => (typeof bronidentificatie === 'string' ? bronidentificatie : []));
+}
+
+type Deep = Outline & Pick<Place, 'depth'>;
+
+/** Items under their parents. Those whose parent is not there, or that are their own ancestors, are at the top. */
+function flatten(items: readonly Outline[], order: readonly string[]): Deep[] {
+  const place = new Map(order.map((id, i) => [id, i]));
+  const known = new Set(items.map(({ bronidentificatie }) => bronidentificatie));
+  const byParent = Map.groupBy(items, ({ hoofd }) => (hoofd !== null && known.has(hoofd) ? hoofd : ''));
+  const reached = new Set<string>();
+  const found: Deep[] = [];
+  // Without recursion: sub-items may go deeper than the stack.
+  for (const roots of [byParent.get('') ?? [], items]) {
+    const waiting = inOrder(roots, place)
+      .map((item) => ({ ...item, depth: 1 }))
+      .toReversed();
+    for (let item = waiting.pop(); item !== undefined; item = waiting.pop()) {
+      if (reached.has(item.bronidentificatie)) continue;
+      reached.add(item.bronidentificatie);
+      found.push(item);
+      const { depth } = item;
+      for (const child of inOrder(byParent.get(item.bronidentificatie) ?? [], place).toReversed())
+        waiting.push({ ...child, depth: depth + 1 });
+    }
+  }
+  return found;
+}
+
+const natural = new Intl.Collator('nl', { numeric: true });
+
+/** As they were dealt with where all have such a number, else in the order of the meeting. */
+function inOrder(items: readonly Outline[], place: ReadonlyMap<string, number>): Outline[] {
+  const isNumbered = items.every(({ volgnummer }) => volgnummer !== null);
+  const placeOf = ({ bronidentificatie }: Outline): number => place.get(bronidentificatie) ?? place.size;
+  return items.toSorted((a, b) => {
+    const byNumber = isNumbered ? natural.compare(a.volgnummer ?? '', b.volgnummer ?? '') : 0;
+    return byNumber !== 0 ? byNumber : placeOf(a) - placeOf(b);
+  });
+}
+
+type Numbers = Partial<Pick<Outline, 'volgnummer' | 'geplandvolgnummer'>>;
+
+/**
+ * The number that people know an item by: that of the published agenda. Where a meeting has such numbers, an item without one is a heading
+ * or came later, and the position that it has besides would only confuse.
+ */
+export function numberText({ volgnummer, geplandvolgnummer }: Numbers, isPlanned: boolean): string {
+  return shorten((isPlanned ? geplandvolgnummer : volgnummer) ?? '', 12);
+}
+
+function hasPlannedNumbers(items: readonly Numbers[]): boolean {
+  return items.some(({ geplandvolgnummer }) => typeof geplandvolgnummer === 'string');
+}
+
+const agendaPath = (meeting: Resource, part: number): string =>
+  withQuery(pagePath('Vergadering', meeting), { deel: part === 1 ? undefined : part });
+
+/** The address of an item in the agenda of its meeting. */
+export const placePath = ({ meeting }: Agenda, place: Place): string =>
+  `${agendaPath(meeting, place.part)}#${anchorOf(place)}`;
+
+/** One part of an agenda, with an index of all items and the way to the other parts. */
+export async function agendaPart(pool: Pool, agenda: Agenda, part: number): Promise<Html> {
+  const { meeting, places, parts } = agenda;
+  if (places.length === 0) return html`<p class="utrecht-paragraph kv-quiet">Er is geen agenda gepubliceerd.</p>`;
+  const shown = places.filter((place) => place.part === part);
+  const ids = shown.map(({ bronidentificatie }) => bronidentificatie);
+  const [items, documents] = await Promise.all([
+    listNamed(pool, 'Agendapunt', meeting.organisatiecode, ids),
+    listDocumentsOf(pool, meeting.organisatiecode, ids, DOCUMENTS),
+  ]);
+  const byItem = Map.groupBy(documents, ({ naar }) => naar);
+  const render = (isShort: boolean): Html =>
+    nested(
+      shown.flatMap((place) => {
+        const item = items.get(place.bronidentificatie);
+        const documentsOf = byItem.get(place.bronidentificatie) ?? [];
+        return item === undefined
+          ? []
+          : [{ place, row: itemHtml({ agenda, place, item, documents: documentsOf, isShort }) }];
+      }),
+    );
+  const whole = render(false);
+  const list = Buffer.byteLength(whole.markup) > MOST_BYTES ? render(true) : whole;
+  const others = pager('Delen van de agenda', part, parts, (other) => `${agendaPath(meeting, other)}#agenda`, 'Deel');
+  return html`<div class="kv-indexed">${index(agenda, part)}${list}${others}</div>${places.length === MOST_ITEMS && html`<p class="kv-more">Dit zijn de eerste ${count(MOST_ITEMS)} agendapunten. ${link(linkedPath({ ...meeting, resourceType: 'Vergadering' }, 'Agendapunt'), 'Alle agendapunten')}</p>`}`;
+}
+
+/** Stays in view while the agenda is read. When all items are more than a page can have, it has those of its part. */
+function index(agenda: Agenda, part: number): HtmlValue {
+  const { places, isPlanned } = agenda;
+  if (places.length < WORTH_AN_INDEX) return undefined;
+  const row = (place: Place): Html =>
+    html`<li><a href="${place.part === part ? `#${anchorOf(place)}` : placePath(agenda, place)}"><span>${numberText(place, isPlanned)}</span> ${shorten(place.titel, 80)}</a></li>`;
+  const all = withinBytes(places.map(row), INDEX_BYTES);
+  const rows = all.rest === 0 ? all : withinBytes(places.filter((place) => place.part === part).map(row), INDEX_BYTES);
+  return html`<details class="kv-index"><summary>Ga naar een agendapunt <span class="kv-quiet">(${count(places.length)})</span></summary><ol>${rows.items}</ol></details>`;
+}
+
+interface Row {
+  readonly place: Place;
+  readonly row: Html;
+}
+
+/** Rows as lists within lists. A part may begin with a sub-item: that is at the top of it. */
+function nested(rows: readonly Row[]): Html {
+  interface Node extends Row {
+    readonly depth: number;
+    readonly below: Node[];
+  }
+  const top: Node[] = [];
+  const above: Node[] = [];
+  for (const one of rows) {
+    const node = { ...one, depth: Math.min(one.place.depth, DEPTH), below: [] };
+    while ((above.at(-1)?.depth ?? 0) >= node.depth) above.pop();
+    (above.at(-1)?.below ?? top).push(node);
+    above.push(node);
+  }
+  const nodeHtml = ({ place, row, below }: Node): Html =>
+    html`<li id="${anchorOf(place)}">${row}${below.length > 0 && html`<ol>${below.map(nodeHtml)}</ol>`}</li>`;
+  return html`<ol class="kv-agenda">${top.map(nodeHtml)}</ol>`;
+}
+
+interface ItemView {
+  readonly agenda: Agenda;
+  readonly place: Place;
+  readonly item: Item;
+  readonly documents: readonly Linked[];
+  readonly isShort: boolean;
+}
+
+function itemHtml({ agenda, place, item, documents, isShort }: ItemView): Html {
+  const { kort, titel } = item;
+  const address = pagePath('Agendapunt', item);
+  const header = textIn(kort, 'tussenkop');
+  const description = textIn(kort, 'omschrijving') ?? '';
+  const cut = shorten(description, DESCRIPTION);
+  const facts = itemFacts(kort);
+  const text = isShort
+    ? undefined
+    : [
+        header !== undefined && header !== titel && html`<p class="kv-list__line">${shorten(header, TITLE_LENGTH)}</p>`,
+        facts.length > 0 && html`<p class="kv-list__line">${joined(facts)}</p>`,
+        cut !== '' &&
+          html`<p class="kv-list__text kv-pre">${cut}${cut !== description && html` ${link(address, html`Lees verder<span class="kv-hidden"> over ${shorten(titel, 60)}</span>`)}`}</p>`,
+      ];
+  return html`<div class="kv-item"><span class="kv-item__number">${numberText(place, agenda.isPlanned)}</span><div><span class="kv-item__name">${link(address, shorten(titel, isShort ? 40 : TITLE_LENGTH))}</span> ${itemBadges(kort)}${text}${documentList(address, place, isShort ? [] : documents)}</div></div>`;
+}
+
+/** When and where an item is dealt with. */
+export function itemFacts(kort: JsonObject): HtmlValue[] {
+  const [start, end, planned] = ['starttijd', 'eindtijd', 'geplandestarttijd'].map((name) => momentIn(kort, name));
+  const begins = start ?? planned;
+  const place = textIn(kort, 'locatie');
+  return [
+    begins !== undefined &&
+      html`<time datetime="${begins.toISOString()}">${time(begins)}${end !== undefined && ` tot ${time(end)}`} uur</time>`,
+    place !== undefined && shorten(place, 80),
+  ].filter((fact) => fact !== false);
+}
+
+export function itemBadges(kort: JsonObject): HtmlValue {
+  return [
+    kort.indicatiebesloten === true && [badge('Besloten', 'warning'), ' '],
+    kort.indicatiehamerstuk === true && [badge('Hamerstuk'), ' '],
+    kort.indicatiebehandeld === true && badge('Behandeld', 'success'),
+  ];
+}
+
+/** Documents of one item, and the way to those that are not here. */
+function documentList(address: string, { documenten }: Place, documents: readonly Linked[]): HtmlValue {
+  if (documenten === 0) return undefined;
+  const rows = documents.map(
+    (item) =>
+      html`<li>${link(pagePath(item.resourceType, item), shorten(item.titel, TITLE_LENGTH))} <span class="kv-small">${fileLink(item.kort)}</span></li>`,
+  );
+  const { items } = withinBytes(rows, MOST_BYTES / 2);
+  const isAll = items.length === documents.length && documenten <= DOCUMENTS && documents.length > 0;
+  const all = documenten === 1 ? 'Het document' : `Alle ${count(documenten)} documenten`;
+  return html`<ul class="kv-docs">${items}${!isAll && html`<li>${link(`${address}#documenten`, html`${all}<span class="kv-hidden"> bij dit agendapunt</span>`)}</li>`}</ul>`;
+}

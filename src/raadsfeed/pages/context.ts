@@ -1,0 +1,143 @@
+/** What every page of the council information works with: the database, the frame, addresses and answers. */
+
+import type { FastifyRequest } from 'fastify';
+import type { Pool } from '../../database/pool.ts';
+import { Problem } from '../../lib/problem.ts';
+import type { Clock } from '../../lib/time.ts';
+import { platformProblems } from '../../plugins/problems.ts';
+import { html } from '../../plugins/template.ts';
+import {
+  COLLECTIONS,
+  normaliseOrganisatiecode,
+  RESOURCE_TYPES,
+  type Resource,
+  type ResourceType,
+  resourcePath,
+} from '../domain/resource.ts';
+import type { HeadCache } from '../feed/head.ts';
+import type { ResponseCache } from '../feed/response-cache.ts';
+import { type FeedOrganisation, readOrganisation, type SourceCompleteness } from '../store/state.ts';
+import type { Config } from '../../settings/read-config.ts';
+import type { Brand } from '../../extensions/shared/html/brand.ts';
+import { link, type PageLink, type Site } from '../../extensions/shared/html/page.ts';
+
+export const HOME = '/raad';
+const BEGIN: PageLink = { href: HOME, text: 'Begin' };
+
+export interface PagesContext {
+  readonly heads: HeadCache;
+  /** Reads the primary: a redaction takes effect with its commit. */
+  readonly pool: Pool;
+  readonly responses: ResponseCache;
+  readonly settings: Config['raadsfeed'];
+  readonly clock: Clock;
+  readonly site: Site;
+  /** Address of this service without a trailing slash. */
+  readonly baseUrl: () => string;
+  /** Address of the feed's API. */
+  readonly apiUrl: () => string;
+  /** Call it before anything is read of the index. @throws {Problem} 503 while a large part of the feed is not in it */
+  readonly requireIndex: () => Promise<void>;
+  /** How complete the data of an organisation is that comes from elsewhere; undefined when nothing is followed here. */
+  readonly completenessOf: (organisatiecode: string) => Promise<SourceCompleteness | undefined>;
+}
+
+export function createSite(stylesheet: string, api: string, brand: Brand): Site {
+  return {
+    brand,
+    name: 'Raadsinformatie',
+    home: HOME,
+    stylesheet,
+    menu: [
+      BEGIN,
+      { href: `${HOME}/zoeken?soort=vergaderingen`, text: 'Alle vergaderingen' },
+      { href: `${HOME}/zoeken`, text: 'Zoeken' },
+      { href: `${HOME}/organisaties`, text: 'Organisaties' },
+    ],
+    footer: html`<nav aria-label="Voor programma’s"><ul class="kv-menu"><li>${link(`${api}/`, 'Dezelfde gegevens voor programma’s')}</li><li>${link(`${api}/docs`, 'Beschrijving voor programmeurs')}</li><li>${link(`${HOME}/organisaties.csv`, 'Organisaties als CSV')}</li></ul></nav>
+<p>Deze informatie is openbaar. Van wie zij komt en hoe actueel zij is, leest u bij elke organisatie.</p>`,
+  };
+}
+
+export function pagePath(resourceType: ResourceType, { organisatiecode, bronidentificatie }: Resource): string {
+  return `${HOME}/${organisatiecode}/${COLLECTIONS[resourceType]}/${encodeURIComponent(bronidentificatie)}`;
+}
+
+/** Path of the list of what a resource refers to, or is referred to by. */
+export const linkedPath = (of: Resource & { readonly resourceType: ResourceType }, wanted: ResourceType): string =>
+  `${pagePath(of.resourceType, of)}/${COLLECTIONS[wanted]}`;
+
+/** The kind of resource of a collection, by its name in addresses. */
+export const typeOf = (collection: string | undefined): ResourceType | undefined =>
+  RESOURCE_TYPES.find((type) => COLLECTIONS[type] === collection);
+
+export const organisationPath = (code: string): string => `${HOME}/${code}`;
+
+/** The way to a page: the front page, the organisation, and what is between. */
+export const trail = (organisation?: FeedOrganisation, ...between: readonly PageLink[]): PageLink[] => [
+  BEGIN,
+  ...(organisation === undefined
+    ? []
+    : [{ href: organisationPath(organisation.organisatiecode), text: organisation.naam }]),
+  ...between,
+];
+
+export function jsonAddress({ apiUrl }: PagesContext, resourceType: ResourceType, resource: Resource): string {
+  return `${apiUrl()}${resourcePath(resourceType, resource)}`;
+}
+
+/** A path with a query; parameters without a value are left out, and always come in one order. */
+export function withQuery(path: string, parameters: Readonly<Record<string, string | number | undefined>>): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value !== undefined && value !== '') query.set(name, String(value));
+  }
+  return query.size === 0 ? path : `${path}?${query}`;
+}
+
+/** The part of a list from a position on; the beginning has no number. */
+export const fromPath = (path: string, vanaf: number): string =>
+  withQuery(path, { vanaf: vanaf === 0 ? undefined : vanaf });
+
+const names = new Intl.Collator('nl', { numeric: true });
+
+/** Organisations as people look for them. */
+export const byName = (organisations: readonly FeedOrganisation[]): FeedOrganisation[] =>
+  organisations.toSorted((a, b) => names.compare(a.naam, b.naam));
+
+/** Hours without news after which a source counts as out of date. */
+const STALE_HOURS = 24;
+
+/** Whether an organisation that comes from elsewhere has not been brought up to date for a day. */
+export function isStale({ herkomstSoort, laatstBijgewerkt }: FeedOrganisation, now: Date): boolean {
+  if (herkomstSoort === 'eigen') return false;
+  return laatstBijgewerkt === null || now.getTime() - laatstBijgewerkt.getTime() > STALE_HOURS * 3_600_000;
+}
+
+type Query = Readonly<Record<string, unknown>>;
+
+export type PagesRequest = FastifyRequest<{ Params: Record<string, string>; Querystring: Query }>;
+
+/** A parameter of the query, the first when there are several; `undefined` when it is empty or too long to mean anything. */
+export function readText(query: Query, name: string): string | undefined {
+  const value = [query[name]].flat()[0];
+  return typeof value === 'string' && value !== '' && value.length <= 200 ? value : undefined;
+}
+
+/** A whole number of the query; `otherwise` when it is not there. @throws {Problem} 404 when it is not a whole number, or below the least */
+export function readNumber<T>(query: Query, name: string, least: number, otherwise: T): number | T {
+  const text = readText(query, name);
+  if (text === undefined) return otherwise;
+  const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(number >= least)) throw new Problem(platformProblems.notFound);
+  return number;
+}
+
+/** @throws {Problem} 404 when the feed does not have it */
+export async function findOrganisation({ pool }: PagesContext, code: string | undefined): Promise<FeedOrganisation> {
+  const wanted = normaliseOrganisatiecode(code ?? '');
+  const organisation = wanted === undefined ? undefined : await readOrganisation(pool, wanted);
+  if (organisation === undefined)
+    throw new Problem(platformProblems.notFound, { detail: 'Deze organisatie staat hier niet.' });
+  return organisation;
+}

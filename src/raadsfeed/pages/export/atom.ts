@@ -1,0 +1,67 @@
+/** Lists to follow as an Atom feed (RFC 4287), in parts that lead to each other (RFC 5005 3), the newest in the feed first. The templates escape for XML as for HTML. */
+
+import { html, safeUrl, shorten } from '../../../plugins/template.ts';
+import { day } from '../../../extensions/shared/html/format.ts';
+import { TYPE_NAMES, textIn } from '../rows.ts';
+import type { Item } from '../search/lists.ts';
+
+interface AtomFeed {
+  readonly title: string;
+  /** Address of the feed, which is its identity too, and of the part of it before this. */
+  readonly at: (before?: number) => string;
+  /** What this part is before; absent: the newest. */
+  readonly before: number | undefined;
+  readonly page: string;
+  readonly addressOf: (item: Item) => string;
+  readonly authorOf: (item: Item) => string;
+  /** Those of this part come first. */
+  readonly items: readonly Item[];
+  /** Whether there is a next part. */
+  readonly hasMore: boolean;
+  /** When there are no items. */
+  readonly now: Date;
+}
+
+/** Entries of a part. */
+export const ATOM_ENTRIES = 50;
+
+export function atom({ items: found, hasMore, ...feed }: AtomFeed): string {
+  const { title, at, before, page, addressOf, authorOf, now } = feed;
+  const items = found.slice(0, ATOM_ENTRIES);
+  const last = items.at(-1);
+  const next = hasMore ? last?.firstNumber : undefined;
+  const updated = items.reduce((latest, { storedAt }) => Math.max(latest, storedAt.getTime()), 0);
+  const entries = items.map((item) => {
+    const address = addressOf(item);
+    const file = safeUrl(textIn(item.kort, 'bestandsurl'));
+    const type = textIn(item.kort, 'formaat');
+    return html`
+  <entry>
+    <id>${identity(item)}</id>
+    <title>${shorten(item.titel, 300)}</title>
+    <updated>${item.storedAt.toISOString()}</updated>
+    <published>${item.firstStoredAt.toISOString()}</published>
+    <author><name>${shorten(authorOf(item), 200)}</name></author>
+    <link rel="alternate" type="text/html" href="${address}"/>
+    ${file !== undefined && html`<link rel="enclosure" href="${file}"${type !== undefined && /^[\w.+-]+\/[\w.+-]+$/.test(type) && html` type="${type}"`}/>`}
+    <category term="${TYPE_NAMES[item.resourceType]}"/>
+    <summary>${shorten([item.soort, item.datum && day(item.datum), item.gremiumnaam, textIn(item.kort, 'omschrijving')].filter((part) => part !== null && part !== undefined).join('. '), 500)}</summary>
+  </entry>`;
+  });
+  return html`<?xml version="1.0" encoding="utf-8"?>
+<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="nl">
+  <id>${at()}</id>
+  <title>${shorten(title, 300)}</title>
+  <updated>${(updated === 0 ? now : new Date(updated)).toISOString()}</updated>
+  <author><name>Raadsinformatie</name></author>
+  <link rel="self" type="application/atom+xml" href="${at(before)}"/>
+  ${next !== undefined && html`<link rel="next" type="application/atom+xml" href="${at(next)}"/>`}
+  <link rel="alternate" type="text/html" href="${page}"/>${entries}
+</feed>
+`.markup;
+}
+
+/** Stays the same when the service moves (RFC 4287 4.2.6): the identity of the resource. */
+function identity({ organisatiecode, resourceType, bronidentificatie }: Item): string {
+  return `urn:x-raadsinformatie:${organisatiecode}:${resourceType.toLowerCase()}:${encodeURIComponent(bronidentificatie)}`;
+}

@@ -1,0 +1,82 @@
+/** Lists as CSV that opens in a spreadsheet with Dutch settings: semicolons, and a mark that says UTF-8. */
+
+import { stripControls } from '../../../plugins/template.ts';
+import { isoDay, time } from '../../../extensions/shared/html/format.ts';
+import { numberText } from '../agenda.ts';
+import { hasTime, TYPE_NAMES, textIn } from '../rows.ts';
+import type { Item } from '../search/lists.ts';
+
+type Cell = string | number | null | undefined;
+
+export const csvLine = (row: readonly Cell[]): string => `${row.map(cell).join(';')}\r\n`;
+export const csvHead = (header: readonly string[]): string => `\ufeff${csvLine(header)}`;
+
+/** @param rows of texts and numbers, without the header */
+export const csv = (header: readonly string[], rows: readonly (readonly Cell[])[]): string =>
+  `${csvHead(header)}${rows.map(csvLine).join('')}`;
+
+/** What a file says of each of its rows. */
+export interface Table<T> {
+  readonly header: readonly string[];
+  readonly row: (one: T) => readonly Cell[];
+}
+
+/** A text that a spreadsheet would take for a formula gets an apostrophe in front, also where it begins with a blank. */
+function cell(value: Cell): string {
+  if (value === null || value === undefined) return '';
+  if (typeof value === 'number') return String(value);
+  const text = stripControls(value);
+  const safe = /^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/.test(text) ? `'${text}` : text;
+  return /[";\r\n,\t']|^\s|\s$/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+type Columns = readonly (readonly [name: string, of: (item: Item) => Cell])[];
+
+const tableOf = (columns: Columns): Table<Item> => ({
+  header: columns.map(([name]) => name),
+  row: (item) => columns.map(([, of]) => of(item)),
+});
+
+export function itemsCsv(items: readonly Item[], addressOf: (item: Item) => string): string {
+  const { header, row } = itemTable(addressOf);
+  return csv(header, items.map(row));
+}
+
+/** @param addressOf full address of the page of an item */
+export function itemTable(addressOf: (item: Item) => string): Table<Item> {
+  return tableOf([
+    ['soort', ({ resourceType }) => TYPE_NAMES[resourceType]],
+    ['naam', ({ titel }) => titel],
+    ['datum', ({ datum }) => datum && isoDay(datum)],
+    ['tijd', ({ datum, kort }) => (datum !== null && hasTime(kort) ? time(datum) : undefined)],
+    ['type', ({ soort }) => soort],
+    ['commissie', ({ gremiumnaam }) => gremiumnaam],
+    ['locatie', ({ kort }) => textIn(kort, 'locatie')],
+    ['status', ({ kort }) => textIn(kort, 'vergaderstatus')],
+    ['bestand', ({ kort }) => textIn(kort, 'bestandsurl')],
+    ['formaat', ({ kort }) => textIn(kort, 'formaat')],
+    ['bytes', ({ kort: { omvang } }) => (typeof omvang === 'number' ? omvang : undefined)],
+    ['organisatie', ({ organisatiecode }) => organisatiecode],
+    ['identificatie', ({ bronidentificatie }) => bronidentificatie],
+    ['pagina', addressOf],
+  ]);
+}
+
+/** The agenda of a meeting. @param isPlanned whether its items have the numbers of a published agenda */
+export function agendaTable(isPlanned: boolean): Table<Item> {
+  const numbers = (item: Item) => ({
+    volgnummer: textIn(item.kort, 'volgnummer') ?? null,
+    geplandvolgnummer: textIn(item.kort, 'geplandvolgnummer') ?? null,
+  });
+  const yes = (value: unknown): string => (value === true ? 'ja' : '');
+  return tableOf([
+    ['nummer', (item) => numberText(numbers(item), isPlanned)],
+    ['naam', ({ titel }) => titel],
+    ['hoort bij', ({ kort }) => textIn(kort, 'hoofd')],
+    ['begin', ({ kort }) => textIn(kort, 'starttijd') ?? textIn(kort, 'geplandestarttijd')],
+    ['besloten', ({ kort }) => yes(kort.indicatiebesloten)],
+    ['hamerstuk', ({ kort }) => yes(kort.indicatiehamerstuk)],
+    ['behandeld', ({ kort }) => yes(kort.indicatiebehandeld)],
+    ['identificatie', ({ bronidentificatie }) => bronidentificatie],
+  ]);
+}

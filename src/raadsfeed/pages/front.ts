@@ -1,0 +1,101 @@
+/** The front page: the meetings of today and those that come, what is new, organisations, and search. */
+
+import { type Html, html, shorten } from '../../plugins/template.ts';
+import { type FeedOrganisation, readOrganisations } from '../store/state.ts';
+import { count, day, isoDay } from '../../extensions/shared/html/format.ts';
+import { badge, heading, link, type Page, paragraph } from '../../extensions/shared/html/page.ts';
+import { byName, fromPath, HOME, isStale, organisationPath, type PagesContext, trail } from './context.ts';
+import { midnight } from './months.ts';
+import { itemList, readWindow, windowList } from './rows.ts';
+import { type Item, listItems } from './search/lists.ts';
+import { searchForm, searchPath } from './search.ts';
+
+const SHOWN = 8;
+/** Meetings of one day: those of every organisation. */
+const TODAY = 50;
+/** Organisations on the front page; there is a page with all of them. */
+const CARDS = 40;
+const LIST_BYTES = 14_000;
+
+export const ORGANISATIONS = `${HOME}/organisaties`;
+
+export async function frontPage(context: PagesContext): Promise<Page> {
+  const { pool, clock, baseUrl, apiUrl } = context;
+  const now = clock.now();
+  const [today, tomorrow] = [0, 1].map((later) => midnight(isoDay(now), later));
+  const meetings = { resourceType: 'Vergadering' } as const;
+  const [organisations, current, coming, past, documents] = await Promise.all([
+    readOrganisations(pool),
+    listItems(pool, { ...meetings, from: today, to: tomorrow, order: 'oldest', limit: TODAY + 1 }),
+    listItems(pool, { ...meetings, from: tomorrow, order: 'oldest', limit: SHOWN + 1 }),
+    listItems(pool, { ...meetings, to: today, limit: SHOWN + 1 }),
+    listItems(pool, { resourceType: 'Informatieobject', order: 'stored', limit: SHOWN + 1 }),
+  ]);
+  const names = new Map(organisations.map(({ organisatiecode, naam }) => [organisatiecode, naam]));
+  const beside = ({ organisatiecode }: Item): string | undefined =>
+    organisations.length > 1 ? names.get(organisatiecode) : undefined;
+  const date = isoDay(now);
+  const list = (text: string, address: Parameters<typeof searchPath>[0]) => ({
+    ...{ now, beside, most: SHOWN, bytes: LIST_BYTES },
+    all: { href: searchPath(address), text },
+  });
+  const held = { soort: 'vergaderingen' };
+  return {
+    title: 'Raadsinformatie',
+    description: 'Vergaderingen, agenda’s en documenten van de raad: bekijken, zoeken en downloaden.',
+    canonical: `${baseUrl()}${HOME}`,
+    json: `${apiUrl()}/`,
+    body: [
+      heading(1, 'Raadsinformatie'),
+      html`<p class="kv-lead">Bekijk wat de raad en de commissies bespreken. U vindt hier vergaderingen, agenda’s en documenten.</p>`,
+      searchForm(),
+      html`<div class="kv-columns"><div>
+${heading(2, 'Vandaag')}
+${itemList(current, { ...list('Alle vergaderingen van vandaag', { ...held, van: date, tot: date }), most: TODAY, empty: 'Vandaag zijn er geen vergaderingen.' })}
+${heading(2, 'Komende vergaderingen')}
+${itemList(coming, { ...list('Alle komende vergaderingen', { ...held, van: isoDay(tomorrow ?? now) }), empty: 'Er zijn nog geen vergaderingen bekend.' })}
+<details class="kv-fold"${current.length + coming.length === 0 && html` open`}><summary>Laatste vergaderingen</summary>
+${itemList(past, { ...list('Alle vergaderingen die zijn geweest', { ...held, tot: isoDay(new Date((today ?? now).getTime() - 1)) }), empty: 'Er zijn nog geen vergaderingen geweest.' })}
+</details>
+</div><div>
+${heading(2, 'Nieuwe documenten')}
+${itemList(documents, { ...list('Alle documenten', { soort: 'informatieobjecten' }), empty: 'Er zijn nog geen documenten.' })}
+</div></div>`,
+      heading(2, 'Organisaties', 'organisaties'),
+      organisations.length === 0 ? paragraph('Er is nog niets gepubliceerd.') : cards(organisations, now),
+    ],
+  };
+}
+
+function cards(organisations: readonly FeedOrganisation[], now: Date): Html {
+  const rows = byName(organisations)
+    .slice(0, CARDS)
+    .map((one) => html`<li>${organisationLine(one, now)}</li>`);
+  return html`<ul class="kv-cards">${rows}</ul><ul class="kv-links">${organisations.length > CARDS && html`<li>${link(ORGANISATIONS, `Alle ${count(organisations.length)} organisaties`)}</li>`}<li>${link(`${ORGANISATIONS}.csv`, 'Organisaties als CSV')}</li></ul>`;
+}
+
+function organisationLine(one: FeedOrganisation, now: Date): Html {
+  return html`<span class="kv-list__title">${link(organisationPath(one.organisatiecode), shorten(one.naam, 100))}</span>
+<p class="kv-list__line">${one.laatstBijgewerkt === null ? 'Nog niet bijgewerkt' : `Bijgewerkt op ${day(one.laatstBijgewerkt)}`} ${isStale(one, now) && badge('Loopt achter', 'warning')}</p>`;
+}
+
+/** Every organisation, by name. @param from position in the list */
+export async function organisationsPage(context: PagesContext, from: number): Promise<Page> {
+  const { pool, clock, baseUrl, apiUrl } = context;
+  const organisations = byName(await readOrganisations(pool));
+  const now = clock.now();
+  const at = (vanaf: number): string => fromPath(ORGANISATIONS, vanaf);
+  const found = await readWindow(
+    from,
+    async ({ offset, limit }) => organisations.slice(offset, offset + limit),
+    (one) => html`<li>${organisationLine(one, now)}</li>`,
+  );
+  return {
+    title: 'Organisaties',
+    description: 'Alle organisaties met raadsinformatie, op naam.',
+    canonical: `${baseUrl()}${at(from)}`,
+    json: `${apiUrl()}/`,
+    path: trail(),
+    body: [heading(1, 'Organisaties'), windowList(found, 'Er is nog niets gepubliceerd.', at)],
+  };
+}

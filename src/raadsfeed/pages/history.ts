@@ -1,0 +1,204 @@
+/**
+ * The history of one resource, from the feed itself: what changed when, in words; and the page of what is not there any more. What was
+ * redacted has no content here either.
+ */
+import type { Db } from '../../database/transaction.ts';
+import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
+import { type Html, type HtmlValue, html, shorten, withinBytes } from '../../plugins/template.ts';
+import type { Resource, ResourceType } from '../domain/resource.ts';
+import type { FeedOrganisation } from '../store/state.ts';
+import { dayAndTime } from '../../extensions/shared/html/format.ts';
+import { alert, facts, heading, link, type Page, paragraph } from '../../extensions/shared/html/page.ts';
+import { organisationPath, trail, withQuery } from './context.ts';
+import { textIn } from './rows.ts';
+
+interface HistoryEntry {
+  readonly sequenceNumber: number;
+  readonly op: 'upsert' | 'delete' | 'redact';
+  readonly storedAt: Date;
+  /** Absent: too large to be compared. */
+  readonly record: JsonObject | undefined;
+}
+
+export interface History {
+  /** Latest first; empty when the feed has never had the resource. */
+  readonly entries: readonly HistoryEntry[];
+  /** The one before them, when there are more. */
+  readonly earlier: HistoryEntry | undefined;
+}
+
+/** The latest versions that are compared, and the most bytes of one that is: larger ones are listed without their changes. */
+const VERSIONS = 20;
+const VERSION_BYTES = 200_000;
+const LIST_BYTES = 6000;
+
+/** @param before only what has a lower number */
+export async function readHistory(
+  db: Db,
+  resourceType: ResourceType,
+  resource: Resource,
+  before = Number.MAX_SAFE_INTEGER,
+): Promise<History> {
+  // Each kind of record has an index of its own.
+  const records = (condition: string): string => `
+    (select sequence_number, op, stored_at from raadsfeed.record
+      where ${condition} and organisatiecode = $1::text and resource_type = $2::text and bronidentificatie = $3::text
+        and sequence_number < $4::bigint
+      order by sequence_number desc limit ${VERSIONS + 1})`;
+  const { rows } = await db.query<Omit<HistoryEntry, 'record'> & { text: string | null }>({
+    // Without a name: planned for its numbers, so that it opens only the partitions that they are in.
+    text: `select r.sequence_number as "sequenceNumber", r.op, r.stored_at as "storedAt", t.text
+             from (${records(`op = 'upsert'`)} union all ${records(`op <> 'upsert'`)}) r
+            cross join lateral (
+                  select case when octet_length(record_prefix) + coalesce(octet_length(record_suffix), 0) <= ${VERSION_BYTES} then record_prefix || coalesce(record_suffix, '') end as text
+                    from raadsfeed.texts where sequence_number = r.sequence_number offset 0) t
+            order by r.sequence_number desc
+            limit ${VERSIONS + 1}`,
+    values: [resource.organisatiecode, resourceType, resource.bronidentificatie, before],
+  });
+  const entries = rows.map(({ text, ...entry }) => {
+    const record: unknown = text === null ? undefined : JSON.parse(text);
+    return { ...entry, record: isRecord(record) ? record : undefined };
+  });
+  return { entries: entries.slice(0, VERSIONS), earlier: entries[VERSIONS] };
+}
+
+export const historySection = (history: History, address: string): HtmlValue => [
+  heading(2, 'Geschiedenis'),
+  historyList(history, address),
+];
+
+/** The changes that fit, and a link to those before them. @param address of the resource's page */
+export function historyList({ entries, earlier }: History, address: string): Html {
+  const all = earlier === undefined ? entries : [...entries, earlier];
+  const rows = entries.map((entry, i) => {
+    const before = all.slice(i + 1).find(({ op }) => op === 'upsert');
+    return html`<li><time datetime="${entry.storedAt.toISOString()}">${dayAndTime(entry.storedAt)}</time>: ${describe(entry, before, i === all.length - 1)}</li>`;
+  });
+  const { items } = withinBytes(rows, LIST_BYTES);
+  const last = entries[Math.max(1, items.length) - 1];
+  const more = withQuery(`${address}/geschiedenis`, { voor: last?.sequenceNumber });
+  return html`<ol class="kv-history">${items.length === 0 ? rows.slice(0, 1) : items}</ol>${items.length < all.length && all.length > 1 && html`<p class="kv-more">${link(more, 'Eerdere wijzigingen')}</p>`}`;
+}
+
+function describe({ op, record }: HistoryEntry, before: HistoryEntry | undefined, isFirst: boolean): string {
+  if (op === 'delete') return `verwijderd, reden: ${reasonOf(record)}`;
+  if (op === 'redact') return `inhoud verwijderd, reden: ${reasonOf(record)}`;
+  const [now, then] = [record?.data, before?.record?.data];
+  if (!isRecord(now) || !isRecord(then)) return isFirst ? 'gepubliceerd' : 'gepubliceerd of gewijzigd';
+  const changed = Object.keys({ ...now, ...then }).filter(
+    (name) => name !== 'gewijzigdop' && JSON.stringify(now[name]) !== JSON.stringify(then[name]),
+  );
+  if (changed.length === 0) return 'opnieuw gepubliceerd';
+  const names = [...new Set(changed.map((name) => MEMBERS[name] ?? shorten(name, 40)))];
+  return `gewijzigd: ${names.slice(0, 8).join(', ')}${names.length > 8 ? ' en meer' : ''}`;
+}
+
+/** Members as people call them; others under their own name. */
+const MEMBERS: Readonly<Record<string, string>> = {
+  agendapuntnaam: 'naam',
+  aanvang: 'begintijd',
+  einde: 'eindtijd',
+  geplandeaanvang: 'geplande begintijd',
+  geplandeeinde: 'geplande eindtijd',
+  vergaderdatum: 'datum',
+  geplandedatum: 'geplande datum',
+  vergaderstatus: 'status',
+  vergaderingstype: 'soort',
+  vergadertoelichting: 'toelichting',
+  locatie: 'plaats',
+  deelvergaderingen: 'delen van de vergadering',
+  georganiseerddoorgremium: 'commissie',
+  bestandsurl: 'bestand',
+  checksum: 'controlegetal',
+  omvang: 'grootte',
+  formaat: 'soort bestand',
+  webpaginalink: 'pagina bij de bron',
+};
+
+const REASONS: Readonly<Record<string, string>> = {
+  ingetrokken: 'ingetrokken',
+  correctie: 'een correctie',
+  niet_langer_openbaar: 'niet langer openbaar',
+  persoonsgegevens: 'er stonden persoonsgegevens in',
+  overig: 'een andere reden',
+};
+
+function reasonOf(record: JsonObject = {}): string {
+  const reason = textIn(record, 'verwijderreden') ?? 'onbekend';
+  return REASONS[reason] ?? shorten(reason, 60);
+}
+
+/** What a removal did, as the end of a sentence that begins with what it was. */
+const HAPPENED: Readonly<Record<string, string>> = {
+  ingetrokken: 'is ingetrokken',
+  correctie: 'is weggehaald: het was een vergissing',
+  niet_langer_openbaar: 'is niet langer openbaar',
+  persoonsgegevens: 'is weggehaald: er stonden persoonsgegevens in',
+};
+
+/** The last removal of each of these resources that were removed: when it was, and what happened. */
+export async function readRemovals(
+  db: Db,
+  resourceType: ResourceType,
+  organisatiecode: string,
+  bronidentificaties: readonly string[],
+): Promise<{ bronidentificatie: string; storedAt: Date; happened: string }[]> {
+  const { rows } = await db.query<{ bronidentificatie: string; storedAt: Date; text: string | null }>({
+    // Without a name: planned for its numbers, so that it opens only the partitions that they are in.
+    text: `select r.bronidentificatie, r.stored_at as "storedAt", t.record_prefix || coalesce(t.record_suffix, '') as text
+             from (select distinct on (bronidentificatie) bronidentificatie, sequence_number, stored_at from raadsfeed.record
+                    where op <> 'upsert' and organisatiecode = $1::text and resource_type = $2::text
+                      and bronidentificatie = any ($3::text[])
+                    order by bronidentificatie, sequence_number desc) r
+            cross join lateral (select * from raadsfeed.texts where sequence_number = r.sequence_number offset 0) t`,
+    values: [organisatiecode, resourceType, bronidentificaties],
+  });
+  return rows.map(({ text, ...removal }) => {
+    const record: unknown = JSON.parse(text ?? 'null');
+    const reason = isRecord(record) ? textIn(record, 'verwijderreden') : undefined;
+    return { ...removal, happened: HAPPENED[reason ?? ''] ?? 'is weggehaald' };
+  });
+}
+
+const REMOVED: Readonly<Record<ResourceType, string>> = {
+  Vergadering: 'Deze vergadering is verwijderd',
+  Agendapunt: 'Dit agendapunt is verwijderd',
+  Informatieobject: 'Dit document is verwijderd',
+};
+
+/** The page of something that was withdrawn or redacted: that it was there, and why it is not any more. Nothing of its content. */
+export function removedPage(
+  resourceType: ResourceType,
+  organisation: FeedOrganisation,
+  { entries: [last] }: History,
+): Page {
+  const { organisatiecode, naam, herkomstSoort } = organisation;
+  const title = REMOVED[resourceType];
+  const explanation = textIn(last?.record ?? {}, 'toelichting');
+  return {
+    title,
+    description: `${title}.`,
+    path: trail(organisation),
+    body: [
+      heading(1, title),
+      alert(
+        'info',
+        last?.op === 'redact'
+          ? 'De inhoud is uit alle gegevens gehaald, ook uit de geschiedenis.'
+          : 'Dit is weggehaald uit de gegevens. De reden staat hieronder.',
+      ),
+      facts([
+        ['Reden', reasonOf(last?.record)],
+        ['Toelichting', explanation !== undefined && html`<span class="kv-pre">${shorten(explanation, 2000)}</span>`],
+        ['Verwijderd op', last !== undefined && dayAndTime(last.storedAt)],
+      ]),
+      resourceType === 'Informatieobject' &&
+        herkomstSoort !== 'eigen' &&
+        paragraph(
+          `Het bestand zelf staat niet bij ons, maar bij de leverancier van ${shorten(naam, 100)}. Alleen de leverancier kan het weghalen.`,
+        ),
+      paragraph(link(organisationPath(organisatiecode), 'Naar de vergaderingen en documenten van deze organisatie')),
+    ],
+  };
+}

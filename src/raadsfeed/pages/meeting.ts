@@ -1,0 +1,213 @@
+/** The page of a meeting. */
+
+import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
+import { Problem } from '../../lib/problem.ts';
+import { platformProblems } from '../../plugins/problems.ts';
+import { type Html, type HtmlValue, html, safeUrl, shorten } from '../../plugins/template.ts';
+import type { FeedOrganisation } from '../store/state.ts';
+import { count, day, dayAndTime, time, weekday } from '../../extensions/shared/html/format.ts';
+import { facts, heading, link, type Page } from '../../extensions/shared/html/page.ts';
+import { type Agenda, agendaPart, MOST_ITEMS, readAgenda, references } from './agenda.ts';
+import { jsonAddress, linkedPath, organisationPath, type PagesContext, pagePath, trail, withQuery } from './context.ts';
+import { historySection, readRemovals } from './history.ts';
+import { hasTime, itemList, meetingState, momentIn, stateBadge, textIn } from './rows.ts';
+import { bodyKey, meetingDate } from './search/entry.ts';
+import { type Item, listItems, listLinked, listNamed } from './search/lists.ts';
+import { FACT_LENGTH, textOf } from './texts.ts';
+import type { ResourceView } from './view.ts';
+
+/** Rows of each list beside the agenda; each has a page of its own with all of them. */
+const SHOWN = 30;
+const LIST_BYTES = 8000;
+const TEXT_LENGTH = 2500;
+
+/** What suppliers write in English, in Dutch; other words are shown as they are. */
+const KINDS: Readonly<Record<string, string>> = { council: 'raad', committee: 'commissie' };
+const meetingKind = (text: string): string => KINDS[text] ?? shorten(text, 100);
+
+export async function meetingPage(view: ResourceView): Promise<Page> {
+  const { context, organisation, resource, data, history, part } = view;
+  const { pool, baseUrl, clock } = context;
+  const agenda = await readAgenda(pool, resource, data);
+  if (part > agenda.parts) throw new Problem(platformProblems.notFound);
+  const name = textIn(data, 'naam') ?? 'Vergadering';
+  const moment = meetingDate(data);
+  const when = moment === undefined ? undefined : new Date(moment);
+  const title = when === undefined ? name : `${name}, ${weekday(when)}`;
+  const address = pagePath('Vergadering', resource);
+  const now = clock.now();
+  const agendaSection = [
+    heading(2, part === 1 ? 'Agenda' : `Agenda, deel ${part}`, 'agenda'),
+    await agendaPart(pool, agenda, part),
+    html`<ul class="kv-links">${agenda.places.length > 0 && html`<li>${link(`${address}/agenda.csv`, 'Agenda als CSV')}</li>`}
+${await missingItems(view, agenda)}</ul>`,
+  ];
+  return {
+    title: part === 1 ? title : `${shorten(title, 150)}, deel ${part}`,
+    description: `Agenda, documenten en geschiedenis van ${shorten(name, 80)} van ${organisation.naam}.`,
+    canonical: `${baseUrl()}${withQuery(address, { deel: part === 1 ? undefined : part })}`,
+    json: jsonAddress(context, 'Vergadering', resource),
+    structuredData: event(organisation, data, `${baseUrl()}${address}`),
+    path: trail(organisation, ...(part === 1 ? [] : [{ href: address, text: name }])),
+    body:
+      part > 1
+        ? [heading(1, shorten(title, FACT_LENGTH)), agendaSection]
+        : [
+            heading(1, shorten(name, FACT_LENGTH)),
+            meetingFacts(organisation, data, when, now),
+            textOf('Vergadering', data, TEXT_LENGTH, `${address}/tekst`),
+            await withSurroundings(view, agendaSection),
+            historySection(history, address),
+          ],
+  };
+}
+
+/** Items that are told one by one. */
+const MISSING = 20;
+
+/** What happened to the items that the meeting names and its agenda does not have. */
+async function missingItems(
+  { context: { pool }, resource, data }: ResourceView,
+  { places }: Agenda,
+): Promise<HtmlValue> {
+  // Of a longer agenda the places are not all.
+  if (places.length === MOST_ITEMS) return undefined;
+  const known = new Set(places.map(({ bronidentificatie }) => bronidentificatie));
+  const missing = references(data.agendapunten).filter((id) => !known.has(id));
+  if (missing.length === 0) return undefined;
+  const { organisatiecode } = resource;
+  const looked = missing.slice(0, MISSING);
+  const [elsewhere, removals] = await Promise.all([
+    listNamed(pool, 'Agendapunt', organisatiecode, looked),
+    readRemovals(pool, 'Agendapunt', organisatiecode, looked),
+  ]);
+  const removed = new Map(removals.map((removal) => [removal.bronidentificatie, removal]));
+  const told = looked.flatMap((bronidentificatie) => {
+    const address = pagePath('Agendapunt', { organisatiecode, bronidentificatie });
+    const item = elsewhere.get(bronidentificatie);
+    if (item !== undefined)
+      return html`<li>${link(address, shorten(item.titel, 100))} is verplaatst naar een andere vergadering.</li>`;
+    const removal = removed.get(bronidentificatie);
+    if (removal === undefined) return [];
+    return html`<li>${link(address, `Een agendapunt ${removal.happened}`)} (${day(removal.storedAt)}).</li>`;
+  });
+  const rest = missing.length - told.length;
+  const unknown = rest === 1 ? 'Van 1 agendapunt' : `Van ${count(rest)} agendapunten`;
+  return [told, rest > 0 && html`<li class="kv-quiet">${unknown} is hier niets gepubliceerd.</li>`];
+}
+
+/** The agenda, with the meetings that this one is made of before it, and its other documents and the meetings beside it after it. */
+async function withSurroundings(
+  { context, resource, data }: ResourceView,
+  agendaSection: HtmlValue,
+): Promise<HtmlValue> {
+  const { pool, clock } = context;
+  const self = { ...resource, resourceType: 'Vergadering' } as const;
+  const first = { limit: SHOWN + 1 };
+  const [parts, whole, others, [earlier, next]] = await Promise.all([
+    listLinked(pool, 'to', self, 'Vergadering', first),
+    listLinked(pool, 'from', self, 'Vergadering', { limit: 1 }),
+    listLinked(pool, 'to', self, 'Informatieobject', first),
+    neighbours(context, resource.organisatiecode, data),
+  ]);
+  const list = (wanted: 'Vergadering' | 'Informatieobject', text: string) => ({
+    ...{ now: clock.now(), most: SHOWN, bytes: LIST_BYTES },
+    all: { href: linkedPath(self, wanted), text },
+  });
+  return [
+    parts.length > 0 && [
+      heading(2, 'Delen van deze vergadering'),
+      itemList(parts, list('Vergadering', 'Alle delen van deze vergadering')),
+    ],
+    whole.length > 0 && [heading(2, 'Deel van'), itemList(whole, list('Vergadering', ''))],
+    agendaSection,
+    others.length > 0 && [
+      heading(2, 'Documenten bij de vergadering'),
+      itemList(others, list('Informatieobject', 'Alle documenten bij de vergadering')),
+    ],
+    (earlier ?? next) !== undefined &&
+      html`${heading(2, 'Andere vergaderingen')}<nav class="kv-pager" aria-label="Andere vergaderingen van deze commissie">${neighbour('Vorige', earlier)}${neighbour('Volgende', next)}</nav>`,
+  ];
+}
+
+function meetingFacts(
+  { organisatiecode, naam }: FeedOrganisation,
+  data: JsonObject,
+  when: Date | undefined,
+  now: Date,
+): Html {
+  const status = textIn(data, 'vergaderstatus');
+  const badge = stateBadge(status, when, now);
+  const end = momentIn(data, 'einde') ?? momentIn(data, 'geplandeeinde');
+  const body = bodyOf(data);
+  const bodyName = textIn(body, 'gremiumnaam');
+  const path = organisationPath(organisatiecode);
+  const bodyPath = withQuery(path, { gremium: bodyKey(body) });
+  const source = safeUrl(textIn(data, 'webpaginalink'));
+  return facts([
+    ['Wanneer', when === undefined ? 'Nog niet bekend' : whenText(data, when, end)],
+    ['Waar', shorten(textIn(data, 'locatie') ?? '', 300)],
+    ['Wie', bodyName !== undefined && link(bodyPath, shorten(bodyName, 200))],
+    ['Organisatie', link(path, shorten(naam, 200))],
+    [
+      'Status',
+      badge !== undefined && [badge, meetingState(status) === 'cancelled' && ` ${shorten(status ?? '', 100)}`],
+    ],
+    ['Soort', meetingKind(textIn(data, 'vergaderingstype') ?? '')],
+    ['Bij de bron', source !== undefined && link(source, 'Bekijk deze vergadering op de site van de bron')],
+  ]);
+}
+
+function whenText(data: JsonObject, when: Date, end: Date | undefined): HtmlValue {
+  if (!hasTime(data)) return weekday(when);
+  const sameDay = end !== undefined && weekday(end) === weekday(when);
+  return html`<time datetime="${when.toISOString()}">${weekday(when)}, ${time(when)} uur</time>${end !== undefined && ` tot ${sameDay ? `${time(end)} uur` : dayAndTime(end)}`}`;
+}
+
+/** The meetings of its body just before and just after it. */
+async function neighbours(
+  { pool }: PagesContext,
+  organisatiecode: string,
+  data: JsonObject,
+): Promise<readonly [earlier?: Item | undefined, next?: Item | undefined]> {
+  const gremium = bodyKey(bodyOf(data));
+  const moment = meetingDate(data);
+  if (gremium === undefined || moment === undefined) return [];
+  const when = new Date(moment);
+  const of = { organisatiecode, gremium, resourceType: 'Vergadering', limit: 1 } as const;
+  const [[earlier], [next]] = await Promise.all([
+    listItems(pool, { ...of, to: when }),
+    listItems(pool, { ...of, from: new Date(when.getTime() + 1), order: 'oldest' }),
+  ]);
+  return [earlier, next];
+}
+
+function neighbour(word: string, item: Item | undefined): HtmlValue {
+  if (item?.datum === undefined || item.datum === null) return undefined;
+  return link(pagePath('Vergadering', item), `${word}: ${weekday(item.datum)}`);
+}
+
+/** The body that holds the meeting. */
+function bodyOf({ georganiseerddoorgremium: body }: JsonObject): JsonObject {
+  return isRecord(body) ? body : {};
+}
+
+/** @see https://schema.org/Event */
+function event({ naam }: FeedOrganisation, data: JsonObject, url: string): object | undefined {
+  const start = meetingDate(data);
+  if (start === undefined) return undefined;
+  const end = momentIn(data, 'einde') ?? momentIn(data, 'geplandeeinde');
+  const state = meetingState(textIn(data, 'vergaderstatus'));
+  return {
+    '@context': 'https://schema.org',
+    '@type': 'Event',
+    name: shorten(textIn(data, 'naam') ?? 'Vergadering', 300),
+    startDate: hasTime(data) ? start : start.slice(0, 10),
+    endDate: end?.toISOString(),
+    eventStatus: `https://schema.org/Event${state === 'cancelled' ? 'Cancelled' : state === 'moved' ? 'Rescheduled' : 'Scheduled'}`,
+    location: { '@type': 'Place', name: shorten(textIn(data, 'locatie') ?? naam, 300) },
+    organizer: { '@type': 'GovernmentOrganization', name: shorten(naam, 300) },
+    url,
+    isAccessibleForFree: true,
+  };
+}

@@ -1,0 +1,35 @@
+import type { FastifyInstance } from 'fastify';
+import fp from 'fastify-plugin';
+import { followIndex } from '../../extensions/shared/followed-index.ts';
+import { readBrand } from '../../extensions/shared/html/brand.ts';
+import { buildStylesheet, mountPages } from '../../extensions/shared/html/mount.ts';
+import { createSite, HOME } from './context.ts';
+import { pagesRoutes } from './routes.ts';
+import { PAGES_INDEX } from './search/follow-feed.ts';
+
+/** The council information as pages for people, and the index that they search. */
+export const plugin = fp(servePages, { name: 'pages', dependencies: ['raadsfeed'] });
+
+async function servePages(app: FastifyInstance): Promise<void> {
+  const { settings: config, clock, publicBaseUrl } = app;
+  const { readPool } = app.database;
+  const { feed } = app;
+  const settings = config.raadsfeed;
+  const stylesheet = buildStylesheet(HOME, config.html.themeCss);
+  const site = createSite(stylesheet.path, settings.prefix, readBrand(config));
+  const { requireRead: requireIndex } = followIndex(app, 'search index', PAGES_INDEX);
+  const context = {
+    ...{ pool: readPool, settings, clock, site, heads: feed.heads, responses: feed.responses },
+    ...{ requireIndex, baseUrl: publicBaseUrl, apiUrl: feed.mountUrl, completenessOf: feed.completenessOf },
+  };
+  app.frontEntries.add({
+    href: HOME,
+    title: site.name,
+    text: 'vergaderingen, agenda’s en documenten van de raad',
+  });
+  app.siteMaps.add(async () => [`${publicBaseUrl()}${HOME}/sitemap.xml`]);
+  await mountPages(app, {
+    ...{ site, prefix: HOME, rateLimit: settings.rateLimit },
+    routes: (scope) => pagesRoutes(scope, context, stylesheet),
+  });
+}

@@ -1,0 +1,336 @@
+/** The page of a search: results with the words marked, filters with their counts, and every search under an address of its own. */
+
+import { transaction, withTimeBudget } from '../../database/transaction.ts';
+import { Problem } from '../../lib/problem.ts';
+import { isDay } from '../../lib/time.ts';
+import { platformProblems } from '../../plugins/problems.ts';
+import { type Html, type HtmlValue, html, shorten } from '../../plugins/template.ts';
+import {
+  COLLECTIONS,
+  normaliseOrganisatiecode,
+  RESOURCE_TYPES,
+  type ResourceType,
+} from '../domain/resource.ts';
+import { raadsfeedProblems } from '../problems.ts';
+import { type FeedOrganisation, readOrganisations } from '../store/state.ts';
+import { count, day, isoDay } from '../../extensions/shared/html/format.ts';
+import { badge, heading, link, type Page, paragraph } from '../../extensions/shared/html/page.ts';
+import { byName, HOME, type PagesContext, pagePath, trail, typeOf, withQuery } from './context.ts';
+import { midnight } from './months.ts';
+import { fileLink, joined, TYPE_NAMES, textIn } from './rows.ts';
+import { type Facet, type SearchResult, type SearchSort, search } from './search/find.ts';
+import { type KindQuery, readKind } from './search/kinds.ts';
+import type { Item } from './search/lists.ts';
+import { MOST_TERMS, QUERY_LENGTH, readQuery } from './search/query.ts';
+import { findMissing, type Marks, type MissingTerm, markWords, readWords, type WordQuery } from './search/words.ts';
+
+/** Milliseconds that the statements of a search may take together. */
+const SEARCH_MS = 3000;
+/** The planner knows nothing of words: it would read the whole table, compile what runs for a moment, and sort in files. */
+const PLANNING = `select set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true), set_config('work_mem', '16MB', true)`;
+const RESULTS_PAGE = 20;
+const LAST_PAGE = 100;
+const PATH = `${HOME}/zoeken`;
+
+const SORTS = ['datum', 'oudste', 'nieuwste', 'relevantie'] as const satisfies readonly SearchSort[];
+
+/** A search as its address says it. */
+type SearchAddress = ReturnType<typeof readSearchAddress>;
+
+const isDayOfMeetings = (text: string): boolean => /^(19|20|21)/.test(text) && isDay(text);
+const isPage = (text: string): boolean => /^\d{1,3}$/.test(text) && Number(text) >= 1 && Number(text) <= LAST_PAGE;
+
+/** Reads the query of the address; a parameter that is given twice counts once. @throws {Problem} 400 with what is wrong */
+export function readSearchAddress(query: Readonly<Record<string, unknown>>) {
+  const read = (name: string, isRight = (_text: string): boolean => true): string | undefined => {
+    const value = [query[name]].flat()[0];
+    const text = typeof value === 'string' ? value.trim() : '';
+    if (text === '') return undefined;
+    if (text.length <= QUERY_LENGTH && isRight(text)) return text;
+    const detail = `De waarde van “${name}” in het adres klopt niet, of is langer dan ${QUERY_LENGTH} tekens.`;
+    throw new Problem(platformProblems.invalidRequest, { detail });
+  };
+  const organisatie = read('organisatie', (text) => normaliseOrganisatiecode(text) !== undefined);
+  return {
+    q: read('q'),
+    organisatie: organisatie && normaliseOrganisatiecode(organisatie),
+    gremium: read('gremium'),
+    soort: read('soort', (text) => typeOf(text) !== undefined),
+    van: read('van', isDayOfMeetings),
+    tot: read('tot', isDayOfMeetings),
+    komend: read('komend') === 'ja' ? ('ja' as const) : undefined,
+    sorteer: SORTS.find((sort) => sort === read('sorteer')),
+    pagina: Number(read('pagina', isPage) ?? 1),
+  };
+}
+
+/** The address of a search, or of its CSV or Atom. @param voor where a part of the Atom begins */
+export function searchPath(
+  address: Partial<SearchAddress>,
+  change: Partial<SearchAddress> = {},
+  suffix = '',
+  voor?: number,
+): string {
+  const { pagina, ...rest } = { ...address, pagina: 1, ...change };
+  return withQuery(`${PATH}${suffix}`, { ...rest, pagina: pagina === 1 ? undefined : pagina, voor });
+}
+
+/**
+ * Without words, what came in last is first: nobody who looks every day misses anything. Meetings are known by their day; of what comes, the
+ * soonest is first.
+ */
+function sortOf({ q, soort, komend, sorteer }: SearchAddress, kind: KindQuery | undefined): (typeof SORTS)[number] {
+  const hasWords = q !== undefined && (kind === undefined || kind.query !== undefined);
+  if (sorteer !== undefined && (sorteer !== 'relevantie' || hasWords)) return sorteer;
+  if (kind !== undefined) return komend === undefined ? 'datum' : 'oudste';
+  if (q !== undefined) return 'relevantie';
+  if (komend !== undefined) return 'oudste';
+  return soort === COLLECTIONS.Vergadering ? 'datum' : 'nieuwste';
+}
+
+interface FoundByWords extends SearchResult {
+  /** Absent when nothing was typed, or nothing that is a word. */
+  readonly words?: WordQuery | undefined;
+  /** What was typed is a word for a kind of thing. */
+  readonly kind?: KindQuery | undefined;
+  /** When nothing was found. */
+  readonly missing: readonly MissingTerm[];
+}
+
+const NO_FACETS = { organisations: [], types: [], bodies: [] } as const;
+const NOTHING: FoundByWords = { items: [], total: 0, isMore: false, ...NO_FACETS, missing: [] };
+
+/** Which part of the hits. */
+interface Part {
+  readonly offset: number;
+  readonly limit: number;
+  /** For a follower: what came in last first, so that what changes later moves nothing. Only what came before this. */
+  readonly follow?: { readonly voor: number | undefined };
+}
+
+/** Runs a search within its time. @throws {Problem} when it takes longer */
+export async function runSearch(
+  { pool, clock }: PagesContext,
+  address: SearchAddress,
+  organisations: readonly FeedOrganisation[],
+  { offset, limit, follow }: Part,
+): Promise<FoundByWords> {
+  const { q, organisatie, gremium, soort, van, tot, komend } = address;
+  const typed = q === undefined ? undefined : readQuery(q);
+  // Something was typed, but it holds no searchable word: returning every item would be wrong.
+  if (q !== undefined && typed === undefined) return NOTHING;
+  const kind = typed && readKind(typed, organisations, typeOf(soort));
+  const query = kind === undefined ? typed : kind.query;
+  const days = [van, komend && isoDay(clock.now())].filter((date) => date !== undefined).toSorted();
+  const from = days.at(-1);
+  const request = {
+    ...{ organisatiecode: organisatie, gremium, resourceType: kind?.type ?? typeOf(soort), offset, limit },
+    from: from === undefined ? undefined : midnight(from),
+    to: tot === undefined ? undefined : midnight(tot, 1),
+    ...(follow === undefined ? { sort: sortOf(address, kind) } : ({ sort: 'nieuwste', before: follow.voor } as const)),
+  } as const;
+  try {
+    return await transaction(
+      pool,
+      async (client) => {
+        const db = withTimeBudget(client, SEARCH_MS);
+        await db.query(PLANNING);
+        const words = query && (await readWords(db, query, organisations));
+        if (query !== undefined && words === undefined) return NOTHING;
+        const result = await search(db, { ...request, words });
+        return {
+          ...result,
+          ...{ words, kind },
+          missing: words && result.total === 0 ? await findMissing(db, words, organisations) : [],
+        };
+      },
+      { readOnly: true },
+    );
+  } catch (error) {
+    // 57014: no time was left.
+    if (error instanceof Error && 'code' in error && error.code === '57014')
+      throw new Problem(raadsfeedProblems.searchTooSlow);
+    throw error;
+  }
+}
+
+/** The texts of a result that words are marked in: its title and what it says. */
+function textsOf({ titel, kort }: Item): [string, string] {
+  return [shorten(titel, 200), shorten(textIn(kort, 'omschrijving') ?? '', 280)];
+}
+
+export async function searchPage(context: PagesContext, address: SearchAddress): Promise<Page> {
+  const { pagina, q } = address;
+  const organisations = await readOrganisations(context.pool);
+  const part = { offset: (pagina - 1) * RESULTS_PAGE, limit: RESULTS_PAGE };
+  const result = await runSearch(context, address, organisations, part);
+  const { items, total, isMore, words } = result;
+  const hasNext = isMore || total > pagina * RESULTS_PAGE;
+  const marks = words && (await markWords(context.pool, words, items.flatMap(textsOf)));
+  const names = new Map(organisations.map(({ organisatiecode, naam }) => [organisatiecode, naam]));
+  const title = q === undefined ? 'Zoeken' : `Zoeken naar ${q}`;
+  const hits = items.map((item, i) => resultRow(item, marks?.slice(2 * i, 2 * i + 2) ?? [], names));
+  return {
+    title: pagina === 1 ? title : `${title}, pagina ${pagina}`,
+    description: 'Zoek in vergaderingen, agendapunten en documenten van de raad.',
+    canonical: `${context.baseUrl()}${searchPath(address, { pagina })}`,
+    json: `${context.apiUrl()}/`,
+    alternates: [{ href: searchPath(address, {}, '.atom'), type: 'application/atom+xml', title }],
+    path: trail(),
+    body: [
+      heading(1, 'Zoeken'),
+      form(address, organisations),
+      html`<div class="kv-columns kv-columns--filter"><div>
+${heading(2, found(result, address))}
+${isMore && paragraph(`De aantallen bij de filters gaan over ${count(total)} resultaten; er zijn er meer.`)}
+${total > 1 && sortLinks(address, result.kind)}
+${result.kind?.type !== undefined && kindNote(address, result.kind.type)}
+${isCut(address) && paragraph(`U typte meer dan ${MOST_TERMS} woorden; er is gezocht naar de eerste ${MOST_TERMS}.`)}
+${total === 0 && nothingFound(address, result)}
+${hits.length > 0 && html`<ol class="kv-list">${hits}</ol>`}
+${total > 0 && hits.length === 0 && paragraph('Op deze pagina staan geen resultaten meer.')}
+${hasNext && pagina === LAST_PAGE && paragraph('Verder bladeren kan niet: kies een filter, een periode of meer woorden, of neem de resultaten als CSV.')}
+${pager(pagina, hasNext && pagina < LAST_PAGE, (page) => searchPath(address, { pagina: page }))}
+${total > 0 && html`<ul class="kv-links"><li>${link(searchPath(address, {}, '.csv'), 'Resultaten als CSV')}</li><li>${link(searchPath(address, {}, '.atom'), 'Nieuwe resultaten volgen (Atom)')}</li></ul>`}
+</div><div>${facets(address, result, names)}</div></div>`,
+    ],
+  };
+}
+
+/** That a kind was understood, and the way to the word itself. */
+function kindNote(address: SearchAddress, type: ResourceType): Html {
+  return paragraph([
+    `U ziet alleen ${PLURALS[type].toLowerCase()}. `,
+    link(searchPath(address, { q: `"${address.q}"` }), `Zoek naar het woord “${shorten(address.q ?? '', 80)}” zelf`),
+  ]);
+}
+
+const isCut = ({ q }: SearchAddress): boolean => q !== undefined && readQuery(q)?.isCut === true;
+
+/** What was understood, which word nobody wrote, and how it may have been meant. */
+function nothingFound(address: SearchAddress, { words, missing, kind }: FoundByWords): HtmlValue {
+  if (address.q === undefined || (kind !== undefined && words === undefined)) return paragraph('Haal een filter weg.');
+  if (words === undefined)
+    return paragraph('Typ minstens één woord dat gevonden moet worden. Een woord met - ervoor laat alleen iets weg.');
+  const { q } = address;
+  const quoted = (text: string): string => `“${shorten(text, 80)}”`;
+  const hints = missing.map(({ text, nearest }) => {
+    const instead = nearest === undefined ? undefined : q.replace(text, nearest);
+    return html`<li>${quoted(text)} komt nergens voor.${instead !== undefined && html` Bedoelde u ${link(searchPath(address, { q: instead }), nearest ?? '')}?`}</li>`;
+  });
+  return [
+    paragraph(`Gezocht is naar ${words.terms.map(({ text }) => quoted(text)).join(', ')}.`),
+    hints.length > 0
+      ? html`<ul class="kv-links">${hints}</ul>`
+      : paragraph(
+          'Elk woord komt voor, maar niet samen binnen deze filters. Probeer minder woorden, zet OR tussen woorden of haal een filter weg.',
+        ),
+  ];
+}
+
+function found({ total, isMore }: SearchResult, address: SearchAddress): string {
+  if (isMore) return `Minstens ${count(total)} resultaten`;
+  if (total === 0 && searchPath(address) === PATH) return 'Er is nog niets gepubliceerd';
+  return total === 1 ? '1 resultaat' : `${count(total)} resultaten`;
+}
+
+const PLURALS: Readonly<Record<ResourceType, string>> = {
+  Vergadering: 'Vergaderingen',
+  Agendapunt: 'Agendapunten',
+  Informatieobject: 'Documenten',
+};
+
+/** The field to search in, on other pages. @param hidden filters that the search keeps */
+export function searchForm(typed = '', hidden: Readonly<Record<string, string | undefined>> = {}): Html {
+  return html`<form class="kv-search" action="${PATH}" method="get" role="search">
+<div class="kv-search__words"><label for="q">Zoek in vergaderingen, agendapunten en documenten</label>
+<input class="utrecht-textbox utrecht-textbox--html-input" id="q" name="q" type="search" maxlength="${QUERY_LENGTH}" value="${typed}" autocomplete="off"></div>
+${Object.entries(hidden).map(([name, value]) => value !== undefined && html`<input type="hidden" name="${name}" value="${value}">`)}
+<button class="utrecht-button utrecht-button--primary-action" type="submit">Zoeken</button>
+</form>`;
+}
+
+function form(address: SearchAddress, organisations: readonly FeedOrganisation[]): Html {
+  const option = (value: string, text: string, chosen: string | undefined): Html =>
+    html`<option value="${value}"${value === (chosen ?? '') && html` selected`}>${shorten(text, 80)}</option>`;
+  return html`<form action="${PATH}" method="get" role="search">
+<div class="kv-search kv-search--filters"><div class="kv-search__words"><label for="q">Woorden, namen of een zin tussen aanhalingstekens</label>
+<input class="utrecht-textbox utrecht-textbox--html-input" id="q" name="q" type="search" maxlength="${QUERY_LENGTH}" value="${address.q}" autocomplete="off"></div>
+<div><label for="organisatie">Organisatie</label><select class="utrecht-select utrecht-select--html-select" id="organisatie" name="organisatie">${option('', 'Alle', address.organisatie)}${byName(
+    organisations,
+  )
+    .slice(0, 400)
+    .map(({ organisatiecode, naam }) => option(organisatiecode, naam, address.organisatie))}</select></div>
+<div><label for="soort">Soort</label><select class="utrecht-select utrecht-select--html-select" id="soort" name="soort">${option('', 'Alles', address.soort)}${RESOURCE_TYPES.map((type) => option(COLLECTIONS[type], PLURALS[type], address.soort))}</select></div>
+<div><label for="van">Vanaf</label><input class="utrecht-textbox utrecht-textbox--html-input" id="van" name="van" type="date" value="${address.van}"></div>
+<div><label for="tot">Tot en met</label><input class="utrecht-textbox utrecht-textbox--html-input" id="tot" name="tot" type="date" value="${address.tot}"></div>
+<div class="kv-search__check"><input id="komend" name="komend" type="checkbox" value="ja"${address.komend !== undefined && html` checked`}> <label for="komend">Alleen wat nog komt</label></div>
+${address.gremium !== undefined && html`<input type="hidden" name="gremium" value="${address.gremium}">`}
+${address.sorteer !== undefined && html`<input type="hidden" name="sorteer" value="${address.sorteer}">`}
+<button class="utrecht-button utrecht-button--primary-action" type="submit">Zoeken</button></div>
+</form>`;
+}
+
+function facets(address: SearchAddress, result: SearchResult, names: ReadonlyMap<string, string>): HtmlValue {
+  const types = RESOURCE_TYPES.flatMap((type) => {
+    const facet = result.types.find(({ value }) => value === type);
+    return facet === undefined ? [] : [{ ...facet, value: COLLECTIONS[type], label: PLURALS[type] }];
+  });
+  const organisations = result.organisations.map((facet) => ({
+    ...facet,
+    label: names.get(facet.value) ?? facet.value,
+  }));
+  const group = (title: string, list: readonly Facet[], name: 'soort' | 'organisatie' | 'gremium'): HtmlValue => {
+    const rows = list.map(({ value, label: whole, count: number }) => {
+      const label = shorten(whole, 60);
+      return address[name] === value
+        ? html`<li><strong>${label}</strong> ${link(searchPath(address, { [name]: undefined }), html`Haal weg<span class="kv-hidden">: ${label}</span>`)}</li>`
+        : html`<li>${link(searchPath(address, { [name]: value }), label)} <span class="kv-quiet">${count(number)}</span></li>`;
+    });
+    return rows.length > 0 && [heading(2, title), html`<ul class="kv-facets">${rows}</ul>`];
+  };
+  return [
+    group('Soort', types, 'soort'),
+    group('Organisatie', organisations, 'organisatie'),
+    group('Raad en commissies', result.bodies, 'gremium'),
+    (address.van ?? address.tot ?? address.komend) !== undefined &&
+      paragraph(
+        link(searchPath(address, { van: undefined, tot: undefined, komend: undefined }), 'Haal de periode weg'),
+      ),
+  ];
+}
+
+function sortLinks(address: SearchAddress, kind: KindQuery | undefined): Html {
+  const chosen = sortOf(address, kind);
+  const choice = (sort: (typeof SORTS)[number], text: string): Html =>
+    html`<li>${sort === chosen ? html`<strong>${text}</strong>` : link(searchPath(address, { sorteer: sort }), text)}</li>`;
+  return html`<ul class="kv-links">${address.q !== undefined && (kind === undefined || kind.query !== undefined) && choice('relevantie', 'Beste resultaat eerst')}${choice('nieuwste', 'Nieuw binnengekomen eerst')}${choice('datum', 'Nieuwste datum eerst')}${choice('oudste', 'Oudste datum eerst')}</ul>`;
+}
+
+function pager(number: number, hasNext: boolean, at: (page: number) => string): HtmlValue {
+  if (number === 1 && !hasNext) return undefined;
+  return html`<nav class="utrecht-pagination kv-pager" aria-label="Pagina’s">${number > 1 && link(at(number - 1), 'Vorige pagina')}<span>Pagina ${number}</span>${hasNext && link(at(number + 1), 'Volgende pagina')}</nav>`;
+}
+
+function resultRow(item: Item, [inTitle, inText]: readonly Marks[], names: ReadonlyMap<string, string>): Html {
+  const { datum, gremiumnaam, organisatiecode, resourceType } = item;
+  const [title, text] = textsOf(item);
+  const line = [
+    datum !== null && html`<time datetime="${isoDay(datum)}">${day(datum)}</time>`,
+    gremiumnaam !== null && shorten(gremiumnaam, 80),
+    shorten(names.get(organisatiecode) ?? organisatiecode, 80),
+  ];
+  return html`<li>${badge(TYPE_NAMES[resourceType])} <span class="kv-list__title">${link(pagePath(resourceType, item), marked(title, inTitle))}</span>${resourceType === 'Informatieobject' && html` <span class="kv-small">${fileLink(item.kort)}</span>`}
+<p class="kv-list__line">${joined(line)}</p>${text !== '' && html`<p class="kv-list__text">${marked(text, inText)}</p>`}</li>`;
+}
+
+/** Text with its words marked; the pieces are escaped one by one. */
+function marked(text: string, ranges: Marks = []): HtmlValue {
+  const pieces: HtmlValue[] = [];
+  let at = 0;
+  for (const [from, to] of ranges) {
+    pieces.push(text.slice(at, from), html`<mark class="utrecht-mark">${text.slice(from, to)}</mark>`);
+    at = to;
+  }
+  return [...pieces, text.slice(at)];
+}

@@ -1,0 +1,162 @@
+/** What the index keeps of a resource. Other parties' feeds may hold members of any type, so each is checked where it is read. */
+
+import { cutText } from '../../../lib/cut-text.ts';
+import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
+import type { Resource, ResourceType } from '../../domain/resource.ts';
+import { normaliseOrganisatiecode } from '../../domain/resource.ts';
+import { datesIn } from './dates.ts';
+import { fold } from './fold.ts';
+
+/** A reference of a resource to another one. */
+interface EntryReference extends Resource {
+  readonly resourceType: ResourceType;
+  readonly rol: string;
+}
+
+export interface Entry {
+  readonly titel: string;
+  /** ISO 8601. */
+  readonly datum: string | undefined;
+  readonly soort: string | undefined;
+  readonly vergadering: string | undefined;
+  readonly gremium: string | undefined;
+  readonly gremiumnaam: string | undefined;
+  /** The members that lists show; written as JSON, without those that are undefined. */
+  readonly kort: JsonObject;
+  /** Words as the index knows them: of its title, of its other texts, and of the name of its body. */
+  readonly words: readonly [string, string, string];
+  readonly references: readonly EntryReference[];
+}
+
+/** Longest texts that the index keeps, in characters; the feed has the whole. */
+const TITLE = 500;
+const NAME = 200;
+const ADDRESS = 4000;
+const WORDS = 20_000;
+
+/** Which members say what. */
+const MEMBERS = {
+  Vergadering: {
+    title: 'naam',
+    unnamed: 'Vergadering zonder naam',
+    soort: 'vergaderingstype',
+    about: ['locatie', 'vergaderingstype', 'vergaderstatus'],
+    text: ['vergadertoelichting'],
+  },
+  Agendapunt: {
+    title: 'agendapuntnaam',
+    unnamed: 'Agendapunt zonder naam',
+    soort: undefined,
+    about: ['tussenkop', 'locatie'],
+    text: ['omschrijving', 'overig'],
+  },
+  Informatieobject: {
+    title: 'titel',
+    unnamed: 'Document zonder titel',
+    soort: 'informatieobjecttype',
+    about: ['auteur', 'informatieobjecttype', 'bronorganisatie'],
+    text: ['omschrijving'],
+  },
+} as const;
+
+/** Texts that lists show, of any kind of resource. */
+const SHOWN = [
+  ...['aanvang', 'einde', 'geplandeaanvang', 'geplandeeinde', 'vergaderdatum', 'geplandedatum', 'vergaderstatus'],
+  ...['volgnummer', 'geplandvolgnummer', 'tussenkop', 'starttijd', 'eindtijd', 'geplandestarttijd', 'locatie'],
+  ...['formaat', 'datumingediend'],
+];
+const FLAGS = ['indicatiehamerstuk', 'indicatiebehandeld', 'indicatiebesloten'];
+
+export function toEntry(resourceType: ResourceType, { organisatiecode }: Resource, data: JsonObject): Entry {
+  const { title, unnamed, soort, about, text } = MEMBERS[resourceType];
+  const body = resourceType === 'Vergadering' ? objectIn(data, 'georganiseerddoorgremium') : {};
+  const gremiumnaam = textOf(body.gremiumnaam, NAME);
+  const references = referencesOf(resourceType, organisatiecode, data);
+  const first = references.find((reference) => reference.resourceType === 'Vergadering');
+  const ofDocument = first?.organisatiecode === organisatiecode ? first.bronidentificatie : undefined;
+  const values = (names: readonly string[]): unknown[] => names.map((name) => data[name]);
+  return {
+    titel: textOf(data[title], TITLE) ?? unnamed,
+    datum:
+      resourceType === 'Vergadering'
+        ? meetingDate(data)
+        : (momentOf(data.starttijd) ?? momentOf(data.geplandestarttijd) ?? momentOf(data.datumingediend)),
+    soort: soort && textOf(data[soort], NAME),
+    vergadering: {
+      Vergadering: undefined,
+      Agendapunt: textOf(objectIn(data, 'vergadering').bronidentificatie, TITLE),
+      Informatieobject: ofDocument,
+    }[resourceType],
+    gremium: bodyKey(body),
+    gremiumnaam,
+    kort: {
+      ...Object.fromEntries(SHOWN.map((name) => [name, textOf(data[name], NAME)])),
+      ...Object.fromEntries(FLAGS.map((name) => [name, data[name] === true || undefined])),
+      hoofd: textOf(objectIn(data, 'hoofdagendapunt').bronidentificatie, TITLE),
+      omschrijving: resourceType === 'Agendapunt' ? textOf(data.omschrijving, 300) : undefined,
+      bestandsurl: addressOf(data.bestandsurl),
+      omvang: Number.isSafeInteger(data.omvang) ? data.omvang : undefined,
+    },
+    words: [wordsOf([data[title]]), wordsOf(values([...about, ...text])), wordsOf([gremiumnaam])],
+    references,
+  };
+}
+
+function referencesOf(resourceType: ResourceType, own: string, data: JsonObject): EntryReference[] {
+  const read = (to: ResourceType, references: unknown, rol = ''): EntryReference[] =>
+    (Array.isArray(references) ? references : []).flatMap((reference: unknown) => {
+      const bronidentificatie = isRecord(reference) ? textOf(reference.bronidentificatie, ADDRESS) : undefined;
+      if (!isRecord(reference) || bronidentificatie === undefined) return [];
+      const code =
+        typeof reference.organisatiecode === 'string' ? normaliseOrganisatiecode(reference.organisatiecode) : own;
+      return code === undefined ? [] : [{ organisatiecode: code, resourceType: to, bronidentificatie, rol }];
+    });
+  if (resourceType === 'Agendapunt') return [];
+  if (resourceType === 'Vergadering') return read('Vergadering', [data.hoofdvergadering], 'hoofdvergadering');
+  const related = objectIn(data, 'gerelateerdinformatieobject');
+  return [
+    ...read('Vergadering', data.vergaderingen),
+    ...read('Agendapunt', data.agendapunten),
+    ...read('Informatieobject', [related.informatieobject], textOf(related.rol, NAME)),
+  ];
+}
+
+/** When a meeting is: as it went, else as it was planned. */
+export function meetingDate(data: JsonObject): string | undefined {
+  const { aanvang, geplandeaanvang, vergaderdatum, geplandedatum } = data;
+  return momentOf(aanvang) ?? momentOf(geplandeaanvang) ?? momentOf(vergaderdatum) ?? momentOf(geplandedatum);
+}
+
+/** A moment as ISO 8601 in UTC; a day is its noon, which is the same day in Amsterdam. */
+function momentOf(value: unknown): string | undefined {
+  if (typeof value !== 'string' || value.length > 40) return undefined;
+  const date = new Date(/^\d{4}-\d\d-\d\d$/.test(value) ? `${value}T12:00:00Z` : value);
+  // A year that Postgres and calendars can hold.
+  return Number.isNaN(date.getTime()) || date.getUTCFullYear() < 1800 || date.getUTCFullYear() > 2500
+    ? undefined
+    : date.toISOString();
+}
+
+/** The identification of a body in the index and in addresses: one that no address could hold is cut. */
+export const bodyKey = ({ gremiumidentificatie }: JsonObject): string | undefined => textOf(gremiumidentificatie, NAME);
+
+const objectIn = (data: JsonObject, name: string): JsonObject => (isRecord(data[name]) ? data[name] : {});
+
+/** Text that can be kept: not empty, without the character that Postgres refuses. */
+function textOf(value: unknown, length: number): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  const text = cutText(value.replaceAll('\0', '').toWellFormed().trim(), length);
+  return text === '' ? undefined : text;
+}
+
+/** An address is kept whole or not at all. */
+function addressOf(value: unknown): string | undefined {
+  const text = textOf(value, ADDRESS);
+  return text !== undefined && text.length < ADDRESS ? text : undefined;
+}
+
+function wordsOf(values: readonly unknown[]): string {
+  const text = cutText(values.flatMap((value) => textOf(value, WORDS) ?? []).join(' ; '), WORDS);
+  // Folded, a letter may have become eighteen: more than Postgres takes.
+  return [cutText(fold(text), WORDS), ...datesIn(text).map((date) => `@${date}`)].join(' ').trim();
+}

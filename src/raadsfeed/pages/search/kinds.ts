@@ -1,0 +1,65 @@
+/** Words for a kind of thing: whoever types only such a word wants all of the kind, the newest first. */
+import type { ResourceType } from '../../domain/resource.ts';
+import { fold } from './fold.ts';
+import type { SearchQuery, Term } from './query.ts';
+
+/** Hardly any meeting or document says of itself that it is one. */
+const TYPES: Readonly<Record<string, ResourceType>> = {
+  ...{
+    vergadering: 'Vergadering',
+    vergaderingen: 'Vergadering',
+    bijeenkomst: 'Vergadering',
+    bijeenkomsten: 'Vergadering',
+  },
+  ...{ agendapunt: 'Agendapunt', agendapunten: 'Agendapunt' },
+  ...{ document: 'Informatieobject', documenten: 'Informatieobject', stuk: 'Informatieobject' },
+  ...{ stukken: 'Informatieobject', raadsstuk: 'Informatieobject', raadsstukken: 'Informatieobject' },
+};
+
+/** Documents do say of which kind they are, in their title or type; some suppliers have other words for it. */
+const DOCUMENTS: Readonly<Record<string, readonly string[]>> = {
+  ...{ motie: [], moties: [], amendement: [], amendementen: [], toezegging: [], toezeggingen: [] },
+  ...{ raadsvoorstel: [], raadsvoorstellen: [], raadsbesluit: [], raadsbesluiten: [], notulen: [] },
+  ...{ raadsbrief: ['raadsinformatiebrief'], raadsbrieven: ['raadsinformatiebrief'] },
+  ...{ raadsvraag: ['schriftelijke vragen'], raadsvragen: ['schriftelijke vragen'] },
+};
+
+export interface KindQuery {
+  /** Absent: things of several types are of this kind. */
+  readonly type?: ResourceType;
+  /** What else they must have; `undefined` when that is nothing. */
+  readonly query: SearchQuery | undefined;
+}
+
+/**
+ * Reads a query of a word for a kind, beside which only an organisation or a day is named.
+ * @param asked the type that was chosen already
+ */
+export function readKind(
+  { groups, isCut }: SearchQuery,
+  organisations: readonly { readonly naam: string }[],
+  asked: ResourceType | undefined,
+): KindQuery | undefined {
+  const [terms = [], ...others] = groups;
+  if (others.length > 0) return undefined;
+  const names = new Set(organisations.flatMap(({ naam }) => fold(naam).split(' ')));
+  const isPlace = ({ kind, isExcluded, text }: Term): boolean =>
+    !isExcluded &&
+    (kind === 'date' ||
+      fold(text)
+        .split(' ')
+        .every((word) => names.has(word)));
+  const [word, ...more] = terms.filter((term) => !isPlace(term));
+  if (word === undefined || more.length > 0 || word.kind !== 'word' || word.isExcluded) return undefined;
+  const name = fold(word.text);
+  const rest = terms.filter((term) => term !== word);
+  const type = Object.hasOwn(TYPES, name) ? TYPES[name] : undefined;
+  if (type !== undefined) {
+    if (asked !== undefined && asked !== type) return undefined;
+    return { type, query: rest.length === 0 ? undefined : { groups: [rest], isCut } };
+  }
+  const also = Object.hasOwn(DOCUMENTS, name) ? DOCUMENTS[name] : undefined;
+  if (also === undefined) return undefined;
+  const alternatives = also.map((text): Term[] => [{ text, kind: 'phrase', isExcluded: false }, ...rest]);
+  return { query: { groups: [terms, ...alternatives], isCut } };
+}

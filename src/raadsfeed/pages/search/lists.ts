@@ -1,0 +1,300 @@
+/** What pages list, from the index: resources by what they have, by what they refer to, and the bodies of an organisation. */
+import type { Db } from '../../../database/transaction.ts';
+import type { JsonObject } from '../../../lib/json/json-value.ts';
+import type { Resource, ResourceType } from '../../domain/resource.ts';
+
+/** A resource as lists show it. */
+export interface Item {
+  readonly sequenceNumber: number;
+  readonly organisatiecode: string;
+  readonly resourceType: ResourceType;
+  readonly bronidentificatie: string;
+  readonly storedAt: Date;
+  /** Of the first record since the resource was there: its number is the order in which a follower hears of new ones. */
+  readonly firstNumber: number;
+  readonly firstStoredAt: Date;
+  readonly titel: string;
+  readonly datum: Date | null;
+  readonly soort: string | null;
+  readonly vergadering: string | null;
+  readonly gremium: string | null;
+  readonly gremiumnaam: string | null;
+  readonly kort: JsonObject;
+}
+
+export const ITEM = `s.nummer as "sequenceNumber", s.organisatiecode, s.resource_type as "resourceType", s.bronidentificatie,
+  s.stored_at as "storedAt", s.first_number as "firstNumber", s.first_stored_at as "firstStoredAt",
+  s.titel, s.datum, s.soort, s.vergadering, s.gremium, s.gremiumnaam, s.kort`;
+/** Joins only what the feed still has: a redaction takes effect with its commit. */
+export const CURRENT = `join raadsfeed.current_records c on c.sequence_number = s.nummer`;
+
+export interface ItemFilter {
+  readonly resourceType?: ResourceType | undefined;
+  readonly organisatiecode?: string | undefined;
+  readonly bronidentificatie?: string | undefined;
+  readonly gremium?: string | undefined;
+  /** The meeting of an item. */
+  readonly vergadering?: string | undefined;
+  readonly from?: Date | undefined;
+  /** Up to, not including. */
+  readonly to?: Date | undefined;
+  /** First recorded before the one with this number. */
+  readonly before?: number | undefined;
+}
+
+/** The conditions of a filter on the row `s`. Only those that there are, for each set of them has an index of its own. @param values gets what they compare with */
+export function conditionsOf(filter: ItemFilter, values: unknown[]): string {
+  const conditions: string[] = [];
+  const add = (value: unknown, condition: string): void => {
+    if (value !== undefined) conditions.push(`${condition} $${values.push(value)}`);
+  };
+  add(filter.resourceType, 's.resource_type =');
+  add(filter.organisatiecode, 's.organisatiecode =');
+  add(filter.bronidentificatie, 's.bronidentificatie =');
+  add(filter.gremium, 's.gremium =');
+  add(filter.vergadering, 's.vergadering =');
+  add(filter.from, 's.datum >=');
+  add(filter.to, 's.datum <');
+  add(filter.before, 's.first_number <');
+  return conditions.length === 0 ? 'true' : conditions.join(' and ');
+}
+
+export const ORDERS = {
+  /** By the day that they are of. */
+  newest: 's.datum desc nulls last, s.nummer desc',
+  oldest: 's.datum asc nulls first, s.nummer asc',
+  /** By the moment that the feed recorded them first. */
+  stored: 's.first_number desc',
+} as const;
+
+interface Slice {
+  readonly limit: number;
+  readonly offset?: number;
+}
+
+export async function listItems(
+  db: Db,
+  { order = 'newest', limit, offset = 0, ...filter }: ItemFilter & Slice & { readonly order?: keyof typeof ORDERS },
+): Promise<Item[]> {
+  const values: unknown[] = [];
+  const conditions = conditionsOf(filter, values);
+  const { rows } = await db.query<Item>({
+    text: `select ${ITEM} from pages.items s ${CURRENT} where ${conditions}
+            order by ${ORDERS[order]} limit $${values.push(limit)} offset $${values.push(offset)}`,
+    values,
+  });
+  return rows;
+}
+
+/** An item with its reference. */
+export interface Linked extends Item {
+  /** The resource that is referred to. */
+  readonly naar: string;
+  readonly rol: string;
+}
+
+const ENDS = {
+  from: ['v.organisatiecode', 'v.van_type', 'v.van'],
+  to: ['v.naar_organisatie', 'v.naar_type', 'v.naar'],
+} as const;
+
+/** Documents by their day, the others in the order that they are held. */
+const LINKED_ORDER = {
+  Vergadering: 's.datum asc nulls last, s.nummer',
+  Agendapunt: 's.datum asc nulls last, s.nummer',
+  Informatieobject: 's.datum desc nulls last, s.nummer',
+} as const;
+
+/**
+ * The references of one kind that lead `to` a resource, or `from` it.
+ * @param of a meeting's documents are those that are under none of its items
+ */
+export async function listLinked(
+  db: Db,
+  direction: 'from' | 'to',
+  of: Resource & { readonly resourceType: ResourceType },
+  wanted: ResourceType,
+  { limit, offset = 0 }: Slice,
+): Promise<Linked[]> {
+  const [code, type, id] = ENDS[direction];
+  const [otherCode, otherType, otherId] = ENDS[direction === 'from' ? 'to' : 'from'];
+  const isLoose = of.resourceType === 'Vergadering' && wanted === 'Informatieobject';
+  const { rows } = await db.query<Linked>({
+    name: `pages-linked-${direction}-${wanted}${isLoose ? '-loose' : ''}`,
+    text: `select ${ITEM}, v.naar, v.rol
+             from pages.links v
+             join pages.items s on s.organisatiecode = ${otherCode} and s.resource_type = ${otherType} and s.bronidentificatie = ${otherId}
+             ${CURRENT}
+            where ${code} = $1::text and ${type} = $2::text and ${id} = $3::text and ${otherType} = '${wanted}'
+                  ${isLoose ? `and not exists (${UNDER_ITEM})` : ''}
+            order by ${LINKED_ORDER[wanted]}
+            limit $4::integer offset $5::bigint`,
+    values: [of.organisatiecode, of.resourceType, of.bronidentificatie, limit, offset],
+  });
+  return rows;
+}
+
+/** Where a document refers to an item of the meeting as well. `offset 0`: looked up row by row, also before there are statistics. */
+const UNDER_ITEM = `
+  select from pages.links w
+    join pages.items a on a.organisatiecode = w.naar_organisatie and a.resource_type = w.naar_type and a.bronidentificatie = w.naar
+   where w.organisatiecode = v.organisatiecode and w.van_type = v.van_type and w.van = v.van and w.naar_type = 'Agendapunt'
+     and a.organisatiecode = v.naar_organisatie and a.vergadering = v.naar
+   offset 0`;
+
+/** The first documents of each of these items. */
+export async function listDocumentsOf(
+  db: Db,
+  organisatiecode: string,
+  agendapunten: readonly string[],
+  ofEach: number,
+): Promise<Linked[]> {
+  const { rows } = await db.query<Linked>({
+    name: 'pages-documents-of-items',
+    text: `select d.* from unnest($2::text[]) as g (agendapunt)
+            cross join lateral (
+              select ${ITEM}, v.naar, v.rol from pages.links v
+                join pages.items s on s.organisatiecode = v.organisatiecode and s.resource_type = v.van_type and s.bronidentificatie = v.van
+                ${CURRENT}
+               where v.naar_organisatie = $1::text and v.naar_type = 'Agendapunt' and v.naar = g.agendapunt and v.van_type = 'Informatieobject'
+               order by ${LINKED_ORDER.Informatieobject} limit $3::integer) d`,
+    values: [organisatiecode, agendapunten, ofEach],
+  });
+  return rows;
+}
+
+/** An item of a meeting, as its place in the agenda follows from it. */
+export interface Outline {
+  readonly bronidentificatie: string;
+  readonly titel: string;
+  /** The item that it is below. */
+  readonly hoofd: string | null;
+  readonly volgnummer: string | null;
+  readonly geplandvolgnummer: string | null;
+  /** Bytes of what lists show of it, about; and of the names of its documents. */
+  readonly bytes: number;
+  readonly documenten: number;
+  readonly documentBytes: number;
+}
+
+/** Every item of a meeting, by its own time, else in the order of the feed. */
+export async function listOutline(
+  db: Db,
+  { organisatiecode, bronidentificatie }: Resource,
+  limit: number,
+): Promise<Outline[]> {
+  const { rows } = await db.query<Outline>({
+    name: 'pages-outline',
+    text: `select s.bronidentificatie, left(s.titel, ${OUTLINE_TITLE}) as titel, s.kort ->> 'hoofd' as hoofd, s.kort ->> 'volgnummer' as volgnummer,
+                  s.kort ->> 'geplandvolgnummer' as geplandvolgnummer, octet_length(s.titel) + octet_length(s.kort::text) as bytes,
+                  d.documenten, d.bytes as "documentBytes"
+             from pages.items s ${CURRENT}
+            cross join lateral (
+                  select count(*)::integer as documenten, coalesce(sum(octet_length(v.van)), 0)::integer as bytes from pages.links v
+                   where v.naar_organisatie = s.organisatiecode and v.naar_type = 'Agendapunt' and v.naar = s.bronidentificatie
+                     and v.van_type = 'Informatieobject') d
+            where s.organisatiecode = $1::text and s.vergadering = $2::text and s.resource_type = 'Agendapunt'
+            order by ${ORDERS.oldest}
+            limit $3::integer`,
+    values: [organisatiecode, bronidentificatie, limit],
+  });
+  return rows;
+}
+
+/** Whether an item of a meeting has a number of the published agenda. */
+export async function hasPlannedItems(
+  db: Db,
+  { organisatiecode, vergadering }: { readonly organisatiecode: string; readonly vergadering: string },
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'pages-planned',
+    text: `select from pages.items s ${CURRENT}
+            where s.organisatiecode = $1::text and s.vergadering = $2::text and s.resource_type = 'Agendapunt' and s.kort ? 'geplandvolgnummer'
+            limit 1`,
+    values: [organisatiecode, vergadering],
+  });
+  return rowCount === 1;
+}
+
+/** How far the index has followed which feed. */
+export async function readIndexPosition(db: Db): Promise<unknown> {
+  const { rows } = await db.query('select feed_id, nummer, scan_after from pages.position');
+  return rows[0];
+}
+
+/** Characters of a title in an outline. */
+const OUTLINE_TITLE = 120;
+
+/** Items of an organisation by their identifications. */
+export async function listNamed(
+  db: Db,
+  resourceType: ResourceType,
+  organisatiecode: string,
+  bronidentificaties: readonly string[],
+): Promise<Map<string, Item>> {
+  const { rows } = await db.query<Item>({
+    name: 'pages-named',
+    text: `select ${ITEM} from pages.items s ${CURRENT}
+            where s.organisatiecode = $1::text and s.resource_type = $2::text and s.bronidentificatie = any ($3::text[])`,
+    values: [organisatiecode, resourceType, bronidentificaties],
+  });
+  return new Map(rows.map((item) => [item.bronidentificatie, item]));
+}
+
+/** A body of an organisation, with what the feed has of it. */
+export interface Body {
+  readonly gremium: string;
+  readonly naam: string;
+  readonly vergaderingen: number;
+  /** Of its last meeting that was, and of the first that comes. */
+  readonly laatste: Date | null;
+  readonly volgende: Date | null;
+}
+
+/** The bodies of an organisation by name, or one of them. */
+export async function listBodies(
+  db: Db,
+  { organisatiecode, gremium, now }: { organisatiecode: string; gremium?: string | undefined; now: Date },
+  { limit, offset = 0 }: Slice,
+): Promise<Body[]> {
+  const { rows } = await db.query<Body>({
+    // Current ones are looked up row by row: joined freely, all of the feed is read.
+    text: `select s.gremium, max(s.gremiumnaam) as naam, count(*)::integer as vergaderingen,
+                  max(s.datum) filter (where s.datum < $2::timestamptz) as laatste, min(s.datum) filter (where s.datum >= $2::timestamptz) as volgende
+             from pages.items s
+            where s.organisatiecode = $1::text and s.resource_type = 'Vergadering' and ${gremium === undefined ? 's.gremium is not null' : 's.gremium = $5::text'}
+              and exists (select from raadsfeed.current_records c where c.sequence_number = s.nummer offset 0)
+            group by s.gremium order by lower(max(s.gremiumnaam)), 1 limit $3::integer offset $4::bigint`,
+    values: [organisatiecode, now, limit, offset, ...(gremium === undefined ? [] : [gremium])],
+  });
+  return rows;
+}
+
+/** Numbers of one sitemap. */
+const SITEMAP_NUMBERS = 10_000;
+
+/** The sitemaps that have something in them, with their latest change: that of the last number, found from one sitemap to the one before. */
+export async function listSitemaps(db: Db): Promise<{ page: number; changed: Date }[]> {
+  const { rows } = await db.query<{ page: number; changed: Date }>({
+    name: 'pages-sitemaps',
+    text: `with recursive last as (
+             (select nummer, stored_at from pages.items order by nummer desc limit 1)
+             union all
+             select s.* from last cross join lateral (
+               select nummer, stored_at from pages.items
+                where nummer < last.nummer / ${SITEMAP_NUMBERS} * ${SITEMAP_NUMBERS} order by nummer desc limit 1) s)
+           select (nummer / ${SITEMAP_NUMBERS})::integer as page, stored_at as changed from last order by 1 limit 50000`,
+  });
+  return rows;
+}
+
+/** What one sitemap lists. Its bounds are numbers of the feed, so it changes only where something was changed. */
+export async function listSitemap(db: Db, page: number): Promise<Item[]> {
+  const { rows } = await db.query<Item>({
+    name: 'pages-sitemap',
+    text: `select ${ITEM} from pages.items s ${CURRENT}
+            where s.nummer >= $1::bigint and s.nummer < $2::bigint order by s.nummer`,
+    values: [page * SITEMAP_NUMBERS, (page + 1) * SITEMAP_NUMBERS],
+  });
+  return rows;
+}

@@ -1,0 +1,45 @@
+/** The texts of a resource that are longer than its page shows them: whole, in pieces that fit on a page. */
+import type { JsonObject } from '../../lib/json/json-value.ts';
+import { type Html, type HtmlValue, html, inPieces, shorten } from '../../plugins/template.ts';
+import type { ResourceType } from '../domain/resource.ts';
+import { link } from '../../extensions/shared/html/page.ts';
+import { textIn } from './rows.ts';
+
+/** Characters of a name or a fact on the page of what has it. */
+export const FACT_LENGTH = 300;
+/** Characters of one piece: whatever they are, they fit on a page. */
+const PIECE_LENGTH = 15_000;
+
+/** Members in the order that people read them, with a word for those whose meaning their text does not tell. */
+const TEXTS: Readonly<Record<ResourceType, readonly (readonly [name: string, word?: string])[]>> = {
+  Vergadering: [['naam'], ['vergadertoelichting'], ['locatie', 'Plaats']],
+  Agendapunt: [['agendapuntnaam'], ['tussenkop'], ['omschrijving'], ['overig', 'Verder'], ['locatie', 'Plaats']],
+  Informatieobject: [['titel'], ['omschrijving'], ['auteur', 'Auteur'], ['bronorganisatie', 'Afkomstig van']],
+};
+
+/** Those whose place on the page is as long as they are. */
+const RUNNING = ['vergadertoelichting', 'omschrijving', 'overig'];
+
+/** What there is to say beside the name and the facts: running texts, and what its own place is too small for. */
+function wholeText(type: ResourceType, data: JsonObject): string {
+  return TEXTS[type]
+    .flatMap(([name, word]) => {
+      const text = textIn(data, name)?.trim() ?? '';
+      const isHere = text !== '' && (RUNNING.includes(name) || text.length > FACT_LENGTH);
+      return isHere ? [word === undefined ? text : `${word}: ${text}`] : [];
+    })
+    .join('\n\n');
+}
+
+export const textPieces = (type: ResourceType, data: JsonObject): string[] =>
+  inPieces(wholeText(type, data), PIECE_LENGTH);
+
+/** The text as its page shows it: whole up to `length` characters, else its beginning with a link. @param address of the whole */
+export function textOf(type: ResourceType, data: JsonObject, length: number, address: string): HtmlValue {
+  const text = wholeText(type, data);
+  if (text === '') return undefined;
+  const cut = shorten(text, length);
+  return [paragraph(cut), cut !== text && html`<p class="kv-more">${link(address, 'Lees de hele tekst')}</p>`];
+}
+
+export const paragraph = (text: string): Html => html`<p class="utrecht-paragraph kv-text kv-pre">${text}</p>`;

@@ -1,0 +1,32 @@
+/** What a page of a resource is made of. */
+import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
+import type { Resource, ResourceType } from '../domain/resource.ts';
+import { readResource } from '../store/read-current.ts';
+import type { FeedOrganisation } from '../store/state.ts';
+import type { PagesContext } from './context.ts';
+import type { History } from './history.ts';
+
+export interface ResourceView {
+  readonly context: PagesContext;
+  readonly organisation: FeedOrganisation;
+  readonly resource: Resource;
+  /** As the feed has it. */
+  readonly data: JsonObject;
+  readonly history: History;
+  /** Which part of the agenda or the text, from 1. */
+  readonly part: number;
+  /** Where a list begins, from 0. */
+  readonly from: number;
+}
+
+/** A resource as the feed has it; `undefined` when it is not there any more. */
+export async function readData(
+  { pool }: PagesContext,
+  resourceType: ResourceType,
+  resource: Resource,
+): Promise<JsonObject | undefined> {
+  const { resource: found } = await readResource(pool, { ...resource, resourceType });
+  if (found === undefined) return undefined;
+  const data: unknown = JSON.parse(found.dataText);
+  return isRecord(data) ? data : undefined;
+}

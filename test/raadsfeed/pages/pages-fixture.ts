@@ -1,0 +1,67 @@
+/** A feed with pages, and what its tests put in it. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PAGES_INDEX } from '../../../src/raadsfeed/pages/search/follow-feed.ts';
+import { followFeed } from '../../../src/extensions/shared/follow-index.ts';
+import type { Clock } from '../../../src/lib/time.ts';
+import { type FeedServer, startFeed } from '../support.ts';
+
+const MEETING = join(import.meta.dirname, '../../fixtures/raadsfeed/vergadering-2018-02-08.ndjson');
+
+/** One real meeting, as its municipality published it: lines of `feed publish`. */
+export function realMeeting(): object[] {
+  return readFileSync(MEETING, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => Object(JSON.parse(line)));
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly text: string;
+  readonly headers: Headers;
+}
+
+export interface PagesServer extends FeedServer {
+  /** Gets a page. @param path below `/raad`, with its slash */
+  readonly get: (path: string) => Promise<Answer>;
+  /** Publishes, and waits until the index has it. */
+  readonly publishAndIndex: (lines: readonly object[]) => Promise<void>;
+}
+
+export async function startPages(env: Record<string, string> = {}, clock?: Clock): Promise<PagesServer> {
+  const feed = await startFeed({ RAADSFEED_PAGES: 'true', ...env }, clock);
+  return {
+    ...feed,
+    async get(path) {
+      const answer = await fetch(`${feed.server.url}/raad${path}`, { redirect: 'manual' });
+      return { status: answer.status, text: await answer.text(), headers: answer.headers };
+    },
+    async publishAndIndex(lines) {
+      await feed.publish(lines);
+      // The server's own follower does the same; while it is at work there is nothing to do here but wait.
+      for (;;) {
+        const outcome = await followFeed(feed.pool, PAGES_INDEX);
+        if (outcome === 'done') return;
+        if (outcome === 'busy') await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+    },
+  };
+}
+
+/** Gives gm9902 a source of a supplier that has been behind for three days, of which something is missing. */
+export async function behindItsSource({ pool }: Pick<FeedServer, 'pool'>): Promise<void> {
+  await pool.query(
+    `with bron as (
+       insert into aggregator.bron (adres, soort, toestand, organisatiecodes, bijgewerkt, mislukt, fout, error_since, head, last_number)
+       values ('notubiz:9902', 'leveranciers-api', 'gepauzeerd', '{gm9902}', now() - interval '3 days', 4, 'it answers 503',
+         now() - interval '2 days', 120, 97) returning id),
+     gebonden as (insert into aggregator.bron_organisatie (organisatiecode, bron_id, naam) select 'gm9902', id, 'Achter' from bron)
+     insert into aggregator.coverage (bron_id, maand, getoond, aanwezig, gemeten)
+     select id, '2026-03', 412, 405, now() from bron`,
+  );
+  await pool.query(
+    `update raadsfeed.organisatie set herkomst_soort = 'leveranciers-api', laatst_bijgewerkt = now() - interval '3 days'
+      where organisatiecode = 'gm9902'`,
+  );
+}
