@@ -3,9 +3,9 @@
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
 import { isDay } from '../../lib/time.ts';
 import { stripControls } from '../../plugins/template.ts';
-import type { Resource } from '../../raadsfeed/domain/resource.ts';
-import { normaliseOrganisatiecode } from '../../raadsfeed/domain/resource.ts';
-import { categoryNumber, fileType } from '../shared/woo-value-lists.ts';
+import type { Resource } from '../domain/resource.ts';
+import { normaliseOrganisatiecode } from '../domain/resource.ts';
+import { categoryNumber, fileType } from '../../extensions/shared/woo-value-lists.ts';
 
 /** Reasons to leave a current document out: those that follow from the document itself, and the last two. */
 export type Reason =

@@ -5,8 +5,8 @@
  */
 import type { QueryResultRow } from 'pg';
 import type { Db } from '../../database/transaction.ts';
-import type { Resource } from '../../raadsfeed/domain/resource.ts';
-import { type FeedChange, type FeedIndex, MOST_REMOVED } from '../shared/follow-index.ts';
+import type { Resource } from '../domain/resource.ts';
+import { type FeedChange, type FeedIndex, MOST_REMOVED } from '../../extensions/shared/follow-index.ts';
 import { toItemState, toOffer } from './offer.ts';
 import { SITEMAP_PLACES, type SitemapName } from './sitemaps.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { validateXML } from 'xmllint-wasm';
-import { document, type FeedServer } from '../../raadsfeed/support.ts';
+import { document, type FeedServer } from '../support.ts';
 
 const SCHEMAS = join(import.meta.dirname, '../../fixtures/sitemaps');
 const schema = (fileName: string) => ({ fileName, contents: readFileSync(join(SCHEMAS, fileName), 'utf8') });

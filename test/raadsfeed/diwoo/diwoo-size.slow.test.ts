@@ -1,17 +1,17 @@
 /**
  * Many documents: places stay while everything changes, and a large organisation is offered in sitemaps of bounded size. More of them:
- * `DIWOO_DOCUMENTS=120000 npm run test:slow -- test/extensions/diwoo/diwoo-size.slow.test.ts`.
+ * `DIWOO_DOCUMENTS=120000 npm run test:slow -- test/raadsfeed/diwoo/diwoo-size.slow.test.ts`.
  */
 import process from 'node:process';
 import { afterEach, expect, it, vi } from 'vitest';
-import { SITEMAP_PLACES } from '../../../src/extensions/diwoo/sitemaps.ts';
-import { DIWOO_INDEX } from '../../../src/extensions/diwoo/write-index.ts';
+import { SITEMAP_PLACES } from '../../../src/raadsfeed/diwoo/sitemaps.ts';
+import { DIWOO_INDEX } from '../../../src/raadsfeed/diwoo/write-index.ts';
 import { followFeed } from '../../../src/extensions/shared/follow-index.ts';
 import { systemClock } from '../../../src/lib/time.ts';
 import { prepareChange } from '../../../src/raadsfeed/domain/change.ts';
 import { createPublisher } from '../../../src/raadsfeed/writer/publisher.ts';
-import { generateHistory } from '../../raadsfeed/generate-history.ts';
-import { type FeedServer, removal, startFeed } from '../../raadsfeed/support.ts';
+import { generateHistory } from '../generate-history.ts';
+import { type FeedServer, removal, startFeed } from '../support.ts';
 import { faultsOf, file, listed, readerOf, withFile } from './support.ts';
 
 const SOON = { timeout: 60_000, interval: 500 };
