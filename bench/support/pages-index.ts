@@ -2,7 +2,7 @@
 import pg from 'pg';
 import { createPool, type Pool } from '../../src/database/pool.ts';
 import { PAGES_INDEX } from '../../src/raadsfeed/pages/search/follow-feed.ts';
-import { followFeed } from '../../src/extensions/shared/follow-index.ts';
+import { followFeed } from '../../src/raadsfeed/follow-index.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { systemClock } from '../../src/lib/time.ts';
 import { prepareChange } from '../../src/raadsfeed/domain/change.ts';

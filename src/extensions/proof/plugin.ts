@@ -9,7 +9,7 @@ import { mount } from '../../plugins/requests.ts';
 import type { OperatorSection, ReadinessCheck } from '../../seams/operations.ts';
 import { isProofLogOn, PROOF_LOGS, type ProofLogName } from '../../seams/proof-log.ts';
 import { type Config, ConfigError } from '../../settings/read-config.ts';
-import { progressText } from '../shared/followed-index.ts';
+import { progressText } from '../../raadsfeed/followed-index.ts';
 import { askInstances } from './instances.ts';
 import { proofKeyOf, requireRightKey } from './keys.ts';
 import { controlePage } from './page/routes.ts';

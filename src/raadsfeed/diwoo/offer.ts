@@ -5,7 +5,7 @@ import { isDay } from '../../lib/time.ts';
 import { stripControls } from '../../plugins/template.ts';
 import type { Resource } from '../domain/resource.ts';
 import { normaliseOrganisatiecode } from '../domain/resource.ts';
-import { categoryNumber, fileType } from '../../extensions/shared/woo-value-lists.ts';
+import { categoryNumber, fileType } from '../woo-value-lists.ts';
 
 /** Reasons to leave a current document out: those that follow from the document itself, and the last two. */
 export type Reason =

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
-import { followIndex } from '../../extensions/shared/followed-index.ts';
+import { followIndex } from '../followed-index.ts';
 import { serveDiwoo } from './routes.ts';
 import { DIWOO_INDEX } from './write-index.ts';
 

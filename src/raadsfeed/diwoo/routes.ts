@@ -4,7 +4,7 @@ import { isRecord } from '../../lib/json/json-value.ts';
 import { Problem } from '../../lib/problem.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import { mountScope } from '../../plugins/requests.ts';
-import type { FollowedIndex } from '../../extensions/shared/followed-index.ts';
+import type { FollowedIndex } from '../followed-index.ts';
 import {
   indexPath,
   listCategories,

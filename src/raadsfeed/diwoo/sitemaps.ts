@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Db } from '../../database/transaction.ts';
 import { type Html, html } from '../../plugins/template.ts';
-import { categoryTerm, fileTypeTerm, organisationAddress, RECEIPT, type Term } from '../../extensions/shared/woo-value-lists.ts';
+import { categoryTerm, fileTypeTerm, organisationAddress, RECEIPT, type Term } from '../woo-value-lists.ts';
 
 const SITEMAP = 'http://www.sitemaps.org/schemas/sitemap/0.9';
 const DIWOO = 'https://standaarden.overheid.nl/diwoo/metadata/';

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
-import { followIndex } from '../../extensions/shared/followed-index.ts';
+import { followIndex } from '../followed-index.ts';
 import { readBrand } from '../../extensions/shared/html/brand.ts';
 import { buildStylesheet, mountPages } from '../../extensions/shared/html/mount.ts';
 import { createSite, HOME } from './context.ts';

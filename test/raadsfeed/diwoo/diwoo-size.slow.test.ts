@@ -6,7 +6,7 @@ import process from 'node:process';
 import { afterEach, expect, it, vi } from 'vitest';
 import { SITEMAP_PLACES } from '../../../src/raadsfeed/diwoo/sitemaps.ts';
 import { DIWOO_INDEX } from '../../../src/raadsfeed/diwoo/write-index.ts';
-import { followFeed } from '../../../src/extensions/shared/follow-index.ts';
+import { followFeed } from '../../../src/raadsfeed/follow-index.ts';
 import { systemClock } from '../../../src/lib/time.ts';
 import { prepareChange } from '../../../src/raadsfeed/domain/change.ts';
 import { createPublisher } from '../../../src/raadsfeed/writer/publisher.ts';

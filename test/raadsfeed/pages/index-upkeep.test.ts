@@ -6,7 +6,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { migrate } from '../../../src/database/migrate.ts';
 import { PAGES_INDEX } from '../../../src/raadsfeed/pages/search/follow-feed.ts';
-import { followFeed } from '../../../src/extensions/shared/follow-index.ts';
+import { followFeed } from '../../../src/raadsfeed/follow-index.ts';
 import { rewriteContentTables } from '../../../src/raadsfeed/store/text-partitions.ts';
 import { quiet } from '../../database/support.ts';
 import { agendapunt, document, publishLines, removal, servicePool, vergadering } from '../support.ts';

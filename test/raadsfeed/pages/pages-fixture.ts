@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PAGES_INDEX } from '../../../src/raadsfeed/pages/search/follow-feed.ts';
-import { followFeed } from '../../../src/extensions/shared/follow-index.ts';
+import { followFeed } from '../../../src/raadsfeed/follow-index.ts';
 import type { Clock } from '../../../src/lib/time.ts';
 import { type FeedServer, startFeed } from '../support.ts';
 

@@ -9,7 +9,7 @@ import { PAGES_INDEX } from '../../../src/raadsfeed/pages/search/follow-feed.ts'
 import { readQuery } from '../../../src/raadsfeed/pages/search/query.ts';
 import { readWords } from '../../../src/raadsfeed/pages/search/words.ts';
 import { readSearchAddress } from '../../../src/raadsfeed/pages/search.ts';
-import { followFeed } from '../../../src/extensions/shared/follow-index.ts';
+import { followFeed } from '../../../src/raadsfeed/follow-index.ts';
 import { agendapunt, document, PATIENT, removal, vergadering } from '../support.ts';
 import { type PagesServer, realMeeting, startPages } from './pages-fixture.ts';
 

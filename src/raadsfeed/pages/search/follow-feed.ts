@@ -1,7 +1,7 @@
 /** How the index of pages and search follows the feed: what it keeps of each record, written a batch at a time in a fixed number of statements. */
 import type pg from 'pg';
 import type { Db } from '../../../database/transaction.ts';
-import { type FeedChange, type FeedIndex, MOST_REMOVED } from '../../../extensions/shared/follow-index.ts';
+import { type FeedChange, type FeedIndex, MOST_REMOVED } from '../../follow-index.ts';
 import { type Entry, toEntry } from './entry.ts';
 
 /** What pages show and search finds. */

@@ -1,7 +1,7 @@
 /** An index beside the feed, from when the server listens until it closes: kept up with the feed, reported to operators, and asked whether it can answer. */
 import type { FastifyInstance } from 'fastify';
-import { Problem } from '../../lib/problem.ts';
-import { platformProblems } from '../../plugins/problems.ts';
+import { Problem } from '../lib/problem.ts';
+import { platformProblems } from '../plugins/problems.ts';
 import { type FeedIndex, followFeed, readIndexProgress } from './follow-index.ts';
 
 /** Seconds after which somebody may ask again: reading a large feed takes minutes. */

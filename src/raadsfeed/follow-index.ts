@@ -3,11 +3,11 @@
  * the position come first, because a redaction must reach the index within a second; the current state of a feed that is new to the index,
  * or that is indexed again, is added between them.
  */
-import type { Pool } from '../../database/pool.ts';
-import { type Db, transaction } from '../../database/transaction.ts';
-import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
-import { joinRecord } from '../../raadsfeed/domain/record-text.ts';
-import { isResourceType, type Resource, type ResourceType, resourceKey } from '../../raadsfeed/domain/resource.ts';
+import type { Pool } from '../database/pool.ts';
+import { type Db, transaction } from '../database/transaction.ts';
+import { isRecord, type JsonObject } from '../lib/json/json-value.ts';
+import { joinRecord } from './domain/record-text.ts';
+import { isResourceType, type Resource, type ResourceType, resourceKey } from './domain/resource.ts';
 import {
   FEED_HEAD,
   type FeedHead,
@@ -16,7 +16,7 @@ import {
   readSnapshot,
   type StoredRecord,
   toFeedHead,
-} from '../../raadsfeed/store/records.ts';
+} from './store/records.ts';
 
 /** Rows that one step of `begin` removes from a table: well within the time of a statement. */
 export const MOST_REMOVED = 5_000;

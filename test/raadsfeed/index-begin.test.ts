@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { DIWOO_INDEX } from '../../src/raadsfeed/diwoo/write-index.ts';
 import { PAGES_INDEX } from '../../src/raadsfeed/pages/search/follow-feed.ts';
-import { followFeed, MOST_REMOVED } from '../../src/extensions/shared/follow-index.ts';
-import { pool, serviceDatabase } from '../raadsfeed/service-database.ts';
+import { followFeed, MOST_REMOVED } from '../../src/raadsfeed/follow-index.ts';
+import { pool, serviceDatabase } from './service-database.ts';
 
 serviceDatabase();
 
