@@ -1,8 +1,8 @@
 /** A process that sends batches of spans, each with ids that were never sent before. */
 import { randomFillSync } from 'node:crypto';
 import { Agent, request } from 'node:http';
-import { encodeRequest } from '../../src/extensions/ldv/otlp.ts';
-import { DPL, type Span } from '../../src/extensions/ldv/span.ts';
+import { encodeRequest } from '../../src/verwerkingenlog/ldv/otlp.ts';
+import { DPL, type Span } from '../../src/verwerkingenlog/ldv/span.ts';
 import { serveParent } from './children.ts';
 
 export interface LdvLoad {

@@ -11,8 +11,8 @@ import { join } from 'node:path';
 import process from 'node:process';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { encodeRequest } from '../../src/extensions/ldv/otlp.ts';
-import { type LdvServer, line, startLdv } from '../extensions/ldv/support.ts';
+import { encodeRequest } from '../../src/verwerkingenlog/ldv/otlp.ts';
+import { type LdvServer, line, startLdv } from '../verwerkingenlog/ldv/support.ts';
 import { freePort } from '../support/free-port.ts';
 import { startTokens, type TestTokens } from '../support/tokens.ts';
 

@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import type { Span } from '../../src/extensions/ldv/span.ts';
-import { decodeRequest } from '../extensions/ldv/otlp-forms.ts';
+import type { Span } from '../../src/verwerkingenlog/ldv/span.ts';
+import { decodeRequest } from '../verwerkingenlog/ldv/otlp-forms.ts';
 
 export interface Collector {
   readonly url: string;

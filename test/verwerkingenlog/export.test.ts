@@ -1,6 +1,6 @@
 /** `koppelvlak log export`, for the auditor. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ACTIVITY, type LdvServer, line, newId, startLdv } from '../extensions/ldv/support.ts';
+import { ACTIVITY, type LdvServer, line, newId, startLdv } from './ldv/support.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { callProgram } from '../support/program.ts';
 import { koppelvlak } from './cli.ts';

@@ -1,5 +1,5 @@
 import { describe } from 'vitest';
-import { startLdv } from '../ldv/support.ts';
+import { startLdv } from '../../verwerkingenlog/ldv/support.ts';
 import { keys, LDV_MUTANTS } from './mutants/ldv.ts';
 import { behindProxy } from './proxy.ts';
 import { NOT_OFFERED, runLdv } from './run-ldv.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LDV } from '../../../src/extensions/conformance/ldv/suite.ts';
 import { startCollectorLike } from '../../conformance/other/collector.ts';
 import { startOtherIntake } from '../../conformance/other/ldv-intake.ts';
-import { type LdvServer, startLdv } from '../ldv/support.ts';
+import { type LdvServer, startLdv } from '../../verwerkingenlog/ldv/support.ts';
 import { startProxy } from './proxy.ts';
 import { NOT_OFFERED, runLdv } from './run-ldv.ts';
 

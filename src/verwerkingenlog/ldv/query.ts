@@ -2,7 +2,7 @@
 import type { components } from '../../contracts/ldv-lezen.ts';
 import { isRecord } from '../../lib/json/json-value.ts';
 import type { InvalidParam } from '../../lib/problem.ts';
-import { toUtc } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
+import { toUtc } from '../domain/verwerkingsactie.ts';
 import { UNKNOWN_KIND, uuidOf } from './mapping.ts';
 import { type AttributeValue, DPL, dateOf, NS_PER_MS, type Span } from './span.ts';
 

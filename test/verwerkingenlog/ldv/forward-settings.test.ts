@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 import { ConfigError, readConfig } from '../../../src/settings/read-config.ts';
-import { actie, KEY, newPerson, startLog } from '../../verwerkingenlog/support.ts';
+import { actie, KEY, newPerson, startLog } from '../support.ts';
 import { startReceiver } from './receiver.ts';
 
 const PATIENT = { timeout: 60_000, interval: 30 };

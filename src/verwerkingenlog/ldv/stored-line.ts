@@ -1,6 +1,6 @@
 /** What is kept of a log line of LDV beside its action: the whole line, except for attributes that nobody asked to keep. */
 import { isRecord } from '../../lib/json/json-value.ts';
-import type { Versie } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
+import type { Versie } from '../domain/verwerkingsactie.ts';
 import type { KeptAttributes } from './request.ts';
 import {
   type Attributes,

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { actieOfSpan, type LineContext, MAX_TEXT, spansOf, traceIdOf } from '../../../src/extensions/ldv/mapping.ts';
-import type { KeptAttributes } from '../../../src/extensions/ldv/request.ts';
-import { type Attributes, type AttributeValue, DPL, type Span, STATUSES } from '../../../src/extensions/ldv/span.ts';
-import { contentOf, keptAttributes, writeLine } from '../../../src/extensions/ldv/stored-line.ts';
+import { actieOfSpan, type LineContext, MAX_TEXT, spansOf, traceIdOf } from '../../../src/verwerkingenlog/ldv/mapping.ts';
+import type { KeptAttributes } from '../../../src/verwerkingenlog/ldv/request.ts';
+import { type Attributes, type AttributeValue, DPL, type Span, STATUSES } from '../../../src/verwerkingenlog/ldv/span.ts';
+import { contentOf, keptAttributes, writeLine } from '../../../src/verwerkingenlog/ldv/stored-line.ts';
 import {
   type Actie,
   eersteVersie,

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { spanIdOf } from '../../../src/extensions/ldv/mapping.ts';
-import { DPL, type Span } from '../../../src/extensions/ldv/span.ts';
-import { LOGBOOKS } from '../../../src/extensions/ldv/stored-line.ts';
+import { spanIdOf } from '../../../src/verwerkingenlog/ldv/mapping.ts';
+import { DPL, type Span } from '../../../src/verwerkingenlog/ldv/span.ts';
+import { LOGBOOKS } from '../../../src/verwerkingenlog/ldv/stored-line.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
-import { koppelvlak } from '../../verwerkingenlog/cli.ts';
-import { actie, actieIn, HEADERS, newPerson, ofPerson, startLog } from '../../verwerkingenlog/support.ts';
+import { koppelvlak } from '../cli.ts';
+import { actie, actieIn, HEADERS, newPerson, ofPerson, startLog } from '../support.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
 const PATIENT = { timeout: 60_000, interval: 30 };

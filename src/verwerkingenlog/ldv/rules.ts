@@ -1,7 +1,7 @@
 /** Which lines are refused, and why. A reason never repeats what came: it goes into the answer and the client's own logs. */
 
-import { bsnDigits, isBsnKind } from '../../verwerkingenlog/domain/identity-keys.ts';
-import { isBsn } from '../../verwerkingenlog/domain/read-actie.ts';
+import { bsnDigits, isBsnKind } from '../domain/identity-keys.ts';
+import { isBsn } from '../domain/read-actie.ts';
 import { activityOf, MAX_TEXT, MAX_URL, subjectOf, textOf, UNKNOWN_KIND } from './mapping.ts';
 import { nameInMessage } from './request.ts';
 import { DPL, EXCEPTION, hasLargeInteger, isOfLdv, isTime, type Span } from './span.ts';

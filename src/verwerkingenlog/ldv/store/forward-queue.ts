@@ -1,7 +1,7 @@
 /** Actions that wait to be forwarded to another logbook, and what that logbook does not have as it is here. */
 
 import type { Db } from '../../../database/transaction.ts';
-import { fromRow, SELECT_VERSIE, type StoredVersie, type VersieRow } from '../../../verwerkingenlog/store/versions.ts';
+import { fromRow, SELECT_VERSIE, type StoredVersie, type VersieRow } from '../../store/versions.ts';
 
 /** Consecutive failures, of any process, and the milliseconds to wait before the next attempt. */
 interface ForwardTurn {

@@ -1,10 +1,10 @@
 import pg from 'pg';
 import { afterAll, describe, expect, it } from 'vitest';
-import { LOGBOOKS } from '../../../src/extensions/ldv/stored-line.ts';
+import { LOGBOOKS } from '../../../src/verwerkingenlog/ldv/stored-line.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 import { freePort } from '../../support/free-port.ts';
 import { startTokens } from '../../support/tokens.ts';
-import { actie, newPerson, ofPerson } from '../../verwerkingenlog/support.ts';
+import { actie, newPerson, ofPerson } from '../support.ts';
 import { type LdvServer, line, startLdv, subjectIn } from './support.ts';
 
 const PATIENT = { timeout: 60_000, interval: 50 };

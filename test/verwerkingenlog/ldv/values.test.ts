@@ -2,12 +2,12 @@
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type AttributeValue, DPL, type Span } from '../../../src/extensions/ldv/span.ts';
+import { type AttributeValue, DPL, type Span } from '../../../src/verwerkingenlog/ldv/span.ts';
 import { createIdentityKeys } from '../../../src/verwerkingenlog/domain/identity-keys.ts';
 import { type Answer, type Api, createApi } from '../../support/api.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
-import { koppelvlak } from '../../verwerkingenlog/cli.ts';
-import { actie, actieIn, HEADERS, KEY, newPerson } from '../../verwerkingenlog/support.ts';
+import { koppelvlak } from '../cli.ts';
+import { actie, actieIn, HEADERS, KEY, newPerson } from '../support.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { FORMS, type LdvServer, line, newId, startLdv, subjectIn } from './support.ts';
 

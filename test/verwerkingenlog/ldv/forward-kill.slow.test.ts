@@ -6,9 +6,9 @@ import { createDatabase, type TestDatabase } from '../../support/database.ts';
 import { freePort } from '../../support/free-port.ts';
 import { type Running, startProgram } from '../../support/program.ts';
 import { startTokens, type TestTokens } from '../../support/tokens.ts';
-import { actie, KEY, newPerson } from '../../verwerkingenlog/support.ts';
+import { actie, KEY, newPerson } from '../support.ts';
 
-/** Twenty: `FORWARD_KILLS=20 npm run test:slow -- test/extensions/ldv/forward-kill.slow.test.ts`. */
+/** Twenty: `FORWARD_KILLS=20 npm run test:slow -- test/verwerkingenlog/ldv/forward-kill.slow.test.ts`. */
 const KILLS = Number(process.env.FORWARD_KILLS ?? 3);
 const WRITERS = 4;
 /** The longest time from when an instance answers until it is killed. */

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { startForwarding } from '../../../src/extensions/ldv/forward.ts';
+import { startForwarding } from '../../../src/verwerkingenlog/ldv/forward.ts';
 import { processingLog } from '../../../src/verwerkingenlog/processing-log.ts';
 import { openPool } from '../../database/support.ts';
 import { createDatabase } from '../../support/database.ts';
 import { startServer } from '../../support/server.ts';
-import { actie, actieIn, KEY, newPerson, startLog } from '../../verwerkingenlog/support.ts';
+import { actie, actieIn, KEY, newPerson, startLog } from '../support.ts';
 import { startReceiver } from './receiver.ts';
 
 it('forwarding needs one connection of the database: it waits for no other while it holds that one', async () => {

@@ -4,10 +4,10 @@ import { type Db, transaction } from '../../database/transaction.ts';
 import { eventLoopBudget } from '../../lib/scheduling.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
 import type { LineKey } from '../../seams/store-hooks.ts';
-import { type KeyName, WITHOUT_KEY } from '../../verwerkingenlog/domain/identity-keys.ts';
-import { type Actie, type Auteur, eersteVersie, newActieId } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
-import { createGroupCommit } from '../../verwerkingenlog/group-commit.ts';
-import { logFull } from '../../verwerkingenlog/problems.ts';
+import { type KeyName, WITHOUT_KEY } from '../domain/identity-keys.ts';
+import { type Actie, type Auteur, eersteVersie, newActieId } from '../domain/verwerkingsactie.ts';
+import { createGroupCommit } from '../group-commit.ts';
+import { logFull } from '../problems.ts';
 import {
   type Append,
   type Appended,
@@ -16,8 +16,8 @@ import {
   isFaultOfValue,
   retryConflicts,
   withMonths,
-} from '../../verwerkingenlog/store/append.ts';
-import { sealed } from '../../verwerkingenlog/store/versions.ts';
+} from '../store/append.ts';
+import { sealed } from '../store/versions.ts';
 import { lineKeyOf, readLineKeys, takeLineKeys } from './store/line-keys.ts';
 import type { LdvLine } from './stored-line.ts';
 

@@ -1,7 +1,7 @@
 /** Requests and answers of OTLP as a client has them, in both forms. */
-import * as otlp from '../../../src/extensions/ldv/otlp.ts';
-import { type KeptAttributes, readRequest } from '../../../src/extensions/ldv/request.ts';
-import { type Span, STATUSES, writeAttributes } from '../../../src/extensions/ldv/span.ts';
+import * as otlp from '../../../src/verwerkingenlog/ldv/otlp.ts';
+import { type KeptAttributes, readRequest } from '../../../src/verwerkingenlog/ldv/request.ts';
+import { type Span, STATUSES, writeAttributes } from '../../../src/verwerkingenlog/ldv/span.ts';
 import { isRecord } from '../../../src/lib/json/json-value.ts';
 
 /** In JSON each span has a resource of its own. */

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { encodeResponse, encodeStatus } from '../../../src/extensions/ldv/otlp.ts';
-import type { Span } from '../../../src/extensions/ldv/span.ts';
+import { encodeResponse, encodeStatus } from '../../../src/verwerkingenlog/ldv/otlp.ts';
+import type { Span } from '../../../src/verwerkingenlog/ldv/span.ts';
 import { decodeRequest } from './otlp-forms.ts';
 
 /** How a request is answered; `undefined` takes the lines. */

@@ -4,7 +4,7 @@ import { Counter } from 'prom-client';
 import type { Db } from '../../database/transaction.ts';
 import { eventLoopBudget } from '../../lib/scheduling.ts';
 import { isTerm } from '../../lib/time.ts';
-import { type ActiviteitVersie, readActiviteitVersies } from '../../verwerkingenlog/store/activiteiten.ts';
+import { type ActiviteitVersie, readActiviteitVersies } from '../store/activiteiten.ts';
 import type { LineOutcome, LineSender, NewLine, StoreLines } from './lines.ts';
 import {
   actieOfSpan,

@@ -2,13 +2,13 @@
 import { gzipSync } from 'node:zlib';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AttributeValue, DPL } from '../../../src/extensions/ldv/span.ts';
+import { type AttributeValue, DPL } from '../../../src/verwerkingenlog/ldv/span.ts';
 import { createIdentityKeys } from '../../../src/verwerkingenlog/domain/identity-keys.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 import { collectGarbage } from '../../support/garbage.ts';
 import { HOSTILE_SHAPES, hostileJson } from '../../support/hostile-json.ts';
-import { koppelvlak } from '../../verwerkingenlog/cli.ts';
-import { KEY } from '../../verwerkingenlog/support.ts';
+import { koppelvlak } from '../cli.ts';
+import { KEY } from '../support.ts';
 import { encodeRequest } from './otlp-forms.ts';
 import { FORMS, type LdvServer, line, newId, startLdv } from './support.ts';
 

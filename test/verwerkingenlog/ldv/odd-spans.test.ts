@@ -2,9 +2,9 @@
 import pg from 'pg';
 import protobuf from 'protobufjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DPL, type Span, writeAttributes } from '../../../src/extensions/ldv/span.ts';
+import { DPL, type Span, writeAttributes } from '../../../src/verwerkingenlog/ldv/span.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
-import { KEY } from '../../verwerkingenlog/support.ts';
+import { KEY } from '../support.ts';
 import { encodeRequest } from './otlp-forms.ts';
 import { FORMS, type LdvServer, line, newId, startLdv } from './support.ts';
 

@@ -1,6 +1,6 @@
 /** One record, two faces: what of a log line of LDV is what of a verwerkingsactie, in both directions. */
 import { createHash } from 'node:crypto';
-import { isBsn } from '../../verwerkingenlog/domain/read-actie.ts';
+import { isBsn } from '../domain/read-actie.ts';
 import {
   type Actie,
   actieOf,
@@ -9,8 +9,8 @@ import {
   type Vertrouwelijkheid,
   type VerwerktObject,
   verwerktObjectId,
-} from '../../verwerkingenlog/domain/verwerkingsactie.ts';
-import { isOrganisation } from '../../verwerkingenlog/store/versions.ts';
+} from '../domain/verwerkingsactie.ts';
+import { isOrganisation } from '../store/versions.ts';
 import { type Attributes, type AttributeValue, DPL, dateOf, EXCEPTION, NS_PER_MS, type Span } from './span.ts';
 import { LOGBOOKS, readLdvOf } from './stored-line.ts';
 

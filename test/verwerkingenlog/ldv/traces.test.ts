@@ -2,10 +2,10 @@
 import { gzipSync } from 'node:zlib';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { MEDIA_TYPES } from '../../../src/extensions/ldv/otlp.ts';
-import { DPL } from '../../../src/extensions/ldv/span.ts';
+import { MEDIA_TYPES } from '../../../src/verwerkingenlog/ldv/otlp.ts';
+import { DPL } from '../../../src/verwerkingenlog/ldv/span.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
-import { HEADERS, listIn, ofPerson } from '../../verwerkingenlog/support.ts';
+import { HEADERS, listIn, ofPerson } from '../support.ts';
 import { encodeRequest } from './otlp-forms.ts';
 import { ACTIVITY, ACTIVITY_URL, FORMS, type LdvServer, line, startLdv, subjectIn } from './support.ts';
 

@@ -2,14 +2,14 @@
 import process from 'node:process';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { readLdvOf } from '../../../src/extensions/ldv/stored-line.ts';
+import { readLdvOf } from '../../../src/verwerkingenlog/ldv/stored-line.ts';
 import { createIdentityKeys } from '../../../src/verwerkingenlog/domain/identity-keys.ts';
 import { readHistory, reveal } from '../../../src/verwerkingenlog/store/versions.ts';
 import { ACTIVITY, CITUS_SETTING } from '../../support/citus.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 import { startTokens, type TestTokens } from '../../support/tokens.ts';
-import { koppelvlak } from '../../verwerkingenlog/cli.ts';
-import { KEY } from '../../verwerkingenlog/support.ts';
+import { koppelvlak } from '../cli.ts';
+import { KEY } from '../support.ts';
 import { type LdvServer, line, startLdv } from './support.ts';
 
 const NEW_KEY = `tweede:${Buffer.alloc(32, 9).toString('base64')}`;

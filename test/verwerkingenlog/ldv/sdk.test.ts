@@ -7,12 +7,12 @@ import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, SimpleSpanProcessor, type SpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { DPL, type Span } from '../../../src/extensions/ldv/span.ts';
-import { readLdvOf } from '../../../src/extensions/ldv/stored-line.ts';
+import { DPL, type Span } from '../../../src/verwerkingenlog/ldv/span.ts';
+import { readLdvOf } from '../../../src/verwerkingenlog/ldv/stored-line.ts';
 import { createIdentityKeys } from '../../../src/verwerkingenlog/domain/identity-keys.ts';
 import { readHistory, reveal } from '../../../src/verwerkingenlog/store/versions.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
-import { KEY } from '../../verwerkingenlog/support.ts';
+import { KEY } from '../support.ts';
 import { ACTIVITY_URL, type LdvServer, startLdv } from './support.ts';
 
 const FIXTURES = new URL('../../fixtures/ldv/', import.meta.url);
