@@ -22,7 +22,7 @@ const SUSPECT_MS = 0.7;
 /** Patterns that are not linear, whose text is short or is ours; each with the reason. */
 const BOUNDED = new Map([
   [String.raw`src/verwerkingenlog/ldv/query.ts /\.?0+Z$/`, 'a moment that we wrote'],
-  [String.raw`src/extensions/inzage/terms.ts /(\d+)([YWDHS]|T?M)/g`, 'a duration: at most five digits for a unit'],
+  [String.raw`src/verwerkingenlog/inzage/terms.ts /(\d+)([YWDHS]|T?M)/g`, 'a duration: at most five digits for a unit'],
   [
     String.raw`src/extensions/delivery-tools/check/delivery-check.ts /(?:[\s+_/-]v?\d|\d\.\d)[\w.-]*$/i`,
     'at most 200 characters',

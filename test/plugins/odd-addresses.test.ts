@@ -14,7 +14,7 @@ import { systemClock } from '../../src/lib/time.ts';
 import { listOperations, readOpenapi } from '../../src/plugins/openapi-document.ts';
 import { createPublisher } from '../../src/raadsfeed/writer/publisher.ts';
 import { readConfig } from '../../src/settings/read-config.ts';
-import { Browser, inzageEnv, leave, newBsn, type Provider, startProvider } from '../extensions/inzage/support.ts';
+import { Browser, inzageEnv, leave, newBsn, type Provider, startProvider } from '../verwerkingenlog/inzage/support.ts';
 import { realMeeting } from '../raadsfeed/pages/pages-fixture.ts';
 import { stateFile } from '../extensions/proof/support.ts';
 import { changeOf, servicePool } from '../raadsfeed/support.ts';

@@ -2,7 +2,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createIdentityKeys } from '../../src/verwerkingenlog/domain/identity-keys.ts';
-import { type InzageServer, newBsn, startInzage } from '../extensions/inzage/support.ts';
+import { type InzageServer, newBsn, startInzage } from './inzage/support.ts';
 import { koppelvlak } from './cli.ts';
 import { actie, actieIn, KEY, type List, listIn } from './support.ts';
 

@@ -3,7 +3,7 @@ import type { DemoSetup } from '../demo-parts.ts';
 import { organisation, persons, uitvoerder } from '../example-data.ts';
 import type { Config } from '../../settings/read-config.ts';
 import { serveLogin } from './login.ts';
-import { isServed } from '../../extensions/inzage/settings.ts';
+import { isServed } from '../../verwerkingenlog/inzage/settings.ts';
 
 const PROVIDER = '/digid';
 const CLIENT = 'inzage-pagina';

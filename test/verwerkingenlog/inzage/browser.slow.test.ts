@@ -11,7 +11,7 @@ import { findChromium, inChromium } from '../../../scripts/chromium.ts';
 import { startAuthorizationServer } from '../../../src/demo/authorization-server.ts';
 import { serveLogin } from '../../../src/demo/parts/login.ts';
 import { axeFindings, sharedChromium } from '../../support/chromium.ts';
-import { actie, type LogServer, startLog } from '../../verwerkingenlog/support.ts';
+import { actie, type LogServer, startLog } from '../support.ts';
 import { CLIENT, Browser as Fetcher, inzageEnv } from './support.ts';
 
 const PERSONS = [

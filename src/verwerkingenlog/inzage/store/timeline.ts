@@ -1,7 +1,7 @@
 /** When something was done with a person's data, and which of it was reading the log: by the person on these pages, or by another. */
 import type { Db } from '../../../database/transaction.ts';
-import { READING } from '../../../verwerkingenlog/processing-log.ts';
-import { findLocations, MAX_COUNT, type PersonFilter } from '../../../verwerkingenlog/store/find.ts';
+import { READING } from '../../processing-log.ts';
+import { findLocations, MAX_COUNT, type PersonFilter } from '../../store/find.ts';
 
 /** The subject that these pages log their readings under. */
 export const AUTHOR = 'inzage';

@@ -1,6 +1,6 @@
 /** What a citizen sees of the log, and what nobody may see: in pages, files, headers, log lines and cookies. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { actie, actieIn, HEADERS, listIn, ofPerson } from '../../verwerkingenlog/support.ts';
+import { actie, actieIn, HEADERS, listIn, ofPerson } from '../support.ts';
 import { type InzageServer, logAbout, newBsn, registerActivity, startInzage } from './support.ts';
 import { readPage as read } from './valid-page.ts';
 

@@ -2,7 +2,7 @@
 import { EncryptJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
-import { actie } from '../../verwerkingenlog/support.ts';
+import { actie } from '../support.ts';
 import { type Browser, type InzageServer, leave, newBsn, SESSION_KEY, startInzage } from './support.ts';
 
 const MINUTE = 60_000;

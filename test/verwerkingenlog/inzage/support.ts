@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import type { Clock } from '../../../src/lib/time.ts';
-import { actie, actieIn, type LogServer, startLog } from '../../verwerkingenlog/support.ts';
+import { actie, actieIn, type LogServer, startLog } from '../support.ts';
 
 export const SESSION_KEY = Buffer.alloc(32, 9).toString('base64');
 export const CLIENT = { id: 'inzage', secret: 'geheim van de inzage' };

@@ -5,7 +5,7 @@ import { problemPage } from '../../../src/extensions/shared/html/mount.ts';
 import { platformProblems } from '../../../src/plugins/problems.ts';
 import { html } from '../../../src/plugins/template.ts';
 import { readConfig } from '../../../src/settings/read-config.ts';
-import { actie, HEADERS, listIn, ofPerson } from '../../verwerkingenlog/support.ts';
+import { actie, HEADERS, listIn, ofPerson } from '../support.ts';
 import { type InzageServer, logAbout, newBsn, registerActivity, startInzage } from './support.ts';
 import { readPage as read } from './valid-page.ts';
 

@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { PATIENT } from '../../raadsfeed/support.ts';
 import { callProgram } from '../../support/program.ts';
-import { actie, actieIn } from '../../verwerkingenlog/support.ts';
-import { stateFile } from '../proof/support.ts';
+import { actie, actieIn } from '../support.ts';
+import { stateFile } from '../../extensions/proof/support.ts';
 import { type InzageServer, newBsn, startInzage } from './support.ts';
 import { readPage as read } from './valid-page.ts';
 

@@ -1,8 +1,8 @@
 /** What the pages need to be switched on, and what they show of a part that is somewhere else. */
 import { describe, expect, it } from 'vitest';
-import { overviewPage } from '../../../src/extensions/inzage/overview-page.ts';
-import { frontPage } from '../../../src/extensions/inzage/site.ts';
-import { durationInWords } from '../../../src/extensions/inzage/terms.ts';
+import { overviewPage } from '../../../src/verwerkingenlog/inzage/overview-page.ts';
+import { frontPage } from '../../../src/verwerkingenlog/inzage/site.ts';
+import { durationInWords } from '../../../src/verwerkingenlog/inzage/terms.ts';
 import { ConfigError, readConfig } from '../../../src/settings/read-config.ts';
 import { inzageEnv } from './support.ts';
 
