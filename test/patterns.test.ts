@@ -24,7 +24,7 @@ const BOUNDED = new Map([
   [String.raw`src/verwerkingenlog/ldv/query.ts /\.?0+Z$/`, 'a moment that we wrote'],
   [String.raw`src/verwerkingenlog/inzage/terms.ts /(\d+)([YWDHS]|T?M)/g`, 'a duration: at most five digits for a unit'],
   [
-    String.raw`src/extensions/delivery-tools/check/delivery-check.ts /(?:[\s+_/-]v?\d|\d\.\d)[\w.-]*$/i`,
+    String.raw`src/gegevens/tools/check/delivery-check.ts /(?:[\s+_/-]v?\d|\d\.\d)[\w.-]*$/i`,
     'at most 200 characters',
   ],
   [String.raw`src/raadsfeed/aggregator/supplier/mapping.ts /\.+$/`, 'the beginning of a number'],

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { FakeSource, type Rule } from '../../test/raadsfeed/aggregator/fake-source.ts';
-import { shvTable, textRow, workbook } from '../../test/extensions/delivery-tools/tables/support.ts';
+import { shvTable, textRow, workbook } from '../../test/gegevens/tools/tables/support.ts';
 import { messageFile, shvMessage } from '../../test/gegevens/support/messages.ts';
 import { HOSTILE_SHAPES, hostileJson } from '../../test/support/hostile-json.ts';
 import { startMeasured } from '../../test/support/measured-program.ts';

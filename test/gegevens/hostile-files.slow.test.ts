@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { fileNamed, shvTable } from '../extensions/delivery-tools/tables/support.ts';
+import { fileNamed, shvTable } from './tools/tables/support.ts';
 import { startProgram } from '../support/program.ts';
 import { messageFile, vsMessage } from './support/messages.ts';
 

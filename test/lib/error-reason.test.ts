@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { fetchToken, sendRequest } from '../../src/extensions/delivery-tools/requester/send-request.ts';
+import { fetchToken, sendRequest } from '../../src/gegevens/tools/requester/send-request.ts';
 import { logError, reasonOf } from '../../src/lib/log.ts';
 import { freePort } from '../support/free-port.ts';
 

@@ -5,7 +5,7 @@ import { listsOf } from '../../../gegevens/model/mapping.ts';
 import type { Model } from '../../../gegevens/model/model.ts';
 import { isRecord, type JsonObject, valueAt, withValueAt } from '../../../lib/json/json-value.ts';
 import { readBody } from '../../../lib/outbound/guarded-fetch.ts';
-import { syntheticDelivery } from '../../shared/synthetic/delivery.ts';
+import { syntheticDelivery } from '../../../gegevens/synthetic/delivery.ts';
 import { bytesOf, jsonIn, type ShownExchange } from '../client.ts';
 import { signedHeaders } from '../gegevens/signed-request.ts';
 import { type SignedMessage, signedMessage } from '../signature/message.ts';

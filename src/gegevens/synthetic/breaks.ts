@@ -1,0 +1,124 @@
+/** Ways to break one rule of a delivery that keeps all of them, and no other. */
+import type { Variant } from '../model/mapping.ts';
+import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
+import { vsNames } from './vs-record.ts';
+
+export interface Breaking {
+  /** As `gegevens check` names it. */
+  readonly rule: number | 'model';
+  /** What it does, in a few words. */
+  readonly what: string;
+  readonly envelop?: (envelop: JsonObject) => JsonObject;
+  /** @param index of the levering */
+  readonly head?: (head: JsonObject, index: number) => JsonObject;
+  /** Of the first levering. @param first record of it */
+  readonly record?: (record: JsonObject, place: number, first: JsonObject) => JsonObject;
+  readonly zaak?: (zaak: JsonObject, place: number) => JsonObject;
+}
+
+/** Records that a delivery must have to break a rule. */
+export const LEAST_TO_BREAK = 8;
+
+type Step = string | number;
+
+/** The object with another value at a place; `undefined` takes it away. */
+function set(object: JsonObject, [step = '', ...rest]: readonly Step[], value: unknown): JsonObject {
+  const child = object[step];
+  if (rest.length === 0) {
+    const { [step]: _, ...others } = object;
+    return value === undefined ? others : { ...object, [step]: value };
+  }
+  if (!Array.isArray(child)) return { ...object, [step]: set(isRecord(child) ? child : {}, rest, value) };
+  const [index, ...inItem] = rest;
+  return {
+    ...object,
+    [step]: child.map((item, at) => (at === index && isRecord(item) ? set(item, inItem, value) : item)),
+  };
+}
+
+const inRecord = (...changes: readonly (readonly [readonly Step[], unknown])[]): Pick<Breaking, 'record'> => ({
+  record: (record, place) =>
+    place === 0 ? changes.reduce((made, [path, value]) => set(made, path, value), record) : record,
+});
+const inHead = (path: readonly Step[], value: unknown): Pick<Breaking, 'head'> => ({
+  head: (head, index) => (index === 0 ? set(head, path, value) : head),
+});
+const inZaak = (path: readonly Step[], value: unknown): Pick<Breaking, 'zaak'> => ({
+  zaak: (zaak, place) => (place === 0 ? set(zaak, path, value) : zaak),
+});
+const UNNAMED = { envelop: (envelop: JsonObject) => set(envelop, ['codeGegevensleverancier'], 'GL987654') };
+const NOBODY = [{ naam: 'Afdeling gegevens' }];
+const WRONG_NUMBER = '999990018';
+
+const SHV: Readonly<Record<string, Breaking>> = {
+  'model-member': { rule: 'model', what: 'an unknown member', ...inRecord([['onbekendLid'], 1]) },
+  'model-required': { rule: 'model', what: 'no teller', ...inHead(['teller'], undefined) },
+  'model-type': { rule: 'model', what: 'an amount as text', ...inRecord([['schulden', 0, 'bedrag'], '100']) },
+  'model-date': {
+    rule: 'model',
+    what: 'a day that does not exist',
+    ...inRecord([['schulden', 0, 'peildatum'], '2026-02-30']),
+  },
+  'model-value': { rule: 'model', what: 'another reason', ...inRecord([['uitstroom', 'reden'], 'Anders']) },
+  'model-items': { rule: 'model', what: 'no client in the list', ...inRecord([['client'], []]) },
+  1: {
+    rule: 1,
+    what: 'a municipality with a KvK number',
+    ...inHead(['aanleverende_organisatie', 'KvK-nummer'], '90000003'),
+  },
+  2: { rule: 2, what: 'a blank gemeentecode', ...inRecord([['gemeentecode'], ' ']) },
+  3: { rule: 3, what: 'records for two municipalities in one levering', ...inRecord([['gemeentecode'], 'GM8999']) },
+  4: { rule: 4, what: 'a code in place of product and version', ...UNNAMED },
+  5: { rule: 5, what: 'another beschikkingsdatum', ...inRecord([['intake', 'beschikkingsdatum'], '2000-01-01']) },
+  6: {
+    ...{ rule: 6, what: 'a dwangakkoord without a date' },
+    ...inRecord([['toekenningsdatum'], undefined], [['schuldregeling'], { dwangakkoord: true }]),
+  },
+  7: { rule: 7, what: 'another Naam', ...inRecord([['schulden', 0, 'schuldeiser', 'Naam'], 'Een ander']) },
+  8: { rule: 8, what: 'another toekenningsdatum', ...inRecord([['toekenningsdatum'], '2000-01-01']) },
+  9: { rule: 9, what: 'M for Man', ...inRecord([['client', 0, 'Geslachtsaanduiding'], 'M']) },
+  10: { rule: 10, what: 'another day of outflow', ...inRecord([['uitstroom', 'datum'], '2000-01-01']) },
+  11: { rule: 11, what: 'nobody with an address', ...inHead(['aanleverende_organisatie', 'contactpersonen'], NOBODY) },
+  12: {
+    ...{ rule: 12, what: 'two trajectories of one client at the same time' },
+    record: (record, place, first) => (place === 1 ? { ...first, omschrijving: 'nogmaals' } : record),
+  },
+  14: { rule: 14, what: 'an end before the begin', ...inRecord([['nazorg', 'einddatum'], '2000-01-01']) },
+  15: {
+    rule: 15,
+    what: 'a number that fails the eleven test',
+    ...inRecord([['client', 0, 'Burgerservicenummer'], WRONG_NUMBER]),
+  },
+};
+
+/** Rule 9 is not among them: the model of early warning allows no other value. */
+function vsBreaks(version: string): Readonly<Record<string, Breaking>> {
+  const names = vsNames(version);
+  return {
+    'model-member': { rule: 'model', what: 'an unknown member', ...inRecord([['onbekendLid'], 1]) },
+    'model-required': { rule: 'model', what: 'no signaalpartner', ...inRecord([['signaalpartner'], undefined]) },
+    'model-type': { rule: 'model', what: 'an amount as text', ...inRecord([['bedrag'], '100']) },
+    'model-date': { rule: 'model', what: 'a day that does not exist', ...inZaak(['matchingsdatum'], '2026-02-30') },
+    'model-value': { rule: 'model', what: 'another kind of partner', ...inRecord([['signaalpartner', 'type'], 'Gas']) },
+    'model-items': { rule: 'model', what: 'a case without signals', ...inZaak(['vroegsignalen'], []) },
+    2: { rule: 2, what: 'a blank gemeentecode', ...inHead(['gemeentecode'], '') },
+    3: {
+      ...{ rule: 3, what: 'a second levering for a municipality' },
+      head: (head, index) => (index === 3 ? { ...head, gemeentecode: '9003' } : head),
+    },
+    4: { rule: 4, what: 'a code in place of product and version', ...UNNAMED },
+    11: { rule: 11, what: 'nobody with an address', ...inHead([names.organisatie, names.contacten], NOBODY) },
+    13: { rule: 13, what: 'a signal in a case that was not taken up', ...inRecord([['status'], 'Nog niet opgepakt']) },
+    14: { rule: 14, what: 'an end before the begin', ...inZaak([names.einde], '2000-01-01') },
+    15: {
+      rule: 15,
+      what: 'a number that fails the eleven test',
+      ...inRecord([['client', names.bsn], WRONG_NUMBER]),
+    },
+  };
+}
+
+/** What can be broken, by the name that `--break` takes: the number of a rule, or `model-` and what of it. */
+export function breaksOf(variant: Variant, version: string): Readonly<Record<string, Breaking>> {
+  return variant === 'shv' ? SHV : vsBreaks(version);
+}

@@ -1,0 +1,197 @@
+import { stat, writeFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { Command, Option } from 'commander';
+import { createProgress, table } from '../../../cli/output.ts';
+import {
+  type CommandContext,
+  CommandError,
+  runCommand,
+  runTool,
+  type ToolContext,
+  UsageError,
+} from '../../../cli/run-command.ts';
+import type { Report } from '../../commands/tools.ts';
+import type { Variant } from '../../model/mapping.ts';
+import type { Model } from '../../model/model.ts';
+import type { Levering, Period } from '../../model/selection.ts';
+import type { Journalled } from '../../store/journal.ts';
+import { reasonOf } from '../../../lib/log.ts';
+import { systemClock } from '../../../lib/time.ts';
+import type { Terminal } from '../../../seams/terminal.ts';
+import type { CheckReport } from '../check/delivery-check.ts';
+import type { Subject } from '../check/report-html.ts';
+import { LANGUAGES, type Language, type ReportWords, reportWords } from '../check/report-words.ts';
+import type { Plan } from '../tables/plan.ts';
+import { faultText } from '../tables/table-file.ts';
+import { type GivenTables, readMapping, readTableFile, refuseTables } from './given-tables.ts';
+import { chooseModel, parsePeriod } from './options.ts';
+
+interface CheckOptions {
+  readonly variant: Variant;
+  readonly period?: Period;
+  readonly model?: string;
+  readonly mapping?: string;
+  readonly showPersons?: boolean;
+  readonly json?: boolean;
+  readonly html?: boolean;
+  readonly language?: Language;
+  readonly out?: string;
+}
+
+export function checkCommand(terminal: Terminal): Command {
+  return new Command('check')
+    .description(
+      'judge files before import, or without files what is stored: the model, the rules of the statistics office, and its counts',
+    )
+    .addOption(new Option('--variant <variant>', 'exchange model').choices(['shv', 'vs']).makeOptionMandatory())
+    .option(
+      '--period <start/end>',
+      'in which persons are active; of tables and of what is stored (default: that of the files, of the mapping, or the most recent one that is stored)',
+      parsePeriod,
+    )
+    .option('--model <version>', 'the model to judge by: a built-in version, or the path of a schema')
+    .option('--mapping <file>', 'the files are tables (CSV, XLSX); this says which column becomes which member')
+    .option('--show-persons', 'show the keys of rows of tables, which may be of persons')
+    .option('--json', 'one machine-readable result')
+    .addOption(new Option('--html', 'one page to read, send or print').conflicts('json'))
+    .addOption(
+      new Option('--language <language>', 'of that page (default: "nl")').choices(LANGUAGES).implies({ html: true }),
+    )
+    .option('--out <file>', 'write the report to this file instead of standard output')
+    .argument('[file...]', 'JSON files of the exchange model; with --mapping, CSV and XLSX files')
+    .addHelpText(
+      'after',
+      `
+Exit status 1 when something is found that blocks a delivery. Nothing is stored. Without --show-persons a report has no data of persons.
+
+Example:
+  $ koppelvlak gegevens check --variant shv 2026-q1.json
+  $ koppelvlak gegevens check --variant shv --mapping mapping.yaml --period 2026-01-01/2026-03-31 2026-q1.csv
+  $ koppelvlak gegevens check --variant vs --period 2026-01-01/2026-03-31 --html --out check.html`,
+    )
+    .action((files: string[], options: CheckOptions) =>
+      files.length > 0 || options.mapping !== undefined
+        ? checkFilesGiven(terminal, files, options)
+        : checkWhatIsStored(terminal, options),
+    );
+}
+
+function checkFilesGiven(terminal: Terminal, files: readonly string[], options: CheckOptions): Promise<void> {
+  return runTool(terminal, options, async (context) => {
+    if (files.length === 0) throw new UsageError('--mapping is for tables: no file is named');
+    if (options.mapping === undefined) refuseTables(files);
+    const { checkFiles } = await import('../check/check-deliveries.ts');
+    const { config, interrupted: signal } = context;
+    const model = await chooseModel(config.gegevens, options.variant, options.model);
+    const plan = options.mapping === undefined ? undefined : await readMapping(options.mapping, model);
+    const sizes = await Promise.all(files.map(async (file) => (await stat(file).catch(() => undefined))?.size ?? 0));
+    const progress = createProgress(
+      terminal,
+      'records checked',
+      plan === undefined ? sizes.reduce((sum, size) => sum + size, 0) : undefined,
+    );
+    const now = systemClock.now();
+    const report = await checkFiles(files, {
+      ...{ model, period: options.period, now, signal, showPersons: options.showPersons ?? false },
+      ...(plan && { open: (file: string) => openTables(context, plan, options, file) }),
+      progress: (bytes, records) => {
+        progress.reached(bytes);
+        progress.update(records);
+      },
+    }).finally(() => progress.end());
+    const sources = files.map((file) => basename(file));
+    await write(context, options, report, { model: model.mapping.versie, made: now, sources });
+  });
+}
+
+/** @throws {CommandError} with all faults, when its rows make no message that can be judged */
+async function openTables(
+  context: ToolContext,
+  plan: Plan,
+  { period }: CheckOptions,
+  file: string,
+): Promise<GivenTables> {
+  const tables = await readTableFile(context, { plan, period }, file);
+  if (tables.faults.length === 0) return tables;
+  tables.close();
+  const lines = tables.faults.map((fault) => `  ${faultText(fault)}`);
+  throw new CommandError(`${file} cannot be checked, ${lines.length} fault(s)\n${lines.join('\n')}`);
+}
+
+function checkWhatIsStored(terminal: Terminal, options: CheckOptions): Promise<void> {
+  return runCommand(terminal, options, async ({ database, config, clock, output, interrupted: signal }) => {
+    const { checkStored } = await import('../check/check-deliveries.ts');
+    const { gegevens } = config;
+    const model = await chooseModel(gegevens, options.variant, options.model);
+    const now = clock.now();
+    const { report, leveringen } = await checkStored(database.pool, {
+      ...{ model, period: options.period, now, signal, leverancierscode: gegevens.supplierCode },
+    });
+    const sources = storedNames(leveringen, report, model, wordsOf(options));
+    await write({ output }, options, report, { model: model.mapping.versie, made: now, sources });
+  });
+}
+
+/** A page is in Dutch unless it is asked in English; text for a terminal is in English. */
+function wordsOf({ html = false, language = 'nl' }: CheckOptions): ReportWords {
+  return reportWords[html ? language : 'en'];
+}
+
+/** How many leveringen there are, and which ones the places of the findings are in. */
+function storedNames(
+  leveringen: readonly Levering[],
+  { findings }: CheckReport,
+  { mapping }: Model,
+  words: ReportWords,
+): string[] {
+  if (leveringen.length === 0) return [words.nothingStored];
+  const list = mapping.envelop.leveringen.length;
+  const named = findings.flatMap(({ places }) => places.map(({ pointer }) => pointer.split('/')[list + 1] ?? ''));
+  return [
+    words.stored(leveringen.length),
+    ...leveringen.flatMap(({ id, periodeStart, periodeEinde, records }, index) => {
+      const period = words.between(periodeStart, periodeEinde);
+      return named.includes(String(index)) ? [words.levering(`/leveringen/${index}`, id, period, records)] : [];
+    }),
+  ];
+}
+
+/** The counts and findings of what was delivered, of an entry of the journal. */
+export async function checkEntry(
+  { database, config, clock, interrupted: signal }: CommandContext,
+  entry: Journalled,
+): Promise<Report> {
+  const { checkAnswer } = await import('../check/check-deliveries.ts');
+  const configured = await chooseModel(config.gegevens, entry.variant, undefined);
+  const checked = await checkAnswer(database.pool, entry, { configured, now: clock.now(), signal });
+  if (checked === undefined) {
+    const text = 'What was in this answer is not known any more: its leveringen have been pruned.';
+    return { text, json: null, blocking: 0, blockers: [] };
+  }
+  const { describeReport } = await import('../check/report-text.ts');
+  const report = describeReport(checked, table);
+  return { ...report, text: `In this answer: ${report.text}` };
+}
+
+/** @throws {CommandError} when something blocks */
+async function write(
+  { output }: Pick<ToolContext, 'output'>,
+  options: CheckOptions,
+  report: CheckReport,
+  subject: Subject,
+): Promise<void> {
+  const { reportHtml } = await import('../check/report-html.ts');
+  const { describeReport } = await import('../check/report-text.ts');
+  const { text, json, blocking } = describeReport(report, table);
+  const { html = false, out } = options;
+  const people = html ? reportHtml(report, subject, wordsOf(options)) : `${subject.sources.join('\n')}\n${text}`;
+  if (out === undefined) output.result(json, () => output.line(people.trimEnd()));
+  else {
+    const whole = output.json ? JSON.stringify(json) : people;
+    await writeFile(out, `${whole.trimEnd()}\n`).catch((cause: unknown) => {
+      throw new CommandError(`the report cannot be written: ${reasonOf(cause)}`, { cause });
+    });
+    output.progress(`the report is in ${out}`);
+  }
+  if (blocking > 0) throw new CommandError(`${blocking} blocking ${blocking === 1 ? 'finding' : 'findings'}`);
+}

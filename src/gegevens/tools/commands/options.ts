@@ -1,0 +1,56 @@
+/** Options that several commands have. */
+import { InvalidArgumentError } from 'commander';
+import { CommandError } from '../../../cli/run-command.ts';
+import type { Variant } from '../../model/mapping.ts';
+import type { Model } from '../../model/model.ts';
+import type { Period } from '../../model/selection.ts';
+import { readTextFile } from '../../../lib/text-file.ts';
+import type { Config } from '../../../settings/read-config.ts';
+import type { TokenOptions } from '../../../extensions/shared/token-options.ts';
+import { readPeriod } from '../table-period.ts';
+
+/** The header with the access token. @throws {CommandError} {RequesterError} */
+export async function authorization(options: TokenOptions): Promise<Record<string, string>> {
+  const { tokenFile, tokenUrl: url, clientId, clientSecretFile } = options;
+  const name = options.fsc ? 'fsc-authorization' : 'authorization';
+  if (tokenFile !== undefined) return { [name]: `Bearer ${(await readTextFile(tokenFile)).trim()}` };
+  if (url === undefined || clientId === undefined || clientSecretFile === undefined) {
+    throw new CommandError('a token is needed: --token-file, or --token-url with --client-id and --client-secret-file');
+  }
+  const { fetchToken } = await import('../requester/send-request.ts');
+  const clientSecret = (await readTextFile(clientSecretFile)).trim();
+  return { [name]: `Bearer ${await fetchToken({ url, clientId, clientSecret })}` };
+}
+
+/** The values of an option that may be repeated. */
+export function collect(text: string, before: readonly string[]): string[] {
+  return [...before, text];
+}
+
+export function wholeNumber(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const number = /^\d{1,9}$/.test(text) ? Number(text) : -1;
+    if (number < least) throw new InvalidArgumentError(`A whole number from ${least} is expected.`);
+    if (number > most) throw new InvalidArgumentError(`At most ${most}.`);
+    return number;
+  };
+}
+
+/** Two days of the calendar with a slash between them, as in ISO 8601. @throws {InvalidArgumentError} */
+export function parsePeriod(text: string): Period {
+  const period = readPeriod(text);
+  if (period === undefined)
+    throw new InvalidArgumentError('Two dates are expected, the first one first, such as 2026-01-01/2026-03-31.');
+  return period;
+}
+
+/** @param named a version or the path of a schema; absent: the configured one */
+export async function chooseModel(
+  gegevens: Config['gegevens'],
+  variant: Variant,
+  named: string | undefined,
+): Promise<Model> {
+  const { loadModel } = await import('../../model/model.ts');
+  const { variantSettings } = await import('../../model/mapping.ts');
+  return loadModel(variant, named ?? variantSettings(gegevens, variant).model);
+}

@@ -1,0 +1,165 @@
+import { Command, Option } from 'commander';
+import { CommandError, runTool, type ToolContext, UsageError } from '../../../cli/run-command.ts';
+import type { Variant } from '../../model/mapping.ts';
+import type { Terminal } from '../../../seams/terminal.ts';
+import type { Config } from '../../../settings/read-config.ts';
+import { hasToken, type TokenOptions, tokenOptions } from '../../../extensions/shared/token-options.ts';
+import type { DeliveredPage, Requester } from '../requester/request-delivery.ts';
+import { authorization, chooseModel, wholeNumber } from './options.ts';
+
+export interface RequestOptions extends TokenOptions {
+  readonly variant?: Variant;
+  readonly model?: string | undefined;
+  readonly suppliers?: string;
+  readonly atOnce: number;
+  readonly start?: string;
+  readonly end?: string;
+  readonly organisation?: string;
+  readonly pageSize?: number;
+  readonly form: 'digest' | 'body';
+  readonly outway?: string | undefined;
+  readonly grantHash?: string | undefined;
+  readonly out?: string | undefined;
+  readonly keep?: string | undefined;
+  readonly resume?: boolean;
+  readonly json?: boolean;
+}
+
+const EXAMPLE = `
+Signs with the key of GEGEVENS_SIGNING_KEY and GEGEVENS_SIGNING_CHAIN, trusts the roots in
+GEGEVENS_TRUST_ANCHORS and checks revocation as the service does.
+
+Through an Outway no token is needed: the Outway adds it. Each request gets an Fsc-Transaction-Id of its own. The path is that of --outway;
+when that has none, of <url>, else of this service's own mount. With --keep and --resume a request that was broken off continues after the
+last page that was kept.
+
+With --suppliers the exit status is 1 when one of them failed; run it again with --resume for those.
+
+Examples:
+  $ koppelvlak gegevens request --outway http://127.0.0.1:8443/shv/v1/gegevens --grant-hash '$1$4$…' --variant shv \\
+      --keep bewijs/ --resume --out shv.json
+  $ koppelvlak gegevens request https://inway.example/shv/v1/gegevens --variant shv \\
+      --token-url https://auth.example/token --client-id statistiek --client-secret-file secret.txt --out shv.json`;
+
+const MAX_AT_ONCE = 32;
+const MAX_PAGE_SIZE = 999_999_999;
+
+export function requestCommand(terminal: Terminal): Command {
+  const command = new Command('request')
+    .description('request a delivery from a supplier: sign, follow the pages, check everything')
+    .argument('[url]', 'address of `gegevens` of any supplier; with --outway only its path counts')
+    .addOption(new Option('--variant <variant>', 'exchange model').choices(['shv', 'vs']))
+    .option('--model <version>', 'the model of the answer: a built-in version, or the path of a schema')
+    .option('--start <date>', '`aanleverperiodeStartdatum`')
+    .option('--end <date>', '`aanleverperiodeEinddatum`')
+    .option('--organisation <name>', '`aanleverende_organisatie`')
+    .option('--page-size <number>', 'records per page', wholeNumber(1, MAX_PAGE_SIZE))
+    .addOption(new Option('--form <form>', 'form of the signature').choices(['digest', 'body']).default('digest'));
+  return tokenOptions(command)
+    .option('--outway <url>', 'send through this Outway, which adds the token')
+    .option('--grant-hash <hash>', 'the grant by which the Outway finds the service')
+    .option('--out <file>', 'write all pages together, as a file of the exchange model')
+    .option('--keep <directory>', 'keep every answer as received, with its headers and the request')
+    .option('--resume', 'continue after the pages that an earlier run kept in --keep')
+    .option(
+      '--suppliers <file>',
+      'request from each line: address or grant hash, variant, model; --keep and --out are directories',
+    )
+    .option('--at-once <number>', 'suppliers at the same time', wholeNumber(1, MAX_AT_ONCE), 4)
+    .option('--json', 'one machine-readable result')
+    .addHelpText('after', EXAMPLE)
+    .action((url: string | undefined, options: RequestOptions) =>
+      runTool(terminal, options, (context) => requestAll(context, url, options)),
+    );
+}
+
+async function requestAll(context: ToolContext, named: string | undefined, options: RequestOptions): Promise<void> {
+  if (options.resume && options.keep === undefined) throw new UsageError('--resume needs --keep: where the pages are');
+  if (options.suppliers !== undefined) {
+    if (named !== undefined) throw new UsageError('an address goes without --suppliers: the file has them');
+    const { requestSuppliers } = await import('./request-suppliers.ts');
+    await requestSuppliers(context, options.suppliers, options);
+    return;
+  }
+  const { variant } = options;
+  if (variant === undefined) throw new UsageError('--variant is needed: shv or vs');
+  const { output, config } = context;
+  const { openRequester } = await import('../requester/request-delivery.ts');
+  const requester = await openRequester(config);
+  const pages: object[] = [];
+  try {
+    const { url, records, leveringen } = await requestFrom(named, {
+      ...{ context, requester, options: { ...options, variant }, tell: output.progress },
+      onPage: (page) => pages.push(summary(page)),
+    });
+    output.result({ url, records, pages }, () => {
+      output.line(
+        `${pages.length} page(s); every digest, signature and certificate holds, and all of it fits the model`,
+      );
+      if (records === 0) output.line(`nothing was delivered: ${leveringen} levering(en) without records`);
+      if (options.out !== undefined) output.line(`written to ${options.out}`);
+    });
+  } finally {
+    await requester.close();
+  }
+}
+
+interface RequestFromOptions {
+  readonly context: ToolContext;
+  readonly requester: Requester;
+  readonly options: RequestOptions & { readonly variant: Variant };
+  readonly tell: (text: string) => void;
+  readonly onPage?: (page: DeliveredPage) => void;
+}
+
+/** Requests a delivery from one supplier. @param named its address, where it has one @throws {UsageError} {CommandError} {RequesterError} */
+export async function requestFrom(named: string | undefined, { context, options, ...more }: RequestFromOptions) {
+  const { config, interrupted: signal } = context;
+  const { collectDelivery } = await import('../requester/collect-delivery.ts');
+  const target = await destination(named, options, config.gegevens);
+  const model = await chooseModel(config.gegevens, options.variant, options.model);
+  // An Outway adds the token itself.
+  const needsToken = options.outway === undefined || hasToken(options);
+  const { form, resume = false, keep, out, start, end, organisation, pageSize } = options;
+  const [lid] = model.mapping.organisatieLeden;
+  const body = { aanleverperiodeStartdatum: start, aanleverperiodeEinddatum: end, [lid]: organisation, pageSize };
+  const collected = await collectDelivery({
+    ...{ ...target, ...more, model, signal, form, resume, keep, out },
+    body: Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined)),
+    headers: needsToken ? await authorization(options) : {},
+  });
+  return { ...collected, url: target.url };
+}
+
+/** Where to send to, and what each request has of its own. @throws {UsageError} {CommandError} */
+async function destination(
+  named: string | undefined,
+  { outway, grantHash, variant }: RequestFromOptions['options'],
+  gegevens: Config['gegevens'],
+) {
+  if ((outway === undefined) !== (grantHash === undefined)) {
+    throw new UsageError('--outway and --grant-hash go together: the Outway finds the service by the grant');
+  }
+  if (outway === undefined || grantHash === undefined) {
+    if (named === undefined) throw new UsageError('an address is needed, or --outway');
+    if (!URL.canParse(named)) throw new CommandError(`${named} is not an address`);
+    return { url: named, freshHeaders: undefined };
+  }
+  const base = URL.parse(outway);
+  if (base === null || !/^https?:$/.test(base.protocol)) throw new UsageError('--outway is not an address');
+  if (!/^[\x21-\x7e]+$/.test(grantHash)) throw new UsageError('--grant-hash is not the hash of a grant');
+  const { outwayAddress, outwayHeaders } = await import('../../../extensions/shared/outway.ts');
+  const { variantSettings } = await import('../../model/mapping.ts');
+  const path = named ?? `${variantSettings(gegevens, variant).prefix}/gegevens`;
+  return { url: outwayAddress(base, path), freshHeaders: outwayHeaders(grantHash) };
+}
+
+function summary({ page, records, paginering, verified, answered, request }: DeliveredPage): object {
+  const { digest, style, oin } = verified;
+  return {
+    ...{ page, records, paginering, bytes: answered.body.length, digest, form: style.form },
+    transactionId: answered.transactionId,
+    ...(request === undefined ? { kept: true } : {}),
+    signer: { oin },
+  };
+}

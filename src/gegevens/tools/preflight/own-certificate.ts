@@ -1,0 +1,192 @@
+/** The own signing certificate: what a requester, or the service itself, would refuse it for. */
+import { hash, X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { loadOwnKey } from '../../own-signer.ts';
+import {
+  type Certificate,
+  crlAddresses,
+  JadesError,
+  ocspAddresses,
+  parsePemCertificates,
+} from '../../../lib/jades/certificate.ts';
+import { validatePath } from '../../../lib/jades/chain.ts';
+import { type OwnKey, OwnKeyError } from '../../../lib/jades/own-key.ts';
+import { checkRevocation as checkPath, createRevocationSource } from '../../../lib/jades/revocation.ts';
+import { reasonOf } from '../../../lib/log.ts';
+import { createGuardedFetch } from '../../../lib/outbound/guarded-fetch.ts';
+import { readTextFileSync } from '../../../lib/text-file.ts';
+import type { Config } from '../../../settings/read-config.ts';
+import {
+  daysLeft,
+  failed,
+  notChecked,
+  ok,
+  type PreflightContext,
+  reasonsOf,
+  type Verdict,
+  type Verdicts,
+} from './line.ts';
+
+interface OwnCertificate extends Pick<PreflightContext, 'own' | 'path'> {
+  readonly verdicts: Verdicts;
+}
+
+const LINES = ['key', 'oin', 'chain', 'key-size', 'usage', 'days'] as const;
+type Line = (typeof LINES)[number];
+
+const PRODUCTION_BITS = 3072;
+const BITS_TODO = `make an RSA key of ${PRODUCTION_BITS} bits or more and request a certificate for it`;
+const DAYS_TODO = 'request a new certificate, and replace the files: the service takes them up without a restart';
+const FILES_TODO = 'name readable files in GEGEVENS_SIGNING_KEY and GEGEVENS_SIGNING_CHAIN';
+
+/** What keeps the own key from being used: the line that it fails, and what to do. */
+const KEY_FAULTS: Readonly<Record<OwnKeyError['code'], readonly [Line, string]>> = {
+  'unreadable-key': ['key', 'name a private key in PEM in GEGEVENS_SIGNING_KEY'],
+  'unreadable-chain': ['key', 'name your certificate and its intermediates in PEM in GEGEVENS_SIGNING_CHAIN'],
+  'unreadable-p12': [
+    'key',
+    'name a PKCS#12 file with one key and its certificates in GEGEVENS_SIGNING_KEY, or a chain in GEGEVENS_SIGNING_CHAIN',
+  ],
+  'wrong-passphrase': [
+    'key',
+    'set GEGEVENS_SIGNING_P12_PASSPHRASE (or …_FILE) to the passphrase of the file; a PEM key must not be encrypted',
+  ],
+  'mismatched-pair': [
+    'key',
+    'put the certificate that was issued for this key into the chain, or name the key that it was requested with',
+  ],
+  'broken-chain': ['chain', 'leave only your certificate and its issuers in the chain'],
+  'weak-key': ['key-size', BITS_TODO],
+  'wrong-usage': ['usage', 'ask for a certificate with key usage `digitalSignature` that is not of an authority'],
+  'not-yet-valid': ['days', 'wait, or check the clock of this machine'],
+  expired: ['days', DAYS_TODO],
+};
+
+/** Reads the own key and certificate, without the network. Of one that cannot be used only the line that it fails is known. */
+export function checkOwnCertificate({ gegevens, server }: Config, now: Date): OwnCertificate {
+  let own: OwnKey;
+  try {
+    own = loadOwnKey(gegevens, now);
+  } catch (error) {
+    const [line, todo] = error instanceof OwnKeyError ? KEY_FAULTS[error.code] : (['key', FILES_TODO] as const);
+    const unknown = notChecked('the signing key and its certificate cannot be used');
+    const verdicts = LINES.map((each) => [nameOf(each), each === line ? failed(reasonOf(error), todo) : unknown]);
+    return { own: undefined, path: undefined, verdicts: Object.fromEntries(verdicts) };
+  }
+  const { path, verdict } = checkChain(own, gegevens, now);
+  const bits = own.chain[0]?.x509.publicKey.asymmetricKeyDetails?.modulusLength ?? 0;
+  const isShort = bits < PRODUCTION_BITS;
+  const verdicts: Record<Line, Verdict> = {
+    key: ok('the key belongs to its certificate'),
+    oin:
+      own.oin === undefined
+        ? failed(
+            'the subject of the certificate has no OIN of 20 digits in `serialNumber`',
+            'ask for a PKIoverheid services certificate with your OIN in the subject',
+          )
+        : ok(own.oin),
+    chain: verdict,
+    'key-size':
+      isShort && server.environment === 'production'
+        ? failed(`${bits} bits; at least ${PRODUCTION_BITS} are needed`, BITS_TODO)
+        : ok(`${bits} bits${isShort ? `: enough for tests; production needs ${PRODUCTION_BITS}` : ''}`),
+    usage: ok('meant for signing'),
+    days: daysLeft(own.notAfter, now, DAYS_TODO),
+  };
+  return { own, path, verdicts: Object.fromEntries(LINES.map((line) => [nameOf(line), verdicts[line]])) };
+}
+
+function nameOf(line: Line): string {
+  return line === 'key' ? 'signing-key' : `certificate-${line}`;
+}
+
+function checkChain(
+  { chain }: OwnKey,
+  { trustAnchors, requiredPolicies }: Config['gegevens'],
+  at: Date,
+): { readonly verdict: Verdict; readonly path?: readonly Certificate[] } {
+  try {
+    if (trustAnchors === undefined) throw new Error('GEGEVENS_TRUST_ANCHORS is missing');
+    const anchors = parsePemCertificates(readTextFileSync(trustAnchors));
+    if (anchors.length === 0) throw new Error('GEGEVENS_TRUST_ANCHORS holds no certificate');
+    const path = validatePath(chain, { anchors, requiredPolicies, at });
+    return { path, verdict: ok(`${path.length} certificates, up to ${oneLine(path.at(-1)?.x509.subject ?? '')}`) };
+  } catch (error) {
+    const end = oneLine(chain.at(-1)?.x509.issuer ?? '');
+    const todo =
+      'add the missing intermediate to GEGEVENS_SIGNING_CHAIN, or its root (PKIoverheid in production) to GEGEVENS_TRUST_ANCHORS';
+    return { verdict: failed(`${reasonOf(error)}; the chain ends at a certificate of ${end}`, todo) };
+  }
+}
+
+/** Whether a requester can learn that no certificate of the path is revoked. */
+export async function checkRevocation({ config, path, now, timeoutMs }: PreflightContext): Promise<Verdict> {
+  const { gegevens, server } = config;
+  if (path === undefined) return notChecked('only the addresses in a certificate whose chain holds are called');
+  const network = createGuardedFetch({ allowPrivate: gegevens.revocationAllowPrivate, proxy: server });
+  const ended = new AbortController();
+  const statusOf = createRevocationSource({
+    ...{ now, fetch: network.fetch, signal: ended.signal, refreshFailed: () => undefined },
+    ...{ ocspTimeoutMs: timeoutMs, ocspLateMs: timeoutMs, crlTimeoutMs: timeoutMs },
+    crlBytes: gegevens.crlMaxMb * 1024 * 1024,
+  });
+  try {
+    await checkPath(path, statusOf, { mode: 'hard', deadlineMs: timeoutMs });
+    return ok('not revoked; its addresses answer');
+  } catch (error) {
+    if (!(error instanceof JadesError)) throw error;
+    if (error.code === 'certificate-revoked') {
+      return failed(
+        'a certificate of the path is revoked',
+        'request a new certificate with a new key: every requester refuses this one',
+      );
+    }
+    const addresses = path.slice(0, -1).flatMap((each) => [...ocspAddresses(each), ...crlAddresses(each)]);
+    return failed(
+      `no revocation answer for each certificate of the path: ${addresses.join(', ') || 'no address'} (${reasonsOf(error.cause)})`,
+      'let this machine call these addresses, directly or through OUTBOUND_PROXY: the certificates of requesters are checked there too',
+    );
+  } finally {
+    ended.abort();
+    await network.close();
+  }
+}
+
+interface TransportCheck {
+  readonly verdict: Verdict;
+  readonly certificate?: X509Certificate;
+}
+
+/** Whether the connection uses a different certificate from the one that signs. @param file PEM */
+export function checkTransport(file: string | undefined, own: OwnKey | undefined): TransportCheck {
+  if (file === undefined) {
+    const todo = 'name the certificate of your Inway: --transport-certificate FILE';
+    return { verdict: notChecked('the certificate of the connection is not known', todo) };
+  }
+  let certificate: X509Certificate;
+  try {
+    certificate = new X509Certificate(readFileSync(file));
+  } catch (error) {
+    const todo = 'name a PEM file of a certificate';
+    return { verdict: failed(`${file} holds no certificate: ${reasonOf(error)}`, todo) };
+  }
+  const leaf = own?.chain[0]?.x509;
+  if (leaf === undefined) return { certificate, verdict: notChecked('no signing certificate to compare with') };
+  const todo =
+    'request a certificate of its own for the signatures, with a key of its own: the interface requires two, so that whoever holds the Inway cannot sign';
+  if (certificate.raw.equals(leaf.raw)) {
+    return { certificate, verdict: failed('the connection uses the signing certificate itself', todo) };
+  }
+  if (keyHash(certificate) === keyHash(leaf)) {
+    return { certificate, verdict: failed('the connection and the signatures use the same key', todo) };
+  }
+  return { certificate, verdict: ok('its certificate and key differ from those of the signatures') };
+}
+
+function keyHash({ publicKey }: X509Certificate): string {
+  return hash('sha256', publicKey.export({ type: 'spki', format: 'der' }), 'base64url');
+}
+
+export function oneLine(name: string): string {
+  return name.replaceAll('\n', ', ');
+}
